@@ -11,7 +11,7 @@ use crate::{Failure, timed};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session,
 };
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -87,8 +87,8 @@ fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failur
 /// The same chunks, fetched or put by a bare client over many connections; opening asks for the two objects that it
 /// needs, one after the other.
 fn limit(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
-    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: Element::sized(Some(4)) };
-    let chain = Registry::builtin().bind(&codecs("zstd").ok_or("unknown codec")?, &info)?;
+    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: DecodedElement::sized(Some(4)) };
+    let chain = CodecRegistry::builtin().bind(&codecs("zstd").ok_or("unknown codec")?, &info)?;
     match case {
         "open" => timed(runs, || {
             let mut client = Client::connect(&format!("{endpoint}/bench"))?;
@@ -168,12 +168,12 @@ impl Cores {
 fn on_connections(
     endpoint: &str,
     count: usize,
-    work: impl Fn(&mut Client, usize, &mut Scratch) -> Result<(), Failure> + Sync,
+    work: impl Fn(&mut Client, usize, &mut CodecScratch) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
     let next = AtomicUsize::new(0);
     let thread = || -> Result<(), Failure> {
         let mut client = Client::connect(&format!("{endpoint}/bench"))?;
-        let mut scratch = Scratch::default();
+        let mut scratch = CodecScratch::default();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= count {

@@ -4,7 +4,7 @@
 use crate::data::{STEP, codecs};
 use crate::{Failure, timed};
 use ncirrus::{Dataset, Location, OpenOptions, Selection, Session};
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
@@ -78,8 +78,8 @@ fn limit(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure>
         _ => ("shuffle-zlib", vec![1, 165, 165]),
     };
     let element_count: u64 = shape.iter().product();
-    let info = ChunkInfo { shape, element: Element::sized(Some(4)) };
-    let chain = Registry::builtin().bind(&codecs(names).ok_or("unknown codec")?, &info)?;
+    let info = ChunkInfo { shape, element: DecodedElement::sized(Some(4)) };
+    let chain = CodecRegistry::builtin().bind(&codecs(names).ok_or("unknown codec")?, &info)?;
     let mut out = vec![0f32; usize::try_from(element_count)? * ranges.len()];
     timed(runs, || loop_over(&path, &ranges, &chain, &mut out))
 }
@@ -109,7 +109,7 @@ fn loop_over(path: &str, ranges: &[Range<u64>], chain: &CodecChain, out: &mut [f
     let threads = if far { CONNECTIONS } else { 2 };
     let work = || -> Result<(), Failure> {
         let mut place = Place::open(path, far)?;
-        let (mut encoded, mut scratch) = (Vec::new(), Scratch::default());
+        let (mut encoded, mut scratch) = (Vec::new(), CodecScratch::default());
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let (Some(range), Some(slot)) = (ranges.get(number), slots.get(number)) else { return Ok(()) };

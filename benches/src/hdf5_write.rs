@@ -7,7 +7,7 @@ use ncirrus::{
     Atomic, ChunkRule, CopyOptions, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection,
     Session, Storage, copy,
 };
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -65,8 +65,8 @@ fn codec_name(case: &str) -> &str {
 }
 
 fn chain(case: &str) -> Result<CodecChain, Failure> {
-    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: Element::sized(Some(4)) };
-    Ok(Registry::builtin().bind(&codecs(codec_name(case)).ok_or("unknown codec")?, &info)?)
+    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: DecodedElement::sized(Some(4)) };
+    Ok(CodecRegistry::builtin().bind(&codecs(codec_name(case)).ok_or("unknown codec")?, &info)?)
 }
 
 /// As the peers: without waiting for stable storage.
@@ -104,7 +104,7 @@ fn bare(chain: &CodecChain, path: &Path, values: &[f32]) -> Result<(), Failure> 
     let file = std::fs::File::create(path)?;
     let (next, end) = (AtomicUsize::new(0), AtomicU64::new(4096));
     let work = || -> Result<(), Failure> {
-        let mut scratch = Scratch::default();
+        let mut scratch = CodecScratch::default();
         while let Some(step) = values.chunks(STEP).nth(next.fetch_add(1, Ordering::Relaxed)) {
             let bytes: &[u8] = bytemuck::cast_slice(step);
             let encoded;

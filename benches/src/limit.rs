@@ -1,7 +1,7 @@
 //! The limit: a bare loop over the chunk files, on two threads, straight into and out of the caller's array.
 use crate::data::{POINT, SHAPE, STEP, STRIDE, codecs, field};
 use crate::{Failure, Operation, remove, timed, timed_after};
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,8 +13,8 @@ pub(crate) fn run(
     runs: usize,
 ) -> Result<Vec<Duration>, Failure> {
     let shape = vec![1, SHAPE[1], SHAPE[2]];
-    let info = ChunkInfo { shape, element: Element::sized(Some(4)) };
-    let chain = Registry::builtin().bind(&codecs(codec).ok_or("unknown codec")?, &info)?;
+    let info = ChunkInfo { shape, element: DecodedElement::sized(Some(4)) };
+    let chain = CodecRegistry::builtin().bind(&codecs(codec).ok_or("unknown codec")?, &info)?;
     let array = Path::new(folder).join(format!("{codec}.zarr")).join("v");
     match operation {
         Operation::Write => {
@@ -83,7 +83,7 @@ fn on_two_threads(
 struct Buffers {
     encoded: Vec<u8>,
     decoded: Vec<u8>,
-    scratch: Scratch,
+    scratch: CodecScratch,
 }
 
 fn read_file(path: &Path, buffer: &mut Vec<u8>) -> Result<(), Failure> {

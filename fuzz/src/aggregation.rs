@@ -3,7 +3,7 @@ use crate::limits;
 use ncirrus_aggregate::AggregateOverlay;
 use ncirrus_layout::{Catalog, Error, Layout, OpenOptions, Overlay, Result, Source, Step, View, Writing};
 use ncirrus_model::{Atomic, Attribute, Attributes, DimensionLen, Model, NodeId, Region, TypeRef, VarId};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use std::sync::Arc;
 
 /// A dataset that is nothing but a model.
@@ -40,10 +40,10 @@ fn model(attributes: Attributes) -> Option<Model> {
 
 fn look(model: Model) {
     let catalog: Arc<dyn Catalog> = Arc::new(Master(Arc::new(model)));
-    let view = MemoryView::new(Objects::new()).with_limits(limits());
+    let view = MemoryView::new(ObjectView::new()).with_limits(limits());
     for lenient in [false, true] {
         let options = OpenOptions { lenient, ..OpenOptions::default() };
-        let seen = AggregateOverlay.over(&view, &Objects::id("m.nca"), &catalog, &options);
+        let seen = AggregateOverlay.over(&view, &ObjectView::id("m.nca"), &catalog, &options);
         let Ok(Some(seen)) = seen else { continue };
         let Ok(model) = seen.tree(&view) else { continue };
         for id in model.variables() {

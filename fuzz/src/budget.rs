@@ -1,6 +1,6 @@
 //! A view that counts what is asked of it and ends the run when it is too much.
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Limits, Listing, Memo, ObjectId, Step, VariableRef, View, Want};
+use ncirrus_layout::{Limits, Listing, Memo, ObjectBytes, ObjectId, Step, VariableRef, View, Want};
 use ncirrus_model::{CodecSpec, Selection, Values};
 use ncirrus_testkit::MemoryView;
 use std::cell::Cell;
@@ -26,7 +26,7 @@ impl Budgeted {
 }
 
 impl View for Budgeted {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         self.count();
         self.inner.read(object, want)
     }

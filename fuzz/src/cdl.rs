@@ -1,6 +1,6 @@
 //! Printing of what texts in a dataset decide: formats, units, names, text itself.
 use ncirrus_cdl::{
-    Annotation, AnnotationStyle, DataSource, IndexOrder, Options, ReadError, TimeStyle, ncml, print,
+    AnnotationStyle, DataSource, IndexAnnotation, IndexOrder, PrintOptions, ReadError, TimeStyle, ncml, print,
 };
 use ncirrus_model::{
     Atomic, Attribute, Attributes, DimensionLen, Model, NodeId, Selection, TypeRef, Values, VarId,
@@ -21,11 +21,11 @@ pub fn cdl(data: &[u8]) {
     let mut source = Source { model: model.clone(), text: text.to_vec() };
     for times in [None, Some(TimeStyle::Blank), Some(TimeStyle::T)] {
         let annotation =
-            times.map(|_| Annotation { style: AnnotationStyle::Full, order: IndexOrder::Fortran });
-        let options = Options { times, annotation, classic: times.is_none(), ..Options::default() };
+            times.map(|_| IndexAnnotation { style: AnnotationStyle::Full, order: IndexOrder::Fortran });
+        let options = PrintOptions { times, annotation, classic: times.is_none(), ..PrintOptions::default() };
         _ = print(&mut sink(), &model, &mut source, &options);
     }
-    let options = Options { classic: true, ..Options::default() };
+    let options = PrintOptions { classic: true, ..PrintOptions::default() };
     _ = ncml(&mut sink(), &model, "x", &options);
 }
 

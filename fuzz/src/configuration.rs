@@ -1,13 +1,13 @@
 //! Configuration files and addresses.
 use ncirrus_store::Url;
-use ncirrus_store::config::{Format, Settings};
+use ncirrus_store::config::{ConfigFormat, ConfigSettings};
 use std::path::Path;
 
 /// Reads a text as each kind of configuration file, and as an address. What is read can be shown, without secrets.
 pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let mut settings = Settings::default();
-    for format in [Format::Own, Format::NetCdf, Format::S3NetCdf] {
+    let mut settings = ConfigSettings::default();
+    for format in [ConfigFormat::Own, ConfigFormat::NetCdf, ConfigFormat::S3NetCdf] {
         _ = settings.read(format, text, Path::new("file"));
     }
     for shown in settings.shown() {

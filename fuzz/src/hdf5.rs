@@ -2,15 +2,15 @@
 use crate::budget::Budgeted;
 use crate::{LOOKED_AT, limits};
 use ncirrus_hdf5::Hdf5Driver;
-use ncirrus_layout::{Catalog, Cells, Driver, Layout, OpenOptions, View};
+use ncirrus_layout::{Catalog, CellList, Driver, Layout, OpenOptions, View};
 use ncirrus_model::VarId;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 
 /// From the superblock to the chunk index: everything but values, within a budget of reads.
 pub fn hdf5_structures(data: &[u8]) {
-    let objects = Objects::one("x.h5", data.to_vec());
+    let objects = ObjectView::one("x.h5", data.to_vec());
     let view = Budgeted::new(MemoryView::new(objects).with_limits(limits()), data.len());
-    let root = Objects::id("x.h5");
+    let root = ObjectView::id("x.h5");
     let driver = Hdf5Driver;
     _ = driver.probe(&view, &root);
     let Ok(catalog) = driver.open(&view, &root, &OpenOptions::default()) else { return };
@@ -29,7 +29,7 @@ fn locate(catalog: &dyn Catalog, view: &dyn View, var: VarId, shape: &[u64]) {
     let counts: Vec<u64> = shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len)).collect();
     let total =
         counts.iter().try_fold(1u64, |product, count| product.checked_mul(*count)).unwrap_or(u64::MAX);
-    let mut cells = Cells::new(grid.rank());
+    let mut cells = CellList::new(grid.rank());
     for number in (0..total.min(LOOKED_AT)).chain(total.saturating_sub(LOOKED_AT)..total) {
         cells.push(&cell(number, &counts));
     }

@@ -20,11 +20,11 @@ pub use selections::selections;
 pub use units::units;
 pub use whole::{BETWEEN, classic_read, hdf5_read, update, zarr_read};
 
-use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};
 use ncirrus_model::CodecSpec;
-use ncirrus_store::{Blocking, MemoryStore, Store, ZipStore};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_store::{BlockingStore, MemoryStore, Store, ZipStore};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use std::sync::Arc;
 
 /// Chunks of a variable, and elements of a read, that are looked at.
@@ -36,9 +36,9 @@ fn limits() -> Limits {
 }
 
 /// Opens a dataset and looks at everything but the values.
-fn open_all(driver: &dyn Driver, objects: Objects, root: &str) {
+fn open_all(driver: &dyn Driver, objects: ObjectView, root: &str) {
     let view = MemoryView::new(objects).with_limits(limits());
-    let root = Objects::id(root);
+    let root = ObjectView::id(root);
     _ = driver.probe(&view, &root);
     let Ok(catalog) = driver.open(&view, &root, &OpenOptions::default()) else { return };
     look(catalog.as_ref(), &view);
@@ -55,7 +55,7 @@ fn look(catalog: &dyn Catalog, view: &MemoryView) {
 
 /// JSON metadata of Zarr and NCZarr: lines `key<TAB>document`.
 pub fn zarr_metadata(data: &[u8]) {
-    let mut objects = Objects::new();
+    let mut objects = ObjectView::new();
     for line in data.split(|byte| *byte == b'\n').take(64) {
         let mut parts = line.splitn(2, |byte| *byte == b'\t');
         let (Some(key), Some(body)) = (parts.next(), parts.next()) else { continue };
@@ -66,7 +66,7 @@ pub fn zarr_metadata(data: &[u8]) {
 
 /// Headers of netCDF-3 files.
 pub fn classic_header(data: &[u8]) {
-    open_all(&ncirrus_classic::ClassicDriver, Objects::one("x.nc", data.to_vec()), "x.nc");
+    open_all(&ncirrus_classic::ClassicDriver, ObjectView::one("x.nc", data.to_vec()), "x.nc");
 }
 
 /// Reference files.
@@ -78,10 +78,10 @@ pub fn reference_file(data: &[u8]) {
 pub fn zip_directory(data: &[u8]) {
     let memory = MemoryStore::new("fuzz");
     let object = ncirrus_layout::ObjectId::new(ncirrus_store::LocalStore::id(&memory).clone(), "x.zip");
-    if ncirrus_store::LocalStore::put(&memory, &object, data, &ncirrus_store::Precondition::None).is_err() {
+    if ncirrus_store::LocalStore::put(&memory, &object, data, &ncirrus_store::PutCondition::None).is_err() {
         return;
     }
-    let store: Arc<dyn Store> = Arc::new(Blocking(memory));
+    let store: Arc<dyn Store> = Arc::new(BlockingStore(memory));
     let Ok(zip) = futures_executor::block_on(ZipStore::open(store, object, &limits())) else { return };
     _ = zip.root_prefix();
     let root = ncirrus_layout::ObjectId::new(zip.id().clone(), "");
@@ -116,10 +116,10 @@ pub fn number_printing(data: &[u8]) {
 /// Encoded chunks: the first byte chooses the codec, the rest is the chunk.
 pub fn codecs(data: &[u8]) {
     let Some((which, body)) = data.split_first() else { return };
-    let info = ChunkInfo { shape: vec![64, 16], element: Element::sized(Some(4)) };
+    let info = ChunkInfo { shape: vec![64, 16], element: DecodedElement::sized(Some(4)) };
     let spec = codec(usize::from(*which));
-    let Ok(chain) = Registry::builtin().bind(&[spec], &info) else { return };
-    let mut scratch = Scratch::default();
+    let Ok(chain) = CodecRegistry::builtin().bind(&[spec], &info) else { return };
+    let mut scratch = CodecScratch::default();
     let mut out = vec![0; 4096];
     _ = chain.decode_into(body, 0, &mut out, &mut scratch);
     _ = chain.decode(body, 0, 1 << 16, &mut scratch);
@@ -132,11 +132,11 @@ pub fn codecs(data: &[u8]) {
 
 /// A valid input of [`codecs`] for every codec that encodes.
 pub fn codec_samples() -> Vec<Vec<u8>> {
-    let info = ChunkInfo { shape: vec![64, 16], element: Element::sized(Some(4)) };
+    let info = ChunkInfo { shape: vec![64, 16], element: DecodedElement::sized(Some(4)) };
     let values: Vec<u8> = (0..1024i32).flat_map(|i| (i * i / 50 % 300).to_le_bytes()).collect();
     let sample = |which: usize| {
-        let chain = Registry::builtin().bind(&[codec(which)], &info).ok()?;
-        let (encoded, _) = chain.encode(&values, &mut Scratch::default()).ok()?;
+        let chain = CodecRegistry::builtin().bind(&[codec(which)], &info).ok()?;
+        let (encoded, _) = chain.encode(&values, &mut CodecScratch::default()).ok()?;
         Some([&[u8::try_from(which).ok()?][..], &encoded].concat())
     };
     (0..NAMES.len() + FILTERS.len()).filter_map(sample).collect()
@@ -148,9 +148,9 @@ pub fn filter_parameters(data: &[u8]) {
     let Some((id, _)) = FILTERS.get(usize::from(*which) % FILTERS.len()) else { return };
     let numbers: Vec<u32> =
         body.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
-    let info = ChunkInfo { shape: vec![64, 16], element: Element::sized(Some(4)) };
-    let Ok(chain) = Registry::builtin().bind(&[CodecSpec::hdf5(*id, &numbers)], &info) else { return };
-    let mut scratch = Scratch::default();
+    let info = ChunkInfo { shape: vec![64, 16], element: DecodedElement::sized(Some(4)) };
+    let Ok(chain) = CodecRegistry::builtin().bind(&[CodecSpec::hdf5(*id, &numbers)], &info) else { return };
+    let mut scratch = CodecScratch::default();
     let mut out = vec![0; 4096];
     _ = chain.decode_into(body, 0, &mut out, &mut scratch);
     _ = chain.encode(&out, &mut scratch);

@@ -1,5 +1,5 @@
 //! Units of measurement, dates and calendars in attributes.
-use ncirrus_engine::units::{Calendar, Date, TimeUnits, Unit, conversion};
+use ncirrus_engine::units::{Calendar, CivilDate, TimeUnits, Unit, conversion};
 
 /// Lines: units, a tab, a calendar. Each line's units convert into those of the next, and numbers become dates.
 pub fn units(data: &[u8]) {
@@ -10,8 +10,8 @@ pub fn units(data: &[u8]) {
         if let Ok(Some(units)) = TimeUnits::parse(text, *calendar) {
             numbers(&units);
         }
-        if let Ok((date, _)) = Date::parse(text) {
-            assert_eq!(Date::parse(&date.to_string()).ok(), Some((date, 0)), "{date}");
+        if let Ok((date, _)) = CivilDate::parse(text) {
+            assert_eq!(CivilDate::parse(&date.to_string()).ok(), Some((date, 0)), "{date}");
         }
     }
     for pair in lines.windows(2) {

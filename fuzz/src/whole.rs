@@ -1,11 +1,11 @@
 //! Whole datasets through the engine: values are read, and datasets changed.
 use crate::{LOOKED_AT, limits};
 use ncirrus_classic::ClassicDriver;
-use ncirrus_engine::{Dataset, Session, Writer, convert};
+use ncirrus_engine::{Dataset, DatasetWriter, Session, convert};
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result};
 use ncirrus_model::{Attribute, Model, NodeId, Selection, VarId};
-use ncirrus_store::{DirectoryStore, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{DirectoryStore, LocalStore, MemoryStore, PutCondition, Store};
 use ncirrus_zarr::ZarrDriver;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -35,7 +35,7 @@ pub fn zarr_read(data: &[u8]) {
         let object = &rest[..end.unwrap_or(rest.len())];
         if let Some(tab) = object.iter().position(|byte| *byte == b'\t') {
             let key = root.child(&String::from_utf8_lossy(&object[..tab]));
-            _ = LocalStore::put(&store, &key, &object[tab + 1..], &Precondition::None);
+            _ = LocalStore::put(&store, &key, &object[tab + 1..], &PutCondition::None);
         }
         let Some(end) = end else { break };
         rest = &rest[end + BETWEEN.len()..];
@@ -55,7 +55,7 @@ pub fn update(data: &[u8]) {
     let folder = std::env::temp_dir().join(format!("ncirrus-fuzz-{}", std::process::id()));
     let store = DirectoryStore::new(&folder).durable(false);
     let root = store.root().child("x.nc");
-    if LocalStore::put(&store, &root, data, &Precondition::None).is_ok() {
+    if LocalStore::put(&store, &root, data, &PutCondition::None).is_ok() {
         change_file(&store.shared(), &root, driver, &folder.join("x.nc"));
     }
     _ = std::fs::remove_dir_all(&folder);
@@ -90,7 +90,7 @@ fn change_file(store: &Arc<dyn Store>, root: &ObjectId, driver: Arc<dyn Driver>,
     }
 }
 
-fn overwrite(writer: &Writer, model: &Model, var: VarId) -> Result<()> {
+fn overwrite(writer: &DatasetWriter, model: &Model, var: VarId) -> Result<()> {
     let selection = beginning(&model.shape(var));
     let count = selection.element_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
     let Some(variable) = model.variable(var) else { return Ok(()) };
@@ -116,7 +116,7 @@ fn change(model: &mut Model) {
 fn open_file(data: &[u8], driver: Arc<dyn Driver>) -> Result<Dataset> {
     let store = MemoryStore::new("memory://fuzz");
     let root = store.root().child("x.nc");
-    LocalStore::put(&store, &root, data, &Precondition::None)?;
+    LocalStore::put(&store, &root, data, &PutCondition::None)?;
     open(store.shared(), root, driver)
 }
 

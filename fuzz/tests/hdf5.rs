@@ -1,7 +1,7 @@
 //! All HDF5 targets over mutations of the corpus' small files: no panic, no more reads than the budget, no more memory
 //! than the limits. `NCIRRUS_FUZZ_ROUNDS` says how many mutations of each file; a few by default.
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 use peak_alloc::PeakAlloc;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ fn mutated_files_cost_neither_panics_nor_reads_nor_memory_without_bounds() {
         let structures = ncirrus_fuzz::checked(&sample);
         run(&TARGETS, &sample, &path.display());
         for round in 0..rounds {
-            let mut random = Random(number as u64 * 1_000_003 + round);
+            let mut random = RandomSource(number as u64 * 1_000_003 + round);
             let mut bytes = sample.clone();
             for _ in 0..1 + random.below(4) {
                 change(&mut bytes, &mut random);
@@ -73,7 +73,7 @@ fn run(targets: &[Target], bytes: &[u8], what: &dyn std::fmt::Display) {
 }
 
 /// One change as damage and attackers make them: bytes, bits, whole numbers, parts moved about.
-fn change(bytes: &mut Vec<u8>, random: &mut Random) {
+fn change(bytes: &mut Vec<u8>, random: &mut RandomSource) {
     let at = usize::try_from(random.below(bytes.len() as u64)).unwrap();
     let value = random.next_u64().to_le_bytes();
     match random.below(8) {

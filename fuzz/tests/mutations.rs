@@ -1,5 +1,5 @@
 //! Every target over a few thousand mutations of samples.
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 
 fn mutate(samples: &[Vec<u8>], rounds: u64, target: fn(&[u8])) {
     for sample in samples {
@@ -9,7 +9,7 @@ fn mutate(samples: &[Vec<u8>], rounds: u64, target: fn(&[u8])) {
         }
     }
     for seed in 0..rounds {
-        let mut random = Random(seed);
+        let mut random = RandomSource(seed);
         let sample = &samples[usize::try_from(random.below(samples.len() as u64)).unwrap()];
         let mut bytes = sample.clone();
         for _ in 0..1 + random.below(4) {
@@ -19,7 +19,7 @@ fn mutate(samples: &[Vec<u8>], rounds: u64, target: fn(&[u8])) {
     }
 }
 
-fn change(bytes: &mut Vec<u8>, random: &mut Random) {
+fn change(bytes: &mut Vec<u8>, random: &mut RandomSource) {
     let at = usize::try_from(random.below(bytes.len() as u64)).unwrap();
     let value = random.next_u64().to_le_bytes()[0];
     match random.below(6) {
@@ -114,7 +114,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 #[test]
 fn printed_numbers_read_back() {
-    let mut random = Random(7);
+    let mut random = RandomSource(7);
     let samples = vec![(0..9000).flat_map(|_| random.next_u64().to_le_bytes()).collect()];
     mutate(&samples, 20, ncirrus_fuzz::number_printing);
 }

@@ -8,14 +8,14 @@ mod tests;
 
 /// Partitions anywhere in an array.
 #[derive(Debug, Default)]
-pub(crate) struct Boxes {
+pub(crate) struct PartitionBoxes {
     rank: usize,
     tree: BoxTree,
     /// The numbers of the partitions.
     numbers: Vec<u64>,
 }
 
-impl Boxes {
+impl PartitionBoxes {
     /// Partitions by number and place; those without elements touch nothing.
     pub(crate) fn new(rank: usize, numbers: Vec<u64>, spans: Vec<Range<u64>>) -> Self {
         Self { rank, tree: BoxTree::new(rank, numbers.len(), spans), numbers }

@@ -1,8 +1,8 @@
 //! A dataset with its aggregated variables.
-use crate::describe::Description;
+use crate::describe::FragmentDescription;
 use crate::detect::hide_own;
-use crate::index::Index;
-use crate::subject::{Inner, Subject};
+use crate::index::FragmentIndex;
+use crate::subject::{AggregationSubject, MasterDataset};
 use ncirrus_layout::{
     Aggregation, ByteOrder, Catalog, Error, Layout, Result, Source, Step, StoredType, Tile, TileIndex,
     TileSource, View, Writing, both,
@@ -14,10 +14,10 @@ use std::sync::{Arc, OnceLock};
 /// A dataset with its aggregated variables.
 #[derive(Debug)]
 pub(crate) struct AggregateCatalog {
-    pub(crate) inner: Inner,
+    pub(crate) inner: MasterDataset,
     /// The model that the reader sees.
     pub(crate) model: Arc<Model>,
-    pub(crate) variables: HashMap<VarId, Aggregated>,
+    pub(crate) variables: HashMap<VarId, AggregatedVariable>,
     /// Variables that should be scalars, and what their missing elements hold.
     pub(crate) misshapen: HashMap<VarId, Values>,
     pub(crate) warnings: Vec<String>,
@@ -26,15 +26,15 @@ pub(crate) struct AggregateCatalog {
 
 /// An aggregated variable.
 #[derive(Debug)]
-pub(crate) struct Aggregated {
-    pub(crate) subject: Arc<Subject>,
-    pub(crate) description: Description,
+pub(crate) struct AggregatedVariable {
+    pub(crate) subject: Arc<AggregationSubject>,
+    pub(crate) description: FragmentDescription,
     /// Made at the first read.
-    pub(crate) index: OnceLock<Index>,
+    pub(crate) index: OnceLock<FragmentIndex>,
 }
 
 impl AggregateCatalog {
-    fn index(&self, view: &dyn View, found: &Aggregated) -> Step<Index> {
+    fn index(&self, view: &dyn View, found: &AggregatedVariable) -> Step<FragmentIndex> {
         if let Some(index) = found.index.get() {
             return Ok(index.clone());
         }
@@ -45,7 +45,7 @@ impl AggregateCatalog {
         Ok(found.index.get_or_init(|| index).clone())
     }
 
-    fn aggregated(&self, view: &dyn View, found: &Aggregated) -> Step<Source> {
+    fn aggregated(&self, view: &dyn View, found: &AggregatedVariable) -> Step<Source> {
         let subject = &found.subject;
         let stored = self.stored(view, subject.variable);
         let (index, (stored, resolver)) = both(self.index(view, found), stored)?;
@@ -102,7 +102,7 @@ impl Catalog for AggregateCatalog {
         if let Some(fill) = self.misshapen.get(&variable) {
             let (stored, resolver) = self.stored(view, variable)?;
             return Ok(Source {
-                layout: Layout::Mosaic { tiles: Arc::new(Nowhere) },
+                layout: Layout::Mosaic { tiles: Arc::new(NowhereSource) },
                 stored,
                 extent: self.model.shape(variable),
                 fill: fill.clone(),
@@ -145,9 +145,9 @@ impl Catalog for AggregateCatalog {
 
 /// A variable of which nothing lies anywhere.
 #[derive(Debug)]
-struct Nowhere;
+struct NowhereSource;
 
-impl TileIndex for Nowhere {
+impl TileIndex for NowhereSource {
     fn tiles(&self, _: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         Ok(vec![Tile { region: region.clone(), source: TileSource::Missing }])
     }

@@ -7,50 +7,54 @@ mod tiles;
 #[cfg(test)]
 mod tests;
 
-use crate::entries::Entries;
-use crate::index::Index;
-use crate::keywords::{Generation, Terms, TermsContent, terms};
-use crate::names::Substitutions;
-use crate::subject::{Inner, Subject};
-use constants::Constants;
+use crate::entries::FragmentEntries;
+use crate::index::FragmentIndex;
+use crate::keywords::{KeywordGeneration, KeywordTerms, TermsContent, terms};
+use crate::names::NameSubstitutions;
+use crate::subject::{AggregationSubject, MasterDataset};
+use constants::FragmentConstants;
 use ncirrus_layout::{Aggregation, Error, Result, Step, View};
 use ncirrus_model::VarId;
 use std::sync::Arc;
-use tiles::{Content, Datasets, Tiles};
+use tiles::{CfTiles, DatasetNames, FragmentContent};
 
 /// How the fragments of a variable are described.
 #[derive(Debug)]
-pub(crate) struct Description {
-    generation: Generation,
+pub(crate) struct CfDescription {
+    generation: KeywordGeneration,
     map: VarId,
-    content: Described,
+    content: DescribingVariables,
     others: Vec<(String, Option<VarId>)>,
 }
 
 /// The variables that say what the fragments are.
 #[derive(Debug, Clone, Copy)]
-enum Described {
+enum DescribingVariables {
     Datasets { names: VarId, variables: VarId, formats: Option<VarId>, values: Option<VarId> },
     Values(VarId),
 }
 
-impl Description {
+impl CfDescription {
     /// The description that an `aggregated_data` makes.
     ///
     /// # Errors
     /// `Malformed` or `NotFound` when it breaks its convention as far as shapes and types tell.
-    pub(crate) fn new(inner: &Inner, subject: &Subject, text: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(
+        inner: &MasterDataset,
+        subject: &AggregationSubject,
+        text: Option<&str>,
+    ) -> Result<Self> {
         let text = text.ok_or_else(|| Error::malformed("aggregated_dimensions without aggregated_data"))?;
-        let Terms { generation, map, content, others } = terms(text, subject.choices.lenient)?;
+        let KeywordTerms { generation, map, content, others } = terms(text, subject.choices.lenient)?;
         let named = |name: &str| inner.named(subject, name);
         let content = match content {
-            TermsContent::Datasets { names, variables, formats, values } => Described::Datasets {
+            TermsContent::Datasets { names, variables, formats, values } => DescribingVariables::Datasets {
                 names: named(&names)?,
                 variables: named(&variables)?,
                 formats: formats.map(|name| named(&name)).transpose()?,
                 values: values.map(|name| named(&name)).transpose()?,
             },
-            TermsContent::Values(values) => Described::Values(named(&values)?),
+            TermsContent::Values(values) => DescribingVariables::Values(named(&values)?),
         };
         let others = others.into_iter().map(|(keyword, name)| (keyword, named(&name).ok())).collect();
         let description = Self { generation, map: named(&map)?, content, others };
@@ -66,18 +70,18 @@ impl Description {
     pub(crate) fn plumbing(&self) -> Vec<VarId> {
         let mut all = vec![self.map];
         match self.content {
-            Described::Datasets { names, variables, formats, values } => {
+            DescribingVariables::Datasets { names, variables, formats, values } => {
                 all.extend([names, variables]);
                 all.extend(formats.into_iter().chain(values));
             }
-            Described::Values(values) => all.push(values),
+            DescribingVariables::Values(values) => all.push(values),
         }
         all.extend(self.others.iter().filter_map(|(_, id)| *id));
         all
     }
 
     /// What is ignored.
-    pub(crate) fn warnings(&self, subject: &Subject) -> Vec<String> {
+    pub(crate) fn warnings(&self, subject: &AggregationSubject) -> Vec<String> {
         let note = |(keyword, _): &(String, Option<VarId>)| {
             format!("{}: the term {keyword} of aggregated_data is ignored", subject.path)
         };
@@ -85,10 +89,10 @@ impl Description {
     }
 
     /// Shape of the array of fragments, as its variable has it.
-    pub(crate) fn shape(&self, inner: &Inner, subject: &Subject) -> Option<Vec<u64>> {
+    pub(crate) fn shape(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Option<Vec<u64>> {
         let id = match self.content {
-            Described::Datasets { names, .. } => names,
-            Described::Values(values) => values,
+            DescribingVariables::Datasets { names, .. } => names,
+            DescribingVariables::Values(values) => values,
         };
         let mut shape = inner.model.shape(id);
         shape.truncate(subject.rank());
@@ -102,29 +106,37 @@ impl Description {
     pub(crate) fn index(
         &self,
         view: &dyn View,
-        inner: &Inner,
-        subject: &Arc<Subject>,
+        inner: &MasterDataset,
+        subject: &Arc<AggregationSubject>,
         lengths: &[Option<u64>],
-    ) -> Step<Index> {
+    ) -> Step<FragmentIndex> {
         let content = self.content(view, inner, subject)?;
-        let map = Entries::integers(&inner.model, self.map)?;
+        let map = FragmentEntries::integers(&inner.model, self.map)?;
         let attributes = inner.attributes(view, &[self.map])?;
-        let rows = map::Rows { entries: &map, attributes: attributes.first(), subject, lengths };
+        let rows = map::MapRows { entries: &map, attributes: attributes.first(), subject, lengths };
         let cuts = rows.cuts(view, content.grid(subject.rank()))?;
-        let shape: Vec<u64> = cuts.iter().map(crate::cuts::Cuts::count).collect();
+        let shape: Vec<u64> = cuts.iter().map(crate::cuts::AxisCells::count).collect();
         content.check_rest(view, &shape)?;
         let fragments = shape.iter().fold(1, |all: u64, count| all.saturating_mul(*count));
         let facts = Aggregation { convention: self.convention(), shape: Some(shape), fragments };
-        let lengths = cuts.iter().map(crate::cuts::Cuts::end).collect();
-        let tiles = Tiles { subject: Arc::clone(subject), generation: self.generation, cuts, content };
-        Ok(Index { tiles: Arc::new(tiles), lengths, facts })
+        let lengths = cuts.iter().map(crate::cuts::AxisCells::end).collect();
+        let tiles = CfTiles { subject: Arc::clone(subject), generation: self.generation, cuts, content };
+        Ok(FragmentIndex { tiles: Arc::new(tiles), lengths, facts })
     }
 
     /// The content with what attributes say of it.
-    fn content(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<Content> {
+    fn content(
+        &self,
+        view: &dyn View,
+        inner: &MasterDataset,
+        subject: &AggregationSubject,
+    ) -> Step<FragmentContent> {
         let mut content = self.entries(inner, subject)?;
         match (&mut content, self.content) {
-            (Content::Datasets(datasets), Described::Datasets { names, variables, formats, values }) => {
+            (
+                FragmentContent::Datasets(datasets),
+                DescribingVariables::Datasets { names, variables, formats, values },
+            ) => {
                 if let (Some(constants), Some(id)) = (&mut datasets.values, values) {
                     inner.attributes(view, &[id])?.iter().for_each(|attributes| constants.note(attributes));
                 }
@@ -132,7 +144,7 @@ impl Description {
                 let described: Vec<VarId> = described.into_iter().flatten().collect();
                 let attributes = inner.attributes(view, &described)?;
                 if let [of_names, of_variables, of_formats @ ..] = attributes.as_slice() {
-                    datasets.substitutions = Substitutions::new(&subject.choices, of_names)?;
+                    datasets.substitutions = NameSubstitutions::new(&subject.choices, of_names)?;
                     datasets.names = datasets.names.clone().with_attributes(of_names);
                     datasets.variables = datasets.variables.clone().with_attributes(of_variables);
                     let formats = datasets.formats.take().zip(of_formats.first());
@@ -140,7 +152,7 @@ impl Description {
                         formats.map(|(entries, attributes)| entries.with_attributes(attributes));
                 }
             }
-            (Content::Constants(constants), Described::Values(id)) => {
+            (FragmentContent::Constants(constants), DescribingVariables::Values(id)) => {
                 let attributes = inner.attributes(view, &[id])?;
                 attributes.iter().for_each(|attributes| constants.note(attributes));
             }
@@ -150,17 +162,19 @@ impl Description {
     }
 
     /// The variables of entries, whose shapes agree.
-    fn entries(&self, inner: &Inner, subject: &Subject) -> Result<Content> {
+    fn entries(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Result<FragmentContent> {
         let (model, rank) = (&inner.model, subject.rank());
-        Entries::integers(model, self.map)?;
-        let Described::Datasets { names, variables, formats, values } = self.content else {
-            let Described::Values(id) = self.content else { return Err(Error::internal("no content")) };
-            return Constants::new(model, id, subject).map(Content::Constants);
+        FragmentEntries::integers(model, self.map)?;
+        let DescribingVariables::Datasets { names, variables, formats, values } = self.content else {
+            let DescribingVariables::Values(id) = self.content else {
+                return Err(Error::internal("no content"));
+            };
+            return FragmentConstants::new(model, id, subject).map(FragmentContent::Constants);
         };
-        let names = Entries::texts(model, names)?;
+        let names = FragmentEntries::texts(model, names)?;
         let versions = match names.rank().checked_sub(rank) {
             Some(0) => None,
-            Some(1) if self.generation == Generation::Cfa06 => names.shape.last().copied(),
+            Some(1) if self.generation == KeywordGeneration::Cfa06 => names.shape.last().copied(),
             // One fragment for scalar data may lie in an array of one element.
             Some(1) if rank == 0 && names.shape == [1] => None,
             _ => {
@@ -170,7 +184,7 @@ impl Description {
             }
         };
         let shaped = |id: VarId| {
-            let entries = Entries::texts(model, id)?;
+            let entries = FragmentEntries::texts(model, id)?;
             let grid = names.shape.get(..rank).unwrap_or_default();
             if entries.is_scalar() || entries.shape == names.shape || entries.shape == grid {
                 return Ok(entries);
@@ -179,9 +193,9 @@ impl Description {
             Err(Error::malformed(format!("{path} has the shape {shape:?}, {} {wanted:?}", names.path)))
         };
         let (variables, formats) = (shaped(variables)?, formats.map(shaped).transpose()?);
-        let values = values.map(|id| Constants::new(model, id, subject)).transpose()?;
-        let substitutions = Substitutions::of_caller(&subject.choices);
-        let datasets = Datasets { names, versions, variables, formats, values, substitutions };
-        Ok(Content::Datasets(Box::new(datasets)))
+        let values = values.map(|id| FragmentConstants::new(model, id, subject)).transpose()?;
+        let substitutions = NameSubstitutions::of_caller(&subject.choices);
+        let datasets = DatasetNames { names, versions, variables, formats, values, substitutions };
+        Ok(FragmentContent::Datasets(Box::new(datasets)))
     }
 }

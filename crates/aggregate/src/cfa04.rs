@@ -8,16 +8,16 @@ mod tiles;
 #[cfg(test)]
 mod tests;
 
-use crate::index::Index;
-use crate::names::Substitutions;
-use crate::subject::{Inner, Subject};
-use forms::Form;
-use json::{Document, Partitions};
+use crate::index::FragmentIndex;
+use crate::names::NameSubstitutions;
+use crate::subject::{AggregationSubject, MasterDataset};
+use forms::PartitionForm;
+use json::{CfaArray, PartitionColumns};
 use ncirrus_layout::{Aggregation, Error, Result, Step, View};
 use ncirrus_model::{Strings, Values};
-use places::Places;
+use places::PartitionPlaces;
 use std::sync::Arc;
-use tiles::Tiles;
+use tiles::Cfa04Tiles;
 
 /// Where the fragments of a variable lie, by an attribute of it that is not read before it is needed. Lengths of
 /// dimensions that nobody wrote are taken from the description.
@@ -26,10 +26,10 @@ use tiles::Tiles;
 /// A need, or what is wrong with the description.
 pub(crate) fn index(
     view: &dyn View,
-    inner: &Inner,
-    subject: &Arc<Subject>,
+    inner: &MasterDataset,
+    subject: &Arc<AggregationSubject>,
     lengths: &[Option<u64>],
-) -> Step<Index> {
+) -> Step<FragmentIndex> {
     let attributes = inner.attributes(view, &[subject.variable])?;
     let text = attributes.first().and_then(|attributes| attributes.find("cfa_array"));
     let (document, partitions) = match text.map(|attribute| &attribute.values) {
@@ -47,22 +47,23 @@ pub(crate) fn index(
 }
 
 fn made(
-    subject: &Arc<Subject>,
-    document: Document,
-    partitions: Partitions,
+    subject: &Arc<AggregationSubject>,
+    document: CfaArray,
+    partitions: PartitionColumns,
     lengths: &[Option<u64>],
-) -> Result<Index> {
+) -> Result<FragmentIndex> {
     let fragments = partitions.len() as u64;
-    let forms: Vec<Result<Form>> = partitions.forms.iter().map(|text| Form::new(text, subject)).collect();
-    let (places, lengths) = Places::new(subject, &partitions, lengths)?;
+    let forms: Vec<Result<PartitionForm>> =
+        partitions.forms.iter().map(|text| PartitionForm::new(text, subject)).collect();
+    let (places, lengths) = PartitionPlaces::new(subject, &partitions, lengths)?;
     let facts = Aggregation { convention: "CFA-0.4", shape: places.shape(), fragments };
-    let Partitions { files, form_of, .. } = partitions;
-    let substitutions = Substitutions::of_caller(&subject.choices);
+    let PartitionColumns { files, form_of, .. } = partitions;
+    let substitutions = NameSubstitutions::of_caller(&subject.choices);
     let base = document.base.map(|base| substitutions.apply(&base));
     let subject = Arc::clone(subject);
     let tiles =
-        Arc::new(Tiles { subject, places, files: compact(&files), form_of, forms, base, substitutions });
-    Ok(Index { tiles, lengths, facts })
+        Arc::new(Cfa04Tiles { subject, places, files: compact(&files), form_of, forms, base, substitutions });
+    Ok(FragmentIndex { tiles, lengths, facts })
 }
 
 /// The names without the room that was left for more.
@@ -76,7 +77,7 @@ fn compact(files: &Strings) -> Strings {
 ///
 /// # Errors
 /// `Malformed` with two that have the same.
-fn check_indices(partitions: &Partitions) -> Result<()> {
+fn check_indices(partitions: &PartitionColumns) -> Result<()> {
     let rank = partitions.indices.extremes.len();
     if rank == 0 {
         return Ok(());
@@ -95,7 +96,11 @@ fn check_indices(partitions: &Partitions) -> Result<()> {
 ///
 /// # Errors
 /// `Malformed` with what does not fit.
-fn check_matrix(document: &Document, partitions: &Partitions, subject: &Subject) -> Result<()> {
+fn check_matrix(
+    document: &CfaArray,
+    partitions: &PartitionColumns,
+    subject: &AggregationSubject,
+) -> Result<()> {
     let names = document.pmdimensions.as_deref().unwrap_or_default();
     if let Some(name) = names.iter().find(|name| !subject.dimensions.contains(name)) {
         return Err(Error::malformed(format!("pmdimensions has {name}, which is no dimension of the array")));

@@ -6,23 +6,23 @@ mod tiles;
 #[cfg(test)]
 mod tests;
 
-use crate::boxes::Boxes;
-use crate::cuts::Cuts;
-use crate::entries::Entries;
-use crate::index::Index;
+use crate::boxes::PartitionBoxes;
+use crate::cuts::AxisCells;
+use crate::entries::FragmentEntries;
+use crate::index::FragmentIndex;
 use crate::lookup;
-use crate::names::Substitutions;
-use crate::subject::{Inner, Subject};
-use columns::Columns;
-use lines::Locations;
+use crate::names::NameSubstitutions;
+use crate::subject::{AggregationSubject, MasterDataset};
+use columns::GroupColumns;
+use lines::PartitionLocations;
 use ncirrus_layout::{Aggregation, Error, Member, Result, Step, View};
 use ncirrus_model::{GroupId, VarId};
 use std::sync::{Arc, OnceLock};
-use tiles::Tiles;
+use tiles::Cfa05Tiles;
 
 /// How the fragments of a variable are described.
 #[derive(Debug)]
-pub(crate) struct Description {
+pub(crate) struct Cfa05Description {
     group: GroupId,
     grid: Vec<u64>,
     file: VarId,
@@ -36,12 +36,12 @@ pub(crate) struct Description {
     pmdimensions: Option<VarId>,
 }
 
-impl Description {
+impl Cfa05Description {
     /// The description that a `cfa_group` makes.
     ///
     /// # Errors
     /// `NotFound` or `Malformed` when the group is not as it has to be, as far as shapes and types tell.
-    pub(crate) fn new(inner: &Inner, subject: &Subject, name: &str) -> Result<Self> {
+    pub(crate) fn new(inner: &MasterDataset, subject: &AggregationSubject, name: &str) -> Result<Self> {
         let (model, name) = (&inner.model, name.trim());
         let group = lookup::group(model, subject.group, name).filter(|_| !name.is_empty());
         let group = group.filter(|group| *group != subject.group && *group != model.root());
@@ -55,7 +55,7 @@ impl Description {
         };
         let description = Self {
             group,
-            grid: Entries::texts(model, needed("file")?)?.shape,
+            grid: FragmentEntries::texts(model, needed("file")?)?.shape,
             file: needed("file")?,
             ncvar: needed("ncvar")?,
             location: needed("location")?,
@@ -80,9 +80,9 @@ impl Description {
     }
 
     /// The variables of entries, whose shapes agree.
-    fn columns(&self, inner: &Inner, subject: &Subject) -> Result<Columns> {
+    fn columns(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Result<GroupColumns> {
         let (model, rank) = (&inner.model, subject.rank() as u64);
-        let shaped = |entries: Entries, more: &[u64]| {
+        let shaped = |entries: FragmentEntries, more: &[u64]| {
             let wanted = [self.grid.as_slice(), more].concat();
             if entries.shape == wanted && self.grid.len() == subject.rank() {
                 return Ok(entries);
@@ -90,17 +90,17 @@ impl Description {
             let (path, shape) = (&entries.path, &entries.shape);
             Err(Error::malformed(format!("{path} has the shape {shape:?}, {wanted:?} was expected")))
         };
-        let texts = |id: VarId| shaped(Entries::texts(model, id)?, &[]);
-        Ok(Columns {
+        let texts = |id: VarId| shaped(FragmentEntries::texts(model, id)?, &[]);
+        Ok(GroupColumns {
             file: texts(self.file)?,
             ncvar: texts(self.ncvar)?,
-            location: shaped(Entries::integers(model, self.location)?, &[rank, 2])?,
+            location: shaped(FragmentEntries::integers(model, self.location)?, &[rank, 2])?,
             format: self.format.map(texts).transpose()?,
-            shape: self.shape.map(|id| shaped(Entries::integers(model, id)?, &[rank])).transpose()?,
-            index: self.index.map(|id| shaped(Entries::integers(model, id)?, &[rank])).transpose()?,
+            shape: self.shape.map(|id| shaped(FragmentEntries::integers(model, id)?, &[rank])).transpose()?,
+            index: self.index.map(|id| shaped(FragmentEntries::integers(model, id)?, &[rank])).transpose()?,
             missing: 0,
             base: None,
-            substitutions: Substitutions::of_caller(&subject.choices),
+            substitutions: NameSubstitutions::of_caller(&subject.choices),
         })
     }
 
@@ -111,14 +111,14 @@ impl Description {
     pub(crate) fn index(
         &self,
         view: &dyn View,
-        inner: &Inner,
-        subject: &Arc<Subject>,
+        inner: &MasterDataset,
+        subject: &Arc<AggregationSubject>,
         lengths: &[Option<u64>],
-    ) -> Step<Index> {
+    ) -> Step<FragmentIndex> {
         self.check_shape(view, inner)?;
         self.check_dimensions(view, inner, subject)?;
         let columns = self.filled(view, inner, subject)?;
-        let locations = Locations::new(&columns, &self.grid);
+        let locations = PartitionLocations::new(&columns, &self.grid);
         let cuts = locations.cuts(view, lengths)?;
         let boxes = match cuts {
             Some(_) => OnceLock::new(),
@@ -129,14 +129,14 @@ impl Description {
 
     fn made(
         &self,
-        subject: &Arc<Subject>,
-        columns: Columns,
-        cuts: Option<Vec<Cuts>>,
+        subject: &Arc<AggregationSubject>,
+        columns: GroupColumns,
+        cuts: Option<Vec<AxisCells>>,
         lengths: &[Option<u64>],
-        boxes: OnceLock<Arc<Boxes>>,
-    ) -> Index {
+        boxes: OnceLock<Arc<PartitionBoxes>>,
+    ) -> FragmentIndex {
         let ends = match (&cuts, boxes.get()) {
-            (Some(cuts), _) => cuts.iter().map(Cuts::end).collect(),
+            (Some(cuts), _) => cuts.iter().map(AxisCells::end).collect(),
             (None, boxes) => boxes.map(|boxes| boxes.ends()).unwrap_or_default(),
         };
         let lengths: Vec<u64> = lengths.iter().zip(ends).map(|(len, end)| len.unwrap_or(end)).collect();
@@ -146,14 +146,14 @@ impl Description {
             fragments: self.grid.iter().fold(1, |all: u64, count| all.saturating_mul(*count)),
         };
         let (subject, grid) = (Arc::clone(subject), self.grid.clone());
-        let tiles = Arc::new(Tiles { subject, columns, grid, lengths: lengths.clone(), cuts, boxes });
-        Index { tiles, lengths, facts }
+        let tiles = Arc::new(Cfa05Tiles { subject, columns, grid, lengths: lengths.clone(), cuts, boxes });
+        FragmentIndex { tiles, lengths, facts }
     }
 
     /// Checks that the shape of the matrix that is written down is that of its variables.
-    fn check_shape(&self, view: &dyn View, inner: &Inner) -> Step<()> {
+    fn check_shape(&self, view: &dyn View, inner: &MasterDataset) -> Step<()> {
         let Some(id) = self.pmshape else { return Ok(()) };
-        let entries = Entries::integers(&inner.model, id)?;
+        let entries = FragmentEntries::integers(&inner.model, id)?;
         let all = entries.read(view, &vec![0; entries.rank()], &entries.shape)?;
         let written: Vec<i128> = (0..all.len()).filter_map(|at| all.integer(at)).collect();
         let grid: Vec<i128> = self.grid.iter().map(|count| i128::from(*count)).collect();
@@ -166,9 +166,14 @@ impl Description {
     }
 
     /// Checks that the dimensions of the matrix that are written down are those of the array, in any order.
-    fn check_dimensions(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<()> {
+    fn check_dimensions(
+        &self,
+        view: &dyn View,
+        inner: &MasterDataset,
+        subject: &AggregationSubject,
+    ) -> Step<()> {
         let Some(id) = self.pmdimensions else { return Ok(()) };
-        let entries = Entries::texts(&inner.model, id)?;
+        let entries = FragmentEntries::texts(&inner.model, id)?;
         let texts = entries.read_texts(view, &vec![0; entries.rank()], &vec![1; entries.rank()])?;
         let Some(text) = texts.get(0)? else { return Ok(()) };
         let written =
@@ -184,7 +189,12 @@ impl Description {
     }
 
     /// The variables of entries, with what attributes and the base say of them.
-    fn filled(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<Columns> {
+    fn filled(
+        &self,
+        view: &dyn View,
+        inner: &MasterDataset,
+        subject: &AggregationSubject,
+    ) -> Step<GroupColumns> {
         let mut columns = self.columns(inner, subject)?;
         let attributes = inner.attributes(view, &[self.file, self.ncvar, self.location])?;
         if let [file, ncvar, location] = attributes.as_slice() {
@@ -194,7 +204,7 @@ impl Description {
             columns.missing = own.unwrap_or_else(|| columns.location.default_missing());
         }
         if let Some(base) = self.base {
-            let base = Entries::texts(&inner.model, base)?;
+            let base = FragmentEntries::texts(&inner.model, base)?;
             let (start, count) = (vec![0; base.rank()], vec![1; base.rank()]);
             columns.base = base.read_texts(view, &start, &count)?.get(0)?.map(str::to_owned);
         }

@@ -7,7 +7,7 @@ mod tests;
 
 /// How an axis is cut into cells: neither starts nor ends descend. Cells may be empty, and elements may lie in none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Cuts {
+pub(crate) enum AxisCells {
     /// Cells of `size` elements; the last one ends at `end`.
     Even { size: u64, count: u64, end: u64 },
     /// Cell `i` reaches from `i * (len / count)` to a cell's length further on, as S3netCDF4 computes it in floating
@@ -21,12 +21,12 @@ pub(crate) enum Cuts {
 
 /// A part of an axis: a cell, or elements in none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct AxisPart {
     pub(crate) range: Range<u64>,
     pub(crate) cell: Option<u64>,
 }
 
-impl Cuts {
+impl AxisCells {
     /// Cells of these sizes, one after the other.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Cuts {
     }
 
     /// A range as cells, whole ones, and what lies in none of them; empty cells are left out.
-    pub(crate) fn parts(&self, range: &Range<u64>) -> Vec<Part> {
+    pub(crate) fn parts(&self, range: &Range<u64>) -> Vec<AxisPart> {
         let mut parts = Vec::new();
         let mut at = range.start;
         for cell in self.touched(range) {
@@ -151,13 +151,13 @@ impl Cuts {
                 continue;
             }
             if at < span.start {
-                parts.push(Part { range: at..span.start, cell: None });
+                parts.push(AxisPart { range: at..span.start, cell: None });
             }
             at = at.max(span.end);
-            parts.push(Part { range: span, cell: Some(cell) });
+            parts.push(AxisPart { range: span, cell: Some(cell) });
         }
         if at < range.end {
-            parts.push(Part { range: at..range.end, cell: None });
+            parts.push(AxisPart { range: at..range.end, cell: None });
         }
         parts
     }

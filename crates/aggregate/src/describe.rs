@@ -1,7 +1,7 @@
 //! How the fragments of a variable are described, in any convention.
-use crate::detect::Scheme;
-use crate::index::Index;
-use crate::subject::{Inner, Subject};
+use crate::detect::DetectedScheme;
+use crate::index::FragmentIndex;
+use crate::subject::{AggregationSubject, MasterDataset};
 use crate::{cf, cfa04, cfa05};
 use ncirrus_layout::{Result, Step, View};
 use ncirrus_model::{GroupId, VarId};
@@ -9,27 +9,33 @@ use std::sync::Arc;
 
 /// How the fragments of a variable are described.
 #[derive(Debug)]
-pub(crate) enum Description {
+pub(crate) enum FragmentDescription {
     /// CFA-0.6, drafts, CF-1.13.
-    Terms(cf::Description),
+    Terms(cf::CfDescription),
     /// CFA-0.4.
     Json,
     /// CFA-0.5.
-    Table(cfa05::Description),
+    Table(cfa05::Cfa05Description),
 }
 
-impl Description {
+impl FragmentDescription {
     /// The description that a scheme makes.
     ///
     /// # Errors
     /// What is wrong with it as far as names, types and shapes tell.
-    pub(crate) fn new(inner: &Inner, subject: &Subject, scheme: &Scheme) -> Result<Self> {
+    pub(crate) fn new(
+        inner: &MasterDataset,
+        subject: &AggregationSubject,
+        scheme: &DetectedScheme,
+    ) -> Result<Self> {
         match scheme {
-            Scheme::Terms { data, .. } => {
-                cf::Description::new(inner, subject, data.as_deref()).map(Self::Terms)
+            DetectedScheme::Terms { data, .. } => {
+                cf::CfDescription::new(inner, subject, data.as_deref()).map(Self::Terms)
             }
-            Scheme::Table { group, .. } => cfa05::Description::new(inner, subject, group).map(Self::Table),
-            Scheme::Json { .. } => Ok(Self::Json),
+            DetectedScheme::Table { group, .. } => {
+                cfa05::Cfa05Description::new(inner, subject, group).map(Self::Table)
+            }
+            DetectedScheme::Json { .. } => Ok(Self::Json),
         }
     }
 
@@ -52,7 +58,7 @@ impl Description {
     }
 
     /// What is ignored.
-    pub(crate) fn warnings(&self, subject: &Subject) -> Vec<String> {
+    pub(crate) fn warnings(&self, subject: &AggregationSubject) -> Vec<String> {
         match self {
             Self::Terms(terms) => terms.warnings(subject),
             Self::Json | Self::Table(_) => Vec::new(),
@@ -60,7 +66,7 @@ impl Description {
     }
 
     /// Number of fragments, where the model tells.
-    pub(crate) fn fragments(&self, inner: &Inner, subject: &Subject) -> Option<u64> {
+    pub(crate) fn fragments(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Option<u64> {
         let shape = match self {
             Self::Terms(terms) => terms.shape(inner, subject),
             Self::Json => None,
@@ -76,10 +82,10 @@ impl Description {
     pub(crate) fn index(
         &self,
         view: &dyn View,
-        inner: &Inner,
-        subject: &Arc<Subject>,
+        inner: &MasterDataset,
+        subject: &Arc<AggregationSubject>,
         lengths: &[Option<u64>],
-    ) -> Step<Index> {
+    ) -> Step<FragmentIndex> {
         match self {
             Self::Terms(terms) => terms.index(view, inner, subject, lengths),
             Self::Json => cfa04::index(view, inner, subject, lengths),

@@ -1,5 +1,5 @@
 //! Which variables of a dataset are aggregated (docs/spec/cfa.md 1.2).
-use crate::subject::Inner;
+use crate::subject::MasterDataset;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{Attribute, AttributeState, Attributes, NodeId, VarId};
 
@@ -8,16 +8,16 @@ mod tests;
 
 /// A variable that says of itself that it is aggregated.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct DetectedVariable {
     pub(crate) variable: VarId,
     /// Those that are for the reader: what describes the fragments may be long.
     pub(crate) attributes: Attributes,
-    pub(crate) scheme: Result<Scheme>,
+    pub(crate) scheme: Result<DetectedScheme>,
 }
 
 /// How it says so; dimensions are those that the data have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Scheme {
+pub(crate) enum DetectedScheme {
     /// CFA-0.6, drafts, CF-1.13: `aggregated_dimensions` and `aggregated_data`.
     Terms { dimensions: String, data: Option<String> },
     /// CFA-0.5: `cfa_dimensions` and `cfa_group`.
@@ -28,8 +28,8 @@ pub(crate) enum Scheme {
 
 /// What was found in a dataset.
 #[derive(Debug, Default)]
-pub(crate) struct Finds {
-    pub(crate) aggregated: Vec<Found>,
+pub(crate) struct DetectionResult {
+    pub(crate) aggregated: Vec<DetectedVariable>,
     /// Variables that only hold data for aggregated ones (CFA-0.4).
     pub(crate) private: Vec<VarId>,
     /// Those that say that they are aggregated and are no scalars, with their attributes.
@@ -47,11 +47,11 @@ const OBSOLETE: &str = "nca_array";
 ///
 /// # Errors
 /// A need.
-pub(crate) fn detect(view: &dyn View, inner: &Inner, lenient: bool) -> Step<Finds> {
+pub(crate) fn detect(view: &dyn View, inner: &MasterDataset, lenient: bool) -> Step<DetectionResult> {
     let model = &inner.model;
     let is_scalar = |id: &VarId| model.variable(*id).is_some_and(|variable| variable.dims.is_empty());
     let (scalars, arrays): (Vec<VarId>, Vec<VarId>) = model.variables().into_iter().partition(is_scalar);
-    let mut finds = Finds::default();
+    let mut finds = DetectionResult::default();
     for (id, attributes) in readable(view, inner, &scalars)? {
         finds.add(id, attributes);
     }
@@ -70,7 +70,7 @@ pub(crate) fn detect(view: &dyn View, inner: &Inner, lenient: bool) -> Step<Find
     Ok(finds)
 }
 
-impl Finds {
+impl DetectionResult {
     /// Whether nothing is aggregated.
     pub(crate) fn is_empty(&self) -> bool {
         self.aggregated.is_empty() && self.misshapen.is_empty()
@@ -81,13 +81,13 @@ impl Finds {
             self.private.push(variable);
         } else if let Some(scheme) = scheme(&attributes) {
             hide_own(&mut attributes);
-            self.aggregated.push(Found { variable, attributes, scheme });
+            self.aggregated.push(DetectedVariable { variable, attributes, scheme });
         }
     }
 }
 
 /// The attributes of variables, of those whose attributes can be read.
-fn readable(view: &dyn View, inner: &Inner, of: &[VarId]) -> Step<Vec<(VarId, Attributes)>> {
+fn readable(view: &dyn View, inner: &MasterDataset, of: &[VarId]) -> Step<Vec<(VarId, Attributes)>> {
     if of.is_empty() {
         return Ok(Vec::new());
     }
@@ -98,20 +98,20 @@ fn readable(view: &dyn View, inner: &Inner, of: &[VarId]) -> Step<Vec<(VarId, At
 }
 
 /// How a variable says that it is aggregated; `None` when it does not.
-fn scheme(attributes: &Attributes) -> Option<Result<Scheme>> {
+fn scheme(attributes: &Attributes) -> Option<Result<DetectedScheme>> {
     if let Some(dimensions) = attributes.find("aggregated_dimensions") {
         let data = attributes.find("aggregated_data").map(text).transpose();
         let both = text(dimensions).and_then(|dimensions| Ok((dimensions, data?)));
-        return Some(both.map(|(dimensions, data)| Scheme::Terms { dimensions, data }));
+        return Some(both.map(|(dimensions, data)| DetectedScheme::Terms { dimensions, data }));
     }
     let is_aggregated = role(attributes).as_deref() == Some("cfa_variable");
     is_aggregated.then(|| {
         let dimensions = attributes.find("cfa_dimensions").map_or(Ok(String::new()), text)?;
         if let Some(group) = attributes.find("cfa_group") {
-            return Ok(Scheme::Table { dimensions, group: text(group)? });
+            return Ok(DetectedScheme::Table { dimensions, group: text(group)? });
         }
         match (attributes.find("cfa_array"), attributes.find(OBSOLETE)) {
-            (Some(_), _) => Ok(Scheme::Json { dimensions }),
+            (Some(_), _) => Ok(DetectedScheme::Json { dimensions }),
             (None, Some(_)) => {
                 Err(Error::unsupported(format!("{OBSOLETE}: aggregations of versions before CFA-0.4")))
             }

@@ -6,7 +6,7 @@ use ncirrus_model::{
 
 /// A variable with one entry per fragment, or one for all.
 #[derive(Debug, Clone)]
-pub(crate) struct Entries {
+pub(crate) struct FragmentEntries {
     pub(crate) path: String,
     /// Its lengths, without that of characters.
     pub(crate) shape: Vec<u64>,
@@ -21,13 +21,13 @@ pub(crate) struct Entries {
 
 /// Texts of entries.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct EntryTexts {
     strings: Strings,
     path: String,
     missing: Option<Vec<u8>>,
 }
 
-impl Entries {
+impl FragmentEntries {
     /// A variable of texts: of strings, or of characters with a further dimension (netCDF-3).
     ///
     /// # Errors
@@ -123,13 +123,13 @@ impl Entries {
     ///
     /// # Errors
     /// A need, or what reading fails with.
-    pub(crate) fn read_texts(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Texts> {
+    pub(crate) fn read_texts(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<EntryTexts> {
         let strings = match self.read(view, start, count)? {
             Values::String(strings) => strings,
             Values::Char(bytes) => self.split(&bytes, count),
             _ => return Err(Error::internal(format!("{} holds no texts", self.path)).into()),
         };
-        Ok(Texts { strings, path: self.path.clone(), missing: self.missing.clone() })
+        Ok(EntryTexts { strings, path: self.path.clone(), missing: self.missing.clone() })
     }
 
     /// The values of a box of entries.
@@ -183,7 +183,7 @@ impl Entries {
     }
 }
 
-impl Texts {
+impl EntryTexts {
     /// The text of an entry; `None` when it is missing (docs/spec/cfa.md 4.3).
     ///
     /// # Errors

@@ -3,7 +3,11 @@ use ncirrus_model::{DimId, GroupId, Model, VarId};
 use std::collections::BTreeSet;
 
 /// Removes variables and groups, the dimensions that nothing but they use, and the groups that they leave empty.
-pub(crate) fn hide(model: &mut Model, variables: impl IntoIterator<Item = VarId>, groups: &[GroupId]) {
+pub(crate) fn hide_internal(
+    model: &mut Model,
+    variables: impl IntoIterator<Item = VarId>,
+    groups: &[GroupId],
+) {
     let mut variables: BTreeSet<VarId> = variables.into_iter().collect();
     let mut dims = BTreeSet::new();
     let below: Vec<GroupId> = groups.iter().flat_map(|group| all_below(model, *group)).collect();

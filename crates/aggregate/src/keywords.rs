@@ -6,7 +6,7 @@ mod tests;
 
 /// The conventions that use `aggregated_dimensions` and `aggregated_data`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Generation {
+pub(crate) enum KeywordGeneration {
     /// CFA-0.6, 0.6.1 and 0.6.2.
     Cfa06,
     /// The keywords of cfdm 1.12.0 and 1.12.1.
@@ -17,7 +17,7 @@ pub(crate) enum Generation {
     Cf113,
 }
 
-impl Generation {
+impl KeywordGeneration {
     /// The convention as `Conventions` would name it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -30,8 +30,8 @@ impl Generation {
 
 /// The variables that describe the fragments of an aggregated variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Terms {
-    pub(crate) generation: Generation,
+pub(crate) struct KeywordTerms {
+    pub(crate) generation: KeywordGeneration,
     /// Sizes of the fragments along each dimension.
     pub(crate) map: String,
     pub(crate) content: TermsContent,
@@ -52,9 +52,9 @@ pub(crate) enum TermsContent {
 ///
 /// # Errors
 /// `Malformed` when it is no list of pairs, or when the keywords fit no convention.
-pub(crate) fn terms(text: &str, lenient: bool) -> Result<Terms> {
+pub(crate) fn terms(text: &str, lenient: bool) -> Result<KeywordTerms> {
     let pairs = pairs(text)?;
-    let found = Found { pairs: &pairs, lenient };
+    let found = FoundPairs { pairs: &pairs, lenient };
     if let Some(keyword) = found.twice() {
         return Err(Error::malformed(format!("the keyword {keyword} occurs twice in {text:?}")));
     }
@@ -90,14 +90,14 @@ pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
 }
 
 /// The pairs of an attribute.
-struct Found<'a> {
+struct FoundPairs<'a> {
     pairs: &'a [(String, String)],
     lenient: bool,
 }
 
-impl Found<'_> {
+impl FoundPairs<'_> {
     /// The terms, when the keywords are those of a convention.
-    fn known(&self) -> Option<Terms> {
+    fn known(&self) -> Option<KeywordTerms> {
         // `location` means sizes in 0.6 and names in the drafts: the whole set decides.
         if self.get("file", true).is_some() {
             return self.cfa06();
@@ -107,7 +107,7 @@ impl Found<'_> {
         let content = match (self.of(names), self.of(variables), self.of(values)) {
             (None, None, Some(value)) => TermsContent::Values(value),
             (Some(names), Some(variables), values)
-                if values.is_none() || generation == Generation::DraftB =>
+                if values.is_none() || generation == KeywordGeneration::DraftB =>
             {
                 TermsContent::Datasets { names, variables, formats: None, values }
             }
@@ -117,25 +117,25 @@ impl Found<'_> {
             TermsContent::Values(_) => 2,
             TermsContent::Datasets { values, .. } => 3 + usize::from(values.is_some()),
         };
-        let terms = Terms { generation, map, content, others: Vec::new() };
+        let terms = KeywordTerms { generation, map, content, others: Vec::new() };
         (self.pairs.len() == count).then_some(terms)
     }
 
     /// The convention, and its keywords for sizes, names, variables and values.
-    fn generation(&self) -> Option<(Generation, &str, &str, &str, &str)> {
+    fn generation(&self) -> Option<(KeywordGeneration, &str, &str, &str, &str)> {
         let any = |names: &[&str]| names.iter().any(|name| self.of(name).is_some());
         if any(&["shape"]) {
-            Some((Generation::DraftB, "shape", "location", "address", "value"))
+            Some((KeywordGeneration::DraftB, "shape", "location", "address", "value"))
         } else if any(&["variable", "unique_value"]) {
-            Some((Generation::DraftA, "map", "location", "variable", "unique_value"))
+            Some((KeywordGeneration::DraftA, "map", "location", "variable", "unique_value"))
         } else if any(&["uris", "identifiers", "unique_values"]) {
-            Some((Generation::Cf113, "map", "uris", "identifiers", "unique_values"))
+            Some((KeywordGeneration::Cf113, "map", "uris", "identifiers", "unique_values"))
         } else {
             None
         }
     }
 
-    fn cfa06(&self) -> Option<Terms> {
+    fn cfa06(&self) -> Option<KeywordTerms> {
         let standard = ["location", "file", "format", "address"];
         let get = |name: &str| self.get(name, true);
         let formats = Some(get("format")).filter(|format| self.lenient || format.is_some())?;
@@ -144,7 +144,7 @@ impl Found<'_> {
         let is_other =
             |pair: &&(String, String)| !standard.iter().any(|name| pair.0.eq_ignore_ascii_case(name));
         let others = self.pairs.iter().filter(is_other).cloned().collect();
-        Some(Terms { generation: Generation::Cfa06, map: get("location")?, content, others })
+        Some(KeywordTerms { generation: KeywordGeneration::Cfa06, map: get("location")?, content, others })
     }
 
     /// A keyword that occurs twice, where its case does not matter.

@@ -29,7 +29,7 @@ pub use detect::says_aggregated;
 
 use ncirrus_layout::{Catalog, ObjectId, OpenOptions, Overlay, Step, View};
 use std::sync::Arc;
-use subject::{Choices, Inner};
+use subject::{MasterDataset, OpenChoices};
 
 /// Sees aggregated variables.
 #[derive(Debug, Default, Clone, Copy)]
@@ -50,7 +50,7 @@ impl Overlay for AggregateOverlay {
         if options.raw {
             return Ok(None);
         }
-        let inner = Inner { catalog: Arc::clone(catalog), model: catalog.tree(view)? };
+        let inner = MasterDataset { catalog: Arc::clone(catalog), model: catalog.tree(view)? };
         let finds = detect::detect(view, &inner, options.lenient)?;
         if finds.is_empty() {
             return Ok(None);
@@ -58,7 +58,7 @@ impl Overlay for AggregateOverlay {
         let substitutions = options.substitutions.iter();
         let substitutions =
             substitutions.map(|(name, value)| (names::bare(name).to_owned(), value.clone())).collect();
-        let choices = Arc::new(Choices { lenient: options.lenient, substitutions });
+        let choices = Arc::new(OpenChoices { lenient: options.lenient, substitutions });
         Ok(Some(Arc::new(overlay::overlay(view, root, inner, finds, &choices)?)))
     }
 }

@@ -1,6 +1,6 @@
 //! Names of datasets as descriptions give them.
 use crate::keywords::pairs;
-use crate::subject::Choices;
+use crate::subject::OpenChoices;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Attributes;
 use std::collections::BTreeMap;
@@ -11,11 +11,11 @@ mod tests;
 
 /// What stands for `${NAME}` in names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Substitutions(BTreeMap<String, String>);
+pub(crate) struct NameSubstitutions(BTreeMap<String, String>);
 
-impl Substitutions {
+impl NameSubstitutions {
     /// Those of the caller.
-    pub(crate) fn of_caller(choices: &Choices) -> Self {
+    pub(crate) fn of_caller(choices: &OpenChoices) -> Self {
         Self(choices.substitutions.clone())
     }
 
@@ -23,7 +23,7 @@ impl Substitutions {
     ///
     /// # Errors
     /// `Malformed` when the attribute is no list of pairs.
-    pub(crate) fn new(choices: &Choices, attributes: &Attributes) -> Result<Self> {
+    pub(crate) fn new(choices: &OpenChoices, attributes: &Attributes) -> Result<Self> {
         let mut all = Self::of_caller(choices);
         let Some(attribute) = attributes.find("substitutions") else { return Ok(all) };
         let text = attribute.as_text();

@@ -1,9 +1,9 @@
 //! From a dataset to the same with its aggregated variables.
-use crate::catalog::{AggregateCatalog, Aggregated};
-use crate::describe::Description;
-use crate::detect::{Finds, Found, Scheme};
-use crate::hide::hide;
-use crate::subject::{Choices, Inner, Subject};
+use crate::catalog::{AggregateCatalog, AggregatedVariable};
+use crate::describe::FragmentDescription;
+use crate::detect::{DetectedScheme, DetectedVariable, DetectionResult};
+use crate::hide::hide_internal;
+use crate::subject::{AggregationSubject, MasterDataset, OpenChoices};
 use ncirrus_layout::{
     Error, FragmentAbsence, FragmentPacking, FragmentRules, ObjectId, Result, Step, View, join_each,
 };
@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 /// What is known of an aggregated variable, and its dimensions.
-struct Prepared {
-    subject: Arc<Subject>,
-    description: Description,
+struct PreparedVariable {
+    subject: Arc<AggregationSubject>,
+    description: FragmentDescription,
     dims: Vec<DimId>,
 }
 
 /// Lengths of dimensions.
-type Lengths = Vec<(DimId, u64)>;
+type DimensionLengths = Vec<(DimId, u64)>;
 
 /// The dataset as it is to be seen.
 ///
@@ -31,24 +31,25 @@ type Lengths = Vec<(DimId, u64)>;
 pub(crate) fn overlay(
     view: &dyn View,
     root: &ObjectId,
-    inner: Inner,
-    finds: Finds,
-    choices: &Arc<Choices>,
+    inner: MasterDataset,
+    finds: DetectionResult,
+    choices: &Arc<OpenChoices>,
 ) -> Step<AggregateCatalog> {
     let fills = join_each(&finds.aggregated, |found| stored_fill(view, &inner, found))?;
     let pairs = finds.aggregated.iter().zip(fills);
-    let prepared: Vec<Result<Prepared>> =
+    let prepared: Vec<Result<PreparedVariable>> =
         pairs.map(|(found, fill)| prepare(&inner, found, fill?, choices)).collect();
     let lengths = unwritten(view, &inner, &prepared)?;
-    let mut overlay = Overlay { root, model: Model::clone(&inner.model), inner, warnings: Vec::new() };
+    let mut overlay =
+        AggregationOverlay { root, model: Model::clone(&inner.model), inner, warnings: Vec::new() };
     overlay.grow(&lengths);
     let mut variables = HashMap::new();
     for ((found, prepared), length) in finds.aggregated.into_iter().zip(prepared).zip(lengths) {
         let id = found.variable;
         let sound = prepared.and_then(|prepared| length.map(|_| prepared));
         overlay.show(id, found.attributes, sound.as_ref());
-        if let Ok(Prepared { subject, description, .. }) = sound {
-            variables.insert(id, Aggregated { subject, description, index: OnceLock::new() });
+        if let Ok(PreparedVariable { subject, description, .. }) = sound {
+            variables.insert(id, AggregatedVariable { subject, description, index: OnceLock::new() });
         }
     }
     let misshapen = overlay.misshapen(&finds.misshapen);
@@ -56,7 +57,7 @@ pub(crate) fn overlay(
 }
 
 /// What a type that the dataset defines has where nothing was written: the scalar that stands for the variable tells.
-fn stored_fill(view: &dyn View, inner: &Inner, found: &Found) -> Step<Option<Values>> {
+fn stored_fill(view: &dyn View, inner: &MasterDataset, found: &DetectedVariable) -> Step<Option<Values>> {
     let variable = inner.model.variable(found.variable).filter(|variable| variable.fault.is_none());
     match variable.map(|variable| (variable.ty, variable.fill_value())) {
         Some((TypeRef::User(_), None)) => Ok(Some(inner.catalog.source(view, found.variable)?.fill)),
@@ -65,7 +66,12 @@ fn stored_fill(view: &dyn View, inner: &Inner, found: &Found) -> Step<Option<Val
     }
 }
 
-fn prepare(inner: &Inner, found: &Found, fill: Option<Values>, choices: &Arc<Choices>) -> Result<Prepared> {
+fn prepare(
+    inner: &MasterDataset,
+    found: &DetectedVariable,
+    fill: Option<Values>,
+    choices: &Arc<OpenChoices>,
+) -> Result<PreparedVariable> {
     let model = &inner.model;
     let scheme = found.scheme.as_ref().map_err(Clone::clone)?;
     let missing = || Error::internal("a variable that is not there");
@@ -74,8 +80,9 @@ fn prepare(inner: &Inner, found: &Found, fill: Option<Values>, choices: &Arc<Cho
     if let Some(fault) = &variable.fault {
         return Err(fault.clone().into());
     }
-    let (Scheme::Terms { dimensions, .. } | Scheme::Table { dimensions, .. } | Scheme::Json { dimensions }) =
-        scheme;
+    let (DetectedScheme::Terms { dimensions, .. }
+    | DetectedScheme::Table { dimensions, .. }
+    | DetectedScheme::Json { dimensions }) = scheme;
     let names: Vec<String> = dimensions.split_whitespace().map(str::to_owned).collect();
     let dim = |name: &String| {
         let found = model.visible_dimension(group, name).or_else(|| model.dimension_at(name));
@@ -83,7 +90,7 @@ fn prepare(inner: &Inner, found: &Found, fill: Option<Values>, choices: &Arc<Cho
     };
     let dims = names.iter().map(dim).collect::<Result<_>>()?;
     let attributes = found.attributes.clone();
-    let subject = Subject {
+    let subject = AggregationSubject {
         variable: found.variable,
         path: model.variable_path(found.variable),
         group,
@@ -93,14 +100,16 @@ fn prepare(inner: &Inner, found: &Found, fill: Option<Values>, choices: &Arc<Cho
         rules: Arc::new(rules(attributes, scheme, choices)),
         choices: Arc::clone(choices),
     };
-    let description = Description::new(inner, &subject, scheme)?;
-    Ok(Prepared { subject: Arc::new(subject), description, dims })
+    let description = FragmentDescription::new(inner, &subject, scheme)?;
+    Ok(PreparedVariable { subject: Arc::new(subject), description, dims })
 }
 
-fn rules(attributes: Attributes, scheme: &Scheme, choices: &Choices) -> FragmentRules {
+fn rules(attributes: Attributes, scheme: &DetectedScheme, choices: &OpenChoices) -> FragmentRules {
     let (packing, absent) = match scheme {
-        Scheme::Terms { .. } => (FragmentPacking::Unpack, FragmentAbsence::Error),
-        Scheme::Table { .. } | Scheme::Json { .. } => (FragmentPacking::Same, FragmentAbsence::Fill),
+        DetectedScheme::Terms { .. } => (FragmentPacking::Unpack, FragmentAbsence::Error),
+        DetectedScheme::Table { .. } | DetectedScheme::Json { .. } => {
+            (FragmentPacking::Same, FragmentAbsence::Fill)
+        }
     };
     FragmentRules { attributes, packing, absent, is_strict: !choices.lenient }
 }
@@ -118,9 +127,13 @@ fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> 
     value.ok_or_else(|| Error::unsupported("aggregated data of a type without a fill value"))
 }
 
-/// Lengths that aggregated variables give to dimensions that nobody wrote (docs/spec/cfa.md 5.2); an error where the
-/// description that should tell is broken.
-fn unwritten(view: &dyn View, inner: &Inner, all: &[Result<Prepared>]) -> Step<Vec<Result<Lengths>>> {
+/// Lengths that aggregated variables give to dimensions that nobody wrote (docs/spec/cfa.md 5.2); an error where the description
+/// that should tell is broken.
+fn unwritten(
+    view: &dyn View,
+    inner: &MasterDataset,
+    all: &[Result<PreparedVariable>],
+) -> Step<Vec<Result<DimensionLengths>>> {
     join_each(all, |prepared| {
         let Ok(prepared) = prepared else { return Ok(Vec::new()) };
         let len = |dim: &DimId| match inner.model.dimension(*dim).map(|dimension| dimension.len) {
@@ -139,15 +152,15 @@ fn unwritten(view: &dyn View, inner: &Inner, all: &[Result<Prepared>]) -> Step<V
 }
 
 /// A model in the making.
-struct Overlay<'a> {
+struct AggregationOverlay<'a> {
     root: &'a ObjectId,
-    inner: Inner,
+    inner: MasterDataset,
     model: Model,
     warnings: Vec<String>,
 }
 
-impl Overlay<'_> {
-    fn grow(&mut self, lengths: &[Result<Lengths>]) {
+impl AggregationOverlay<'_> {
+    fn grow(&mut self, lengths: &[Result<DimensionLengths>]) {
         for (dim, len) in lengths.iter().flatten().flatten() {
             // The dimension is there and unlimited: nothing can fail.
             _ = self.model.grow(*dim, *len);
@@ -155,7 +168,12 @@ impl Overlay<'_> {
     }
 
     /// Makes a scalar an aggregated variable, or marks it as damaged.
-    fn show(&mut self, id: VarId, attributes: Attributes, prepared: std::result::Result<&Prepared, &Error>) {
+    fn show(
+        &mut self,
+        id: VarId,
+        attributes: Attributes,
+        prepared: std::result::Result<&PreparedVariable, &Error>,
+    ) {
         let path = self.model.variable_path(id);
         let Some(variable) = self.model.variable_mut(id) else { return };
         match prepared {
@@ -196,7 +214,11 @@ impl Overlay<'_> {
         fills
     }
 
-    fn finish(mut self, variables: HashMap<VarId, Aggregated>, private: Vec<VarId>) -> AggregateCatalog {
+    fn finish(
+        mut self,
+        variables: HashMap<VarId, AggregatedVariable>,
+        private: Vec<VarId>,
+    ) -> AggregateCatalog {
         let mut hidden = private;
         let mut groups = Vec::new();
         for found in variables.values() {
@@ -205,7 +227,7 @@ impl Overlay<'_> {
             groups.extend(group);
         }
         hidden.retain(|id| !variables.contains_key(id));
-        hide(&mut self.model, hidden, &groups);
+        hide_internal(&mut self.model, hidden, &groups);
         let summary = summary(&self.inner, &variables);
         AggregateCatalog {
             inner: self.inner,
@@ -219,7 +241,7 @@ impl Overlay<'_> {
 }
 
 /// Such as `CF-1.13, 3 variables of 72 fragments`.
-fn summary(inner: &Inner, variables: &HashMap<VarId, Aggregated>) -> String {
+fn summary(inner: &MasterDataset, variables: &HashMap<VarId, AggregatedVariable>) -> String {
     let mut by_convention: BTreeMap<&str, (usize, Option<u64>)> = BTreeMap::new();
     for found in variables.values() {
         let entry = by_convention.entry(found.description.convention()).or_insert((0, Some(0)));

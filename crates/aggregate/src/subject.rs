@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// An aggregated variable, apart from how its fragments are described.
 #[derive(Debug)]
-pub(crate) struct Subject {
+pub(crate) struct AggregationSubject {
     /// The scalar variable that stands for it.
     pub(crate) variable: VarId,
     pub(crate) path: String,
@@ -18,12 +18,12 @@ pub(crate) struct Subject {
     /// What elements hold that are missing.
     pub(crate) fill: Values,
     pub(crate) rules: Arc<FragmentRules>,
-    pub(crate) choices: Arc<Choices>,
+    pub(crate) choices: Arc<OpenChoices>,
 }
 
 /// Choices on opening that matter here.
 #[derive(Debug)]
-pub(crate) struct Choices {
+pub(crate) struct OpenChoices {
     pub(crate) lenient: bool,
     /// What stands for `${NAME}`, by the name alone.
     pub(crate) substitutions: BTreeMap<String, String>,
@@ -31,12 +31,12 @@ pub(crate) struct Choices {
 
 /// The dataset that holds the descriptions, without aggregated variables.
 #[derive(Debug, Clone)]
-pub(crate) struct Inner {
+pub(crate) struct MasterDataset {
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) model: Arc<Model>,
 }
 
-impl Inner {
+impl MasterDataset {
     /// The attributes of variables, in one request.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Inner {
     ///
     /// # Errors
     /// `NotFound` when there is none.
-    pub(crate) fn named(&self, subject: &Subject, name: &str) -> Result<VarId> {
+    pub(crate) fn named(&self, subject: &AggregationSubject, name: &str) -> Result<VarId> {
         let found = crate::lookup::variable(&self.model, subject.group, name);
         found.ok_or_else(|| {
             Error::no_member(Member::Variable, format_args!("{name}, which describes the fragments"))
@@ -59,7 +59,7 @@ impl Inner {
     }
 }
 
-impl Subject {
+impl AggregationSubject {
     /// Number of dimensions.
     pub(crate) fn rank(&self) -> usize {
         self.dimensions.len()

@@ -1,8 +1,9 @@
 //! Masters made by hand: a model, values in memory, and a view that may lack them at first.
 use crate::AggregateOverlay;
 use ncirrus_layout::{
-    Aggregation, Blob, ByteOrder, Catalog, Error, Layout, Limits, Listing, Memo, Need, ObjectId, OpenOptions,
-    Overlay, Result, Source, Stall, Step, StoreId, StoredType, Tile, VariableRef, View, Want, Writing,
+    Aggregation, ByteOrder, Catalog, Error, Layout, Limits, Listing, Memo, Need, ObjectBytes, ObjectId,
+    OpenOptions, Overlay, Result, Source, Stall, Step, StoreId, StoredType, Tile, VariableRef, View, Want,
+    Writing,
 };
 use ncirrus_model::{
     Atomic, Attribute, Attributes, CodecSpec, DimensionLen, EnumMember, Model, NodeId, Region, Selection,
@@ -15,12 +16,12 @@ use std::sync::Arc;
 
 /// A dataset in memory.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Master {
+pub(crate) struct MemoryMaster {
     pub(crate) model: Model,
     values: HashMap<String, Values>,
 }
 
-impl Master {
+impl MemoryMaster {
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -99,29 +100,29 @@ impl Master {
     }
 
     /// The overlay's catalog, with everything at hand and then with everything arriving late; both must agree.
-    pub(crate) fn open_with(&self, options: &OpenOptions) -> Result<Option<Opened>> {
+    pub(crate) fn open_with(&self, options: &OpenOptions) -> Result<Option<OpenedMaster>> {
         let catalog: Arc<dyn Catalog> = Arc::new(self.clone());
         let root = ObjectId::new(StoreId::new("memory:"), "m.nca");
         let open = |view: &dyn View| AggregateOverlay.over(view, &root, &catalog, options);
-        let complete = Desk::complete(self);
+        let complete = MasterDesk::complete(self);
         let found = finish(open(&complete))?;
-        let desk = Desk::empty(self);
+        let desk = MasterDesk::empty(self);
         let late = desk.drive(open)?;
         match (found, late) {
             (None, None) => Ok(None),
             (Some(found), Some(late)) => {
                 assert_eq!(format!("{:?}", found.tree(&complete)), format!("{:?}", late.tree(&complete)));
-                Ok(Some(Opened { catalog: found, late, master: self.clone() }))
+                Ok(Some(OpenedMaster { catalog: found, late, master: self.clone() }))
             }
             _ => panic!("the result depends on arrival"),
         }
     }
 
-    pub(crate) fn open(&self) -> Opened {
+    pub(crate) fn open(&self) -> OpenedMaster {
         self.open_with(&OpenOptions::default()).unwrap().unwrap()
     }
 
-    pub(crate) fn open_lenient(&self) -> Opened {
+    pub(crate) fn open_lenient(&self) -> OpenedMaster {
         let options = OpenOptions { lenient: true, ..OpenOptions::default() };
         self.open_with(&options).unwrap().unwrap()
     }
@@ -129,16 +130,16 @@ impl Master {
 
 /// A dataset with its aggregated variables.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedMaster {
     pub(crate) catalog: Arc<dyn Catalog>,
     /// The same, opened with everything arriving late.
     late: Arc<dyn Catalog>,
-    master: Master,
+    master: MemoryMaster,
 }
 
-impl Opened {
+impl OpenedMaster {
     pub(crate) fn model(&self) -> Arc<Model> {
-        finish(self.catalog.tree(&Desk::complete(&self.master))).unwrap()
+        finish(self.catalog.tree(&MasterDesk::complete(&self.master))).unwrap()
     }
 
     pub(crate) fn id(&self, path: &str) -> VarId {
@@ -152,24 +153,24 @@ impl Opened {
 
     pub(crate) fn source(&self, path: &str) -> Result<Source> {
         let id = self.id(path);
-        finish(self.catalog.source(&Desk::complete(&self.master), id))
+        finish(self.catalog.source(&MasterDesk::complete(&self.master), id))
     }
 
     pub(crate) fn aggregation(&self, path: &str) -> Result<Option<Aggregation>> {
-        finish(self.catalog.aggregation(&Desk::complete(&self.master), self.id(path)))
+        finish(self.catalog.aggregation(&MasterDesk::complete(&self.master), self.id(path)))
     }
 
     /// The tiles of a region, with everything at hand and with everything arriving late.
     pub(crate) fn tiles(&self, path: &str, start: &[u64], count: &[u64]) -> Result<Vec<Tile>> {
         let region = Region { start: start.to_vec(), count: count.to_vec() };
-        let complete = Desk::complete(&self.master);
+        let complete = MasterDesk::complete(&self.master);
         let id = self.id(path);
         let tiles = |catalog: &Arc<dyn Catalog>, view: &dyn View| -> Step<Vec<Tile>> {
             let Layout::Mosaic { tiles } = catalog.source(view, id)?.layout else { panic!("no mosaic") };
             tiles.tiles(view, &region)
         };
         let found = finish(tiles(&self.catalog, &complete));
-        let desk = Desk::empty(&self.master);
+        let desk = MasterDesk::empty(&self.master);
         let late = desk.drive(|view| tiles(&self.late, view));
         assert_eq!(format!("{found:?}"), format!("{late:?}"), "the result depends on arrival");
         found
@@ -185,7 +186,7 @@ impl Opened {
     pub(crate) fn cost(&self, path: &str, start: &[u64], count: &[u64]) -> u64 {
         let region = Region { start: start.to_vec(), count: count.to_vec() };
         let Layout::Mosaic { tiles } = self.source(path).unwrap().layout else { panic!("no mosaic") };
-        let desk = Desk::empty(&self.master);
+        let desk = MasterDesk::empty(&self.master);
         desk.drive(|view| tiles.tiles(view, &region)).unwrap();
         desk.fetched()
     }
@@ -209,7 +210,7 @@ fn finish<T>(step: Step<T>) -> Result<T> {
     }
 }
 
-impl Catalog for Master {
+impl Catalog for MemoryMaster {
     fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
         Ok(Arc::new(self.model.clone()))
     }
@@ -251,19 +252,19 @@ impl Catalog for Master {
 }
 
 /// A view of a master's values: of all, or of those only that were asked for before.
-struct Desk<'a> {
-    master: &'a Master,
+struct MasterDesk<'a> {
+    master: &'a MemoryMaster,
     held: Option<RefCell<Vec<(VariableRef, Selection)>>>,
     memo: Memo,
     limits: Limits,
 }
 
-impl<'a> Desk<'a> {
-    fn complete(master: &'a Master) -> Self {
+impl<'a> MasterDesk<'a> {
+    fn complete(master: &'a MemoryMaster) -> Self {
         Self { master, held: None, memo: Memo::new(1 << 20), limits: Limits::default() }
     }
 
-    fn empty(master: &'a Master) -> Self {
+    fn empty(master: &'a MemoryMaster) -> Self {
         Self { held: Some(RefCell::default()), ..Self::complete(master) }
     }
 
@@ -315,8 +316,8 @@ impl<'a> Desk<'a> {
     }
 }
 
-impl View for Desk<'_> {
-    fn read(&self, object: &ObjectId, _: Want) -> Step<Option<Blob>> {
+impl View for MasterDesk<'_> {
+    fn read(&self, object: &ObjectId, _: Want) -> Step<Option<ObjectBytes>> {
         Err(Error::unsupported(format!("bytes of {object}")).into())
     }
 

@@ -1,5 +1,5 @@
 //! The cells of a grid that a region touches.
-use crate::cuts::{Cuts, Part};
+use crate::cuts::{AxisCells, AxisPart};
 use ncirrus_layout::{Limits, Result, Tile, TileSource, split_region};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -9,20 +9,20 @@ mod tests;
 
 /// The cells of a grid that a region touches: a box of cells, and how the region is made of them.
 #[derive(Debug)]
-pub(crate) struct Touched {
-    axes: Vec<Vec<Part>>,
+pub(crate) struct TouchedCells {
+    axes: Vec<Vec<AxisPart>>,
     /// First cell, one index per axis.
     pub(crate) start: Vec<u64>,
     /// Cells along each axis.
     pub(crate) count: Vec<u64>,
 }
 
-impl Touched {
+impl TouchedCells {
     /// The cells that a region touches.
     ///
     /// # Errors
     /// `Limit` when they are too many.
-    pub(crate) fn new(cuts: &[Cuts], region: &Region, limits: &Limits) -> Result<Self> {
+    pub(crate) fn new(cuts: &[AxisCells], region: &Region, limits: &Limits) -> Result<Self> {
         let (mut axes, mut start, mut count, mut tiles) = (Vec::new(), Vec::new(), Vec::new(), 1u64);
         let ranges = region.start.iter().zip(&region.count);
         for (cuts, (first, len)) in cuts.iter().zip(ranges) {
@@ -57,7 +57,7 @@ impl Touched {
             return Ok(tiles);
         }
         loop {
-            let parts: Vec<&Part> =
+            let parts: Vec<&AxisPart> =
                 self.axes.iter().zip(&at).filter_map(|(parts, at)| parts.get(*at)).collect();
             let region = region_of(parts.iter().map(|part| &part.range));
             let cell: Option<Vec<u64>> = parts.iter().map(|part| part.cell).collect();
@@ -94,15 +94,15 @@ impl Touched {
 
 /// The halves of a region that may touch more than so many parts, cut where a cell begins: along the slowest axis that
 /// can be, so that each takes entries that lie together.
-pub(crate) fn halves(cuts: &[Cuts], region: &Region, most: u64) -> Option<[Region; 2]> {
+pub(crate) fn halves(cuts: &[AxisCells], region: &Region, most: u64) -> Option<[Region; 2]> {
     let ranges = region.start.iter().zip(&region.count);
     let ranges = ranges.map(|(start, count)| *start..start.saturating_add(*count));
-    let axes: Vec<(&Cuts, Range<u64>)> = cuts.iter().zip(ranges).collect();
+    let axes: Vec<(&AxisCells, Range<u64>)> = cuts.iter().zip(ranges).collect();
     let parts = axes.iter().fold(1, |parts: u64, (cuts, range)| parts.saturating_mul(cuts.most_parts(range)));
     if parts <= most {
         return None;
     }
-    let cut = |(axis, (cuts, range)): (usize, &(&Cuts, Range<u64>))| Some((axis, cuts.middle(range)?));
+    let cut = |(axis, (cuts, range)): (usize, &(&AxisCells, Range<u64>))| Some((axis, cuts.middle(range)?));
     let (axis, at) = axes.iter().enumerate().find_map(cut)?;
     split_region(region, axis, at)
 }

@@ -7,7 +7,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use describer::Describer;
+pub use describer::FragmentDescriber;
 pub use marks::{CFA_ATTRIBUTES, conventions};
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub enum Convention {
 
 /// How a master describes fragments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Form {
+pub struct MasterForm {
     /// By which convention.
     pub convention: Convention,
     /// In the way that the most other readers understand (docs/spec/cfa.md 2.6, 3.2, 5.4).

@@ -1,7 +1,7 @@
 //! How fast data are printed: `cargo bench -p ncirrus-cdl`. Prints millions of values per second and MB of text per second.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark talks to whoever started it")]
 
-use ncirrus_cdl::{DataSource, Options, ReadError, print};
+use ncirrus_cdl::{DataSource, PrintOptions, ReadError, print};
 use ncirrus_model::{DimensionLen, Model, Selection, Values, VarId};
 use std::io::{self, Write};
 use std::time::Instant;
@@ -50,7 +50,7 @@ fn measure(name: &str, shape: &[u64], values: Values) {
     let mut source = Memory(values);
     let mut counter = Counter(0);
     let start = Instant::now();
-    print(&mut counter, &model, &mut source, &Options::default()).unwrap();
+    print(&mut counter, &model, &mut source, &PrintOptions::default()).unwrap();
     let seconds = start.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     let (values, bytes) = (COUNT as f64 / 1e6, counter.0 as f64 / 1e6);

@@ -1,16 +1,16 @@
 //! Attributes: `name = values` with a suffix for the type (docs/spec/nczarr.md 12.2).
-use crate::Options;
+use crate::PrintOptions;
 use crate::cell::CellWriter;
 use crate::declare::type_name;
 use crate::name::{escape_name, is_section_keyword};
 use crate::number::{write_attribute_number, write_integer};
-use crate::out::Out;
+use crate::out::OutputText;
 use crate::text::{self, VerticalTab};
 use ncirrus_model::{Atomic, Attribute, Model, NodeId, TypeRef, Values};
 
 /// Where an attribute comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum AttributeOrigin {
     /// The dataset holds it.
     Stored,
     /// It tells a property of the storage.
@@ -19,11 +19,11 @@ pub(crate) enum Origin {
 
 /// Writes one attribute up to its semicolon.
 pub(crate) fn write(
-    out: &mut Out<'_>,
+    out: &mut OutputText<'_>,
     model: &Model,
-    (node, origin): (NodeId, Origin),
+    (node, origin): (NodeId, AttributeOrigin),
     attribute: &Attribute,
-    options: &Options,
+    options: &PrintOptions,
 ) {
     out.push("\t\t");
     if shows_type(node, attribute, options) {
@@ -34,7 +34,7 @@ pub(crate) fn write(
         let name = model.variable(id).map(|variable| variable.name.as_str()).unwrap_or_default();
         out.push(&escape_name(name));
         // The reference does not keep keywords apart from special attributes.
-        if is_section_keyword(name) && origin == Origin::Stored {
+        if is_section_keyword(name) && origin == AttributeOrigin::Stored {
             out.push(" ");
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn write(
 }
 
 /// String and user types stand in front, others are told by their suffix. An empty attribute is shown as text.
-fn shows_type(node: NodeId, attribute: &Attribute, options: &Options) -> bool {
+fn shows_type(node: NodeId, attribute: &Attribute, options: &PrintOptions) -> bool {
     let is_fill = matches!(node, NodeId::Variable(_)) && attribute.name == "_FillValue";
     let named = match attribute.ty {
         TypeRef::Atomic(atomic) => atomic == Atomic::String,
@@ -55,7 +55,7 @@ fn shows_type(node: NodeId, attribute: &Attribute, options: &Options) -> bool {
     !attribute.values.is_empty() && (named || (options.fill_types && is_fill))
 }
 
-fn write_values(out: &mut Out<'_>, model: &Model, attribute: &Attribute, options: &Options) {
+fn write_values(out: &mut OutputText<'_>, model: &Model, attribute: &Attribute, options: &PrintOptions) {
     let values = &attribute.values;
     match (values, attribute.ty) {
         (Values::Char(text), TypeRef::Atomic(_)) => {
@@ -70,7 +70,7 @@ fn write_values(out: &mut Out<'_>, model: &Model, attribute: &Attribute, options
 }
 
 /// Values of compounds and vlens are wrapped like data, those of enums and opaque types are not.
-fn write_user_values(out: &mut Out<'_>, model: &Model, attribute: &Attribute, options: &Options) {
+fn write_user_values(out: &mut OutputText<'_>, model: &Model, attribute: &Attribute, options: &PrintOptions) {
     let cells = CellWriter::new(model, options);
     let values = &attribute.values;
     if !matches!(values, Values::Compound { .. } | Values::Vlen { .. }) {
@@ -97,7 +97,7 @@ fn separated(text: &mut Vec<u8>, count: usize, mut write: impl FnMut(&mut Vec<u8
 }
 
 /// A number with its type's suffix, or a string.
-fn write_number(out: &mut Vec<u8>, values: &Values, index: usize, options: &Options) {
+fn write_number(out: &mut Vec<u8>, values: &Values, index: usize, options: &PrintOptions) {
     let suffix: &[u8] = match values {
         Values::String(strings) => {
             text::write_string(out, strings.get(index), VerticalTab::Kept);

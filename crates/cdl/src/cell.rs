@@ -1,5 +1,5 @@
 //! One value of any type, as it stands among data and in attributes of user-defined types (docs/spec/nczarr.md 12.2).
-use crate::Options;
+use crate::PrintOptions;
 use crate::number::{write_double, write_float, write_integer};
 use crate::text::{self, VerticalTab};
 use ncirrus_model::{Field, Model, TypeRef, UserKind, Values};
@@ -16,7 +16,7 @@ pub(crate) struct CellWriter<'m> {
 }
 
 impl<'m> CellWriter<'m> {
-    pub(crate) fn new(model: &'m Model, options: &Options) -> Self {
+    pub(crate) fn new(model: &'m Model, options: &PrintOptions) -> Self {
         Self { model, float_digits: options.float_precision(), double_digits: options.double_precision() }
     }
 

@@ -1,5 +1,5 @@
 //! The `C_format` attribute: a `printf` format for a variable's data (docs/spec/nczarr.md 12.2).
-use crate::Options;
+use crate::PrintOptions;
 use crate::number::{c_general, c_scientific};
 use ncirrus_model::{Atomic, TypeRef, Values, Variable};
 
@@ -8,7 +8,7 @@ use ncirrus_model::{Atomic, TypeRef, Values, Variable};
 pub(crate) struct CFormat {
     before: Vec<u8>,
     after: Vec<u8>,
-    flags: Flags,
+    flags: ConversionFlags,
     width: usize,
     precision: Option<usize>,
     conversion: u8,
@@ -16,7 +16,7 @@ pub(crate) struct CFormat {
 
 /// The flags of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Flags {
+struct ConversionFlags {
     left: bool,
     plus: bool,
     blank: bool,
@@ -32,7 +32,7 @@ const NUMBER_MAX: usize = 500;
 
 impl CFormat {
     /// The variable's format when it has a plausible one and `-p` does not overrule it.
-    pub(crate) fn of(variable: &Variable, options: &Options) -> Option<Self> {
+    pub(crate) fn of(variable: &Variable, options: &PrintOptions) -> Option<Self> {
         let TypeRef::Atomic(atomic) = variable.ty else { return None };
         let overruled = match atomic {
             Atomic::Float => options.float_digits.is_some(),
@@ -50,7 +50,7 @@ impl CFormat {
     }
 
     fn parse(text: &[u8], atomic: Atomic) -> Option<Self> {
-        let mut scan = Scan { text: crate::text::trim_nuls(text), at: 0 };
+        let mut scan = FormatScanner { text: crate::text::trim_nuls(text), at: 0 };
         let before = scan.literal()?;
         scan.expect(b'%')?;
         let flags = scan.flags();
@@ -168,12 +168,12 @@ impl CFormat {
 }
 
 /// Reads a format from left to right.
-struct Scan<'t> {
+struct FormatScanner<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl FormatScanner<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -204,8 +204,8 @@ impl Scan<'_> {
         Some(literal)
     }
 
-    fn flags(&mut self) -> Flags {
-        let mut flags = Flags::default();
+    fn flags(&mut self) -> ConversionFlags {
+        let mut flags = ConversionFlags::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b'-' => flags.left = true,

@@ -9,13 +9,13 @@ mod rows;
 
 use crate::CdlError;
 use crate::name::escape_name;
-use crate::print::Printer;
-use blocks::Blocks;
+use crate::print::CdlPrinter;
+use blocks::ArrayBlocks;
 use ncirrus_model::{Selection, Storage, Values, VarId};
-use rows::Rows;
+use rows::RowPrinter;
 
 /// Prints the data of a variable; nothing when it has no elements.
-pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> Result<(), CdlError> {
+pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) -> Result<(), CdlError> {
     let model = printer.model;
     let Some(variable) = model.variable(id) else { return Ok(()) };
     let shape = model.shape(id);
@@ -31,7 +31,7 @@ pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> 
         _ => None,
     };
     let most = printer.source.block_len();
-    let mut blocks = Blocks::new(&shape, model.packed_len(variable.ty), chunks, most);
+    let mut blocks = ArrayBlocks::new(&shape, model.packed_len(variable.ty), chunks, most);
     let Some(first) = blocks.next() else { return Ok(()) };
     let mut values = match read(printer, id, &first) {
         Ok(values) => values,
@@ -44,7 +44,8 @@ pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> 
     printer.out.blanks(indent + 1);
     printer.out.push(&escape_name(&variable.name));
     let time = printer.time_axis(id);
-    let mut rows = Rows::new(model, variable, &shape, &model.growing(id), time, indent, printer.options);
+    let mut rows =
+        RowPrinter::new(model, variable, &shape, &model.growing(id), time, indent, printer.options);
     rows.start(&mut printer.out);
     loop {
         rows.block(&mut printer.out, &values)?;
@@ -63,7 +64,7 @@ pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> 
 }
 
 /// Reads a block and makes sure that it has the length it should have.
-fn read(printer: &mut Printer<'_, '_>, id: VarId, selection: &Selection) -> Result<Values, String> {
+fn read(printer: &mut CdlPrinter<'_, '_>, id: VarId, selection: &Selection) -> Result<Values, String> {
     let values = printer.source.read(id, selection).map_err(|error| error.to_string())?;
     let (have, want) = (values.len() as u64, selection.element_count());
     if Some(have) != want {
@@ -72,7 +73,7 @@ fn read(printer: &mut Printer<'_, '_>, id: VarId, selection: &Selection) -> Resu
     Ok(values)
 }
 
-fn fault_line(printer: &mut Printer<'_, '_>, id: VarId, indent: usize, reason: &str) {
+fn fault_line(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize, reason: &str) {
     printer.out.push("\n");
     let path = printer.model.variable_path(id);
     printer.fault(indent + 1, path, reason);

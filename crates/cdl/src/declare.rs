@@ -1,12 +1,12 @@
 //! Declarations: types, dimensions, variables (docs/spec/nczarr.md 12.1).
 use crate::name::{dimension_reference, escape_name};
-use crate::out::Out;
+use crate::out::OutputText;
 use ncirrus_model::{
     Atomic, DimensionLen, EnumMember, Field, Group, GroupId, Model, TypeRef, UserKind, VarId,
 };
 
 /// The group's own types.
-pub(crate) fn types(out: &mut Out<'_>, model: &Model, group: &Group, indent: usize) {
+pub(crate) fn types(out: &mut OutputText<'_>, model: &Model, group: &Group, indent: usize) {
     if !group.types.is_empty() {
         out.blanks(indent);
         out.push("types:\n");
@@ -32,7 +32,7 @@ pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
 }
 
 /// Members are wrapped like data.
-fn enumeration(out: &mut Out<'_>, base: Atomic, name: &str, members: &[EnumMember], indent: usize) {
+fn enumeration(out: &mut OutputText<'_>, base: Atomic, name: &str, members: &[EnumMember], indent: usize) {
     out.line.set_indent(indent + 2);
     out.item(&format!("{} enum {name} {{", base.name()));
     for (at, member) in members.iter().enumerate() {
@@ -43,7 +43,7 @@ fn enumeration(out: &mut Out<'_>, base: Atomic, name: &str, members: &[EnumMembe
     out.line.set_indent(indent);
 }
 
-fn compound(out: &mut Out<'_>, model: &Model, name: &str, fields: &[Field], indent: usize) {
+fn compound(out: &mut OutputText<'_>, model: &Model, name: &str, fields: &[Field], indent: usize) {
     out.push(&format!("compound {name} {{\n"));
     for field in fields {
         out.blanks(indent + 4);
@@ -59,7 +59,7 @@ fn compound(out: &mut Out<'_>, model: &Model, name: &str, fields: &[Field], inde
 }
 
 /// The group's own dimensions.
-pub(crate) fn dimensions(out: &mut Out<'_>, model: &Model, group: &Group, indent: usize) {
+pub(crate) fn dimensions(out: &mut OutputText<'_>, model: &Model, group: &Group, indent: usize) {
     if !group.dims.is_empty() {
         out.blanks(indent);
         out.push("dimensions:\n");
@@ -75,7 +75,7 @@ pub(crate) fn dimensions(out: &mut Out<'_>, model: &Model, group: &Group, indent
 }
 
 /// One variable, without its attributes.
-pub(crate) fn variable(out: &mut Out<'_>, model: &Model, group: GroupId, id: VarId, indent: usize) {
+pub(crate) fn variable(out: &mut OutputText<'_>, model: &Model, group: GroupId, id: VarId, indent: usize) {
     let Some(variable) = model.variable(id) else { return };
     out.blanks(indent);
     out.push(&format!("\t{} {}", type_name(model, variable.ty), escape_name(&variable.name)));

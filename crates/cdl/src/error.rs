@@ -3,7 +3,7 @@ use std::fmt;
 use std::io;
 
 /// What stops printing. Faults of single variables and attributes do not: they are told in the text and in the
-/// [`Summary`](crate::Summary).
+/// [`PrintSummary`](crate::PrintSummary).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CdlError {

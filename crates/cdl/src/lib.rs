@@ -47,6 +47,6 @@ pub use error::CdlError;
 pub use name::escape_name;
 pub use ncml::ncml;
 pub use number::{format_double, format_float};
-pub use options::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};
-pub use print::{Summary, print};
+pub use options::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle};
+pub use print::{PrintSummary, print};
 pub use source::{DataSource, ReadError};

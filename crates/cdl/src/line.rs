@@ -1,17 +1,17 @@
 //! Line wrapping (docs/spec/nczarr.md 12.3).
 //!
 //! The reference counts columns in one place for the whole print, and some parts of the text do not reset the count:
-//! the values of compound and vlen attributes wrap where the count happens to stand. So there is one [`Line`] too.
+//! the values of compound and vlen attributes wrap where the count happens to stand. So there is one [`CurrentLine`] too.
 
 /// Where the current line stands and where it must end.
-pub(crate) struct Line {
+pub(crate) struct CurrentLine {
     column: usize,
     limit: usize,
     /// Blanks in front of every line of the current group.
     indent: usize,
 }
 
-impl Line {
+impl CurrentLine {
     pub(crate) fn new(line_len: usize) -> Self {
         Self { column: 0, limit: line_len.saturating_sub(2), indent: 0 }
     }

@@ -1,7 +1,7 @@
 //! The header of a classic dataset as NcML (`-x`; docs/spec/nczarr.md 12.4).
 use crate::number::{write_attribute_number, write_integer};
-use crate::out::Out;
-use crate::{CdlError, DataChoice, Options, text};
+use crate::out::OutputText;
+use crate::{CdlError, DataChoice, PrintOptions, text};
 use ncirrus_model::{Attribute, AttributeState, DimensionLen, Model, NodeId, TypeRef, Values, VarId};
 use std::io::Write;
 
@@ -10,15 +10,20 @@ use std::io::Write;
 /// Differs from the reference in that names are escaped, so that the text is always well-formed.
 ///
 /// # Errors
-/// `Unsupported` for a dataset with groups or types of its own or that is not [`classic`](Options::classic); `Io`.
-pub fn ncml(out: &mut dyn Write, model: &Model, location: &str, options: &Options) -> Result<(), CdlError> {
+/// `Unsupported` for a dataset with groups or types of its own or that is not [`classic`](PrintOptions::classic); `Io`.
+pub fn ncml(
+    out: &mut dyn Write,
+    model: &Model,
+    location: &str,
+    options: &PrintOptions,
+) -> Result<(), CdlError> {
     let root = model.group(model.root());
     let Some(root) = root.filter(|root| options.classic && root.groups.is_empty() && root.types.is_empty())
     else {
         let reason = "NcML output is only permitted for the netCDF classic model";
         return Err(CdlError::Unsupported(reason.to_owned()));
     };
-    let mut out = Out::new(out, options.line_len);
+    let mut out = OutputText::new(out, options.line_len);
     out.push("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<netcdf");
     pair(&mut out, "xmlns", "https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2");
     pair(&mut out, "location", location);
@@ -42,7 +47,7 @@ pub fn ncml(out: &mut dyn Write, model: &Model, location: &str, options: &Option
     Ok(())
 }
 
-fn variable(out: &mut Out<'_>, model: &Model, id: VarId, options: &Options) {
+fn variable(out: &mut OutputText<'_>, model: &Model, id: VarId, options: &PrintOptions) {
     let Some(variable) = model.variable(id) else { return };
     out.push("  <variable");
     pair(out, "name", &variable.name);
@@ -64,7 +69,7 @@ fn variable(out: &mut Out<'_>, model: &Model, id: VarId, options: &Options) {
     out.push("  </variable>\n");
 }
 
-fn attributes(out: &mut Out<'_>, model: &Model, node: NodeId, indent: usize, options: &Options) {
+fn attributes(out: &mut OutputText<'_>, model: &Model, node: NodeId, indent: usize, options: &PrintOptions) {
     let known = model.attributes(node).and_then(AttributeState::known);
     for shown in known.into_iter().flat_map(|attributes| attributes.iter()) {
         out.blanks(indent);
@@ -72,7 +77,7 @@ fn attributes(out: &mut Out<'_>, model: &Model, node: NodeId, indent: usize, opt
     }
 }
 
-fn attribute(out: &mut Out<'_>, attribute: &Attribute, options: &Options) {
+fn attribute(out: &mut OutputText<'_>, attribute: &Attribute, options: &PrintOptions) {
     out.push("<attribute");
     pair(out, "name", &attribute.name);
     let values = &attribute.values;
@@ -94,7 +99,7 @@ fn attribute(out: &mut Out<'_>, attribute: &Attribute, options: &Options) {
     out.push("\" />\n");
 }
 
-fn number(out: &mut Vec<u8>, values: &Values, index: usize, options: &Options) {
+fn number(out: &mut Vec<u8>, values: &Values, index: usize, options: &PrintOptions) {
     let digits = match values {
         Values::Float(_) => options.float_precision(),
         _ => options.double_precision(),
@@ -111,7 +116,7 @@ fn number(out: &mut Vec<u8>, values: &Values, index: usize, options: &Options) {
 }
 
 /// ` name="value"`
-fn pair(out: &mut Out<'_>, name: &str, value: &str) {
+fn pair(out: &mut OutputText<'_>, name: &str, value: &str) {
     out.push(&format!(" {name}=\""));
     escape(&mut out.text, value.as_bytes());
     out.push("\"");

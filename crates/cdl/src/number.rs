@@ -1,7 +1,7 @@
 //! Numbers as C's `printf` writes them.
 mod decimal;
 
-use decimal::Decimal;
+use decimal::DecimalNumber;
 
 /// A float as `%.{digits}g` writes it, but `NaNf` and `Infinityf` for what is not finite (docs/spec/nczarr.md 12.2).
 pub fn format_float(value: f32, digits: usize) -> String {
@@ -20,7 +20,7 @@ pub fn format_double(value: f64, digits: usize) -> String {
 /// A float among data.
 pub(crate) fn write_float(out: &mut Vec<u8>, value: f32, digits: usize) {
     if value.is_finite() {
-        write_general(out, f64::from(value), digits, Point::Needed);
+        write_general(out, f64::from(value), digits, DecimalPoint::Needed);
     } else {
         write_special(out, f64::from(value));
         out.push(b'f');
@@ -30,7 +30,7 @@ pub(crate) fn write_float(out: &mut Vec<u8>, value: f32, digits: usize) {
 /// A double among data.
 pub(crate) fn write_double(out: &mut Vec<u8>, value: f64, digits: usize) {
     if value.is_finite() {
-        write_general(out, value, digits, Point::Needed);
+        write_general(out, value, digits, DecimalPoint::Needed);
     } else {
         write_special(out, value);
     }
@@ -39,7 +39,7 @@ pub(crate) fn write_double(out: &mut Vec<u8>, value: f64, digits: usize) {
 /// A float of an attribute: always with a decimal point, and without the type's suffix.
 pub(crate) fn write_attribute_number(out: &mut Vec<u8>, value: f64, digits: usize) {
     if value.is_finite() {
-        write_general(out, value, digits, Point::Always);
+        write_general(out, value, digits, DecimalPoint::Always);
     } else {
         write_special(out, value);
     }
@@ -64,7 +64,7 @@ fn write_special(out: &mut Vec<u8>, value: f64) {
 
 /// When a decimal point is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Point {
+enum DecimalPoint {
     /// Only in front of digits (`%g`).
     Needed,
     /// Also when no digits follow (`%#g`, trailing zeros removed).
@@ -72,12 +72,12 @@ enum Point {
 }
 
 /// A finite number with `digits` significant digits, trailing zeros removed.
-fn write_general(out: &mut Vec<u8>, value: f64, digits: usize, point: Point) {
+fn write_general(out: &mut Vec<u8>, value: f64, digits: usize, point: DecimalPoint) {
     if value.is_sign_negative() {
         out.push(b'-');
     }
     let digits = digits.max(1);
-    let decimal = Decimal::round(value.abs(), digits);
+    let decimal = DecimalNumber::round(value.abs(), digits);
     let text = decimal.significant();
     let exponent = decimal.exponent;
     let in_fixed = usize::try_from(exponent).map_or(exponent >= -4, |exponent| exponent < digits);
@@ -93,11 +93,11 @@ fn write_general(out: &mut Vec<u8>, value: f64, digits: usize, point: Point) {
 }
 
 /// Digits of which the first `whole` stand before the point; zeros fill up what is missing.
-fn write_fixed(out: &mut Vec<u8>, digits: &[u8], whole: usize, point: Point) {
+fn write_fixed(out: &mut Vec<u8>, digits: &[u8], whole: usize, point: DecimalPoint) {
     match digits.split_at_checked(whole) {
         Some((before, after)) => {
             out.extend_from_slice(before);
-            if !after.is_empty() || point == Point::Always {
+            if !after.is_empty() || point == DecimalPoint::Always {
                 out.push(b'.');
             }
             out.extend_from_slice(after);
@@ -105,7 +105,7 @@ fn write_fixed(out: &mut Vec<u8>, digits: &[u8], whole: usize, point: Point) {
         None => {
             out.extend_from_slice(digits);
             out.resize(out.len() + whole - digits.len(), b'0');
-            if point == Point::Always {
+            if point == DecimalPoint::Always {
                 out.push(b'.');
             }
         }
@@ -113,7 +113,7 @@ fn write_fixed(out: &mut Vec<u8>, digits: &[u8], whole: usize, point: Point) {
 }
 
 /// `d.ddde+XX`, the exponent with at least two digits.
-fn write_scientific(out: &mut Vec<u8>, digits: &[u8], exponent: i32, point: Point) {
+fn write_scientific(out: &mut Vec<u8>, digits: &[u8], exponent: i32, point: DecimalPoint) {
     write_fixed(out, digits, 1, point);
     out.push(b'e');
     out.push(if exponent < 0 { b'-' } else { b'+' });
@@ -140,10 +140,10 @@ pub(crate) fn c_scientific(value: f64, precision: usize, alternate: bool) -> Vec
 pub(crate) fn c_general(value: f64, digits: usize, alternate: bool) -> Vec<u8> {
     if !alternate {
         let mut out = Vec::new();
-        write_general(&mut out, value, digits, Point::Needed);
+        write_general(&mut out, value, digits, DecimalPoint::Needed);
         return out;
     }
-    let exponent = if value == 0.0 { 0 } else { Decimal::round(value, digits).exponent };
+    let exponent = if value == 0.0 { 0 } else { DecimalNumber::round(value, digits).exponent };
     match usize::try_from(exponent) {
         Ok(size) if size < digits => {
             let precision = digits - 1 - size;

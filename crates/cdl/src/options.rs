@@ -2,7 +2,7 @@
 
 /// Choices of a print; the default prints everything as `ncdump` does without options.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct PrintOptions {
     /// Name after `netcdf`; escaped when printed.
     pub name: String,
     /// Which variables' data are printed (`-h`, `-c`).
@@ -26,12 +26,12 @@ pub struct Options {
     /// Time variables as dates (`-t`, `-i`).
     pub times: Option<TimeStyle>,
     /// Comments with indices in the data (`-b`, `-f`).
-    pub annotation: Option<Annotation>,
+    pub annotation: Option<IndexAnnotation>,
     /// The dataset is of a classic kind or follows the classic model: newlines in text attributes break the string.
     pub classic: bool,
 }
 
-impl Default for Options {
+impl Default for PrintOptions {
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -51,7 +51,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl PrintOptions {
     /// Digits of a float: 7 unless chosen.
     pub(crate) fn float_precision(&self) -> usize {
         self.float_digits.unwrap_or(7)
@@ -86,7 +86,7 @@ pub enum TimeStyle {
 
 /// Comments that say which elements follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Annotation {
+pub struct IndexAnnotation {
     /// One comment per row or one per value.
     pub style: AnnotationStyle,
     /// How indices are written.

@@ -1,21 +1,21 @@
 //! The text on its way out.
-use crate::line::Line;
+use crate::line::CurrentLine;
 use std::io::{self, Write};
 
 /// Bytes that gather before they are written.
 const FLUSH_LEN: usize = 1 << 16;
 
 /// A buffer in front of the writer; text is appended to `text` directly.
-pub(crate) struct Out<'w> {
+pub(crate) struct OutputText<'w> {
     sink: &'w mut dyn Write,
     pub(crate) text: Vec<u8>,
-    pub(crate) line: Line,
+    pub(crate) line: CurrentLine,
 }
 
-impl<'w> Out<'w> {
+impl<'w> OutputText<'w> {
     pub(crate) fn new(sink: &'w mut dyn Write, line_len: usize) -> Self {
         let text = Vec::with_capacity(FLUSH_LEN + (FLUSH_LEN >> 2));
-        Self { sink, text, line: Line::new(line_len) }
+        Self { sink, text, line: CurrentLine::new(line_len) }
     }
 
     /// Writes the buffer away once it is long enough.

@@ -1,16 +1,16 @@
 //! The walk over the tree: each group's sections in `ncdump`'s order (docs/spec/nczarr.md 12.1).
-use crate::attribute::Origin;
+use crate::attribute::AttributeOrigin;
 use crate::name::escape_name;
-use crate::out::Out;
+use crate::out::OutputText;
 use crate::time::TimeAxis;
-use crate::{CdlError, DataChoice, DataSource, Options, attribute, data, declare};
+use crate::{CdlError, DataChoice, DataSource, PrintOptions, attribute, data, declare};
 use ncirrus_model::{AttributeState, Attributes, GroupId, Model, NodeId, VarId};
 use std::collections::HashSet;
 use std::io::Write;
 
 /// What could not be printed although everything else was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Summary {
+pub struct PrintSummary {
     /// Path of the group, variable or attribute (`/g/v`, `/g/v:a`) and the reason, in the order of the text.
     pub faults: Vec<(String, String)>,
 }
@@ -25,16 +25,16 @@ pub fn print(
     out: &mut dyn Write,
     model: &Model,
     source: &mut dyn DataSource,
-    options: &Options,
-) -> Result<Summary, CdlError> {
-    let choice = Choice::new(model, options)?;
-    let mut printer = Printer {
+    options: &PrintOptions,
+) -> Result<PrintSummary, CdlError> {
+    let choice = MemberChoice::new(model, options)?;
+    let mut printer = CdlPrinter {
         model,
         source,
         options,
         choice,
-        out: Out::new(out, options.line_len),
-        summary: Summary::default(),
+        out: OutputText::new(out, options.line_len),
+        summary: PrintSummary::default(),
     };
     printer.tree()?;
     printer.out.finish()?;
@@ -42,33 +42,33 @@ pub fn print(
 }
 
 /// All that the sections need.
-pub(crate) struct Printer<'a, 'w> {
+pub(crate) struct CdlPrinter<'a, 'w> {
     pub(crate) model: &'a Model,
     pub(crate) source: &'a mut dyn DataSource,
-    pub(crate) options: &'a Options,
-    pub(crate) out: Out<'w>,
-    choice: Choice,
-    summary: Summary,
+    pub(crate) options: &'a PrintOptions,
+    pub(crate) out: OutputText<'w>,
+    choice: MemberChoice,
+    summary: PrintSummary,
 }
 
 /// A group on its way in or out.
-enum Visit {
+enum GroupVisit {
     Enter(GroupId, usize),
     Leave(GroupId, usize),
 }
 
-impl Printer<'_, '_> {
+impl CdlPrinter<'_, '_> {
     fn tree(&mut self) -> Result<(), CdlError> {
         self.out.push(&format!("netcdf {} {{\n", escape_name(&self.options.name)));
-        let mut visits = vec![Visit::Enter(self.model.root(), 0)];
+        let mut visits = vec![GroupVisit::Enter(self.model.root(), 0)];
         while let Some(visit) = visits.pop() {
             match visit {
-                Visit::Enter(id, depth) => {
-                    visits.push(Visit::Leave(id, depth));
+                GroupVisit::Enter(id, depth) => {
+                    visits.push(GroupVisit::Leave(id, depth));
                     let subgroups = self.group(id, depth)?;
-                    visits.extend(subgroups.into_iter().rev().map(|id| Visit::Enter(id, depth + 1)));
+                    visits.extend(subgroups.into_iter().rev().map(|id| GroupVisit::Enter(id, depth + 1)));
                 }
-                Visit::Leave(id, depth) => self.close_group(id, depth),
+                GroupVisit::Leave(id, depth) => self.close_group(id, depth),
             }
             self.out.relieve()?;
         }
@@ -159,8 +159,10 @@ impl Printer<'_, '_> {
             NodeId::Group(_) => None,
         };
         let hidden = |name: &str| options.no_properties && name == "_NCProperties";
-        let (own, special) =
-            (known.iter().map(|one| (Origin::Stored, one)), special.iter().map(|one| (Origin::Special, one)));
+        let (own, special) = (
+            known.iter().map(|one| (AttributeOrigin::Stored, one)),
+            special.iter().map(|one| (AttributeOrigin::Special, one)),
+        );
         for (origin, shown) in own.chain(special).filter(|(_, attribute)| !hidden(&attribute.name)) {
             self.out.blanks(indent);
             attribute::write(&mut self.out, model, (node, origin), shown, options);
@@ -224,13 +226,13 @@ fn no_control(c: char) -> char {
 }
 
 /// The members that `-v` and `-g` chose; `None` where there is no limit.
-struct Choice {
+struct MemberChoice {
     variables: Option<HashSet<VarId>>,
     groups: Option<HashSet<GroupId>>,
 }
 
-impl Choice {
-    fn new(model: &Model, options: &Options) -> Result<Self, CdlError> {
+impl MemberChoice {
+    fn new(model: &Model, options: &PrintOptions) -> Result<Self, CdlError> {
         let variables = choose(&options.variables, |name| {
             if name.contains('/') {
                 return model.variable_at(name).into_iter().collect();

@@ -3,9 +3,9 @@ mod calendar;
 mod moment;
 mod units;
 
-use calendar::Calendar;
+use calendar::CdlCalendar;
 use ncirrus_model::{Attribute, Model, TypeRef, Values, VarId, Variable};
-use units::{Base, Unit, parse_units};
+use units::{TimeBase, TimeUnit, parse_units};
 
 use crate::TimeStyle;
 use crate::number::write_double;
@@ -13,9 +13,9 @@ use crate::number::write_double;
 /// How a variable's numbers are dates.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeAxis {
-    unit: Unit,
-    base: Base,
-    calendar: Calendar,
+    unit: TimeUnit,
+    base: TimeBase,
+    calendar: CdlCalendar,
     style: TimeStyle,
 }
 
@@ -38,7 +38,8 @@ impl TimeAxis {
     }
 
     fn own(variable: &Variable, style: TimeStyle) -> Option<Self> {
-        let calendar = text(variable, "calendar").map_or(Calendar::Mixed, |name| Calendar::from_name(&name));
+        let calendar =
+            text(variable, "calendar").map_or(CdlCalendar::Mixed, |name| CdlCalendar::from_name(&name));
         let (unit, base) = parse_units(&text(variable, "units")?, calendar)?;
         Some(Self { unit, base, calendar, style })
     }

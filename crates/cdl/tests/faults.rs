@@ -1,6 +1,6 @@
 //! Members that cannot be read leave a comment in their place; everything else is printed.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-use ncirrus_cdl::{CdlError, DataSource, Options, ReadError, Summary, ncml, print};
+use ncirrus_cdl::{CdlError, DataSource, PrintOptions, PrintSummary, ReadError, ncml, print};
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimensionLen, Fault, FaultKind, Model, NodeId, Selection,
     Values, VarId,
@@ -56,7 +56,7 @@ fn model(shape: &[u64]) -> (Model, VarId) {
     (model, id)
 }
 
-fn run(model: &Model, source: &mut Counting, options: &Options) -> (String, Summary) {
+fn run(model: &Model, source: &mut Counting, options: &PrintOptions) -> (String, PrintSummary) {
     let mut text = Vec::new();
     let summary = print(&mut text, model, source, options).unwrap();
     (String::from_utf8(text).unwrap(), summary)
@@ -66,7 +66,7 @@ fn run(model: &Model, source: &mut Counting, options: &Options) -> (String, Summ
 fn faulty_variable_is_declared_and_its_data_are_a_comment() {
     let (mut model, id) = model(&[2]);
     model.variable_mut(id).unwrap().fault = Some(Fault::new(FaultKind::Unsupported, "unknown codec \"x\""));
-    let (text, summary) = run(&model, &mut Counting::new(u64::MAX), &Options::default());
+    let (text, summary) = run(&model, &mut Counting::new(u64::MAX), &PrintOptions::default());
     assert!(text.contains("\tint v(d0) ;\n"));
     assert!(text.ends_with("data:\n\n // v: unknown codec \"x\"\n}\n"), "{text}");
     assert_eq!(summary.faults, [("/v".to_owned(), "unknown codec \"x\"".to_owned())]);
@@ -77,7 +77,7 @@ fn read_error_is_told_on_one_line_and_the_rest_is_printed() {
     let (mut model, _) = model(&[2]);
     let root = model.root();
     model.add_variable(root, "w", Atomic::Int.into(), &[]).unwrap();
-    let (text, summary) = run(&model, &mut Counting::new(1), &Options::default());
+    let (text, summary) = run(&model, &mut Counting::new(1), &PrintOptions::default());
     assert!(text.ends_with("data:\n\n // v: chunk 3 is missing\n\n w = 0 ;\n}\n"), "{text}");
     assert_eq!(summary.faults.len(), 1);
 }
@@ -85,7 +85,7 @@ fn read_error_is_told_on_one_line_and_the_rest_is_printed() {
 #[test]
 fn read_error_in_the_middle_ends_the_variable() {
     let (model, _) = model(&[300_000, 2]);
-    let (text, summary) = run(&model, &mut Counting::new(300_000), &Options::default());
+    let (text, summary) = run(&model, &mut Counting::new(300_000), &PrintOptions::default());
     assert!(text.contains("\n  262142, 262143,\n"));
     assert!(text.ends_with(" // v: chunk 3 is missing\n}\n"));
     assert_eq!(summary.faults.len(), 1);
@@ -100,7 +100,7 @@ fn damaged_attributes_are_comments() {
     let root = model.root();
     model.group_mut(root).unwrap().attributes =
         AttributeState::Damaged(Fault::new(FaultKind::Missing, "no .zattrs"));
-    let (text, summary) = run(&model, &mut Counting::new(u64::MAX), &Options::default());
+    let (text, summary) = run(&model, &mut Counting::new(u64::MAX), &PrintOptions::default());
     assert!(text.contains("// v:a: not a list\n"), "{text}");
     let paths: Vec<&str> = summary.faults.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, ["/v:a", "/"]);
@@ -111,7 +111,7 @@ fn blocks_are_bounded_and_follow_each_other() {
     for shape in [&[300_000, 2][..], &[3, 700_000], &[7, 11, 13], &[1_000, 1, 1_000], &[5, 300, 1_000], &[]] {
         let (model, _) = model(shape);
         let mut source = Counting::new(u64::MAX);
-        let (_, summary) = run(&model, &mut source, &Options::default());
+        let (_, summary) = run(&model, &mut source, &PrintOptions::default());
         assert!(summary.faults.is_empty());
         let mut next = 0;
         for region in source.asked.iter().map(|selection| selection.as_region().unwrap()) {
@@ -130,7 +130,7 @@ fn special_attributes_follow_the_others() {
     let root = model.root();
     model.variable_mut(id).unwrap().attributes.known_mut().put(Attribute::text("units", "m"));
     model.group_mut(root).unwrap().attributes.known_mut().put(Attribute::text("title", "t"));
-    let options = Options { special: true, no_properties: true, ..Options::default() };
+    let options = PrintOptions { special: true, no_properties: true, ..PrintOptions::default() };
     let (text, _) = run(&model, &mut Counting::new(u64::MAX), &options);
     let variable = "\t\tv:units = \"m\" ;\n\t\tv:_Storage = \"chunked\" ;\n\t\tv:_ChunkSizes = 2, 1 ;\n";
     assert!(text.contains(variable), "{text}");
@@ -142,10 +142,10 @@ fn special_attributes_follow_the_others() {
 fn unknown_names_are_errors_before_anything_is_printed() {
     let (model, _) = model(&[1]);
     let mut text = Vec::new();
-    let options = Options { variables: vec!["v".into(), "nope".into()], ..Options::default() };
+    let options = PrintOptions { variables: vec!["v".into(), "nope".into()], ..PrintOptions::default() };
     let error = print(&mut text, &model, &mut Counting::new(1), &options).unwrap_err();
     assert!(matches!(error, CdlError::NoSuchVariable(name) if name == "nope"));
-    let options = Options { groups: vec!["g".into()], ..Options::default() };
+    let options = PrintOptions { groups: vec!["g".into()], ..PrintOptions::default() };
     let error = print(&mut text, &model, &mut Counting::new(1), &options).unwrap_err();
     assert!(matches!(error, CdlError::NoSuchGroup(name) if name == "g"));
     assert!(text.is_empty());
@@ -162,7 +162,7 @@ fn ncml_is_for_the_classic_model_only() {
         .attributes
         .known_mut()
         .put(Attribute::atomic("f", Values::Float(vec![1.5, 2.0])));
-    let options = Options { classic: true, ..Options::default() };
+    let options = PrintOptions { classic: true, ..PrintOptions::default() };
     let mut text = Vec::new();
     ncml(&mut text, &model, "a.nc", &options).unwrap();
     // As ncdump -x prints: netcdf a { dimensions: d0 = 2; variables: int v(d0); v:f = 1.5f, 2.f; :t = "a<b\n\007"; }
@@ -174,7 +174,7 @@ fn ncml_is_for_the_classic_model_only() {
         <attribute name=\"f\" type=\"float\" value=\"1.5 2.\" />\n  \
         </variable>\n</netcdf>\n";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
-    let error = ncml(&mut Vec::new(), &model, "a.nc", &Options::default()).unwrap_err();
+    let error = ncml(&mut Vec::new(), &model, "a.nc", &PrintOptions::default()).unwrap_err();
     assert!(matches!(error, CdlError::Unsupported(_)));
 }
 
@@ -186,7 +186,7 @@ fn storage_properties_head_every_group_and_stand_close_to_names_that_are_keyword
     let own = Attribute::atomic("a", Values::Int(vec![1]));
     model.variable_mut(id).unwrap().attributes.known_mut().put(own);
     model.add_group(root, "empty").unwrap();
-    let options = Options { special: true, ..Options::default() };
+    let options = PrintOptions { special: true, ..PrintOptions::default() };
     let (text, _) = run(&model, &mut Counting::new(u64::MAX), &options);
     assert!(text.contains("\t\tdata :a = 1 ;\n\t\tdata:_Storage = \"chunked\" ;\n"), "{text}");
     assert!(text.contains("\ngroup: empty {\n\n  // group attributes:\n"), "{text}");

@@ -3,7 +3,7 @@
 //! `fixtures/<case>/source.cdl` is what ncgen made the dataset from, `tree.json` is the dataset, and each `.txt` file is
 //! named by the options: `b_c.txt` is `ncdump -b c`. `fixtures/make.py` makes them anew.
 
-use ncirrus_cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle, print};
+use ncirrus_cdl::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle, print};
 use std::fs;
 use std::path::Path;
 
@@ -42,8 +42,8 @@ fn compare(case: &Path, tree: &str, file: &Path) {
 }
 
 /// The options that a file's name stands for.
-fn options(name: &str) -> Options {
-    let mut options = Options::default();
+fn options(name: &str) -> PrintOptions {
+    let mut options = PrintOptions::default();
     let mut words = name.split('_');
     let list = |words: &str| words.replace('+', "/").split(',').map(str::to_owned).collect::<Vec<_>>();
     while let Some(word) = words.next() {
@@ -65,7 +65,7 @@ fn options(name: &str) -> Options {
             "b" | "f" => {
                 let style = if word == "b" { AnnotationStyle::Brief } else { AnnotationStyle::Full };
                 let order = if argument() == "c" { IndexOrder::C } else { IndexOrder::Fortran };
-                options.annotation = Some(Annotation { style, order });
+                options.annotation = Some(IndexAnnotation { style, order });
             }
             other => panic!("option {other}"),
         }

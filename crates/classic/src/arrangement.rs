@@ -1,7 +1,7 @@
 //! Where variables lie: fixed ones after the header in definition order, then the records, each with its part of every
 //! record variable.
-use crate::Version;
-use crate::definition::{Definition, VariableDefinition, too_large};
+use crate::FormatVersion;
+use crate::definition::{FittedModel, VariableDefinition, too_large};
 use crate::geometry::record_size;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::VarId;
@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 /// The places of all variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Arrangement {
-    positions: HashMap<VarId, Position>,
+pub(crate) struct FileArrangement {
+    positions: HashMap<VarId, VariablePosition>,
     /// Where the first variable may begin.
     data_begin: u64,
     /// Where the last fixed variable, with its padding, ends.
@@ -22,7 +22,7 @@ pub(crate) struct Arrangement {
 
 /// Where a variable lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct VariablePosition {
     /// Offset of its first element.
     pub(crate) begin: u64,
     /// Bytes of its elements, or of those of one record.
@@ -33,12 +33,12 @@ pub(crate) struct Position {
 
 /// Whether data were written, so that places are better kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldPlaces {
     pub(crate) fixed: bool,
     pub(crate) records: bool,
 }
 
-impl Position {
+impl VariablePosition {
     /// Offset of a byte of the slab in a record.
     pub(crate) fn offset(&self, row: u64, within: u64) -> Option<u64> {
         let of_row = row.checked_mul(self.record_size.unwrap_or(0))?;
@@ -46,18 +46,18 @@ impl Position {
     }
 }
 
-impl Arrangement {
+impl FileArrangement {
     /// Arranges variables after a header of that length. What `held` says was written stays where it was as far as it
     /// can; whatever has to move, moves into an order without gaps.
     ///
     /// # Errors
     /// `Limit` naming the variable that would begin too far behind.
     pub(crate) fn plan(
-        definition: &Definition,
+        definition: &FittedModel,
         header_len: u64,
         pad: u64,
         old: &Self,
-        held: Held,
+        held: HeldPlaces,
     ) -> Result<Self> {
         let keeps = (held.fixed || held.records) && old.data_begin >= header_len;
         let fresh = header_len.checked_add(pad).and_then(|end| end.checked_next_multiple_of(4));
@@ -71,12 +71,12 @@ impl Arrangement {
     }
 
     /// The places that a file has: `positions` and where each part of it begins and ends.
-    pub(crate) fn found(positions: HashMap<VarId, Position>, bounds: Bounds) -> Self {
-        let Bounds { data_begin, fixed_end, record_begin, record_size } = bounds;
+    pub(crate) fn found(positions: HashMap<VarId, VariablePosition>, bounds: FileBounds) -> Self {
+        let FileBounds { data_begin, fixed_end, record_begin, record_size } = bounds;
         Self { positions, data_begin, fixed_end, record_begin, record_size }
     }
 
-    fn place_fixed(&mut self, definition: &Definition, old: Option<&Self>) -> Result<()> {
+    fn place_fixed(&mut self, definition: &FittedModel, old: Option<&Self>) -> Result<()> {
         self.fixed_end = old.map_or(self.fixed_end, |old| old.fixed_end.max(self.fixed_end));
         for var in definition.part(false) {
             let len = var.slab.byte_len;
@@ -85,13 +85,13 @@ impl Arrangement {
             let begin = kept.map_or(self.fixed_end, |kept| kept.begin);
             let end = begin.checked_add(var.padded_len()?).ok_or_else(|| too_large(&var.path))?;
             self.fixed_end = self.fixed_end.max(end);
-            self.positions.insert(var.id, Position { begin, len, record_size: None });
+            self.positions.insert(var.id, VariablePosition { begin, len, record_size: None });
         }
         self.record_begin = self.fixed_end;
         Ok(())
     }
 
-    fn place_records(&mut self, definition: &Definition, old: Option<&Self>) -> Result<()> {
+    fn place_records(&mut self, definition: &FittedModel, old: Option<&Self>) -> Result<()> {
         let vars: Vec<&VariableDefinition> = definition.part(true).collect();
         let lens: Vec<u64> = vars.iter().map(|var| var.slab.byte_len).collect();
         let size =
@@ -103,8 +103,11 @@ impl Arrangement {
         let mut begin = self.record_begin;
         for var in vars {
             let kept = same.and_then(|old| old.positions.get(&var.id)).map(|kept| kept.begin);
-            let position =
-                Position { begin: kept.unwrap_or(begin), len: var.slab.byte_len, record_size: Some(size) };
+            let position = VariablePosition {
+                begin: kept.unwrap_or(begin),
+                len: var.slab.byte_len,
+                record_size: Some(size),
+            };
             self.positions.insert(var.id, position);
             begin = begin.checked_add(var.padded_len()?).ok_or_else(|| too_large(&var.path))?;
         }
@@ -120,14 +123,14 @@ impl Arrangement {
         self.record_size == size && vars.iter().all(same)
     }
 
-    fn check_begins(&self, definition: &Definition) -> Result<()> {
+    fn check_begins(&self, definition: &FittedModel) -> Result<()> {
         let most = definition.version.max_begin();
         for var in &definition.vars {
-            let Position { begin, len, .. } = self.position(var.id)?;
+            let VariablePosition { begin, len, .. } = self.position(var.id)?;
             let kind = definition.version.kind();
             let message = if begin > most {
                 format!("it would begin at byte {begin}, beyond the {most} of kind {kind}")
-            } else if begin.checked_add(len).is_none_or(|end| end > Version::Data64.max_begin()) {
+            } else if begin.checked_add(len).is_none_or(|end| end > FormatVersion::Data64.max_begin()) {
                 format!("it would begin at byte {begin} and end beyond 2^63")
             } else {
                 continue;
@@ -138,7 +141,7 @@ impl Arrangement {
     }
 
     /// The place of a variable.
-    pub(crate) fn position(&self, var: VarId) -> Result<Position> {
+    pub(crate) fn position(&self, var: VarId) -> Result<VariablePosition> {
         let missing = || Error::not_found("the variable is not defined in the file");
         self.positions.get(&var).copied().ok_or_else(missing)
     }
@@ -171,7 +174,7 @@ impl Arrangement {
 
 /// Where the parts of a file begin and end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct FileBounds {
     pub(crate) data_begin: u64,
     pub(crate) fixed_end: u64,
     pub(crate) record_begin: u64,

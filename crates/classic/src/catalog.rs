@@ -1,8 +1,8 @@
 //! An open file: its description as a model, and where each variable's elements lie.
-use crate::description::{Description, Place};
-use crate::file::File;
+use crate::description::{ModelDescription, VariablePlace};
+use crate::file::ClassicFile;
 use crate::order::stored;
-use crate::{ClassicWriter, Version};
+use crate::{ClassicWriter, FormatVersion};
 use ncirrus_layout::{
     Catalog, Error, Extent, Layout, ObjectId, Result, Source, Step, StoredType, View, Writing,
 };
@@ -14,17 +14,17 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct ClassicCatalog {
     root: ObjectId,
-    version: Version,
+    version: FormatVersion,
     header_len: u64,
     model: Arc<Model>,
-    places: HashMap<VarId, Place>,
+    places: HashMap<VarId, VariablePlace>,
     warnings: Vec<String>,
 }
 
 impl ClassicCatalog {
     /// Describes a file of which the header is known.
-    pub(crate) fn new(root: &ObjectId, file: &File) -> Self {
-        let description = Description::new(&file.header, file.size);
+    pub(crate) fn new(root: &ObjectId, file: &ClassicFile) -> Self {
+        let description = ModelDescription::new(&file.header, file.size);
         let mut catalog = Self {
             root: root.clone(),
             version: file.header.version,

@@ -1,17 +1,17 @@
 //! Making what was placed true.
-use crate::arrangement::Position;
+use crate::arrangement::VariablePosition;
 use crate::definition::VariableDefinition;
 use crate::encode::{RECORDS_OFFSET, encode, encode_records};
-use crate::placer::{ClassicPlacer, Committed};
-use crate::relocation::Relocation;
-use ncirrus_layout::{Error, Phase, Put, Result};
+use crate::placer::{ClassicPlacer, CommittedState};
+use crate::relocation::FileRelocation;
+use ncirrus_layout::{Error, PutPhase, Result, StorePut};
 use std::ops::Range;
 
 impl ClassicPlacer {
     /// The phases of a commit. A new file and one that is rewritten become true at once; in a file that is changed in
     /// place what readers do not see yet comes first, and then the header, or the number of records when nothing else
     /// of it changes: definitions and records become true together.
-    pub(crate) fn phases(&self) -> Result<(Vec<Phase>, Committed)> {
+    pub(crate) fn phases(&self) -> Result<(Vec<PutPhase>, CommittedState)> {
         let (records, old_records) = (self.definition.records, self.committed.records);
         if records < old_records {
             let message = format!("{old_records} records cannot become {records}: records are never removed");
@@ -29,7 +29,7 @@ impl ClassicPlacer {
         };
         let file_len = if self.moving { total } else { self.file_len.max(total) };
         let header_len = header.len() as u64;
-        Ok((phases, Committed { header, header_len, records, file_len }))
+        Ok((phases, CommittedState { header, header_len, records, file_len }))
     }
 
     /// A commit is done: the target is the file.
@@ -52,14 +52,14 @@ impl ClassicPlacer {
         self.hold(self.holding());
     }
 
-    fn creating(&self, header: Vec<u8>, total: u64) -> Result<Phase> {
+    fn creating(&self, header: Vec<u8>, total: u64) -> Result<PutPhase> {
         let mut puts = self.fill_short_cells()?;
         puts.push(self.patch(0, header));
         puts.extend(self.extend_to(total));
-        Ok(Phase { puts, rewrite: false })
+        Ok(PutPhase { puts, rewrite: false })
     }
 
-    fn changing(&self, total: u64) -> Result<Vec<Phase>> {
+    fn changing(&self, total: u64) -> Result<Vec<PutPhase>> {
         let (version, records) = (self.definition.version, self.definition.records);
         let mut hidden = self.fill_short_cells()?;
         hidden.extend(self.extend_to(total));
@@ -73,13 +73,13 @@ impl ClassicPlacer {
         } else if records != self.committed.records {
             shown.push(self.patch(RECORDS_OFFSET, encode_records(version, records)?));
         }
-        let phases = [hidden, shown].into_iter().map(|puts| Phase { puts, rewrite: false });
+        let phases = [hidden, shown].into_iter().map(|puts| PutPhase { puts, rewrite: false });
         Ok(phases.filter(|phase| !phase.puts.is_empty()).collect())
     }
 
     /// Moves everything to its target, then writes the header and the zeros up to the first variable.
-    fn rewriting(&self, mut header: Vec<u8>, total: u64) -> Result<Phase> {
-        let mut relocation = Relocation::new(self.file_len);
+    fn rewriting(&self, mut header: Vec<u8>, total: u64) -> Result<PutPhase> {
+        let mut relocation = FileRelocation::new(self.file_len);
         self.move_fixed(&mut relocation)?;
         self.move_records(&mut relocation)?;
         self.move_scratch(&mut relocation)?;
@@ -88,12 +88,12 @@ impl ClassicPlacer {
         let room = usize::try_from(self.target.data_begin()).unwrap_or(usize::MAX).min(LONGEST_ZEROS);
         header.resize(header.len().max(room), 0);
         let object = self.root.clone();
-        puts.push(Put::Patch { object: object.clone(), offset: 0, body: header.into() });
-        puts.push(Put::Resize { object, len: total });
-        Ok(Phase { puts, rewrite: true })
+        puts.push(StorePut::Patch { object: object.clone(), offset: 0, body: header.into() });
+        puts.push(StorePut::Resize { object, len: total });
+        Ok(PutPhase { puts, rewrite: true })
     }
 
-    fn move_fixed(&self, relocation: &mut Relocation) -> Result<()> {
+    fn move_fixed(&self, relocation: &mut FileRelocation) -> Result<()> {
         for var in self.definition.part(false) {
             if let Some((from, to)) = self.both_places(var)? {
                 relocation.push(from.begin, to.begin, from.len);
@@ -102,7 +102,7 @@ impl ClassicPlacer {
         Ok(())
     }
 
-    fn move_records(&self, relocation: &mut Relocation) -> Result<()> {
+    fn move_records(&self, relocation: &mut FileRelocation) -> Result<()> {
         let mut moving = Vec::new();
         let mut rows = 0;
         for var in self.definition.part(true) {
@@ -134,7 +134,7 @@ impl ClassicPlacer {
         Ok(())
     }
 
-    fn move_scratch(&self, relocation: &mut Relocation) -> Result<()> {
+    fn move_scratch(&self, relocation: &mut FileRelocation) -> Result<()> {
         for var in &self.definition.vars {
             let Some(track) = self.tracks.get(&var.id) else { continue };
             let (to, cells) = (self.target.position(var.id)?, track.cut.cells().max(1));
@@ -154,7 +154,7 @@ impl ClassicPlacer {
     }
 
     /// Where a variable with data in the file is and where it goes.
-    fn both_places(&self, var: &VariableDefinition) -> Result<Option<(Position, Position)>> {
+    fn both_places(&self, var: &VariableDefinition) -> Result<Option<(VariablePosition, VariablePosition)>> {
         let has_data = self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty());
         if !has_data {
             return Ok(None);
@@ -163,7 +163,7 @@ impl ClassicPlacer {
     }
 
     /// Fills the end of cells that were written when there were fewer records.
-    fn fill_short_cells(&self) -> Result<Vec<Put>> {
+    fn fill_short_cells(&self) -> Result<Vec<StorePut>> {
         let mut puts = Vec::new();
         for var in self.definition.part(true).filter(|var| var.is_filled) {
             let Some(track) = self.tracks.get(&var.id) else { continue };
@@ -181,7 +181,12 @@ impl ClassicPlacer {
         Ok(puts)
     }
 
-    fn fill(&self, var: &VariableDefinition, position: &Position, records: &Range<u64>) -> Result<Put> {
+    fn fill(
+        &self,
+        var: &VariableDefinition,
+        position: &VariablePosition,
+        records: &Range<u64>,
+    ) -> Result<StorePut> {
         let len = (records.end - records.start).checked_mul(position.len);
         let place = len.and_then(|len| usize::try_from(len).ok()).zip(position.offset(records.start, 0));
         let (len, offset) =
@@ -190,12 +195,12 @@ impl ClassicPlacer {
     }
 
     /// Makes the file as long as its header says, should its end never have been written.
-    fn extend_to(&self, total: u64) -> Option<Put> {
-        (self.file_len < total).then(|| Put::Resize { object: self.root.clone(), len: total })
+    fn extend_to(&self, total: u64) -> Option<StorePut> {
+        (self.file_len < total).then(|| StorePut::Resize { object: self.root.clone(), len: total })
     }
 
-    fn patch(&self, offset: u64, body: Vec<u8>) -> Put {
-        Put::Patch { object: self.root.clone(), offset, body: body.into() }
+    fn patch(&self, offset: u64, body: Vec<u8>) -> StorePut {
+        StorePut::Patch { object: self.root.clone(), offset, body: body.into() }
     }
 }
 

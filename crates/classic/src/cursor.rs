@@ -1,18 +1,18 @@
 //! A cursor over the beginning of a file that cannot overrun: it knows how many bytes are at hand, how many the whole
 //! object has, and how many a header may have.
-use crate::Version;
+use crate::FormatVersion;
 use ncirrus_layout::{Error, Limits};
 
 /// Why parsing stopped.
 #[derive(Debug)]
-pub(crate) enum Halt {
+pub(crate) enum ParseHalt {
     /// The bytes up to this offset are needed; the object has them.
     More(u64),
     /// The header is damaged or too large.
     Fail(Error),
 }
 
-impl From<Error> for Halt {
+impl From<Error> for ParseHalt {
     fn from(error: Error) -> Self {
         Self::Fail(error)
     }
@@ -20,14 +20,14 @@ impl From<Error> for Halt {
 
 /// A position in the header.
 #[derive(Debug)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct HeaderCursor<'a> {
     bytes: &'a [u8],
     at: u64,
     size: u64,
     limits: &'a Limits,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> HeaderCursor<'a> {
     /// Starts at the first byte; `size` is that of the whole object.
     pub(crate) fn new(bytes: &'a [u8], size: u64, limits: &'a Limits) -> Self {
         Self { bytes, at: 0, size, limits }
@@ -44,13 +44,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error at the current offset.
-    pub(crate) fn malformed(&self, message: impl Into<String>) -> Halt {
+    pub(crate) fn malformed(&self, message: impl Into<String>) -> ParseHalt {
         Error::malformed(message).at_offset(self.at).into()
     }
 
     /// The next `len` bytes. Whether they exist is decided before whether they are at hand, so that the outcome does
     /// not depend on what has arrived.
-    pub(crate) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8], Halt> {
+    pub(crate) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8], ParseHalt> {
         let end = self.at.checked_add(len).filter(|end| *end <= self.size).ok_or_else(|| {
             let left = self.size.saturating_sub(self.at);
             self.malformed(format!(
@@ -61,42 +61,42 @@ impl<'a> Cursor<'a> {
         let (Ok(from), Ok(to)) = (usize::try_from(self.at), usize::try_from(end)) else {
             return Err(Error::limit(format!("the header has more than {end} bytes")).into());
         };
-        let taken = self.bytes.get(from..to).ok_or(Halt::More(end))?;
+        let taken = self.bytes.get(from..to).ok_or(ParseHalt::More(end))?;
         self.at = end;
         Ok(taken)
     }
 
     /// Bytes that are followed by padding to a multiple of four.
-    pub(crate) fn take_padded(&mut self, len: u64, what: &str) -> Result<&'a [u8], Halt> {
+    pub(crate) fn take_padded(&mut self, len: u64, what: &str) -> Result<&'a [u8], ParseHalt> {
         let taken = self.take(len, what)?;
         self.take(len.wrapping_neg() % 4, "padding")?;
         Ok(taken)
     }
 
     /// A number of 32 bits.
-    pub(crate) fn u32(&mut self, what: &str) -> Result<u32, Halt> {
+    pub(crate) fn u32(&mut self, what: &str) -> Result<u32, ParseHalt> {
         let bytes = self.take(4, what)?;
         Ok(bytes.iter().fold(0, |value, byte| value << 8 | u32::from(*byte)))
     }
 
     /// A number of 64 bits.
-    pub(crate) fn u64(&mut self, what: &str) -> Result<u64, Halt> {
+    pub(crate) fn u64(&mut self, what: &str) -> Result<u64, ParseHalt> {
         let bytes = self.take(8, what)?;
         Ok(bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }
 
     /// A count or length: 32 or 64 bits.
-    pub(crate) fn count(&mut self, version: Version, what: &str) -> Result<u64, Halt> {
+    pub(crate) fn count(&mut self, version: FormatVersion, what: &str) -> Result<u64, ParseHalt> {
         if version.count_width() == 8 { self.u64(what) } else { self.u32(what).map(u64::from) }
     }
 
     /// An offset: 32 or 64 bits.
-    pub(crate) fn offset(&mut self, version: Version, what: &str) -> Result<u64, Halt> {
+    pub(crate) fn offset(&mut self, version: FormatVersion, what: &str) -> Result<u64, ParseHalt> {
         if version.offset_width() == 8 { self.u64(what) } else { self.u32(what).map(u64::from) }
     }
 
     /// Checks that as many entries as the file claims, of at least `least` bytes each, can follow.
-    pub(crate) fn entries(&self, count: u64, least: u64, what: &str) -> Result<(), Halt> {
+    pub(crate) fn entries(&self, count: u64, least: u64, what: &str) -> Result<(), ParseHalt> {
         let left = self.size.saturating_sub(self.at);
         if count.checked_mul(least).is_none_or(|need| need > left) {
             return Err(

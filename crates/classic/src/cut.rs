@@ -4,7 +4,7 @@ use ncirrus_layout::{ChunkGrid, Error, Result};
 
 /// The cut of one variable: leading axes one by one, one axis in pieces, the axes after it whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct CellCut {
     /// Length of a cell along each axis, the record axis left out.
     lens: Vec<u64>,
     shape: Vec<u64>,
@@ -16,7 +16,7 @@ pub(crate) struct Cut {
 
 /// The bytes of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct CellSpan {
     /// Its first record; 0 for a fixed variable.
     pub(crate) row: u64,
     /// Its number among the cells of one record.
@@ -27,7 +27,7 @@ pub(crate) struct Span {
     pub(crate) len: u64,
 }
 
-impl Cut {
+impl CellCut {
     /// Cuts a variable into cells of at most `cell_bytes`, unless a single element is larger. Records that lie together
     /// may share a cell of a sixteenth of that: appending one rewrites its cell.
     pub(crate) fn new(var: &VariableDefinition, cell_bytes: u64, records_adjoin: bool) -> Self {
@@ -72,7 +72,7 @@ impl Cut {
     ///
     /// # Errors
     /// `Invalid` when there is no such cell.
-    pub(crate) fn span(&self, cell: &[u64]) -> Result<Span> {
+    pub(crate) fn span(&self, cell: &[u64]) -> Result<CellSpan> {
         self.checked_span(cell).ok_or_else(|| Error::invalid("there is no such cell").at_chunk(cell))
     }
 
@@ -89,7 +89,7 @@ impl Cut {
         Some(offset)
     }
 
-    fn checked_span(&self, cell: &[u64]) -> Option<Span> {
+    fn checked_span(&self, cell: &[u64]) -> Option<CellSpan> {
         let (row, inner) = match self.rows {
             Some(rows) => (cell.first()?.checked_mul(rows)?, cell.get(1..)?),
             None => (0, cell),
@@ -97,7 +97,7 @@ impl Cut {
         if inner.len() != self.lens.len() {
             return None;
         }
-        let mut span = Span { row, cell: 0, offset: 0, len: self.element };
+        let mut span = CellSpan { row, cell: 0, offset: 0, len: self.element };
         let axes = self.lens.iter().zip(&self.shape).zip(&self.strides);
         for ((at, count), ((cell_len, len), stride)) in inner.iter().zip(self.counts()).zip(axes) {
             let start = at.checked_mul(*cell_len).filter(|start| start < len)?;

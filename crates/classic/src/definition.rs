@@ -1,8 +1,8 @@
 //! A model as a classic file can hold it: one group, at most one unlimited dimension, types of the variant. Whatever
 //! does not fit is an error that names the member.
-use crate::Version;
+use crate::FormatVersion;
 use crate::catalog::element_of;
-use crate::geometry::{Slab, padded, slab};
+use crate::geometry::{SlabSize, padded, slab};
 use crate::order::to_big_endian;
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
@@ -13,8 +13,8 @@ use std::collections::{HashMap, HashSet};
 
 /// A model that fits the format.
 #[derive(Debug)]
-pub(crate) struct Definition {
-    pub(crate) version: Version,
+pub(crate) struct FittedModel {
+    pub(crate) version: FormatVersion,
     /// Current number of records.
     pub(crate) records: u64,
     /// Names and lengths; 0 is the length of the record dimension.
@@ -39,24 +39,24 @@ pub(crate) struct VariableDefinition {
     /// Lengths of its axes, the record axis left out.
     pub(crate) shape: Vec<u64>,
     /// Its elements, or those of one record.
-    pub(crate) slab: Slab,
+    pub(crate) slab: SlabSize,
     pub(crate) stored: StoredType,
     pub(crate) fill: Values,
     /// Whether cells that were never written are to hold the fill value.
     pub(crate) is_filled: bool,
 }
 
-impl Definition {
+impl FittedModel {
     /// Checks a model.
     ///
     /// # Errors
     /// `Unsupported`, `Invalid` or `Limit` naming the first member that the variant cannot hold.
-    pub(crate) fn new(version: Version, model: &Model) -> Result<Self> {
+    pub(crate) fn new(version: FormatVersion, model: &Model) -> Result<Self> {
         refuse_groups_and_types(version, model)?;
         let root = model.group(model.root()).ok_or_else(|| Error::internal("a model without a root"))?;
         let (dims, numbers, record) = dimensions(version, model, &root.dims)?;
         let attributes = known(version, &root.attributes, "/")?;
-        let scope = Scope { version, model, numbers: &numbers, record };
+        let scope = ModelScope { version, model, numbers: &numbers, record };
         let vars = root.vars.iter().map(|id| scope.variable(*id)).collect::<Result<Vec<_>>>()?;
         unique(vars.iter().map(|var| var.name.as_str()), "variables")?;
         let records = record.and_then(|dim| model.dimension(dim)).map_or(0, |dim| dim.len.current());
@@ -89,7 +89,7 @@ impl Definition {
             let count = self.part(is_record).count();
             for (at, var) in self.part(is_record).enumerate() {
                 let may_be_large =
-                    self.version != Version::Data64 && at + 1 == count && (is_record || !has_records);
+                    self.version != FormatVersion::Data64 && at + 1 == count && (is_record || !has_records);
                 let (len, most) = (var.slab.byte_len, self.version.max_size());
                 if len > most && !may_be_large {
                     let what = if is_record { "a record of it has" } else { "it has" };
@@ -119,14 +119,14 @@ impl VariableDefinition {
 }
 
 /// What the variables of a model refer to.
-struct Scope<'a> {
-    version: Version,
+struct ModelScope<'a> {
+    version: FormatVersion,
     model: &'a Model,
     numbers: &'a HashMap<DimId, u64>,
     record: Option<DimId>,
 }
 
-impl Scope<'_> {
+impl ModelScope<'_> {
     fn variable(&self, id: VarId) -> Result<VariableDefinition> {
         let path = self.model.variable_path(id);
         let variable = self.model.variable(id).ok_or_else(|| Error::internal("a variable without entry"))?;
@@ -181,7 +181,7 @@ impl Scope<'_> {
     }
 }
 
-fn refuse_groups_and_types(version: Version, model: &Model) -> Result<()> {
+fn refuse_groups_and_types(version: FormatVersion, model: &Model) -> Result<()> {
     let groups = model.walk();
     if let Some(group) = groups.get(1) {
         let message = format!("a file of kind {} has no groups", version.kind());
@@ -195,9 +195,9 @@ fn refuse_groups_and_types(version: Version, model: &Model) -> Result<()> {
 }
 
 /// Names and lengths of the dimensions, their numbers, and the unlimited one.
-type Dimensions = (Vec<(String, u64)>, HashMap<DimId, u64>, Option<DimId>);
+type DimensionTable = (Vec<(String, u64)>, HashMap<DimId, u64>, Option<DimId>);
 
-fn dimensions(version: Version, model: &Model, ids: &[DimId]) -> Result<Dimensions> {
+fn dimensions(version: FormatVersion, model: &Model, ids: &[DimId]) -> Result<DimensionTable> {
     let mut record = None;
     let mut dims = Vec::with_capacity(ids.len());
     let mut numbers = HashMap::new();
@@ -222,7 +222,7 @@ fn dimensions(version: Version, model: &Model, ids: &[DimId]) -> Result<Dimensio
     Ok((dims, numbers, record))
 }
 
-fn fixed_len(version: Version, len: u64) -> Result<u64> {
+fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
     let most = version.max_size();
     match len {
         0 => Err(beyond("a fixed dimension of length 0, which marks the unlimited one in netCDF-3")),
@@ -235,7 +235,7 @@ fn fixed_len(version: Version, len: u64) -> Result<u64> {
 }
 
 /// The attributes of a group or variable, each checked.
-fn known(version: Version, state: &AttributeState, path: &str) -> Result<Attributes> {
+fn known(version: FormatVersion, state: &AttributeState, path: &str) -> Result<Attributes> {
     let attributes = match state {
         AttributeState::Known(attributes) => attributes.clone(),
         AttributeState::Damaged(fault) => return Err(Error::from(fault.clone()).at_path(path)),
@@ -262,7 +262,7 @@ fn known(version: Version, state: &AttributeState, path: &str) -> Result<Attribu
     Ok(attributes)
 }
 
-fn atomic_of(version: Version, ty: TypeRef, what: &str) -> Result<Atomic> {
+fn atomic_of(version: FormatVersion, ty: TypeRef, what: &str) -> Result<Atomic> {
     let TypeRef::Atomic(atomic) = ty else {
         return Err(beyond(format!("a {what} of a user-defined type; netCDF-3 has none")));
     };
@@ -271,7 +271,7 @@ fn atomic_of(version: Version, ty: TypeRef, what: &str) -> Result<Atomic> {
     }
     let (kind, name) = (version.kind(), atomic.name());
     let holder =
-        if Version::Data64.holds(atomic) { "kind cdf5 has it" } else { "no kind of netCDF-3 has it" };
+        if FormatVersion::Data64.holds(atomic) { "kind cdf5 has it" } else { "no kind of netCDF-3 has it" };
     Err(beyond(format!("a {what} of type {name}, which kind {kind} does not have; {holder}")).by("classic"))
 }
 

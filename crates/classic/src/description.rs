@@ -1,7 +1,7 @@
 //! What a header means: shapes, the number and size of records, and places. A variable that contradicts itself keeps its
 //! place in the model, with the reason.
-use crate::geometry::{Slab, record_size, slab};
-use crate::header::{Header, HeaderVar};
+use crate::geometry::{SlabSize, record_size, slab};
+use crate::header::{ClassicHeader, HeaderVar};
 use ncirrus_model::{
     AttributeState, DimId, Dimension, DimensionLen, Endianness, Fault, FaultKind, FillValue, Model, Storage,
     TypeRef, VarId, Variable,
@@ -9,11 +9,11 @@ use ncirrus_model::{
 use std::collections::{HashMap, HashSet};
 
 /// Something about a variable, or what is wrong with it.
-type Known<T> = Result<T, String>;
+type KnownVariable<T> = Result<T, String>;
 
 /// Where the elements of a variable lie.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct VariablePlace {
     /// Offset of the first element.
     pub(crate) begin: u64,
     /// One past the last byte; equal to `begin` when there are no elements.
@@ -23,19 +23,19 @@ pub(crate) struct Place {
 }
 
 /// A header on its way to a model.
-pub(crate) struct Description<'a> {
-    header: &'a Header,
+pub(crate) struct ModelDescription<'a> {
+    header: &'a ClassicHeader,
     record_dim: Option<u64>,
     records: u64,
     /// Per variable: its size, or what is wrong with it.
-    slabs: Vec<Known<Slab>>,
+    slabs: Vec<KnownVariable<SlabSize>>,
     /// Per variable: its place, or what is wrong with it.
-    places: Vec<Known<Place>>,
+    places: Vec<KnownVariable<VariablePlace>>,
 }
 
-impl<'a> Description<'a> {
+impl<'a> ModelDescription<'a> {
     /// Works out what a header means for a file of that size.
-    pub(crate) fn new(header: &'a Header, file_size: u64) -> Self {
+    pub(crate) fn new(header: &'a ClassicHeader, file_size: u64) -> Self {
         let record_dim = header.record_dim();
         let mut description = Self { header, record_dim, records: 0, slabs: Vec::new(), places: Vec::new() };
         description.slabs = header.vars.iter().map(|var| description.slab(var)).collect();
@@ -47,7 +47,7 @@ impl<'a> Description<'a> {
         self.record_dim.is_some() && var.dims.first().copied() == self.record_dim
     }
 
-    fn slab(&self, var: &HeaderVar) -> Known<Slab> {
+    fn slab(&self, var: &HeaderVar) -> KnownVariable<SlabSize> {
         let inner = var.dims.get(usize::from(self.is_record(var))..).unwrap_or_default();
         let mut shape = Vec::with_capacity(inner.len());
         for number in inner {
@@ -96,7 +96,7 @@ impl<'a> Description<'a> {
         }
     }
 
-    fn record_size(&self) -> Known<u64> {
+    fn record_size(&self) -> KnownVariable<u64> {
         let mut lens = Vec::new();
         for (var, slab) in self.header.vars.iter().zip(&self.slabs) {
             if self.is_record(var) {
@@ -108,7 +108,12 @@ impl<'a> Description<'a> {
         record_size(&lens).ok_or_else(|| "the size of a record is too large".to_owned())
     }
 
-    fn place(&self, var: &HeaderVar, slab: Slab, record_size: &Known<u64>) -> Known<Place> {
+    fn place(
+        &self,
+        var: &HeaderVar,
+        slab: SlabSize,
+        record_size: &KnownVariable<u64>,
+    ) -> KnownVariable<VariablePlace> {
         let begin = var.begin;
         let mut strides = slab.strides;
         let mut len = Some(slab.byte_len);
@@ -126,7 +131,7 @@ impl<'a> Description<'a> {
             let header = self.header.byte_len;
             return Err(format!("it begins at byte {begin}, within the header of {header} bytes"));
         }
-        Ok(Place { begin, end, strides })
+        Ok(VariablePlace { begin, end, strides })
     }
 
     /// What a file of that size lacks of what its header describes.
@@ -155,7 +160,7 @@ impl<'a> Description<'a> {
     }
 
     /// The model, and the places of its sound variables.
-    pub(crate) fn into_model(self) -> (Model, HashMap<VarId, Place>) {
+    pub(crate) fn into_model(self) -> (Model, HashMap<VarId, VariablePlace>) {
         let mut model = Model::new();
         let root = model.root();
         let mut dims = Vec::with_capacity(self.header.dims.len());

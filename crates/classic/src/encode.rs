@@ -1,7 +1,7 @@
 //! The header as bytes.
-use crate::Version;
-use crate::arrangement::Arrangement;
-use crate::definition::{Definition, VariableDefinition};
+use crate::FormatVersion;
+use crate::arrangement::FileArrangement;
+use crate::definition::{FittedModel, VariableDefinition};
 use crate::header::{TAG_ATTRIBUTE, TAG_DIMENSION, TAG_VARIABLE};
 use crate::order::to_big_endian;
 use ncirrus_layout::{Error, Result};
@@ -13,11 +13,11 @@ use ncirrus_model::Attributes;
 /// # Errors
 /// `Limit` when a number does not fit the variant.
 pub(crate) fn encode(
-    definition: &Definition,
-    arrangement: Option<&Arrangement>,
+    definition: &FittedModel,
+    arrangement: Option<&FileArrangement>,
     records: u64,
 ) -> Result<Vec<u8>> {
-    let mut writer = Writer { version: definition.version, bytes: Vec::new() };
+    let mut writer = HeaderWriter { version: definition.version, bytes: Vec::new() };
     writer.bytes.extend_from_slice(b"CDF");
     writer.bytes.push(definition.version.byte());
     writer.count(records)?;
@@ -41,18 +41,18 @@ pub(crate) fn encode(
 ///
 /// # Errors
 /// `Limit` when it does not fit the variant.
-pub(crate) fn encode_records(version: Version, records: u64) -> Result<Vec<u8>> {
-    let mut writer = Writer { version, bytes: Vec::new() };
+pub(crate) fn encode_records(version: FormatVersion, records: u64) -> Result<Vec<u8>> {
+    let mut writer = HeaderWriter { version, bytes: Vec::new() };
     writer.count(records)?;
     Ok(writer.bytes)
 }
 
-struct Writer {
-    version: Version,
+struct HeaderWriter {
+    version: FormatVersion,
     bytes: Vec<u8>,
 }
 
-impl Writer {
+impl HeaderWriter {
     fn variable(&mut self, var: &VariableDefinition, begin: u64) -> Result<()> {
         self.name(&var.name)?;
         self.count(var.dims.len() as u64)?;
@@ -69,7 +69,7 @@ impl Writer {
     fn stated_size(&self, var: &VariableDefinition) -> Result<u64> {
         let len = var.padded_len()?;
         let largest = u64::from(u32::MAX) - 3;
-        let overflows = self.version != Version::Data64 && len > largest;
+        let overflows = self.version != FormatVersion::Data64 && len > largest;
         Ok(if overflows { u64::from(u32::MAX) } else { len })
     }
 

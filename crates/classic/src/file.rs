@@ -1,13 +1,13 @@
 //! A file as it is opened: its header is read, nothing else.
-use crate::cursor::Halt;
-use crate::header::Header;
-use ncirrus_layout::{Blob, Error, ObjectId, Step, View, Want};
+use crate::cursor::ParseHalt;
+use crate::header::ClassicHeader;
+use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, View, Want};
 use std::sync::Arc;
 
 /// A header and the size of its file.
 #[derive(Debug)]
-pub(crate) struct File {
-    pub(crate) header: Header,
+pub(crate) struct ClassicFile {
+    pub(crate) header: ClassicHeader,
     pub(crate) size: u64,
 }
 
@@ -15,28 +15,28 @@ pub(crate) struct File {
 ///
 /// # Errors
 /// A need, `NotFound`, or the damage.
-pub(crate) fn load(view: &dyn View, root: &ObjectId) -> Step<Arc<File>> {
+pub(crate) fn load(view: &dyn View, root: &ObjectId) -> Step<Arc<ClassicFile>> {
     let mut wanted = FIRST_READ;
     loop {
         let Some(blob) = view.read(root, Want::Parse(0..wanted))? else {
             return Err(Error::not_found("no such file").at_object(root).by(NAME).into());
         };
-        if let Some(file) = view.memo().find::<File>(root, Some(&blob.tag), 0, KIND) {
+        if let Some(file) = view.memo().find::<ClassicFile>(root, Some(&blob.tag), 0, KIND) {
             return Ok(file);
         }
-        match Header::parse(&blob.bytes, blob.size, view.limits()) {
+        match ClassicHeader::parse(&blob.bytes, blob.size, view.limits()) {
             Ok(header) => {
-                let (cost, file) = (header.cost(), File { header, size: blob.size });
+                let (cost, file) = (header.cost(), ClassicFile { header, size: blob.size });
                 return Ok(view.memo().keep(root, Some(&blob.tag), 0, KIND, file, cost));
             }
-            Err(Halt::Fail(error)) => return Err(error.at_object(root).by(NAME).into()),
-            Err(Halt::More(end)) => wanted = next_read(wanted, end, &blob)?,
+            Err(ParseHalt::Fail(error)) => return Err(error.at_object(root).by(NAME).into()),
+            Err(ParseHalt::More(end)) => wanted = next_read(wanted, end, &blob)?,
         }
     }
 }
 
 /// How much to ask for next, when the header goes on to `end` at least.
-fn next_read(wanted: u64, end: u64, blob: &Blob) -> Result<u64, Error> {
+fn next_read(wanted: u64, end: u64, blob: &ObjectBytes) -> Result<u64, Error> {
     if blob.offset != 0 || (blob.bytes.len() as u64) < wanted.min(blob.size) {
         let (have, offset) = (blob.bytes.len(), blob.offset);
         return Err(Error::internal(format!(

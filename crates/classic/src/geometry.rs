@@ -3,7 +3,7 @@ use ncirrus_model::Atomic;
 
 /// Bytes of the elements of a fixed variable, or of one record of a record variable, and of one step along each of
 /// its axes; `None` when they do not fit 64 bits. `shape` is without the record axis.
-pub(crate) fn slab(atomic: Atomic, shape: &[u64]) -> Option<Slab> {
+pub(crate) fn slab(atomic: Atomic, shape: &[u64]) -> Option<SlabSize> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut byte_len = atomic.byte_len()? as u64;
     for len in shape.iter().rev() {
@@ -11,12 +11,12 @@ pub(crate) fn slab(atomic: Atomic, shape: &[u64]) -> Option<Slab> {
         byte_len = byte_len.checked_mul(*len)?;
     }
     strides.reverse();
-    Some(Slab { byte_len, strides })
+    Some(SlabSize { byte_len, strides })
 }
 
 /// The size of a slab.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Slab {
+pub(crate) struct SlabSize {
     pub(crate) byte_len: u64,
     /// Bytes from one element to the next, per axis.
     pub(crate) strides: Vec<u64>,

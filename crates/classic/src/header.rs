@@ -6,8 +6,8 @@
 //! dim    = name length            attr = name nc_type nelems [values, padded to 4 bytes]
 //! var    = name nelems [dimid ...] vatt_list nc_type vsize begin
 //! ```
-use crate::Version;
-use crate::cursor::{Cursor, Halt};
+use crate::FormatVersion;
+use crate::cursor::{HeaderCursor, ParseHalt};
 use crate::order::from_big_endian;
 use ncirrus_layout::{Error, Limits};
 use ncirrus_model::{Atomic, Attribute, Attributes, Fault, FaultKind, TypeRef, normalize_name};
@@ -15,8 +15,8 @@ use std::collections::HashSet;
 
 /// A parsed header: what the file says, before any of it is believed.
 #[derive(Debug)]
-pub(crate) struct Header {
-    pub(crate) version: Version,
+pub(crate) struct ClassicHeader {
+    pub(crate) version: FormatVersion,
     /// Number of records; `None` when the writer left it open and the file's size decides.
     pub(crate) records: Option<u64>,
     pub(crate) dims: Vec<HeaderDim>,
@@ -50,9 +50,9 @@ pub(crate) struct HeaderVar {
 ///
 /// # Errors
 /// `Unsupported` for another version of the format, `Malformed` for something else.
-pub(crate) fn version_of(magic: &[u8]) -> Result<Version, Error> {
+pub(crate) fn version_of(magic: &[u8]) -> Result<FormatVersion, Error> {
     match magic {
-        [b'C', b'D', b'F', byte] => Version::from_byte(*byte).ok_or_else(|| {
+        [b'C', b'D', b'F', byte] => FormatVersion::from_byte(*byte).ok_or_else(|| {
             Error::unsupported(format!("version {byte} of the netCDF-3 format (1, 2 and 5 are known)"))
         }),
         other => Err(Error::malformed(format!("not a netCDF-3 file: it begins with {other:02x?}"))),
@@ -60,12 +60,12 @@ pub(crate) fn version_of(magic: &[u8]) -> Result<Version, Error> {
     .map_err(|error| error.at_offset(0))
 }
 
-impl Header {
+impl ClassicHeader {
     /// Parses a header from the first bytes of an object of `size` bytes.
-    pub(crate) fn parse(bytes: &[u8], size: u64, limits: &Limits) -> Result<Self, Halt> {
-        let mut cursor = Cursor::new(bytes, size, limits);
+    pub(crate) fn parse(bytes: &[u8], size: u64, limits: &Limits) -> Result<Self, ParseHalt> {
+        let mut cursor = HeaderCursor::new(bytes, size, limits);
         let version = version_of(cursor.take(4, "the magic number")?)?;
-        let mut parser = Parser { cursor, version, foreign_names: Vec::new() };
+        let mut parser = HeaderParser { cursor, version, foreign_names: Vec::new() };
         let records = parser.cursor.count(version, "the number of records")?;
         let dims = parser.dims()?;
         let attributes = parser.attributes()?;
@@ -92,14 +92,14 @@ impl Header {
     }
 }
 
-struct Parser<'a> {
-    cursor: Cursor<'a>,
-    version: Version,
+struct HeaderParser<'a> {
+    cursor: HeaderCursor<'a>,
+    version: FormatVersion,
     foreign_names: Vec<String>,
 }
 
-impl Parser<'_> {
-    fn dims(&mut self) -> Result<Vec<HeaderDim>, Halt> {
+impl HeaderParser<'_> {
+    fn dims(&mut self) -> Result<Vec<HeaderDim>, ParseHalt> {
         let least = 2 * self.version.count_width();
         let mut dims = Vec::new();
         for _ in 0..self.list(TAG_DIMENSION, least, "dimensions")? {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(dims)
     }
 
-    fn vars(&mut self) -> Result<Vec<HeaderVar>, Halt> {
+    fn vars(&mut self) -> Result<Vec<HeaderVar>, ParseHalt> {
         let least = 4 * self.version.count_width() + 8 + self.version.offset_width();
         let mut vars = Vec::new();
         for _ in 0..self.list(TAG_VARIABLE, least, "variables")? {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(vars)
     }
 
-    fn var(&mut self) -> Result<HeaderVar, Halt> {
+    fn var(&mut self) -> Result<HeaderVar, ParseHalt> {
         let name = self.name()?;
         let rank = self.cursor.count(self.version, "the rank of a variable")?;
         self.cursor.entries(rank, self.version.count_width(), "dimensions of a variable")?;
@@ -139,7 +139,7 @@ impl Parser<'_> {
         Ok(HeaderVar { name, dims, attributes, ty, begin })
     }
 
-    fn attributes(&mut self) -> Result<Attributes, Halt> {
+    fn attributes(&mut self) -> Result<Attributes, ParseHalt> {
         let least = 2 * self.version.count_width() + 4;
         let mut attributes = Attributes::new();
         let mut seen = HashSet::new();
@@ -155,7 +155,7 @@ impl Parser<'_> {
         Ok(attributes)
     }
 
-    fn attribute(&mut self) -> Result<Attribute, Halt> {
+    fn attribute(&mut self) -> Result<Attribute, ParseHalt> {
         let name = self.name()?;
         let ty = self.ty()?;
         let count = self.cursor.count(self.version, "the length of an attribute")?;
@@ -165,7 +165,7 @@ impl Parser<'_> {
     }
 
     /// The number of entries of a list that must have that tag.
-    fn list(&mut self, expected: u32, least: u64, what: &str) -> Result<u64, Halt> {
+    fn list(&mut self, expected: u32, least: u64, what: &str) -> Result<u64, ParseHalt> {
         let tag = self.cursor.u32("the tag of a list")?;
         let count = self.cursor.count(self.version, "the length of a list")?;
         if tag != expected && (tag, count) != (0, 0) {
@@ -175,7 +175,7 @@ impl Parser<'_> {
         Ok(count)
     }
 
-    fn ty(&mut self) -> Result<Atomic, Halt> {
+    fn ty(&mut self) -> Result<Atomic, ParseHalt> {
         let number = self.cursor.u32("a type")?;
         let known = Atomic::ALL.into_iter().find(|atomic| u32::from(atomic.number()) == number);
         known.filter(|atomic| self.version.holds(*atomic)).ok_or_else(|| {
@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 
     /// A name, in normalization form C, which is how names are compared. Some writers count the NULs that follow it.
-    fn name(&mut self) -> Result<String, Halt> {
+    fn name(&mut self) -> Result<String, ParseHalt> {
         let len = self.cursor.count(self.version, "the length of a name")?;
         let bytes = self.cursor.take_padded(len, "a name")?;
         let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();

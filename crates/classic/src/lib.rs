@@ -35,5 +35,5 @@ mod writer;
 mod written;
 
 pub use driver::ClassicDriver;
-pub use version::Version;
+pub use version::FormatVersion;
 pub use writer::ClassicWriter;

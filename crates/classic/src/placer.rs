@@ -5,16 +5,16 @@
 //! They differ only after a change of definitions that makes data move. Until that is committed, cells are placed in a
 //! scratch area behind the file's data, where no reader looks; the commit then rewrites the file.
 use crate::ClassicWriter;
-use crate::arrangement::{Arrangement, Held};
-use crate::definition::{Definition, VariableDefinition, too_large};
+use crate::arrangement::{FileArrangement, HeldPlaces};
+use crate::definition::{FittedModel, VariableDefinition, too_large};
 use crate::encode::encode;
-use crate::scratch::{Scratch, ScratchPiece};
-use crate::track::{Piece, Track};
-use crate::written::Runs;
+use crate::scratch::{ScratchArea, ScratchPiece};
+use crate::track::{PlacedCell, VariableTrack};
+use crate::written::NumberRuns;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Result,
-    Step, View, Work,
+    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
 use ncirrus_model::{Model, Values, VarId};
 use std::collections::HashMap;
@@ -25,23 +25,23 @@ use std::sync::Arc;
 pub(crate) struct ClassicPlacer {
     pub(crate) root: ObjectId,
     choices: ClassicWriter,
-    pub(crate) definition: Definition,
-    pub(crate) target: Arrangement,
-    pub(crate) actual: Arrangement,
-    pub(crate) tracks: HashMap<VarId, Track>,
-    pub(crate) scratch: Scratch,
+    pub(crate) definition: FittedModel,
+    pub(crate) target: FileArrangement,
+    pub(crate) actual: FileArrangement,
+    pub(crate) tracks: HashMap<VarId, VariableTrack>,
+    pub(crate) scratch: ScratchArea,
     /// Whether data must move before the file is as the model says.
     pub(crate) moving: bool,
-    held: Held,
-    pub(crate) committed: Committed,
-    pub(crate) planned: Option<Committed>,
+    held: HeldPlaces,
+    pub(crate) committed: CommittedState,
+    pub(crate) planned: Option<CommittedState>,
     /// Length of the file as far as it was put.
     pub(crate) file_len: u64,
 }
 
 /// What a reader of the file sees.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Committed {
+pub(crate) struct CommittedState {
     /// The header's bytes as they are written here; empty before the first commit.
     pub(crate) header: Vec<u8>,
     /// Bytes of the header in the file; another writer may have taken more.
@@ -59,16 +59,16 @@ impl ClassicPlacer {
     pub(crate) fn new(
         root: &ObjectId,
         choices: &ClassicWriter,
-        definition: Definition,
-        arrangement: Arrangement,
-        committed: Committed,
+        definition: FittedModel,
+        arrangement: FileArrangement,
+        committed: CommittedState,
     ) -> Result<Self> {
         let mut tracks = HashMap::new();
         for var in &definition.vars {
-            let mut track = Track::new(var, choices.cell_bytes, arrangement.records_adjoin(var))?;
+            let mut track = VariableTrack::new(var, choices.cell_bytes, arrangement.records_adjoin(var))?;
             let rows = if var.is_record { committed.records } else { 1 };
             let cells = rows.checked_mul(track.cut.cells()).ok_or_else(|| too_large(&var.path))?;
-            track.written = Runs::below(cells);
+            track.written = NumberRuns::below(cells);
             tracks.insert(var.id, track);
         }
         let mut placer = Self {
@@ -78,9 +78,9 @@ impl ClassicPlacer {
             target: arrangement.clone(),
             actual: arrangement,
             tracks,
-            scratch: Scratch::default(),
+            scratch: ScratchArea::default(),
             moving: false,
-            held: Held { fixed: false, records: false },
+            held: HeldPlaces { fixed: false, records: false },
             file_len: committed.file_len,
             committed,
             planned: None,
@@ -91,16 +91,16 @@ impl ClassicPlacer {
 
     /// Takes over a changed model; nothing is changed when it does not fit.
     pub(crate) fn adopt(&mut self, model: &Model) -> Result<()> {
-        let definition = Definition::new(self.definition.version, model)?;
+        let definition = FittedModel::new(self.definition.version, model)?;
         self.check_unchanged(&definition)?;
         let header_len = encode(&definition, None, 0)?.len() as u64;
         let target =
-            Arrangement::plan(&definition, header_len, self.choices.header_pad, &self.actual, self.held)?;
+            FileArrangement::plan(&definition, header_len, self.choices.header_pad, &self.actual, self.held)?;
         let mut tracks = HashMap::new();
         for var in &definition.vars {
             tracks.insert(
                 var.id,
-                Track::new(var, self.choices.cell_bytes, self.may_share_cells(var, &target))?,
+                VariableTrack::new(var, self.choices.cell_bytes, self.may_share_cells(var, &target))?,
             );
         }
         for (id, track) in &mut tracks {
@@ -119,7 +119,7 @@ impl ClassicPlacer {
     }
 
     /// Refuses to reshape data that are there.
-    fn check_unchanged(&self, definition: &Definition) -> Result<()> {
+    fn check_unchanged(&self, definition: &FittedModel) -> Result<()> {
         for var in &definition.vars {
             let Ok(old) = self.definition.var(var.id) else { continue };
             let written = self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty());
@@ -135,7 +135,7 @@ impl ClassicPlacer {
 
     /// Whether several records of a variable may share a cell: they lie together now and will. Once a variable has data of
     /// which each record has its own cell that stays so: whoever writes through this handle knows those cells.
-    fn may_share_cells(&self, var: &VariableDefinition, target: &Arrangement) -> bool {
+    fn may_share_cells(&self, var: &VariableDefinition, target: &FileArrangement) -> bool {
         let adjoin = target.records_adjoin(var);
         let Some(track) = self.tracks.get(&var.id) else { return adjoin };
         let lies_together = track.written.is_empty() || self.actual.records_adjoin(var);
@@ -145,8 +145,8 @@ impl ClassicPlacer {
 
     /// Whether anything in the file is not where it has to be, or something that a reader still sees would be overwritten
     /// (data of a variable that was removed).
-    fn must_move(&self, target: &Arrangement) -> bool {
-        let moves = |(id, track): (&VarId, &Track)| {
+    fn must_move(&self, target: &FileArrangement) -> bool {
+        let moves = |(id, track): (&VarId, &VariableTrack)| {
             !track.written.is_empty() && self.actual.position(*id).ok() != target.position(*id).ok()
         };
         let drops_records =
@@ -157,24 +157,27 @@ impl ClassicPlacer {
     }
 
     /// Which places are kept: all that a reader of the file knows of, and those of records when there are any.
-    pub(crate) fn holding(&self) -> Held {
+    pub(crate) fn holding(&self) -> HeldPlaces {
         let has_data = |var: &VariableDefinition| {
             self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty())
         };
-        Held { fixed: !self.committed.header.is_empty(), records: self.definition.part(true).any(has_data) }
+        HeldPlaces {
+            fixed: !self.committed.header.is_empty(),
+            records: self.definition.part(true).any(has_data),
+        }
     }
 
     /// Starts to keep the places of what has data, anew after a commit.
-    pub(crate) fn hold(&mut self, held: Held) {
+    pub(crate) fn hold(&mut self, held: HeldPlaces) {
         self.held = held;
     }
 
-    fn track(&self, var: VarId) -> Result<&Track> {
+    fn track(&self, var: VarId) -> Result<&VariableTrack> {
         self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
     /// Where a cell is now.
-    fn find(&self, var: VarId, track: &Track, cell: &[u64]) -> Result<Location> {
+    fn find(&self, var: VarId, track: &VariableTrack, cell: &[u64]) -> Result<Location> {
         let piece = track.piece(cell)?;
         let rows = track.cut.rows();
         let range = match (self.scratch.find(var, piece.index), track.written.run_end(piece.index)) {
@@ -184,7 +187,7 @@ impl ClassicPlacer {
             }
             (None, Some(end)) => {
                 let count = (end - piece.index).min(rows);
-                Track::range(&piece, &self.actual.position(var)?, count)
+                VariableTrack::range(&piece, &self.actual.position(var)?, count)
             }
             (None, None) => return Ok(Location::Absent),
         };
@@ -193,16 +196,16 @@ impl ClassicPlacer {
     }
 
     /// Places a body behind the file's data.
-    fn place_aside(&mut self, var: VarId, piece: &Piece, count: u64, body: Bytes) -> Result<Put> {
+    fn place_aside(&mut self, var: VarId, piece: &PlacedCell, count: u64, body: Bytes) -> Result<StorePut> {
         let new = ScratchPiece { offset: self.file_len, count, unit: piece.span.len };
         let offset = self.scratch.place(var, piece.index, new);
         self.put_at(offset, body)
     }
 
     /// Places a body where it belongs, and the padding that follows it.
-    fn place_in_file(&mut self, var: VarId, piece: &Piece, count: u64, body: Bytes) -> Result<Put> {
+    fn place_in_file(&mut self, var: VarId, piece: &PlacedCell, count: u64, body: Bytes) -> Result<StorePut> {
         let position = self.actual.position(var)?;
-        let range = Track::range(piece, &position, count);
+        let range = VariableTrack::range(piece, &position, count);
         let range = range.ok_or_else(|| Error::limit("the cell lies beyond 2^64 bytes"))?;
         let padding = self.padding(var, piece)?;
         let body = if padding.is_empty() { body } else { [body.as_ref(), &padding].concat().into() };
@@ -218,7 +221,7 @@ impl ClassicPlacer {
     }
 
     /// What follows the last cell of a slab up to a multiple of four: fill values.
-    fn padding(&self, var: VarId, piece: &Piece) -> Result<Vec<u8>> {
+    fn padding(&self, var: VarId, piece: &PlacedCell) -> Result<Vec<u8>> {
         let definition = self.definition.var(var)?;
         let len = definition.slab.byte_len;
         if piece.span.offset.checked_add(piece.span.len) != Some(len)
@@ -231,15 +234,15 @@ impl ClassicPlacer {
     }
 
     /// Bytes at an offset of the file.
-    fn put_at(&mut self, offset: u64, body: Bytes) -> Result<Put> {
+    fn put_at(&mut self, offset: u64, body: Bytes) -> Result<StorePut> {
         let end = offset.checked_add(body.len() as u64);
         let end = end.ok_or_else(|| Error::limit("the file would be longer than 2^64 bytes"))?;
         self.file_len = self.file_len.max(end);
-        Ok(Put::Patch { object: self.root.clone(), offset, body })
+        Ok(StorePut::Patch { object: self.root.clone(), offset, body })
     }
 
     /// Refuses a record that the variant cannot count.
-    fn check_records(&self, piece: &Piece, count: u64) -> Result<()> {
+    fn check_records(&self, piece: &PlacedCell, count: u64) -> Result<()> {
         let most = self.definition.version.max_records();
         if piece.span.row.checked_add(count).is_none_or(|records| records > most) {
             let kind = self.definition.version.kind();
@@ -254,7 +257,7 @@ impl Placer for ClassicPlacer {
         Abilities { redefine: true, codecs: None, sparse: false, patches: true }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.adopt(model)?;
         Ok(Vec::new())
     }
@@ -263,22 +266,29 @@ impl Placer for ClassicPlacer {
         Ok(Arc::clone(&self.track(var)?.encoding))
     }
 
-    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let track = self.track(var)?;
         let located = cells.iter().map(|cell| Ok(ChunkRef::new(self.find(var, track, cell)?)));
         Ok(located.collect::<Result<_>>().map_err(|error| self.at(var, error))?)
     }
 
-    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
-        Ok(Prepared::nothing())
+    fn prepare(&self, _: &dyn View, _: &[PlacerWork]) -> Step<PreparedPlacement> {
+        Ok(PreparedPlacement::nothing())
     }
 
-    fn intern(&mut self, var: VarId, _: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, var: VarId, _: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         let error = Error::internal("a classic file has no values of variable length");
         Err(self.at(var, error))
     }
 
-    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, _: u32) -> Result<Vec<Put>> {
+    fn place(
+        &mut self,
+        _: &PreparedPlacement,
+        var: VarId,
+        cell: &[u64],
+        body: Bytes,
+        _: u32,
+    ) -> Result<Vec<StorePut>> {
         let placed = self.track(var).and_then(|track| {
             let piece = track.piece(cell)?;
             let count = track.records_of(&piece, body.len() as u64)?;
@@ -292,7 +302,7 @@ impl Placer for ClassicPlacer {
         put.map(|put| vec![put]).map_err(|error| self.at(var, error.at_chunk(cell)))
     }
 
-    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         self.adopt(model)?;
         let (phases, planned) = self.phases()?;
         self.planned = Some(planned);

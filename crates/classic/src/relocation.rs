@@ -1,22 +1,22 @@
 //! Moving data inside a file that is being rewritten under a temporary name.
-use ncirrus_layout::{ObjectId, Put};
+use ncirrus_layout::{ObjectId, StorePut};
 
 /// Pieces of a file and where they go. Later pieces win where targets overlap.
 #[derive(Debug)]
-pub(crate) struct Relocation {
-    pieces: Vec<Piece>,
+pub(crate) struct FileRelocation {
+    pieces: Vec<MovedPiece>,
     /// Length of the file as it is; nothing behind it can be moved.
     file_len: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Piece {
+struct MovedPiece {
     from: u64,
     to: u64,
     len: u64,
 }
 
-impl Relocation {
+impl FileRelocation {
     /// Nothing to move yet in a file of that length.
     pub(crate) fn new(file_len: u64) -> Self {
         Self { pieces: Vec::new(), file_len }
@@ -33,7 +33,7 @@ impl Relocation {
             {
                 last.len = last.len.saturating_add(len);
             }
-            _ => self.pieces.push(Piece { from, to, len }),
+            _ => self.pieces.push(MovedPiece { from, to, len }),
         }
     }
 
@@ -41,9 +41,10 @@ impl Relocation {
     ///
     /// When everything moves one way the pieces go one after the other, the farthest first. Otherwise the whole file is
     /// first moved behind both its old and its new end: from there every piece finds its target free.
-    pub(crate) fn into_puts(mut self, object: &ObjectId, new_len: u64) -> Vec<Put> {
-        let put = |from, to, len| Put::Move { object: object.clone(), from, to, len };
-        let plain = |piece: Piece| (piece.from != piece.to).then(|| put(piece.from, piece.to, piece.len));
+    pub(crate) fn into_puts(mut self, object: &ObjectId, new_len: u64) -> Vec<StorePut> {
+        let put = |from, to, len| StorePut::Move { object: object.clone(), from, to, len };
+        let plain =
+            |piece: MovedPiece| (piece.from != piece.to).then(|| put(piece.from, piece.to, piece.len));
         if self.keeps_order(|piece| piece.to >= piece.from) {
             self.pieces.reverse();
             return self.pieces.into_iter().filter_map(plain).collect();
@@ -53,13 +54,13 @@ impl Relocation {
         }
         let behind = self.file_len.max(new_len);
         let mut puts = vec![put(0, behind, self.file_len)];
-        let shifted = |piece: Piece| put(piece.from.saturating_add(behind), piece.to, piece.len);
+        let shifted = |piece: MovedPiece| put(piece.from.saturating_add(behind), piece.to, piece.len);
         puts.extend(self.pieces.into_iter().map(shifted));
         puts
     }
 
     /// Whether the pieces, sorted by source, all pass the test and do not change places.
-    fn keeps_order(&mut self, one_way: impl Fn(&Piece) -> bool) -> bool {
+    fn keeps_order(&mut self, one_way: impl Fn(&MovedPiece) -> bool) -> bool {
         let end = |start: u64, len: u64| start.saturating_add(len);
         self.pieces.iter().all(one_way)
             && self.pieces.is_sorted_by(|a, b| end(a.from, a.len) <= b.from && end(a.to, a.len) <= b.to)
@@ -68,13 +69,13 @@ impl Relocation {
 
 #[cfg(test)]
 mod tests {
-    use super::Relocation;
-    use ncirrus_layout::{ObjectId, Put, StoreId};
+    use super::FileRelocation;
+    use ncirrus_layout::{ObjectId, StoreId, StorePut};
     use proptest::prelude::*;
 
-    fn carry_out(puts: &[Put], bytes: &mut Vec<u8>) {
+    fn carry_out(puts: &[StorePut], bytes: &mut Vec<u8>) {
         for put in puts {
-            let Put::Move { from, to, len, .. } = put else { panic!("{put:?}") };
+            let StorePut::Move { from, to, len, .. } = put else { panic!("{put:?}") };
             let [from, to, len] = [from, to, len].map(|value| usize::try_from(*value).expect("small"));
             bytes.resize(bytes.len().max(to + len), 0);
             bytes.copy_within(from..from + len, to);
@@ -106,7 +107,7 @@ mod tests {
             }
             let old: Vec<u8> = (1..=u8::try_from(from).expect("small")).collect();
             let new_len = pieces.iter().map(|(_, to, len)| to + len).max().expect("a piece");
-            let mut relocation = Relocation::new(from);
+            let mut relocation = FileRelocation::new(from);
             pieces.iter().for_each(|(from, to, len)| relocation.push(*from, *to, *len));
             let mut bytes = old.clone();
             let object = ObjectId::new(StoreId::new("memory:"), "file");
@@ -121,13 +122,13 @@ mod tests {
     #[test]
     fn neighbours_travel_together_and_what_stays_is_not_moved() {
         let object = ObjectId::new(StoreId::new("memory:"), "file");
-        let mut relocation = Relocation::new(100);
+        let mut relocation = FileRelocation::new(100);
         relocation.push(0, 0, 10);
         relocation.push(10, 20, 10);
         relocation.push(20, 30, 10);
         relocation.push(90, 100, 50);
         let puts = relocation.into_puts(&object, 120);
-        let moved = |from, to, len| Put::Move { object: object.clone(), from, to, len };
+        let moved = |from, to, len| StorePut::Move { object: object.clone(), from, to, len };
         assert_eq!(puts, [moved(90, 100, 10), moved(10, 20, 20)]);
     }
 }

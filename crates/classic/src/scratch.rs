@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The cells in the scratch area.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct ScratchArea {
     pieces: BTreeMap<(VarId, u64), ScratchPiece>,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct ScratchPiece {
     pub(crate) unit: u64,
 }
 
-impl Scratch {
+impl ScratchArea {
     /// Finds room for cells that begin at `index`: where they are already, or else at `end`. Returns the offset.
     pub(crate) fn place(&mut self, var: VarId, index: u64, new: ScratchPiece) -> u64 {
         let held = self.find(var, index).filter(|held| held.unit == new.unit && held.count >= new.count);

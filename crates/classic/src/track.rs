@@ -1,62 +1,62 @@
 //! What is known of one variable while its file is written.
-use crate::arrangement::Position;
-use crate::cut::{Cut, Span};
+use crate::arrangement::VariablePosition;
+use crate::cut::{CellCut, CellSpan};
 use crate::definition::VariableDefinition;
-use crate::written::Runs;
-use ncirrus_layout::{Edge, Encoding, Error, Result};
+use crate::written::NumberRuns;
+use ncirrus_layout::{EdgeChunks, Encoding, Error, Result};
 use std::sync::Arc;
 
 /// A variable's cells: how they are cut, and which are in the file.
 #[derive(Debug)]
-pub(crate) struct Track {
-    pub(crate) cut: Cut,
+pub(crate) struct VariableTrack {
+    pub(crate) cut: CellCut,
     pub(crate) encoding: Arc<Encoding>,
     /// Cells whose bytes are in the file: numbered record by record, and within a record in row-major order.
-    pub(crate) written: Runs,
+    pub(crate) written: NumberRuns,
 }
 
 /// A cell as the file sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct PlacedCell {
     /// Number of the cell, or of its first record's.
     pub(crate) index: u64,
-    pub(crate) span: Span,
+    pub(crate) span: CellSpan,
 }
 
-impl Track {
+impl VariableTrack {
     /// A variable of which nothing is in the file. `records_adjoin`: its records lie together, so that several may share
     /// a cell.
     ///
     /// # Errors
     /// When it has an axis without elements.
     pub(crate) fn new(var: &VariableDefinition, cell_bytes: u64, records_adjoin: bool) -> Result<Self> {
-        let cut = Cut::new(var, cell_bytes, records_adjoin);
+        let cut = CellCut::new(var, cell_bytes, records_adjoin);
         let encoding = Encoding {
             grid: cut.grid()?,
-            edge: Edge::Clipped,
+            edge: EdgeChunks::Clipped,
             stored: var.stored.clone(),
             codecs: Arc::from([]),
             fill: var.fill.clone(),
         };
-        Ok(Self { cut, encoding: Arc::new(encoding), written: Runs::default() })
+        Ok(Self { cut, encoding: Arc::new(encoding), written: NumberRuns::default() })
     }
 
     /// The place of a cell among the others.
     ///
     /// # Errors
     /// `Invalid` when there is no such cell.
-    pub(crate) fn piece(&self, cell: &[u64]) -> Result<Piece> {
+    pub(crate) fn piece(&self, cell: &[u64]) -> Result<PlacedCell> {
         let span = self.cut.span(cell)?;
         let index = span.row.checked_mul(self.cut.cells()).and_then(|index| index.checked_add(span.cell));
         let index = index.ok_or_else(|| Error::limit("too many cells").at_chunk(cell))?;
-        Ok(Piece { index, span })
+        Ok(PlacedCell { index, span })
     }
 
     /// How many records a body for that cell holds.
     ///
     /// # Errors
     /// `Internal` when the body is not what the cell takes.
-    pub(crate) fn records_of(&self, piece: &Piece, body_len: u64) -> Result<u64> {
+    pub(crate) fn records_of(&self, piece: &PlacedCell, body_len: u64) -> Result<u64> {
         let len = piece.span.len.max(1);
         let count = body_len / len;
         if body_len == 0 || !body_len.is_multiple_of(len) || count > self.cut.rows() {
@@ -75,7 +75,11 @@ impl Track {
     }
 
     /// The bytes of `count` cells from `piece` on in the file; `None` when they do not fit 64 bits.
-    pub(crate) fn range(piece: &Piece, position: &Position, count: u64) -> Option<std::ops::Range<u64>> {
+    pub(crate) fn range(
+        piece: &PlacedCell,
+        position: &VariablePosition,
+        count: u64,
+    ) -> Option<std::ops::Range<u64>> {
         let start = position.offset(piece.span.row, piece.span.offset)?;
         Some(start..start.checked_add(piece.span.len.checked_mul(count)?)?)
     }

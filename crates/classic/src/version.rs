@@ -3,7 +3,7 @@ use ncirrus_model::Atomic;
 
 /// A variant of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Version {
+pub enum FormatVersion {
     /// CDF-1: offsets of 32 bits (`nc3`, "classic").
     Classic,
     /// CDF-2: offsets of 64 bits (`nc6`, "64-bit offset").
@@ -12,7 +12,7 @@ pub enum Version {
     Data64,
 }
 
-impl Version {
+impl FormatVersion {
     /// All variants.
     pub const ALL: [Self; 3] = [Self::Classic, Self::Offset64, Self::Data64];
 

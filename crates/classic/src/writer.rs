@@ -1,11 +1,11 @@
 //! How a file is written: which variant, how much room its header keeps.
-use crate::Version;
-use crate::arrangement::{Arrangement, Bounds, Position};
-use crate::definition::{Definition, too_large};
+use crate::FormatVersion;
+use crate::arrangement::{FileArrangement, FileBounds, VariablePosition};
+use crate::definition::{FittedModel, too_large};
 use crate::encode::encode;
-use crate::file::{File, load};
+use crate::file::{ClassicFile, load};
 use crate::geometry::{padded, record_size};
-use crate::placer::{ClassicPlacer, Committed};
+use crate::placer::{ClassicPlacer, CommittedState};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
@@ -13,7 +13,7 @@ use ncirrus_model::Model;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassicWriter {
     /// The variant of new files; a file that is changed keeps its own.
-    pub version: Version,
+    pub version: FormatVersion,
     /// Bytes that stay free after the header, so that later definitions fit without moving data.
     pub header_pad: u64,
     /// Largest piece in which a variable is written, in bytes.
@@ -22,24 +22,24 @@ pub struct ClassicWriter {
 
 impl ClassicWriter {
     /// A writer of that variant that keeps room for 512 bytes of further definitions and writes in pieces of up to 4 MiB.
-    pub fn new(version: Version) -> Self {
+    pub fn new(version: FormatVersion) -> Self {
         Self { version, header_pad: 512, cell_bytes: 4 << 20 }
     }
 }
 
 impl Writing for ClassicWriter {
     fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>> {
-        let nothing = Definition::new(self.version, &Model::new())?;
-        let (places, committed) = (Arrangement::default(), Committed::default());
+        let nothing = FittedModel::new(self.version, &Model::new())?;
+        let (places, committed) = (FileArrangement::default(), CommittedState::default());
         Ok(Box::new(ClassicPlacer::new(root, self, nothing, places, committed)?))
     }
 
     fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
         let file = load(view, root)?;
         let placed = |error: Error| error.at_object(root).by("classic");
-        let definition = Definition::new(file.header.version, model).map_err(placed)?;
+        let definition = FittedModel::new(file.header.version, model).map_err(placed)?;
         let arrangement = found(&file, &definition).map_err(placed)?;
-        let committed = Committed {
+        let committed = CommittedState {
             header: encode(&definition, Some(&arrangement), definition.records).map_err(placed)?,
             header_len: file.header.byte_len,
             records: definition.records,
@@ -54,7 +54,7 @@ impl Writing for ClassicWriter {
 }
 
 /// Where the variables of a file lie, after checking that it is as `definition` says.
-fn found(file: &File, definition: &Definition) -> Result<Arrangement> {
+fn found(file: &ClassicFile, definition: &FittedModel) -> Result<FileArrangement> {
     check_same(file, definition)?;
     let record_lens: Vec<u64> = definition.part(true).map(|var| var.slab.byte_len).collect();
     let record_size =
@@ -74,7 +74,10 @@ fn found(file: &File, definition: &Definition) -> Result<Arrangement> {
         } else {
             ends.push(begin.checked_add(len).ok_or_else(|| too_large(&var.path))?);
         }
-        positions.insert(var.id, Position { begin, len, record_size: var.is_record.then_some(record_size) });
+        positions.insert(
+            var.id,
+            VariablePosition { begin, len, record_size: var.is_record.then_some(record_size) },
+        );
     }
     let last = ends.into_iter().max().unwrap_or(data_begin);
     if record_begin.is_some_and(|begin| begin < last && definition.records > 0) {
@@ -84,11 +87,11 @@ fn found(file: &File, definition: &Definition) -> Result<Arrangement> {
     let record_begin = record_begin.unwrap_or(fixed_end);
     // A last fixed variable without padding may be followed by records at once.
     let fixed_end = if record_begin >= last { fixed_end.min(record_begin) } else { fixed_end };
-    Ok(Arrangement::found(positions, Bounds { data_begin, fixed_end, record_begin, record_size }))
+    Ok(FileArrangement::found(positions, FileBounds { data_begin, fixed_end, record_begin, record_size }))
 }
 
 /// Checks that the file is what the model was made from.
-fn check_same(file: &File, definition: &Definition) -> Result<()> {
+fn check_same(file: &ClassicFile, definition: &FittedModel) -> Result<()> {
     let header = &file.header;
     if let Some(name) = header.foreign_names.first() {
         let message = format!("the name {name:?} is not UTF-8; a file with such names is only read");

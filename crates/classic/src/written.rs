@@ -4,12 +4,12 @@ use std::ops::Range;
 
 /// A set of numbers, kept as disjoint runs that do not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Runs {
+pub(crate) struct NumberRuns {
     /// Start and end of each run.
     runs: BTreeMap<u64, u64>,
 }
 
-impl Runs {
+impl NumberRuns {
     /// The numbers below `end`.
     pub(crate) fn below(end: u64) -> Self {
         let mut runs = Self::default();
@@ -56,14 +56,14 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
-    use super::Runs;
+    use super::NumberRuns;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     proptest! {
         #[test]
         fn runs_are_a_set_of_numbers(ranges in prop::collection::vec((0..60u64, 0..12u64), 0..20)) {
-            let (mut runs, mut set) = (Runs::default(), BTreeSet::new());
+            let (mut runs, mut set) = (NumberRuns::default(), BTreeSet::new());
             for (start, len) in ranges {
                 runs.insert(start..start + len);
                 set.extend(start..start + len);

@@ -1,11 +1,11 @@
 //! Codes that roles want, which somebody reads off a device and types.
-use ncirrus::store::Codes;
+use ncirrus::store::MfaCodes;
 use ncirrus::{Error, ErrorKind, Result};
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Asks on the terminal.
-pub(crate) fn codes() -> Codes {
-    Codes::by(ask)
+pub(crate) fn codes() -> MfaCodes {
+    MfaCodes::by(ask)
 }
 
 fn ask(device: &str) -> Result<String> {

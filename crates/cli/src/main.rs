@@ -9,12 +9,12 @@ mod hint;
 mod trace;
 
 use clap::{Parser, Subcommand};
-use ncirrus::store::config::{Environment, Key, Settings};
+use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment};
 use ncirrus::{Result, Session};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use trace::Trace;
+use trace::RequestTrace;
 
 /// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
 ///
@@ -53,7 +53,7 @@ struct Cli {
     /// What fragments of aggregations do that are not there: fill (missing values, told of), error, or report (fill, told
     /// of in full) [default: as the aggregation's convention has it].
     #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
-    absent: Option<commands::reading::Absent>,
+    absent: Option<commands::reading::AbsentChoice>,
     /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
@@ -85,8 +85,8 @@ enum Command {
 impl Cli {
     /// Runs the command, in a session and with a trace as the options and the configuration ask for.
     fn run(&self) -> Result<ExitCode> {
-        let settings = Settings::gather(Environment::of_process(), self.config.as_deref())?;
-        let _trace = Trace::start(self.trace.as_ref(), settings.count(Key::Trace))?;
+        let settings = ConfigSettings::gather(ProcessEnvironment::of_process(), self.config.as_deref())?;
+        let _trace = RequestTrace::start(self.trace.as_ref(), settings.count(ConfigKey::Trace))?;
         let session = self.session(settings)?;
         let outcome = run(&self.command, &session);
         commands::pipe::clear();
@@ -95,14 +95,14 @@ impl Cli {
     }
 
     /// The session that the global options ask for.
-    fn session(&self, settings: Settings) -> Result<Session> {
-        let cache = self
-            .cache
-            .clone()
-            .or(settings.path(Key::CacheFolder).filter(|_| self.cache_size.is_some()).map(PathBuf::from));
-        let cache_size = self.cache_size.map(|size| size as u64).or(settings.size(Key::CacheSize));
+    fn session(&self, settings: ConfigSettings) -> Result<Session> {
+        let cache = self.cache.clone().or(settings
+            .path(ConfigKey::CacheFolder)
+            .filter(|_| self.cache_size.is_some())
+            .map(PathBuf::from));
+        let cache_size = self.cache_size.map(|size| size as u64).or(settings.size(ConfigKey::CacheSize));
         let index_cache =
-            self.index_cache.clone().or(settings.path(Key::IndexCacheFolder).map(PathBuf::from));
+            self.index_cache.clone().or(settings.path(ConfigKey::IndexCacheFolder).map(PathBuf::from));
         let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
         #[cfg(feature = "cloud")]
         {

@@ -15,18 +15,18 @@ use tracing::{Event, Metadata, Subscriber};
 pub(crate) static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// What is told, and the sums so far.
-pub(crate) struct Trace(Arc<Shared>);
+pub(crate) struct RequestTrace(Arc<SharedTrace>);
 
-struct Shared {
+struct SharedTrace {
     level: u64,
     /// Standard error, unless there is a file.
     file: Option<Mutex<File>>,
-    sums: Mutex<Sums>,
+    sums: Mutex<TraceSums>,
     start: Instant,
 }
 
 #[derive(Default)]
-struct Sums {
+struct TraceSums {
     requests: u64,
     failed: u64,
     again: u64,
@@ -34,7 +34,7 @@ struct Sums {
     sent: u64,
 }
 
-impl Trace {
+impl RequestTrace {
     /// Starts telling of requests: at level 1 of each, at level 2 also of what is read of stores on other machines.
     /// `file` is what `--trace` names, `-` for standard error.
     pub(crate) fn start(file: Option<&PathBuf>, level: Option<u64>) -> Result<Option<Self>> {
@@ -44,15 +44,15 @@ impl Trace {
         }
         let file = file.filter(|file| file.as_os_str() != "-").map(|file| create(file)).transpose()?;
         let (file, sums) = (file.map(Mutex::new), Mutex::default());
-        let shared = Arc::new(Shared { level, file, sums, start: Instant::now() });
+        let shared = Arc::new(SharedTrace { level, file, sums, start: Instant::now() });
         // Somebody may trace already.
-        let _ = tracing::subscriber::set_global_default(Lines(Arc::clone(&shared)));
+        let _ = tracing::subscriber::set_global_default(TraceLines(Arc::clone(&shared)));
         Ok(Some(Self(shared)))
     }
 }
 
 /// The sums, when everything is done.
-impl Drop for Trace {
+impl Drop for RequestTrace {
     fn drop(&mut self) {
         let sums = self.0.sums.lock().unwrap_or_else(PoisonError::into_inner);
         let line = format!(
@@ -75,7 +75,7 @@ fn create(path: &Path) -> Result<File> {
     })
 }
 
-impl Shared {
+impl SharedTrace {
     /// What cannot be told is not worth an error.
     fn tell(&self, line: &str) {
         let line = crate::hint::plain(line);
@@ -90,7 +90,7 @@ impl Shared {
         }
     }
 
-    fn request(&self, fields: &Fields) {
+    fn request(&self, fields: &EventFields) {
         {
             let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
             sums.requests += 1;
@@ -104,9 +104,9 @@ impl Shared {
 }
 
 /// Makes lines of the events of requests; nothing else is wanted.
-struct Lines(Arc<Shared>);
+struct TraceLines(Arc<SharedTrace>);
 
-impl Subscriber for Lines {
+impl Subscriber for TraceLines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         match metadata.target() {
             "ncirrus::request" | "ncirrus::retry" => metadata.is_event(),
@@ -116,7 +116,7 @@ impl Subscriber for Lines {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields::default();
+        let mut fields = EventFields::default();
         event.record(&mut fields);
         match event.metadata().target() {
             "ncirrus::request" => self.0.request(&fields),
@@ -140,7 +140,7 @@ impl Subscriber for Lines {
 
 /// The fields of an event.
 #[derive(Default)]
-struct Fields {
+struct EventFields {
     method: String,
     store: String,
     object: String,
@@ -156,7 +156,7 @@ struct Fields {
     wait: f64,
 }
 
-impl Fields {
+impl EventFields {
     /// `GET http://host/x.nc [0-99] 206, 100 bytes, 12 ms to the first, 15 ms`
     fn request(&self) -> String {
         let mut line = format!("{} {}", self.method, self.place());
@@ -192,7 +192,7 @@ impl Fields {
     }
 }
 
-impl Visit for Fields {
+impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         let place = match field.name() {
             "method" => &mut self.method,

@@ -1,7 +1,7 @@
 //! Speed of codecs on one thread: `cargo bench -p ncirrus-codec`, for the common chains, in bytes of decoded chunk. With
 //! the argument `serve`, cases are read from standard input, for comparisons (`benches/codecs.py`).
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
-use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
@@ -21,7 +21,7 @@ const CHAINS: [(&str, &[&str]); 9] = [
 
 fn main() {
     if std::env::args().any(|argument| argument == "serve") {
-        let mut scratch = Scratch::default();
+        let mut scratch = CodecScratch::default();
         std::io::stdin().lock().lines().for_each(|line| println!("{}", case(&line.unwrap(), &mut scratch)));
     } else {
         common();
@@ -29,14 +29,14 @@ fn main() {
 }
 
 /// Seconds and bytes of one case: specs, shape, size of an element, and where the chunk lies, raw and encoded.
-fn case(line: &str, scratch: &mut Scratch) -> Value {
+fn case(line: &str, scratch: &mut CodecScratch) -> Value {
     let case: Value = serde_json::from_str(line).unwrap();
     let list = |value: &Value| value.as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
     let specs =
         case["specs"].as_array().unwrap().iter().map(|spec| self::spec(spec.as_object().unwrap().clone()));
     let size = usize::try_from(case["size"].as_u64().unwrap()).unwrap();
-    let info = ChunkInfo { shape: list(&case["shape"]), element: Element::sized(Some(size)) };
-    let chain = Registry::builtin().bind(&specs.collect::<Vec<_>>(), &info).unwrap();
+    let info = ChunkInfo { shape: list(&case["shape"]), element: DecodedElement::sized(Some(size)) };
+    let chain = CodecRegistry::builtin().bind(&specs.collect::<Vec<_>>(), &info).unwrap();
     let read = |suffix: &str| std::fs::read(format!("{}.{suffix}", case["path"].as_str().unwrap())).unwrap();
     let (raw, encoded) = (read("raw"), read("encoded"));
     let mut out = vec![0; raw.len()];
@@ -54,7 +54,7 @@ fn common() {
     let data: Vec<u8> =
         (0..1u32 << 20).flat_map(|i| ((f64::from(i) * 1e-3).sin() * 20.0 + 280.0).to_le_bytes()).collect();
     let floats: Vec<u8> = data.chunks_exact(8).flat_map(|bytes| narrow(bytes).to_le_bytes()).collect();
-    let info = ChunkInfo { shape: vec![1 << 10, 1 << 10], element: Element::sized(Some(4)) };
+    let info = ChunkInfo { shape: vec![1 << 10, 1 << 10], element: DecodedElement::sized(Some(4)) };
     println!(
         "{:22} {:>9} {:>9} {:>9}  (MiB/s; ranges: 64 KiB of 4 MiB)",
         "chain", "encode", "decode", "ranges"
@@ -62,8 +62,8 @@ fn common() {
     for (name, specs) in CHAINS {
         let specs: Vec<CodecSpec> =
             specs.iter().map(|text| spec(serde_json::from_str(text).unwrap())).collect();
-        let chain = Registry::builtin().bind(&specs, &info).unwrap();
-        let mut scratch = Scratch::default();
+        let chain = CodecRegistry::builtin().bind(&specs, &info).unwrap();
+        let mut scratch = CodecScratch::default();
         let (encoded, _) = chain.encode(&floats, &mut scratch).unwrap();
         let len = floats.len();
         let encode = speed(len, || {

@@ -3,7 +3,7 @@ use crate::codec::copy_prefix;
 
 /// Reads bits; behind the end there are zeros.
 #[derive(Debug)]
-pub(crate) struct Bits<'a> {
+pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The bits from `at` on, the next one highest, and how many of them were looked up.
@@ -11,7 +11,7 @@ pub(crate) struct Bits<'a> {
     count: u32,
 }
 
-impl<'a> Bits<'a> {
+impl<'a> BitReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, window: 0, count: 0 }
     }
@@ -176,7 +176,7 @@ mod tests {
                 writer.put_zeros(*zeros);
             }
             let len = writer.finish();
-            let mut bits = Bits::new(&out[..len]);
+            let mut bits = BitReader::new(&out[..len]);
             for (value, count, zeros) in &numbers {
                 prop_assert_eq!(bits.take_long(*count), value & (u64::MAX >> (64 - count)));
                 prop_assert_eq!(bits.zeros(), *zeros);

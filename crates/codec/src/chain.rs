@@ -1,19 +1,19 @@
 //! A chain of codecs, as one variable's chunks are encoded with.
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
-use crate::scratch::{Buffer, Contexts, Scratch};
+use crate::scratch::{CodecScratch, LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The codecs of a variable, bound to the shape and element of its chunks, in the order of encoding.
 #[derive(Debug, Clone)]
 pub struct CodecChain {
-    stages: Arc<[Stage]>,
+    stages: Arc<[ChainStage]>,
 }
 
 /// One codec that changes bytes.
 #[derive(Debug, Clone)]
-pub(crate) struct Stage {
+pub(crate) struct ChainStage {
     /// Its place among the descriptions: the bit of the mask that says that a chunk went without it.
     pub(crate) position: usize,
     /// Whether chunks may go without it when it fails.
@@ -22,7 +22,7 @@ pub(crate) struct Stage {
 }
 
 impl CodecChain {
-    pub(crate) fn new(stages: Vec<Stage>) -> Self {
+    pub(crate) fn new(stages: Vec<ChainStage>) -> Self {
         Self { stages: stages.into() }
     }
 
@@ -44,7 +44,7 @@ impl CodecChain {
         input: &[u8],
         mask: u32,
         out: &mut [u8],
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<usize, CodecError> {
         let want = out.len();
         let have = self.decode_with(input, mask, want, scratch, |last, bytes, contexts| match last {
@@ -70,7 +70,7 @@ impl CodecChain {
         mask: u32,
         ranges: &[Range<usize>],
         out: &mut [u8],
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<(), CodecError> {
         let want = ranges.iter().map(|range| range.end).max().unwrap_or(0);
         if want > out.len() {
@@ -95,7 +95,7 @@ impl CodecChain {
         input: &[u8],
         mask: u32,
         limit: usize,
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<Vec<u8>, CodecError> {
         let active = self.active(mask);
         let bounds = bounds(&active, None, limit);
@@ -107,7 +107,7 @@ impl CodecChain {
         if let Some(peeled) = first.peel(bytes)? {
             return limited(bytes.get(peeled).unwrap_or_default(), limit);
         }
-        let mut out = Buffer::default();
+        let mut out = ScratchBuffer::default();
         first.decode_all(bytes, None, bound.limit, &mut out, contexts)?;
         Ok(out.into_vec())
     }
@@ -122,7 +122,7 @@ impl CodecChain {
         input: &[u8],
         mask: u32,
         want: usize,
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<(), CodecError> {
         let active = self.active(mask);
         let bounds = bounds(&active, Some(want), usize::MAX);
@@ -136,7 +136,7 @@ impl CodecChain {
             let have = match codec.framed_len(bytes)? {
                 Some(len) => len,
                 None => {
-                    let Scratch { buffers: [first, _], contexts } = scratch;
+                    let CodecScratch { buffers: [first, _], contexts } = scratch;
                     codec.decode_all(bytes, bound.expected, bound.limit, first, contexts)?;
                     first.as_slice().len()
                 }
@@ -150,7 +150,7 @@ impl CodecChain {
     ///
     /// # Errors
     /// When a codec that may not be skipped cannot encode.
-    pub fn encode(&self, input: &[u8], scratch: &mut Scratch) -> Result<(Vec<u8>, u32), CodecError> {
+    pub fn encode(&self, input: &[u8], scratch: &mut CodecScratch) -> Result<(Vec<u8>, u32), CodecError> {
         self.encode_in(input, scratch).map(|(encoded, skipped)| (encoded.to_vec(), skipped))
     }
 
@@ -162,7 +162,7 @@ impl CodecChain {
     pub fn encode_in<'a>(
         &self,
         input: &'a [u8],
-        scratch: &'a mut Scratch,
+        scratch: &'a mut CodecScratch,
     ) -> Result<(&'a [u8], u32), CodecError> {
         self.encode_without(input, 0, scratch)
     }
@@ -176,10 +176,10 @@ impl CodecChain {
         &self,
         input: &'a [u8],
         left_out: u32,
-        scratch: &'a mut Scratch,
+        scratch: &'a mut CodecScratch,
     ) -> Result<(&'a [u8], u32), CodecError> {
         let mut skipped = 0;
-        let mut current = Place::Input;
+        let mut current = BytesPlace::Input;
         for stage in self.stages.iter() {
             if let Some(bit) = stage.bit().filter(|bit| left_out & bit != 0) {
                 skipped |= bit;
@@ -188,9 +188,9 @@ impl CodecChain {
             let next = current.next();
             let [first, second] = &mut scratch.buffers;
             let (bytes, out) = match current {
-                Place::Input => (input, first),
-                Place::First => (first.as_slice(), second),
-                Place::Second => (second.as_slice(), first),
+                BytesPlace::Input => (input, first),
+                BytesPlace::First => (first.as_slice(), second),
+                BytesPlace::Second => (second.as_slice(), first),
             };
             match stage.codec.encode(bytes, out, &mut scratch.contexts) {
                 Ok(()) => current = next,
@@ -198,9 +198,9 @@ impl CodecChain {
             }
         }
         let encoded = match current {
-            Place::Input => input,
-            Place::First => scratch.buffers[0].as_slice(),
-            Place::Second => scratch.buffers[1].as_slice(),
+            BytesPlace::Input => input,
+            BytesPlace::First => scratch.buffers[0].as_slice(),
+            BytesPlace::Second => scratch.buffers[1].as_slice(),
         };
         Ok((encoded, skipped))
     }
@@ -211,8 +211,8 @@ impl CodecChain {
         input: &[u8],
         mask: u32,
         want: usize,
-        scratch: &mut Scratch,
-        finish: impl FnOnce(Option<&dyn Codec>, &[u8], &mut Contexts) -> Result<T, CodecError>,
+        scratch: &mut CodecScratch,
+        finish: impl FnOnce(Option<&dyn Codec>, &[u8], &mut LibraryContexts) -> Result<T, CodecError>,
     ) -> Result<T, CodecError> {
         let active = self.active(mask);
         let Some((first, rest)) = active.split_first() else {
@@ -228,12 +228,12 @@ impl CodecChain {
     }
 
     fn active(&self, mask: u32) -> Vec<&dyn Codec> {
-        let used = |stage: &&Stage| stage.bit().is_none_or(|bit| mask & bit == 0);
+        let used = |stage: &&ChainStage| stage.bit().is_none_or(|bit| mask & bit == 0);
         self.stages.iter().filter(used).map(|stage| &*stage.codec).collect()
     }
 }
 
-impl Stage {
+impl ChainStage {
     fn bit(&self) -> Option<u32> {
         u32::try_from(self.position).ok().and_then(|position| 1u32.checked_shl(position))
     }
@@ -241,22 +241,22 @@ impl Stage {
 
 /// How long the bytes that a codec decodes to should be, and may be.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+struct DecodedBound {
     expected: Option<usize>,
     limit: usize,
 }
 
 /// For every codec, from the expected length of the chunk: bytes between two codecs that are far more than the chunk
 /// calls for are refused, so that small inputs cannot take much memory.
-fn bounds(codecs: &[&dyn Codec], expected: Option<usize>, limit: usize) -> Vec<Bound> {
+fn bounds(codecs: &[&dyn Codec], expected: Option<usize>, limit: usize) -> Vec<DecodedBound> {
     let limit = expected.map_or(limit, slack);
-    let mut bound = Bound { expected, limit };
+    let mut bound = DecodedBound { expected, limit };
     let mut bounds = Vec::with_capacity(codecs.len());
     for codec in codecs {
         bounds.push(bound);
         let expected = bound.expected.and_then(|len| codec.encoded_len(len));
         let limit = slack(codec.encoded_len(bound.limit).unwrap_or(bound.limit));
-        bound = Bound { expected, limit: expected.map_or(limit, slack) };
+        bound = DecodedBound { expected, limit: expected.map_or(limit, slack) };
     }
     bounds
 }
@@ -276,13 +276,13 @@ fn slack(len: usize) -> usize {
 
 /// Where the bytes between two codecs are.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum BytesPlace {
     Input,
     First,
     Second,
 }
 
-impl Place {
+impl BytesPlace {
     fn next(self) -> Self {
         match self {
             Self::Input | Self::Second => Self::First,
@@ -292,22 +292,22 @@ impl Place {
 }
 
 /// A part of the input or of a buffer.
-struct Outer {
-    place: Place,
+struct OuterBuffer {
+    place: BytesPlace,
     range: Range<usize>,
 }
 
-impl Outer {
+impl OuterBuffer {
     fn bytes<'a>(
         &self,
         input: &'a [u8],
-        buffers: &'a mut [Buffer; 2],
-        contexts: &'a mut Contexts,
-    ) -> (&'a [u8], &'a mut Contexts) {
+        buffers: &'a mut [ScratchBuffer; 2],
+        contexts: &'a mut LibraryContexts,
+    ) -> (&'a [u8], &'a mut LibraryContexts) {
         let whole = match self.place {
-            Place::Input => input,
-            Place::First => buffers[0].as_slice(),
-            Place::Second => buffers[1].as_slice(),
+            BytesPlace::Input => input,
+            BytesPlace::First => buffers[0].as_slice(),
+            BytesPlace::Second => buffers[1].as_slice(),
         };
         (whole.get(self.range.clone()).unwrap_or_default(), contexts)
     }
@@ -317,16 +317,16 @@ impl Outer {
 fn decode_outer(
     codecs: &[&dyn Codec],
     input: &[u8],
-    bounds: &[Bound],
-    scratch: &mut Scratch,
-) -> Result<Outer, CodecError> {
-    let mut current = Outer { place: Place::Input, range: 0..input.len() };
+    bounds: &[DecodedBound],
+    scratch: &mut CodecScratch,
+) -> Result<OuterBuffer, CodecError> {
+    let mut current = OuterBuffer { place: BytesPlace::Input, range: 0..input.len() };
     for (codec, bound) in codecs.iter().zip(bounds).rev() {
         let [first, second] = &mut scratch.buffers;
         let (whole, out) = match current.place {
-            Place::Input => (input, first),
-            Place::First => (first.as_slice(), second),
-            Place::Second => (second.as_slice(), first),
+            BytesPlace::Input => (input, first),
+            BytesPlace::First => (first.as_slice(), second),
+            BytesPlace::Second => (second.as_slice(), first),
         };
         let bytes = whole.get(current.range.clone()).unwrap_or_default();
         if let Some(peeled) = codec.peel(bytes)? {
@@ -335,7 +335,7 @@ fn decode_outer(
             continue;
         }
         codec.decode_all(bytes, bound.expected, bound.limit, out, &mut scratch.contexts)?;
-        current = Outer { range: 0..out.as_slice().len(), place: current.place.next() };
+        current = OuterBuffer { range: 0..out.as_slice().len(), place: current.place.next() };
     }
     Ok(current)
 }

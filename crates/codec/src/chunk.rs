@@ -3,14 +3,14 @@ use crate::number::NumberType;
 
 /// A decoded element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element {
+pub struct DecodedElement {
     /// Bytes of one element; `None` for elements without a fixed size.
     pub byte_len: Option<usize>,
     /// What it is, where it is one number and that is known.
     pub number: Option<NumberType>,
 }
 
-impl Element {
+impl DecodedElement {
     /// An element of that many bytes, of which no more is known.
     pub const fn sized(byte_len: Option<usize>) -> Self {
         Self { byte_len, number: None }
@@ -28,5 +28,5 @@ pub struct ChunkInfo {
     /// Elements along each dimension.
     pub shape: Vec<u64>,
     /// One element.
-    pub element: Element,
+    pub element: DecodedElement,
 }

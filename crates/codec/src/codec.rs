@@ -1,6 +1,6 @@
 //! What every codec can do.
 use crate::CodecError;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -49,8 +49,12 @@ pub(crate) trait Codec: Debug + Send + Sync {
     ///
     /// # Errors
     /// When the input is damaged.
-    fn decode_into(&self, input: &[u8], out: &mut [u8], contexts: &mut Contexts)
-    -> Result<usize, CodecError>;
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut LibraryContexts,
+    ) -> Result<usize, CodecError>;
 
     /// Decodes what is needed of `ranges` (ascending) of the decoded bytes to the same place in `out`; returns how many
     /// bytes from the start are known to exist.
@@ -62,7 +66,7 @@ pub(crate) trait Codec: Debug + Send + Sync {
         input: &[u8],
         _ranges: &[Range<usize>],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         self.decode_into(input, out, contexts)
     }
@@ -76,8 +80,8 @@ pub(crate) trait Codec: Debug + Send + Sync {
         input: &[u8],
         _expected: Option<usize>,
         limit: usize,
-        out: &mut Buffer,
-        contexts: &mut Contexts,
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         let Some(len) = self.decoded_len(input)? else {
             return Err(CodecError::unsupported(self.name(), "the decoded length is not known"));
@@ -94,7 +98,12 @@ pub(crate) trait Codec: Debug + Send + Sync {
     ///
     /// # Errors
     /// When this codec cannot encode, or not these bytes.
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError>;
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError>;
 }
 
 /// Copies as much as fits.
@@ -113,8 +122,8 @@ pub(crate) fn with_room(
     name: &str,
     len: usize,
     out: &mut [u8],
-    contexts: &mut Contexts,
-    decode: impl FnOnce(&mut [u8], &mut Contexts) -> Result<(), CodecError>,
+    contexts: &mut LibraryContexts,
+    decode: impl FnOnce(&mut [u8], &mut LibraryContexts) -> Result<(), CodecError>,
 ) -> Result<usize, CodecError> {
     if let Some(out) = out.get_mut(..len) {
         return decode(out, contexts).map(|()| len);

@@ -1,7 +1,7 @@
 //! Codecs: what lies between the bytes of a stored chunk and the bytes of its elements.
 //!
 //! Formats describe codecs as [`CodecSpec`](ncirrus_model::CodecSpec)s, in the words of HDF5, Zarr v2 or Zarr v3.
-//! A [`Registry`] binds a list of them to a [`CodecChain`], which encodes and decodes chunks.
+//! A [`CodecRegistry`] binds a list of them to a [`CodecChain`], which encodes and decodes chunks.
 //!
 //! | codec | HDF5 | Zarr v2 | Zarr v3 | decodes | encodes |
 //! |---|---|---|---|---|---|
@@ -74,10 +74,10 @@ mod scratch;
 mod stream;
 
 pub use chain::CodecChain;
-pub use chunk::{ChunkInfo, Element};
+pub use chunk::{ChunkInfo, DecodedElement};
 pub use error::CodecError;
 pub use number::{NumberKind, NumberType};
 #[cfg(feature = "plugins")]
 pub use plugin::PluginOptions;
-pub use registry::{CodecEntry, Ignored, Origin, Registry};
-pub use scratch::Scratch;
+pub use registry::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
+pub use scratch::CodecScratch;

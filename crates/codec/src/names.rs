@@ -11,27 +11,27 @@ mod v3;
 
 use crate::codecs::szip::usual_scanline;
 use crate::codecs::zfp;
-use crate::parameters::Parameters;
-use crate::{CodecError, Element};
+use crate::parameters::CodecParameters;
+use crate::{CodecError, DecodedElement};
 pub use bytes::make_same_bytes;
 pub use complete::complete;
 pub use loss::{changes_again, minds_padding, without_change};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
-pub(crate) use table::{Kind, Name, TABLE};
+pub(crate) use table::{CodecKind, CodecName, TABLE};
 
 /// A description reduced to the codec and the parameters that Zarr v2 gives it.
 #[derive(Debug, Clone)]
-pub(crate) struct Described {
-    pub(crate) name: &'static Name,
+pub(crate) struct DescribedCodec {
+    pub(crate) name: &'static CodecName,
     /// Parameters without `id`.
     pub(crate) parameters: Map<String, Value>,
     /// Where the description comes from: some codecs frame their bytes otherwise in HDF5.
     pub(crate) space: CodecSpace,
 }
 
-impl Described {
-    pub(crate) fn kind(&self) -> Kind {
+impl DescribedCodec {
+    pub(crate) fn kind(&self) -> CodecKind {
         self.name.kind
     }
 }
@@ -41,7 +41,11 @@ impl Described {
 /// # Errors
 /// `Unknown` when the codec has no known name, `Unsupported` when it has none in that space, `Malformed` when its
 /// parameters are damaged.
-pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<CodecSpec, CodecError> {
+pub fn translate(
+    spec: &CodecSpec,
+    to: CodecSpace,
+    element: &DecodedElement,
+) -> Result<CodecSpec, CodecError> {
     if spec.space() == to {
         return Ok(spec.clone());
     }
@@ -54,7 +58,7 @@ pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<
             let id = name.hdf5.ok_or_else(|| nameless("HDF5"))?;
             let parameters = hdf5::parameters(&described)?;
             // As the HDF5 library's own calls declare them; a checksum must not be left out.
-            Ok(CodecSpec::Hdf5 { id, parameters, optional: described.kind() != Kind::Fletcher32 })
+            Ok(CodecSpec::Hdf5 { id, parameters, optional: described.kind() != CodecKind::Fletcher32 })
         }
         CodecSpace::V2 => {
             let id = name.v2.first().ok_or_else(|| nameless("Zarr v2"))?;
@@ -81,8 +85,8 @@ pub fn with_shape(specs: &[CodecSpec], shape: &[u64]) -> Vec<CodecSpec> {
 fn with_scanline(spec: &CodecSpec, shape: &[u64]) -> Option<CodecSpec> {
     const KEY: &str = "pixels-per-scanline";
     let CodecSpec::V2(map) = spec else { return None };
-    let parameters = Parameters::new("szip", map);
-    if find(spec)?.kind != Kind::Szip || parameters.get(KEY).is_some() {
+    let parameters = CodecParameters::new("szip", map);
+    if find(spec)?.kind != CodecKind::Szip || parameters.get(KEY).is_some() {
         return None;
     }
     let block = parameters.size("pixels-per-block").ok()?.unwrap_or(16);
@@ -96,7 +100,7 @@ fn with_scanline(spec: &CodecSpec, shape: &[u64]) -> Option<CodecSpec> {
 ///
 /// # Errors
 /// `Unknown` when the name is not known, `Malformed` when the parameters make no sense.
-pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
+pub(crate) fn describe(spec: &CodecSpec) -> Result<DescribedCodec, CodecError> {
     let name = find(spec).ok_or_else(|| CodecError::Unknown { codec: label(spec) })?;
     let parameters = match spec {
         CodecSpec::Hdf5 { parameters, .. } => hdf5::members(name.kind, parameters)?,
@@ -107,7 +111,7 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
             .collect(),
         CodecSpec::V3 { configuration, .. } => v3::members(name.kind, configuration)?,
     };
-    Ok(Described { name, parameters, space: spec.space() })
+    Ok(DescribedCodec { name, parameters, space: spec.space() })
 }
 
 /// Whether zarr-python has a codec: filters of HDF5 that are carried into Zarr are not all there.
@@ -124,7 +128,7 @@ pub fn label(spec: &CodecSpec) -> String {
 }
 
 /// The row of the table for a description.
-pub(crate) fn find(spec: &CodecSpec) -> Option<&'static Name> {
+pub(crate) fn find(spec: &CodecSpec) -> Option<&'static CodecName> {
     let has = |names: &[&str], wanted: &str| names.contains(&wanted);
     TABLE.iter().find(|name| match spec {
         // gzip shares the number of zlib and comes behind it in the table.
@@ -140,25 +144,24 @@ pub(crate) fn is_built_in(hdf5: u32) -> bool {
     TABLE.iter().any(|name| name.hdf5 == Some(hdf5) && name.decodes)
 }
 
-/// The parameters with those filled in that writers leave out, as numbers where writers put text
-/// (docs/spec/nczarr.md 11.2).
-fn completed(described: &Described, element: &Element) -> Result<Map<String, Value>, CodecError> {
+/// The parameters with those filled in that writers leave out, as numbers where writers put text (`docs/spec/nczarr.md` 11.2).
+fn completed(described: &DescribedCodec, element: &DecodedElement) -> Result<Map<String, Value>, CodecError> {
     let mut map = described.parameters.clone();
-    let parameters = Parameters::new(described.name.label(), &described.parameters);
+    let parameters = CodecParameters::new(described.name.label(), &described.parameters);
     for (key, default) in described.kind().integers() {
         let value = parameters.integer(key)?.unwrap_or(*default);
         map.insert((*key).to_owned(), Value::from(value));
     }
     match described.kind() {
-        Kind::Shuffle => {
+        CodecKind::Shuffle => {
             let size = shuffle_size(&parameters, element)?;
             map.insert("elementsize".to_owned(), Value::from(size));
         }
         // The header of HDF5 is that of its chunks; in Zarr each has its own.
-        Kind::Zfp if described.space == CodecSpace::Hdf5 => map = zfp::members(&parameters.numbers()?)?,
+        CodecKind::Zfp if described.space == CodecSpace::Hdf5 => map = zfp::members(&parameters.numbers()?)?,
         // What HDF5 alone keeps: both follow from the chunk.
-        Kind::Lz4 => _ = map.remove("blocksize"),
-        Kind::Blosc => {
+        CodecKind::Lz4 => _ = map.remove("blocksize"),
+        CodecKind::Blosc => {
             map.remove("typesize");
             map.entry("cname").or_insert_with(|| Value::from("lz4"));
         }
@@ -167,9 +170,11 @@ fn completed(described: &Described, element: &Element) -> Result<Map<String, Val
     Ok(map)
 }
 
-/// The element size that shuffle works with: the stored one is believed only when it says something
-/// (docs/spec/nczarr.md 11.3).
-pub(crate) fn shuffle_size(parameters: &Parameters, element: &Element) -> Result<usize, CodecError> {
+/// The element size that shuffle works with: the stored one is believed only when it says something (`docs/spec/nczarr.md` 11.3).
+pub(crate) fn shuffle_size(
+    parameters: &CodecParameters,
+    element: &DecodedElement,
+) -> Result<usize, CodecError> {
     let stored = parameters.size("elementsize")?.filter(|&size| size > 0);
     Ok(stored.or(element.byte_len).unwrap_or(1).max(1))
 }

@@ -27,7 +27,7 @@ pub enum NumberKind {
 
 /// A number of any type.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
+pub(crate) enum AnyNumber {
     Int(i128),
     Float(f64),
 }
@@ -65,7 +65,7 @@ impl NumberType {
     }
 
     /// The number in `bytes`, which has `size` of them.
-    pub(crate) fn load(self, bytes: &[u8]) -> Number {
+    pub(crate) fn load(self, bytes: &[u8]) -> AnyNumber {
         let mut word = [0; 8];
         for (i, byte) in bytes.iter().take(8).enumerate() {
             let place = if self.big_endian { bytes.len().min(8) - 1 - i } else { i };
@@ -73,12 +73,12 @@ impl NumberType {
         }
         let bits = u64::from_le_bytes(word);
         match self.kind {
-            NumberKind::Unsigned => Number::Int(i128::from(bits)),
+            NumberKind::Unsigned => AnyNumber::Int(i128::from(bits)),
             NumberKind::Signed => {
                 let shift = 64 - 8 * self.size;
-                Number::Int(i128::from((bits << shift).cast_signed() >> shift))
+                AnyNumber::Int(i128::from((bits << shift).cast_signed() >> shift))
             }
-            NumberKind::Float => Number::Float(match self.size {
+            NumberKind::Float => AnyNumber::Float(match self.size {
                 2 => f16::from_le_bytes([word[0], word[1]]).to_f64(),
                 4 => f64::from(f32::from_le_bytes([word[0], word[1], word[2], word[3]])),
                 _ => f64::from_bits(bits),
@@ -87,7 +87,7 @@ impl NumberType {
     }
 
     /// Writes the number, cut or rounded to this type as C does.
-    pub(crate) fn store(self, number: Number, out: &mut [u8]) {
+    pub(crate) fn store(self, number: AnyNumber, out: &mut [u8]) {
         let word = match self.kind {
             NumberKind::Float => match self.size {
                 2 => u64::from(f16::from_f64(number.to_f64()).to_bits()),
@@ -113,7 +113,7 @@ impl NumberType {
     }
 }
 
-impl Number {
+impl AnyNumber {
     #[expect(clippy::cast_precision_loss, reason = "numbers become floats with rounding, as in C")]
     pub(crate) fn to_f64(self) -> f64 {
         match self {

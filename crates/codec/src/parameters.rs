@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 /// The configuration of one codec.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parameters<'a> {
+pub(crate) struct CodecParameters<'a> {
     codec: &'a str,
     map: &'a Map<String, Value>,
 }
 
-impl<'a> Parameters<'a> {
+impl<'a> CodecParameters<'a> {
     pub(crate) fn new(codec: &'a str, map: &'a Map<String, Value>) -> Self {
         Self { codec, map }
     }

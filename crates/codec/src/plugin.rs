@@ -12,10 +12,10 @@ mod native;
 mod pairing;
 
 use crate::codec::Codec;
-use crate::registry::{CodecEntry, Ignored};
+use crate::registry::{CodecEntry, IgnoredPlugin};
 use crate::{ChunkInfo, CodecError};
-use declared::Declared;
-use found::{Filter, Found};
+use declared::DeclaredCodec;
+use found::{FilterEntry, FoundPlugins};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Clone)]
 pub struct PluginOptions {
     directories: Option<Vec<PathBuf>>,
-    declared: Vec<Declared>,
+    declared: Vec<DeclaredCodec>,
     preferred: bool,
     complete: bool,
     concurrent: Vec<u32>,
@@ -86,25 +86,25 @@ impl PluginOptions {
 
 /// The plugins of a registry; loaded when first needed.
 #[derive(Debug, Clone)]
-pub(crate) struct Plugins(Arc<Inner>);
+pub(crate) struct PluginSet(Arc<PluginSetInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct PluginSetInner {
     options: PluginOptions,
-    found: OnceLock<Found>,
+    found: OnceLock<FoundPlugins>,
 }
 
 /// What a description is bound to.
 #[derive(Debug)]
-pub(crate) enum Bound {
+pub(crate) enum BoundFilter {
     Codec(Arc<dyn Codec>),
     /// A plugin gives the name, and a built-in codec does the work.
     BuiltIn(CodecSpec),
 }
 
-impl Plugins {
+impl PluginSet {
     pub(crate) fn new(options: PluginOptions) -> Self {
-        Self(Arc::new(Inner { options, found: OnceLock::new() }))
+        Self(Arc::new(PluginSetInner { options, found: OnceLock::new() }))
     }
 
     /// Whether they go before built-in codecs.
@@ -116,7 +116,11 @@ impl Plugins {
     ///
     /// # Errors
     /// When its parameters make no sense.
-    pub(crate) fn bind(&self, spec: &CodecSpec, chunk: &ChunkInfo) -> Option<Result<Bound, CodecError>> {
+    pub(crate) fn bind(
+        &self,
+        spec: &CodecSpec,
+        chunk: &ChunkInfo,
+    ) -> Option<Result<BoundFilter, CodecError>> {
         let filter = self.find(spec)?;
         Some(bound::bind(filter, spec, chunk, &self.0.options))
     }
@@ -145,7 +149,7 @@ impl Plugins {
     }
 
     /// Libraries and declarations that are not used, and why.
-    pub(crate) fn ignored(&self) -> &[Ignored] {
+    pub(crate) fn ignored(&self) -> &[IgnoredPlugin] {
         &self.found().ignored
     }
 
@@ -154,11 +158,11 @@ impl Plugins {
         &self.found().directories
     }
 
-    fn find(&self, spec: &CodecSpec) -> Option<&Arc<Filter>> {
+    fn find(&self, spec: &CodecSpec) -> Option<&Arc<FilterEntry>> {
         self.found().filters.iter().find(|filter| filter.is_named(spec))
     }
 
-    fn found(&self) -> &Found {
-        self.0.found.get_or_init(|| Found::new(&self.0.options))
+    fn found(&self) -> &FoundPlugins {
+        self.0.found.get_or_init(|| FoundPlugins::new(&self.0.options))
     }
 }

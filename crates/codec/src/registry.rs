@@ -2,12 +2,12 @@
 mod build;
 mod plugins;
 
-use crate::chain::Stage;
+use crate::chain::ChainStage;
 use crate::codec::Codec;
-use crate::codecs::absent::Absent;
-use crate::names::{self, Name, TABLE};
+use crate::codecs::absent::AbsentFilter;
+use crate::names::{self, CodecName, TABLE};
 #[cfg(feature = "plugins")]
-use crate::plugin::{PluginOptions, Plugins};
+use crate::plugin::{PluginOptions, PluginSet};
 use crate::{ChunkInfo, CodecChain, CodecError};
 use build::build;
 use ncirrus_model::{CodecSpace, CodecSpec};
@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 /// The codecs that are there.
 #[derive(Debug, Clone, Default)]
-pub struct Registry {
+pub struct CodecRegistry {
     #[cfg(feature = "plugins")]
-    plugins: Option<Plugins>,
+    plugins: Option<PluginSet>,
 }
 
 /// What is known of one codec.
@@ -36,7 +36,7 @@ pub struct CodecEntry {
     /// The members of its Zarr v2 JSON, where they are known.
     pub parameters: Vec<String>,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: CodecOrigin,
     /// Whether chunks can be decoded.
     pub decodes: bool,
     /// Whether chunks can be encoded.
@@ -48,7 +48,7 @@ pub struct CodecEntry {
 /// Where a codec comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Origin {
+pub enum CodecOrigin {
     /// This crate.
     BuiltIn,
     /// Shared libraries.
@@ -62,14 +62,14 @@ pub enum Origin {
 
 /// A library, or a file that declares codecs, that is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ignored {
+pub struct IgnoredPlugin {
     /// Where it is; empty for declarations of the configuration.
     pub path: PathBuf,
     /// Why it is not used.
     pub reason: String,
 }
 
-impl Registry {
+impl CodecRegistry {
     /// The codecs that this crate brings along.
     pub fn builtin() -> Self {
         Self::default()
@@ -78,7 +78,7 @@ impl Registry {
     /// Those, and what plugins offer.
     #[cfg(feature = "plugins")]
     pub fn with_plugins(options: PluginOptions) -> Self {
-        Self { plugins: Some(Plugins::new(options)) }
+        Self { plugins: Some(PluginSet::new(options)) }
     }
 
     /// Binds descriptions, in the order of encoding, to codecs for chunks of that shape and element.
@@ -94,13 +94,13 @@ impl Registry {
             let codec = match self.codec(spec, &mut chunk, big_endian) {
                 // Chunks that went without it can be read, and new ones go without it.
                 Err(fault @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) if optional => {
-                    Some(Arc::new(Absent { fault }) as Arc<dyn Codec>)
+                    Some(Arc::new(AbsentFilter { fault }) as Arc<dyn Codec>)
                 }
                 built => built?,
             };
             stages.extend(codec.map(|codec| {
                 let optional = optional && codec.encode_fault().is_none();
-                Stage { position, optional, codec }
+                ChainStage { position, optional, codec }
             }));
         }
         Ok(CodecChain::new(stages))
@@ -176,7 +176,7 @@ impl Registry {
 }
 
 /// What is known of a built-in codec.
-fn entry(name: &Name) -> CodecEntry {
+fn entry(name: &CodecName) -> CodecEntry {
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     CodecEntry {
         name: name.label().to_owned(),
@@ -184,7 +184,7 @@ fn entry(name: &Name) -> CodecEntry {
         v2: list(name.v2),
         v3: list(name.v3),
         parameters: list(name.kind.members()),
-        origin: Origin::BuiltIn,
+        origin: CodecOrigin::BuiltIn,
         decodes: name.decodes,
         encodes: name.encodes,
         needs_complete_parameters: false,

@@ -3,18 +3,18 @@ use std::fmt;
 
 /// Reusable buffers and contexts for decoding and encoding; keep one per thread.
 #[derive(Default)]
-pub struct Scratch {
-    pub(crate) buffers: [Buffer; 2],
-    pub(crate) contexts: Contexts,
+pub struct CodecScratch {
+    pub(crate) buffers: [ScratchBuffer; 2],
+    pub(crate) contexts: LibraryContexts,
 }
 
-impl fmt::Debug for Scratch {
+impl fmt::Debug for CodecScratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scratch").field("byte_len", &self.byte_len()).finish_non_exhaustive()
     }
 }
 
-impl Scratch {
+impl CodecScratch {
     /// Bytes that the buffers hold on to.
     pub fn byte_len(&self) -> usize {
         let kept = [&self.contexts.spare, &self.contexts.work];
@@ -24,27 +24,27 @@ impl Scratch {
 
 /// Contexts of the libraries, made when first needed.
 #[derive(Default)]
-pub(crate) struct Contexts {
+pub(crate) struct LibraryContexts {
     pub(crate) inflate: Option<libdeflater::Decompressor>,
     pub(crate) deflate: Option<(i32, libdeflater::Compressor)>,
     pub(crate) zstd_decoder: Option<zstd_safe::DCtx<'static>>,
     pub(crate) zstd_encoder: Option<zstd_safe::CCtx<'static>>,
     /// For codecs that need a buffer of their own.
-    pub(crate) spare: Buffer,
+    pub(crate) spare: ScratchBuffer,
     /// For what lies between the steps of one codec.
-    pub(crate) work: Buffer,
+    pub(crate) work: ScratchBuffer,
     /// For blocks between the filters within a codec.
-    pub(crate) blocks: [Buffer; 2],
+    pub(crate) blocks: [ScratchBuffer; 2],
 }
 
 /// Bytes that keep their memory; what lies beyond `len`, or in a part just prepared, is left from earlier use.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer {
+pub(crate) struct ScratchBuffer {
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Buffer {
+impl ScratchBuffer {
     /// Makes the buffer `len` bytes long, with whatever values.
     pub(crate) fn prepare(&mut self, len: usize) -> &mut [u8] {
         if self.bytes.len() < len {

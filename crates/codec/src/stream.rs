@@ -1,6 +1,6 @@
 //! Decoding of streams whose length shows only at their end.
 use crate::CodecError;
-use crate::scratch::Buffer;
+use crate::scratch::ScratchBuffer;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) fn decode_all(
     stream: &mut dyn Read,
     (expected, encoded): (Option<usize>, usize),
     limit: usize,
-    out: &mut Buffer,
+    out: &mut ScratchBuffer,
 ) -> Result<(), CodecError> {
     let first = expected.unwrap_or(encoded.saturating_mul(4)).saturating_add(1);
     grow(name, first, limit, out, |tail| {
@@ -55,7 +55,7 @@ pub(crate) fn grow(
     name: &str,
     first: usize,
     limit: usize,
-    out: &mut Buffer,
+    out: &mut ScratchBuffer,
     mut step: impl FnMut(&mut [u8]) -> Result<(usize, bool), CodecError>,
 ) -> Result<(), CodecError> {
     // One byte beyond the limit tells a stream that ends there from one that goes on.

@@ -1,6 +1,6 @@
 //! Chains of codecs: round trips, lengths, masks, ranges.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
 
 fn v2(text: &str) -> CodecSpec {
@@ -12,11 +12,11 @@ fn v3(name: &str, configuration: &str) -> CodecSpec {
 }
 
 fn chunk(shape: &[u64], size: usize) -> ChunkInfo {
-    ChunkInfo { shape: shape.to_vec(), element: Element::sized(Some(size)) }
+    ChunkInfo { shape: shape.to_vec(), element: DecodedElement::sized(Some(size)) }
 }
 
 fn bind(specs: &[CodecSpec], info: &ChunkInfo) -> CodecChain {
-    Registry::builtin().bind(specs, info).unwrap()
+    CodecRegistry::builtin().bind(specs, info).unwrap()
 }
 
 fn sample(len: usize) -> Vec<u8> {
@@ -39,7 +39,7 @@ fn compressors() -> Vec<CodecSpec> {
 
 #[test]
 fn every_compressor_gives_back_what_it_got() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for len in [0, 1, 4, 1000, 100_000] {
         let data = sample(len * 4);
         for spec in compressors() {
@@ -59,7 +59,7 @@ fn every_compressor_gives_back_what_it_got() {
 
 #[test]
 fn a_longer_buffer_is_short_and_a_shorter_one_has_a_surplus() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data = sample(4000);
     for spec in compressors() {
         let chain = bind(std::slice::from_ref(&spec), &chunk(&[1000], 4));
@@ -78,7 +78,7 @@ fn a_longer_buffer_is_short_and_a_shorter_one_has_a_surplus() {
 
 #[test]
 fn ranges_are_decoded_to_their_places() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data = sample(400_000);
     let ranges = [0..3, 5..9, 120_000..120_017, 130_001..130_002];
     for mut spec in compressors().into_iter().map(|spec| vec![spec]) {
@@ -97,7 +97,7 @@ fn ranges_are_decoded_to_their_places() {
 
 #[test]
 fn blosc_decodes_only_the_blocks_that_are_needed() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data: Vec<u8> = (0..1_000_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
     let spec = v2(r#"{"id":"blosc","cname":"lz4","shuffle":1,"blocksize":16384}"#);
     let chain = bind(&[spec], &chunk(&[1_000_000], 4));
@@ -111,7 +111,7 @@ fn blosc_decodes_only_the_blocks_that_are_needed() {
 
 #[test]
 fn shuffle_leaves_the_remainder_in_its_place() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let chain = bind(&[v2(r#"{"id":"shuffle","elementsize":4}"#)], &chunk(&[10], 1));
     let (encoded, _) = chain.encode(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &mut scratch).unwrap();
     assert_eq!(encoded, [0, 4, 1, 5, 2, 6, 3, 7, 8, 9]);
@@ -120,7 +120,7 @@ fn shuffle_leaves_the_remainder_in_its_place() {
 
 #[test]
 fn shuffle_of_every_size_is_undone() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for size in 1..=17 {
         for count in [0, 1, 2, 511, 512, 513, 1500] {
             let data = sample(size * count + size / 2);
@@ -136,7 +136,7 @@ fn shuffle_of_every_size_is_undone() {
 
 #[test]
 fn fletcher32_before_shuffle_and_deflate_is_understood() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data = sample(400);
     let specs = [CodecSpec::hdf5(3, &[]), CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[6])];
     let chain = bind(&specs, &chunk(&[100], 4));
@@ -148,7 +148,7 @@ fn fletcher32_before_shuffle_and_deflate_is_understood() {
 
 #[test]
 fn a_changed_byte_breaks_every_checksum() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data = sample(403);
     for id in ["fletcher32", "crc32", "crc32c", "adler32"] {
         for location in ["start", "end"] {
@@ -168,7 +168,7 @@ fn a_changed_byte_breaks_every_checksum() {
 
 #[test]
 fn a_mask_leaves_codecs_out() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let specs = [CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[6])];
     let chain = bind(&specs, &chunk(&[100], 4));
     let data = sample(400);
@@ -182,7 +182,7 @@ fn a_mask_leaves_codecs_out() {
 
 #[test]
 fn transpose_stores_the_dimensions_in_that_order() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data: Vec<u8> = (0..24).collect();
     let fortran = bind(&[v3("transpose", r#"{"order":"F"}"#)], &chunk(&[2, 3], 4));
     let (encoded, _) = fortran.encode(&data, &mut scratch).unwrap();
@@ -197,7 +197,7 @@ fn transpose_stores_the_dimensions_in_that_order() {
 
 #[test]
 fn codecs_that_the_type_of_the_elements_handles_change_nothing() {
-    let info = ChunkInfo { shape: vec![3], element: Element::sized(None) };
+    let info = ChunkInfo { shape: vec![3], element: DecodedElement::sized(None) };
     for spec in [v2(r#"{"id":"vlen-utf8"}"#), v2(r#"{"id":"json2"}"#), v3("bytes", "{}")] {
         assert!(bind(&[spec], &info).is_identity());
     }
@@ -205,7 +205,7 @@ fn codecs_that_the_type_of_the_elements_handles_change_nothing() {
 
 #[test]
 fn unknown_codecs_and_wrong_parameters_are_errors() {
-    let bind = |spec: CodecSpec| Registry::builtin().bind(&[spec], &chunk(&[4, 5], 4)).unwrap_err();
+    let bind = |spec: CodecSpec| CodecRegistry::builtin().bind(&[spec], &chunk(&[4, 5], 4)).unwrap_err();
     assert!(matches!(bind(v2(r#"{"id":"nonsense"}"#)), CodecError::Unknown { .. }));
     assert!(matches!(bind(v2("{}")), CodecError::Unknown { .. }));
     assert!(matches!(bind(CodecSpec::hdf5(4711, &[])), CodecError::Unknown { .. }));
@@ -226,11 +226,11 @@ fn unknown_codecs_and_wrong_parameters_are_errors() {
 
 #[test]
 fn streams_in_several_parts_are_one_chunk() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let data = sample(4000);
     for id in ["gzip", "zstd", "bz2", "lzma"] {
         let chain = bind(&[v2(&format!(r#"{{"id":"{id}"}}"#))], &chunk(&[1000], 4));
-        let part = |bytes: &[u8], scratch: &mut Scratch| chain.encode(bytes, scratch).unwrap().0;
+        let part = |bytes: &[u8], scratch: &mut CodecScratch| chain.encode(bytes, scratch).unwrap().0;
         let encoded = [part(&data[..1000], &mut scratch), part(&data[1000..], &mut scratch)].concat();
         let mut out = vec![0; 4000];
         assert_eq!(chain.decode_into(&encoded, 0, &mut out, &mut scratch), Ok(0), "{id}");
@@ -244,7 +244,7 @@ fn streams_in_several_parts_are_one_chunk() {
 
 #[test]
 fn an_optional_filter_that_is_not_there_is_left_out() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let unknown = CodecSpec::Hdf5 { id: 4711, parameters: vec![], optional: true };
     let chain = bind(&[CodecSpec::hdf5(2, &[4]), unknown], &chunk(&[100], 4));
     let data = sample(400);
@@ -259,7 +259,7 @@ fn an_optional_filter_that_is_not_there_is_left_out() {
 
 #[test]
 fn the_lz4_filter_of_hdf5_has_a_framing_of_its_own() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let chain = bind(&[CodecSpec::hdf5(32004, &[8])], &chunk(&[10], 1));
     let data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
@@ -297,7 +297,7 @@ fn parameters_may_be_text_or_missing_or_too_many() {
         r#"{"id":"delta","dtype":"<M8[s]"}"#,
         r#"{"id":"fixedscaleoffset","scale":"10","offset":0.5,"dtype":"float64","astype":"|u1"}"#,
     ] {
-        let bound = Registry::builtin().bind(&[v2(text)], &info);
+        let bound = CodecRegistry::builtin().bind(&[v2(text)], &info);
         // Text that is no number is the one thing that is refused.
         assert_eq!(bound.is_err(), text.contains(r#":"""#), "{text}: {bound:?}");
     }
@@ -314,14 +314,14 @@ fn parameters_may_be_text_or_missing_or_too_many() {
         ("crc32c", "{}"),
         ("numcodecs.crc32c", r#"{"location":"end"}"#),
     ] {
-        let bound = Registry::builtin().bind(&[v3(name, configuration)], &info);
+        let bound = CodecRegistry::builtin().bind(&[v3(name, configuration)], &info);
         assert!(bound.is_ok(), "{name}: {bound:?}");
     }
 }
 
 #[test]
 fn bytes_are_encoded_where_they_are_without_a_copy() {
-    let (mut scratch, data) = (Scratch::default(), sample(4000));
+    let (mut scratch, data) = (CodecScratch::default(), sample(4000));
     let identity = bind(&[], &chunk(&[1000], 4));
     let (encoded, skipped) = identity.encode_in(&data, &mut scratch).unwrap();
     assert_eq!((encoded.as_ptr(), encoded.len(), skipped), (data.as_ptr(), data.len(), 0));

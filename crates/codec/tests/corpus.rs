@@ -1,6 +1,6 @@
 //! Chunks written through the filters of netcdf-c, with the parameters as its versions spell them.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch, names};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement, names};
 use ncirrus_model::CodecSpec;
 use serde_json::Value;
 use std::path::Path;
@@ -32,12 +32,12 @@ fn first_chunk(variable: &Path) -> Vec<i32> {
         .chain([&array["compressor"]])
         .filter_map(|codec| codec.as_object().cloned().map(CodecSpec::V2))
         .collect();
-    let info = ChunkInfo { shape: vec![4, 8], element: Element::sized(Some(4)) };
+    let info = ChunkInfo { shape: vec![4, 8], element: DecodedElement::sized(Some(4)) };
     let specs = names::with_shape(&specs, &[8, 16]);
-    let chain = Registry::builtin().bind(&specs, &info).unwrap();
+    let chain = CodecRegistry::builtin().bind(&specs, &info).unwrap();
     let mut out = [0; 4 * 8 * 4];
     let stored = std::fs::read(variable.join("0.0")).unwrap();
-    chain.decode_into(&stored, 0, &mut out, &mut Scratch::default()).unwrap();
+    chain.decode_into(&stored, 0, &mut out, &mut CodecScratch::default()).unwrap();
     out.chunks_exact(4).map(|bytes| i32::from_le_bytes(bytes.try_into().unwrap())).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Chunks that the HDF5 library and its registered filters encoded (`fixtures/filters.py`) are decoded to the same
 //! bytes, encoded again, and survive being cut and changed anywhere.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -78,9 +78,9 @@ fn read(line: &str) -> Case {
     let case: Value = serde_json::from_str(line).unwrap();
     let name = case["name"].as_str().unwrap().to_owned();
     let specs: Vec<CodecSpec> = case["specs"].as_array().unwrap().iter().map(spec).collect();
-    let element = Element::sized(Some(usize::try_from(number(&case["size"])).unwrap()));
+    let element = DecodedElement::sized(Some(usize::try_from(number(&case["size"])).unwrap()));
     let info = ChunkInfo { shape: case["shape"].as_array().unwrap().iter().map(number).collect(), element };
-    let chain = Registry::builtin().bind(&specs, &info);
+    let chain = CodecRegistry::builtin().bind(&specs, &info);
     Case {
         chain: chain.unwrap_or_else(|error| panic!("{name} {specs:?}: {error}")),
         mask: u32::try_from(number(&case["mask"])).unwrap(),
@@ -92,14 +92,14 @@ fn read(line: &str) -> Case {
 }
 
 impl Case {
-    fn decode(&self, bytes: &[u8], mask: u32, scratch: &mut Scratch) -> Result<Vec<u8>, CodecError> {
+    fn decode(&self, bytes: &[u8], mask: u32, scratch: &mut CodecScratch) -> Result<Vec<u8>, CodecError> {
         let mut out = vec![0x55; self.decoded.len()];
         let surplus = self.chain.decode_into(bytes, mask, &mut out, scratch)?;
         assert_eq!(surplus, 0, "{}", self.name);
         Ok(out)
     }
 
-    fn is_decoded(&self, scratch: &mut Scratch) {
+    fn is_decoded(&self, scratch: &mut CodecScratch) {
         let decoded = self.decode(&self.encoded, self.mask, scratch);
         let decoded = decoded.unwrap_or_else(|error| panic!("{}: {error}", self.name));
         assert!(decoded == self.decoded, "{}: other bytes", self.name);
@@ -107,7 +107,7 @@ impl Case {
         assert!(whole.as_ref() == Ok(&self.decoded), "{}: {:?}", self.name, whole.err());
     }
 
-    fn is_encoded(&self, scratch: &mut Scratch) -> Option<(Vec<u8>, u32)> {
+    fn is_encoded(&self, scratch: &mut CodecScratch) -> Option<(Vec<u8>, u32)> {
         let (encoded, skipped) = match self.chain.encode(self.source.as_ref()?, scratch) {
             Ok(encoded) => encoded,
             Err(CodecError::Unsupported { .. }) => return None,
@@ -124,7 +124,7 @@ impl Case {
     }
 
     /// Any result, but no panic, and no memory beyond what the chunk calls for.
-    fn is_safe(&self, scratch: &mut Scratch) {
+    fn is_safe(&self, scratch: &mut CodecScratch) {
         if self.decoded.len() > 20_000 {
             return;
         }
@@ -140,7 +140,7 @@ impl Case {
         assert!(scratch.byte_len() < 1 << 22, "{}: the buffers grew to {}", self.name, scratch.byte_len());
     }
 
-    fn decode_any(&self, bytes: &[u8], scratch: &mut Scratch) -> Result<usize, CodecError> {
+    fn decode_any(&self, bytes: &[u8], scratch: &mut CodecScratch) -> Result<usize, CodecError> {
         let mut out = vec![0; self.decoded.len()];
         let _ = self.chain.decode(bytes, self.mask, self.decoded.len(), scratch);
         self.chain.decode_into(bytes, self.mask, &mut out, scratch)
@@ -149,12 +149,12 @@ impl Case {
 
 fn check(group: &str) {
     let Some(library) = Library::start(group) else { return };
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let mut encoded = Vec::new();
     for case in &library.cases {
         case.is_decoded(&mut scratch);
         encoded.push(case.is_encoded(&mut scratch));
-        case.is_safe(&mut Scratch::default());
+        case.is_safe(&mut CodecScratch::default());
     }
     assert!(encoded.iter().any(Option::is_some), "nothing is encoded");
     assert_eq!(library.check(&encoded), "", "the library decodes what is encoded here");

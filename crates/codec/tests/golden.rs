@@ -1,7 +1,7 @@
 //! Chunks encoded by numcodecs and zarr-python (`fixtures/make.py`) are decoded to the same bytes, re-encoded, and
 //! survive being cut and changed anywhere.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
 use serde_json::{Map, Value};
 
@@ -51,9 +51,9 @@ fn read(case: &Value, arrays: &[Vec<u8>]) -> Case {
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
     let specs: Vec<CodecSpec> = case["specs"].as_array().unwrap().iter().map(spec).collect();
     let shape = case["shape"].as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
-    let element = Element::sized(Some(number(&case["size"])));
+    let element = DecodedElement::sized(Some(number(&case["size"])));
     let name = case["name"].as_str().unwrap().to_owned();
-    let chain = Registry::builtin().bind(&specs, &ChunkInfo { shape, element });
+    let chain = CodecRegistry::builtin().bind(&specs, &ChunkInfo { shape, element });
     let decoded = arrays[number(&case["decoded"])].clone();
     let source = case.get("source").map_or_else(|| decoded.clone(), |source| arrays[number(source)].clone());
     Case {
@@ -69,7 +69,7 @@ fn read(case: &Value, arrays: &[Vec<u8>]) -> Case {
 
 #[test]
 fn every_chunk_decodes_to_the_same_bytes() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for case in cases() {
         let mut out = vec![0x55; case.decoded.len()];
         let surplus = case.chain.decode_into(&case.encoded, case.mask, &mut out, &mut scratch);
@@ -82,7 +82,7 @@ fn every_chunk_decodes_to_the_same_bytes() {
 
 #[test]
 fn what_is_encoded_here_is_the_same_or_decodes_to_the_same() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for case in cases() {
         let (encoded, skipped) = match case.chain.encode(&case.source, &mut scratch) {
             Ok(encoded) => encoded,
@@ -101,7 +101,7 @@ fn what_is_encoded_here_is_the_same_or_decodes_to_the_same() {
 
 #[test]
 fn ranges_have_the_same_bytes() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for case in cases() {
         let len = case.decoded.len();
         for cuts in [[0, 1, 1, 1], [len / 3, len / 2, len / 2, len], [len - 1, len, len, len], [0; 4]] {
@@ -117,7 +117,7 @@ fn ranges_have_the_same_bytes() {
 
 #[test]
 fn cut_chunks_are_errors_or_short() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for case in cases() {
         let mut out = vec![0; case.decoded.len()];
         let step = (case.encoded.len() / 60).max(1);
@@ -135,7 +135,7 @@ fn cut_chunks_are_errors_or_short() {
 
 #[test]
 fn changed_chunks_do_no_harm() {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for case in cases() {
         let step = (case.encoded.len() / 40).max(1);
         let mut out = vec![0; case.decoded.len()];

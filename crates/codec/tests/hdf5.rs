@@ -1,22 +1,22 @@
 //! What HDF5 expects of filters: numbers that are missing, bytes that are too many, filters that are not there; and that
 //! all filters give back what they got.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch, names};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement, names};
 use ncirrus_model::CodecSpec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn chunk(shape: &[u64], size: usize) -> ChunkInfo {
-    ChunkInfo { shape: shape.to_vec(), element: Element::sized(Some(size)) }
+    ChunkInfo { shape: shape.to_vec(), element: DecodedElement::sized(Some(size)) }
 }
 
 fn bind(specs: &[CodecSpec], info: &ChunkInfo) -> CodecChain {
-    Registry::builtin().bind(specs, info).unwrap()
+    CodecRegistry::builtin().bind(specs, info).unwrap()
 }
 
 fn decode(chain: &CodecChain, bytes: &[u8], mask: u32, len: usize) -> Result<Vec<u8>, CodecError> {
     let mut out = vec![0x55; len];
-    chain.decode_into(bytes, mask, &mut out, &mut Scratch::default()).map(|_| out)
+    chain.decode_into(bytes, mask, &mut out, &mut CodecScratch::default()).map(|_| out)
 }
 
 #[test]
@@ -35,17 +35,17 @@ fn bytes_behind_a_deflate_stream_are_ignored() {
     let data: Vec<u8> = (0..100).collect();
     for specs in [vec![CodecSpec::hdf5(1, &[6])], vec![CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[6])]] {
         let chain = bind(&specs, &info);
-        let (mut encoded, _) = chain.encode(&data, &mut Scratch::default()).unwrap();
+        let (mut encoded, _) = chain.encode(&data, &mut CodecScratch::default()).unwrap();
         encoded.extend_from_slice(b"behind");
         assert_eq!(decode(&chain, &encoded, 0, 100).as_ref(), Ok(&data));
-        assert_eq!(chain.decode(&encoded, 0, 100, &mut Scratch::default()).as_ref(), Ok(&data));
+        assert_eq!(chain.decode(&encoded, 0, 100, &mut CodecScratch::default()).as_ref(), Ok(&data));
     }
 }
 
 #[test]
 fn checksums_with_swapped_halves_are_accepted() {
     let chain = bind(&[CodecSpec::hdf5(3, &[])], &chunk(&[5], 1));
-    let (encoded, _) = chain.encode(&[1, 2, 3, 4, 5], &mut Scratch::default()).unwrap();
+    let (encoded, _) = chain.encode(&[1, 2, 3, 4, 5], &mut CodecScratch::default()).unwrap();
     let [.., a, b, c, d] = encoded[..] else { panic!("{encoded:?}") };
     let old = [&encoded[..5], &[b, a, d, c]].concat();
     assert_eq!(decode(&chain, &old, 0, 5), Ok(vec![1, 2, 3, 4, 5]));
@@ -55,9 +55,9 @@ fn checksums_with_swapped_halves_are_accepted() {
 
 #[test]
 fn a_filter_that_is_not_there_is_named() {
-    let error = Registry::builtin().bind(&[CodecSpec::hdf5(32028, &[])], &chunk(&[5], 4)).unwrap_err();
+    let error = CodecRegistry::builtin().bind(&[CodecSpec::hdf5(32028, &[])], &chunk(&[5], 4)).unwrap_err();
     assert_eq!(error.to_string(), r#"codec "HDF5 filter 32028 (SPERR)" is not known"#);
-    let error = Registry::builtin().bind(&[CodecSpec::hdf5(4711, &[])], &chunk(&[5], 4)).unwrap_err();
+    let error = CodecRegistry::builtin().bind(&[CodecSpec::hdf5(4711, &[])], &chunk(&[5], 4)).unwrap_err();
     assert_eq!(error.to_string(), r#"codec "HDF5 filter 4711" is not known"#);
 }
 
@@ -70,7 +70,7 @@ fn a_mask_leaves_filters_out_and_rounded_values_are_as_they_are() {
     );
     let data: Vec<u8> = (0..32).collect();
     assert_eq!(decode(&chain, &data, 0b110, 32).as_ref(), Ok(&data));
-    let (encoded, skipped) = chain.encode(&data, &mut Scratch::default()).unwrap();
+    let (encoded, skipped) = chain.encode(&data, &mut CodecScratch::default()).unwrap();
     assert_eq!((skipped, decode(&chain, &encoded, 0, 32)), (0, Ok(data)));
 }
 
@@ -92,12 +92,12 @@ fn parameters_that_describe_nothing_are_refused() {
         (32013, &[1, 2, 3, 4]),
         (32026, &[1, 0, 4, 32, 5, 1, 17]),
     ] {
-        let bound = Registry::builtin().bind(&[CodecSpec::hdf5(id, parameters)], &info);
+        let bound = CodecRegistry::builtin().bind(&[CodecSpec::hdf5(id, parameters)], &info);
         assert!(matches!(bound, Err(CodecError::Malformed { .. })), "{id} {parameters:?}: {bound:?}");
     }
     // An array in an array in an array, and so on.
     let deep: Vec<u32> = [9, 0, 8].into_iter().chain([2, 4].repeat(500)).chain([1, 4, 0, 9, 0]).collect();
-    assert!(Registry::builtin().bind(&[CodecSpec::hdf5(5, &deep)], &info).is_err());
+    assert!(CodecRegistry::builtin().bind(&[CodecSpec::hdf5(5, &deep)], &info).is_err());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_zarr_chunk_of_zfp_has_the_header_before_the_stream() {
     let parameters = zfp(&[6, 5], 2, 2176);
     let data: Vec<u8> = (0u8..30).flat_map(|i| f32::from(i).to_le_bytes()).collect();
     let chain = bind(&[CodecSpec::hdf5(32013, &parameters)], &info);
-    let (stream, _) = chain.encode(&data, &mut Scratch::default()).unwrap();
+    let (stream, _) = chain.encode(&data, &mut CodecScratch::default()).unwrap();
     let header: Vec<u8> = parameters[1..].iter().flat_map(|word| word.to_le_bytes()).collect();
     let zarr = CodecSpec::V2([("id".to_owned(), "zfpy".into())].into_iter().collect());
     assert_eq!(decode(&bind(&[zarr], &info), &[header, stream].concat(), 0, 120), Ok(data));
@@ -186,7 +186,7 @@ proptest! {
             (0..len).map(|at| seed[at % seed.len()].wrapping_mul((at / 7).to_le_bytes()[0])).collect()
         };
         let chain = bind(std::slice::from_ref(&spec), &info);
-        let mut scratch = Scratch::default();
+        let mut scratch = CodecScratch::default();
         let (encoded, skipped) = chain.encode(&data, &mut scratch).unwrap();
         prop_assert_eq!(skipped, 0);
         prop_assert_eq!(&decode(&chain, &encoded, 0, len).unwrap(), &data, "{:?}", spec);
@@ -207,7 +207,7 @@ proptest! {
     ) {
         let len = usize::try_from(info.shape.iter().product::<u64>()).unwrap() * info.element.byte_len.unwrap();
         let chain = bind(&[spec.clone(), CodecSpec::hdf5(outer, &[1])], &info);
-        let mut scratch = Scratch::default();
+        let mut scratch = CodecScratch::default();
         let (mut valid, _) = bind(&[spec], &info).encode(&vec![7; len], &mut scratch).unwrap();
         for (at, value) in changes {
             let at = at.index(valid.len());

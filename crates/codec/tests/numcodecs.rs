@@ -1,6 +1,6 @@
 //! What is encoded here is decoded by numcodecs. (What numcodecs encodes is in `golden.rs`.)
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -39,10 +39,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Encoded here, and what is decoded of it here.
-fn case(config: &Value, values: &[u8], scratch: &mut Scratch) -> Value {
+fn case(config: &Value, values: &[u8], scratch: &mut CodecScratch) -> Value {
     let spec = CodecSpec::V2(config.as_object().unwrap().clone());
-    let info = ChunkInfo { shape: vec![values.len() as u64 / 4], element: Element::sized(Some(4)) };
-    let chain = Registry::builtin().bind(&[spec], &info).unwrap();
+    let info = ChunkInfo { shape: vec![values.len() as u64 / 4], element: DecodedElement::sized(Some(4)) };
+    let chain = CodecRegistry::builtin().bind(&[spec], &info).unwrap();
     let (encoded, _) = chain.encode(values, scratch).unwrap();
     let decoded = chain.decode(&encoded, 0, values.len(), scratch).unwrap();
     json!({"config": config, "encoded": hex(&encoded), "decoded": hex(&decoded)})
@@ -57,7 +57,7 @@ fn numcodecs_decodes_what_is_encoded_here() {
     let floats: Vec<u8> = (0..700u16).flat_map(|i| (f32::from(i).sin() * 9.0).to_le_bytes()).collect();
     let integers: Vec<u8> = (0..700i32).flat_map(|i| (i * i / 50 - 3000).to_le_bytes()).collect();
     let mut input = process.stdin.take().unwrap();
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for config in configurations() {
         let values = if config["dtype"] == "<f4" || config["id"] == "bitround" { &floats } else { &integers };
         writeln!(input, "{}", case(&config, values, &mut scratch)).unwrap();

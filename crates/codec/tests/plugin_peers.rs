@@ -1,6 +1,8 @@
 //! The plugins of hdf5plugin: what h5py stores through them is decoded alike, and it reads what is encoded through them.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Origin, PluginOptions, Registry, Scratch};
+use ncirrus_codec::{
+    ChunkInfo, CodecChain, CodecOrigin, CodecRegistry, CodecScratch, DecodedElement, PluginOptions,
+};
 use ncirrus_model::CodecSpec;
 use ncirrus_testkit::corpus::{peers_python, required};
 use serde_json::{Value, json};
@@ -28,9 +30,9 @@ impl Case {
         u32::try_from(self.number("mask")).unwrap()
     }
 
-    fn chain(&self, registry: &Registry) -> CodecChain {
+    fn chain(&self, registry: &CodecRegistry) -> CodecChain {
         let shape = self.json["shape"].as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
-        let chunk = ChunkInfo { shape, element: Element::sized(Some(self.number("size"))) };
+        let chunk = ChunkInfo { shape, element: DecodedElement::sized(Some(self.number("size"))) };
         let words = self.json["parameters"].as_array().unwrap();
         let words: Vec<u32> =
             words.iter().map(|word| u32::try_from(word.as_u64().unwrap()).unwrap()).collect();
@@ -77,7 +79,7 @@ fn run(python: &Path, mode: &str, input: &str) -> (Option<String>, Vec<Case>) {
 
 /// Decodes in both ways that chains do.
 fn decode(chain: &CodecChain, encoded: &[u8], mask: u32, len: usize) -> Vec<u8> {
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     let mut out = vec![0; len];
     assert_eq!(chain.decode_into(encoded, mask, &mut out, &mut scratch), Ok(0));
     assert_eq!(chain.decode(encoded, mask, len, &mut scratch).unwrap(), out);
@@ -89,8 +91,8 @@ fn every_filter_of_hdf5plugin_decodes_and_encodes_through_its_plugin() {
     let Some(python) = peers_python() else { return };
     let (plugins, cases) = run(&python, "make", "");
     let options = PluginOptions::default().directories([plugins.unwrap()]).preferred(true);
-    let registry = Registry::with_plugins(options.clone());
-    let trusting = Registry::with_plugins(options.complete_parameters(true));
+    let registry = CodecRegistry::with_plugins(options.clone());
+    let trusting = CodecRegistry::with_plugins(options.complete_parameters(true));
 
     let (mut lines, mut expected) = (String::new(), BTreeMap::new());
     for case in &cases {
@@ -99,7 +101,7 @@ fn every_filter_of_hdf5plugin_decodes_and_encodes_through_its_plugin() {
         assert_eq!(decoded, read, "{}: decoded", case.name);
 
         let chain = case.chain(&trusting);
-        let Ok((encoded, _)) = chain.encode(&source, &mut Scratch::default()) else {
+        let Ok((encoded, _)) = chain.encode(&source, &mut CodecScratch::default()) else {
             // Some plugins refuse chunks that do not shrink.
             assert_eq!(case.mask(), 1, "{}: encoded", case.name);
             continue;
@@ -131,10 +133,11 @@ fn netcdf_plugins(python: &Path) -> Option<String> {
 #[test]
 fn plugins_of_netcdf_and_built_in_codecs_read_each_other() {
     let Some(plugins) = peers_python().and_then(|python| netcdf_plugins(&python)) else { return };
-    let registry = Registry::with_plugins(PluginOptions::default().directories([plugins]).preferred(true));
-    let chunk = ChunkInfo { shape: vec![32, 16], element: Element::sized(Some(4)) };
+    let registry =
+        CodecRegistry::with_plugins(PluginOptions::default().directories([plugins]).preferred(true));
+    let chunk = ChunkInfo { shape: vec![32, 16], element: DecodedElement::sized(Some(4)) };
     let sample: Vec<u8> = (0..512u32).flat_map(|i| (i * i / 100).to_le_bytes()).collect();
-    let mut scratch = Scratch::default();
+    let mut scratch = CodecScratch::default();
     for (json, encodes) in [
         (r#"{"id":"zlib","level":4}"#, true),
         (r#"{"id":"bz2","level":4}"#, true),
@@ -145,10 +148,10 @@ fn plugins_of_netcdf_and_built_in_codecs_read_each_other() {
         let spec = CodecSpec::V2(serde_json::from_str(json).unwrap());
         let entry = registry.entry(&spec).unwrap();
         assert!(
-            matches!(entry.origin, Origin::Plugin { filter: Some(_), codec: Some(_) }),
+            matches!(entry.origin, CodecOrigin::Plugin { filter: Some(_), codec: Some(_) }),
             "{json}: {entry:?}"
         );
-        let built_in = Registry::builtin().bind(std::slice::from_ref(&spec), &chunk).unwrap();
+        let built_in = CodecRegistry::builtin().bind(std::slice::from_ref(&spec), &chunk).unwrap();
         let plugin = registry.bind(&[spec], &chunk).unwrap();
         let (encoded, _) = built_in.encode(&sample, &mut scratch).unwrap();
         assert_eq!(decode(&plugin, &encoded, 0, sample.len()), sample, "{json}");

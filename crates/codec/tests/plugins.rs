@@ -2,7 +2,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 use ncirrus_codec::{
-    ChunkInfo, CodecChain, CodecEntry, CodecError, Element, Origin, PluginOptions, Registry, Scratch,
+    ChunkInfo, CodecChain, CodecEntry, CodecError, CodecOrigin, CodecRegistry, CodecScratch, DecodedElement,
+    PluginOptions,
 };
 use ncirrus_model::{CodecSpace, CodecSpec};
 use ncirrus_testkit::library::shared_library;
@@ -44,8 +45,8 @@ fn options() -> Option<PluginOptions> {
     Some(PluginOptions::default().directories([libraries()?]))
 }
 
-fn registry() -> Option<Registry> {
-    options().map(Registry::with_plugins)
+fn registry() -> Option<CodecRegistry> {
+    options().map(CodecRegistry::with_plugins)
 }
 
 fn v2(text: &str) -> CodecSpec {
@@ -61,24 +62,24 @@ fn optional(id: u32, parameters: &[u32]) -> CodecSpec {
 }
 
 fn chunk() -> ChunkInfo {
-    ChunkInfo { shape: vec![8, 16], element: Element::sized(Some(4)) }
+    ChunkInfo { shape: vec![8, 16], element: DecodedElement::sized(Some(4)) }
 }
 
 fn sample() -> Vec<u8> {
     (0..512u32).map(|i| (i / 5 % 250).to_le_bytes()[0]).collect()
 }
 
-fn bind(registry: &Registry, specs: &[CodecSpec]) -> CodecChain {
+fn bind(registry: &CodecRegistry, specs: &[CodecSpec]) -> CodecChain {
     registry.bind(specs, &chunk()).unwrap()
 }
 
 fn encode(chain: &CodecChain) -> Result<(Vec<u8>, u32), CodecError> {
-    chain.encode(&sample(), &mut Scratch::default())
+    chain.encode(&sample(), &mut CodecScratch::default())
 }
 
 /// Encodes and decodes in all ways; returns the encoded bytes.
-fn round_trip(registry: &Registry, specs: &[CodecSpec]) -> (Vec<u8>, u32) {
-    let (chain, mut scratch) = (bind(registry, specs), Scratch::default());
+fn round_trip(registry: &CodecRegistry, specs: &[CodecSpec]) -> (Vec<u8>, u32) {
+    let (chain, mut scratch) = (bind(registry, specs), CodecScratch::default());
     let (encoded, mask) = encode(&chain).unwrap();
     let mut decoded = vec![0; 512];
     assert_eq!(chain.decode_into(&encoded, mask, &mut decoded, &mut scratch), Ok(0));
@@ -87,8 +88,8 @@ fn round_trip(registry: &Registry, specs: &[CodecSpec]) -> (Vec<u8>, u32) {
     (encoded, mask)
 }
 
-fn entry(registry: &Registry, id: u32) -> CodecEntry {
-    let plugins = registry.known().into_iter().filter(|entry| entry.origin != Origin::BuiltIn);
+fn entry(registry: &CodecRegistry, id: u32) -> CodecEntry {
+    let plugins = registry.known().into_iter().filter(|entry| entry.origin != CodecOrigin::BuiltIn);
     plugins.into_iter().find(|entry| entry.hdf5 == Some(id)).unwrap()
 }
 
@@ -122,15 +123,15 @@ fn what_filters_decode_is_bounded() {
     let Some(registry) = registry() else { return };
     let chain = bind(&registry, &[CodecSpec::hdf5(40003, &[])]);
     let much: Vec<u8> = [255, 0].repeat(100_000);
-    let error = chain.decode(&much, 0, 1 << 20, &mut Scratch::default()).unwrap_err();
+    let error = chain.decode(&much, 0, 1 << 20, &mut CodecScratch::default()).unwrap_err();
     assert_eq!(error, CodecError::Limit { codec: "runs (filter 40003)".into(), limit: 1 << 20 });
     let mut out = [1; 10];
-    let more = chain.decode_into(&much, 0, &mut out, &mut Scratch::default());
+    let more = chain.decode_into(&much, 0, &mut out, &mut CodecScratch::default());
     assert_eq!((more, out), (Ok(25_499_990), [0; 10]));
-    let few = chain.decode_into(&[3, 9], 0, &mut out, &mut Scratch::default());
+    let few = chain.decode_into(&[3, 9], 0, &mut out, &mut CodecScratch::default());
     assert_eq!(few, Err(CodecError::Short { have: 3, want: 10 }));
     let inner = bind(&registry, &[CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(40003, &[])]);
-    let error = inner.decode_into(&much, 0, &mut out, &mut Scratch::default()).unwrap_err();
+    let error = inner.decode_into(&much, 0, &mut out, &mut CodecScratch::default()).unwrap_err();
     assert!(matches!(error, CodecError::Limit { .. }), "{error}");
 }
 
@@ -150,7 +151,7 @@ fn an_optional_filter_that_fails_is_skipped_and_another_is_an_error_with_its_nam
     );
     assert!(error.ends_with("libfailing.so"), "{error}");
     let chain = bind(&registry, &[CodecSpec::hdf5(40004, &[0])]);
-    let error = chain.decode_into(&[0; 8], 0, &mut [0; 8], &mut Scratch::default()).unwrap_err();
+    let error = chain.decode_into(&[0; 8], 0, &mut [0; 8], &mut CodecScratch::default()).unwrap_err();
     assert!(error.to_string().contains("could not decode 8 bytes"), "{error}");
 }
 
@@ -174,9 +175,9 @@ fn a_filter_that_wants_hdf5s_help_decodes_and_encodes_only_with_complete_paramet
     }
     let mixed: Vec<u8> = sample().iter().map(|byte| byte ^ 13).collect();
     let chain = bind(&registry, &[CodecSpec::hdf5(40005, &[9, 4])]);
-    assert_eq!(chain.decode(&mixed, 0, 512, &mut Scratch::default()).unwrap(), sample());
+    assert_eq!(chain.decode(&mixed, 0, 512, &mut CodecScratch::default()).unwrap(), sample());
 
-    let trusting = Registry::with_plugins(options().unwrap().complete_parameters(true));
+    let trusting = CodecRegistry::with_plugins(options().unwrap().complete_parameters(true));
     assert_eq!(round_trip(&trusting, &[CodecSpec::hdf5(40005, &[9, 4])]).0, mixed);
     // Leaving an optional filter out in silence is not what was asked for.
     assert!(encode(&bind(&registry, &[optional(40005, &[9])])).is_err());
@@ -200,7 +201,7 @@ fn codecs_of_other_libraries_name_filters_and_built_in_ones() {
     let (grown, _) = round_trip(&registry, &[v2(r#"{"id":"repeat","times":"3"}"#)]);
     assert_eq!(grown.len(), 512 * 3);
     let (squeezed, _) = round_trip(&registry, &[v2(r#"{"id":"squeeze","effort":9}"#)]);
-    let (zstd, _) = round_trip(&Registry::builtin(), &[v2(r#"{"id":"zstd","level":9}"#)]);
+    let (zstd, _) = round_trip(&CodecRegistry::builtin(), &[v2(r#"{"id":"zstd","level":9}"#)]);
     assert_eq!(squeezed, zstd);
     // A record in the older form.
     round_trip(&registry, &[v2(r#"{"id":"runs","level":2}"#)]);
@@ -232,12 +233,12 @@ fn what_is_found_and_what_is_ignored_is_listed() {
     assert_eq!(registry.plugin_directories(), [directory]);
     let mixing = entry(&registry, 40001);
     let path = || Some(library(directory, "both"));
-    assert_eq!(mixing.origin, Origin::Plugin { filter: path(), codec: path() });
+    assert_eq!(mixing.origin, CodecOrigin::Plugin { filter: path(), codec: path() });
     assert_eq!((mixing.v2, mixing.v3), (vec!["mixing".to_owned()], vec!["mixing".to_owned()]));
     assert!(mixing.decodes && mixing.encodes && !mixing.needs_complete_parameters);
     assert!(entry(&registry, 40005).needs_complete_parameters);
     assert_eq!(entry(&registry, 40004).v2, [""; 0]);
-    let repeat = Origin::Plugin {
+    let repeat = CodecOrigin::Plugin {
         filter: Some(library(directory, "growing")),
         codec: Some(library(directory, "names")),
     };
@@ -271,7 +272,7 @@ fn what_is_found_and_what_is_ignored_is_listed() {
 fn nothing_is_loaded_for_built_in_codecs() {
     // This directory cannot be listed, which would show once plugins are looked for.
     let options = PluginOptions::default().directories(["/nowhere"]);
-    let registry = Registry::with_plugins(options);
+    let registry = CodecRegistry::with_plugins(options);
     assert!(format!("{registry:?}").contains("uninit"));
     bind(&registry, &[CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[4])]);
     registry.translate(&CodecSpec::hdf5(1, &[4]), CodecSpace::V2, &chunk()).unwrap();
@@ -291,7 +292,7 @@ fn many_threads_share_a_plugin() {
             scope.spawn(|| {
                 for _ in 0..200 {
                     let (encoded, mask) = encode(&chain).unwrap();
-                    let decoded = chain.decode(&encoded, mask, 512, &mut Scratch::default());
+                    let decoded = chain.decode(&encoded, mask, 512, &mut CodecScratch::default());
                     assert_eq!(decoded.unwrap(), sample());
                 }
             });
@@ -307,7 +308,7 @@ fn damaged_chunks_are_errors_or_other_bytes() {
     let (encoded, _) = encode(&chain).unwrap();
     for len in 0..encoded.len() {
         let mut out = vec![0; 512];
-        let outcome = chain.decode_into(&encoded[..len], 0, &mut out, &mut Scratch::default());
+        let outcome = chain.decode_into(&encoded[..len], 0, &mut out, &mut CodecScratch::default());
         assert!(outcome.is_err(), "{len} bytes of {}", encoded.len());
     }
 }
@@ -318,8 +319,8 @@ mod declared {
     const LOCAL: &str = r#"{"hdf5":40005,"codec":"xor","v3":"example.xor","complete":true,
         "parameters":[{"name":"key","default":1},{"name":"size","from":"element-size"}]}"#;
 
-    fn with(json: &str) -> Option<Registry> {
-        options().map(|options| Registry::with_plugins(options.declare(json).unwrap()))
+    fn with(json: &str) -> Option<CodecRegistry> {
+        options().map(|options| CodecRegistry::with_plugins(options.declare(json).unwrap()))
     }
 
     #[test]
@@ -347,7 +348,7 @@ mod declared {
         let Some(registry) = with(&LOCAL.replace("\"complete\":true,", "")) else { return };
         let chain = bind(&registry, &[v2(r#"{"id":"xor","key":9}"#)]);
         assert!(encode(&chain).is_err());
-        assert!(chain.decode(&sample(), 0, 512, &mut Scratch::default()).is_ok());
+        assert!(chain.decode(&sample(), 0, 512, &mut CodecScratch::default()).is_ok());
     }
 
     #[test]
@@ -357,11 +358,12 @@ mod declared {
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("xor.ncfilter.json"), LOCAL).unwrap();
         fs::write(directory.join("bad.ncfilter.json"), "{").unwrap();
-        let registry = Registry::with_plugins(PluginOptions::default().directories([&*directory, libraries]));
+        let registry =
+            CodecRegistry::with_plugins(PluginOptions::default().directories([&*directory, libraries]));
         round_trip(&registry, &[v2(r#"{"id":"xor"}"#)]);
         let origin = entry(&registry, 40005).origin;
         let codec = Some(directory.join("xor.ncfilter.json"));
-        assert_eq!(origin, Origin::Plugin { filter: Some(library(libraries, "local")), codec });
+        assert_eq!(origin, CodecOrigin::Plugin { filter: Some(library(libraries, "local")), codec });
         let bad = registry.ignored().iter().find(|ignored| ignored.path.ends_with("bad.ncfilter.json"));
         assert!(bad.unwrap().reason.starts_with("not JSON"));
     }
@@ -410,8 +412,9 @@ fn plugins_replace_built_in_codecs_only_when_told_to() {
     // As a filter of that number would: the declaration stands in for one.
     let declared = options.declare(r#"{"hdf5":40002,"codec":"zlib","parameters":["level"]}"#).unwrap();
     let zlib = v2(r#"{"id":"zlib","level":3}"#);
-    let (built_in, _) = round_trip(&Registry::with_plugins(declared.clone()), std::slice::from_ref(&zlib));
+    let (built_in, _) =
+        round_trip(&CodecRegistry::with_plugins(declared.clone()), std::slice::from_ref(&zlib));
     assert!(built_in.len() < 512);
-    let (by_plugin, _) = round_trip(&Registry::with_plugins(declared.preferred(true)), &[zlib]);
+    let (by_plugin, _) = round_trip(&CodecRegistry::with_plugins(declared.preferred(true)), &[zlib]);
     assert_eq!(by_plugin.len(), 512 * 3);
 }

@@ -1,6 +1,6 @@
 //! Laws of codecs and chains: what is encoded comes back, ranges agree with the whole, foreign bytes do no harm.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn chunks() -> impl Strategy<Value = (ChunkInfo, Vec<u8>)> {
     (vec(1u64..12, 0..4), size, any::<bool>()).prop_flat_map(|(shape, size, smooth)| {
         let len = usize::try_from(shape.iter().product::<u64>()).unwrap() * size;
         let bytes = if smooth { vec(0u8..3, len) } else { vec(0u8..255, len) };
-        (Just(ChunkInfo { shape, element: Element::sized(Some(size)) }), bytes)
+        (Just(ChunkInfo { shape, element: DecodedElement::sized(Some(size)) }), bytes)
     })
 }
 
@@ -59,7 +59,7 @@ fn array_filters(info: &ChunkInfo, turn: usize, delta: bool) -> Vec<CodecSpec> {
     specs
 }
 
-fn decode(chain: &CodecChain, bytes: &[u8], mask: u32, len: usize, scratch: &mut Scratch) -> Vec<u8> {
+fn decode(chain: &CodecChain, bytes: &[u8], mask: u32, len: usize, scratch: &mut CodecScratch) -> Vec<u8> {
     let mut out = vec![0xee; len];
     assert_eq!(chain.decode_into(bytes, mask, &mut out, scratch), Ok(0));
     out
@@ -78,8 +78,8 @@ proptest! {
     ) {
         let mut specs = array_filters(&info, turn, delta);
         specs.extend(tail);
-        let chain = Registry::builtin().bind(&specs, &info).unwrap();
-        let mut scratch = Scratch::default();
+        let chain = CodecRegistry::builtin().bind(&specs, &info).unwrap();
+        let mut scratch = CodecScratch::default();
         let (encoded, skipped) = chain.encode(&data, &mut scratch).unwrap();
         prop_assert_eq!(skipped, 0);
         prop_assert_eq!(&decode(&chain, &encoded, 0, data.len(), &mut scratch), &data);
@@ -110,9 +110,9 @@ proptest! {
         head in vec(any::<u8>(), 0..40),
         body in vec(any::<u8>(), 0..200),
     ) {
-        let info = ChunkInfo { shape: vec![50], element: Element::sized(Some(4)) };
-        let chain = Registry::builtin().bind(&[inner, spec], &info).unwrap();
-        let mut scratch = Scratch::default();
+        let info = ChunkInfo { shape: vec![50], element: DecodedElement::sized(Some(4)) };
+        let chain = CodecRegistry::builtin().bind(&[inner, spec], &info).unwrap();
+        let mut scratch = CodecScratch::default();
         let mut out = [0; 200];
         for bytes in [head.clone(), body.clone(), [head, body].concat()] {
             let _ = chain.decode_into(&bytes, 0, &mut out, &mut scratch);
@@ -127,9 +127,9 @@ proptest! {
     fn every_translation_there_and_back_binds_to_the_same(spec in lossless(), data in vec(any::<u8>(), 64)) {
         use ncirrus_codec::names::translate;
         use ncirrus_model::CodecSpace;
-        let element = Element::sized(Some(4));
+        let element = DecodedElement::sized(Some(4));
         let info = ChunkInfo { shape: vec![16], element: element.clone() };
-        let mut scratch = Scratch::default();
+        let mut scratch = CodecScratch::default();
         for space in [CodecSpace::Hdf5, CodecSpace::V2, CodecSpace::V3] {
             // HDF5 has no gzip envelope: its deflate filter takes the place, for chunks to be written. Its shuffle
             // always takes the size of the element.
@@ -139,7 +139,7 @@ proptest! {
             let Ok(translated) = translate(&spec, space, &element) else { continue };
             prop_assert_eq!(translated.space(), space);
             let back = translate(&translated, spec.space(), &element).unwrap();
-            let chain = |spec: &CodecSpec| Registry::builtin().bind(std::slice::from_ref(spec), &info).unwrap();
+            let chain = |spec: &CodecSpec| CodecRegistry::builtin().bind(std::slice::from_ref(spec), &info).unwrap();
             let (encoded, _) = chain(&back).encode(&data, &mut scratch).unwrap();
             prop_assert_eq!(&decode(&chain(&spec), &encoded, 0, 64, &mut scratch), &data, "{:?}", translated);
         }
@@ -148,16 +148,16 @@ proptest! {
 
 #[test]
 fn a_bomb_is_refused_before_it_takes_memory() {
-    let info = ChunkInfo { shape: vec![1 << 20], element: Element::sized(Some(4)) };
-    let mut scratch = Scratch::default();
+    let info = ChunkInfo { shape: vec![1 << 20], element: DecodedElement::sized(Some(4)) };
+    let mut scratch = CodecScratch::default();
     let zeros = vec![0; 1 << 22];
     for id in ["zlib", "gzip", "zstd", "bz2", "blosc", "lzma"] {
         let bomb = v2(format!(r#"{{"id":"{id}"}}"#));
-        let chain = Registry::builtin().bind(std::slice::from_ref(&bomb), &info).unwrap();
+        let chain = CodecRegistry::builtin().bind(std::slice::from_ref(&bomb), &info).unwrap();
         let (encoded, _) = chain.encode(&zeros, &mut scratch).unwrap();
         let shuffle = v2(r#"{"id":"shuffle","elementsize":4}"#);
-        let chain = Registry::builtin().bind(&[shuffle, bomb], &info).unwrap();
-        let mut fresh = Scratch::default();
+        let chain = CodecRegistry::builtin().bind(&[shuffle, bomb], &info).unwrap();
+        let mut fresh = CodecScratch::default();
         let refused = chain.decode_into(&encoded, 0, &mut [0; 1000], &mut fresh);
         assert!(matches!(refused, Err(ncirrus_codec::CodecError::Limit { .. })), "{id}: {refused:?}");
         assert!(fresh.byte_len() < 1 << 20, "{id} took {}", fresh.byte_len());

@@ -1,22 +1,22 @@
 //! A variable's source with everything bound that reading needs: grid, codecs, conversion.
-use crate::convert::{self, Copier};
+use crate::convert::{self, RowCopier};
 use crate::decode::codec_error;
-use crate::plan::{Cuts, Sizes};
-use crate::session::Shared;
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, names};
+use crate::plan::{ChunkIntersections, ElementSizes};
+use crate::session::SharedSession;
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, DecodedElement, names};
 use ncirrus_layout::{
-    ChunkGrid, ChunkIndex, Edge, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
+    ChunkGrid, ChunkIndex, EdgeChunks, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
 };
 use ncirrus_model::{CodecSpec, Model, Selection, TypeRef};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A variable's source with everything bound that reading needs.
-pub(crate) struct Bound {
+pub(crate) struct BoundSource {
     pub(crate) source: Arc<Source>,
     pub(crate) ty: TypeRef,
-    pub(crate) elements: Elements,
-    pub(crate) ground: Ground,
+    pub(crate) elements: ElementDecoding,
+    pub(crate) ground: StorageLayout,
     /// The fill value as it would be stored, for the elements that a short chunk lacks; `None` when it has no such
     /// form.
     pub(crate) stored_fill: Option<Vec<u8>>,
@@ -25,9 +25,9 @@ pub(crate) struct Bound {
 
 /// How stored elements become values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Elements {
+pub(crate) enum ElementDecoding {
     /// One by one, straight into the result.
-    Copied(Copier),
+    Copied(RowCopier),
     /// Gathered as they are stored, then decoded together.
     Decoded {
         /// Bytes of one stored element.
@@ -45,51 +45,58 @@ pub(crate) enum Elements {
 }
 
 /// How the elements lie.
-pub(crate) enum Ground {
+pub(crate) enum StorageLayout {
     /// In chunks that an index locates.
-    Chunks(Chunks),
+    Chunks(IndexedChunks),
     /// In rows at fixed strides; the grid is ours, to share the work.
-    Rows(Rows),
+    Rows(StridedRows),
     /// In other variables.
     Mosaic(Arc<dyn TileIndex>),
 }
 
 /// Chunks that an index locates.
-pub(crate) struct Chunks {
+pub(crate) struct IndexedChunks {
     pub(crate) grid: ChunkGrid,
-    pub(crate) edge: Edge,
+    pub(crate) edge: EdgeChunks,
     pub(crate) index: Arc<dyn ChunkIndex>,
     codecs: Arc<[CodecSpec]>,
-    registry: Registry,
+    registry: CodecRegistry,
     element: Option<usize>,
     usual: (Vec<u64>, CodecChain),
     others: Mutex<HashMap<Vec<u64>, CodecChain>>,
 }
 
 /// Elements at fixed strides.
-pub(crate) struct Rows {
+pub(crate) struct StridedRows {
     pub(crate) grid: ChunkGrid,
     pub(crate) extents: Arc<[Extent]>,
     pub(crate) base: u64,
     pub(crate) strides: Vec<u64>,
 }
 
-impl Bound {
+impl BoundSource {
     /// Binds the source of a variable of that type and shape.
     pub(crate) fn new(
         source: Source,
         model: &Model,
         variable: (TypeRef, &[u64]),
-        shared: &Shared,
+        shared: &SharedSession,
     ) -> Result<Self> {
         let ((ty, shape), registry) = (variable, &shared.registry);
-        let elements = Elements::of(&source, model, ty, &shared.limits)?;
+        let elements = ElementDecoding::of(&source, model, ty, &shared.limits)?;
         let ground = match &source.layout {
             Layout::Grid { grid, edge, index, codecs } => {
                 // netcdf-c codes szip by the lines of the variable, not of the chunk (docs/spec/nczarr.md 11.5).
                 let codecs = names::with_shape(codecs, &source.extent).into();
                 let (grid, index) = (grid.clone(), Arc::clone(index));
-                Ground::Chunks(Chunks::new(grid, *edge, index, codecs, elements.stored_len(), registry)?)
+                StorageLayout::Chunks(IndexedChunks::new(
+                    grid,
+                    *edge,
+                    index,
+                    codecs,
+                    elements.stored_len(),
+                    registry,
+                )?)
             }
             Layout::Affine { extents, base, strides } => {
                 let stored_len = elements.stored_len().ok_or_else(|| {
@@ -100,15 +107,15 @@ impl Bound {
                 }
                 let grid = block_grid(&source.extent, strides, stored_len as u64);
                 let (extents, strides) = (Arc::clone(extents), strides.clone());
-                Ground::Rows(Rows { grid, extents, base: *base, strides })
+                StorageLayout::Rows(StridedRows { grid, extents, base: *base, strides })
             }
-            Layout::Mosaic { tiles } => Ground::Mosaic(Arc::clone(tiles)),
+            Layout::Mosaic { tiles } => StorageLayout::Mosaic(Arc::clone(tiles)),
             Layout::Query { .. } => return Err(Error::unsupported("variables that a server computes")),
         };
         let rank = match &ground {
-            Ground::Chunks(chunks) => chunks.grid.rank(),
-            Ground::Rows(rows) => rows.strides.len(),
-            Ground::Mosaic(_) => source.extent.len(),
+            StorageLayout::Chunks(chunks) => chunks.grid.rank(),
+            StorageLayout::Rows(rows) => rows.strides.len(),
+            StorageLayout::Mosaic(_) => source.extent.len(),
         };
         if rank != shape.len() || source.extent.len() != shape.len() {
             return Err(Error::internal(format!(
@@ -125,21 +132,21 @@ impl Bound {
     }
 
     /// The selection, cut along the grid.
-    pub(crate) fn cuts(&self, selection: &Selection) -> Cuts {
+    pub(crate) fn cuts(&self, selection: &Selection) -> ChunkIntersections {
         let one = ChunkGrid::Regular(self.source.extent.iter().map(|len| (*len).max(1)).collect());
         let grid = match &self.ground {
-            Ground::Chunks(chunks) => &chunks.grid,
-            Ground::Rows(rows) => &rows.grid,
-            Ground::Mosaic(_) => &one,
+            StorageLayout::Chunks(chunks) => &chunks.grid,
+            StorageLayout::Rows(rows) => &rows.grid,
+            StorageLayout::Mosaic(_) => &one,
         };
-        Cuts::new(selection, grid, &self.source.extent)
+        ChunkIntersections::new(selection, grid, &self.source.extent)
     }
 
     /// What decoding a chunk fails with.
     pub(crate) fn codec_error(&self, error: CodecError) -> Error {
         match &self.ground {
-            Ground::Chunks(chunks) => chunks.codec_error(error),
-            Ground::Rows(_) | Ground::Mosaic(_) => codec_error(error),
+            StorageLayout::Chunks(chunks) => chunks.codec_error(error),
+            StorageLayout::Rows(_) | StorageLayout::Mosaic(_) => codec_error(error),
         }
     }
 
@@ -159,12 +166,12 @@ impl Bound {
     }
 }
 
-impl Elements {
+impl ElementDecoding {
     fn of(source: &Source, model: &Model, ty: TypeRef, limits: &Limits) -> Result<Self> {
         if let Layout::Mosaic { .. } = source.layout {
             return Ok(Self::Assembled);
         }
-        if let Some(copier) = Copier::new(model, ty, &source.stored) {
+        if let Some(copier) = RowCopier::new(model, ty, &source.stored) {
             return Ok(Self::Copied(copier));
         }
         let Some(stored_len) = source.stored.byte_len() else { return Ok(Self::Sequences) };
@@ -185,13 +192,13 @@ impl Elements {
     }
 
     /// Bytes of one element in the source and where it is gathered.
-    pub(crate) fn sizes(self) -> Sizes {
+    pub(crate) fn sizes(self) -> ElementSizes {
         match self {
-            Self::Copied(copier) => Sizes { stored: copier.stored_len(), native: copier.native_len() },
+            Self::Copied(copier) => ElementSizes { stored: copier.stored_len(), native: copier.native_len() },
             Self::Decoded { stored_len } | Self::Referenced { stored_len } => {
-                Sizes { stored: stored_len, native: stored_len }
+                ElementSizes { stored: stored_len, native: stored_len }
             }
-            Self::Sequences | Self::Assembled => Sizes { stored: ELEMENT_MARK, native: ELEMENT_MARK },
+            Self::Sequences | Self::Assembled => ElementSizes { stored: ELEMENT_MARK, native: ELEMENT_MARK },
         }
     }
 }
@@ -199,18 +206,18 @@ impl Elements {
 /// Bytes of the number that stands for a gathered element of no fixed size.
 pub(crate) const ELEMENT_MARK: usize = 8;
 
-impl Chunks {
+impl IndexedChunks {
     fn new(
         grid: ChunkGrid,
-        edge: Edge,
+        edge: EdgeChunks,
         index: Arc<dyn ChunkIndex>,
         codecs: Arc<[CodecSpec]>,
         element: Option<usize>,
-        registry: &Registry,
+        registry: &CodecRegistry,
     ) -> Result<Self> {
         // An array without elements may have no cell at all.
         let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
-        let info = ChunkInfo { shape: first.clone(), element: Element::sized(element) };
+        let info = ChunkInfo { shape: first.clone(), element: DecodedElement::sized(element) };
         let chain = registry.bind(&codecs, &info).map_err(|error| named(error, &codecs, index.as_ref()))?;
         let usual = (first, chain);
         let (registry, others) = (registry.clone(), Mutex::default());
@@ -220,8 +227,8 @@ impl Chunks {
     /// The shape of the stored chunk of a cell.
     pub(crate) fn shape(&self, cell: &[u64], extent: &[u64]) -> Result<Vec<u64>> {
         let region = match self.edge {
-            Edge::Full => self.grid.region(cell),
-            Edge::Clipped => self.grid.clipped_region(cell, extent),
+            EdgeChunks::Full => self.grid.region(cell),
+            EdgeChunks::Clipped => self.grid.clipped_region(cell, extent),
         };
         region.map(|region| region.count).ok_or_else(|| Error::internal("a cell outside of the grid"))
     }
@@ -235,7 +242,7 @@ impl Chunks {
         if let Some(chain) = others.get(shape) {
             return Ok(chain.clone());
         }
-        let info = ChunkInfo { shape: shape.to_vec(), element: Element::sized(self.element) };
+        let info = ChunkInfo { shape: shape.to_vec(), element: DecodedElement::sized(self.element) };
         let chain = self.registry.bind(&self.codecs, &info).map_err(|error| self.codec_error(error))?;
         if others.len() < BOUND_SHAPES {
             others.insert(shape.to_vec(), chain.clone());
@@ -282,7 +289,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 /// A block does not reach over more bytes than this in the file.
 const BLOCK_REACH: u64 = 64 << 20;
 
-impl Rows {
+impl StridedRows {
     /// Logical offset of the first element of a cell.
     pub(crate) fn origin(&self, cell: &[u64]) -> Result<u64> {
         let overflow = || Error::malformed("the variable reaches beyond 64 bits");

@@ -4,6 +4,6 @@ mod fronts;
 mod snapshot;
 
 pub(crate) use chunks::{CachedChunk, ChunkCache, ChunkKey};
-pub(crate) use fronts::{FRONT, Fronts};
-pub(crate) use ncirrus_store::cache::{Entry, Folder as IndexCache};
-pub(crate) use snapshot::{Held, Round, Snapshot, changed, resolve};
+pub(crate) use fronts::{FRONT, ObjectFronts};
+pub(crate) use ncirrus_store::cache::{CacheEntry, CacheFolder as IndexCache};
+pub(crate) use snapshot::{PinnedBytes, ReadRound, StoreSnapshot, changed, resolve};

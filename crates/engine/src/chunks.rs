@@ -1,7 +1,7 @@
 //! Where a variable's chunks lie, for tools that build references of their own.
-use crate::drive::Context;
-use crate::plan::Cuts;
-use ncirrus_layout::{Cells, ChunkGrid, ChunkIndex, ChunkRef, Error, Layout, Location, Result, Source};
+use crate::drive::DriveContext;
+use crate::plan::ChunkIntersections;
+use ncirrus_layout::{CellList, ChunkGrid, ChunkIndex, ChunkRef, Error, Layout, Location, Result, Source};
 use ncirrus_model::Selection;
 
 /// A chunk as it is stored.
@@ -22,17 +22,17 @@ const WINDOW: usize = 1 << 15;
 /// # Errors
 /// `Limit` when the selection touches more cells than the limits allow; damage of the index.
 pub(crate) async fn chunks(
-    context: &Context,
+    context: &DriveContext,
     source: &Source,
     selection: &Selection,
 ) -> Result<Vec<StoredChunk>> {
     let Layout::Grid { grid, index, .. } = &source.layout else { return Ok(Vec::new()) };
-    let mut cuts = Cuts::new(selection, grid, &source.extent);
+    let mut cuts = ChunkIntersections::new(selection, grid, &source.extent);
     let count = cuts.cell_count().unwrap_or(u64::MAX);
     context.shared.limits.count(count, "a list of chunks")?;
     let mut found = Vec::new();
     loop {
-        let mut cells = Cells::new(grid.rank());
+        let mut cells = CellList::new(grid.rank());
         let mut any = false;
         while cells.len() < WINDOW
             && let Some(piece) = cuts.next_piece()
@@ -49,10 +49,10 @@ pub(crate) async fn chunks(
 }
 
 async fn located(
-    context: &Context,
+    context: &DriveContext,
     grid: &ChunkGrid,
     index: &dyn ChunkIndex,
-    cells: &Cells,
+    cells: &CellList,
 ) -> Result<Vec<StoredChunk>> {
     let places = context.drive(|view| index.locate(view, cells)).await?;
     let written = cells.iter().zip(places).filter(|(_, place)| place.location != Location::Absent);

@@ -1,6 +1,6 @@
 //! The one home of conversion: stored bytes to [`Values`] and back, casts between types, gathering of elements.
 //!
-//! Stored elements of a fixed type that become machine numbers one by one go through a [`Copier`]: a copy, with the
+//! Stored elements of a fixed type that become machine numbers one by one go through a [`RowCopier`]: a copy, with the
 //! bytes swapped on the way where needed. Everything else (text, compounds, sequences) goes through [`decode`] and
 //! [`encode`]. Nothing is ever cut: what does not fit is an error that names the value and the room.
 use ncirrus_layout::{Error, Result, SequenceItem, StoredType};
@@ -21,8 +21,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use cast::{ByteRule, CastRules, Excess, RangeReport, cast, cast_with};
-pub use copier::Copier;
+pub use cast::{ByteRule, CastRules, RangeExcess, RangeReport, cast, cast_with};
+pub use copier::RowCopier;
 pub(crate) use nearest::cast_to_nearest;
 pub use quantize::Quantize;
 pub use take::{assign, take};

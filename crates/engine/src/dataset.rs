@@ -6,15 +6,15 @@ mod opening;
 pub use absent::AbsentFragment;
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
 
-use crate::bound::{Bound, Ground};
+use crate::bound::{BoundSource, StorageLayout};
 use crate::chunks::{self, StoredChunk};
-use crate::drive::Context;
-use crate::nesting::Nesting;
-use crate::others::Others;
-use crate::plan::Plan;
-use crate::read::{Reading, Report};
-use crate::session::{Counters, Missing, Session};
-use absent::Absent;
+use crate::drive::DriveContext;
+use crate::nesting::ReadDepth;
+use crate::others::ReferencedDatasets;
+use crate::plan::ReadPlan;
+use crate::read::{ReadReport, VariableRead};
+use crate::session::{MissingChunks, Session, SessionCounters};
+use absent::AbsentObjects;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
     Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
@@ -28,42 +28,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// An open dataset for reading. Cheap to clone; many threads may read it at once.
 #[derive(Clone)]
 pub struct Dataset {
-    inner: Arc<Inner>,
+    inner: Arc<DatasetInner>,
 }
 
-struct Inner {
+struct DatasetInner {
     session: Session,
-    context: Context,
+    context: DriveContext,
     root: ObjectId,
     /// Where it lies, for names that are relative to it.
     address: Option<Url>,
     driver: Arc<dyn Driver>,
     /// What datasets that this one refers to are opened with.
-    others: Referred,
+    others: ReferredDatasets,
     catalog: Arc<dyn Catalog>,
     model: Arc<Model>,
     /// The dataset without what an overlay shows: whose values the overlay's steps ask for.
     under: Option<Dataset>,
     opening: u64,
-    known: Mutex<Known>,
-    absent: Mutex<Absent>,
+    known: Mutex<KnownSources>,
+    absent: Mutex<AbsentObjects>,
 }
 
 /// Datasets that one refers to, and how they are opened.
-struct Referred {
+struct ReferredDatasets {
     drivers: Arc<[Arc<dyn Driver>]>,
     options: OpenOptions,
     /// Those of the dataset that the caller opened.
-    open: Weak<Others>,
+    open: Weak<ReferencedDatasets>,
     /// Held by the dataset that the caller opened.
-    owned: Option<Arc<Others>>,
+    owned: Option<Arc<ReferencedDatasets>>,
 }
 
 /// What was looked up so far.
 #[derive(Default)]
-struct Known {
+struct KnownSources {
     attributes: HashMap<NodeId, Result<Attributes>>,
-    bound: HashMap<VarId, Arc<Bound>>,
+    bound: HashMap<VarId, Arc<BoundSource>>,
 }
 
 impl Dataset {
@@ -122,7 +122,7 @@ impl Dataset {
     /// # Errors
     /// Why the variable is inaccessible.
     pub async fn source(&self, variable: VarId) -> Result<Arc<Source>> {
-        Ok(Arc::clone(&self.bound(variable, &Nesting::default()).await?.source))
+        Ok(Arc::clone(&self.bound(variable, &ReadDepth::default()).await?.source))
     }
 
     /// The tiles of a region of a variable that is put together from others; none for other variables.
@@ -132,7 +132,7 @@ impl Dataset {
     pub async fn tiles(&self, variable: VarId, region: &Region) -> Result<Vec<Tile>> {
         let source = self.source(variable).await?;
         let Layout::Mosaic { tiles } = &source.layout else { return Ok(Vec::new()) };
-        let context = self.context(Nesting::default());
+        let context = self.context(ReadDepth::default());
         let tiles = context.drive(|view| tiles.tiles(view, region)).await?;
         context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
         Ok(tiles)
@@ -142,12 +142,12 @@ impl Dataset {
     ///
     /// # Errors
     /// `Invalid` when the selection does not fit; why the variable is inaccessible.
-    pub async fn plan(&self, variable: VarId, selection: &Selection) -> Result<Plan> {
-        let tally = Arc::new(Counters::default());
-        let plan = self.plan_deep(variable, selection, Nesting::counted(&tally)).await?;
+    pub async fn plan(&self, variable: VarId, selection: &Selection) -> Result<ReadPlan> {
+        let tally = Arc::new(SessionCounters::default());
+        let plan = self.plan_deep(variable, selection, ReadDepth::counted(&tally)).await?;
         let metadata = tally.read();
         let (metadata_requests, metadata_bytes) = (metadata.requests, metadata.bytes_fetched);
-        Ok(Plan { metadata_requests, metadata_bytes, ..plan })
+        Ok(ReadPlan { metadata_requests, metadata_bytes, ..plan })
     }
 
     /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
@@ -159,7 +159,7 @@ impl Dataset {
     pub async fn chunks(&self, variable: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
         let place = |error| self.located(error, variable);
         selection.check(&self.inner.model.shape(variable)).map_err(|error| place(error.into()))?;
-        let context = self.context(Nesting::default());
+        let context = self.context(ReadDepth::default());
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await.map_err(place)?;
         chunks::chunks(&context, &source, selection).await.map_err(place)
     }
@@ -182,9 +182,9 @@ impl Dataset {
         &self,
         variable: VarId,
         selection: &Selection,
-        missing: Missing,
-    ) -> Result<(Values, Report)> {
-        self.read_deep(variable, selection, missing, Nesting::default()).await
+        missing: MissingChunks,
+    ) -> Result<(Values, ReadReport)> {
+        self.read_deep(variable, selection, missing, ReadDepth::default()).await
     }
 
     /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order.
@@ -202,10 +202,10 @@ impl Dataset {
         variable: VarId,
         selection: &Selection,
         out: &mut [u8],
-        missing: Missing,
-    ) -> Result<Report> {
-        let bound = self.bound(variable, &Nesting::default()).await?;
-        let reading = self.reading(variable, &bound, selection, Nesting::default(), missing)?;
+        missing: MissingChunks,
+    ) -> Result<ReadReport> {
+        let bound = self.bound(variable, &ReadDepth::default()).await?;
+        let reading = self.reading(variable, &bound, selection, ReadDepth::default(), missing)?;
         let read = reading.read_into(selection, out).await.map_err(|error| self.located(error, variable));
         let report = reading.into_report();
         self.note_absent(&report.absent);
@@ -217,19 +217,19 @@ impl Dataset {
         &self,
         variable: &VariableRef,
         selection: &Selection,
-        nesting: Nesting,
+        nesting: ReadDepth,
     ) -> Result<Values> {
         let dataset = self.referred(variable.dataset.as_ref(), &nesting).await?;
         let found = dataset.inner.model.variable_at(&variable.path);
         let found = found.ok_or_else(|| Error::no_member(Member::Variable, &variable.path))?;
-        let (values, _) = dataset.read_deep(found, selection, Missing::Fill, nesting).await?;
+        let (values, _) = dataset.read_deep(found, selection, MissingChunks::Fill, nesting).await?;
         Ok(values)
     }
 
     /// What steps of this dataset run against.
-    pub(crate) fn context(&self, nesting: Nesting) -> Context {
+    pub(crate) fn context(&self, nesting: ReadDepth) -> DriveContext {
         let whose = self.inner.under.as_ref().unwrap_or(self).clone();
-        Context { dataset: Some(whose), nesting, ..self.inner.context.clone() }
+        DriveContext { dataset: Some(whose), nesting, ..self.inner.context.clone() }
     }
 
     /// As [`read_reported`](Self::read_reported), as part of other reads.
@@ -237,9 +237,9 @@ impl Dataset {
         &'a self,
         variable: VarId,
         selection: &'a Selection,
-        missing: Missing,
-        nesting: Nesting,
-    ) -> BoxFuture<'a, Result<(Values, Report)>> {
+        missing: MissingChunks,
+        nesting: ReadDepth,
+    ) -> BoxFuture<'a, Result<(Values, ReadReport)>> {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, selection, nesting, missing)?;
@@ -255,8 +255,8 @@ impl Dataset {
         &'a self,
         variable: VarId,
         selection: &'a Selection,
-        nesting: Nesting,
-    ) -> BoxFuture<'a, Result<Plan>> {
+        nesting: ReadDepth,
+    ) -> BoxFuture<'a, Result<ReadPlan>> {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, selection, nesting, self.default_missing())?;
@@ -267,15 +267,15 @@ impl Dataset {
     fn reading<'a>(
         &'a self,
         variable: VarId,
-        bound: &'a Bound,
+        bound: &'a BoundSource,
         selection: &Selection,
-        nesting: Nesting,
-        missing: Missing,
-    ) -> Result<Reading<'a>> {
+        nesting: ReadDepth,
+        missing: MissingChunks,
+    ) -> Result<VariableRead<'a>> {
         let shape = self.inner.model.shape(variable);
         selection.check(&shape).map_err(|error| self.located(error.into(), variable))?;
         let context = match bound.ground {
-            Ground::Mosaic(_) => {
+            StorageLayout::Mosaic(_) => {
                 let path = self.inner.model.variable_path(variable);
                 let limits = &self.inner.session.shared.limits;
                 let nesting = nesting.of_mosaic(&self.inner.root, &path, limits);
@@ -283,11 +283,11 @@ impl Dataset {
             }
             _ => self.context(nesting),
         };
-        Ok(Reading::new(self, variable, context, bound, missing))
+        Ok(VariableRead::new(self, variable, context, bound, missing))
     }
 
     /// A variable's source, bound; what it takes is part of the reads of `nesting`.
-    pub(crate) async fn bound(&self, variable: VarId, nesting: &Nesting) -> Result<Arc<Bound>> {
+    pub(crate) async fn bound(&self, variable: VarId, nesting: &ReadDepth) -> Result<Arc<BoundSource>> {
         if let Some(bound) = self.known().bound.get(&variable) {
             return Ok(Arc::clone(bound));
         }
@@ -297,7 +297,7 @@ impl Dataset {
         Ok(bound)
     }
 
-    async fn bind(&self, variable: VarId, nesting: &Nesting) -> Result<Bound> {
+    async fn bind(&self, variable: VarId, nesting: &ReadDepth) -> Result<BoundSource> {
         let model = &self.inner.model;
         let described = model.variable(variable);
         let described = described.ok_or_else(|| Error::not_found("no such variable"))?;
@@ -307,7 +307,7 @@ impl Dataset {
             // The driver's error knows the place; the fault is its text.
             return Err(source.err().unwrap_or_else(|| fault.clone().into()));
         }
-        Bound::new(source?, model, (described.ty, &model.shape(variable)), &context.shared)
+        BoundSource::new(source?, model, (described.ty, &model.shape(variable)), &context.shared)
     }
 
     fn is_pending(&self, node: NodeId) -> bool {
@@ -316,7 +316,7 @@ impl Dataset {
     }
 
     async fn load_attributes(&self, nodes: &[NodeId]) -> Result<()> {
-        let context = self.context(Nesting::default());
+        let context = self.context(ReadDepth::default());
         let loaded = context.drive(|view| self.inner.catalog.attributes(view, nodes)).await?;
         self.known().attributes.extend(nodes.iter().copied().zip(loaded));
         Ok(())
@@ -335,7 +335,7 @@ impl Dataset {
         }
     }
 
-    fn default_missing(&self) -> Missing {
+    fn default_missing(&self) -> MissingChunks {
         self.inner.session.shared.missing
     }
 
@@ -353,12 +353,12 @@ impl Dataset {
         error.at_path(self.inner.model.variable_path(variable)).by(self.inner.driver.name())
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownSources> {
         self.inner.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Inner {
+impl Drop for DatasetInner {
     fn drop(&mut self) {
         self.session.shared.chunks.forget(self.opening);
         if self.others.owned.is_some() && self.under.is_none() {

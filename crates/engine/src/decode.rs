@@ -1,5 +1,5 @@
 //! From the bytes of a stored chunk to the bytes of its elements.
-use ncirrus_codec::{CodecError, Element, NumberKind, NumberType};
+use ncirrus_codec::{CodecError, DecodedElement, NumberKind, NumberType};
 use ncirrus_layout::{ByteOrder, Detail, Error, ErrorKind, StoredType};
 
 /// An error of a codec in the words of the engine.
@@ -22,14 +22,18 @@ pub(crate) fn codec_error(error: CodecError) -> Error {
 }
 
 /// What codecs may know of stored elements.
-pub(crate) fn element_of(stored: &StoredType) -> Element {
+pub(crate) fn element_of(stored: &StoredType) -> DecodedElement {
     let number = |kind, size: u8, order| {
-        Element::of(NumberType { kind, size: size.into(), big_endian: order == ByteOrder::Big && size > 1 })
+        DecodedElement::of(NumberType {
+            kind,
+            size: size.into(),
+            big_endian: order == ByteOrder::Big && size > 1,
+        })
     };
     match *stored {
         StoredType::Integer { size, signed: true, order } => number(NumberKind::Signed, size, order),
         StoredType::Integer { size, signed: false, order } => number(NumberKind::Unsigned, size, order),
         StoredType::Float { size, order } => number(NumberKind::Float, size, order),
-        _ => Element::sized(stored.byte_len().and_then(|len| usize::try_from(len).ok())),
+        _ => DecodedElement::sized(stored.byte_len().and_then(|len| usize::try_from(len).ok())),
     }
 }

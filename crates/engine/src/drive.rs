@@ -1,37 +1,38 @@
 //! Running steps to their end: whatever a step needs is fetched at once, and it is run again.
 mod requests;
 
-use crate::cache::{Held, Snapshot, changed};
+use crate::cache::{PinnedBytes, StoreSnapshot, changed};
 use crate::dataset::Dataset;
 use crate::merge::split;
-use crate::nesting::Nesting;
-use crate::session::{Fetching, Shared};
-use crate::view::{BlockingView, Extra, StallingView, check_document, document_error};
+use crate::nesting::ReadDepth;
+use crate::session::{PendingRequest, SharedSession};
+use crate::view::{BlockingView, DriveExtras, StallingView, check_document, document_error};
 use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{
-    Blob, Error, ErrorKind, Listing, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
+    Error, ErrorKind, Listing, Memo, Needs, ObjectBytes, ObjectId, Result, Stall, Step, VariableRef, View,
+    Want,
 };
 use ncirrus_model::{Selection, Values};
-use requests::Sorted;
+use requests::SortedNeeds;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What steps of one dataset run against.
 #[derive(Clone)]
-pub(crate) struct Context {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) snapshot: Arc<Snapshot>,
+pub(crate) struct DriveContext {
+    pub(crate) shared: Arc<SharedSession>,
+    pub(crate) snapshot: Arc<StoreSnapshot>,
     pub(crate) memo: Arc<Memo>,
     /// The dataset, once it is open: whose variables a step may ask values of.
     pub(crate) dataset: Option<Dataset>,
     /// Of which reads this is part.
-    pub(crate) nesting: Nesting,
+    pub(crate) nesting: ReadDepth,
 }
 
-impl Context {
+impl DriveContext {
     /// Runs a step to its end.
     ///
     /// # Errors
@@ -44,7 +45,7 @@ impl Context {
                 Err(Stall::Need(needs)) => Err(no_progress(&needs)),
             };
         }
-        let (mut held, mut extra) = (Held::default(), Extra::default());
+        let (mut held, mut extra) = (PinnedBytes::default(), DriveExtras::default());
         loop {
             let result = step(&StallingView::new(self, &mut held, &mut extra));
             match result {
@@ -76,8 +77,8 @@ impl Context {
         })
     }
 
-    async fn fetch(&self, needs: &Needs, held: &mut Held, extra: &mut Extra) -> Result<()> {
-        let sorted = Sorted::new(needs, &self.snapshot, held);
+    async fn fetch(&self, needs: &Needs, held: &mut PinnedBytes, extra: &mut DriveExtras) -> Result<()> {
+        let sorted = SortedNeeds::new(needs, &self.snapshot, held);
         if sorted.is_empty() {
             return Err(no_progress(needs));
         }
@@ -93,7 +94,11 @@ impl Context {
         self.fetch_values(sorted.values, extra).await
     }
 
-    async fn fetch_values(&self, asked: Vec<(VariableRef, Selection)>, extra: &mut Extra) -> Result<()> {
+    async fn fetch_values(
+        &self,
+        asked: Vec<(VariableRef, Selection)>,
+        extra: &mut DriveExtras,
+    ) -> Result<()> {
         let mut distinct: Vec<(VariableRef, Selection)> = Vec::with_capacity(asked.len());
         for one in asked {
             if !distinct.contains(&one) {
@@ -116,8 +121,8 @@ impl Context {
     async fn fetch_objects(
         &self,
         requests: Vec<(ObjectId, Want)>,
-        held: &mut Held,
-        extra: &mut Extra,
+        held: &mut PinnedBytes,
+        extra: &mut DriveExtras,
     ) -> Result<()> {
         let mut requests = requests.into_iter();
         let mut under_way = FuturesUnordered::new();
@@ -147,7 +152,7 @@ impl Context {
         &self,
         object: ObjectId,
         want: Want,
-    ) -> Result<impl Future<Output = (ObjectId, Result<Option<Blob>>)> + use<>> {
+    ) -> Result<impl Future<Output = (ObjectId, Result<Option<ObjectBytes>>)> + use<>> {
         let most = (want == Want::All).then(|| self.shared.document_bytes());
         let (request, shared) = (self.request(object, want, most)?, Arc::clone(&self.shared));
         Ok(async move {
@@ -171,9 +176,9 @@ impl Context {
         object: ObjectId,
         want: Want,
         most: Option<u64>,
-    ) -> Result<impl Future<Output = (ObjectId, Result<Option<Blob>>)> + use<>> {
+    ) -> Result<impl Future<Output = (ObjectId, Result<Option<ObjectBytes>>)> + use<>> {
         let store = self.snapshot.store();
-        let fetching: Fetching = match most {
+        let fetching: PendingRequest = match most {
             Some(most) => self.shared.network.fetch_at_most(store, object.clone(), want, most)?,
             None => self.shared.network.fetch(store, object.clone(), want)?,
         };
@@ -188,7 +193,7 @@ impl Context {
     }
 
     /// Starts asking for names.
-    fn begin_listings(&self, asked: Vec<(ObjectId, Option<String>)>) -> Result<Vec<Listed>> {
+    fn begin_listings(&self, asked: Vec<(ObjectId, Option<String>)>) -> Result<Vec<PendingListing>> {
         let begin = |(prefix, page): (ObjectId, Option<String>)| {
             let list = self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?;
             Ok((prefix, page, list))
@@ -196,7 +201,12 @@ impl Context {
         asked.into_iter().map(begin).collect()
     }
 
-    async fn take_listings(&self, begun: Vec<Listed>, held: &mut Held, extra: &mut Extra) {
+    async fn take_listings(
+        &self,
+        begun: Vec<PendingListing>,
+        held: &mut PinnedBytes,
+        extra: &mut DriveExtras,
+    ) {
         for (prefix, page, list) in begun {
             let listing = list.await;
             self.fetched(0);
@@ -209,15 +219,15 @@ impl Context {
 }
 
 /// A listing that is under way: of a page below a prefix.
-type Listed = (ObjectId, Option<String>, Fetching<Listing>);
+type PendingListing = (ObjectId, Option<String>, PendingRequest<Listing>);
 
 /// Fetches a range of an object, or all of it: in one request, or in several at once when it is longer than the store
 /// likes.
 pub(crate) async fn fetch_range(
-    context: &Context,
+    context: &DriveContext,
     object: &ObjectId,
     range: Option<&Range<u64>>,
-) -> Result<Option<Blob>> {
+) -> Result<Option<ObjectBytes>> {
     let cap = context.snapshot.store().facts().range_cap.max(1);
     let Some(range) = range.filter(|range| range.end.saturating_sub(range.start) > cap) else {
         let want = range.map_or(Want::All, |range| Want::Range(range.clone()));
@@ -225,7 +235,7 @@ pub(crate) async fn fetch_range(
     };
     let parts = split(range, cap).map(|part| context.request(object.clone(), Want::Range(part), None));
     let parts = futures_util::future::join_all(parts.collect::<Result<Vec<_>>>()?).await;
-    let mut joined: Option<Blob> = None;
+    let mut joined: Option<ObjectBytes> = None;
     let mut bytes = BytesMut::new();
     for (_, part) in parts {
         let Some(part) = part? else { return Ok(None) };
@@ -236,7 +246,7 @@ pub(crate) async fn fetch_range(
         }
         bytes.extend_from_slice(&part.bytes);
     }
-    Ok(joined.map(|first| Blob { bytes: bytes.freeze(), ..first }))
+    Ok(joined.map(|first| ObjectBytes { bytes: bytes.freeze(), ..first }))
 }
 
 fn no_progress(needs: &Needs) -> Error {

@@ -26,10 +26,10 @@ mod write;
 
 pub use chunks::StoredChunk;
 pub use dataset::{AbsentFragment, Dataset, FragmentCheck, FragmentInfo, FragmentKind};
-pub use plan::{Plan, PlannedRequest, PlannedSource};
-pub use read::Report;
-pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics, most_threads};
+pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
+pub use read::ReadReport;
+pub use session::{MissingChunks, Session, SessionBuilder, SessionStatistics, ShortChunks, most_threads};
 pub use write::{
-    Copied, CopyPlan, EncodedChunk, Skipped, Treatment, Writer, copy_around_damage, copy_selection,
-    copy_variable, element_in, plan_copy,
+    CopiedCounts, CopyPlan, DatasetWriter, EncodedChunk, SkippedPart, ValueTreatment, copy_around_damage,
+    copy_selection, copy_variable, element_in, plan_copy,
 };

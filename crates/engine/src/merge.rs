@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A request for bytes of one object, and for which of the askers it is.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Merged<T> {
+pub(crate) struct MergedRequest<T> {
     /// The object.
     pub(crate) object: ObjectId,
     /// The bytes; `None` for the whole object.
@@ -13,7 +13,7 @@ pub(crate) struct Merged<T> {
     pub(crate) askers: Vec<(Option<Range<u64>>, T)>,
 }
 
-impl<T> Merged<T> {
+impl<T> MergedRequest<T> {
     /// Refuses more bytes than a chunk may have: how many there are stands in a file.
     pub(crate) fn check_len(&self, limits: &Limits) -> Result<()> {
         let len = self.range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
@@ -26,9 +26,9 @@ pub(crate) fn merge<T>(
     mut asked: Vec<(ObjectId, Option<Range<u64>>, T)>,
     gap: u64,
     cap: u64,
-) -> Vec<Merged<T>> {
+) -> Vec<MergedRequest<T>> {
     asked.sort_by(|a, b| (&a.0, a.1.as_ref().map(bounds)).cmp(&(&b.0, b.1.as_ref().map(bounds))));
-    let mut merged: Vec<Merged<T>> = Vec::new();
+    let mut merged: Vec<MergedRequest<T>> = Vec::new();
     for (object, range, asker) in asked {
         if let Some(last) = merged.last_mut().filter(|last| last.object == object)
             && let Some(joined) = join(last.range.as_ref(), range.as_ref(), gap, cap)
@@ -37,7 +37,7 @@ pub(crate) fn merge<T>(
             last.askers.push((range, asker));
             continue;
         }
-        merged.push(Merged { object, range: range.clone(), askers: vec![(range, asker)] });
+        merged.push(MergedRequest { object, range: range.clone(), askers: vec![(range, asker)] });
     }
     merged
 }

@@ -1,23 +1,23 @@
 //! Reads that are part of other reads: how deep they are, and of which variables.
-use crate::session::Counters;
+use crate::session::SessionCounters;
 use ncirrus_layout::{Error, Limits, ObjectId, Result};
 use std::sync::Arc;
 
 /// Of which reads a read or a step is part.
 #[derive(Clone, Default)]
-pub(crate) struct Nesting {
+pub(crate) struct ReadDepth {
     depth: u32,
-    mosaics: Option<Arc<Mosaic>>,
+    mosaics: Option<Arc<MosaicFrame>>,
     fragments: u32,
-    tally: Option<Arc<Counters>>,
+    tally: Option<Arc<SessionCounters>>,
 }
 
 /// A variable that is being put together from others.
-struct Mosaic {
+struct MosaicFrame {
     dataset: ObjectId,
     path: String,
     number: u32,
-    outer: Option<Arc<Mosaic>>,
+    outer: Option<Arc<MosaicFrame>>,
 }
 
 /// Variables put together from others may nest so deep.
@@ -25,9 +25,9 @@ const MOSAIC_DEPTH: u32 = 16;
 /// Aggregations of aggregations may nest so deep (docs/spec/cfa.md 5.2).
 const FRAGMENT_DEPTH: u32 = 8;
 
-impl Nesting {
+impl ReadDepth {
     /// Of a read whose requests are counted apart from those of others.
-    pub(crate) fn counted(tally: &Arc<Counters>) -> Self {
+    pub(crate) fn counted(tally: &Arc<SessionCounters>) -> Self {
         Self { tally: Some(Arc::clone(tally)), ..Self::default() }
     }
 
@@ -37,7 +37,7 @@ impl Nesting {
     }
 
     /// Where the requests are counted, besides the session's statistics.
-    pub(crate) fn tally(&self) -> Option<Arc<Counters>> {
+    pub(crate) fn tally(&self) -> Option<Arc<SessionCounters>> {
         self.tally.clone()
     }
 
@@ -91,7 +91,7 @@ impl Nesting {
             return Err(Error::limit(message));
         }
         let (dataset, path, outer) = (dataset.clone(), path.to_owned(), self.mosaics.clone());
-        let mosaics = Some(Arc::new(Mosaic { dataset, path, number, outer }));
+        let mosaics = Some(Arc::new(MosaicFrame { dataset, path, number, outer }));
         Ok(Self { mosaics, ..self.deeper(limits)? })
     }
 }

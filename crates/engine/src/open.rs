@@ -1,14 +1,14 @@
 //! Finding out what lies at an address.
 mod found;
 
-use found::Found;
+use found::FoundInstead;
 pub(crate) use found::is_zip;
 
-use crate::drive::Context;
+use crate::drive::DriveContext;
 use ncirrus_layout::{
     Confidence, Driver, Error, Need, ObjectId, Result, Stall, Step, View, join_each, settle,
 };
-use ncirrus_store::Facts;
+use ncirrus_store::StoreFacts;
 use std::sync::Arc;
 
 /// The driver that is surest to know the dataset at `root`; the first of those that are equally sure.
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// `NotFound` when nothing is there; what a driver fails with when no other knows the dataset; else what was found
 /// instead of a dataset.
 pub(crate) async fn probe(
-    context: &Context,
+    context: &DriveContext,
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
 ) -> Result<Arc<dyn Driver>> {
@@ -82,7 +82,7 @@ fn need_of(probe: &Step<Confidence>, root: &ObjectId) -> Option<Need> {
 
 /// Whether an address is asked for as an object before anything below it is: one that is named as files are, and one at a
 /// web server, which answers for folders with pages, unless it is named as a tree.
-fn is_asked_first(root: &ObjectId, facts: &Facts) -> bool {
+fn is_asked_first(root: &ObjectId, facts: &StoreFacts) -> bool {
     let ending = root.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     let is_any = |endings: &[&str]| ending.as_deref().is_some_and(|ending| endings.contains(&ending));
     is_any(&FILES) || (!facts.lists && !root.key().is_empty() && !is_any(&TREES))
@@ -95,14 +95,14 @@ const FILES: [&str; 14] =
 const TREES: [&str; 4] = ["zarr", "zarr2", "zarr3", "nczarr"];
 
 /// Why no driver knows what is there.
-async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
+async fn explain(context: &DriveContext, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
     let names: Vec<&str> = drivers.iter().map(|driver| driver.name()).collect();
     let store = context.snapshot.store();
     let lists = store.facts().lists;
     let error = match context.drive(|view| found::look(view, root, lists)).await {
         // A store of a local folder is there because the folder is.
-        Ok(Found::Nothing) if store.local().is_some() && root.key().is_empty() => {
-            Found::EmptyDirectory.describe("")
+        Ok(FoundInstead::Nothing) if store.local().is_some() && root.key().is_empty() => {
+            FoundInstead::EmptyDirectory.describe("")
         }
         Ok(found) => found.describe(&names.join(", ")),
         Err(error) => error,

@@ -7,17 +7,17 @@ use tokio::sync::OnceCell;
 /// Open datasets that belong to one that the caller opened: all are seen in the state of their first touch, for as
 /// long as that one lives.
 #[derive(Default)]
-pub(crate) struct Others {
-    kept: Mutex<Kept>,
+pub(crate) struct ReferencedDatasets {
+    kept: Mutex<KeptDatasets>,
 }
 
 #[derive(Default)]
-struct Kept {
-    entries: Vec<Entry>,
+struct KeptDatasets {
+    entries: Vec<ReferencedEntry>,
     clock: u64,
 }
 
-struct Entry {
+struct ReferencedEntry {
     root: ObjectId,
     used: u64,
     dataset: Arc<OnceCell<Dataset>>,
@@ -26,7 +26,7 @@ struct Entry {
 /// Open datasets that are kept.
 pub(crate) const KEPT: usize = 256;
 
-impl Others {
+impl ReferencedDatasets {
     /// The dataset at `root`. Whoever comes first opens it; others wait for that. Opening never waits for other
     /// datasets, so that nobody waits for each other.
     ///
@@ -54,7 +54,7 @@ impl Others {
             kept.entries.swap_remove(oldest);
         }
         let dataset = Arc::default();
-        kept.entries.push(Entry { root: root.clone(), used, dataset: Arc::clone(&dataset) });
+        kept.entries.push(ReferencedEntry { root: root.clone(), used, dataset: Arc::clone(&dataset) });
         dataset
     }
 }

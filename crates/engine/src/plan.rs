@@ -3,10 +3,10 @@ mod cuts;
 mod summary;
 mod walk;
 
-pub use summary::{Plan, PlannedRequest, PlannedSource};
+pub use summary::{PlannedRequest, PlannedSource, ReadPlan};
 
-pub(crate) use cuts::{Cuts, Pick, Segment};
-pub(crate) use walk::{Run, Sizes, Walk};
+pub(crate) use cuts::{AxisSlab, ChunkIntersections, IndexPair};
+pub(crate) use walk::{ElementRun, ElementSizes, ElementWalk};
 
 use ncirrus_layout::{Error, Result};
 

@@ -10,66 +10,66 @@ mod sequences;
 mod unit;
 mod window;
 
-use crate::bound::{Bound, ELEMENT_MARK, Elements, Ground};
+use crate::bound::{BoundSource, ELEMENT_MARK, ElementDecoding, StorageLayout};
 use crate::convert;
 use crate::dataset::{AbsentFragment, Dataset};
-use crate::drive::Context;
-use crate::plan::{Cuts, Sizes};
-use crate::scatter::Output;
-use crate::session::Missing;
-use job::{Job, Target};
+use crate::drive::DriveContext;
+use crate::plan::{ChunkIntersections, ElementSizes};
+use crate::scatter::OutputBuffer;
+use crate::session::MissingChunks;
+use job::{ChunkTarget, ChunkTask};
 pub(crate) use local::absent_object;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::{Model, Selection, Values, VarId};
 pub(crate) use remote::part_of;
-use sequences::Decoded;
+use sequences::DecodedSequences;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use window::Windows;
+use window::ChunkBatches;
 
 /// One read of one variable.
-pub(crate) struct Reading<'a> {
+pub(crate) struct VariableRead<'a> {
     pub(crate) dataset: &'a Dataset,
     pub(crate) variable: VarId,
-    pub(crate) context: Context,
-    pub(crate) bound: &'a Bound,
+    pub(crate) context: DriveContext,
+    pub(crate) bound: &'a BoundSource,
     pub(crate) model: &'a Model,
     pub(crate) opening: u64,
-    missing: Missing,
+    missing: MissingChunks,
     fragments_absent: Mutex<Vec<AbsentFragment>>,
     absent: Mutex<Vec<Vec<u64>>>,
     absent_count: AtomicU64,
     surplus: AtomicU64,
-    sequences: Decoded,
+    sequences: DecodedSequences,
     /// Whether the chunks that are touched fit the cache together, so that it is worth asking.
     is_small: AtomicBool,
 }
 
 /// What was found while a selection was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
-    /// Coordinates of chunks that were never written, in no particular order; only with [`Missing::Report`].
+pub struct ReadReport {
+    /// Coordinates of chunks that were never written, in no particular order; only with [`MissingChunks::Report`].
     pub missing: Vec<Vec<u64>>,
     /// How many chunks were never written.
     pub missing_count: u64,
     /// How many chunks have more bytes than their elements (docs/spec/nczarr.md 4.3); the surplus was ignored.
     pub surplus_count: u64,
     /// Fragments of aggregated variables that were not there and whose elements are missing values: the first few, or,
-    /// with [`Missing::Report`] for absent fragments, all of them.
+    /// with [`MissingChunks::Report`] for absent fragments, all of them.
     pub absent: Vec<AbsentFragment>,
 }
 
 /// Missing chunks that a report lists at most.
 const LISTED: usize = 1 << 20;
 
-impl<'a> Reading<'a> {
+impl<'a> VariableRead<'a> {
     /// A read that has not begun.
     pub(crate) fn new(
         dataset: &'a Dataset,
         variable: VarId,
-        context: Context,
-        bound: &'a Bound,
-        missing: Missing,
+        context: DriveContext,
+        bound: &'a BoundSource,
+        missing: MissingChunks,
     ) -> Self {
         Self {
             dataset,
@@ -83,19 +83,19 @@ impl<'a> Reading<'a> {
             absent: Mutex::default(),
             absent_count: AtomicU64::new(0),
             surplus: AtomicU64::new(0),
-            sequences: Decoded::default(),
+            sequences: DecodedSequences::default(),
             is_small: AtomicBool::new(false),
         }
     }
 
     /// What was found on the way.
-    pub(crate) fn into_report(self) -> Report {
+    pub(crate) fn into_report(self) -> ReadReport {
         let mut missing = self.absent.into_inner().unwrap_or_else(PoisonError::into_inner);
         missing.sort_unstable();
         let mut absent = self.fragments_absent.into_inner().unwrap_or_else(PoisonError::into_inner);
         absent.sort_unstable();
         absent.dedup();
-        Report {
+        ReadReport {
             missing,
             missing_count: self.absent_count.into_inner(),
             surplus_count: self.surplus.into_inner(),
@@ -106,11 +106,11 @@ impl<'a> Reading<'a> {
     /// The selected values.
     pub(crate) async fn read(&self, selection: &Selection) -> Result<Values> {
         let count = self.count(selection)?;
-        if let Ground::Mosaic(tiles) = &self.bound.ground {
+        if let StorageLayout::Mosaic(tiles) = &self.bound.ground {
             return self.read_mosaic(tiles, selection, count).await;
         }
         match self.bound.elements {
-            Elements::Copied(copier) => {
+            ElementDecoding::Copied(copier) => {
                 check_memory(count, copier.native_len())?;
                 let mut values = convert::zeros(self.model, self.bound.ty, count)?;
                 let bytes = values.as_bytes_mut();
@@ -118,11 +118,11 @@ impl<'a> Reading<'a> {
                 self.fill_in(selection, bytes, None, true).await?;
                 Ok(values)
             }
-            Elements::Decoded { stored_len } | Elements::Referenced { stored_len } => {
+            ElementDecoding::Decoded { stored_len } | ElementDecoding::Referenced { stored_len } => {
                 self.read_gathered(selection, stored_len).await
             }
-            Elements::Sequences => self.read_sequences(selection, count).await,
-            Elements::Assembled => Err(Error::internal("values of other variables without tiles")),
+            ElementDecoding::Sequences => self.read_sequences(selection, count).await,
+            ElementDecoding::Assembled => Err(Error::internal("values of other variables without tiles")),
         }
     }
 
@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
                 out.len()
             )));
         }
-        if let Elements::Copied(_) = self.bound.elements {
+        if let ElementDecoding::Copied(_) = self.bound.elements {
             return self.fill_in(selection, out, None, false).await;
         }
         let values = self.read(selection).await?;
@@ -165,17 +165,17 @@ impl<'a> Reading<'a> {
         let sizes = self.bound.elements.sizes();
         let cuts = self.bound.cuts(selection);
         self.is_small.store(self.is_small_read(&cuts), Ordering::Relaxed);
-        let output = Output::new(bytes, cuts.clone(), &shape, sizes)?;
+        let output = OutputBuffer::new(bytes, cuts.clone(), &shape, sizes)?;
         let marks = match unwritten {
             None => None,
             Some(marks) => {
-                let sizes = Sizes { native: 1, ..sizes };
-                Some(Output::new(marks, cuts, &shape, sizes)?)
+                let sizes = ElementSizes { native: 1, ..sizes };
+                Some(OutputBuffer::new(marks, cuts, &shape, sizes)?)
             }
         };
         let fill = self.fill_bytes()?;
         let fill = if zeroed && fill.iter().all(|byte| *byte == 0) { Vec::new() } else { fill };
-        let mut windows = Windows::new(output, marks);
+        let mut windows = ChunkBatches::new(output, marks);
         while let Some(jobs) = windows.next_jobs(self).await? {
             self.run(jobs, &fill).await?;
         }
@@ -183,13 +183,13 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether all chunks of a selection fit half of the cache: of more, none would live until it is asked for again.
-    fn is_small_read(&self, cuts: &Cuts) -> bool {
-        let Ground::Chunks(chunks) = &self.bound.ground else { return false };
+    fn is_small_read(&self, cuts: &ChunkIntersections) -> bool {
+        let StorageLayout::Chunks(chunks) = &self.bound.ground else { return false };
         let bytes = cuts.cell_count().and_then(|cells| cells.checked_mul(chunks.usual_byte_len()));
         bytes.is_some_and(|bytes| bytes <= self.context.shared.chunks.budget() as u64 / 2)
     }
 
-    async fn run(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+    async fn run(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         match self.context.snapshot.store().local() {
             Some(local) => self.run_local(local, jobs, fill).await,
             None => self.run_remote(jobs, fill).await,
@@ -199,14 +199,16 @@ impl<'a> Reading<'a> {
     /// One element of fill as it stands in the result; nothing where elements are marked instead.
     fn fill_bytes(&self) -> Result<Vec<u8>> {
         match self.bound.elements {
-            Elements::Copied(copier) => {
+            ElementDecoding::Copied(copier) => {
                 let bytes = self.bound.source.fill.as_bytes();
                 let bytes = bytes.filter(|bytes| bytes.len() == copier.native_len());
                 let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
                 Ok(bytes.to_vec())
             }
-            Elements::Sequences => Ok(vec![0xff; ELEMENT_MARK]),
-            Elements::Decoded { .. } | Elements::Referenced { .. } | Elements::Assembled => Ok(Vec::new()),
+            ElementDecoding::Sequences => Ok(vec![0xff; ELEMENT_MARK]),
+            ElementDecoding::Decoded { .. }
+            | ElementDecoding::Referenced { .. }
+            | ElementDecoding::Assembled => Ok(Vec::new()),
         }
     }
 
@@ -220,11 +222,11 @@ impl<'a> Reading<'a> {
         self.context.shared.counters.missing();
         self.absent_count.fetch_add(1, Ordering::Relaxed);
         match self.missing {
-            Missing::Fill => {}
-            Missing::Error => {
+            MissingChunks::Fill => {}
+            MissingChunks::Error => {
                 return Err(Error::new(ErrorKind::Missing, "the chunk was never written").at_chunk(cell));
             }
-            Missing::Report => {
+            MissingChunks::Report => {
                 let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
                 if absent.len() < LISTED {
                     absent.push(cell.to_vec());
@@ -235,7 +237,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes over what a read found that is part of this one.
-    fn take_report(&self, report: Report) {
+    fn take_report(&self, report: ReadReport) {
         self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
         self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
         let mut absent = self.fragments_absent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -249,7 +251,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Fills a target: with the fill value, or with marks.
-    fn fill(&self, target: &mut Target<'_>, fill: &[u8]) {
+    fn fill(&self, target: &mut ChunkTarget<'_>, fill: &[u8]) {
         if !fill.is_empty() {
             target.part.fill(fill);
         }

@@ -1,43 +1,43 @@
 //! Writes decoded elements to where they belong in the caller's memory, from many threads at once.
 //!
-//! This is the one module of the crate with `unsafe`: an [`Output`] hands out [`Piece`]s that write into one buffer
+//! This is the one module of the crate with `unsafe`: an [`Output`] hands out [`ScatterPiece`]s that write into one buffer
 //! through a raw pointer. What makes it sound:
 //! - An `Output` borrows the buffer exclusively, and neither pieces nor parts outlive that borrow.
-//! - The pieces of a selection are disjoint: [`Cuts`] assigns every position of an axis to exactly one segment, and
-//!   every combination of segments comes up once. A piece becomes one [`Part`], or parts that hold disjoint elements;
+//! - The pieces of a selection are disjoint: [`ChunkIntersections`] assigns every position of an axis to exactly one segment, and
+//!   every combination of segments comes up once. A piece becomes one [`ScatterPart`], or parts that hold disjoint elements;
 //!   neither can be copied.
 //! - A part's walk was checked to stay inside the buffer when the part was made.
-use crate::convert::Copier;
-use crate::plan::{Cuts, Segment, Sizes, Walk, row_major};
+use crate::convert::RowCopier;
+use crate::plan::{AxisSlab, ChunkIntersections, ElementSizes, ElementWalk, row_major};
 use ncirrus_layout::{Error, Result};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The memory that the values of a selection go to.
-pub(crate) struct Output<'out> {
-    buffer: Buffer<'out>,
-    cuts: Cuts,
+pub(crate) struct OutputBuffer<'out> {
+    buffer: WholeBuffer<'out>,
+    cuts: ChunkIntersections,
     strides: Arc<[u64]>,
-    sizes: Sizes,
+    sizes: ElementSizes,
 }
 
 /// The elements of the selection that lie in one cell, and the memory that they go to.
-pub(crate) struct Piece<'out> {
-    buffer: Buffer<'out>,
-    segments: Vec<Segment>,
+pub(crate) struct ScatterPiece<'out> {
+    buffer: WholeBuffer<'out>,
+    segments: Vec<AxisSlab>,
     strides: Arc<[u64]>,
-    sizes: Sizes,
+    sizes: ElementSizes,
 }
 
 /// Elements whose place in the source is known.
-pub(crate) struct Part<'out> {
-    buffer: Buffer<'out>,
-    walk: Walk,
+pub(crate) struct ScatterPart<'out> {
+    buffer: WholeBuffer<'out>,
+    walk: ElementWalk,
 }
 
 /// The whole buffer; only this module looks at parts of it.
-struct Buffer<'out> {
+struct WholeBuffer<'out> {
     start: *mut u8,
     len: usize,
     borrow: PhantomData<&'out mut [u8]>,
@@ -46,51 +46,56 @@ struct Buffer<'out> {
 // SAFETY: a buffer stands for an exclusive borrow of bytes, which may be used from any thread; that no two threads use
 // the same bytes is upheld by handing out disjoint pieces (see the module's first lines).
 #[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
-unsafe impl Send for Buffer<'_> {}
+unsafe impl Send for WholeBuffer<'_> {}
 // SAFETY: nothing can be done with a shared reference to a buffer.
 #[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
-unsafe impl Sync for Buffer<'_> {}
+unsafe impl Sync for WholeBuffer<'_> {}
 
-impl<'out> Output<'out> {
+impl<'out> OutputBuffer<'out> {
     /// Hands out `bytes`, which hold the selected elements, in pieces.
-    pub(crate) fn new(bytes: &'out mut [u8], cuts: Cuts, shape: &[u64], sizes: Sizes) -> Result<Self> {
+    pub(crate) fn new(
+        bytes: &'out mut [u8],
+        cuts: ChunkIntersections,
+        shape: &[u64],
+        sizes: ElementSizes,
+    ) -> Result<Self> {
         let strides = row_major(shape, sizes.native as u64)?;
-        let buffer = Buffer { start: bytes.as_mut_ptr(), len: bytes.len(), borrow: PhantomData };
+        let buffer = WholeBuffer { start: bytes.as_mut_ptr(), len: bytes.len(), borrow: PhantomData };
         Ok(Self { buffer, cuts, strides: strides.into(), sizes })
     }
 
     /// The next piece; `None` at the end.
-    pub(crate) fn next_piece(&mut self) -> Option<Piece<'out>> {
+    pub(crate) fn next_piece(&mut self) -> Option<ScatterPiece<'out>> {
         let segments = self.cuts.next_piece()?;
         let strides = Arc::clone(&self.strides);
-        Some(Piece { buffer: self.buffer.again(), segments, strides, sizes: self.sizes })
+        Some(ScatterPiece { buffer: self.buffer.again(), segments, strides, sizes: self.sizes })
     }
 }
 
-impl<'out> Piece<'out> {
+impl<'out> ScatterPiece<'out> {
     /// The coordinates of the cell; `None` outside of what is stored.
     pub(crate) fn cell(&self) -> Option<Vec<u64>> {
         self.segments.iter().map(|segment| segment.cell).collect()
     }
 
     /// Fixes where the elements lie in a cell's bytes.
-    pub(crate) fn place(self, source_strides: &[u64]) -> Result<Part<'out>> {
-        let walk = Walk::new(&self.segments, source_strides, &self.strides, self.sizes);
+    pub(crate) fn place(self, source_strides: &[u64]) -> Result<ScatterPart<'out>> {
+        let walk = ElementWalk::new(&self.segments, source_strides, &self.strides, self.sizes);
         let walk = walk.filter(|walk| walk.target_span().end <= self.buffer.len);
         let walk = walk.ok_or_else(|| Error::internal("a piece of the selection lies outside the result"))?;
-        Ok(Part { buffer: self.buffer, walk })
+        Ok(ScatterPart { buffer: self.buffer, walk })
     }
 
     /// The elements without a source, for filling.
-    pub(crate) fn unplaced(self) -> Result<Part<'out>> {
+    pub(crate) fn unplaced(self) -> Result<ScatterPart<'out>> {
         let none = vec![0; self.segments.len()];
         self.place(&none)
     }
 }
 
-impl<'out> Part<'out> {
+impl<'out> ScatterPart<'out> {
     /// Where the elements lie.
-    pub(crate) fn walk(&self) -> &Walk {
+    pub(crate) fn walk(&self) -> &ElementWalk {
         &self.walk
     }
 
@@ -124,9 +129,9 @@ impl<'out> Part<'out> {
     }
 
     /// Copies the elements from the bytes of the cell.
-    pub(crate) fn copy_from(&mut self, source: &[u8], copier: &Copier) -> Result<()> {
+    pub(crate) fn copy_from(&mut self, source: &[u8], copier: &RowCopier) -> Result<()> {
         let (walk, buffer) = (&self.walk, &mut self.buffer);
-        let Sizes { stored, native } = walk.sizes();
+        let ElementSizes { stored, native } = walk.sizes();
         if walk.count() == 0 {
             return Ok(());
         }
@@ -170,7 +175,7 @@ impl<'out> Part<'out> {
     }
 }
 
-impl Buffer<'_> {
+impl WholeBuffer<'_> {
     fn again(&self) -> Self {
         Self { start: self.start, len: self.len, borrow: PhantomData }
     }

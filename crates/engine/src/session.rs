@@ -5,20 +5,20 @@ mod network;
 mod open_datasets;
 mod statistics;
 
-pub use statistics::Statistics;
+pub use statistics::SessionStatistics;
 
 pub(crate) use block_on::{block_on, may_block};
-pub(crate) use lanes::Worker;
-pub(crate) use network::{Fetching, Share};
+pub(crate) use lanes::WorkerBuffers;
+pub(crate) use network::{MemoryPermit, PendingRequest};
 pub(crate) use open_datasets::OpenDatasets;
-pub(crate) use statistics::Counters;
+pub(crate) use statistics::SessionCounters;
 
 use crate::cache::{ChunkCache, IndexCache};
-use lanes::Workers;
-use ncirrus_codec::Registry;
+use lanes::WorkerPool;
+use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
 use ncirrus_store::StoreOptions;
-use network::Network;
+use network::NetworkRuntime;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use std::sync::{Arc, Weak};
 /// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedSession>,
     /// Open datasets that others take values from; those themselves do not hold it, so that nobody holds himself.
     open_datasets: Option<Arc<OpenDatasets>>,
 }
@@ -42,20 +42,20 @@ pub struct SessionBuilder {
     metadata_cache: usize,
     limits: Limits,
     durable: bool,
-    missing: Missing,
+    missing: MissingChunks,
     short_chunks: ShortChunks,
-    registry: Registry,
+    registry: CodecRegistry,
     index: Option<(PathBuf, u64)>,
     overlays: Vec<Arc<dyn Overlay>>,
     stores: StoreOptions,
     open_datasets: usize,
-    fragments_absent: Option<Missing>,
+    fragments_absent: Option<MissingChunks>,
     local_fragments: bool,
 }
 
 /// What reading a chunk that was never written does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Missing {
+pub enum MissingChunks {
     /// Its elements are fill.
     #[default]
     Fill,
@@ -75,29 +75,29 @@ pub enum ShortChunks {
     Fill,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct SharedSession {
     pub(crate) pool: rayon::ThreadPool,
-    pub(crate) registry: Registry,
+    pub(crate) registry: CodecRegistry,
     pub(crate) limits: Limits,
     pub(crate) memory: usize,
     pub(crate) metadata_cache: usize,
     pub(crate) durable: bool,
-    pub(crate) missing: Missing,
+    pub(crate) missing: MissingChunks,
     pub(crate) short_chunks: ShortChunks,
-    pub(crate) counters: Counters,
+    pub(crate) counters: SessionCounters,
     pub(crate) chunks: ChunkCache,
     pub(crate) index: Option<Arc<IndexCache>>,
-    pub(crate) network: Network,
-    pub(crate) workers: Workers,
+    pub(crate) network: NetworkRuntime,
+    pub(crate) workers: WorkerPool,
     pub(crate) overlays: Vec<Arc<dyn Overlay>>,
     pub(crate) stores: StoreOptions,
     pub(crate) open_datasets: Weak<OpenDatasets>,
-    pub(crate) fragments_absent: Option<Missing>,
+    pub(crate) fragments_absent: Option<MissingChunks>,
     pub(crate) local_fragments: bool,
     opened: AtomicU64,
 }
 
-impl Shared {
+impl SharedSession {
     /// Bytes that a metadata document may have: what is made of it takes several times as many.
     pub(crate) fn document_bytes(&self) -> u64 {
         let share = (self.memory as u64 / 4).max(LEAST_DOCUMENT);
@@ -132,9 +132,9 @@ impl Session {
             metadata_cache: 64 << 20,
             limits: Limits::default(),
             durable: true,
-            missing: Missing::default(),
+            missing: MissingChunks::default(),
             short_chunks: ShortChunks::default(),
-            registry: Registry::builtin(),
+            registry: CodecRegistry::builtin(),
             index: None,
             overlays: Vec::new(),
             stores: StoreOptions::default(),
@@ -159,7 +159,7 @@ impl Session {
     }
 
     /// What was fetched and decoded so far.
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> SessionStatistics {
         self.shared.counters.read()
     }
 
@@ -189,12 +189,12 @@ impl Session {
     }
 
     /// The codecs that chunks are decoded and encoded with.
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &CodecRegistry {
         &self.shared.registry
     }
 }
 
-impl Shared {
+impl SharedSession {
     /// A number that no dataset opened before has: cached chunks of two openings are never mixed up.
     pub(crate) fn next_opening(&self) -> u64 {
         self.opened.fetch_add(1, Ordering::Relaxed)
@@ -247,7 +247,7 @@ impl SessionBuilder {
 
     /// What reading a chunk that was never written does.
     #[must_use]
-    pub fn missing(self, missing: Missing) -> Self {
+    pub fn missing(self, missing: MissingChunks) -> Self {
         Self { missing, ..self }
     }
 
@@ -259,7 +259,7 @@ impl SessionBuilder {
 
     /// The codecs that chunks are decoded and encoded with: those that are built in, by default.
     #[must_use]
-    pub fn registry(self, registry: Registry) -> Self {
+    pub fn registry(self, registry: CodecRegistry) -> Self {
         Self { registry, ..self }
     }
 
@@ -294,7 +294,7 @@ impl SessionBuilder {
     /// default. Elements that are filled in are always reported ([`Dataset::warnings`](crate::Dataset::warnings));
     /// `Report` lists all of them in the read's report.
     #[must_use]
-    pub fn fragments_absent(self, absent: Missing) -> Self {
+    pub fn fragments_absent(self, absent: MissingChunks) -> Self {
         Self { fragments_absent: Some(absent), ..self }
     }
 
@@ -318,7 +318,7 @@ impl SessionBuilder {
                 Error::new(ErrorKind::Io { retryable: true }, "cannot start threads").because(error)
             })?;
         let open_datasets = Arc::new(OpenDatasets::new(self.open_datasets));
-        let shared = Shared {
+        let shared = SharedSession {
             pool,
             registry: self.registry,
             limits: self.limits,
@@ -327,11 +327,11 @@ impl SessionBuilder {
             durable: self.durable,
             missing: self.missing,
             short_chunks: self.short_chunks,
-            counters: Counters::default(),
+            counters: SessionCounters::default(),
             chunks: ChunkCache::new(self.chunk_cache),
             index: self.index.map(|(folder, most)| Arc::new(IndexCache::of_indexes(folder, most))),
-            network: Network::new(self.memory),
-            workers: Workers::default(),
+            network: NetworkRuntime::new(self.memory),
+            workers: WorkerPool::default(),
             overlays: self.overlays,
             stores: self.stores,
             open_datasets: Arc::downgrade(&open_datasets),

@@ -1,9 +1,9 @@
 //! How many bytes a variable takes where it is stored.
 use crate::dataset::Dataset;
-use crate::nesting::Nesting;
+use crate::nesting::ReadDepth;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
-    Cells, ChunkGrid, ChunkRef, ErrorKind, Layout, Location, Result, Source, TileIndex, TileSource,
+    CellList, ChunkGrid, ChunkRef, ErrorKind, Layout, Location, Result, Source, TileIndex, TileSource,
     VariableRef,
 };
 use ncirrus_model::{Region, VarId};
@@ -26,10 +26,10 @@ impl Dataset {
     /// # Errors
     /// Why the variable is inaccessible, or the damage of an index.
     pub async fn stored_bytes(&self, variable: VarId) -> Result<Option<u64>> {
-        self.stored_deep(variable, Nesting::default()).await
+        self.stored_deep(variable, ReadDepth::default()).await
     }
 
-    fn stored_deep(&self, variable: VarId, nesting: Nesting) -> BoxFuture<'_, Result<Option<u64>>> {
+    fn stored_deep(&self, variable: VarId, nesting: ReadDepth) -> BoxFuture<'_, Result<Option<u64>>> {
         Box::pin(async move {
             let source = Arc::clone(&self.bound(variable, &nesting).await?.source);
             match &source.layout {
@@ -47,7 +47,7 @@ impl Dataset {
         &self,
         tiles: &dyn TileIndex,
         extent: &[u64],
-        nesting: Nesting,
+        nesting: ReadDepth,
     ) -> Result<Option<u64>> {
         if self.store().local().is_none() {
             return Ok(None);
@@ -104,7 +104,7 @@ impl Dataset {
         while next < total {
             let cells = batch(grid, &counts, next, total);
             next += cells.len() as u64;
-            for chunk in self.context(Nesting::default()).drive(|view| index.locate(view, &cells)).await? {
+            for chunk in self.context(ReadDepth::default()).drive(|view| index.locate(view, &cells)).await? {
                 match byte_len(&chunk, store.local())? {
                     Some(len) => sum = sum.saturating_add(len),
                     None => return Ok(None),
@@ -116,8 +116,8 @@ impl Dataset {
 }
 
 /// Some cells, from the `first` on in row-major order.
-fn batch(grid: &ChunkGrid, counts: &[u64], first: u64, total: u64) -> Cells {
-    let mut cells = Cells::new(grid.rank());
+fn batch(grid: &ChunkGrid, counts: &[u64], first: u64, total: u64) -> CellList {
+    let mut cells = CellList::new(grid.rank());
     let mut cell = vec![0; counts.len()];
     for number in (first..total).take(BATCH) {
         let mut rest = number;

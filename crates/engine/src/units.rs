@@ -15,16 +15,16 @@ mod unit;
 mod tests;
 
 pub use calendar::Calendar;
-pub use date::Date;
+pub use date::CivilDate;
 pub use time::TimeUnits;
 pub use unit::Unit;
 
-use grammar::Spec;
+use grammar::UnitSpec;
 use ncirrus_layout::{Error, Result};
 
 /// How numbers in one unit become numbers in another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Conversion {
+pub enum UnitConversion {
     /// Times a slope, plus an intercept.
     Linear {
         /// What a difference of one becomes.
@@ -43,7 +43,7 @@ pub enum Conversion {
     },
 }
 
-impl Conversion {
+impl UnitConversion {
     /// The number in the other unit.
     pub fn apply(&self, number: f64) -> f64 {
         match self {
@@ -72,19 +72,19 @@ impl Conversion {
 /// # Errors
 /// `Malformed` for what is no unit; `Unsupported` for logarithmic units of no reference; `Invalid` when the units measure different
 /// things, or the calendars differ.
-pub fn conversion(from: (&str, Option<&str>), to: (&str, Option<&str>)) -> Result<Option<Conversion>> {
+pub fn conversion(from: (&str, Option<&str>), to: (&str, Option<&str>)) -> Result<Option<UnitConversion>> {
     let ((from, from_calendar), (to, to_calendar)) = (from, to);
     if from == to && from_calendar == to_calendar {
         return Ok(None);
     }
     let conversion = match (grammar::parse(from)?, grammar::parse(to)?) {
-        (Spec::Plain(one), Spec::Plain(other)) => one.to(&other)?,
-        (Spec::Since(one), Spec::Since(other)) => {
+        (UnitSpec::Plain(one), UnitSpec::Plain(other)) => one.to(&other)?,
+        (UnitSpec::Since(one), UnitSpec::Since(other)) => {
             let one = TimeUnits::new(&one, from_calendar)?;
             let Some(conversion) = one.to(&TimeUnits::new(&other, to_calendar)?)? else { return Ok(None) };
             conversion
         }
         _ => return Err(Error::invalid("only one of them is a time since a date")),
     };
-    Ok(Some(conversion).filter(|it| *it != Conversion::Linear { slope: 1.0, intercept: 0.0 }))
+    Ok(Some(conversion).filter(|it| *it != UnitConversion::Linear { slope: 1.0, intercept: 0.0 }))
 }

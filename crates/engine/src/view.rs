@@ -3,11 +3,11 @@ mod blocking;
 mod stalling;
 
 pub(crate) use blocking::BlockingView;
-pub(crate) use stalling::{Extra, StallingView};
+pub(crate) use stalling::{DriveExtras, StallingView};
 
-use crate::session::Shared;
+use crate::session::SharedSession;
 use bytes::Bytes;
-use ncirrus_codec::{ChunkInfo, Element};
+use ncirrus_codec::{ChunkInfo, DecodedElement};
 use ncirrus_layout::{Error, Limits, ObjectId, Result};
 use ncirrus_model::CodecSpec;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(crate) struct EncodedPart {
 
 impl EncodedPart {
     /// The decoded bytes.
-    fn decode(&self, shared: &Shared, encoded: &[u8]) -> Result<Bytes> {
+    fn decode(&self, shared: &SharedSession, encoded: &[u8]) -> Result<Bytes> {
         let len = shared.limits.metadata_len(self.len, "an encoded metadata structure")?;
         if (encoded.len() as u64) < self.range.end.saturating_sub(self.range.start) {
             return Err(Error::malformed(format!(
@@ -38,7 +38,7 @@ impl EncodedPart {
                 self.range.end - self.range.start
             )));
         }
-        let chunk = ChunkInfo { shape: vec![self.len], element: Element::sized(Some(1)) };
+        let chunk = ChunkInfo { shape: vec![self.len], element: DecodedElement::sized(Some(1)) };
         let chain = shared.registry.bind(&self.codecs, &chunk).map_err(crate::decode::codec_error)?;
         let mut decoded = vec![0; len];
         shared
@@ -54,7 +54,7 @@ impl EncodedPart {
 }
 
 /// Checks that a document may be read into memory.
-pub(crate) fn check_document(shared: &Shared, object: &ObjectId, len: u64) -> Result<()> {
+pub(crate) fn check_document(shared: &SharedSession, object: &ObjectId, len: u64) -> Result<()> {
     let most = shared.document_bytes();
     if len > most {
         return Err(document_error(&format!("{len} bytes, more than the limit of {most}")).at_object(object));

@@ -1,8 +1,8 @@
 //! Writing: staging, encoding, putting and committing, for every format.
 //!
-//! A [`Writer`] holds the model as it is being edited and the cells that are partly written. Cells that a write covers
+//! A [`DatasetWriter`] holds the model as it is being edited and the cells that are partly written. Cells that a write covers
 //! wholly are encoded at once, on all threads; others are completed in a bounded write-back cache. What is put before a
-//! commit is not yet true: [`Writer::sync`] carries out the format's phases in order, each durable before the next.
+//! commit is not yet true: [`DatasetWriter::sync`] carries out the format's phases in order, each durable before the next.
 //!
 //! The rules that hold it together:
 //! - Every cell has a lock of its own, taken in ascending order, by writes, reads and whoever spills: what is staged,
@@ -38,67 +38,68 @@ mod target;
 mod tests;
 
 pub use copy::{
-    Copied, CopyPlan, Skipped, Treatment, copy_around_damage, copy_selection, copy_variable, plan_copy,
+    CopiedCounts, CopyPlan, SkippedPart, ValueTreatment, copy_around_damage, copy_selection, copy_variable,
+    plan_copy,
 };
 pub use definitions::element_in;
 pub use encoded::EncodedChunk;
 
 use crate::dataset::Dataset;
-use crate::drive::Context;
+use crate::drive::DriveContext;
 use crate::session::Session;
-use definitions::{Definitions, translated};
-use editing::Turns;
-use flight::Flight;
+use definitions::{WriterDefinitions, translated};
+use editing::EditTurns;
+use flight::UploadQueue;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
-    Abilities, Error, ErrorKind, Memo, ObjectId, Phase, Placer, Put, Result, Step, View, Writing,
+    Abilities, Error, ErrorKind, Memo, ObjectId, Placer, PutPhase, Result, Step, StorePut, View, Writing,
 };
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
-use put::Output;
-use rivals::Rivals;
-use stage::{Key, Stage};
+use put::TargetStore;
+use rivals::ConflictControl;
+use stage::{ChunkKey, WriteBackCache};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use target::Target;
+use target::WriteTarget;
 
 /// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
 /// was written before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is
 /// lost when the writer is dropped.
-pub struct Writer {
+pub struct DatasetWriter {
     /// Dropped first: it waits for the network, which ends with the session.
-    flight: Flight,
+    flight: UploadQueue,
     session: Session,
     store: Arc<dyn Store>,
     memo: Arc<Memo>,
-    output: Output,
+    output: TargetStore,
     abilities: Abilities,
     placer: Mutex<Box<dyn Placer>>,
-    definitions: Mutex<Definitions>,
-    turns: Turns,
+    definitions: Mutex<WriterDefinitions>,
+    turns: EditTurns,
     /// Held while definitions are put before the format.
     defining: tokio::sync::Mutex<()>,
     /// Shared by writes and reads, alone for edits and commits.
     gate: tokio::sync::RwLock<()>,
-    stage: Arc<Stage>,
-    progress: Mutex<Progress>,
+    stage: Arc<WriteBackCache>,
+    progress: Mutex<FillProgress>,
     /// Variables that were there when writing began.
     existing: HashSet<VarId>,
     failure: OnceLock<Error>,
     /// Other programs that change the same dataset.
-    rivals: Rivals,
+    rivals: ConflictControl,
     /// The dataset that is changed, as it was.
     base: Option<Dataset>,
 }
 
 /// What formats that store every cell still have to write.
 #[derive(Debug, Default)]
-struct Progress {
+struct FillProgress {
     /// Shapes whose cells are all stored.
     complete: HashMap<VarId, Vec<u64>>,
     /// Cells that were cut where the array ended then, along an axis that grows, and how long that axis was.
-    cut: HashMap<Key, Vec<u64>>,
+    cut: HashMap<ChunkKey, Vec<u64>>,
 }
 
 impl Session {
@@ -111,17 +112,17 @@ impl Session {
         store: Arc<dyn Store>,
         root: ObjectId,
         writing: Arc<dyn Writing>,
-    ) -> Result<Writer> {
+    ) -> Result<DatasetWriter> {
         let placer = writing.create(&root)?;
-        let rivals = Rivals::of_new(&root);
-        Writer::new(self, store, placer, Arc::new(Model::new()), HashSet::new(), rivals)
+        let rivals = ConflictControl::of_new(&root);
+        DatasetWriter::new(self, store, placer, Arc::new(Model::new()), HashSet::new(), rivals)
     }
 
     /// Starts changing an open dataset. Everything that is not changed stays as it is.
     ///
     /// # Errors
     /// `Unsupported` when the format or the dataset can only be read, else why it cannot be changed.
-    pub async fn update(&self, dataset: &Dataset) -> Result<Writer> {
+    pub async fn update(&self, dataset: &Dataset) -> Result<DatasetWriter> {
         let writing = dataset.catalog().writing().ok_or_else(|| {
             Error::unsupported("the dataset can be read but not changed").at_object(dataset.root())
         })?;
@@ -129,9 +130,10 @@ impl Session {
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
         let written: HashSet<VarId> = model.variables().into_iter().collect();
-        let rivals = Rivals::of(dataset, placer.as_ref(), &model, |object| context.snapshot.tag(object))?;
+        let rivals =
+            ConflictControl::of(dataset, placer.as_ref(), &model, |object| context.snapshot.tag(object))?;
         let store = Arc::clone(dataset.store());
-        let mut writer = Writer::new(self, store, placer, Arc::clone(&model), written, rivals)?;
+        let mut writer = DatasetWriter::new(self, store, placer, Arc::clone(&model), written, rivals)?;
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
         lock(&writer.progress).complete = shapes.collect();
@@ -156,14 +158,14 @@ async fn with_attributes(dataset: &Dataset) -> Model {
     model
 }
 
-impl Writer {
+impl DatasetWriter {
     fn new(
         session: &Session,
         store: Arc<dyn Store>,
         placer: Box<dyn Placer>,
         model: Arc<Model>,
         written: HashSet<VarId>,
-        rivals: Rivals,
+        rivals: ConflictControl,
     ) -> Result<Self> {
         if !store.facts().writable {
             let message = format!("{} cannot be written to", store.id().as_str());
@@ -172,19 +174,19 @@ impl Writer {
         Ok(Self {
             session: session.clone(),
             memo: Arc::new(Memo::new(session.shared.metadata_cache)),
-            output: Output::new(Arc::clone(&session.shared), Arc::clone(&store)),
+            output: TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store)),
             abilities: placer.abilities(),
             store,
             placer: Mutex::new(placer),
             existing: written.clone(),
-            definitions: Mutex::new(Definitions::new(model, written)),
-            turns: Turns::default(),
+            definitions: Mutex::new(WriterDefinitions::new(model, written)),
+            turns: EditTurns::default(),
             defining: tokio::sync::Mutex::new(()),
             gate: tokio::sync::RwLock::new(()),
             stage: Arc::default(),
             progress: Mutex::default(),
             failure: OnceLock::new(),
-            flight: Flight::default(),
+            flight: UploadQueue::default(),
             rivals,
             base: None,
         })
@@ -223,7 +225,7 @@ impl Writer {
         self.put(puts).await
     }
 
-    async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<Put>> {
+    async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<StorePut>> {
         self.check_longest_keys(model)?;
         let model = translated(model, &self.abilities, self.session.registry())?;
         let mut puts = self.drive(|view, placer| placer.define(view, &model)).await?;
@@ -235,7 +237,7 @@ impl Writer {
     }
 
     /// A variable bound to codecs and conversions.
-    fn target(&self, var: VarId) -> Result<(Arc<Target>, Arc<Model>)> {
+    fn target(&self, var: VarId) -> Result<(Arc<WriteTarget>, Arc<Model>)> {
         let mut definitions = self.definitions();
         let model = Arc::clone(&definitions.model);
         if let Some(target) = definitions.targets.get(&var) {
@@ -246,7 +248,7 @@ impl Writer {
         }
         let encoding = lock(&self.placer).encoding(var)?;
         let shared = &self.session.shared;
-        let target = Arc::new(Target::new(&model, var, encoding, &shared.registry, &shared.limits)?);
+        let target = Arc::new(WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?);
         definitions.targets.insert(var, Arc::clone(&target));
         Ok((target, model))
     }
@@ -292,37 +294,39 @@ impl Writer {
     ) -> Result<T> {
         // Each step sees the store as it is now: bytes of earlier steps may have been replaced since.
         let context =
-            Context { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
+            DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
         context.drive(|view| step(view, lock(&self.placer).as_mut())).await
     }
 
     /// Carries out changes; a failure is remembered, because the format already counts on them.
-    async fn put(&self, puts: Vec<Put>) -> Result<()> {
+    async fn put(&self, puts: Vec<StorePut>) -> Result<()> {
         if puts.is_empty() {
             return Ok(());
         }
-        self.claim().await?;
+        self.acquire_lease().await?;
         self.forget(&puts);
-        self.to_the_end(self.run_phase(Phase { puts, rewrite: false })).await
+        self.to_the_end(self.run_phase(PutPhase { puts, rewrite: false })).await
     }
 
     /// Waits for changes to be carried out. When the caller does not (it drops the future), that is a failure too.
     async fn to_the_end(&self, changes: impl Future<Output = Result<()>>) -> Result<()> {
-        let mut unfinished = Unfinished(Some(&self.failure));
+        let mut unfinished = UnfinishedChange(Some(&self.failure));
         let result = changes.await;
         unfinished.0 = None;
         self.keep_failure(result)
     }
 
-    fn forget(&self, puts: &[Put]) {
+    fn forget(&self, puts: &[StorePut]) {
         for put in puts {
             match put {
-                Put::Object { object, .. }
-                | Put::Patch { object, .. }
-                | Put::Resize { object, .. }
-                | Put::Move { object, .. }
-                | Put::Delete { object } => self.memo.forget(object),
-                Put::DeleteTree { .. } | Put::CopyTree { .. } | Put::RenameTree { .. } => self.memo.clear(),
+                StorePut::Object { object, .. }
+                | StorePut::Patch { object, .. }
+                | StorePut::Resize { object, .. }
+                | StorePut::Move { object, .. }
+                | StorePut::Delete { object } => self.memo.forget(object),
+                StorePut::DeleteTree { .. } | StorePut::CopyTree { .. } | StorePut::RenameTree { .. } => {
+                    self.memo.clear();
+                }
             }
         }
     }
@@ -347,7 +351,7 @@ impl Writer {
         }
     }
 
-    fn definitions(&self) -> MutexGuard<'_, Definitions> {
+    fn definitions(&self) -> MutexGuard<'_, WriterDefinitions> {
         lock(&self.definitions)
     }
 
@@ -368,9 +372,9 @@ impl Writer {
 }
 
 /// Marks the writer as failed, unless it is told that the changes were carried out.
-struct Unfinished<'a>(Option<&'a OnceLock<Error>>);
+struct UnfinishedChange<'a>(Option<&'a OnceLock<Error>>);
 
-impl Drop for Unfinished<'_> {
+impl Drop for UnfinishedChange<'_> {
     fn drop(&mut self) {
         if let Some(failure) = self.0 {
             let error = Error::new(ErrorKind::Io { retryable: false }, "a change was abandoned half-way");
@@ -379,7 +383,7 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-impl fmt::Debug for Writer {
+impl fmt::Debug for DatasetWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
             .field("store", self.store.id())

@@ -1,10 +1,10 @@
 //! Version 2 B-trees (docs/spec/hdf5-netcdf4.md C.4), of links, attributes, heap objects, shared messages and chunks.
 mod node;
 
-use self::node::Shape;
+use self::node::TreeShape;
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, join};
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A tree of which the header is known.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct BtreeHeader {
     /// Type of the records (docs/spec/hdf5-netcdf4.md C.4).
     pub(crate) kind: u8,
     /// Bytes of one record.
@@ -20,13 +20,13 @@ pub(crate) struct Tree {
     /// The root; `None` for an empty tree.
     pub(crate) root: Option<NodeRef>,
     /// How much nodes of each depth hold.
-    shape: Shape,
+    shape: TreeShape,
 }
 
 /// Where a node lies and how many records it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeRef {
-    pub(crate) addr: Addr,
+    pub(crate) addr: FileAddress,
     pub(crate) records: usize,
     /// 0 for a leaf.
     pub(crate) depth: u16,
@@ -34,7 +34,7 @@ pub(crate) struct NodeRef {
 
 /// A node: records in order, and, when it is no leaf, one child more than records (child 0 before record 0).
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct BtreeNode {
     pub(crate) records: Vec<Bytes>,
     pub(crate) children: Vec<NodeRef>,
     read_as: ReadAs,
@@ -51,15 +51,15 @@ struct ReadAs {
 
 /// How nodes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lies {
+pub(crate) enum NodeRequest {
     /// Among other metadata: a block around them may be fetched.
     Among,
     /// Perhaps alone between chunks: exactly their bytes.
     Alone,
 }
 
-impl Lies {
-    fn read(self, view: &dyn View, file: &File, addr: Addr, len: u64) -> Step<Bytes> {
+impl NodeRequest {
+    fn read(self, view: &dyn View, file: &Hdf5File, addr: FileAddress, len: u64) -> Step<Bytes> {
         match self {
             Self::Among => file.parse_all(view, addr, len),
             Self::Alone => file.exact(view, addr, len),
@@ -67,9 +67,14 @@ impl Lies {
     }
 }
 
-impl Tree {
+impl BtreeHeader {
     /// Reads the header, once.
-    pub(crate) fn load(view: &dyn View, file: &File, addr: Addr, lies: Lies) -> Step<Arc<Self>> {
+    pub(crate) fn load(
+        view: &dyn View,
+        file: &Hdf5File,
+        addr: FileAddress,
+        lies: NodeRequest,
+    ) -> Step<Arc<Self>> {
         file.memo(view, addr, "hdf5 tree", || {
             let len = 22 + u64::from(file.sizes.offsets) + u64::from(file.sizes.lengths);
             let bytes = lies.read(view, file, addr, len)?;
@@ -80,8 +85,8 @@ impl Tree {
         })
     }
 
-    fn parse(bytes: &[u8], file: &File) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes, "the header of a version 2 B-tree");
+    fn parse(bytes: &[u8], file: &Hdf5File) -> Result<Self, Error> {
+        let mut cursor = ByteCursor::new(bytes, "the header of a version 2 B-tree");
         cursor.signature(b"BTHD")?;
         cursor.version(&[0])?;
         let kind = cursor.u8()?;
@@ -96,17 +101,23 @@ impl Tree {
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the header of a version 2 B-tree is wrong"));
         }
-        let shape = Shape::new(node_len, record_len, depth, file.sizes)?;
+        let shape = TreeShape::new(node_len, record_len, depth, file.sizes)?;
         let root = root.filter(|_| total > 0).map(|addr| NodeRef { addr, records, depth });
         Ok(Self { kind, record_len, root, shape })
     }
 
     /// Reads a node, once.
-    pub(crate) fn node(&self, view: &dyn View, file: &File, node: NodeRef, lies: Lies) -> Step<Arc<Node>> {
+    pub(crate) fn node(
+        &self,
+        view: &dyn View,
+        file: &Hdf5File,
+        node: NodeRef,
+        lies: NodeRequest,
+    ) -> Step<Arc<BtreeNode>> {
         let read = || {
             let len = self.shape.node_len(node)?;
             let bytes = lies.read(view, file, node.addr, len)?;
-            let bytes = Bytes::copy_from_slice(Cursor::new(&bytes, "a node").take_u64(len)?);
+            let bytes = Bytes::copy_from_slice(ByteCursor::new(&bytes, "a node").take_u64(len)?);
             let parsed = self.parse_node(&bytes, node, file)?;
             let cost = bytes.len()
                 + parsed.records.len() * size_of::<Bytes>()
@@ -123,14 +134,14 @@ impl Tree {
     }
 
     /// All records, in order; the nodes of a level are asked for together.
-    pub(crate) fn records(&self, view: &dyn View, file: &File) -> Step<Vec<Bytes>> {
+    pub(crate) fn records(&self, view: &dyn View, file: &Hdf5File) -> Step<Vec<Bytes>> {
         let mut seen = HashSet::new();
         let mut budget = file.budget();
-        let mut parts: Vec<Part> = self.root.map(Part::Child).into_iter().collect();
+        let mut parts: Vec<TreePart> = self.root.map(TreePart::Child).into_iter().collect();
         for _ in 0..=self.shape.depth() {
             let nodes = parts.iter().filter_map(|part| match part {
-                Part::Child(node) => Some(*node),
-                Part::Record(_) => None,
+                TreePart::Child(node) => Some(*node),
+                TreePart::Record(_) => None,
             });
             let nodes = join(nodes, |node| {
                 if !seen.insert(node.addr) {
@@ -138,31 +149,31 @@ impl Tree {
                     return Err(file.at(node.addr, error).into());
                 }
                 budget.take(self.shape.node_len(node)?)?;
-                self.node(view, file, node, Lies::Among)
+                self.node(view, file, node, NodeRequest::Among)
             })?;
             let mut nodes = nodes.iter();
             let mut next = Vec::new();
             for part in parts {
                 match part {
-                    Part::Child(_) => next.extend(nodes.next().into_iter().flat_map(|node| node.parts())),
-                    record @ Part::Record(_) => next.push(record),
+                    TreePart::Child(_) => next.extend(nodes.next().into_iter().flat_map(|node| node.parts())),
+                    record @ TreePart::Record(_) => next.push(record),
                 }
             }
             view.limits().count(next.len() as u64, "a version 2 B-tree")?;
             parts = next;
         }
-        Ok(parts.into_iter().filter_map(Part::record).collect())
+        Ok(parts.into_iter().filter_map(TreePart::record).collect())
     }
 }
 
 /// What stands in a tree, in order.
 #[derive(Debug)]
-enum Part {
+enum TreePart {
     Record(Bytes),
     Child(NodeRef),
 }
 
-impl Part {
+impl TreePart {
     fn record(self) -> Option<Bytes> {
         match self {
             Self::Record(record) => Some(record),
@@ -171,14 +182,14 @@ impl Part {
     }
 }
 
-impl Node {
+impl BtreeNode {
     /// Children and records in order: a child before each record, and one behind the last.
-    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
-        let child = |index: usize| self.children.get(index).copied().map(Part::Child);
+    fn parts(&self) -> impl Iterator<Item = TreePart> + '_ {
+        let child = |index: usize| self.children.get(index).copied().map(TreePart::Child);
         let with_record = move |(index, record): (usize, &Bytes)| {
-            child(index).into_iter().chain(std::iter::once(Part::Record(record.clone())))
+            child(index).into_iter().chain(std::iter::once(TreePart::Record(record.clone())))
         };
-        let last = self.children.get(self.records.len()).copied().map(Part::Child);
+        let last = self.children.get(self.records.len()).copied().map(TreePart::Child);
         self.records.iter().enumerate().flat_map(with_record).chain(last)
     }
 }

@@ -1,16 +1,16 @@
 //! Reading little-endian numbers from bytes at hand; running out of bytes is an error, never a panic.
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use ncirrus_layout::Error;
 
 /// Bytes at hand and a position in them.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct ByteCursor<'a> {
     bytes: &'a [u8],
     at: usize,
     what: &'static str,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ByteCursor<'a> {
     /// At the start of `bytes`, which hold `what` (for messages).
     pub(crate) fn new(bytes: &'a [u8], what: &'static str) -> Self {
         Self { bytes, at: 0, what }
@@ -91,13 +91,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// An address of the file; `None` when undefined (all bits set).
-    pub(crate) fn addr(&mut self, sizes: Sizes) -> Result<Option<Addr>, Error> {
+    pub(crate) fn addr(&mut self, sizes: FieldSizes) -> Result<Option<FileAddress>, Error> {
         let value = self.uint(usize::from(sizes.offsets))?;
-        Ok((value != all_ones(sizes.offsets)).then_some(Addr(value)))
+        Ok((value != all_ones(sizes.offsets)).then_some(FileAddress(value)))
     }
 
     /// A length of the file.
-    pub(crate) fn len(&mut self, sizes: Sizes) -> Result<u64, Error> {
+    pub(crate) fn len(&mut self, sizes: FieldSizes) -> Result<u64, Error> {
         self.uint(usize::from(sizes.lengths))
     }
 

@@ -4,23 +4,23 @@ mod superblock;
 pub(crate) use superblock::{find, load};
 
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Error, ObjectId, Step, Tag, View, Want};
+use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, Tag, View, Want};
 use std::sync::Arc;
 
 /// An address in a file, relative to its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Addr(pub(crate) u64);
+pub(crate) struct FileAddress(pub(crate) u64);
 
 /// How wide addresses and lengths of a file are, in bytes: 2, 4 or 8 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(crate) struct FieldSizes {
     pub(crate) offsets: u8,
     pub(crate) lengths: u8,
 }
 
 /// An open file: what its superblock and the superblock's extension say.
 #[derive(Debug)]
-pub(crate) struct File {
+pub(crate) struct Hdf5File {
     /// The object that holds it.
     pub(crate) object: ObjectId,
     /// The object's state when the superblock was read.
@@ -29,13 +29,13 @@ pub(crate) struct File {
     pub(crate) size: u64,
     /// Offset in the object of address 0: where the signature was found.
     pub(crate) base: u64,
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: FieldSizes,
     /// Version of the superblock.
     pub(crate) version: u8,
     /// Object header of the root group.
-    pub(crate) root: Addr,
+    pub(crate) root: FileAddress,
     /// Half the children of a version 1 B-tree node of groups, and of chunks; half the entries of a symbol node.
-    pub(crate) ranks: Ranks,
+    pub(crate) ranks: NodeRanks,
     /// The table of shared messages.
     pub(crate) shared: Option<SharedTable>,
     /// Bytes of one page, when metadata lie in pages.
@@ -49,20 +49,20 @@ pub(crate) struct File {
 /// Where the table of shared messages is (docs/spec/hdf5-netcdf4.md B.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SharedTable {
-    pub(crate) addr: Addr,
+    pub(crate) addr: FileAddress,
     /// Number of indexes in it.
     pub(crate) indexes: u8,
 }
 
 /// Half the room of version 1 B-tree nodes ("K").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ranks {
+pub(crate) struct NodeRanks {
     pub(crate) group_leaf: u16,
     pub(crate) group_internal: u16,
     pub(crate) chunk: u16,
 }
 
-impl Default for Ranks {
+impl Default for NodeRanks {
     fn default() -> Self {
         Self { group_leaf: 4, group_internal: 16, chunk: 32 }
     }
@@ -71,11 +71,11 @@ impl Default for Ranks {
 /// How many bytes structures of one kind may still take. Those of a sound file do not overlap: together they have no
 /// more bytes than it, and what is built from them is bounded.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct StructureBudget {
     left: u64,
 }
 
-impl Budget {
+impl StructureBudget {
     pub(crate) fn new(left: u64) -> Self {
         Self { left }
     }
@@ -93,15 +93,15 @@ impl Budget {
     }
 }
 
-impl File {
+impl Hdf5File {
     /// The bytes that structures of one kind may take.
-    pub(crate) fn budget(&self) -> Budget {
-        Budget::new(self.size)
+    pub(crate) fn budget(&self) -> StructureBudget {
+        StructureBudget::new(self.size)
     }
 
     /// Exactly these bytes, and nothing around them: for structures of known length that may lie alone, such as the
     /// nodes of a chunk index.
-    pub(crate) fn exact(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+    pub(crate) fn exact(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let (start, end) = self.span(addr, len)?;
         let blob = self.blob(view, Want::Range(start..end))?;
         if (blob.bytes.len() as u64) < len {
@@ -112,7 +112,7 @@ impl File {
 
     /// At least these bytes, for structures that lie among others: more may be fetched. Fewer at the end of the file,
     /// but at least one.
-    pub(crate) fn parse(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+    pub(crate) fn parse(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let (start, _) = self.span(addr, 1)?;
         let len = view.limits().metadata_len(len, "a structure").map_err(|error| self.at(addr, error))?;
         let end = start.saturating_add(len as u64).min(self.size);
@@ -120,7 +120,7 @@ impl File {
     }
 
     /// All of these bytes, as [`parse`](Self::parse).
-    pub(crate) fn parse_all(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+    pub(crate) fn parse_all(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         self.span(addr, len)?;
         let bytes = self.parse(view, addr, len)?;
         if (bytes.len() as u64) < len {
@@ -133,7 +133,7 @@ impl File {
     pub(crate) fn memo<T: Send + Sync + 'static>(
         &self,
         view: &dyn View,
-        addr: Addr,
+        addr: FileAddress,
         kind: &'static str,
         compute: impl FnOnce() -> Step<(T, usize)>,
     ) -> Step<Arc<T>> {
@@ -145,7 +145,7 @@ impl File {
     }
 
     /// Where these bytes lie in the object; checked against its size before anything is allocated.
-    pub(crate) fn span(&self, addr: Addr, len: u64) -> Result<(u64, u64), Error> {
+    pub(crate) fn span(&self, addr: FileAddress, len: u64) -> Result<(u64, u64), Error> {
         let start = self.base.checked_add(addr.0);
         let end = start.and_then(|start| start.checked_add(len));
         match (start, end) {
@@ -161,11 +161,11 @@ impl File {
     }
 
     /// Adds the place to an error.
-    pub(crate) fn at(&self, addr: Addr, error: Error) -> Error {
+    pub(crate) fn at(&self, addr: FileAddress, error: Error) -> Error {
         error.at_object(&self.object).at_offset(self.base.saturating_add(addr.0))
     }
 
-    fn blob(&self, view: &dyn View, want: Want) -> Step<Blob> {
+    fn blob(&self, view: &dyn View, want: Want) -> Step<ObjectBytes> {
         let blob = view.read(&self.object, want)?;
         Ok(blob.ok_or_else(|| Error::not_found("no such file").at_object(&self.object))?)
     }

@@ -5,23 +5,23 @@ mod links;
 pub(crate) use follow::{external_candidates, follow, lookup};
 pub(crate) use links::{dense_links, link_name, links};
 
-use crate::file::Addr;
+use crate::file::FileAddress;
 use ncirrus_layout::Error;
 
 /// The links of a group.
 #[derive(Debug)]
-pub(crate) struct Links {
+pub(crate) struct GroupLinks {
     /// In creation order where it is tracked, else by name.
-    pub(crate) list: Vec<Link>,
+    pub(crate) list: Vec<GroupLink>,
     /// Indices of the list, by name.
     by_name: Vec<usize>,
     /// Links that cannot be read, links named twice.
     pub(crate) losses: Vec<Error>,
 }
 
-impl Links {
+impl GroupLinks {
     /// The link of that name.
-    pub(crate) fn find(&self, name: &str) -> Option<&Link> {
+    pub(crate) fn find(&self, name: &str) -> Option<&GroupLink> {
         let name_at = |index: &usize| self.list.get(*index).map_or("", |link| link.name.as_str());
         let found = self.by_name.binary_search_by(|index| name_at(index).cmp(name)).ok()?;
         self.list.get(*self.by_name.get(found)?)
@@ -30,7 +30,7 @@ impl Links {
 
 /// A named link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct GroupLink {
     /// The name; bytes that are no UTF-8 are escaped as `\xNN`.
     pub(crate) name: String,
     pub(crate) target: LinkTarget,
@@ -40,7 +40,7 @@ pub(crate) struct Link {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
     /// To an object of the same file.
-    Hard(Addr),
+    Hard(FileAddress),
     /// To a path, from the group that holds the link or from the root.
     Soft(String),
     /// To a path in another file.

@@ -25,4 +25,4 @@ mod word;
 mod write;
 
 pub use netcdf::Hdf5Driver;
-pub use write::{DefaultChunks, Hdf5Writer, Structures};
+pub use write::{DefaultChunks, FileStructures, Hdf5Writer};

@@ -19,18 +19,18 @@ pub(crate) use catalog::fill_of;
 pub use driver::Hdf5Driver;
 pub(crate) use members::members;
 
-use crate::file::Addr;
+use crate::file::FileAddress;
 use crate::object::ObjectRef;
 use ncirrus_layout::ObjectId;
 
 /// Which object it is, for tables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct ObjectKey {
     file: ObjectId,
-    addr: Addr,
+    addr: FileAddress,
 }
 
-impl From<&ObjectRef> for Key {
+impl From<&ObjectRef> for ObjectKey {
     fn from(object: &ObjectRef) -> Self {
         Self { file: object.file.object.clone(), addr: object.addr }
     }

@@ -5,15 +5,15 @@ mod shared;
 pub(crate) use header::{header, header_at, is_known, pieces};
 pub(crate) use shared::{resolve, resolve_record};
 
-use crate::file::{Addr, File};
+use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use std::sync::Arc;
 
 /// An object of a file: what links lead to. Two links to one object are equal.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjectRef {
-    pub(crate) file: Arc<File>,
-    pub(crate) addr: Addr,
+    pub(crate) file: Arc<Hdf5File>,
+    pub(crate) addr: FileAddress,
 }
 
 impl PartialEq for ObjectRef {
@@ -25,10 +25,10 @@ impl Eq for ObjectRef {}
 
 /// The messages of an object, in the order of the file, without those that only manage space.
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct ObjectHeader {
     /// Whether the order in which attributes were made is known.
     pub(crate) tracks_attributes: bool,
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<HeaderMessage>,
     /// First address behind the last of its chunks.
     pub(crate) end: u64,
     /// What is odd but does not keep the object from being read.
@@ -39,7 +39,7 @@ pub(crate) struct Header {
 
 /// One message of an object header.
 #[derive(Debug, Clone)]
-pub(crate) struct Message {
+pub(crate) struct HeaderMessage {
     /// Type, see [`kind`].
     pub(crate) kind: u16,
     pub(crate) flags: u8,
@@ -51,10 +51,10 @@ pub(crate) struct Message {
 
 /// A message's own bytes, wherever they lie.
 #[derive(Debug, Clone)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedMessage {
     pub(crate) body: Bytes,
     /// The object that holds them, for a type that is committed.
-    pub(crate) committed: Option<Addr>,
+    pub(crate) committed: Option<FileAddress>,
 }
 
 /// Types of messages (docs/spec/hdf5-netcdf4.md B.5).
@@ -81,14 +81,14 @@ pub(crate) mod kind {
     pub(crate) const CACHE_IMAGE: u16 = 0x18;
 }
 
-impl Header {
+impl ObjectHeader {
     /// The first message of that type.
-    pub(crate) fn find(&self, kind: u16) -> Option<&Message> {
+    pub(crate) fn find(&self, kind: u16) -> Option<&HeaderMessage> {
         self.messages.iter().find(|message| message.kind == kind)
     }
 
     /// All messages of that type, in the order of the file.
-    pub(crate) fn all(&self, kind: u16) -> impl Iterator<Item = &Message> + '_ {
+    pub(crate) fn all(&self, kind: u16) -> impl Iterator<Item = &HeaderMessage> + '_ {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 }

@@ -10,11 +10,11 @@ mod virtuals;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chunk::{ArrayHome, ArrayShape, size_width as chunk_size_width};
+pub(crate) use chunk::{ArrayShape, ElementHome, size_width as chunk_size_width};
 pub(crate) use dataset::{dataset, layout};
 pub(crate) use pipeline::{parse as filters, registered as registered_filter};
 
-use crate::file::Addr;
+use crate::file::FileAddress;
 use crate::word::{Dataspace, Datatype};
 use bytes::Bytes;
 use ncirrus_model::CodecSpec;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// A dataset as its object header describes it.
 #[derive(Debug)]
-pub(crate) struct Dataset {
+pub(crate) struct StoredDataset {
     pub(crate) space: Dataspace,
     /// The whole datatype.
     pub(crate) datatype: Arc<Datatype>,
@@ -30,7 +30,7 @@ pub(crate) struct Dataset {
     pub(crate) element: Arc<Datatype>,
     /// The dataspace's lengths, then those of an array type.
     pub(crate) shape: Vec<u64>,
-    pub(crate) arrangement: Arrangement,
+    pub(crate) arrangement: ElementLayout,
     /// The filters in the order of encoding, and what people call them (empty: nothing).
     pub(crate) filters: Vec<CodecSpec>,
     pub(crate) filter_names: Vec<String>,
@@ -38,17 +38,23 @@ pub(crate) struct Dataset {
 
 /// How the elements are arranged: the layout message, with external files.
 #[derive(Debug, Clone)]
-pub(crate) enum Arrangement {
+pub(crate) enum ElementLayout {
     /// In the object header.
     Compact(Bytes),
     /// In one run; `None` when it was never allocated.
-    Contiguous { addr: Option<Addr>, byte_len: u64 },
+    Contiguous { addr: Option<FileAddress>, byte_len: u64 },
     /// In one run of bytes of other files.
     External(Arc<[ExternalPart]>),
     /// In chunks of that shape, one length per dimension of the dataspace.
-    Chunked { shape: Vec<u64>, index: IndexKind, addr: Option<Addr>, edges_unfiltered: bool, version: u8 },
+    Chunked {
+        shape: Vec<u64>,
+        index: IndexKind,
+        addr: Option<FileAddress>,
+        edges_unfiltered: bool,
+        version: u8,
+    },
     /// Put together from other datasets: the global-heap object that says how.
-    Virtual { collection: Option<Addr>, index: u32 },
+    Virtual { collection: Option<FileAddress>, index: u32 },
 }
 
 /// A part of an external file.

@@ -6,10 +6,10 @@ mod text;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use axis::{Axis, Run};
-pub(crate) use set::{Row, Set};
+pub(crate) use axis::{AxisIndices, IndexRun};
+pub(crate) use set::{ElementRow, ElementSet};
 
-use crate::cursor::{Cursor, all_ones};
+use crate::cursor::{ByteCursor, all_ones};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Region;
 
@@ -18,13 +18,13 @@ const MAX_RANK: u32 = 32;
 
 /// Elements of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Selection {
+pub(crate) enum HyperslabSelection {
     /// None at all.
     None,
     /// The whole dataset, whatever its shape.
     All,
     /// Every combination of the indices of each axis, in row-major order.
-    Regular(Vec<Progression>),
+    Regular(Vec<BlockProgression>),
     /// All elements of these boxes, in row-major order whatever the order of the boxes.
     Boxes { rank: usize, list: Vec<Region> },
     /// These elements, in this order.
@@ -33,7 +33,7 @@ pub(crate) enum Selection {
 
 /// Blocks of indices at equal distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Progression {
+pub(crate) struct BlockProgression {
     pub(crate) start: u64,
     pub(crate) stride: u64,
     /// Number of blocks; `None` for as many as there are.
@@ -42,7 +42,7 @@ pub(crate) struct Progression {
     pub(crate) block: Option<u64>,
 }
 
-impl Progression {
+impl BlockProgression {
     /// Whether it goes on for as long as the dataset does.
     pub(crate) fn is_unlimited(&self) -> bool {
         self.count.is_none() || self.block.is_none()
@@ -79,9 +79,9 @@ impl Progression {
     }
 }
 
-impl Selection {
+impl HyperslabSelection {
     /// Reads a selection.
-    pub(crate) fn parse(cursor: &mut Cursor<'_>, limits: &Limits) -> Result<Self> {
+    pub(crate) fn parse(cursor: &mut ByteCursor<'_>, limits: &Limits) -> Result<Self> {
         let (kind, version) = (cursor.u32()?, cursor.u32()?);
         match (kind, version) {
             (0 | 3, 1) => {
@@ -134,21 +134,26 @@ impl Selection {
     }
 
     /// The axis along which it is unlimited.
-    pub(crate) fn unlimited(&self) -> Option<(usize, Progression)> {
+    pub(crate) fn unlimited(&self) -> Option<(usize, BlockProgression)> {
         let Self::Regular(axes) = self else { return None };
-        let axis = axes.iter().position(Progression::is_unlimited)?;
+        let axis = axes.iter().position(BlockProgression::is_unlimited)?;
         axes.get(axis).map(|progression| (axis, *progression))
     }
 }
 
-fn rank(cursor: &mut Cursor<'_>) -> Result<usize> {
+fn rank(cursor: &mut ByteCursor<'_>) -> Result<usize> {
     match cursor.u32()? {
         rank @ 1..=MAX_RANK => Ok(rank as usize),
         rank => Err(Error::malformed(format!("a selection of rank {rank}"))),
     }
 }
 
-fn hyperslab(cursor: &mut Cursor<'_>, is_regular: bool, width: u8, limits: &Limits) -> Result<Selection> {
+fn hyperslab(
+    cursor: &mut ByteCursor<'_>,
+    is_regular: bool,
+    width: u8,
+    limits: &Limits,
+) -> Result<HyperslabSelection> {
     let rank = rank(cursor)?;
     if !is_regular {
         return boxes(cursor, rank, usize::from(width), limits);
@@ -159,12 +164,17 @@ fn hyperslab(cursor: &mut Cursor<'_>, is_regular: bool, width: u8, limits: &Limi
         let (start, stride) = (number()?, number()?);
         let (count, block) = (number()?, number()?);
         let limited = |number: u64| (number != unlimited).then_some(number);
-        Progression { start, stride, count: limited(count), block: limited(block) }.check()
+        BlockProgression { start, stride, count: limited(count), block: limited(block) }.check()
     };
-    Ok(Selection::Regular((0..rank).map(&mut axis).collect::<Result<_>>()?))
+    Ok(HyperslabSelection::Regular((0..rank).map(&mut axis).collect::<Result<_>>()?))
 }
 
-fn boxes(cursor: &mut Cursor<'_>, rank: usize, width: usize, limits: &Limits) -> Result<Selection> {
+fn boxes(
+    cursor: &mut ByteCursor<'_>,
+    rank: usize,
+    width: usize,
+    limits: &Limits,
+) -> Result<HyperslabSelection> {
     let count = limits.count(cursor.uint(width)?, "a selection")?;
     let mut corner = || (0..rank).map(|_| cursor.uint(width)).collect::<Result<Vec<u64>>>();
     let mut list = Vec::new();
@@ -177,10 +187,10 @@ fn boxes(cursor: &mut Cursor<'_>, rank: usize, width: usize, limits: &Limits) ->
             .ok_or_else(|| Error::malformed(format!("a selection of a box from {start:?} to {last:?}")))?;
         list.push(Region { start, count });
     }
-    Ok(Selection::Boxes { rank, list })
+    Ok(HyperslabSelection::Boxes { rank, list })
 }
 
-fn points(cursor: &mut Cursor<'_>, width: usize, limits: &Limits) -> Result<Selection> {
+fn points(cursor: &mut ByteCursor<'_>, width: usize, limits: &Limits) -> Result<HyperslabSelection> {
     let rank = rank(cursor)?;
     let count = limits.count(cursor.uint(width)?, "a selection")?;
     let mut coords = Vec::new();
@@ -190,7 +200,7 @@ fn points(cursor: &mut Cursor<'_>, width: usize, limits: &Limits) -> Result<Sele
     if coords.contains(&u64::MAX) {
         return Err(Error::malformed("a selection of a point beyond 2^64"));
     }
-    Ok(Selection::Points { rank, coords })
+    Ok(HyperslabSelection::Points { rank, coords })
 }
 
 /// Number of elements of a shape, if it is one of 64 bits.

@@ -1,11 +1,11 @@
 //! What the tests of this crate share: files of bytes in memory, and files of the corpus.
 pub(crate) mod build;
 
-use crate::file::{File, load};
+use crate::file::{Hdf5File, load};
 use crate::object::ObjectRef;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) const KEY: &str = "folder/file.h5";
 
 /// A view of one file.
 pub(crate) fn view(bytes: impl Into<Bytes>) -> MemoryView {
-    MemoryView::new(Objects::one(KEY, bytes))
+    MemoryView::new(ObjectView::one(KEY, bytes))
 }
 
 /// The outcome of a step that lacks nothing.
@@ -27,18 +27,18 @@ pub(crate) fn done<T>(step: Step<T>) -> Result<T, Error> {
 
 /// The root group of the file of a view.
 pub(crate) fn root(view: &MemoryView) -> Result<ObjectRef, Error> {
-    let file = done(load(view, &Objects::id(KEY)))?;
+    let file = done(load(view, &ObjectView::id(KEY)))?;
     Ok(ObjectRef { addr: file.root, file: Arc::clone(&file) })
 }
 
 /// The same object of that file.
-pub(crate) fn object(file: &Arc<File>, addr: u64) -> ObjectRef {
-    ObjectRef { file: Arc::clone(file), addr: crate::file::Addr(addr) }
+pub(crate) fn object(file: &Arc<Hdf5File>, addr: u64) -> ObjectRef {
+    ObjectRef { file: Arc::clone(file), addr: crate::file::FileAddress(addr) }
 }
 
 /// The HDF5 files of the corpus below a folder: their paths relative to it, and their bytes.
 pub(crate) fn files(folder: &Path) -> Vec<(String, Bytes)> {
-    let objects = Objects::from_dir(folder).expect("a readable folder");
+    let objects = ObjectView::from_dir(folder).expect("a readable folder");
     let keys = objects.keys().filter(|key| !key.starts_with("truth") && !key.ends_with(".json"));
     keys.filter_map(|key| Some((key.to_owned(), objects.find(key)?.clone()))).collect()
 }

@@ -14,7 +14,7 @@ pub(crate) use fill::fill;
 pub(crate) use space::dataspace;
 pub(crate) use value::{ValueResolver, native, object_references, stored, values};
 
-use crate::file::Addr;
+use crate::file::FileAddress;
 use bytes::Bytes;
 use ncirrus_layout::ByteOrder;
 use ncirrus_model::Atomic;
@@ -59,25 +59,25 @@ impl Dataspace {
 pub(crate) struct Datatype {
     /// Bytes of one element in the file; at least 1.
     pub(crate) byte_len: u64,
-    pub(crate) class: Class,
+    pub(crate) class: DatatypeClass,
     /// The object header of the committed type that it is, in the file that it is read from.
-    pub(crate) committed: Option<Addr>,
+    pub(crate) committed: Option<FileAddress>,
 }
 
 /// What a datatype is.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Class {
-    Integer(Bits),
+pub(crate) enum DatatypeClass {
+    Integer(BitField),
     /// Bits without a meaning as a number; read as an unsigned integer.
-    BitField(Bits),
+    BitField(BitField),
     Float(FloatFormat),
     Time,
     /// Text of fixed length.
-    Text(Padding),
+    Text(StringPadding),
     /// Text of any length, in a global heap.
-    VlenText(Padding),
+    VlenText(StringPadding),
     Opaque,
-    Compound(Arc<[Member]>),
+    Compound(Arc<[CompoundMember]>),
     Reference(ReferenceKind),
     Enum {
         base: Box<Datatype>,
@@ -94,7 +94,7 @@ pub(crate) enum Class {
 
 /// Where the bits of an integer lie in its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bits {
+pub(crate) struct BitField {
     pub(crate) order: ByteOrder,
     pub(crate) signed: bool,
     /// First bit and number of bits, of the element read in its byte order.
@@ -112,7 +112,7 @@ pub(crate) struct FloatFormat {
     pub(crate) exponent: (u8, u8),
     pub(crate) mantissa: (u8, u8),
     pub(crate) bias: u32,
-    pub(crate) norm: Norm,
+    pub(crate) norm: MantissaNorm,
 }
 
 /// Byte order of floating-point numbers.
@@ -126,7 +126,7 @@ pub(crate) enum FloatOrder {
 
 /// How the mantissa is normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Norm {
+pub(crate) enum MantissaNorm {
     None,
     MsbSet,
     Implied,
@@ -134,7 +134,7 @@ pub(crate) enum Norm {
 
 /// How text fills its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Padding {
+pub(crate) enum StringPadding {
     NulTerminated,
     NulPadded,
     SpacePadded,
@@ -152,7 +152,7 @@ pub(crate) enum ReferenceKind {
 
 /// A member of a compound.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Member {
+pub(crate) struct CompoundMember {
     pub(crate) name: String,
     pub(crate) offset: u64,
     pub(crate) datatype: Datatype,
@@ -167,7 +167,7 @@ pub(crate) struct EnumValue {
 
 /// What elements hold that were never written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Fill {
+pub(crate) struct FillMessage {
     /// One element as it is stored; `None`: zeros.
     pub(crate) value: Option<Bytes>,
     /// The writer never fills (`NC_NOFILL`).
@@ -176,7 +176,7 @@ pub(crate) struct Fill {
 
 /// What values of a datatype are in the data model (docs/spec/hdf5-netcdf4.md D.4).
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Native {
+pub(crate) enum NativeType {
     /// An atomic type.
     Atomic(Atomic),
     /// An enumeration of that base.

@@ -22,35 +22,35 @@ mod types;
 mod update;
 mod value;
 
-pub use placer::{DefaultChunks, Hdf5Writer, Structures};
+pub use placer::{DefaultChunks, FileStructures, Hdf5Writer};
 
-pub(crate) use index::{Grid, byte_len as index_len};
+pub(crate) use index::{IndexGrid, byte_len as index_len};
 
-use crate::file::Addr;
+use crate::file::FileAddress;
 use bytes::Bytes;
 
 /// Bytes at an address of the file (relative to its base).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Patch {
-    pub(crate) addr: Addr,
+pub(crate) struct FilePatch {
+    pub(crate) addr: FileAddress,
     pub(crate) body: Bytes,
 }
 
 /// A change of a structure that readers know: what nobody points to yet, then what makes it true.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Change {
+pub(crate) struct StructureChange {
     /// New bytes, to which nothing points: put first, in any order.
-    pub(crate) fresh: Vec<Patch>,
+    pub(crate) fresh: Vec<FilePatch>,
     /// Put after a barrier, in this order; the structure is whole after each of them.
-    pub(crate) then: Vec<Patch>,
+    pub(crate) then: Vec<FilePatch>,
     /// Places that nothing uses once all is done and durable.
-    pub(crate) released: Vec<(Addr, u64)>,
+    pub(crate) released: Vec<(FileAddress, u64)>,
 }
 
 /// A chunk that is stored: where, how long, and which filters were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stored {
-    pub(crate) addr: Addr,
+pub(crate) struct StoredChunk {
+    pub(crate) addr: FileAddress,
     pub(crate) len: u64,
     pub(crate) mask: u32,
 }

@@ -9,14 +9,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, who must act, and where. One word wide; cheap to clone.
 #[derive(Clone)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<ErrorInner>);
 
 #[derive(Clone)]
-struct Inner {
+struct ErrorInner {
     kind: ErrorKind,
     message: String,
     detail: Option<Detail>,
-    place: Place,
+    place: ErrorPlace,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -53,7 +53,7 @@ pub enum ErrorKind {
 
 /// Where an error arose; filled in as the error travels up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ErrorPlace {
     /// Object (URL or key).
     pub object: Option<String>,
     /// Byte offset in the object.
@@ -69,8 +69,8 @@ pub struct Place {
 impl Error {
     /// An error of that kind; the message states the fact and the offending value in lower case.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let (message, place) = (message.into(), Place::default());
-        Self(Arc::new(Inner { kind, message, detail: None, place, source: None }))
+        let (message, place) = (message.into(), ErrorPlace::default());
+        Self(Arc::new(ErrorInner { kind, message, detail: None, place, source: None }))
     }
 
     /// Damaged data.
@@ -124,7 +124,7 @@ impl Error {
     }
 
     /// Where it arose, as far as known.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &ErrorPlace {
         &self.0.place
     }
 
@@ -176,7 +176,7 @@ impl Error {
         self.with(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut ErrorInner)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
     }

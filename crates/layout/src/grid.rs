@@ -15,7 +15,7 @@ pub enum ChunkGrid {
 
 /// What lies in a stored chunk at the edge of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Edge {
+pub enum EdgeChunks {
     /// A whole cell; elements outside the array hold anything.
     Full,
     /// Only the elements inside the array.
@@ -133,13 +133,13 @@ impl ChunkGrid {
 
 /// Coordinates of several cells, in one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cells {
+pub struct CellList {
     rank: usize,
     len: usize,
     coords: Vec<u64>,
 }
 
-impl Cells {
+impl CellList {
     /// No cells, of that rank.
     pub fn new(rank: usize) -> Self {
         Self { rank, len: 0, coords: Vec::new() }

@@ -1,5 +1,5 @@
 //! Where chunks lie.
-use crate::{Cells, ObjectId, Step, View};
+use crate::{CellList, ObjectId, Step, View};
 use bytes::Bytes;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -10,7 +10,7 @@ pub trait ChunkIndex: Debug + Send + Sync {
     ///
     /// # Errors
     /// A need, or the damage of an index node.
-    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>>;
+    fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>>;
 
     /// What people call the codec at that place of the chain, for messages about one that is not there; `None` where
     /// its identifier says it all.

@@ -25,19 +25,19 @@ mod view;
 pub use boxes::BoxTree;
 pub use cover::{split_region, uncovered};
 pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay};
-pub use error::{Error, ErrorKind, Place, Result};
+pub use error::{Error, ErrorKind, ErrorPlace, Result};
 pub use fragment::{
     Aggregation, Fragment, FragmentAbsence, FragmentAxis, FragmentPacking, FragmentPart, FragmentRules,
     FragmentUnits, FragmentVariable,
 };
-pub use grid::{Cells, ChunkGrid, Edge};
+pub use grid::{CellList, ChunkGrid, EdgeChunks};
 pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;
 pub use memo::Memo;
 pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
-pub use placer::{Abilities, Encoding, Phase, Placer, Prepared, Put, Work, Writing};
+pub use placer::{Abilities, Encoding, Placer, PlacerWork, PreparedPlacement, PutPhase, StorePut, Writing};
 pub use source::{Extent, Layout, QuerySource, Resolver, Source, Tile, TileIndex, TileSource};
 pub use step::{Need, Needs, Stall, Step, both, join, join_each, settle};
 pub use stored::{ByteOrder, SequenceItem, StoredField, StoredType, TextEncoding};
-pub use view::{Blob, Entry, Listing, VariableRef, View, Want};
+pub use view::{ListEntry, Listing, ObjectBytes, VariableRef, View, Want};

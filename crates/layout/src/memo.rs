@@ -10,19 +10,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// does not start from nothing. Entries are keyed by object, its state, offset and kind; the oldest half goes when the
 /// budget is exceeded, which is always safe: a part can be computed again.
 pub struct Memo {
-    state: Mutex<State>,
+    state: Mutex<MemoState>,
     budget: usize,
 }
 
 #[derive(Default)]
-struct State {
-    entries: HashMap<Key, Entry>,
+struct MemoState {
+    entries: HashMap<MemoKey, MemoEntry>,
     held: usize,
     clock: u64,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct Key {
+struct MemoKey {
     object: ObjectId,
     tag: Option<Tag>,
     offset: u64,
@@ -30,14 +30,14 @@ struct Key {
 }
 
 /// Of what is found very often only so much is hashed as tells most parts from each other.
-impl Hash for Key {
+impl Hash for MemoKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.offset.hash(state);
         self.object.key().hash(state);
     }
 }
 
-struct Entry {
+struct MemoEntry {
     value: Arc<dyn Any + Send + Sync>,
     cost: usize,
     used: u64,
@@ -57,7 +57,7 @@ impl Memo {
         offset: u64,
         kind: &'static str,
     ) -> Option<Arc<T>> {
-        let key = Key { object: object.clone(), tag: tag.cloned(), offset, kind };
+        let key = MemoKey { object: object.clone(), tag: tag.cloned(), offset, kind };
         let mut state = self.lock();
         state.clock += 1;
         let clock = state.clock;
@@ -76,12 +76,12 @@ impl Memo {
         value: T,
         cost: usize,
     ) -> Arc<T> {
-        let key = Key { object: object.clone(), tag: tag.cloned(), offset, kind };
+        let key = MemoKey { object: object.clone(), tag: tag.cloned(), offset, kind };
         let value = Arc::new(value);
         let mut state = self.lock();
         state.clock += 1;
         let entry =
-            Entry { value: Arc::clone(&value) as Arc<dyn Any + Send + Sync>, cost, used: state.clock };
+            MemoEntry { value: Arc::clone(&value) as Arc<dyn Any + Send + Sync>, cost, used: state.clock };
         state.held += cost;
         if state.entries.is_empty() {
             state.entries.reserve(USUAL);
@@ -109,10 +109,10 @@ impl Memo {
 
     /// Forgets everything.
     pub fn clear(&self) {
-        *self.lock() = State::default();
+        *self.lock() = MemoState::default();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MemoState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -120,7 +120,7 @@ impl Memo {
 /// Parts of a small file.
 const USUAL: usize = 28;
 
-impl State {
+impl MemoState {
     /// Drops the entries that were used longest ago until at most `target` bytes are held.
     fn shrink(&mut self, target: usize) {
         let mut ages: Vec<(u64, usize)> =

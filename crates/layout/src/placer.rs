@@ -1,5 +1,5 @@
 //! Where written bytes go, and in which order they become true.
-use crate::{Cells, ChunkGrid, ChunkRef, Edge, ObjectId, Resolver, Result, Step, StoredType, View};
+use crate::{CellList, ChunkGrid, ChunkRef, EdgeChunks, ObjectId, Resolver, Result, Step, StoredType, View};
 use bytes::Bytes;
 use ncirrus_model::{CodecSpace, CodecSpec, Model, Values, VarId};
 use std::any::Any;
@@ -35,7 +35,7 @@ pub trait Placer: Debug + Send {
     ///
     /// # Errors
     /// A need; `Unsupported` or `Invalid` naming the first member that the format cannot hold.
-    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Put>>;
+    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>>;
 
     /// How elements of a variable are cut, stored and encoded, after `define`.
     ///
@@ -61,20 +61,20 @@ pub trait Placer: Debug + Send {
     ///
     /// # Errors
     /// A need, or damage.
-    fn locate(&self, view: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>>;
+    fn locate(&self, view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>>;
 
     /// Reads what placing the work will need to know; reads only, so it may be re-run.
     ///
     /// # Errors
     /// A need, or damage.
-    fn prepare(&self, view: &dyn View, work: &[Work]) -> Step<Prepared>;
+    fn prepare(&self, view: &dyn View, work: &[PlacerWork]) -> Step<PreparedPlacement>;
 
     /// Stores variable-length values outside the chunk: returns the references that stand in it. Only for
     /// [`StoredType::Reference`] encodings.
     ///
     /// # Errors
     /// When the values cannot be stored.
-    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<Put>)>;
+    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)>;
 
     /// Places one encoded cell; `mask` bit i: codec i was skipped.
     ///
@@ -82,12 +82,12 @@ pub trait Placer: Debug + Send {
     /// When there is no room, or the cell is outside.
     fn place(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedPlacement,
         var: VarId,
         cell: &[u64],
         body: Bytes,
         mask: u32,
-    ) -> Result<Vec<Put>>;
+    ) -> Result<Vec<StorePut>>;
 
     /// As [`place`](Self::place), where all that it makes of a cell is one object with the cell's bytes and nothing else:
     /// tells that object, and whoever has the bytes puts them without handing them over. `None`, and nothing has happened,
@@ -97,7 +97,7 @@ pub trait Placer: Debug + Send {
     /// As [`place`](Self::place).
     fn place_whole(
         &mut self,
-        _prepared: &Prepared,
+        _prepared: &PreparedPlacement,
         _var: VarId,
         _cell: &[u64],
         _mask: u32,
@@ -109,14 +109,14 @@ pub trait Placer: Debug + Send {
     ///
     /// # Errors
     /// A need, or why the model cannot be written.
-    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Phase>>;
+    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<PutPhase>>;
 
     /// Called when all phases are done: what was planned is now the committed state.
     fn committed(&mut self);
 
     /// The document of the committed state that every commit puts last, or that stands for all of them: where writers
     /// that share a dataset meet. None while nothing is committed.
-    fn deciding(&self) -> Option<ObjectId> {
+    fn commit_object(&self) -> Option<ObjectId> {
         None
     }
 
@@ -146,7 +146,7 @@ pub struct Encoding {
     /// How the array is cut into cells.
     pub grid: ChunkGrid,
     /// Whether cells at the edge are stored whole.
-    pub edge: Edge,
+    pub edge: EdgeChunks,
     /// What one stored element is.
     pub stored: StoredType,
     /// Codecs in the order of encoding.
@@ -157,24 +157,24 @@ pub struct Encoding {
 
 /// Cells of a variable that are about to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Work {
+pub struct PlacerWork {
     /// The variable.
     pub var: VarId,
     /// The cells.
-    pub cells: Cells,
+    pub cells: CellList,
 }
 
 /// What a placer learnt in `prepare`; opaque to the engine.
-pub struct Prepared(pub Box<dyn Any + Send + Sync>);
+pub struct PreparedPlacement(pub Box<dyn Any + Send + Sync>);
 
-impl Prepared {
+impl PreparedPlacement {
     /// Nothing was needed.
     pub fn nothing() -> Self {
         Self(Box::new(()))
     }
 }
 
-impl Debug for Prepared {
+impl Debug for PreparedPlacement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Prepared")
     }
@@ -182,7 +182,7 @@ impl Debug for Prepared {
 
 /// One change of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Put {
+pub enum StorePut {
     /// A whole object, replaced at once.
     Object {
         /// The object.
@@ -246,9 +246,9 @@ pub enum Put {
 
 /// Changes that may happen in any order; the next phase starts when all are durable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Phase {
+pub struct PutPhase {
     /// What is put.
-    pub puts: Vec<Put>,
+    pub puts: Vec<StorePut>,
     /// Whether the whole object is rewritten under a temporary name and renamed (classic data that must move). The puts
     /// of such a phase are carried out in order, on a copy of the object.
     pub rewrite: bool,

@@ -1,5 +1,7 @@
 //! How a box of elements can be had.
-use crate::{ChunkGrid, ChunkIndex, Edge, Fragment, ObjectId, Result, Step, StoredType, VariableRef, View};
+use crate::{
+    ChunkGrid, ChunkIndex, EdgeChunks, Fragment, ObjectId, Result, Step, StoredType, VariableRef, View,
+};
 use bytes::Bytes;
 use ncirrus_model::{CodecSpec, Region, Values};
 use std::fmt::Debug;
@@ -32,7 +34,7 @@ pub enum Layout {
         /// How the array is cut.
         grid: ChunkGrid,
         /// What lies in chunks at the edge.
-        edge: Edge,
+        edge: EdgeChunks,
         /// Where chunks lie.
         index: Arc<dyn ChunkIndex>,
         /// Codecs in the order of encoding.

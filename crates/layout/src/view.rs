@@ -10,7 +10,7 @@ pub trait View {
     ///
     /// # Errors
     /// A need, or the failure to read.
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>>;
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>>;
 
     /// Bytes that are stored encoded: metadata that is itself filtered, shard indexes. The engine owns the codecs.
     ///
@@ -60,7 +60,7 @@ pub enum Want {
 
 /// Bytes of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blob {
+pub struct ObjectBytes {
     /// The bytes that were asked for; fewer where the object ends.
     pub bytes: Bytes,
     /// Offset of the first byte in the object.
@@ -75,14 +75,14 @@ pub struct Blob {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listing {
     /// Names directly below the prefix.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListEntry>,
     /// Where the next page starts; `None` for the last page.
     pub next: Option<String>,
 }
 
 /// A name below a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct ListEntry {
     /// One segment of a key.
     pub name: String,
     /// Whether further names lie below it.

@@ -1,5 +1,5 @@
 //! Cutting arrays into cells.
-use ncirrus_layout::{Cells, ChunkGrid};
+use ncirrus_layout::{CellList, ChunkGrid};
 use proptest::prelude::*;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_scalar_has_one_cell() {
     let grid = ChunkGrid::regular(Vec::new()).unwrap();
     assert_eq!(grid.region(&[]).unwrap().element_count(), Some(1));
     assert!(grid.clipped_region(&[], &[]).is_some());
-    let mut cells = Cells::new(0);
+    let mut cells = CellList::new(0);
     cells.push(&[]);
     assert_eq!((cells.len(), cells.get(0).len()), (1, 0));
 }

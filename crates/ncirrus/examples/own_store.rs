@@ -3,8 +3,10 @@
 //! What is put is kept in a list that only grows, so that every state of every object could be had again. A store over a
 //! database or a tape archive has the same eight functions. `docs/extending.md` explains them; the test
 //! `tests/places/own_store.rs` holds this store to the laws.
-use ncirrus::store::implement::{self, Blob, BoxFuture, Bytes, Entry, Listing, StoreId, Tag, Want};
-use ncirrus::store::{Facts, LocalStore, Precondition, Store, Url};
+use ncirrus::store::implement::{
+    self, BoxFuture, Bytes, ListEntry, Listing, ObjectBytes, StoreId, Tag, Want,
+};
+use ncirrus::store::{LocalStore, PutCondition, Store, StoreFacts, Url};
 use ncirrus::{Error, ErrorKind, ObjectId, Result, Session};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,21 +65,21 @@ impl Ledger {
         keys
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let Some((number, body)) = self.find(implement::check_key(object)?) else { return Ok(None) };
         let range = implement::resolve(want, body.len() as u64);
         let index = |at: u64| usize::try_from(at).map_err(|_| Error::limit("an object is too large"));
         let bytes = body.slice(index(range.start)?..index(range.end)?);
-        Ok(Some(Blob { bytes, offset: range.start, size: body.len() as u64, tag: tag(number) }))
+        Ok(Some(ObjectBytes { bytes, offset: range.start, size: body.len() as u64, tag: tag(number) }))
     }
 
-    fn replace(&self, object: &ObjectId, body: Bytes, when: &Precondition) -> Result<Tag> {
+    fn replace(&self, object: &ObjectId, body: Bytes, when: &PutCondition) -> Result<Tag> {
         let key = implement::check_key(object)?;
         let state = self.find(key).map(|(number, _)| tag(number));
         let holds = match when {
-            Precondition::None => true,
-            Precondition::Absent => state.is_none(),
-            Precondition::Matches(tag) => state.as_ref() == Some(tag),
+            PutCondition::None => true,
+            PutCondition::Absent => state.is_none(),
+            PutCondition::Matches(tag) => state.as_ref() == Some(tag),
         };
         if !holds {
             return Err(Error::new(ErrorKind::Conflict, "is in another state").at_object(object));
@@ -93,7 +95,8 @@ impl Ledger {
                 key.split_once('/').map_or((key.as_str(), false), |(name, _)| (name, true));
             *names.entry(name).or_default() |= is_prefix;
         }
-        let entries = names.into_iter().map(|(name, is_prefix)| Entry { name: name.to_owned(), is_prefix });
+        let entries =
+            names.into_iter().map(|(name, is_prefix)| ListEntry { name: name.to_owned(), is_prefix });
         Ok(implement::page(entries, page))
     }
 }
@@ -108,8 +111,8 @@ impl Store for Ledger {
         &self.id
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::from_millis(1),
             concurrency: 8,
             merge_gap: 64 << 10,
@@ -123,7 +126,7 @@ impl Store for Ledger {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move { self.read(object, want) })
     }
 
@@ -131,7 +134,7 @@ impl Store for Ledger {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { self.replace(object, body, &when) })
     }

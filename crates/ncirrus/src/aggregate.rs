@@ -20,15 +20,15 @@ mod split;
 mod units;
 mod writer;
 
-pub use each::Steps;
+pub use each::WorkSteps;
 pub use existing::master_options;
 pub use list::list;
 pub use master::MasterOptions;
 pub use names::Naming;
 pub use ncirrus_aggregate::write::Convention;
-pub use prepared::Prepared;
+pub use prepared::PreparedAggregation;
 pub use rebuild::rebuild;
-pub use relocate::{Relocation, Renamed, relocate};
+pub use relocate::{Relocation, RenamedFragment, relocate};
 pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 pub use writer::{AggregationWriter, NewVariable, WriterOptions};
 
@@ -47,7 +47,7 @@ pub struct AggregateOptions<'a> {
     /// Compare the values of variables that do not lie along an axis; else those of the first file are taken.
     pub compare: bool,
     /// Called when a file was looked at.
-    pub steps: Option<&'a Steps<'a>>,
+    pub steps: Option<&'a WorkSteps<'a>>,
 }
 
 impl Default for AggregateOptions<'_> {
@@ -78,7 +78,7 @@ pub struct Aggregation {
 /// Makes an aggregation of files. Nothing is written before all of them were looked at and found to fit each other.
 ///
 /// # Errors
-/// As [`Prepared::of`] and [`Prepared::write`].
+/// As [`PreparedAggregation::of`] and [`PreparedAggregation::write`].
 pub fn aggregate(
     target: &str,
     files: &[String],
@@ -87,5 +87,5 @@ pub fn aggregate(
     session: &Session,
 ) -> Result<Aggregation> {
     master.check(target)?;
-    Prepared::of(files, options, session)?.write(target, master, session)
+    PreparedAggregation::of(files, options, session)?.write(target, master, session)
 }

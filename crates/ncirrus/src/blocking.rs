@@ -1,41 +1,43 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
-use crate::copy::Pair;
-use crate::dataset::{Dataset, State};
+use crate::copy::CopiedVariable;
+use crate::dataset::{Dataset, DatasetState};
 use crate::variable::ShowFragments;
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
-use ncirrus_engine::{FragmentCheck, FragmentInfo, Plan, Skipped, StoredChunk};
+use ncirrus_engine::{FragmentCheck, FragmentInfo, ReadPlan, SkippedPart, StoredChunk};
 use ncirrus_layout::{Aggregation, Source, Tile};
 use ncirrus_model::{Attributes, Model, NodeId, Region, VarId};
-use ncirrus_store::Staged;
+use ncirrus_store::StagedDataset;
 use std::sync::Arc;
 
 impl Dataset {
     /// The present definitions; attributes may be pending.
     pub(crate) fn snapshot(&self) -> Arc<Model> {
         match self.state() {
-            State::Reading(dataset) => dataset.model(),
-            State::Writing(open) => open.writer.model(),
+            DatasetState::Reading(dataset) => dataset.model(),
+            DatasetState::Writing(open) => open.writer.model(),
         }
     }
 
     pub(crate) fn fetch_attributes(&self, nodes: &[NodeId]) -> Result<Vec<Result<Attributes>>> {
         match self.state() {
-            State::Reading(dataset) => Ok(self.engine().block_on(dataset.attributes(nodes))),
-            State::Writing(_) => Err(Error::internal("a dataset that is written has its attributes at hand")),
+            DatasetState::Reading(dataset) => Ok(self.engine().block_on(dataset.attributes(nodes))),
+            DatasetState::Writing(_) => {
+                Err(Error::internal("a dataset that is written has its attributes at hand"))
+            }
         }
     }
 
     pub(crate) fn read_values(&self, var: VarId, selection: &Selection) -> Result<Values> {
         match self.state() {
-            State::Reading(dataset) => self.engine().block_on(dataset.read(var, selection)),
-            State::Writing(open) => self.engine().block_on(open.writer.read(var, selection)),
+            DatasetState::Reading(dataset) => self.engine().block_on(dataset.read(var, selection)),
+            DatasetState::Writing(open) => self.engine().block_on(open.writer.read(var, selection)),
         }
     }
 
     pub(crate) fn read_native(&self, var: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
         match self.state() {
-            State::Reading(dataset) => self.engine().block_on(dataset.read_into(var, selection, out)),
-            State::Writing(open) => {
+            DatasetState::Reading(dataset) => self.engine().block_on(dataset.read_into(var, selection, out)),
+            DatasetState::Writing(open) => {
                 let values = self.engine().block_on(open.writer.read(var, selection))?;
                 let bytes = values.as_bytes().filter(|bytes| bytes.len() == out.len());
                 out.copy_from_slice(
@@ -84,9 +86,9 @@ impl Dataset {
     /// When writing fails; what was true before stays true. `Unsupported` for a new single file that is sent to an
     /// object store while it is written.
     pub fn sync(&self) -> Result<()> {
-        self.with_staged(Staged::check_sync)?;
+        self.with_staged(StagedDataset::check_sync)?;
         self.commit()?;
-        self.with_staged(Staged::synced)
+        self.with_staged(StagedDataset::synced)
     }
 
     /// Puts everything written so far, and makes it true where it is written.
@@ -100,7 +102,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
-    pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<Plan> {
+    pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<ReadPlan> {
         let dataset = self.reader()?;
         self.engine().block_on(dataset.plan(variable.id(), selection))
     }
@@ -124,8 +126,8 @@ impl Dataset {
     /// The definitions without what an overlay shows.
     pub(crate) fn stored_definitions(&self) -> Arc<Model> {
         match self.state() {
-            State::Reading(dataset) => dataset.plain().model(),
-            State::Writing(_) => self.snapshot(),
+            DatasetState::Reading(dataset) => dataset.plain().model(),
+            DatasetState::Writing(_) => self.snapshot(),
         }
     }
 
@@ -175,9 +177,9 @@ impl Dataset {
     pub(crate) fn copy_from(
         &self,
         source: &Self,
-        pair: &Pair,
+        pair: &CopiedVariable,
         progress: &(dyn Fn(u64) + Sync),
-        skipped: Option<&(dyn Fn(Skipped) + Sync)>,
+        skipped: Option<&(dyn Fn(SkippedPart) + Sync)>,
     ) -> Result<()> {
         let Some(skipped) = skipped else { return self.copy_from_to(source, pair, pair.var, progress) };
         let open = self.open_for_writing()?;
@@ -191,7 +193,7 @@ impl Dataset {
     pub(crate) fn copy_from_to(
         &self,
         source: &Self,
-        pair: &Pair,
+        pair: &CopiedVariable,
         var: VarId,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<()> {

@@ -17,9 +17,9 @@ pub use names::LongNames;
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
 use crate::{CodecSpec, Dataset, LeftOut, Result, Session, overwrite};
-use blueprint::Blueprint;
-pub(crate) use blueprint::{Pair, make_attributes_classic};
-use ncirrus_engine::{Skipped, Writer};
+use blueprint::CopyBlueprint;
+pub(crate) use blueprint::{CopiedVariable, make_attributes_classic};
+use ncirrus_engine::{DatasetWriter, SkippedPart};
 use ncirrus_model::Model;
 use ncirrus_store::check_apart;
 use settle::settle;
@@ -97,7 +97,7 @@ pub struct CopyReport {
     /// Members that the source cannot give.
     pub left_out: Vec<LeftOut>,
     /// Chunks that could not be decoded and became fill, where that was wanted.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedPart>,
     /// Filters that were left out and names that were shortened, as wanted.
     pub losses: Vec<String>,
     /// What is otherwise than in the source, although nothing of it is lost (other filters than lossy ones, for instance),
@@ -135,7 +135,7 @@ pub fn copy(
         overwrite::check(
             target,
             std::iter::once(source.url()),
-            overwrite::Written::Dataset,
+            overwrite::WrittenForm::Dataset,
             options.overwrite_any,
             session,
         )?;
@@ -157,7 +157,8 @@ pub(crate) fn copy_without(
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
     check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
-    let Blueprint { mut model, pairs, left_out } = Blueprint::draw(source, options, left_out, &create)?;
+    let CopyBlueprint { mut model, pairs, left_out } =
+        CopyBlueprint::draw(source, options, left_out, &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let copy = Dataset::create_with(target, &create, session)?;
@@ -170,13 +171,13 @@ pub(crate) fn copy_without(
     })?;
     let mut notes = effect::without(options, &create);
     notes.extend(settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?);
-    let total = pairs.iter().map(Pair::element_count).sum();
+    let total = pairs.iter().map(CopiedVariable::element_count).sum();
     let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
     let skipped = Mutex::new(Vec::new());
     let skip =
-        |part: Skipped| damage::note(&mut skipped.lock().unwrap_or_else(PoisonError::into_inner), part);
-    let skip: Option<&(dyn Fn(Skipped) + Sync)> = options.skip_damaged.then_some(&skip);
+        |part: SkippedPart| damage::note(&mut skipped.lock().unwrap_or_else(PoisonError::into_inner), part);
+    let skip: Option<&(dyn Fn(SkippedPart) + Sync)> = options.skip_damaged.then_some(&skip);
     for pair in &pairs {
         let progress = |elements| {
             let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
@@ -194,7 +195,7 @@ pub(crate) fn copy_without(
 }
 
 /// Leaves out the filters that the copy's format cannot hold, or that cannot be applied.
-fn drop_filters(writer: &Writer, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
+fn drop_filters(writer: &DatasetWriter, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
     for var in model.variables() {
         let path = model.variable_path(var);
         let Some(variable) = model.variable(var) else { continue };

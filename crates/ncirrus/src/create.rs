@@ -1,12 +1,12 @@
 //! What kind of dataset is created, and how.
 use crate::{Error, Result};
-use ncirrus_classic::{ClassicWriter, Version};
+use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_hdf5::Hdf5Writer;
-pub use ncirrus_hdf5::{DefaultChunks, Structures};
+pub use ncirrus_hdf5::{DefaultChunks, FileStructures};
 use ncirrus_layout::Writing;
 use ncirrus_model::{Atomic, Attribute, Model, TypeRef, Values, VarId};
-use ncirrus_store::config::{Key, Settings};
-use ncirrus_store::{Clobber, Scheme, Shape, StoreOptions, Url, ZipLayout};
+use ncirrus_store::config::{ConfigKey, ConfigSettings};
+use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreOptions, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, ZarrWriter};
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub struct CreateOptions {
     /// Put the entries of a zip below one top folder, as netCDF-C needs it.
     pub zip_top_folder: bool,
     /// Which versions of HDF5 shall read a netCDF-4 file.
-    pub structures: Structures,
+    pub structures: FileStructures,
     /// How chunk shapes are chosen for netCDF-4 where none is given.
     pub default_chunks: DefaultChunks,
     /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: of 8.
@@ -90,7 +90,7 @@ impl Default for CreateOptions {
             overwrite: false,
             header_pad: None,
             zip_top_folder: false,
-            structures: Structures::default(),
+            structures: FileStructures::default(),
             default_chunks: DefaultChunks::default(),
             align: None,
             reserve: None,
@@ -99,15 +99,15 @@ impl Default for CreateOptions {
 }
 
 /// A target with everything decided.
-pub(crate) struct Target {
+pub(crate) struct CreateTarget {
     kind: Kind,
     writing: Arc<dyn Writing>,
 }
 
-impl Target {
+impl CreateTarget {
     /// A tree of objects or one object.
-    pub(crate) fn shape(&self) -> Shape {
-        if self.writing.is_single_object() { Shape::Object } else { Shape::Tree }
+    pub(crate) fn shape(&self) -> DatasetShape {
+        if self.writing.is_single_object() { DatasetShape::Object } else { DatasetShape::Tree }
     }
 
     /// The format with its choices made.
@@ -118,9 +118,9 @@ impl Target {
     /// Kind as `ncdump -k` names it.
     pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
-            Kind::Nc3 => Version::Classic.kind(),
-            Kind::Nc6 => Version::Offset64.kind(),
-            Kind::Nc5 => Version::Data64.kind(),
+            Kind::Nc3 => FormatVersion::Classic.kind(),
+            Kind::Nc6 => FormatVersion::Offset64.kind(),
+            Kind::Nc5 => FormatVersion::Data64.kind(),
             Kind::Nc4Classic => "netCDF-4 classic model",
             Kind::Nc4 | Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
         }
@@ -155,8 +155,8 @@ impl CreateOptions {
         self.is_classic() || self.kind == Some(Kind::Nc4Classic)
     }
 
-    pub(crate) fn clobber(&self) -> Clobber {
-        if self.overwrite { Clobber::Replace } else { Clobber::Never }
+    pub(crate) fn clobber(&self) -> OverwritePolicy {
+        if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }
 
     /// The store's options, with those of this creation.
@@ -185,9 +185,9 @@ impl CreateOptions {
     /// With what a configuration says of new datasets at an address where these options say nothing: whether metadata are
     /// consolidated (`NCZARR_CONSOLIDATED`), and what stands between the numbers of chunks' keys
     /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files).
-    fn configured(mut self, url: &Url, settings: &Settings) -> Result<Self> {
+    fn configured(mut self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
         let is_asked_for = url.fragment().modes().contains("consolidated");
-        self.consolidated &= is_asked_for || settings.flag(Key::Consolidated) != Some(false);
+        self.consolidated &= is_asked_for || settings.flag(ConfigKey::Consolidated) != Some(false);
         if let Some(found) = settings.rc(SEPARATOR, url).filter(|_| self.separator.is_none()) {
             self.separator = Some(match found.value {
                 "." => '.',
@@ -205,22 +205,22 @@ impl CreateOptions {
     ///
     /// # Errors
     /// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
-    pub(crate) fn resolve(&self, url: &str, settings: &Settings) -> Result<Target> {
+    pub(crate) fn resolve(&self, url: &str, settings: &ConfigSettings) -> Result<CreateTarget> {
         let url = Url::parse(url)?;
         let kind = self.kind_for(&url)?;
         let writing: Arc<dyn Writing> = match kind {
-            Kind::Nc3 => Arc::new(self.classic(Version::Classic)),
-            Kind::Nc6 => Arc::new(self.classic(Version::Offset64)),
-            Kind::Nc5 => Arc::new(self.classic(Version::Data64)),
+            Kind::Nc3 => Arc::new(self.classic(FormatVersion::Classic)),
+            Kind::Nc6 => Arc::new(self.classic(FormatVersion::Offset64)),
+            Kind::Nc5 => Arc::new(self.classic(FormatVersion::Data64)),
             Kind::Nc4 | Kind::Nc4Classic => Arc::new(self.hdf5(kind == Kind::Nc4Classic)),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
                 Arc::new(self.clone().configured(&url, settings)?.zarr(kind, &url)?)
             }
         };
-        Ok(Target { kind, writing })
+        Ok(CreateTarget { kind, writing })
     }
 
-    fn classic(&self, version: Version) -> ClassicWriter {
+    fn classic(&self, version: FormatVersion) -> ClassicWriter {
         let writer = ClassicWriter::new(version);
         ClassicWriter { header_pad: self.header_pad.unwrap_or(writer.header_pad), ..writer }
     }

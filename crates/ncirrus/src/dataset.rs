@@ -2,10 +2,10 @@
 use crate::create::CreateOptions;
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
 use futures_util::future::BoxFuture;
-use ncirrus_engine::Writer;
+use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
-use ncirrus_store::{Staged, Store};
+use ncirrus_store::{StagedDataset, Store};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,44 +16,46 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// [`close`](Self::close); dropping the last handle of one that was never closed abandons what was not synced, and a
 /// creation leaves nothing behind.
 #[derive(Clone)]
-pub struct Dataset(Arc<Inner>);
+pub struct Dataset(Arc<DatasetInner>);
 
-struct Inner {
+struct DatasetInner {
     session: Session,
     name: String,
     url: String,
-    state: State,
+    state: DatasetState,
     /// Whether aggregated variables are shown as such, and checked.
     shows_aggregations: bool,
     complete: Mutex<Option<Arc<Model>>>,
 }
 
-pub(crate) enum State {
+pub(crate) enum DatasetState {
     Reading(ncirrus_engine::Dataset),
-    Writing(Box<Writing>),
+    Writing(Box<WritingState>),
 }
 
-pub(crate) struct Writing {
+pub(crate) struct WritingState {
     /// Where a new dataset waits until it is closed; gone afterwards. Dropped before the writer, whose session may be
     /// needed to take back what was sent.
-    staged: Mutex<Option<Staged>>,
-    pub(crate) writer: Writer,
+    staged: Mutex<Option<StagedDataset>>,
+    pub(crate) writer: DatasetWriter,
     closed: AtomicBool,
     kind: &'static str,
 }
 
-impl Inner {
-    fn new(session: &Session, url: &str, name: String, state: State) -> Self {
+impl DatasetInner {
+    fn new(session: &Session, url: &str, name: String, state: DatasetState) -> Self {
         let (session, url) = (session.clone(), url.to_owned());
         Self { session, name, url, state, shows_aggregations: false, complete: Mutex::default() }
     }
 }
 
-impl Writing {
+impl WritingState {
     /// Whether the place of a new dataset is still this program's.
     pub(crate) fn check_of_place(&self) -> BoxFuture<'static, Result<()>> {
         let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
-        staged.as_ref().map_or_else(|| Box::pin(async { Ok(()) }) as BoxFuture<'static, _>, Staged::check)
+        staged
+            .as_ref()
+            .map_or_else(|| Box::pin(async { Ok(()) }) as BoxFuture<'static, _>, StagedDataset::check)
     }
 }
 
@@ -78,8 +80,8 @@ impl Dataset {
         }
         let dataset =
             session.engine.block_on(session.engine.open_opened(&opened, &session.drivers, &options))?;
-        let inner = Inner::new(session, url, opened.name, State::Reading(dataset));
-        Ok(Self(Arc::new(Inner { shows_aggregations: !options.raw && !options.lenient, ..inner })))
+        let inner = DatasetInner::new(session, url, opened.name, DatasetState::Reading(dataset));
+        Ok(Self(Arc::new(DatasetInner { shows_aggregations: !options.raw && !options.lenient, ..inner })))
     }
 
     /// Creates a dataset of the kind that the URL's mode or the name's ending tells, in a session of its own.
@@ -142,11 +144,17 @@ impl Dataset {
         session.engine.block_on(opening)
     }
 
-    fn writing(session: &Session, url: &str, writer: Writer, staged: Staged, kind: &'static str) -> Self {
+    fn writing(
+        session: &Session,
+        url: &str,
+        writer: DatasetWriter,
+        staged: StagedDataset,
+        kind: &'static str,
+    ) -> Self {
         let name = staged.name.clone();
         let (staged, closed) = (Mutex::new(Some(staged)), AtomicBool::new(false));
-        let state = State::Writing(Box::new(Writing { writer, staged, closed, kind }));
-        Self(Arc::new(Inner::new(session, url, name, state)))
+        let state = DatasetState::Writing(Box::new(WritingState { writer, staged, closed, kind }));
+        Self(Arc::new(DatasetInner::new(session, url, name, state)))
     }
 
     /// The root group.
@@ -197,7 +205,7 @@ impl Dataset {
     /// When the attributes cannot be fetched; damage of one member is recorded in its place.
     pub fn model(&self) -> Result<Arc<Model>> {
         let model = self.snapshot();
-        if matches!(self.0.state, State::Writing(_)) {
+        if matches!(self.0.state, DatasetState::Writing(_)) {
             return Ok(model);
         }
         if let Some(complete) = &*self.0.complete.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -230,14 +238,14 @@ impl Dataset {
     /// Kind of the dataset as `ncdump -k` names it, such as `classic` or `netCDF-4`.
     pub fn kind(&self) -> &'static str {
         match &self.0.state {
-            State::Reading(dataset) => dataset.catalog().kind(),
-            State::Writing(open) => open.kind,
+            DatasetState::Reading(dataset) => dataset.catalog().kind(),
+            DatasetState::Writing(open) => open.kind,
         }
     }
 
     /// Whether it is an HDF5 file.
     pub(crate) fn is_hdf5(&self) -> bool {
-        matches!(&self.0.state, State::Reading(dataset) if dataset.driver().name() == "hdf5")
+        matches!(&self.0.state, DatasetState::Reading(dataset) if dataset.driver().name() == "hdf5")
     }
 
     /// Whether aggregated variables are shown as such, and checked.
@@ -248,16 +256,16 @@ impl Dataset {
     /// Facts about the storage, such as the dialect: name and value.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         match &self.0.state {
-            State::Reading(dataset) => dataset.catalog().facts(),
-            State::Writing(_) => Vec::new(),
+            DatasetState::Reading(dataset) => dataset.catalog().facts(),
+            DatasetState::Writing(_) => Vec::new(),
         }
     }
 
     /// Things that were repaired or ignored on opening.
     pub fn warnings(&self) -> Vec<String> {
         match &self.0.state {
-            State::Reading(dataset) => dataset.warnings(),
-            State::Writing(open) => {
+            DatasetState::Reading(dataset) => dataset.warnings(),
+            DatasetState::Writing(open) => {
                 let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut warnings = staged.as_ref().map(|staged| staged.warnings.clone()).unwrap_or_default();
                 warnings.extend(open.writer.warnings());
@@ -270,16 +278,16 @@ impl Dataset {
     /// elements are missing values.
     pub fn absent_fragments(&self) -> Vec<ncirrus_engine::AbsentFragment> {
         match &self.0.state {
-            State::Reading(dataset) => dataset.absent_fragments(),
-            State::Writing(_) => Vec::new(),
+            DatasetState::Reading(dataset) => dataset.absent_fragments(),
+            DatasetState::Writing(_) => Vec::new(),
         }
     }
 
     /// The same in words, the first of them by name; `None` when there are none.
     pub fn absence(&self) -> Option<String> {
         match &self.0.state {
-            State::Reading(dataset) => dataset.absence(),
-            State::Writing(_) => None,
+            DatasetState::Reading(dataset) => dataset.absence(),
+            DatasetState::Writing(_) => None,
         }
     }
 
@@ -305,7 +313,7 @@ impl Dataset {
     /// When writing fails; a new dataset then does not appear. `Conflict` when another program took over the place of a new
     /// dataset on an object store: what is there then is theirs.
     pub fn close(self) -> Result<()> {
-        let State::Writing(open) = &self.0.state else { return Ok(()) };
+        let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
         let staged = || open.staged.lock().unwrap_or_else(PoisonError::into_inner);
         self.commit()?;
         open.closed.store(true, Ordering::Release);
@@ -314,12 +322,12 @@ impl Dataset {
     }
 
     /// Does something with the place where the dataset is written, unless it was closed.
-    pub(crate) fn with_staged(&self, act: impl FnOnce(&Staged) -> Result<()>) -> Result<()> {
-        let State::Writing(open) = &self.0.state else { return Ok(()) };
+    pub(crate) fn with_staged(&self, act: impl FnOnce(&StagedDataset) -> Result<()>) -> Result<()> {
+        let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
         open.staged.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(Ok(()), act)
     }
 
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &DatasetState {
         &self.0.state
     }
 
@@ -327,13 +335,13 @@ impl Dataset {
         &self.0.session.engine
     }
 
-    pub(crate) fn open_for_writing(&self) -> Result<&Writing> {
+    pub(crate) fn open_for_writing(&self) -> Result<&WritingState> {
         match &self.0.state {
-            State::Writing(open) if open.closed.load(Ordering::Acquire) => {
+            DatasetState::Writing(open) if open.closed.load(Ordering::Acquire) => {
                 Err(Error::invalid("the dataset was closed").at_object(&self.0.url))
             }
-            State::Writing(open) => Ok(open),
-            State::Reading(_) => {
+            DatasetState::Writing(open) => Ok(open),
+            DatasetState::Reading(_) => {
                 let message = "the dataset is open for reading only";
                 Err(Error::new(ErrorKind::Denied, message).at_object(&self.0.url))
             }
@@ -342,8 +350,8 @@ impl Dataset {
 
     pub(crate) fn reader(&self) -> Result<&ncirrus_engine::Dataset> {
         match &self.0.state {
-            State::Reading(dataset) => Ok(dataset),
-            State::Writing(_) => Err(Error::unsupported("not while the dataset is open for writing")),
+            DatasetState::Reading(dataset) => Ok(dataset),
+            DatasetState::Writing(_) => Err(Error::unsupported("not while the dataset is open for writing")),
         }
     }
 

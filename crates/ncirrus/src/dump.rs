@@ -3,8 +3,8 @@ use crate::{
     Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result, Selection,
     Values,
 };
-use ncirrus_cdl::{DataSource, Options, Summary};
-use ncirrus_codec::{Element, names};
+use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
+use ncirrus_codec::{DecodedElement, names};
 use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
 use serde_json::Value;
 use std::io::Write;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When the output fails, a name in the options is unknown, or data cannot be read.
-pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result<Summary> {
+pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<PrintSummary> {
     let model = dataset.model()?;
     let model = if dataset.is_hdf5() { listed(&model, &dataset.stored_definitions()) } else { model };
-    let mut source = Printed { dataset, model: Arc::clone(&model) };
+    let mut source = PrintedDataset { dataset, model: Arc::clone(&model) };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
 
@@ -25,7 +25,7 @@ pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result
 ///
 /// # Errors
 /// As [`dump`]; `Unsupported` for a dataset that is not of the classic model.
-pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result<()> {
+pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<()> {
     if !is_classic_model(dataset) {
         return Err(Error::unsupported("NcML is printed for the classic model only"));
     }
@@ -74,12 +74,12 @@ fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
 }
 
 /// What the printer asks of a dataset.
-struct Printed<'a> {
+struct PrintedDataset<'a> {
     dataset: &'a Dataset,
     model: Arc<Model>,
 }
 
-impl DataSource for Printed<'_> {
+impl DataSource for PrintedDataset<'_> {
     fn read(
         &mut self,
         var: VarId,
@@ -103,8 +103,8 @@ impl DataSource for Printed<'_> {
     }
 }
 
-impl Printed<'_> {
-    /// docs/spec/nczarr.md 12.5: provenance, superblock version, and the format.
+impl PrintedDataset<'_> {
+    /// `docs/spec/nczarr.md` 12.5: provenance, superblock version, and the format.
     fn special_of_root(&self) -> Vec<Attribute> {
         let mut special = Vec::new();
         let facts = self.dataset.facts();
@@ -173,7 +173,7 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
     };
     for spec in &variable.filters {
         let Ok(CodecSpec::Hdf5 { id, parameters, .. }) =
-            names::translate(spec, CodecSpace::Hdf5, &Element::sized(byte_len))
+            names::translate(spec, CodecSpace::Hdf5, &DecodedElement::sized(byte_len))
         else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! A summary of a dataset for people and programs.
 use crate::dump::codec_text;
 use crate::{CodecSpec, Dataset, LeftOut, Model, Result, Selection, Storage, TypeRef, Values};
-use ncirrus_codec::{Element, names};
+use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::{FragmentInfo, FragmentKind};
 use ncirrus_model::{CodecSpace, GroupId, VarId};
 
@@ -168,7 +168,7 @@ pub fn type_name(model: &Model, ty: TypeRef) -> String {
 
 /// A filter as people name it: its Zarr name and level, or its JSON.
 fn filter_in_short(spec: &CodecSpec) -> String {
-    let v2 = names::translate(spec, CodecSpace::V2, &Element::sized(None));
+    let v2 = names::translate(spec, CodecSpace::V2, &DecodedElement::sized(None));
     match v2.as_ref().unwrap_or(spec) {
         CodecSpec::V2(map) => {
             let id = map.get("id").and_then(|id| id.as_str()).unwrap_or("?");

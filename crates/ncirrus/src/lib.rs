@@ -38,7 +38,7 @@ pub use copy::{
     ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
     copy, plan_copy,
 };
-pub use create::{CreateOptions, DefaultChunks, Dialect, Kind, Structures};
+pub use create::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind};
 pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;
@@ -48,14 +48,14 @@ pub use left_out::LeftOut;
 pub use ncirrus_cdl as cdl;
 #[cfg(feature = "plugins")]
 pub use ncirrus_codec::PluginOptions;
-pub use ncirrus_codec::{CodecEntry, Ignored, Origin, Registry};
+pub use ncirrus_codec::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
 pub use ncirrus_engine::{
-    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, Missing, Plan, Skipped, Statistics,
-    StoredChunk, convert,
+    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, ReadPlan,
+    SessionStatistics, SkippedPart, StoredChunk, convert,
 };
 pub use ncirrus_layout::{
-    ChunkRef, Consolidated, Detail, Error, ErrorKind, Found, Limits, Location, Member, Members, ObjectId,
-    OpenOptions, Place, Result,
+    ChunkRef, Consolidated, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location, Member, Members,
+    ObjectId, OpenOptions, Result,
 };
 pub use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimensionLen, Endianness,
@@ -65,7 +65,7 @@ pub use ncirrus_model::{
 pub use ncirrus_store as store;
 pub use reference::{ReferenceOptions, ReferenceReport, write_references};
 pub use select::VariableSelect;
-pub use session::{Probe, Session, SessionBuilder};
+pub use session::{AddressProbe, Session, SessionBuilder};
 pub use upkeep::{leftovers, removal, remove, remove_leftover};
 pub use variable::{Array, Numbers, Variable};
 

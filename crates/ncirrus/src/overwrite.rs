@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WrittenForm {
     /// A dataset with its data.
     Dataset,
     /// A master.
@@ -25,11 +25,11 @@ pub(crate) enum Written {
 pub(crate) fn check<'a>(
     target: &str,
     sources: impl Iterator<Item = &'a str>,
-    written: Written,
+    written: WrittenForm,
     any: bool,
     session: &Session,
 ) -> Result<()> {
-    let may_be_source = any && written == Written::Dataset;
+    let may_be_source = any && written == WrittenForm::Dataset;
     for source in sources {
         if !may_be_source && is_same_place(source, target, &session.stores)? {
             return Err(conflict(
@@ -38,22 +38,22 @@ pub(crate) fn check<'a>(
             ));
         }
     }
-    if written == Written::References && is_reference_text(target) {
+    if written == WrittenForm::References && is_reference_text(target) {
         return Ok(());
     }
     let there = match Dataset::open_with(target, &OpenOptions::default(), session) {
         Ok(there) => there,
-        Err(error) => return of_unknown(error, target, any || written == Written::Dataset, session),
+        Err(error) => return of_unknown(error, target, any || written == WrittenForm::Dataset, session),
     };
     let fits = any
         || match written {
-            Written::Dataset => true,
-            Written::Aggregation => there.variables().iter().any(Variable::is_aggregated),
-            Written::References => is_references(&there)?,
+            WrittenForm::Dataset => true,
+            WrittenForm::Aggregation => there.variables().iter().any(Variable::is_aggregated),
+            WrittenForm::References => is_references(&there)?,
         };
     match (fits, written) {
         (true, _) => Ok(()),
-        (false, Written::References) => Err(conflict(
+        (false, WrittenForm::References) => Err(conflict(
             "exists already and is a dataset, but no reference file: was the target forgotten?",
             target,
         )),

@@ -17,8 +17,8 @@ mod kind;
 mod list;
 
 pub use keys::{Key, Keys, KeysOptions, get, keys};
-pub use kind::Kind;
-pub use list::{Found, ListOptions, Places, list};
+pub use kind::PlaceKind;
+pub use list::{FoundDataset, ListOptions, Places, list};
 
 use crate::{Result, Session};
 use ncirrus_layout::{Listing, ObjectId};
@@ -36,23 +36,23 @@ fn open(url: &str, session: &Session) -> Result<Opened> {
 }
 
 /// A prefix, of which one page of names is held.
-struct Level {
+struct PrefixLevel {
     prefix: ObjectId,
     /// Path from where the walk began, with a slash at the end unless it is empty.
     path: String,
-    entries: vec::IntoIter<ncirrus_layout::Entry>,
+    entries: vec::IntoIter<ncirrus_layout::ListEntry>,
     next: Option<String>,
-    mark: Option<Mark>,
+    mark: Option<PrefixMark>,
 }
 
 /// What a prefix is, by whatever name it is reached.
-type Mark = (u64, u64);
+type PrefixMark = (u64, u64);
 
-fn mark_of(store: &dyn Store, prefix: &ObjectId) -> Option<Mark> {
+fn mark_of(store: &dyn Store, prefix: &ObjectId) -> Option<PrefixMark> {
     store.local()?.mark_of(prefix)
 }
 
-impl Level {
+impl PrefixLevel {
     fn new(store: &dyn Store, prefix: ObjectId, path: String, first: Listing) -> Self {
         let mark = mark_of(store, &prefix);
         Self { prefix, path, entries: first.entries.into_iter(), next: first.next, mark }

@@ -9,10 +9,10 @@ mod pieces;
 mod skeleton;
 
 use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Session, overwrite};
-use draft::Draft;
-use json::References;
-use ncirrus_store::{Clobber, Precondition, Scheme, Shape, Uploads, Url};
-use skeleton::Skeleton;
+use draft::ReferenceDraft;
+use json::ReferenceKeys;
+use ncirrus_store::{DatasetShape, OverwritePolicy, PutCondition, Scheme, UploadMode, Url};
+use skeleton::ZarrSkeleton;
 
 /// How references are written.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub struct ReferenceReport {
 }
 
 /// A file whose chunks are referred to.
-pub(crate) struct Input {
+pub(crate) struct ReferenceInput {
     pub(crate) dataset: Dataset,
     /// What it is called in the references.
     pub(crate) name: String,
@@ -87,19 +87,19 @@ pub fn write_references(
     overwrite::check(
         target,
         sources.iter().map(String::as_str),
-        overwrite::Written::References,
+        overwrite::WrittenForm::References,
         any,
         session,
     )?;
-    let open = |url: &String| -> Result<Input> {
+    let open = |url: &String| -> Result<ReferenceInput> {
         let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
         refuse_containers(&dataset)?;
-        Ok(Input { dataset, name: names::name(url, target, options.relative)? })
+        Ok(ReferenceInput { dataset, name: names::name(url, target, options.relative)? })
     };
     let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let mut draft = Draft::draw(&inputs, options, session)?;
-    let skeleton = Skeleton::build(&mut draft, &inputs, options, session)?;
-    let mut references = References::new(skeleton.keys);
+    let mut draft = ReferenceDraft::draw(&inputs, options, session)?;
+    let skeleton = ZarrSkeleton::build(&mut draft, &inputs, options, session)?;
+    let mut references = ReferenceKeys::new(skeleton.keys);
     for variable in draft.variables.iter().filter(|variable| variable.chunk.is_some()) {
         references.take(variable, &inputs, options, session)?;
     }
@@ -129,11 +129,15 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
 /// Puts the file in its place.
 fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
     let mut stores = session.stores.clone();
-    stores.uploads = Uploads::Scratch;
-    let clobber = if options.overwrite || options.overwrite_any { Clobber::Replace } else { Clobber::Never };
+    stores.uploads = UploadMode::Scratch;
+    let clobber = if options.overwrite || options.overwrite_any {
+        OverwritePolicy::Replace
+    } else {
+        OverwritePolicy::Never
+    };
     session.wait_for_store(target, async {
-        let staged = ncirrus_store::create(target, Shape::Object, clobber, &stores).await?;
-        staged.store.put(&staged.root, body.into(), Precondition::None).await?;
+        let staged = ncirrus_store::create(target, DatasetShape::Object, clobber, &stores).await?;
+        staged.store.put(&staged.root, body.into(), PutCondition::None).await?;
         staged.commit().await
     })
 }

@@ -9,12 +9,12 @@ use ncirrus_model::Region;
 pub struct VariableSelect {
     /// Path of the variable.
     pub path: String,
-    axes: Vec<Pick>,
+    axes: Vec<AxisPick>,
 }
 
 /// What is picked of one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Pick {
+enum AxisPick {
     Index(u64),
     Range { start: u64, end: Option<u64>, step: u64 },
     List(Vec<u64>),
@@ -38,7 +38,7 @@ impl VariableSelect {
     /// A box of a variable.
     pub fn of_region(path: &str, region: &Region) -> Self {
         let axes = region.start.iter().zip(&region.count);
-        let range = |(&start, &count): (&u64, &u64)| Pick::Range {
+        let range = |(&start, &count): (&u64, &u64)| AxisPick::Range {
             start,
             end: Some(start.saturating_add(count)),
             step: 1,
@@ -55,7 +55,7 @@ impl VariableSelect {
             let message = format!("{} axes are selected, the variable has {}", self.axes.len(), shape.len());
             return Err(Error::invalid(message).at_path(&self.path));
         }
-        let all = Pick::Range { start: 0, end: None, step: 1 };
+        let all = AxisPick::Range { start: 0, end: None, step: 1 };
         let picks = self.axes.iter().chain(std::iter::repeat(&all));
         let selection =
             Selection::new(shape.iter().zip(picks).map(|(&len, pick)| pick.resolve(len)).collect());
@@ -64,7 +64,7 @@ impl VariableSelect {
     }
 }
 
-impl Pick {
+impl AxisPick {
     fn resolve(&self, len: u64) -> AxisSelection {
         match self {
             Self::Index(index) => AxisSelection::Slice { start: *index, count: 1, stride: 1 },
@@ -91,11 +91,11 @@ fn split_axes(text: &str) -> Vec<&str> {
     text.split(comma).collect()
 }
 
-fn parse_axis(text: &str, axis: &str) -> Result<Pick> {
+fn parse_axis(text: &str, axis: &str) -> Result<AxisPick> {
     let number =
         |part: &str| part.trim().parse::<u64>().map_err(|_| bad(text, &format!("{part:?} is not an index")));
     if let Some(list) = axis.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        return Ok(Pick::List(list.split(',').map(number).collect::<Result<_>>()?));
+        return Ok(AxisPick::List(list.split(',').map(number).collect::<Result<_>>()?));
     }
     let parts: Vec<&str> = axis.split(':').collect();
     let or = |part: Option<&&str>, default: Option<u64>| match part {
@@ -103,13 +103,17 @@ fn parse_axis(text: &str, axis: &str) -> Result<Pick> {
         _ => Ok(default),
     };
     match parts.as_slice() {
-        [index] => Ok(Pick::Index(number(index)?)),
+        [index] => Ok(AxisPick::Index(number(index)?)),
         [start, end, rest @ ..] if rest.len() <= 1 => {
             let step = or(rest.first(), Some(1))?.unwrap_or(1);
             if step == 0 {
                 return Err(bad(text, "a step of 0"));
             }
-            Ok(Pick::Range { start: or(Some(start), Some(0))?.unwrap_or(0), end: or(Some(end), None)?, step })
+            Ok(AxisPick::Range {
+                start: or(Some(start), Some(0))?.unwrap_or(0),
+                end: or(Some(end), None)?,
+                step,
+            })
         }
         _ => Err(bad(text, &format!("{axis:?} has more than two colons"))),
     }

@@ -4,18 +4,18 @@ mod effective;
 mod resources;
 
 use crate::Result;
-use configured::Configured;
-pub use configured::Probe;
+pub use configured::AddressProbe;
+use configured::SessionConfig;
 use ncirrus_aggregate::AggregateOverlay;
 use ncirrus_classic::ClassicDriver;
+use ncirrus_codec::CodecRegistry;
 #[cfg(feature = "plugins")]
 use ncirrus_codec::PluginOptions;
-use ncirrus_codec::Registry;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits, Overlay};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
-use resources::Resources;
+use resources::ResourceChoices;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub struct SessionBuilder {
     /// Bytes that uploads may hold, of those that the session may.
     upload_memory: usize,
     stores: StoreOptions,
-    resources: Resources,
-    configured: Configured,
+    resources: ResourceChoices,
+    configured: SessionConfig,
     #[cfg(feature = "plugins")]
     plugins: PluginOptions,
 }
@@ -55,8 +55,8 @@ impl Session {
             engine: ncirrus_engine::Session::builder(),
             upload_memory: usize::MAX,
             stores: StoreOptions::default(),
-            resources: Resources::default(),
-            configured: Configured::default(),
+            resources: ResourceChoices::default(),
+            configured: SessionConfig::default(),
             #[cfg(feature = "plugins")]
             plugins: PluginOptions::default(),
         };
@@ -80,12 +80,12 @@ impl Session {
     }
 
     /// The codecs that chunks are decoded and encoded with: built in, and of plugins.
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &CodecRegistry {
         self.engine.registry()
     }
 
     /// What was fetched and decoded so far.
-    pub fn statistics(&self) -> ncirrus_engine::Statistics {
+    pub fn statistics(&self) -> ncirrus_engine::SessionStatistics {
         self.engine.statistics()
     }
 }
@@ -124,7 +124,7 @@ impl SessionBuilder {
 
     /// What reading a chunk that was never written does.
     #[must_use]
-    pub fn missing(mut self, missing: ncirrus_engine::Missing) -> Self {
+    pub fn missing(mut self, missing: ncirrus_engine::MissingChunks) -> Self {
         self.engine = self.engine.missing(missing);
         self
     }
@@ -156,7 +156,7 @@ impl SessionBuilder {
     /// What reading a fragment does whose dataset is not there; what the convention of the aggregation says, by
     /// default. [`Dataset::warnings`](crate::Dataset::warnings) tells which fragments were filled in.
     #[must_use]
-    pub fn fragments_absent(mut self, absent: ncirrus_engine::Missing) -> Self {
+    pub fn fragments_absent(mut self, absent: ncirrus_engine::MissingChunks) -> Self {
         self.engine = self.engine.fragments_absent(absent);
         self
     }
@@ -194,7 +194,7 @@ impl SessionBuilder {
             [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
         let engine = self.engine;
         #[cfg(feature = "plugins")]
-        let engine = engine.registry(Registry::with_plugins(self.plugins));
+        let engine = engine.registry(CodecRegistry::with_plugins(self.plugins));
         let upload_memory = self.stores.upload_memory.min(self.upload_memory);
         let mut stores = StoreOptions { upload_memory, ..self.stores };
         self.resources.put_into(&mut stores)?;

@@ -1,12 +1,12 @@
 //! Removing datasets, and what killed writers left.
 use crate::{Result, Session};
-use ncirrus_store::{Leftover, Removal};
+use ncirrus_store::{DatasetRemoval, Leftover};
 
 /// Finds out what removing a dataset would remove; nothing is removed yet.
 ///
 /// # Errors
 /// `NotFound` when there is nothing, `Conflict` for a whole bucket, `Unsupported` where nothing can be removed.
-pub fn removal(url: &str, session: &Session) -> Result<Removal> {
+pub fn removal(url: &str, session: &Session) -> Result<DatasetRemoval> {
     session.wait_for_store(url, ncirrus_store::removal(url, &session.stores))
 }
 
@@ -14,7 +14,7 @@ pub fn removal(url: &str, session: &Session) -> Result<Removal> {
 ///
 /// # Errors
 /// `Denied`, `Io`.
-pub fn remove(url: &str, removal: Removal, session: &Session) -> Result<()> {
+pub fn remove(url: &str, removal: DatasetRemoval, session: &Session) -> Result<()> {
     session.wait_for_store(url, removal.run())
 }
 

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{open, session};
-use ncirrus::cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};
+use ncirrus::cdl::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle};
 use ncirrus::{Dataset, dump, dump_ncml};
 use ncirrus_testkit::corpus::corpus;
 use std::path::Path;
 
-type Change = fn(&mut Options);
+type Change = fn(&mut PrintOptions);
 
 /// The middle of a golden text's name, and the options that it was printed with.
 const GOLDENS: [(&str, Change); 12] = [
@@ -46,8 +46,8 @@ const HDF5_GOLDENS: [(&str, &str, Change); 4] = [
     ("fill", "default", |_| ()),
 ];
 
-fn annotated(options: &mut Options, style: AnnotationStyle, order: IndexOrder, variable: &str) {
-    options.annotation = Some(Annotation { style, order });
+fn annotated(options: &mut PrintOptions, style: AnnotationStyle, order: IndexOrder, variable: &str) {
+    options.annotation = Some(IndexAnnotation { style, order });
     options.variables = vec![variable.to_owned()];
 }
 
@@ -55,8 +55,12 @@ fn classic(root: &Path) -> Dataset {
     open(&root.join("classic.nc"), &session()).unwrap()
 }
 
-fn options(dataset: &Dataset) -> Options {
-    Options { name: "classic".to_owned(), classic: ncirrus::is_classic(dataset), ..Options::default() }
+fn options(dataset: &Dataset) -> PrintOptions {
+    PrintOptions {
+        name: "classic".to_owned(),
+        classic: ncirrus::is_classic(dataset),
+        ..PrintOptions::default()
+    }
 }
 
 /// Bytes as text in which every byte can be seen.
@@ -79,12 +83,12 @@ fn hdf5_files_print_the_golden_text() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     for (file, name, change) in HDF5_GOLDENS {
         let dataset = open(&root.join(format!("{file}.nc")), &session()).unwrap();
-        let options = Options { name: file.to_owned(), ..Options::default() };
+        let options = PrintOptions { name: file.to_owned(), ..PrintOptions::default() };
         is_golden(&dataset, &root.join(format!("{file}.{name}.cdl")), &options, change);
     }
 }
 
-fn is_golden(dataset: &Dataset, golden: &Path, options: &Options, change: Change) {
+fn is_golden(dataset: &Dataset, golden: &Path, options: &PrintOptions, change: Change) {
     let mut options = options.clone();
     change(&mut options);
     let mut text = Vec::new();
@@ -100,7 +104,7 @@ fn ncml_is_the_golden_text() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     let dataset = classic(&root);
     let golden = std::fs::read(root.join("classic.xh.cdl")).unwrap();
-    let options = Options { data: DataChoice::HeaderOnly, ..options(&dataset) };
+    let options = PrintOptions { data: DataChoice::HeaderOnly, ..options(&dataset) };
     let mut text = Vec::new();
     dump_ncml(&dataset, &mut text, &options).unwrap();
     // The golden text was printed in the folder of the dataset.

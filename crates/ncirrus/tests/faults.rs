@@ -9,17 +9,17 @@ pub(crate) mod writing;
 
 use crate::proxy::{Harm, Rule};
 use ncirrus::Session;
-use ncirrus_store::{Patience, StoreOptions};
+use ncirrus_store::{RetryPolicy, StoreOptions};
 use std::time::Duration;
 
 /// A session that loses no time.
 fn session(change: impl FnOnce(&mut StoreOptions)) -> Session {
-    let patience = Patience {
+    let patience = RetryPolicy {
         first_wait: Duration::from_millis(1),
         slowest: 10,
         window: Duration::from_millis(500),
         reserve: 100_000,
-        ..Patience::default()
+        ..RetryPolicy::default()
     };
     let mut options = StoreOptions { patience, timeout: Duration::from_secs(10), ..StoreOptions::default() };
     change(&mut options);

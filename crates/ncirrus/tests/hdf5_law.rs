@@ -4,7 +4,7 @@
 use crate::support::json;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::{Objects, law};
+use ncirrus_testkit::{ObjectView, law};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use std::path::Path;
 const SEEDS: u64 = 3;
 
 /// The file, and those beside it that it names: external links and virtual datasets.
-fn objects(path: &Path) -> Objects {
+fn objects(path: &Path) -> ObjectView {
     let body = std::fs::read(path).unwrap();
-    let mut objects = Objects::new();
+    let mut objects = ObjectView::new();
     for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
         let (file, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
         let name = name.to_str().unwrap().to_owned();

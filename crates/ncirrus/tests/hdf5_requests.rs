@@ -7,7 +7,7 @@ use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, OpenOptions};
 use ncirrus_model::{NodeId, Selection, Values};
-use ncirrus_store::{LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store};
 use ncirrus_testkit::corpus::peers_python;
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn far(kind: &str) -> Option<Arc<Far>> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let memory = MemoryStore::new("memory://far");
     let body = std::fs::read(path).unwrap();
-    LocalStore::put(&memory, &memory.root().child("data"), &body, &Precondition::None).unwrap();
+    LocalStore::put(&memory, &memory.root().child("data"), &body, &PutCondition::None).unwrap();
     Some(Arc::new(Far::new(memory)))
 }
 

@@ -6,7 +6,7 @@
 use crate::support::temp;
 use ncirrus::{Dataset, OpenOptions, Selection, Session, Values, Variable};
 use ncirrus_testkit::corpus::{peers_python, required};
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ fn stress(url: &str) {
         for thread in 0..THREADS {
             let (dataset, reads) = (dataset.clone(), &reads);
             scope.spawn(move || {
-                let (variables, mut random) = (dataset.variables(), Random(thread));
+                let (variables, mut random) = (dataset.variables(), RandomSource(thread));
                 while Instant::now() < end {
                     let chosen = random.below(variables.len() as u64);
                     check(&variables[usize::try_from(chosen).unwrap()], &mut random);
@@ -68,7 +68,7 @@ fn stress(url: &str) {
 }
 
 /// Reads a random box, perhaps with strides, and compares it with the positions of its elements.
-fn check(variable: &Variable, random: &mut Random) {
+fn check(variable: &Variable, random: &mut RandomSource) {
     let shape = variable.shape();
     let (mut start, mut count, mut stride) = (Vec::new(), Vec::new(), Vec::new());
     for len in &shape {

@@ -8,7 +8,7 @@ use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits, OpenOptions, Result};
 use ncirrus_model::{Attribute, Attributes, NodeId, Selection, Values};
-use ncirrus_store::{LocalStore, MemoryStore, Precondition};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition};
 use ncirrus_testkit::corpus::corpus;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,7 +36,7 @@ fn session() -> Session {
 fn opened(session: &Session, body: &Bytes) -> Result<Dataset> {
     let store = MemoryStore::new("memory://cut");
     let root = store.root().child("x.h5");
-    LocalStore::put(&store, &root, body, &Precondition::None)?;
+    LocalStore::put(&store, &root, body, &PutCondition::None)?;
     let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
     session.block_on(session.open(store.shared(), root, &drivers, &OpenOptions::default()))
 }

@@ -12,7 +12,7 @@ use edits::{EDITS, Edit, write};
 use ncirrus_engine::Dataset;
 use ncirrus_layout::Result;
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Values};
-use ncirrus_store::{LocalStore, MemoryStore, Precondition};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition};
 use std::collections::BTreeMap;
 
 #[test]
@@ -83,7 +83,7 @@ fn a_file_that_another_program_has_open_is_refused_with_the_way_out() {
     let (fine, text) = bench.python(&["leave-open", &path]);
     assert!(fine, "{text}");
     let bytes = std::fs::read(path).unwrap();
-    LocalStore::put(&memory, &root(&memory), &bytes, &Precondition::None).unwrap();
+    LocalStore::put(&memory, &root(&memory), &bytes, &PutCondition::None).unwrap();
     let error = bench.update(memory.shared(), &[Edit::Attributes], true).unwrap_err();
     assert!(error.to_string().contains("h5clear -s"), "{error}");
     assert!(bytes_of(&memory) == bytes);
@@ -94,7 +94,7 @@ fn a_file_behind_a_user_block_is_changed() {
     let Some(bench) = Bench::new() else { return };
     for (maker, memory) in bench.made() {
         let bytes = [vec![b'#'; 1024], bytes_of(&memory)].concat();
-        LocalStore::put(&memory, &root(&memory), &bytes, &Precondition::None).unwrap();
+        LocalStore::put(&memory, &root(&memory), &bytes, &PutCondition::None).unwrap();
         let edits = [Edit::Attributes, Edit::Append, Edit::Add];
         bench.update(memory.shared(), &edits, true).unwrap_or_else(|error| panic!("{maker}: {error:?}"));
         bench.save(&memory, &format!("{maker}.attributes+append+add.nc"));
@@ -134,7 +134,7 @@ fn late_records_cost_no_more_than_early_ones() {
 #[test]
 fn every_file_of_the_corpus_takes_a_note_and_keeps_all_else() {
     let (Some(bench), Some(corpus)) = (Bench::new(), ncirrus_testkit::corpus::corpus("hdf5")) else { return };
-    let objects = ncirrus_testkit::Objects::from_dir(&corpus).unwrap();
+    let objects = ncirrus_testkit::ObjectView::from_dir(&corpus).unwrap();
     let (mut changed, mut refused, mut before, mut after) = (0, Vec::new(), Vec::new(), Vec::new());
     for key in objects.keys().filter(|key| !key.starts_with("truth")) {
         let bytes = objects.find(key).unwrap();
@@ -142,7 +142,7 @@ fn every_file_of_the_corpus_takes_a_note_and_keeps_all_else() {
             continue;
         }
         let memory = MemoryStore::new("memory://updates");
-        LocalStore::put(&memory, &root(&memory), bytes, &Precondition::None).unwrap();
+        LocalStore::put(&memory, &root(&memory), bytes, &PutCondition::None).unwrap();
         let Ok(dataset) = bench.open(memory.shared()) else { continue };
         let old = bench.session.block_on(everything(&dataset));
         let outcome: Result<()> = bench.session.block_on(async {

@@ -4,10 +4,10 @@
 pub(crate) mod states;
 pub(crate) mod stores;
 
-use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
+use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::{Consolidated, Driver, ObjectId, OpenOptions, Result, Writing};
-use ncirrus_store::{Blocking, MemoryStore, Store};
+use ncirrus_store::{BlockingStore, MemoryStore, Store};
 use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
 use states::{Change, State, apply, build, same_cells, state_of};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn formats() -> Vec<Format> {
             all.push(Format { name, writing, grows, far });
         }
     }
-    for version in [Version::Classic, Version::Data64] {
+    for version in [FormatVersion::Classic, FormatVersion::Data64] {
         for header_pad in [0, 4096] {
             let writing = Arc::new(ClassicWriter { header_pad, ..ClassicWriter::new(version) });
             let name = format!("{version:?} pad {header_pad}");
@@ -61,7 +61,7 @@ impl Bench {
     /// The store of a writer that dies after so many changes.
     fn dying(&self, memory: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
         let store = Unplugged::after(memory, allowed);
-        if self.format.far { Arc::new(Far(store)) } else { Arc::new(Blocking(store)) }
+        if self.format.far { Arc::new(Far(store)) } else { Arc::new(BlockingStore(store)) }
     }
 
     fn open(&self, store: Arc<dyn Store>, root: ObjectId) -> Result<Dataset> {

@@ -5,11 +5,11 @@
 
 use crate::nc4::changes::build;
 use crate::nc4::counting::{Count, Counting};
-use ncirrus_engine::{Session, Writer};
-use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
+use ncirrus_engine::{DatasetWriter, Session};
+use ncirrus_hdf5::{FileStructures, Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, Error, ObjectId, OpenOptions, Result, Want};
 use ncirrus_model::{Atomic, DimensionLen, Selection, Values, VarId};
-use ncirrus_store::{Blocking, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, PutCondition, Store};
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +26,7 @@ fn root(memory: &MemoryStore) -> ObjectId {
 /// Files without records, of our making and of others'.
 fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     let mut all = Vec::new();
-    for (name, structures) in [("ours", Structures::V18), ("ours_v110", Structures::V110)] {
+    for (name, structures) in [("ours", FileStructures::V18), ("ours_v110", FileStructures::V110)] {
         let memory = MemoryStore::new("memory://appends");
         let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
         let made: Result<()> = session.block_on(async {
@@ -44,7 +44,7 @@ fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     for maker in ["netcdf4", "h5py-earliest", "h5py-v110", "h5py-latest"] {
         let memory = MemoryStore::new("memory://appends");
         let body = std::fs::read(folder.path().join(format!("{maker}.nc"))).unwrap();
-        LocalStore::put(&memory, &root(&memory), &body, &Precondition::None).unwrap();
+        LocalStore::put(&memory, &root(&memory), &body, &PutCondition::None).unwrap();
         all.push((maker.to_owned(), memory));
     }
     all
@@ -57,7 +57,7 @@ struct Column {
     width: u64,
 }
 
-async fn append(writer: &Writer, columns: &[Column], record: u64) -> Result<()> {
+async fn append(writer: &DatasetWriter, columns: &[Column], record: u64) -> Result<()> {
     for Column { var, first, width } in columns {
         let from = first + i32::try_from(record * width).unwrap();
         let values = Values::Int((from..from + i32::try_from(*width).unwrap()).collect());
@@ -71,7 +71,7 @@ async fn append(writer: &Writer, columns: &[Column], record: u64) -> Result<()> 
 }
 
 /// A writer of the file, and what it has written.
-async fn updating(session: &Session, memory: &MemoryStore) -> Result<(Writer, Arc<Count>)> {
+async fn updating(session: &Session, memory: &MemoryStore) -> Result<(DatasetWriter, Arc<Count>)> {
     let (store, count) = counting(memory);
     let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
     let dataset = session.open(store, root(memory), &drivers, &OpenOptions::default()).await?;
@@ -80,10 +80,10 @@ async fn updating(session: &Session, memory: &MemoryStore) -> Result<(Writer, Ar
 
 fn counting(memory: &MemoryStore) -> (Arc<dyn Store>, Arc<Count>) {
     let count = Arc::new(Count::default());
-    (Arc::new(Blocking(Counting { inner: memory.clone(), count: Arc::clone(&count) })), count)
+    (Arc::new(BlockingStore(Counting { inner: memory.clone(), count: Arc::clone(&count) })), count)
 }
 
-fn columns(writer: &Writer, all: &[(&str, i32, u64)]) -> Vec<Column> {
+fn columns(writer: &DatasetWriter, all: &[(&str, i32, u64)]) -> Vec<Column> {
     let column = |&(name, first, width): &(&str, i32, u64)| Column {
         var: writer.model().variable_at(name).unwrap(),
         first,
@@ -94,7 +94,7 @@ fn columns(writer: &Writer, all: &[(&str, i32, u64)]) -> Vec<Column> {
 
 /// Appends records, `each` in a commit, and returns the writes and bytes of every commit.
 async fn append_all(
-    writer: &Writer,
+    writer: &DatasetWriter,
     count: &Count,
     columns: &[Column],
     (records, each): (u64, u64),
@@ -161,7 +161,7 @@ fn records_are_appended_for_all_readers_at_the_same_cost() {
 #[test]
 fn the_handle_that_made_a_file_appends_at_the_same_cost_with_every_record() {
     let session = Session::builder().threads(2).durable(false).build().unwrap();
-    for structures in [Structures::V18, Structures::V110] {
+    for structures in [FileStructures::V18, FileStructures::V110] {
         let memory = MemoryStore::new("memory://appends");
         let (store, count) = counting(&memory);
         let costs: Result<Vec<[u64; 2]>> = session.block_on(async {
@@ -189,7 +189,7 @@ fn the_handle_that_made_a_file_appends_at_the_same_cost_with_every_record() {
 #[test]
 fn tiny_records_are_gathered_and_cost_the_same() {
     let session = Session::builder().threads(2).durable(false).build().unwrap();
-    for structures in [Structures::V18, Structures::V110] {
+    for structures in [FileStructures::V18, FileStructures::V110] {
         let memory = MemoryStore::new("memory://appends");
         let (store, count) = counting(&memory);
         let costs: Result<Vec<[u64; 2]>> = session.block_on(async {

@@ -10,9 +10,9 @@ use crate::kills::stores::{Unplugged, copy_of};
 use crate::nc4::changes::{CHANGES, Change, Content, State, apply, build, is_between, state_of};
 use bytes::Bytes;
 use ncirrus_engine::{Dataset, Session};
-use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
+use ncirrus_hdf5::{FileStructures, Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Want};
-use ncirrus_store::{Blocking, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, PutCondition, Store};
 use ncirrus_testkit::corpus::peers_python;
 use serde_json::Value;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn empty() -> MemoryStore {
 }
 
 fn dying(memory: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
-    Arc::new(Blocking(Unplugged::after(memory, allowed)))
+    Arc::new(BlockingStore(Unplugged::after(memory, allowed)))
 }
 
 fn open(session: &Session, store: Arc<dyn Store>, root: ObjectId) -> Result<Dataset> {
@@ -54,7 +54,7 @@ fn create(
     session: &Session,
     memory: &MemoryStore,
     store: Arc<dyn Store>,
-    structures: Structures,
+    structures: FileStructures,
 ) -> Result<()> {
     let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
     session.block_on(async {
@@ -82,7 +82,7 @@ fn file_of(memory: &MemoryStore) -> Option<Bytes> {
 /// Files of every maker.
 fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     let mut all = Vec::new();
-    for (name, structures) in [("ours", Structures::V18), ("ours-v110", Structures::V110)] {
+    for (name, structures) in [("ours", FileStructures::V18), ("ours-v110", FileStructures::V110)] {
         let memory = empty();
         create(session, &memory, memory.shared(), structures).unwrap();
         all.push((name.to_owned(), memory));
@@ -94,7 +94,7 @@ fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let (path, memory) = (entry.unwrap().path(), empty());
         let body = std::fs::read(&path).unwrap();
-        LocalStore::put(&memory, &root(&memory), &body, &Precondition::None).unwrap();
+        LocalStore::put(&memory, &root(&memory), &body, &PutCondition::None).unwrap();
         all.push((path.file_stem().unwrap().to_str().unwrap().to_owned(), memory));
     }
     all
@@ -169,7 +169,7 @@ fn same_values(ours: &Content, theirs: &Value) -> std::result::Result<(), String
 #[test]
 fn a_creation_that_is_killed_is_absent_or_whole() {
     let (session, mut samples) = (session(), Samples::new());
-    for structures in [Structures::V18, Structures::V110] {
+    for structures in [FileStructures::V18, FileStructures::V110] {
         let whole = empty();
         create(&session, &whole, whole.shared(), structures).unwrap();
         let whole = state(&session, &whole).unwrap();
@@ -197,7 +197,7 @@ fn a_creation_that_is_killed_is_absent_or_whole() {
 #[test]
 fn what_its_maker_changes_is_old_or_new() {
     let session = session();
-    for structures in [Structures::V18, Structures::V110] {
+    for structures in [FileStructures::V18, FileStructures::V110] {
         let go_on = |memory: &MemoryStore, store: Arc<dyn Store>| -> Result<()> {
             let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
             session.block_on(async {

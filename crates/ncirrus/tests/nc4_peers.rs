@@ -4,17 +4,17 @@ use crate::nc4::fixtures::{FIXTURES, Fixture, PLUGINS};
 use crate::nc4::reading::{output_of, read_all, same};
 use crate::nc4::structure::{Found, look};
 use crate::support::{cdl_of, difference, session, temp};
-use ncirrus::{Dataset, Structures};
+use ncirrus::{Dataset, FileStructures};
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const ALL: [(&str, Structures); 2] = [("old", Structures::V18), ("new", Structures::V110)];
+const ALL: [(&str, FileStructures); 2] = [("old", FileStructures::V18), ("new", FileStructures::V110)];
 
 /// A fixture that was written.
 struct Written {
     fixture: Fixture,
-    structures: Structures,
+    structures: FileStructures,
     path: PathBuf,
     dataset: Dataset,
 }
@@ -23,7 +23,7 @@ fn written(folder: &Path) -> Vec<Written> {
     let session = session();
     let fixtures =
         || FIXTURES.into_iter().map(|fixture| ALL.map(|(name, form)| (fixture.clone(), name, form)));
-    let write = |(fixture, name, structures): (Fixture, &str, Structures)| {
+    let write = |(fixture, name, structures): (Fixture, &str, FileStructures)| {
         let path = folder.join(format!("{}-{name}.nc", fixture.name));
         let dataset = fixture.write(&path, structures, &session);
         Written { fixture, structures, path, dataset }
@@ -190,13 +190,13 @@ fn structures_are_those_that_old_readers_know() {
         assert!(!headers.is_empty(), "{name}");
         let indexes = [*b"FAHD", *b"EAHD", *b"BTHD"];
         match one.structures {
-            Structures::V18 => {
+            FileStructures::V18 => {
                 assert!(layouts.iter().all(|version| *version == 3), "{name}: {layouts:?}");
                 assert!(!signatures.iter().any(|found| indexes.contains(found)), "{name}: {signatures:?}");
                 let chunked = matches!(one.fixture.name, "storages" | "unlimited" | "filters" | "classic");
                 assert!(!chunked || signatures.contains(b"TREE"), "{name}: {signatures:?}");
             }
-            Structures::V110 => {
+            FileStructures::V110 => {
                 let chunked = matches!(one.fixture.name, "storages" | "unlimited" | "filters" | "classic");
                 assert!(!chunked || layouts.contains(&4), "{name}: {layouts:?}");
                 assert!(!signatures.contains(b"TREE"), "{name}: {signatures:?}");

@@ -7,8 +7,8 @@ use crate::nc4::reading::{printed, read_all, same_of};
 use crate::nc4::schemas::{Schema, schemas};
 use crate::support::{session, temp};
 use ncirrus::{
-    Atomic, CreateOptions, Dataset, Endianness, Kind, NodeId, OpenOptions, Selection, Session, Structures,
-    TypeRef, Values,
+    Atomic, CreateOptions, Dataset, Endianness, FileStructures, Kind, NodeId, OpenOptions, Selection,
+    Session, TypeRef, Values,
 };
 use ncirrus_testkit::corpus::peers_python;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 /// Writes a file and reads it here.
 fn there_and_back(schema: &Schema, url: &str, session: &Session) -> Dataset {
-    let structures = if schema.newer { Structures::V110 } else { Structures::V18 };
+    let structures = if schema.newer { FileStructures::V110 } else { FileStructures::V18 };
     let options =
         CreateOptions { kind: Some(Kind::Nc4), structures, overwrite: true, ..CreateOptions::default() };
     let dataset = Dataset::create_with(url, &options, session).unwrap();

@@ -4,13 +4,13 @@
 mod long_attributes;
 
 use crate::far::Far;
-use ncirrus_engine::{Dataset, Session, Writer};
-use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
+use ncirrus_engine::{Dataset, DatasetWriter, Session};
+use ncirrus_hdf5::{FileStructures, Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, Location, OpenOptions};
 use ncirrus_model::{
     Atomic, Attribute, CodecSpec, DimensionLen, FillValue, Model, NodeId, Selection, Storage, Values, VarId,
 };
-use ncirrus_store::{Blocking, LocalStore, MemoryStore, Store};
+use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, Store};
 use std::sync::Arc;
 
 fn session() -> Session {
@@ -21,7 +21,7 @@ fn session() -> Session {
 struct Making {
     session: Session,
     store: MemoryStore,
-    writer: Writer,
+    writer: DatasetWriter,
 }
 
 impl Making {
@@ -29,7 +29,7 @@ impl Making {
         let (session, store) = (session(), MemoryStore::new("memory://made"));
         let root = store.root().child("data");
         let writer = session
-            .block_on(session.create(Arc::new(Blocking(store.clone())), root, Arc::new(choices)))
+            .block_on(session.create(Arc::new(BlockingStore(store.clone())), root, Arc::new(choices)))
             .unwrap();
         Self { session, store, writer }
     }
@@ -49,7 +49,7 @@ impl Making {
     /// The file as others see it.
     fn seen(&self) -> Dataset {
         let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
-        let (store, root) = (Arc::new(Blocking(self.store.clone())), self.store.root().child("data"));
+        let (store, root) = (Arc::new(BlockingStore(self.store.clone())), self.store.root().child("data"));
         self.session.block_on(self.session.open(store, root, &drivers, &OpenOptions::default())).unwrap()
     }
 
@@ -78,16 +78,16 @@ impl Making {
     }
 }
 
-fn choices(structures: Structures) -> Hdf5Writer {
+fn choices(structures: FileStructures) -> Hdf5Writer {
     Hdf5Writer { structures, ..Hdf5Writer::default() }
 }
 
 #[test]
 fn records_appended_one_by_one_are_seen_after_every_sync() {
-    [Structures::V18, Structures::V110].into_iter().for_each(append_one_by_one);
+    [FileStructures::V18, FileStructures::V110].into_iter().for_each(append_one_by_one);
 }
 
-fn append_one_by_one(structures: Structures) {
+fn append_one_by_one(structures: FileStructures) {
     let making = Making::begin(choices(structures));
     let (series, words) = making.edit(|model| {
         let root = model.root();
@@ -151,13 +151,13 @@ fn definitions_and_data_may_follow_a_sync() {
 #[test]
 fn all_metadata_are_at_the_front_and_opening_is_one_request() {
     for (structures, filtered) in
-        [(Structures::V18, true), (Structures::V110, true), (Structures::V18, false)]
+        [(FileStructures::V18, true), (FileStructures::V110, true), (FileStructures::V18, false)]
     {
         open_with_one_request(structures, filtered);
     }
 }
 
-fn open_with_one_request(structures: Structures, filtered: bool) {
+fn open_with_one_request(structures: FileStructures, filtered: bool) {
     let making = Making::begin(Hdf5Writer { align: 4096, ..choices(structures) });
     let vars = making.edit(|model| {
         let root = model.root();

@@ -4,8 +4,9 @@
 use crate::numbers::{NUMBERS, six};
 use crate::support::{cdl_of, session, temp, values};
 use ncirrus::{
-    Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, EnumMember, Field, Kind, Model, NodeId,
-    OpenOptions, Result, Selection, Session, Storage, Structures, TypeRef, UserKind, UserType, Values,
+    Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, EnumMember, Field, FileStructures,
+    Kind, Model, NodeId, OpenOptions, Result, Selection, Session, Storage, TypeRef, UserKind, UserType,
+    Values,
 };
 use ncirrus_testkit::corpus::{peers_python, program};
 use serde_json::{Value, json};
@@ -172,8 +173,8 @@ fn netcdf4_python_reads_all_that_has_no_user_types() {
 
 /// Names of netCDF-4 files and how they are made: for HDF5 1.8, for 1.10, with filters and aligned chunks.
 fn netcdf4_files() -> [(&'static str, CreateOptions); 2] {
-    let newer = Structures::V110;
-    [("old.nc4", Structures::V18), ("new.nc4", newer)].map(|(name, structures)| {
+    let newer = FileStructures::V110;
+    [("old.nc4", FileStructures::V18), ("new.nc4", newer)].map(|(name, structures)| {
         let align = (structures == newer).then_some(4096);
         (name, CreateOptions { kind: Some(Kind::Nc4), structures, align, ..CreateOptions::default() })
     })

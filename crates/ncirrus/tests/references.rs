@@ -4,11 +4,11 @@
 use crate::far::Far;
 use crate::support::{session, temp, values};
 use ncirrus::ObjectId;
-use ncirrus::store::{LocalStore, MemoryStore, Precondition, Store, Url};
+use ncirrus::store::{LocalStore, MemoryStore, PutCondition, Store, Url};
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind,
-    OpenOptions, ReferenceOptions, ReferenceReport, Result, Selection, Session, Storage, Structures, Values,
-    write_references,
+    Atomic, Attribute, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind,
+    FileStructures, Kind, OpenOptions, ReferenceOptions, ReferenceReport, Result, Selection, Session,
+    Storage, Values, write_references,
 };
 use ncirrus_testkit::corpus::peers_python;
 use std::path::Path;
@@ -246,7 +246,7 @@ fn chunks_that_lie_side_by_side_are_asked_for_together() {
     let far = Arc::new(far);
     for path in [&source, &target] {
         let object = far.inner.root().child(path.file_name().unwrap().to_str().unwrap());
-        LocalStore::put(&far.inner, &object, &std::fs::read(path).unwrap(), &Precondition::None).unwrap();
+        LocalStore::put(&far.inner, &object, &std::fs::read(path).unwrap(), &PutCondition::None).unwrap();
     }
     let store = Arc::clone(&far);
     let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
@@ -323,7 +323,7 @@ fn what_zarr_cannot_refer_to_is_put_into_the_file_or_named() {
     let (_folder, temp) = temp();
     let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
     let options =
-        CreateOptions { kind: Some(Kind::Nc4), structures: Structures::V110, ..CreateOptions::default() };
+        CreateOptions { kind: Some(Kind::Nc4), structures: FileStructures::V110, ..CreateOptions::default() };
     let dataset = Dataset::create_with(source.to_str().unwrap(), &options, &session).unwrap();
     let root = dataset.root();
     root.add_dimension("x", DimensionLen::Fixed(100)).unwrap();
@@ -470,7 +470,7 @@ fn chunks_far_away_are_listed_or_asked_about() {
     for key in [".zgroup", ".zattrs", ".zmetadata", "v/.zarray", "v/.zattrs", "v/1"] {
         if let Ok(body) = std::fs::read(source.join(key)) {
             let object = far.inner.root().child(&format!("a.zarr/{key}"));
-            LocalStore::put(&far.inner, &object, &body, &Precondition::None).unwrap();
+            LocalStore::put(&far.inner, &object, &body, &PutCondition::None).unwrap();
         }
     }
     let store = Arc::clone(&far);

@@ -4,15 +4,15 @@
 use crate::checked::mended;
 use crate::support::{exact, session, temp};
 use ncirrus::{
-    Atomic, Attribute, CopyOptions, CreateOptions, Dataset, DimensionLen, Field, Kind, LongNames,
-    OpenOptions, Selection, Session, Structures, TypeRef, UserKind, UserType, Values, copy,
+    Atomic, Attribute, CopyOptions, CreateOptions, Dataset, DimensionLen, Field, FileStructures, Kind,
+    LongNames, OpenOptions, Selection, Session, TypeRef, UserKind, UserType, Values, copy,
 };
 use ncirrus_testkit::corpus::program;
 use std::path::Path;
 use std::process::Command;
 
 /// Dimension scales, and compounds of numbers as a type, in an attribute, and in lists.
-fn compounds(path: &Path, structures: Structures, session: &Session) -> Dataset {
+fn compounds(path: &Path, structures: FileStructures, session: &Session) -> Dataset {
     let options = CreateOptions { kind: Some(Kind::Nc4), structures, ..CreateOptions::default() };
     let url = path.to_str().unwrap();
     let dataset = Dataset::create_with(url, &options, session).unwrap();
@@ -65,7 +65,7 @@ fn mislabel(path: &Path) -> usize {
 #[test]
 fn compounds_of_a_wrong_version_are_read_and_rewritten() {
     let (session, (_folder, temp)) = (session(), temp());
-    for (name, structures) in [("old", Structures::V18), ("new", Structures::V110)] {
+    for (name, structures) in [("old", FileStructures::V18), ("new", FileStructures::V110)] {
         let (path, copied) = (temp.join(format!("{name}.nc")), temp.join(format!("{name}-copied.nc")));
         let whole = exact(&compounds(&path, structures, &session));
         assert_eq!(mislabel(&path), 3, "the type, the one inside the list, and that of the references");

@@ -4,7 +4,7 @@
 mod creating;
 
 use crate::far::Far;
-use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
+use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Want, Writing};
 use ncirrus_model::{Atomic, Attribute, CodecSpec, DimensionLen, Model, NodeId, Selection, Storage, Values};
@@ -180,7 +180,7 @@ fn a_series_through_raw_chunks_fetches_the_elements_alone() {
 
 #[test]
 fn a_series_through_records_fetches_the_elements_alone() {
-    let (requests, bytes) = series(Arc::new(ClassicWriter::new(Version::Classic)), Vec::new());
+    let (requests, bytes) = series(Arc::new(ClassicWriter::new(FormatVersion::Classic)), Vec::new());
     // The first record lies within what opening fetched.
     assert!((TIMES - 1..=TIMES).contains(&(requests.len() as u64)), "{requests:?}");
     let is_element =

@@ -4,7 +4,7 @@
 
 use crate::small_s3::S3;
 use crate::support::{session, temp};
-use ncirrus::store::{StoreOptions, Uploads};
+use ncirrus::store::{StoreOptions, UploadMode};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
     Selection, Session, Storage,
@@ -221,7 +221,7 @@ fn a_scratch_file_is_made_when_asked_for() {
     let server = S3::start(&root);
     let scratch = tempfile::tempdir().unwrap();
     let stores = StoreOptions {
-        uploads: Uploads::Scratch,
+        uploads: UploadMode::Scratch,
         scratch: Some(scratch.path().to_owned()),
         ..StoreOptions::default()
     };

@@ -14,20 +14,22 @@ mod tests;
 mod upload;
 mod xml;
 
-pub use identity::{Codes, Identities, Identity, Told};
-pub(crate) use leftovers::Unfinished;
+pub use identity::{BucketIdentity, CredentialRegistry, MfaCodes, SourcedValue};
+pub(crate) use leftovers::UnfinishedUpload;
 
-use crate::config::Transfer;
-use crate::multipart::Multipart;
-use crate::net::{Operation, operation};
-use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
-use crate::url::{Bucket, Fragment};
+use crate::config::TransferSettings;
+use crate::multipart::MultipartUpload;
+use crate::net::{StoreOperation, operation};
+use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
+use crate::url::{BucketUrl, UrlFragment};
 use crate::{StoreOptions, key, want};
 use bytes::Bytes;
-use fault::Fault;
+use fault::CloudFault;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{
+    Error, ErrorKind, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
+};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
@@ -51,11 +53,11 @@ pub struct CloudStore {
     /// Takes parts in any order, where the provider is asked directly.
     parts: Option<Arc<dyn MultipartStore>>,
     /// Asks for what the client does not know, at Amazon and its kin.
-    other: Option<Arc<asking::Asking>>,
+    other: Option<Arc<asking::BucketClient>>,
     /// Keys that cannot be named.
-    odd: Arc<listing::Odd>,
+    odd: Arc<listing::OddKeys>,
     /// What the configuration says of the server.
-    transfer: Arc<Transfer>,
+    transfer: Arc<TransferSettings>,
     /// The object that is read in an old version, and which.
     version: Option<Arc<(String, String)>>,
 }
@@ -65,7 +67,7 @@ impl CloudStore {
     ///
     /// # Errors
     /// `Invalid` for settings that contradict each other.
-    pub fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Self> {
+    pub fn connect(bucket: &BucketUrl, fragment: &UrlFragment, options: &StoreOptions) -> Result<Self> {
         let built =
             build::connect(bucket, fragment, options).map_err(|error| error.at_object(bucket.address()))?;
         let address = match built.who {
@@ -118,7 +120,7 @@ impl CloudStore {
         ObjectId::new(self.id.clone(), "")
     }
 
-    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let path = path_of(object)?;
         if object.key().is_empty() {
             return Ok(None);
@@ -138,10 +140,10 @@ impl CloudStore {
         }
         match self.fetch(&path, range).await {
             Ok(blob) => Ok(Some(blob)),
-            Err(Fault::Absent) => Ok(None),
+            Err(CloudFault::Absent) => Ok(None),
             // The range starts behind the end, or the provider knows no ranges from the end.
-            Err(Fault::Other(_)) if *want != Want::All => self.by_size(object, &path, want).await,
-            Err(Fault::Failed(error)) if is_odd_suffix(&error, want) => {
+            Err(CloudFault::Other(_)) if *want != Want::All => self.by_size(object, &path, want).await,
+            Err(CloudFault::Failed(error)) if is_odd_suffix(&error, want) => {
                 self.by_size(object, &path, want).await
             }
             Err(fault) => Err(fault.at(object)),
@@ -149,41 +151,44 @@ impl CloudStore {
     }
 
     /// Asks for the size first, then for bytes that are there.
-    async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<Blob>> {
-        let meta = match self.objects.head(path).await.map_err(Fault::from) {
+    async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<ObjectBytes>> {
+        let meta = match self.objects.head(path).await.map_err(CloudFault::from) {
             Ok(meta) => meta,
-            Err(Fault::Absent) => return Ok(None),
+            Err(CloudFault::Absent) => return Ok(None),
             Err(fault) => return Err(fault.at(object)),
         };
         let range = want::resolve(want, meta.size);
         if range.is_empty() {
             let (offset, size, tag) = (range.start, meta.size, tag_of_meta(&meta));
-            return Ok(Some(Blob { bytes: Bytes::new(), offset, size, tag }));
+            return Ok(Some(ObjectBytes { bytes: Bytes::new(), offset, size, tag }));
         }
         self.fetch(path, Some(GetRange::Bounded(range))).await.map(Some).map_err(|fault| fault.at(object))
     }
 
-    async fn write(&self, object: &ObjectId, body: Bytes, when: Precondition) -> Result<Tag> {
+    async fn write(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
         let path = path_of(object)?;
         self.check_len(object)?;
         // A put can depend on what it replaces when it is sent in one piece only.
-        let most = if when == Precondition::None { self.one_piece() } else { LARGEST_PUT };
+        let most = if when == PutCondition::None { self.one_piece() } else { LARGEST_PUT };
         if body.len() as u64 > most {
             return self.send_body(object, body, when).await;
         }
         let mode = match when {
-            Precondition::None => PutMode::Overwrite,
-            Precondition::Absent => PutMode::Create,
-            Precondition::Matches(tag) => PutMode::Update(version_of(&tag)),
+            PutCondition::None => PutMode::Overwrite,
+            PutCondition::Absent => PutMode::Create,
+            PutCondition::Matches(tag) => PutMode::Update(version_of(&tag)),
         };
         let is_conditional = mode != PutMode::Overwrite;
         let payload = PutPayload::from_bytes(body.clone());
         let fault = match self.objects.put_opts(&path, payload, PutOptions::from(mode)).await {
             Ok(put) => return self.tag_of_put(object, &path, put).await,
-            Err(error) => Fault::from(error),
+            Err(error) => CloudFault::from(error),
         };
         // An answer was lost: it may have been this writer who was faster.
-        if is_conditional && matches!(fault, Fault::Absent | Fault::Conflict(_)) && Operation::is_in_doubt() {
+        if is_conditional
+            && matches!(fault, CloudFault::Absent | CloudFault::Conflict(_))
+            && StoreOperation::is_in_doubt()
+        {
             let there = self.fetch(&path, None).await.ok();
             if let Some(own) = there.filter(|there| there.bytes == body) {
                 return Ok(own.tag);
@@ -197,7 +202,8 @@ impl CloudStore {
         match put.e_tag {
             Some(etag) => Ok(tag(&etag, put.version.as_deref())),
             None => {
-                let meta = self.objects.head(path).await.map_err(|error| Fault::from(error).at(object))?;
+                let meta =
+                    self.objects.head(path).await.map_err(|error| CloudFault::from(error).at(object))?;
                 Ok(tag_of_meta(&meta))
             }
         }
@@ -214,25 +220,25 @@ impl CloudStore {
     }
 
     async fn is_there(&self, object: &ObjectId) -> Result<bool> {
-        match self.objects.head(&path_of(object)?).await.map_err(Fault::from) {
+        match self.objects.head(&path_of(object)?).await.map_err(CloudFault::from) {
             Ok(_) => Ok(true),
-            Err(Fault::Absent) => Ok(false),
+            Err(CloudFault::Absent) => Ok(false),
             Err(fault) => Err(fault.at(object)),
         }
     }
 
     async fn copy_within(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
-        match self.objects.copy(&path_of(from)?, &path_of(to)?).await.map_err(Fault::from) {
+        match self.objects.copy(&path_of(from)?, &path_of(to)?).await.map_err(CloudFault::from) {
             // The server does not copy, or not so much at once.
-            Err(Fault::Other(_)) => crate::store::copy_by_hand(self, from, to).await,
+            Err(CloudFault::Other(_)) => crate::store::copy_by_hand(self, from, to).await,
             copied => copied.map_err(|fault| fault.at(to)),
         }
     }
 
     async fn remove(&self, object: &ObjectId) -> Result<()> {
         let path = path_of(object)?;
-        match self.objects.delete(&path).await.map_err(Fault::from) {
-            Ok(()) | Err(Fault::Absent) => Ok(()),
+        match self.objects.delete(&path).await.map_err(CloudFault::from) {
+            Ok(()) | Err(CloudFault::Absent) => Ok(()),
             Err(fault) => Err(fault.at(object)),
         }
     }
@@ -242,7 +248,7 @@ impl CloudStore {
         if let Some(asking) = &self.other {
             return self.names_listed(asking, prefix, page).await;
         }
-        let failed = |error| Fault::from(error).at(prefix);
+        let failed = |error| CloudFault::from(error).at(prefix);
         let (found, next) = match &self.pages {
             Some(pages) => {
                 let folder = key::folder(prefix.key());
@@ -266,17 +272,21 @@ impl CloudStore {
         pages: &dyn PaginatedListStore,
         prefix: &ObjectId,
         page: Option<&str>,
-    ) -> Result<Objects> {
+    ) -> Result<ObjectPage> {
         let folder = key::folder(key::check(prefix)?);
         if let Some(asking) = &self.other {
             return self.objects_listed(asking, prefix, page).await;
         }
         let options = PaginatedListOptions { page_token: page.map(str::to_owned), ..Default::default() };
         let found = pages.list_paginated(Some(&folder), options).await;
-        let found = found.map_err(|error| Fault::from(error).at(prefix))?;
+        let found = found.map_err(|error| CloudFault::from(error).at(prefix))?;
         let object = |meta: &ObjectMeta| (ObjectId::new(self.id.clone(), meta.location.as_ref()), meta.size);
         let objects = found.result.objects.iter().filter(|meta| meta.location.as_ref() != prefix.key());
-        Ok(Objects { objects: objects.map(object).collect(), next: found.page_token, ..Objects::default() })
+        Ok(ObjectPage {
+            objects: objects.map(object).collect(),
+            next: found.page_token,
+            ..ObjectPage::default()
+        })
     }
 }
 
@@ -286,10 +296,10 @@ fn is_odd_suffix(error: &Error, want: &Want) -> bool {
 }
 
 /// Names directly below a folder, in byte order, of keys and of whether they are prefixes; these may end with a slash.
-fn entries<'a>(folder: &str, found: impl Iterator<Item = (&'a str, bool)>) -> Vec<Entry> {
+fn entries<'a>(folder: &str, found: impl Iterator<Item = (&'a str, bool)>) -> Vec<ListEntry> {
     let name = |key: &str| Some(key.strip_prefix(folder)?.trim_end_matches('/').to_owned());
-    let named = found.filter_map(|(key, is_prefix)| Some(Entry { name: name(key)?, is_prefix }));
-    let mut entries: Vec<Entry> = named.filter(|entry| key::is_name(&entry.name)).collect();
+    let named = found.filter_map(|(key, is_prefix)| Some(ListEntry { name: name(key)?, is_prefix }));
+    let mut entries: Vec<ListEntry> = named.filter(|entry| key::is_name(&entry.name)).collect();
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     entries.dedup_by(|one, other| one.name == other.name);
     entries
@@ -327,8 +337,8 @@ impl Store for CloudStore {
         &self.id
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::from_millis(30),
             concurrency: AT_ONCE,
             merge_gap: 1 << 20,
@@ -342,7 +352,7 @@ impl Store for CloudStore {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         operation(object, self.read(object, want)).boxed()
     }
 
@@ -350,7 +360,7 @@ impl Store for CloudStore {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         operation(object, self.write(object, body, when)).boxed()
     }
@@ -359,12 +369,12 @@ impl Store for CloudStore {
         &'a self,
         object: &'a ObjectId,
         file: &'a std::path::Path,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         operation(object, self.send(object, file, when)).boxed()
     }
 
-    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
         self.upload_in_parts(object)
     }
 
@@ -411,7 +421,7 @@ impl Store for CloudStore {
         &'a self,
         prefix: &'a ObjectId,
         page: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
         let pages = self.pages.as_deref()?;
         Some(operation(prefix, self.objects_below(pages, prefix, page)).boxed())
     }

@@ -15,22 +15,22 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use environment::Environment;
-pub use host::{Host, Server, Transfer};
-pub use http::{HttpSettings, Login, LoginKind};
-pub use key::Key;
-pub use show::Shown;
+pub use environment::ProcessEnvironment;
+pub use host::{HostSettings, TransferSettings, WebServerSettings};
+pub use http::{HttpLogin, HttpSettings, LoginKind};
+pub use key::ConfigKey;
+pub use show::ShownValue;
 pub use size::{parse_duration, parse_size};
-pub use value::{Origin, Secret, Value};
+pub use value::{ConfigValue, SecretText, ValueOrigin};
 
 #[cfg(feature = "cloud")]
 pub(crate) use host::endpoint;
 #[cfg(feature = "cloud")]
 pub(crate) use show::shortened;
 
-use crate::url::Bucket;
+use crate::url::BucketUrl;
 use crate::{Scheme, Url};
-use key::Item;
+use key::KeyTarget;
 use ncirrus_layout::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,29 +41,29 @@ use std::time::Duration;
 /// the project's own file, netCDF's files, the file of S3netCDF4.
 ///
 /// ```
-/// use ncirrus_store::config::{Environment, Key, Settings};
+/// use ncirrus_store::config::{Environment, ConfigKey, Settings};
 /// let settings = Settings::of_environment(Environment::default().with("NCIRRUS_MEMORY", "2G"));
-/// assert_eq!(settings.size(Key::Memory), Some(2 << 30));
-/// assert_eq!(settings.origin(Key::Memory).unwrap().to_string(), "NCIRRUS_MEMORY");
+/// assert_eq!(settings.size(ConfigKey::Memory), Some(2 << 30));
+/// assert_eq!(settings.origin(ConfigKey::Memory).unwrap().to_string(), "NCIRRUS_MEMORY");
 /// ```
 #[derive(Clone, Default)]
-pub struct Settings {
-    environment: Environment,
-    entries: BTreeMap<Key, Value<Item>>,
-    hosts: BTreeMap<String, Host>,
-    servers: BTreeMap<String, Server>,
-    substitutions: BTreeMap<String, Value<String>>,
-    rc: rc::Rc,
+pub struct ConfigSettings {
+    environment: ProcessEnvironment,
+    entries: BTreeMap<ConfigKey, ConfigValue<KeyTarget>>,
+    hosts: BTreeMap<String, HostSettings>,
+    servers: BTreeMap<String, WebServerSettings>,
+    substitutions: BTreeMap<String, ConfigValue<String>>,
+    rc: rc::RcFiles,
     files: Vec<PathBuf>,
     warnings: Vec<String>,
     /// Nobody asked for just these: a session puts its own in their place.
     is_unasked: bool,
 }
 
-impl Settings {
+impl ConfigSettings {
     /// What the process's environment says, until somebody says otherwise.
-    pub(crate) fn unasked() -> Self {
-        Self { is_unasked: true, ..Self::of_environment(Environment::of_process()) }
+    pub(crate) fn implicit() -> Self {
+        Self { is_unasked: true, ..Self::of_environment(ProcessEnvironment::of_process()) }
     }
 
     /// Whether nobody asked for just these: they came with the default options of stores.
@@ -74,9 +74,9 @@ impl Settings {
     /// What the process's environment and all files say.
     ///
     /// # Errors
-    /// As [`Settings::gather`].
+    /// As [`ConfigSettings::gather`].
     pub fn of_process() -> Result<Self> {
-        Self::gather(Environment::of_process(), None)
+        Self::gather(ProcessEnvironment::of_process(), None)
     }
 
     /// What an environment and all files say; `file` is read instead of the project's file at its usual place.
@@ -84,7 +84,7 @@ impl Settings {
     /// # Errors
     /// `NotFound` when a file that was named is not there, `Invalid` when one that was named cannot be understood. Other
     /// files that cannot be understood are left out with a warning.
-    pub fn gather(environment: Environment, file: Option<&Path>) -> Result<Self> {
+    pub fn gather(environment: ProcessEnvironment, file: Option<&Path>) -> Result<Self> {
         let mut settings = Self::of_environment(environment);
         file::read(&mut settings, file)?;
         rc::read(&mut settings);
@@ -96,103 +96,103 @@ impl Settings {
     ///
     /// # Errors
     /// `Invalid` for a file of the project that cannot be understood; mistakes in others are warnings.
-    pub fn read(&mut self, format: Format, text: &str, path: &Path) -> Result<()> {
+    pub fn read(&mut self, format: ConfigFormat, text: &str, path: &Path) -> Result<()> {
         match format {
-            Format::Own => return file::take(self, text, path),
-            Format::NetCdf => {
+            ConfigFormat::Own => return file::take(self, text, path),
+            ConfigFormat::NetCdf => {
                 let warnings = self.rc.take(text, path);
                 warnings.into_iter().for_each(|warning| self.warn(warning));
             }
-            Format::S3NetCdf => s3nc::take(self, text, path),
+            ConfigFormat::S3NetCdf => s3nc::take(self, text, path),
         }
         Ok(())
     }
 
     /// What an environment says: no file is read.
-    pub fn of_environment(environment: Environment) -> Self {
+    pub fn of_environment(environment: ProcessEnvironment) -> Self {
         let mut settings = Self { environment, ..Self::default() };
-        for key in Key::all() {
+        for key in ConfigKey::all() {
             for name in key.variables() {
                 let Some(text) = settings.environment.variable(name).map(str::to_owned) else { continue };
-                settings.offer(key, &text, Origin::Variable((*name).to_owned()));
+                settings.offer(key, &text, ValueOrigin::Variable((*name).to_owned()));
             }
         }
         settings
     }
 
     /// The environment that was asked.
-    pub fn environment(&self) -> &Environment {
+    pub fn environment(&self) -> &ProcessEnvironment {
         &self.environment
     }
 
     /// A number of bytes.
-    pub fn size(&self, key: Key) -> Option<u64> {
+    pub fn size(&self, key: ConfigKey) -> Option<u64> {
         match self.item(key)? {
-            Item::Size(size) => Some(*size),
+            KeyTarget::Size(size) => Some(*size),
             _ => None,
         }
     }
 
     /// A number.
-    pub fn count(&self, key: Key) -> Option<u64> {
+    pub fn count(&self, key: ConfigKey) -> Option<u64> {
         match self.item(key)? {
-            Item::Count(count) => Some(*count),
+            KeyTarget::Count(count) => Some(*count),
             _ => None,
         }
     }
 
     /// A time.
-    pub fn duration(&self, key: Key) -> Option<Duration> {
+    pub fn duration(&self, key: ConfigKey) -> Option<Duration> {
         match self.item(key)? {
-            Item::Duration(duration) => Some(*duration),
+            KeyTarget::Duration(duration) => Some(*duration),
             _ => None,
         }
     }
 
     /// A choice between yes and no.
-    pub fn flag(&self, key: Key) -> Option<bool> {
+    pub fn flag(&self, key: ConfigKey) -> Option<bool> {
         match self.item(key)? {
-            Item::Flag(flag) => Some(*flag),
+            KeyTarget::Flag(flag) => Some(*flag),
             _ => None,
         }
     }
 
     /// A text.
-    pub fn text(&self, key: Key) -> Option<&str> {
+    pub fn text(&self, key: ConfigKey) -> Option<&str> {
         match self.item(key)? {
-            Item::Text(text) => Some(text),
+            KeyTarget::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// A file or folder.
-    pub fn path(&self, key: Key) -> Option<&Path> {
+    pub fn path(&self, key: ConfigKey) -> Option<&Path> {
         match self.item(key)? {
-            Item::Path(path) => Some(path),
+            KeyTarget::Path(path) => Some(path),
             _ => None,
         }
     }
 
     /// Where the value of a key came from.
-    pub fn origin(&self, key: Key) -> Option<&Origin> {
+    pub fn origin(&self, key: ConfigKey) -> Option<&ValueOrigin> {
         self.entries.get(&key).map(|value| &value.origin)
     }
 
     /// The server of an alias.
-    pub fn host(&self, alias: &str) -> Option<&Host> {
+    pub fn host(&self, alias: &str) -> Option<&HostSettings> {
         self.hosts.get(alias)
     }
 
     /// The server of that scheme, host and port.
-    pub fn host_at(&self, endpoint: &str) -> Option<(&str, &Host)> {
+    pub fn host_at(&self, endpoint: &str) -> Option<(&str, &HostSettings)> {
         let mut hosts = self.hosts.iter();
         hosts.find(|(_, host)| host.endpoint == endpoint).map(|(alias, host)| (alias.as_str(), host))
     }
 
     /// What netCDF's files say of a dataset.
-    pub fn rc(&self, key: &str, url: &Url) -> Option<Value<&str>> {
+    pub fn rc(&self, key: &str, url: &Url) -> Option<ConfigValue<&str>> {
         let entry = self.rc.find(key, Some(url))?;
-        Some(Value { value: &entry.value, origin: entry.origin.clone() })
+        Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
     }
 
     /// The settings with what netCDF's files say of one address alone (`[url]HTTP.TIMEOUT=9`), if they say anything of it.
@@ -202,20 +202,20 @@ impl Settings {
 
     /// What netCDF's files say of a dataset in a bucket.
     #[cfg(feature = "cloud")]
-    pub(crate) fn rc_of_bucket(&self, key: &str, bucket: &Bucket) -> Option<Value<&str>> {
+    pub(crate) fn rc_of_bucket(&self, key: &str, bucket: &BucketUrl) -> Option<ConfigValue<&str>> {
         let entry = self.rc.find_in(key, bucket)?;
-        Some(Value { value: &entry.value, origin: entry.origin.clone() })
+        Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
     }
 
     /// The bucket of an address, when it lies in an object store; the host may be an alias.
     ///
     /// # Errors
     /// `Invalid` when the address names no bucket, or what can be neither alias nor bucket.
-    pub fn bucket(&self, url: &Url) -> Result<Option<Bucket>> {
+    pub fn bucket(&self, url: &Url) -> Result<Option<BucketUrl>> {
         let is_s3 = url.scheme() == Scheme::S3;
         let alias = url.port().map_or_else(|| url.host().to_owned(), |port| format!("{}:{port}", url.host()));
         let bucket = match self.host(&alias).filter(|_| is_s3) {
-            Some(host) => Some(Bucket::of_alias(url, &alias, &host.endpoint)?),
+            Some(host) => Some(BucketUrl::of_alias(url, &alias, &host.endpoint)?),
             None => url.bucket()?,
         };
         if bucket.is_some() && !url.is_http() {
@@ -224,10 +224,11 @@ impl Settings {
         let is_name =
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
         // What lies at another server than this bucket's namesake has another name.
-        let bucket = bucket.map(|found| match found.is_amazon && self.entries.contains_key(&Key::Endpoint) {
-            true => Bucket { endpoint: Some(AMAZON.to_owned()), ..found },
-            false => found,
-        });
+        let bucket =
+            bucket.map(|found| match found.is_amazon && self.entries.contains_key(&ConfigKey::Endpoint) {
+                true => BucketUrl { endpoint: Some(AMAZON.to_owned()), ..found },
+                false => found,
+            });
         match &bucket {
             Some(found) if is_s3 && found.endpoint.is_none() && !is_name(&found.name) => {
                 Err(Error::invalid(format!("{:?} is no bucket, and {}", found.name, self.no_alias())))
@@ -249,16 +250,16 @@ impl Settings {
 
     /// Where the value of a key came from, in words.
     #[cfg(feature = "net")]
-    pub(crate) fn told(&self, key: Key) -> String {
+    pub(crate) fn told(&self, key: ConfigKey) -> String {
         match self.origin(key) {
-            Some(origin @ Origin::File(..)) => format!("{key} in {origin}"),
+            Some(origin @ ValueOrigin::File(..)) => format!("{key} in {origin}"),
             Some(origin) => origin.to_string(),
             None => String::new(),
         }
     }
 
     /// Names that stand for parts of file names in aggregations.
-    pub fn substitutions(&self) -> impl Iterator<Item = (&str, &Value<String>)> {
+    pub fn substitutions(&self) -> impl Iterator<Item = (&str, &ConfigValue<String>)> {
         self.substitutions.iter().map(|(name, value)| (name.as_str(), value))
     }
 
@@ -272,15 +273,15 @@ impl Settings {
         &self.warnings
     }
 
-    fn item(&self, key: Key) -> Option<&Item> {
+    fn item(&self, key: ConfigKey) -> Option<&KeyTarget> {
         self.entries.get(&key).map(|value| &value.value)
     }
 
     /// Takes a value unless an earlier source has one; what cannot be understood is a warning.
-    fn offer(&mut self, key: Key, text: &str, origin: Origin) {
+    fn offer(&mut self, key: ConfigKey, text: &str, origin: ValueOrigin) {
         match key.parse(text, &self.environment) {
             Ok(value) => {
-                self.entries.entry(key).or_insert(Value { value, origin });
+                self.entries.entry(key).or_insert(ConfigValue { value, origin });
             }
             Err(why) => self.warn(format!("{origin}: {key}: {why}")),
         }
@@ -311,7 +312,7 @@ fn check_rest(url: &Url) -> Result<()> {
 
 /// The form of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ConfigFormat {
     /// The project's own, in TOML.
     Own,
     /// netCDF's (`.ncrc`).
@@ -324,13 +325,13 @@ pub enum Format {
 const MOST_WARNINGS: usize = 100;
 
 /// Names only.
-impl fmt::Debug for Settings {
+impl fmt::Debug for ConfigSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings").field("keys", &self.entries.keys()).finish_non_exhaustive()
     }
 }
 
 /// An error at a place in a file.
-fn invalid(origin: &Origin, why: impl fmt::Display) -> Error {
+fn invalid(origin: &ValueOrigin, why: impl fmt::Display) -> Error {
     Error::invalid(why.to_string()).at_object(origin)
 }

@@ -1,9 +1,9 @@
 //! The laws of every store: call these from the tests of a new one.
 //!
 //! Each law works below a prefix of its own, so that they may share a store. They fail by a failed assertion.
-use crate::store::{LocalStore, Precondition, Store};
+use crate::store::{LocalStore, PutCondition, Store};
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Entry, ErrorKind, ObjectId, Result, Want};
+use ncirrus_layout::{ErrorKind, ListEntry, ObjectBytes, ObjectId, Result, Want};
 
 /// All laws of a writable [`Store`], below `root`.
 ///
@@ -25,7 +25,7 @@ pub async fn writable(store: &dyn Store, root: &ObjectId) -> Result<()> {
 pub async fn absent_is_none(store: &dyn Store, root: &ObjectId) -> Result<()> {
     assert_eq!(store.get(&root.child("nothing"), &Want::All).await?, None, "absent object");
     assert_eq!(store.get(&root.child("nothing/below"), &Want::Range(0..4)).await?, None, "absent prefix");
-    store.put(&root.child("prefix/object"), Bytes::from_static(b"x"), Precondition::None).await?;
+    store.put(&root.child("prefix/object"), Bytes::from_static(b"x"), PutCondition::None).await?;
     assert_eq!(store.get(&root.child("prefix"), &Want::All).await?, None, "a prefix is no object");
     assert_eq!(
         store.get(&root.child("prefix/object/below"), &Want::All).await?,
@@ -42,8 +42,8 @@ pub async fn absent_is_none(store: &dyn Store, root: &ObjectId) -> Result<()> {
 /// What the store fails with where it should not.
 pub async fn ranges_are_cut_at_the_end(store: &dyn Store, root: &ObjectId) -> Result<()> {
     let object = root.child("digits");
-    store.put(&object, Bytes::from_static(b"0123456789"), Precondition::None).await?;
-    store.put(&root.child("empty"), Bytes::new(), Precondition::None).await?;
+    store.put(&object, Bytes::from_static(b"0123456789"), PutCondition::None).await?;
+    store.put(&root.child("empty"), Bytes::new(), PutCondition::None).await?;
     read_digits(store, &object).await?;
     let empty = read(store, &root.child("empty"), &Want::All).await?;
     assert_eq!((empty.bytes.as_ref(), empty.size), (&b""[..], 0), "an empty object is there");
@@ -84,19 +84,19 @@ pub async fn read_digits(store: &dyn Store, object: &ObjectId) -> Result<()> {
 /// What the store fails with where it should not.
 pub async fn puts_replace_whole_objects(store: &dyn Store, root: &ObjectId) -> Result<()> {
     let object = root.child("a/b/c");
-    let first = store.put(&object, Bytes::from_static(b"a longer one"), Precondition::Absent).await?;
+    let first = store.put(&object, Bytes::from_static(b"a longer one"), PutCondition::Absent).await?;
     let old = read(store, &object, &Want::All).await?;
     assert_eq!(old.tag, first, "the tag of a put is the tag of the object");
-    let again = store.put(&object, Bytes::from_static(b"x"), Precondition::Absent).await;
+    let again = store.put(&object, Bytes::from_static(b"x"), PutCondition::Absent).await;
     assert_eq!(kind(again), Some(ErrorKind::Conflict), "exists already");
     let second =
-        store.put(&object, Bytes::from_static(b"short"), Precondition::Matches(first.clone())).await?;
+        store.put(&object, Bytes::from_static(b"short"), PutCondition::Matches(first.clone())).await?;
     assert_ne!(first, second, "another state, another tag");
     assert_eq!(read(store, &object, &Want::All).await?.bytes.as_ref(), b"short", "no tail of the old bytes");
-    let stale = store.put(&object, Bytes::from_static(b"x"), Precondition::Matches(first)).await;
+    let stale = store.put(&object, Bytes::from_static(b"x"), PutCondition::Matches(first)).await;
     assert_eq!(kind(stale), Some(ErrorKind::Conflict), "changed by someone else");
     assert_eq!(old.bytes.as_ref(), b"a longer one", "bytes at hand do not change");
-    store.put(&object, Bytes::from_static(b"third"), Precondition::None).await?;
+    store.put(&object, Bytes::from_static(b"third"), PutCondition::None).await?;
     assert_eq!(read(store, &object, &Want::All).await?.bytes.as_ref(), b"third");
     Ok(())
 }
@@ -107,7 +107,7 @@ pub async fn puts_replace_whole_objects(store: &dyn Store, root: &ObjectId) -> R
 /// What the store fails with where it should not.
 pub async fn listing_names_what_is_directly_below(store: &dyn Store, root: &ObjectId) -> Result<()> {
     for name in ["v/0.0", "v/0.1", ".zgroup", "v/.zarray", "va", "sub/deep/er", "\u{e9}t\u{e9} 1", "Z"] {
-        store.put(&root.child(name), Bytes::from_static(b"1"), Precondition::None).await?;
+        store.put(&root.child(name), Bytes::from_static(b"1"), PutCondition::None).await?;
     }
     let names = [
         (".zgroup", false),
@@ -117,9 +117,9 @@ pub async fn listing_names_what_is_directly_below(store: &dyn Store, root: &Obje
         ("va", false),
         ("\u{e9}t\u{e9} 1", false),
     ];
-    let entries: Vec<Entry> = names
+    let entries: Vec<ListEntry> = names
         .iter()
-        .map(|(name, is_prefix)| Entry { name: (*name).to_owned(), is_prefix: *is_prefix })
+        .map(|(name, is_prefix)| ListEntry { name: (*name).to_owned(), is_prefix: *is_prefix })
         .collect();
     assert_eq!(list_all(store, root).await?, entries);
     let below: Vec<String> =
@@ -134,7 +134,7 @@ pub async fn listing_names_what_is_directly_below(store: &dyn Store, root: &Obje
 /// What the store fails with where it should not.
 pub async fn deleting_is_idempotent(store: &dyn Store, root: &ObjectId) -> Result<()> {
     for name in ["one", "tree/a", "tree/b/c", "treetop"] {
-        store.put(&root.child(name), Bytes::from_static(b"1"), Precondition::None).await?;
+        store.put(&root.child(name), Bytes::from_static(b"1"), PutCondition::None).await?;
     }
     store.delete(&root.child("one")).await?;
     store.delete(&root.child("one")).await?;
@@ -161,7 +161,7 @@ pub async fn keys_do_not_leave_the_store(store: &dyn Store, root: &ObjectId) -> 
     for key in ["../x", "a/../../x", "/etc/passwd", "a//b", "a/", ".", "a\0b"] {
         let object = ObjectId::new(root.store.clone(), key);
         assert_eq!(kind(store.get(&object, &Want::All).await), Some(ErrorKind::Invalid), "reading {key:?}");
-        let put = store.put(&object, Bytes::new(), Precondition::None).await;
+        let put = store.put(&object, Bytes::new(), PutCondition::None).await;
         assert_eq!(kind(put), Some(ErrorKind::Invalid), "writing {key:?}");
         assert_eq!(kind(store.delete_tree(&object).await), Some(ErrorKind::Invalid), "removing {key:?}");
     }
@@ -178,7 +178,7 @@ pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     assert_eq!(store.read_whole(&object, 100, &mut buffer)?, None);
     assert_eq!(store.read_into(&object, 0, &mut [0; 4])?, None);
     assert_eq!(store.stat(&object)?, None);
-    let tag = store.put(&object, b"0123456789", &Precondition::None)?;
+    let tag = store.put(&object, b"0123456789", &PutCondition::None)?;
     assert_eq!(store.stat(&object)?, Some((10, tag)));
     assert_eq!(store.read_whole(&object, 10, &mut buffer)?, Some(10));
     assert_eq!(buffer, b"kept 0123456789");
@@ -195,7 +195,7 @@ pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     );
     assert_eq!(store.read_whole(&prefix, 10, &mut buffer)?, None, "a prefix is no object");
     for blocked in ["local", "local/object/below"] {
-        let put = store.put(&root.child(blocked), b"x", &Precondition::None);
+        let put = store.put(&root.child(blocked), b"x", &PutCondition::None);
         assert_eq!(kind(put), Some(ErrorKind::Conflict), "{blocked} is blocked");
     }
     store.barrier()
@@ -220,18 +220,18 @@ pub fn in_place(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     store.rename(&tree, &moved)?;
     assert_eq!(store.stat(&object)?, None);
     assert_eq!(store.stat(&moved.child("object"))?.map(|(size, _)| size), Some(7));
-    store.put(&object, b"again", &Precondition::None)?;
+    store.put(&object, b"again", &PutCondition::None)?;
     assert_eq!(kind(store.rename(&tree, &moved)), Some(ErrorKind::Conflict), "something is at the new place");
     store.rename(&root.child("in_place/nothing"), &root.child("in_place/other"))?;
     store.barrier()
 }
 
-async fn read(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<Blob> {
+async fn read(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<ObjectBytes> {
     let blob = store.get(object, want).await?;
     blob.ok_or_else(|| ncirrus_layout::Error::not_found("an object that was put is absent").at_object(object))
 }
 
-async fn list_all(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<Entry>> {
+async fn list_all(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ListEntry>> {
     let mut entries = Vec::new();
     let mut page = None;
     loop {

@@ -4,7 +4,7 @@ mod trust;
 
 use crate::StoreOptions;
 use crate::config::HttpSettings;
-use crate::net::{self, Service, Traffic};
+use crate::net::{self, NetworkTraffic, RequestService};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
@@ -16,16 +16,16 @@ use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
 #[derive(Clone)]
-pub struct Connections(Arc<Shared>);
+pub struct ConnectionPool(Arc<SharedConnections>);
 
-struct Shared {
+struct SharedConnections {
     /// How many may be under way at once.
     requests: usize,
     /// By the longest wait for a connection, whether redirections are followed, and what the configuration says.
     clients: Mutex<BTreeMap<(Duration, bool, HttpSettings), Client>>,
-    net: Arc<net::Shared>,
+    net: Arc<net::SharedService>,
     #[cfg(feature = "http")]
-    jar: Arc<crate::http::Jar>,
+    jar: Arc<crate::http::CookieJar>,
     marks: RandomState,
 }
 
@@ -37,7 +37,7 @@ const REDIRECTIONS: usize = 10;
 /// Requests that are under way at once, unless told otherwise.
 const REQUESTS: usize = 256;
 
-impl Connections {
+impl ConnectionPool {
     /// How many requests may be under way at once.
     pub fn requests(&self) -> usize {
         self.0.requests
@@ -45,10 +45,10 @@ impl Connections {
 
     /// None yet; at most so many requests will be under way at once, to all places together.
     pub fn new(requests: usize) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedConnections {
             clients: Mutex::default(),
             requests: requests.max(1),
-            net: Arc::new(net::Shared::new(requests)),
+            net: Arc::new(net::SharedService::new(requests)),
             #[cfg(feature = "http")]
             jar: Arc::default(),
             marks: RandomState::default(),
@@ -57,24 +57,28 @@ impl Connections {
 
     /// What sends the requests of stores to a place that takes at most so many at once.
     #[cfg(feature = "cloud")]
-    pub(crate) fn service(&self, options: &StoreOptions, place: (&str, usize)) -> Result<Service> {
-        Ok(Service::new(self.client(options, true)?, options, &self.0.net, place))
+    pub(crate) fn service(&self, options: &StoreOptions, place: (&str, usize)) -> Result<RequestService> {
+        Ok(RequestService::new(self.client(options, true)?, options, &self.0.net, place))
     }
 
     /// What sends requests of which redirections are answers as others are.
     #[cfg(feature = "http")]
-    pub(crate) fn service_of_hops(&self, options: &StoreOptions, place: (&str, usize)) -> Result<Service> {
-        Ok(Service::new(self.client(options, false)?, options, &self.0.net, place))
+    pub(crate) fn service_of_hops(
+        &self,
+        options: &StoreOptions,
+        place: (&str, usize),
+    ) -> Result<RequestService> {
+        Ok(RequestService::new(self.client(options, false)?, options, &self.0.net, place))
     }
 
     /// Cookies that servers set.
     #[cfg(feature = "http")]
-    pub(crate) fn jar(&self) -> Arc<crate::http::Jar> {
+    pub(crate) fn jar(&self) -> Arc<crate::http::CookieJar> {
         Arc::clone(&self.0.jar)
     }
 
     /// What was sent and received so far.
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> NetworkTraffic {
         self.0.net.traffic()
     }
 
@@ -129,13 +133,13 @@ fn redirections() -> Policy {
     })
 }
 
-impl Default for Connections {
+impl Default for ConnectionPool {
     fn default() -> Self {
         Self::new(REQUESTS)
     }
 }
 
-impl fmt::Debug for Connections {
+impl fmt::Debug for ConnectionPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Connections")
     }

@@ -22,7 +22,7 @@ mod tests;
 mod upkeep;
 
 pub use access::update;
-pub use upkeep::{Leftover, Removal, leftovers, removal};
+pub use upkeep::{DatasetRemoval, Leftover, leftovers, removal};
 
 use crate::open::{as_it_is, is_zip_name, local_path};
 use crate::store::Store;
@@ -30,13 +30,13 @@ use crate::url::{Scheme, Url};
 use crate::{DirectoryStore, StoreOptions};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result};
-use scratch::Scratch;
+use scratch::ScratchFile;
 use std::fmt;
 use std::sync::Arc;
 
 /// What a dataset consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum DatasetShape {
     /// Many objects below a prefix.
     Tree,
     /// One object that is written at offsets.
@@ -45,7 +45,7 @@ pub enum Shape {
 
 /// What happens to a dataset that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Clobber {
+pub enum OverwritePolicy {
     /// It stays, and the creation fails.
     Never,
     /// It is replaced when the new one is complete. A directory is replaced only if it is a Zarr dataset or empty.
@@ -54,7 +54,7 @@ pub enum Clobber {
 
 /// A place where a dataset is written, and where it goes when it is complete. Dropping it takes back what was written
 /// on this machine.
-pub struct Staged {
+pub struct StagedDataset {
     /// Where to write.
     pub store: Arc<dyn Store>,
     /// The dataset in it.
@@ -65,11 +65,11 @@ pub struct Staged {
     pub name: String,
     /// What the user should know of the way it is written.
     pub warnings: Vec<String>,
-    finish: Box<dyn Finish>,
+    finish: Box<dyn CommitAction>,
 }
 
 /// What is left to do when everything has been written. Dropping it takes back.
-pub(crate) trait Finish: Send + Sync {
+pub(crate) trait CommitAction: Send + Sync {
     /// Whether the place is still this program's.
     fn check(&self) -> BoxFuture<'static, Result<()>> {
         Box::pin(async { Ok(()) })
@@ -92,7 +92,7 @@ pub(crate) trait Finish: Send + Sync {
     }
 }
 
-impl Staged {
+impl StagedDataset {
     /// Moves the dataset to its place. What was written is durable before, if the options say so.
     ///
     /// # Errors
@@ -151,14 +151,14 @@ impl Staged {
         store: Arc<dyn Store>,
         root: ObjectId,
         url: &Url,
-        finish: impl Finish + 'static,
+        finish: impl CommitAction + 'static,
     ) -> Self {
         let name = url.name().to_owned();
         Self { store, root, url: url.clone(), name, warnings: Vec::new(), finish: Box::new(finish) }
     }
 }
 
-impl fmt::Debug for Staged {
+impl fmt::Debug for StagedDataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Staged({} for {})", self.root, self.url)
     }
@@ -167,10 +167,15 @@ impl fmt::Debug for Staged {
 /// Starts a new dataset at an address: gives a place to write to.
 ///
 /// # Errors
-/// `Conflict` "exists already" with [`Clobber::Never`], or when what is there would not be a dataset that is replaced
+/// `Conflict` "exists already" with [`OverwritePolicy::Never`], or when what is there would not be a dataset that is replaced
 /// but something else that is destroyed; `Denied` naming the folder; `NotFound` when the folder does not exist;
 /// `Unsupported` where nothing can be written.
-pub async fn create(address: &str, shape: Shape, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
+pub async fn create(
+    address: &str,
+    shape: DatasetShape,
+    clobber: OverwritePolicy,
+    options: &StoreOptions,
+) -> Result<StagedDataset> {
     create_url(&Url::parse(address)?, shape, clobber, options).await
 }
 
@@ -178,19 +183,24 @@ pub async fn create(address: &str, shape: Shape, clobber: Clobber, options: &Sto
 ///
 /// # Errors
 /// As [`create`].
-pub async fn create_url(url: &Url, shape: Shape, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
+pub async fn create_url(
+    url: &Url,
+    shape: DatasetShape,
+    clobber: OverwritePolicy,
+    options: &StoreOptions,
+) -> Result<StagedDataset> {
     let url = as_it_is(url);
-    let zip = shape == Shape::Tree && wants_zip(&url);
+    let zip = shape == DatasetShape::Tree && wants_zip(&url);
     match url.scheme() {
         Scheme::Memory if !zip => memory::create(&url, clobber, options),
-        Scheme::File if shape == Shape::Tree && !zip => {
+        Scheme::File if shape == DatasetShape::Tree && !zip => {
             local::create_tree(&local_path(&url), &url, clobber, options)
         }
         Scheme::File => {
-            let scratch = Scratch::beside(&local_path(&url), clobber, options.durable)?;
+            let scratch = ScratchFile::beside(&local_path(&url), clobber, options.durable)?;
             in_scratch(scratch, zip, &url, options)
         }
-        _ if shape == Shape::Tree && !zip => remote::create_tree(&url, clobber, options).await,
+        _ if shape == DatasetShape::Tree && !zip => remote::create_tree(&url, clobber, options).await,
         _ => {
             let (store, object, has_tree) = remote::room_for_object(&url, clobber, options).await?;
             let mut staged = match streamed(&store, &object, (&url, zip), clobber, options) {
@@ -215,10 +225,10 @@ fn streamed(
     store: &Arc<dyn Store>,
     object: &ObjectId,
     (url, zip): (&Url, bool),
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     options: &StoreOptions,
-) -> Option<Staged> {
-    if zip || options.uploads == crate::Uploads::Scratch {
+) -> Option<StagedDataset> {
+    if zip || options.uploads == crate::UploadMode::Scratch {
         return None;
     }
     streamed::start(store, object, url, clobber, options)
@@ -229,9 +239,9 @@ fn streamed(
     _: &Arc<dyn Store>,
     _: &ObjectId,
     _: (&Url, bool),
-    _: Clobber,
+    _: OverwritePolicy,
     _: &StoreOptions,
-) -> Option<Staged> {
+) -> Option<StagedDataset> {
     None
 }
 
@@ -242,16 +252,16 @@ fn wants_zip(url: &Url) -> bool {
 }
 
 /// A single file, or a tree in a zip file, that is written to a scratch file first.
-fn in_scratch(scratch: Scratch, zip: bool, url: &Url, options: &StoreOptions) -> Result<Staged> {
+fn in_scratch(scratch: ScratchFile, zip: bool, url: &Url, options: &StoreOptions) -> Result<StagedDataset> {
     if zip {
         return new_zip(scratch, url, options);
     }
     let (store, root) = DirectoryStore::of_file(scratch.path())?;
-    Ok(Staged::new(store.durable(options.durable).shared(), root, url, scratch))
+    Ok(StagedDataset::new(store.durable(options.durable).shared(), root, url, scratch))
 }
 
 #[cfg(feature = "zip")]
-fn new_zip(scratch: Scratch, url: &Url, options: &StoreOptions) -> Result<Staged> {
+fn new_zip(scratch: ScratchFile, url: &Url, options: &StoreOptions) -> Result<StagedDataset> {
     let top = match options.zip_layout {
         crate::ZipLayout::Root => None,
         crate::ZipLayout::TopFolder => Some(url.name().to_owned()),
@@ -262,14 +272,14 @@ fn new_zip(scratch: Scratch, url: &Url, options: &StoreOptions) -> Result<Staged
 
 /// A zip file that is written to a scratch file.
 #[cfg(feature = "zip")]
-fn zip_in_scratch(writer: &crate::zip::ZipWriterStore, scratch: Scratch, url: &Url) -> Staged {
+fn zip_in_scratch(writer: &crate::zip::ZipWriterStore, scratch: ScratchFile, url: &Url) -> StagedDataset {
     let root = writer.root();
     let finish = ZipFinish { writer: writer.clone(), scratch };
-    Staged::new(writer.shared(), root, url, finish)
+    StagedDataset::new(writer.shared(), root, url, finish)
 }
 
 #[cfg(not(feature = "zip"))]
-fn new_zip(_: Scratch, url: &Url, _: &StoreOptions) -> Result<Staged> {
+fn new_zip(_: ScratchFile, url: &Url, _: &StoreOptions) -> Result<StagedDataset> {
     Err(no_zip(url))
 }
 
@@ -283,11 +293,11 @@ fn no_zip(url: &Url) -> Error {
 #[cfg(feature = "zip")]
 struct ZipFinish {
     writer: crate::zip::ZipWriterStore,
-    scratch: Scratch,
+    scratch: ScratchFile,
 }
 
 #[cfg(feature = "zip")]
-impl Finish for ZipFinish {
+impl CommitAction for ZipFinish {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             self.writer.finish()?;
@@ -301,9 +311,9 @@ impl Finish for ZipFinish {
 }
 
 /// Nothing is left to do: what is written is true at once.
-pub(crate) struct Direct;
+pub(crate) struct DirectCommit;
 
-impl Finish for Direct {
+impl CommitAction for DirectCommit {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async { Ok(()) })
     }

@@ -4,19 +4,19 @@ mod handles;
 #[cfg(test)]
 mod tests;
 
-use crate::store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
+use crate::store::{BlockingStore, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
 use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
-use durability::Unsynced;
+use durability::UnsyncedFiles;
 use handles::StoreHandles;
-use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-pub use handles::Handles;
+pub use handles::HandleBudget;
 
 /// Objects in files below a directory: a prefix is a directory, an object a file.
 ///
@@ -27,7 +27,7 @@ pub struct DirectoryStore {
     id: StoreId,
     root: PathBuf,
     handles: StoreHandles,
-    unsynced: Option<Unsynced>,
+    unsynced: Option<UnsyncedFiles>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
     /// Whether nobody else reads what is put.
@@ -42,10 +42,10 @@ impl DirectoryStore {
         let id = StoreId::new(root.to_string_lossy().as_ref());
         let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
         Self {
-            unsynced: Some(Unsynced::new(root.clone())),
+            unsynced: Some(UnsyncedFiles::new(root.clone())),
             id,
             root,
-            handles: Handles::new(0).of_store(),
+            handles: HandleBudget::new(0).of_store(),
             conditional: Mutex::default(),
             unseen: false,
         }
@@ -61,7 +61,7 @@ impl DirectoryStore {
         let Some(name) = name else {
             return Err(Error::invalid(format!("{:?} names no file", path.to_string_lossy())));
         };
-        let handles = Handles::new(16).of_store();
+        let handles = HandleBudget::new(16).of_store();
         let store = Self { handles, ..Self::new(path.parent().unwrap_or(Path::new(""))) };
         let object = store.root().child(name);
         Ok((store, object))
@@ -70,7 +70,7 @@ impl DirectoryStore {
     /// Whether a barrier waits until everything is on the disk (it does unless told otherwise).
     #[must_use]
     pub fn durable(self, durable: bool) -> Self {
-        let unsynced = durable.then(|| Unsynced::new(self.root.clone()));
+        let unsynced = durable.then(|| UnsyncedFiles::new(self.root.clone()));
         Self { unsynced, ..self }
     }
 
@@ -83,7 +83,7 @@ impl DirectoryStore {
 
     /// Keeps files open within a budget that other stores share.
     #[must_use]
-    pub fn sharing(self, handles: &Handles) -> Self {
+    pub fn sharing(self, handles: &HandleBudget) -> Self {
         Self { handles: handles.of_store(), ..self }
     }
 
@@ -94,7 +94,7 @@ impl DirectoryStore {
 
     /// The same files as a [`Store`].
     pub fn shared(self) -> Arc<dyn Store> {
-        Arc::new(Blocking(self))
+        Arc::new(BlockingStore(self))
     }
 
     fn path(&self, object: &ObjectId) -> Result<PathBuf> {
@@ -143,9 +143,9 @@ impl DirectoryStore {
         Ok(file)
     }
 
-    fn check(&self, object: &ObjectId, when: &Precondition) -> Result<()> {
+    fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
         match when {
-            Precondition::Matches(tag) if self.stat(object)?.map(|(_, tag)| tag).as_ref() != Some(tag) => {
+            PutCondition::Matches(tag) if self.stat(object)?.map(|(_, tag)| tag).as_ref() != Some(tag) => {
                 Err(fault::conflict("was changed by someone else", object))
             }
             _ => Ok(()),
@@ -173,9 +173,9 @@ impl DirectoryStore {
 
     /// Moves a finished file to its place. A file that replaces another is made durable before, or a power failure
     /// could leave neither the old bytes nor the new.
-    fn place(&self, file: &File, temporary: &Path, path: &Path, when: &Precondition) -> io::Result<()> {
+    fn place(&self, file: &File, temporary: &Path, path: &Path, when: &PutCondition) -> io::Result<()> {
         match platform::rename_new(temporary, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && *when != Precondition::Absent => {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && *when != PutCondition::Absent => {
                 if self.unsynced.is_some() {
                     file.sync_data()?;
                 }
@@ -204,7 +204,7 @@ impl LocalStore for DirectoryStore {
         &self.id
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let Some((file, metadata)) = self.open(object)? else { return Ok(None) };
         let range = want::resolve(want, metadata.len());
         let len = usize::try_from(range.end - range.start)
@@ -212,7 +212,7 @@ impl LocalStore for DirectoryStore {
         let mut bytes = Vec::new();
         platform::read_append(&file, &mut bytes, range.start, len)
             .map_err(|error| fault::of_io(error, object))?;
-        Ok(Some(Blob {
+        Ok(Some(ObjectBytes {
             bytes: Bytes::from(bytes),
             offset: range.start,
             size: metadata.len(),
@@ -250,12 +250,12 @@ impl LocalStore for DirectoryStore {
         }
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         let path = self.path(object)?;
         if object.key().is_empty() {
             return Err(fault::in_the_way("the root", object));
         }
-        let guard = (*when != Precondition::None).then(|| self.conditional.lock());
+        let guard = (*when != PutCondition::None).then(|| self.conditional.lock());
         self.check(object, when)?;
         let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
         let mut written = file.write_all(body);
@@ -373,8 +373,8 @@ impl LocalStore for DirectoryStore {
         }
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::from_micros(20),
             concurrency: 64,
             merge_gap: 16 << 10,
@@ -445,7 +445,7 @@ fn prune(root: &Path, removed: &Path) {
 }
 
 /// A name in a directory; `None` for one that is no part of a key, or of an unfinished file.
-fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<Entry>> {
+fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<ListEntry>> {
     let entry = entry?;
     let Ok(name) = entry.file_name().into_string() else { return Ok(None) };
     if temporary::is_temporary(&name) {
@@ -453,7 +453,7 @@ fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<Entry>> {
     }
     let kind = entry.file_type()?;
     let is_prefix = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
-    Ok(Some(Entry { name, is_prefix }))
+    Ok(Some(ListEntry { name, is_prefix }))
 }
 
 /// As [`fault::of_io`], where a directory or a file of that name is a conflict.

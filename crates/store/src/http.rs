@@ -7,20 +7,20 @@ pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use jar::Jar;
+pub(crate) use jar::CookieJar;
 
-use crate::config::{Login, LoginKind, Secret, Settings};
-use crate::connections::Connections;
-use crate::net::{self, Failure, Service};
-use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::config::{ConfigSettings, HttpLogin, LoginKind, SecretText};
+use crate::connections::ConnectionPool;
+use crate::net::{self, RequestFailure, RequestService};
+use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
 use crate::url::{percent_decoded, percent_encoded};
 use crate::{StoreOptions, Url, key};
-use answer::{Answer, Begun, Whole};
+use answer::{HttpAnswer, PartialBody, WholeObject};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use hops::{Asked, Places};
-use ncirrus_layout::{Blob, Detail, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use hops::{RedirectCache, RedirectRequest};
+use ncirrus_layout::{Detail, Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,22 +37,22 @@ pub struct HttpStore {
     slash: &'static str,
     query: Option<String>,
     /// Who asks.
-    login: Option<Login>,
+    login: Option<HttpLogin>,
     /// Tells those who ask apart.
     who: String,
-    cookies: Option<Secret>,
+    cookies: Option<SecretText>,
     /// Whom other servers know.
-    config: Arc<Settings>,
+    config: Arc<ConfigSettings>,
     /// Cookies that servers set.
-    jar: Arc<Jar>,
+    jar: Arc<CookieJar>,
     /// Where objects were found behind redirections.
-    places: Places,
-    service: Service,
+    places: RedirectCache,
+    service: RequestService,
     limits: Limits,
     /// Most bytes of an object whose server does not know ranges.
     whole_bytes: u64,
     /// The object that a server without ranges sent last.
-    whole: Mutex<Option<(ObjectId, Whole)>>,
+    whole: Mutex<Option<(ObjectId, WholeObject)>>,
     /// Sizes of objects whose server does not tell them with parts.
     sizes: Mutex<HashMap<ObjectId, u64>>,
     warnings: Mutex<Vec<String>>,
@@ -64,7 +64,7 @@ impl HttpStore {
     /// # Errors
     /// `Io` when no connections can be made at all.
     pub fn connect(url: &Url, options: &StoreOptions) -> Result<(Self, ObjectId)> {
-        let connections: &Connections = &options.connections;
+        let connections: &ConnectionPool = &options.connections;
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let place = format!("{}{port}", url.host());
         let (parent, name, slash) = split(url.path());
@@ -90,7 +90,7 @@ impl HttpStore {
             cookies: options.config.cookies(url),
             config: Arc::clone(&options.config),
             jar: connections.jar(),
-            places: Places::default(),
+            places: RedirectCache::default(),
             service: connections.service_of_hops(options, (&place, AT_ONCE))?,
             limits: options.limits.clone(),
             whole_bytes: options.whole_bytes,
@@ -103,7 +103,7 @@ impl HttpStore {
         Ok((store, object))
     }
 
-    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         key::check(object)?;
         if let Some(whole) = self.kept(object) {
             return Ok(Some(whole.blob(want)));
@@ -111,9 +111,9 @@ impl HttpStore {
         let answer =
             self.fetch(object, want).await.map_err(|failure| failure.error.at_object(object).by("http"))?;
         match answer {
-            Answer::Absent | Answer::Unsized => Ok(None),
-            Answer::Part(blob) => Ok(Some(blob)),
-            Answer::Whole(whole) => {
+            HttpAnswer::Absent | HttpAnswer::Unsized => Ok(None),
+            HttpAnswer::Part(blob) => Ok(Some(blob)),
+            HttpAnswer::Whole(whole) => {
                 let blob = whole.blob(want);
                 if *want != Want::All {
                     self.keep(object, whole);
@@ -136,13 +136,13 @@ impl HttpStore {
     }
 
     /// The whole object, when its server does not know ranges and it is at hand.
-    fn kept(&self, object: &ObjectId) -> Option<Whole> {
+    fn kept(&self, object: &ObjectId) -> Option<WholeObject> {
         let kept = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
     }
 
     /// Keeps an object that was sent whole, though a part of it was asked for.
-    fn keep(&self, object: &ObjectId, whole: Whole) {
+    fn keep(&self, object: &ObjectId, whole: WholeObject) {
         let told = format!(
             "{object}: its server does not know ranges; it was read whole ({} bytes)",
             whole.blob(&Want::All).size
@@ -155,9 +155,9 @@ impl HttpStore {
     }
 
     /// Asks for bytes; what is left of an answer that broke off is asked for from there on.
-    async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<Answer, Failure> {
+    async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<HttpAnswer, RequestFailure> {
         let address = self.address(object);
-        let mut begun: Option<Begun> = None;
+        let mut begun: Option<PartialBody> = None;
         let mut size = self.known_size(object);
         let (mut is_whole, mut is_asked) = (false, false);
         loop {
@@ -165,14 +165,16 @@ impl HttpStore {
                 Some(begun) => (Some(begun.rest()), begun.etag()),
                 None => (range_of(want).filter(|_| !is_whole), None),
             };
-            let response = self.reach(&address, &Asked { range, state }).await?;
+            let response = self.reach(&address, &RedirectRequest { range, state }).await?;
             match answer::read(response, want, begun.take(), size, self).await? {
-                Ok(Answer::Unsized) if is_asked => {
-                    return Err(Failure::lasting(Error::malformed("server does not tell the object's size")));
+                Ok(HttpAnswer::Unsized) if is_asked => {
+                    return Err(RequestFailure::lasting(Error::malformed(
+                        "server does not tell the object's size",
+                    )));
                 }
                 // Who does not tell the size tells where the last byte lies, or sends everything.
-                Ok(Answer::Unsized) => {
-                    let asked = Asked { range: range_of(&Want::Suffix(1)), state: None };
+                Ok(HttpAnswer::Unsized) => {
+                    let asked = RedirectRequest { range: range_of(&Want::Suffix(1)), state: None };
                     size = answer::size_of(&self.reach(&address, &asked).await?);
                     (is_whole, is_asked) = (size.is_none(), true);
                     self.note_size(object, size);
@@ -235,8 +237,8 @@ impl Store for HttpStore {
         &self.id
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::from_millis(50),
             concurrency: AT_ONCE,
             merge_gap: 512 << 10,
@@ -250,7 +252,7 @@ impl Store for HttpStore {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         net::operation(object, self.read(object, want)).boxed()
     }
 
@@ -258,7 +260,7 @@ impl Store for HttpStore {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { read_only(object) })
     }
 

@@ -4,4 +4,4 @@ pub use crate::page::cut as page;
 pub use crate::want::resolve;
 pub use bytes::Bytes;
 pub use futures_util::future::BoxFuture;
-pub use ncirrus_layout::{Blob, Entry, Listing, StoreId, Tag, Want};
+pub use ncirrus_layout::{ListEntry, Listing, ObjectBytes, StoreId, Tag, Want};

@@ -21,20 +21,20 @@ mod failure;
 mod tests;
 
 pub use blocking::BlockingMap;
-pub use failure::{Failure, Presence};
+pub use failure::{KeyPresence, KvFailure};
 
-use crate::store::{Precondition, Store};
-use crate::{Clobber, StoreOptions, key};
+use crate::store::{PutCondition, Store};
+use crate::{OverwritePolicy, StoreOptions, key};
 use bytes::Bytes;
 use failure::Result;
 use futures_util::future::try_join_all;
-use ncirrus_layout::{Entry, ErrorKind, Limits, ObjectId, Want};
+use ncirrus_layout::{ErrorKind, Limits, ListEntry, ObjectId, Want};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The objects below a prefix of a store. What is set is true at once.
 #[derive(Debug, Clone)]
-pub struct Map {
+pub struct ObjectMap {
     store: Arc<dyn Store>,
     root: ObjectId,
     limits: Limits,
@@ -43,7 +43,7 @@ pub struct Map {
 /// Prefixes listed at once.
 const AT_ONCE: usize = 32;
 
-impl Map {
+impl ObjectMap {
     /// The objects below `root`.
     pub fn new(store: Arc<dyn Store>, root: ObjectId) -> Self {
         Self { store, root, limits: Limits::default() }
@@ -54,20 +54,20 @@ impl Map {
     /// # Errors
     /// As [`open`](crate::open()).
     pub async fn open(address: &str, options: &StoreOptions) -> Result<Self> {
-        let opened = crate::open(address, options).await.map_err(Failure::of)?;
+        let opened = crate::open(address, options).await.map_err(KvFailure::of)?;
         Ok(Self { store: opened.store, root: opened.root, limits: options.limits.clone() })
     }
 
     /// An empty map below `root`.
     ///
     /// # Errors
-    /// [`Failure::InTheWay`] when there is something already and it is not to be replaced.
-    pub async fn create(store: Arc<dyn Store>, root: ObjectId, clobber: Clobber) -> Result<Self> {
+    /// [`KvFailure::InTheWay`] when there is something already and it is not to be replaced.
+    pub async fn create(store: Arc<dyn Store>, root: ObjectId, clobber: OverwritePolicy) -> Result<Self> {
         let map = Self::new(store, root);
         match (map.presence("/").await?, clobber) {
-            (Presence::Absent, _) => {}
-            (_, Clobber::Never) => return Err(Failure::InTheWay(map.root)),
-            (_, Clobber::Replace) => map.clear().await?,
+            (KeyPresence::Absent, _) => {}
+            (_, OverwritePolicy::Never) => return Err(KvFailure::InTheWay(map.root)),
+            (_, OverwritePolicy::Replace) => map.clear().await?,
         }
         Ok(map)
     }
@@ -75,20 +75,20 @@ impl Map {
     /// Whether a key is an object, a prefix, or neither.
     ///
     /// # Errors
-    /// [`Failure::Denied`] and what the store fails with.
-    pub async fn presence(&self, key: &str) -> Result<Presence> {
+    /// [`KvFailure::Denied`] and what the store fails with.
+    pub async fn presence(&self, key: &str) -> Result<KeyPresence> {
         let object = self.object(key);
         if self.size(&object).await?.is_some() {
-            return Ok(Presence::Object);
+            return Ok(KeyPresence::Object);
         }
-        let listing = self.store.list(&object, None).await.map_err(Failure::of)?;
-        Ok(if listing.entries.is_empty() { Presence::Absent } else { Presence::Prefix })
+        let listing = self.store.list(&object, None).await.map_err(KvFailure::of)?;
+        Ok(if listing.entries.is_empty() { KeyPresence::Absent } else { KeyPresence::Prefix })
     }
 
     /// Whether there is an object of that key.
     ///
     /// # Errors
-    /// [`Failure::Denied`] and what the store fails with.
+    /// [`KvFailure::Denied`] and what the store fails with.
     pub async fn exists(&self, key: &str) -> Result<bool> {
         Ok(self.size(&self.object(key)).await?.is_some())
     }
@@ -96,7 +96,7 @@ impl Map {
     /// Bytes of an object.
     ///
     /// # Errors
-    /// [`Failure::NoObject`], [`Failure::Empty`], [`Failure::Denied`] and what the store fails with.
+    /// [`KvFailure::NoObject`], [`KvFailure::Empty`], [`KvFailure::Denied`] and what the store fails with.
     pub async fn length(&self, key: &str) -> Result<u64> {
         let object = self.object(key);
         match self.size(&object).await? {
@@ -124,14 +124,14 @@ impl Map {
     /// Replaces the whole content of an object, which need not exist.
     ///
     /// # Errors
-    /// [`Failure::InTheWay`] when the key is a prefix or a part of it is an object; [`Failure::Denied`].
+    /// [`KvFailure::InTheWay`] when the key is a prefix or a part of it is an object; [`KvFailure::Denied`].
     pub async fn set(&self, key: &str, content: impl Into<Bytes>) -> Result<()> {
         let object = self.object(key);
         if self.store.local().is_none() {
             self.check_room(&object).await?;
         }
-        let put = self.store.put(&object, content.into(), Precondition::None).await;
-        put.map(|_| ()).map_err(Failure::of)
+        let put = self.store.put(&object, content.into(), PutCondition::None).await;
+        put.map(|_| ()).map_err(KvFailure::of)
     }
 
     /// Removes an object and gives its content.
@@ -140,20 +140,20 @@ impl Map {
     /// As [`length`](Self::length).
     pub async fn remove(&self, key: &str) -> Result<Bytes> {
         let content = self.get(key).await?;
-        self.store.delete(&self.object(key)).await.map_err(Failure::of)?;
+        self.store.delete(&self.object(key)).await.map_err(KvFailure::of)?;
         Ok(content)
     }
 
     /// The names directly below a prefix, in byte order. None lie below an object.
     ///
     /// # Errors
-    /// [`Failure::NoObject`] when there is nothing of that key; [`Failure::Denied`].
+    /// [`KvFailure::NoObject`] when there is nothing of that key; [`KvFailure::Denied`].
     pub async fn search(&self, prefix: &str) -> Result<Vec<String>> {
         let object = self.object(prefix);
         let mut names: Vec<String> =
             self.entries(&object).await?.into_iter().map(|entry| entry.name).collect();
         if names.is_empty() && object != self.root && self.size(&object).await?.is_none() {
-            return Err(Failure::NoObject(object));
+            return Err(KvFailure::NoObject(object));
         }
         names.sort_unstable();
         Ok(names)
@@ -162,7 +162,7 @@ impl Map {
     /// The keys of all objects, in byte order, with a slash in front.
     ///
     /// # Errors
-    /// [`Failure::Denied`] and what the store fails with; `Limit` when there are too many.
+    /// [`KvFailure::Denied`] and what the store fails with; `Limit` when there are too many.
     pub async fn keys(&self) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut prefixes = vec![String::new()];
@@ -175,7 +175,7 @@ impl Map {
             let count = (found.len() + prefixes.len()) as u64;
             self.limits
                 .count(count, "key-value map")
-                .map_err(|error| Failure::of(error.at_object(&self.root)))?;
+                .map_err(|error| KvFailure::of(error.at_object(&self.root)))?;
         }
         found.sort_unstable();
         Ok(found)
@@ -208,15 +208,15 @@ impl Map {
     /// Removes all objects.
     ///
     /// # Errors
-    /// [`Failure::Denied`] and what the store fails with.
+    /// [`KvFailure::Denied`] and what the store fails with.
     pub async fn clear(&self) -> Result<()> {
         for entry in self.entries(&self.root).await? {
-            self.store.delete_tree(&self.root.child(&entry.name)).await.map_err(Failure::of)?;
+            self.store.delete_tree(&self.root.child(&entry.name)).await.map_err(KvFailure::of)?;
         }
         if self.root.key().is_empty() {
             Ok(())
         } else {
-            self.store.delete(&self.root).await.map_err(Failure::of)
+            self.store.delete(&self.root).await.map_err(KvFailure::of)
         }
     }
 
@@ -226,26 +226,28 @@ impl Map {
 
     async fn size(&self, object: &ObjectId) -> Result<Option<u64>> {
         if let Some(local) = self.store.local() {
-            return local.stat(object).map(|state| state.map(|(size, _)| size)).map_err(Failure::of);
+            return local.stat(object).map(|state| state.map(|(size, _)| size)).map_err(KvFailure::of);
         }
         let blob = self.store.get(object, &Want::Range(0..0)).await;
-        blob.map(|blob| blob.map(|blob| blob.size)).map_err(Failure::of)
+        blob.map(|blob| blob.map(|blob| blob.size)).map_err(KvFailure::of)
     }
 
     async fn read(&self, key: &str, want: &Want) -> Result<Bytes> {
         let object = self.object(key);
-        match self.store.get(&object, want).await.map_err(Failure::of)? {
+        match self.store.get(&object, want).await.map_err(KvFailure::of)? {
             Some(blob) => Ok(blob.bytes),
             None => Err(self.absence(key, object).await),
         }
     }
 
     /// Why there is no object of that key. Where nothing can be listed a prefix looks like nothing.
-    async fn absence(&self, key: &str, object: ObjectId) -> Failure {
+    async fn absence(&self, key: &str, object: ObjectId) -> KvFailure {
         match self.presence(key).await {
-            Ok(Presence::Prefix) => Failure::Empty(object),
-            Ok(_) => Failure::NoObject(object),
-            Err(Failure::Other(error)) if error.kind() == ErrorKind::Unsupported => Failure::NoObject(object),
+            Ok(KeyPresence::Prefix) => KvFailure::Empty(object),
+            Ok(_) => KvFailure::NoObject(object),
+            Err(KvFailure::Other(error)) if error.kind() == ErrorKind::Unsupported => {
+                KvFailure::NoObject(object)
+            }
             Err(failure) => failure,
         }
     }
@@ -255,10 +257,10 @@ impl Map {
         let above = key::ancestors(object.key()).map(|key| ObjectId::new(object.store.clone(), key));
         let above: Vec<ObjectId> = above.filter(|above| above.key().len() > self.root.key().len()).collect();
         let sizes = try_join_all(above.iter().map(|above| self.size(above))).await?;
-        let is_prefix = self.store.list(object, None).await.map_err(Failure::of)?.entries.is_empty();
+        let is_prefix = self.store.list(object, None).await.map_err(KvFailure::of)?.entries.is_empty();
         match sizes.iter().all(Option::is_none) && is_prefix {
             true => Ok(()),
-            false => Err(Failure::InTheWay(object.clone())),
+            false => Err(KvFailure::InTheWay(object.clone())),
         }
     }
 
@@ -268,15 +270,15 @@ impl Map {
         Ok(entries.into_iter().map(|entry| (format!("{prefix}/{}", entry.name), entry.is_prefix)).collect())
     }
 
-    async fn entries(&self, prefix: &ObjectId) -> Result<Vec<Entry>> {
+    async fn entries(&self, prefix: &ObjectId) -> Result<Vec<ListEntry>> {
         let mut entries = Vec::new();
         let mut page = None;
         loop {
-            let listing = self.store.list(prefix, page.as_deref()).await.map_err(Failure::of)?;
+            let listing = self.store.list(prefix, page.as_deref()).await.map_err(KvFailure::of)?;
             entries.extend(listing.entries);
             self.limits
                 .count(entries.len() as u64, "key-value map")
-                .map_err(|error| Failure::of(error.at_object(prefix)))?;
+                .map_err(|error| KvFailure::of(error.at_object(prefix)))?;
             page = listing.next;
             if page.is_none() {
                 return Ok(entries);

@@ -44,25 +44,28 @@ mod zip;
 mod tests;
 
 #[cfg(feature = "cloud")]
-pub use cloud::{CloudStore, Codes, Identities, Identity, Told};
+pub use cloud::{BucketIdentity, CloudStore, CredentialRegistry, MfaCodes, SourcedValue};
 #[cfg(any(feature = "http", feature = "cloud"))]
-pub use connections::Connections;
-pub use create::{Clobber, Leftover, Removal, Shape, Staged, create, create_url, leftovers, removal, update};
-pub use directory::{DirectoryStore, Handles};
+pub use connections::ConnectionPool;
+pub use create::{
+    DatasetRemoval, DatasetShape, Leftover, OverwritePolicy, StagedDataset, create, create_url, leftovers,
+    removal, update,
+};
+pub use directory::{DirectoryStore, HandleBudget};
 #[cfg(feature = "http")]
 pub use http::HttpStore;
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;
-pub use multipart::Multipart;
+pub use multipart::MultipartUpload;
 #[cfg(feature = "net")]
-pub use net::Traffic;
-pub use net::{Patience, at_most};
+pub use net::NetworkTraffic;
+pub use net::{RetryPolicy, at_most};
 pub use open::{Opened, check_apart, is_same_place, looks_like_zip, open, open_url, open_zip};
-pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
+pub use options::{Credentials, MemoryStores, StoreOptions, UploadMode, ZipLayout};
 pub use reference::{ReferenceStore, parse_references};
-pub use registry::{Schemes, StoreFactory};
+pub use registry::{SchemeRegistry, StoreFactory};
 pub use scratch_file::ScratchFile;
-pub use store::{Blocking, Facts, LocalStore, Objects, Precondition, ReadAt, Store};
-pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name, percent_encoded};
+pub use store::{BlockingStore, LocalStore, ObjectPage, PutCondition, ReadAt, Store, StoreFacts};
+pub use url::{BucketUrl, CloudProvider, Scheme, Url, UrlFragment, UrlModes, dataset_name, percent_encoded};
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};

@@ -1,9 +1,9 @@
 //! Objects in memory.
-use crate::store::{Blocking, Facts, LocalStore, Precondition, Store};
-use crate::tree::Tree;
+use crate::store::{BlockingStore, LocalStore, PutCondition, Store, StoreFacts};
+use crate::tree::KeyTree;
 use crate::{fault, key, want};
 use bytes::{Bytes, BytesMut};
-use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,27 +21,27 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct MemoryStore {
     id: StoreId,
-    shared: Arc<Mutex<Objects>>,
+    shared: Arc<Mutex<MemoryObjects>>,
 }
 
-struct Objects {
-    by_key: Tree<Object>,
+struct MemoryObjects {
+    by_key: KeyTree<MemoryObject>,
     /// Starts at random: two stores of one address never have the same tags.
     changes: u64,
 }
 
 #[derive(Clone)]
-struct Object {
+struct MemoryObject {
     bytes: Bytes,
     change: u64,
 }
 
-impl Object {
+impl MemoryObject {
     fn tag(&self) -> Tag {
         Tag::new(format!("{:x}-{:x}", self.change, self.bytes.len()))
     }
 
-    fn blob(&self, want: &Want) -> Blob {
+    fn blob(&self, want: &Want) -> ObjectBytes {
         want::blob(&self.bytes, want, self.tag())
     }
 
@@ -58,7 +58,7 @@ impl MemoryStore {
     pub fn new(address: &str) -> Self {
         Self {
             id: StoreId::new(address),
-            shared: Arc::new(Mutex::new(Objects { by_key: Tree::default(), changes: random() })),
+            shared: Arc::new(Mutex::new(MemoryObjects { by_key: KeyTree::default(), changes: random() })),
         }
     }
 
@@ -69,7 +69,7 @@ impl MemoryStore {
 
     /// The same objects as a [`Store`].
     pub fn shared(&self) -> Arc<dyn Store> {
-        Arc::new(Blocking(self.clone()))
+        Arc::new(BlockingStore(self.clone()))
     }
 
     /// Number of objects.
@@ -103,27 +103,27 @@ impl MemoryStore {
         objects.by_key.remove_tree(key);
         let change = objects.next_change();
         for (key, object) in theirs {
-            objects.by_key.insert(&key, Object { change, ..object });
+            objects.by_key.insert(&key, MemoryObject { change, ..object });
         }
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, Objects> {
+    fn lock(&self) -> MutexGuard<'_, MemoryObjects> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Objects {
+impl MemoryObjects {
     fn next_change(&mut self) -> u64 {
         self.changes = self.changes.wrapping_add(1);
         self.changes
     }
 
-    fn check(&self, object: &ObjectId, when: &Precondition) -> Result<()> {
+    fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
         let present = self.by_key.get(object.key());
         match (when, present) {
-            (Precondition::Absent, Some(_)) => Err(fault::exists(object)),
-            (Precondition::Matches(tag), present) if present.map(Object::tag).as_ref() != Some(tag) => {
+            (PutCondition::Absent, Some(_)) => Err(fault::exists(object)),
+            (PutCondition::Matches(tag), present) if present.map(MemoryObject::tag).as_ref() != Some(tag) => {
                 Err(fault::conflict("was changed by someone else", object))
             }
             _ => Ok(()),
@@ -137,7 +137,7 @@ impl Objects {
         let old = self.by_key.remove(object.key()).map(|old| old.bytes).unwrap_or_default();
         let mut bytes = old.try_into_mut().unwrap_or_else(|held| BytesMut::from(held.as_ref()));
         change(&mut bytes);
-        self.by_key.insert(object.key(), Object { bytes: bytes.freeze(), change: stamp });
+        self.by_key.insert(object.key(), MemoryObject { bytes: bytes.freeze(), change: stamp });
         Ok(())
     }
 }
@@ -147,7 +147,7 @@ impl LocalStore for MemoryStore {
         &self.id
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let key = key::check(object)?;
         let found = self.lock().by_key.get(key).cloned();
         Ok(found.map(|found| found.blob(want)))
@@ -179,11 +179,11 @@ impl LocalStore for MemoryStore {
         Ok(self.lock().by_key.get(key).map(|found| (found.bytes.len() as u64, found.tag())))
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         self.insert(object, Bytes::copy_from_slice(body), when)
     }
 
-    fn put_bytes(&self, object: &ObjectId, body: Bytes, when: &Precondition) -> Result<Tag> {
+    fn put_bytes(&self, object: &ObjectId, body: Bytes, when: &PutCondition) -> Result<Tag> {
         self.insert(object, body, when)
     }
 
@@ -248,8 +248,8 @@ impl LocalStore for MemoryStore {
         Ok(())
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::ZERO,
             concurrency: 1024,
             merge_gap: 0,
@@ -261,12 +261,12 @@ impl LocalStore for MemoryStore {
 }
 
 impl MemoryStore {
-    fn insert(&self, object: &ObjectId, bytes: Bytes, when: &Precondition) -> Result<Tag> {
+    fn insert(&self, object: &ObjectId, bytes: Bytes, when: &PutCondition) -> Result<Tag> {
         key::check(object)?;
         let mut objects = self.lock();
         objects.by_key.check_room(object)?;
         objects.check(object, when)?;
-        let new = Object { bytes, change: objects.next_change() };
+        let new = MemoryObject { bytes, change: objects.next_change() };
         let tag = new.tag();
         objects.by_key.insert(object.key(), new);
         Ok(tag)

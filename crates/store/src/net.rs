@@ -21,9 +21,9 @@ mod watch;
 
 #[cfg(feature = "net")]
 pub use operation::at_most;
-pub use patience::Patience;
+pub use patience::RetryPolicy;
 #[cfg(feature = "net")]
-pub use record::Traffic;
+pub use record::NetworkTraffic;
 
 /// Runs reads of stores, none of which is over a network.
 #[cfg(not(feature = "net"))]
@@ -36,14 +36,14 @@ pub(crate) use answer::content_range;
 #[cfg(feature = "cloud")]
 pub(crate) use answer::told_of_clock;
 #[cfg(feature = "cloud")]
-pub(crate) use connector::Connector;
+pub(crate) use connector::PooledConnector;
 #[cfg(feature = "net")]
-pub(crate) use failure::Failure;
+pub(crate) use failure::RequestFailure;
 #[cfg(feature = "cloud")]
-pub(crate) use operation::{Operation, once};
+pub(crate) use operation::{StoreOperation, once};
 #[cfg(feature = "net")]
 pub(crate) use operation::{again, operation};
 #[cfg(feature = "http")]
-pub(crate) use service::Answered;
+pub(crate) use service::ResponseHead;
 #[cfg(feature = "net")]
-pub(crate) use service::{Service, Shared};
+pub(crate) use service::{RequestService, SharedService};

@@ -1,7 +1,7 @@
 //! Choices that all stores share.
 use crate::cache::BlockCache;
-use crate::config::Settings;
-use crate::{Handles, MemoryStore, Patience, Schemes};
+use crate::config::ConfigSettings;
+use crate::{HandleBudget, MemoryStore, RetryPolicy, SchemeRegistry};
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct StoreOptions {
     /// How new zip files are laid out.
     pub zip_layout: ZipLayout,
     /// How single files come to object stores.
-    pub uploads: Uploads,
+    pub uploads: UploadMode,
     /// Bytes that an upload may hold; never fewer than three of its parts have.
     pub upload_memory: usize,
     /// Whether single files on other machines may be changed: they are fetched whole, changed here, and sent again whole.
@@ -36,7 +36,7 @@ pub struct StoreOptions {
     /// How often a request is tried again that may succeed later.
     pub retries: u32,
     /// How slow a network may be, and how long requests are made again.
-    pub patience: Patience,
+    pub patience: RetryPolicy,
     /// Most bytes of an object that is read whole because its server does not know ranges.
     pub whole_bytes: u64,
     /// Whose name is used with object stores.
@@ -46,22 +46,22 @@ pub struct StoreOptions {
     pub settings: BTreeMap<String, String>,
     /// What files and the environment say: aliases, whose name is used, proxies. That of the process's environment unless
     /// given; sessions read the files, too.
-    pub config: Arc<Settings>,
+    pub config: Arc<ConfigSettings>,
     /// Keeps what is fetched of objects on other machines, data as well as metadata.
     pub cache: Option<BlockCache>,
     /// Stores of the program's own.
-    pub schemes: Schemes,
+    pub schemes: SchemeRegistry,
     /// Files that are kept open.
-    pub handles: Handles,
+    pub handles: HandleBudget,
     /// Who types the codes that profiles with `mfa_serial` want; nobody unless given.
     #[cfg(feature = "cloud")]
-    pub codes: crate::cloud::Codes,
+    pub codes: crate::cloud::MfaCodes,
     /// What was learnt of buckets, and credentials that are still good.
     #[cfg(feature = "cloud")]
-    pub identities: crate::cloud::Identities,
+    pub identities: crate::cloud::CredentialRegistry,
     /// Connections that are kept open.
     #[cfg(any(feature = "http", feature = "cloud"))]
-    pub connections: crate::connections::Connections,
+    pub connections: crate::connections::ConnectionPool,
 }
 
 /// Names of the settings only: values may be secret.
@@ -100,27 +100,27 @@ impl Default for StoreOptions {
             limits: Limits::default(),
             memory: MemoryStores::default(),
             zip_layout: ZipLayout::default(),
-            uploads: Uploads::default(),
+            uploads: UploadMode::default(),
             upload_memory: 128 << 20,
             rewrite: false,
             local_references: false,
             scratch: None,
             timeout: Duration::from_secs(60),
             retries: 8,
-            patience: Patience::default(),
+            patience: RetryPolicy::default(),
             whole_bytes: 1 << 30,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
-            config: Arc::new(Settings::unasked()),
+            config: Arc::new(ConfigSettings::implicit()),
             cache: None,
-            schemes: Schemes::default(),
-            handles: Handles::default(),
+            schemes: SchemeRegistry::default(),
+            handles: HandleBudget::default(),
             #[cfg(feature = "cloud")]
-            codes: crate::cloud::Codes::default(),
+            codes: crate::cloud::MfaCodes::default(),
             #[cfg(feature = "cloud")]
-            identities: crate::cloud::Identities::default(),
+            identities: crate::cloud::CredentialRegistry::default(),
             #[cfg(any(feature = "http", feature = "cloud"))]
-            connections: crate::connections::Connections::default(),
+            connections: crate::connections::ConnectionPool::default(),
         }
     }
 }
@@ -137,7 +137,7 @@ pub enum ZipLayout {
 
 /// How single files (netCDF-3, HDF5) come to object stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Uploads {
+pub enum UploadMode {
     /// Sent in parts while they are written. Parts that are not complete wait in a scratch file when there is no memory
     /// for them.
     #[default]

@@ -5,25 +5,25 @@ mod targets;
 mod template;
 
 use crate::open::Opened;
-use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
 use crate::{StoreOptions, key, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use manifest::{Entry, Manifest};
-use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use manifest::{ManifestEntry, ReferenceManifest};
+use ncirrus_layout::{Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::ops::Range;
 use std::sync::Arc;
-use targets::Targets;
+use targets::ReferenceTargets;
 
 /// What a reference file tells of. The file is read once; the objects that it names are opened when they are wanted.
 #[derive(Debug)]
 pub struct ReferenceStore {
     id: StoreId,
     tag: Tag,
-    manifest: Manifest,
-    targets: Targets,
-    facts: Facts,
+    manifest: ReferenceManifest,
+    targets: ReferenceTargets,
+    facts: StoreFacts,
 }
 
 /// Whether a name may be one of a reference file.
@@ -47,14 +47,14 @@ impl ReferenceStore {
         if blob.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Ok(None);
         }
-        let parsed = Manifest::parse(&blob.bytes, &options.limits);
+        let parsed = ReferenceManifest::parse(&blob.bytes, &options.limits);
         let Some(manifest) = parsed.map_err(|error| error.at_object(object).by("reference"))? else {
             return Ok(None);
         };
         let id = StoreId::new(object.to_string());
-        let targets = Targets::new(&manifest.targets, file, options);
+        let targets = ReferenceTargets::new(&manifest.targets, file, options);
         let nearest = targets.facts().unwrap_or_else(|| store.facts());
-        let facts = Facts { lists: true, writable: false, ..nearest };
+        let facts = StoreFacts { lists: true, writable: false, ..nearest };
         Ok(Some(Self { id, tag: blob.tag, manifest, targets, facts }))
     }
 
@@ -78,7 +78,7 @@ impl ReferenceStore {
         self.len() == 0
     }
 
-    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let Some(target) = self.targets.number(object) else { return self.read_entry(object, want).await };
         let read = self.target(target, want).await.and_then(|found| match want {
             Want::Range(range) if found.size < range.end => Err(self.cut_short(target, found.size, range)),
@@ -87,21 +87,26 @@ impl ReferenceStore {
         read.map(Some).map_err(|error| error.at_object(self.targets.name(target)).by("reference"))
     }
 
-    async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let Some(entry) = self.manifest.entries.get(key::check(object)?) else { return Ok(None) };
         let read = match entry {
-            Entry::Inline(body) => Ok(want::blob(body, want, self.tag.clone())),
-            Entry::Whole(target) => self.target(*target, want).await,
-            Entry::Range { target, offset, len } => self.range(*target, (*offset, *len), want).await,
-            Entry::Damaged(reason) => Err(Error::malformed(reason.clone())),
+            ManifestEntry::Inline(body) => Ok(want::blob(body, want, self.tag.clone())),
+            ManifestEntry::Whole(target) => self.target(*target, want).await,
+            ManifestEntry::Range { target, offset, len } => self.range(*target, (*offset, *len), want).await,
+            ManifestEntry::Damaged(reason) => Err(Error::malformed(reason.clone())),
         };
         read.map(Some).map_err(|error| error.at_object(object).by("reference"))
     }
 
-    async fn range(&self, target: u32, (offset, len): (u64, u64), want: &Want) -> Result<Blob> {
+    async fn range(&self, target: u32, (offset, len): (u64, u64), want: &Want) -> Result<ObjectBytes> {
         let range = want::resolve(want, len);
         if range.is_empty() {
-            return Ok(Blob { bytes: Bytes::new(), offset: range.start, size: len, tag: self.tag.clone() });
+            return Ok(ObjectBytes {
+                bytes: Bytes::new(),
+                offset: range.start,
+                size: len,
+                tag: self.tag.clone(),
+            });
         }
         let (start, end) = (offset.saturating_add(range.start), offset.saturating_add(range.end));
         let found = self.target(target, &Want::Range(start..end)).await?;
@@ -109,7 +114,7 @@ impl ReferenceStore {
             return Err(self.cut_short(target, found.size, &(offset..offset.saturating_add(len))));
         }
         let tag = Tag::new(format!("{}-{offset:x}", found.tag.as_str()));
-        Ok(Blob { bytes: found.bytes, offset: range.start, size: len, tag })
+        Ok(ObjectBytes { bytes: found.bytes, offset: range.start, size: len, tag })
     }
 
     fn cut_short(&self, target: u32, size: u64, range: &Range<u64>) -> Error {
@@ -118,13 +123,13 @@ impl ReferenceStore {
     }
 
     /// Bytes of an object that is referred to. One that is missing is no chunk that was never written.
-    async fn target(&self, target: u32, want: &Want) -> Result<Blob> {
+    async fn target(&self, target: u32, want: &Want) -> Result<ObjectBytes> {
         let (store, object) = self.targets.get(target)?;
         fetch(store.as_ref(), &object, want).await
     }
 }
 
-async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<Blob> {
+async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<ObjectBytes> {
     let blob = match store.local() {
         Some(local) => local.read(object, want)?,
         None => store.get(object, want).await?,
@@ -141,7 +146,7 @@ impl Store for ReferenceStore {
         &self.id
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         self.facts
     }
 
@@ -149,20 +154,20 @@ impl Store for ReferenceStore {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         self.read(object, want).boxed()
     }
 
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         match self.manifest.entries.get(object.key())? {
-            Entry::Range { target, offset, len } if *len > 0 => {
+            ManifestEntry::Range { target, offset, len } if *len > 0 => {
                 Some((self.targets.object(*target, &self.id)?, *offset..offset.checked_add(*len)?))
             }
             _ => None,
         }
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { read_only(object) })
     }
 
@@ -208,7 +213,7 @@ pub(crate) async fn look_into(opened: Opened, options: &StoreOptions) -> Result<
 /// For fuzzing: reads a reference file and looks at every entry.
 #[doc(hidden)]
 pub fn parse_references(text: &[u8], limits: &Limits) -> Result<Option<usize>> {
-    Ok(Manifest::parse(text, limits)?.map(|manifest| manifest.entries.len()))
+    Ok(ReferenceManifest::parse(text, limits)?.map(|manifest| manifest.entries.len()))
 }
 
 /// Bytes that are read first: small files are among them.

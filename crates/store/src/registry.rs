@@ -28,9 +28,9 @@ where
 
 /// Stores of a program's own, by scheme.
 #[derive(Clone, Default)]
-pub struct Schemes(BTreeMap<String, Arc<dyn StoreFactory>>);
+pub struct SchemeRegistry(BTreeMap<String, Arc<dyn StoreFactory>>);
 
-impl Schemes {
+impl SchemeRegistry {
     /// Lets a factory make the stores of a scheme.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Schemes {
     }
 }
 
-impl fmt::Debug for Schemes {
+impl fmt::Debug for SchemeRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.names()).finish()
     }

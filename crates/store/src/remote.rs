@@ -1,5 +1,5 @@
 //! Stores that other machines hold.
-use crate::config::Key;
+use crate::config::ConfigKey;
 use crate::open::Opened;
 use crate::{StoreOptions, Url};
 use ncirrus_layout::Result;
@@ -25,10 +25,10 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
 fn of_address<'a>(url: &Url, options: &'a StoreOptions) -> Cow<'a, StoreOptions> {
     let Some(config) = options.config.of_address(url) else { return Cow::Borrowed(options) };
     let mut own = options.clone();
-    let is_own = |key: &Key| config.origin(*key) != options.config.origin(*key);
-    let wait = |key: Key| Some(key).filter(is_own).and_then(|key| config.duration(key));
-    own.timeout = wait(Key::Timeout).unwrap_or(own.timeout);
-    own.patience.connect = wait(Key::ConnectTimeout).unwrap_or(own.patience.connect);
+    let is_own = |key: &ConfigKey| config.origin(*key) != options.config.origin(*key);
+    let wait = |key: ConfigKey| Some(key).filter(is_own).and_then(|key| config.duration(key));
+    own.timeout = wait(ConfigKey::Timeout).unwrap_or(own.timeout);
+    own.patience.connect = wait(ConfigKey::ConnectTimeout).unwrap_or(own.patience.connect);
     own.config = Arc::new(config);
     Cow::Owned(own)
 }
@@ -52,9 +52,9 @@ pub(crate) fn bucket(
 }
 
 #[cfg(feature = "cloud")]
-fn cloud(url: &Url, bucket: &crate::Bucket, options: &StoreOptions) -> Result<Opened> {
+fn cloud(url: &Url, bucket: &crate::BucketUrl, options: &StoreOptions) -> Result<Opened> {
     let mut store = crate::cloud::CloudStore::connect(bucket, url.fragment(), options)?;
-    let is_amazon = bucket.provider == crate::Provider::S3;
+    let is_amazon = bucket.provider == crate::CloudProvider::S3;
     if let Some(version) = url.version().filter(|_| is_amazon) {
         store = store.at_version(&bucket.key, &version);
     }
@@ -63,7 +63,7 @@ fn cloud(url: &Url, bucket: &crate::Bucket, options: &StoreOptions) -> Result<Op
 }
 
 #[cfg(not(feature = "cloud"))]
-fn cloud(url: &Url, _: &crate::Bucket, _: &StoreOptions) -> Result<Opened> {
+fn cloud(url: &Url, _: &crate::BucketUrl, _: &StoreOptions) -> Result<Opened> {
     Err(ncirrus_layout::Error::unsupported("object stores: built without the feature \"cloud\"")
         .at_object(url))
 }

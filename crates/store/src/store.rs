@@ -1,9 +1,9 @@
 //! The narrow contract of every store.
-use crate::multipart::Multipart;
+use crate::multipart::MultipartUpload;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
-use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::path::Path;
@@ -16,13 +16,13 @@ pub trait Store: Debug + Send + Sync {
     fn id(&self) -> &StoreId;
 
     /// What the engine should know to plan well.
-    fn facts(&self) -> Facts;
+    fn facts(&self) -> StoreFacts;
 
     /// The same store for callers that may block; `None` when answers come over a network.
     fn local(&self) -> Option<&dyn LocalStore>;
 
     /// Bytes of an object; `None` when there is no such object. Ranges are cut at the end of the object.
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>>;
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>>;
 
     /// The object that another one is a range of, and the range, where it can be read itself: of what lies close together
     /// in it several are asked for at once.
@@ -32,7 +32,7 @@ pub trait Store: Debug + Send + Sync {
     }
 
     /// Replaces a whole object at once: readers see the old bytes or the new ones.
-    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition)
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: PutCondition)
     -> BoxFuture<'a, Result<Tag>>;
 
     /// As [`put`](Self::put), with the bytes of a local file.
@@ -40,7 +40,7 @@ pub trait Store: Debug + Send + Sync {
         &'a self,
         object: &'a ObjectId,
         file: &'a Path,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
             let body = std::fs::read(file).map_err(|error| crate::fault::of_io(error, file.display()))?;
@@ -50,7 +50,7 @@ pub trait Store: Debug + Send + Sync {
 
     /// An upload of an object in parts that may come in any order; `None` where objects are only put whole. Nothing is
     /// sent yet.
-    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
         let _ = object;
         None
     }
@@ -105,7 +105,7 @@ pub trait Store: Debug + Send + Sync {
         &'a self,
         prefix: &'a ObjectId,
         page: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
         let _ = (prefix, page);
         None
     }
@@ -115,7 +115,7 @@ pub trait Store: Debug + Send + Sync {
 pub(crate) async fn copy_by_hand<S: Store + ?Sized>(store: &S, from: &ObjectId, to: &ObjectId) -> Result<()> {
     let found = store.get(from, &Want::All).await?;
     let found = found.ok_or_else(|| Error::not_found("no such object").at_object(from))?;
-    store.put(to, found.bytes, Precondition::None).await.map(|_| ())
+    store.put(to, found.bytes, PutCondition::None).await.map(|_| ())
 }
 
 /// Removals that are under way at once.
@@ -123,7 +123,7 @@ const AT_ONCE: usize = 16;
 
 /// One page of objects, in the order of their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Objects {
+pub struct ObjectPage {
     /// Objects and their sizes in bytes.
     pub objects: Vec<(ObjectId, u64)>,
     /// Keys that no [`ObjectId`] names (`a//b`, `a/../b`), and the sizes of their objects: these are neither read nor written,
@@ -142,7 +142,7 @@ pub trait LocalStore: Debug + Send + Sync {
     ///
     /// # Errors
     /// `Denied`, `Io`, or `Invalid` for a key that would leave the store.
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>>;
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>>;
 
     /// Fills `buffer` from `offset` on and returns how many bytes there were; `None` when there is no such object.
     ///
@@ -155,7 +155,7 @@ pub trait LocalStore: Debug + Send + Sync {
     /// # Errors
     /// As [`read`](Self::read).
     fn opened<'a>(&'a self, object: &'a ObjectId) -> Result<Box<dyn ReadAt + 'a>> {
-        Ok(Box::new(Unopened { store: self, object }))
+        Ok(Box::new(UnopenedObject { store: self, object }))
     }
 
     /// Appends the whole object to `buffer`, which may keep its capacity between calls; `None` when there is no such
@@ -175,13 +175,13 @@ pub trait LocalStore: Debug + Send + Sync {
     ///
     /// # Errors
     /// `Denied`, `Io`, `Conflict` when the precondition fails or an object is where a prefix is needed.
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag>;
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag>;
 
     /// As [`put`](Self::put), for a store that can keep the bytes without copying them.
     ///
     /// # Errors
     /// As [`put`](Self::put).
-    fn put_bytes(&self, object: &ObjectId, body: Bytes, when: &Precondition) -> Result<Tag> {
+    fn put_bytes(&self, object: &ObjectId, body: Bytes, when: &PutCondition) -> Result<Tag> {
         self.put(object, &body, when)
     }
 
@@ -225,7 +225,7 @@ pub trait LocalStore: Debug + Send + Sync {
         if self.read_whole(from, u64::MAX, &mut body)?.is_none() {
             return Err(Error::not_found("no such object").at_object(from));
         }
-        self.put_bytes(to, Bytes::from(body), &Precondition::None)?;
+        self.put_bytes(to, Bytes::from(body), &PutCondition::None)?;
         self.delete(from)
     }
 
@@ -248,7 +248,7 @@ pub trait LocalStore: Debug + Send + Sync {
     fn barrier(&self) -> Result<()>;
 
     /// What the engine should know to plan well.
-    fn facts(&self) -> Facts;
+    fn facts(&self) -> StoreFacts;
 }
 
 /// An object that was opened for several reads.
@@ -261,12 +261,12 @@ pub trait ReadAt {
 }
 
 /// An object of a store in which opening would gain nothing.
-struct Unopened<'a, S: ?Sized> {
+struct UnopenedObject<'a, S: ?Sized> {
     store: &'a S,
     object: &'a ObjectId,
 }
 
-impl<S: LocalStore + ?Sized> ReadAt for Unopened<'_, S> {
+impl<S: LocalStore + ?Sized> ReadAt for UnopenedObject<'_, S> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
         self.store.read_into(self.object, offset, buffer)
     }
@@ -274,7 +274,7 @@ impl<S: LocalStore + ?Sized> ReadAt for Unopened<'_, S> {
 
 /// What the engine should know about a store to plan well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
+pub struct StoreFacts {
     /// Usual time to the first byte of an answer.
     pub latency: Duration,
     /// How many requests at once do good.
@@ -291,7 +291,7 @@ pub struct Facts {
 
 /// When a put may happen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Precondition {
+pub enum PutCondition {
     /// Always.
     #[default]
     None,
@@ -303,14 +303,14 @@ pub enum Precondition {
 
 /// Makes a [`Store`] of a [`LocalStore`]: every answer is ready at once.
 #[derive(Debug)]
-pub struct Blocking<S>(pub S);
+pub struct BlockingStore<S>(pub S);
 
-impl<S: LocalStore> Store for Blocking<S> {
+impl<S: LocalStore> Store for BlockingStore<S> {
     fn id(&self) -> &StoreId {
         self.0.id()
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         self.0.facts()
     }
 
@@ -318,7 +318,7 @@ impl<S: LocalStore> Store for Blocking<S> {
         Some(&self.0)
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move { self.0.read(object, want) })
     }
 
@@ -326,7 +326,7 @@ impl<S: LocalStore> Store for Blocking<S> {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { self.0.put_bytes(object, body, &when) })
     }

@@ -1,5 +1,5 @@
 //! The laws, for the stores that need no other machine.
-use crate::{DirectoryStore, LocalStore, MemoryStore, Precondition, conformance};
+use crate::{DirectoryStore, LocalStore, MemoryStore, PutCondition, conformance};
 use futures_util::FutureExt;
 use ncirrus_layout::{ErrorKind, ObjectId, Result, Want};
 use proptest::prelude::*;
@@ -42,32 +42,32 @@ fn a_file_obeys_the_laws_of_its_directory() -> Result<()> {
 
 /// One change of a store.
 #[derive(Debug, Clone)]
-enum Change {
+enum StoreChange {
     Put(String, Vec<u8>),
     Delete(String),
     DeleteTree(String),
     Rename(String, String),
 }
 
-fn changes() -> impl Strategy<Value = Vec<Change>> {
+fn changes() -> impl Strategy<Value = Vec<StoreChange>> {
     let key = || "[ab](/[ab]){0,2}";
     let change = prop_oneof![
-        4 => (key(), proptest::collection::vec(any::<u8>(), 0..20)).prop_map(|(key, body)| Change::Put(key, body)),
-        1 => key().prop_map(Change::Delete),
-        1 => key().prop_map(Change::DeleteTree),
-        2 => (key(), key()).prop_map(|(from, to)| Change::Rename(from, to)),
+        4 => (key(), proptest::collection::vec(any::<u8>(), 0..20)).prop_map(|(key, body)| StoreChange::Put(key, body)),
+        1 => key().prop_map(StoreChange::Delete),
+        1 => key().prop_map(StoreChange::DeleteTree),
+        2 => (key(), key()).prop_map(|(from, to)| StoreChange::Rename(from, to)),
     ];
     proptest::collection::vec(change, 1..25)
 }
 
 /// Makes a change and tells how it ended.
-fn make(store: &dyn LocalStore, root: &ObjectId, change: &Change) -> Option<ErrorKind> {
+fn make(store: &dyn LocalStore, root: &ObjectId, change: &StoreChange) -> Option<ErrorKind> {
     let object = |key: &str| root.child(key);
     let result = match change {
-        Change::Put(key, body) => store.put(&object(key), body, &Precondition::None).map(|_| ()),
-        Change::Delete(key) => store.delete(&object(key)),
-        Change::DeleteTree(key) => store.delete_tree(&object(key)),
-        Change::Rename(from, to) => store.rename(&object(from), &object(to)),
+        StoreChange::Put(key, body) => store.put(&object(key), body, &PutCondition::None).map(|_| ()),
+        StoreChange::Delete(key) => store.delete(&object(key)),
+        StoreChange::DeleteTree(key) => store.delete_tree(&object(key)),
+        StoreChange::Rename(from, to) => store.rename(&object(from), &object(to)),
     };
     result.err().map(|error| error.kind())
 }

@@ -1,20 +1,20 @@
 //! Objects by key, in one place for all stores that know them all.
 use crate::{fault, key, page};
-use ncirrus_layout::{Entry, Listing, ObjectId, Result};
+use ncirrus_layout::{ListEntry, Listing, ObjectId, Result};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 /// Objects by key, in byte order. An object has no children.
 #[derive(Debug)]
-pub(crate) struct Tree<T>(BTreeMap<String, T>);
+pub(crate) struct KeyTree<T>(BTreeMap<String, T>);
 
-impl<T> Default for Tree<T> {
+impl<T> Default for KeyTree<T> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<T> Tree<T> {
+impl<T> KeyTree<T> {
     pub(crate) fn get(&self, key: &str) -> Option<&T> {
         self.0.get(key)
     }
@@ -75,7 +75,8 @@ impl<T> Tree<T> {
             let (name, below) = rest.split_once('/').map_or((rest, false), |(name, _)| (name, true));
             *names.entry(name).or_default() |= below;
         }
-        let entries = names.into_iter().map(|(name, is_prefix)| Entry { name: name.to_owned(), is_prefix });
+        let entries =
+            names.into_iter().map(|(name, is_prefix)| ListEntry { name: name.to_owned(), is_prefix });
         page::cut(entries, page)
     }
 

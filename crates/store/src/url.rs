@@ -9,9 +9,9 @@ mod relative;
 mod tests;
 
 pub(crate) use bucket::percent_decoded;
-pub use bucket::{Bucket, Provider, percent_encoded};
-pub use fragment::Fragment;
-pub use modes::Modes;
+pub use bucket::{BucketUrl, CloudProvider, percent_encoded};
+pub use fragment::UrlFragment;
+pub use modes::UrlModes;
 pub use name::dataset_name;
 
 use ncirrus_layout::{Error, Result};
@@ -32,10 +32,10 @@ pub struct Url {
     scheme: Scheme,
     /// The name of a scheme that is not built in.
     other: Option<String>,
-    authority: Authority,
+    authority: UrlAuthority,
     path: String,
     query: Option<String>,
-    fragment: Fragment,
+    fragment: UrlFragment,
     /// A bare path as it was given, when part of it was taken for a fragment: a file of that name goes first.
     whole: Option<String>,
 }
@@ -63,7 +63,7 @@ pub enum Scheme {
 
 /// Whose machine: user, password, host and port.
 #[derive(Clone, Default, PartialEq, Eq)]
-struct Authority {
+struct UrlAuthority {
     user: Option<String>,
     password: Option<String>,
     /// Host, or bucket, container, name of a memory store.
@@ -130,10 +130,10 @@ impl Url {
         Self {
             scheme: Scheme::File,
             other: None,
-            authority: Authority::default(),
+            authority: UrlAuthority::default(),
             path: path.to_owned(),
             query: None,
-            fragment: Fragment::default(),
+            fragment: UrlFragment::default(),
             whole: None,
         }
     }
@@ -181,7 +181,7 @@ impl Url {
     }
 
     /// What stands after `#` or in brackets before the scheme.
-    pub fn fragment(&self) -> &Fragment {
+    pub fn fragment(&self) -> &UrlFragment {
         &self.fragment
     }
 
@@ -199,8 +199,8 @@ impl Url {
     ///
     /// # Errors
     /// `Invalid` when it should, but the URL names no bucket.
-    pub fn bucket(&self) -> Result<Option<Bucket>> {
-        Bucket::of(self)
+    pub fn bucket(&self) -> Result<Option<BucketUrl>> {
+        BucketUrl::of(self)
     }
 
     /// Name of the dataset as `ncdump` prints it (docs/spec/nczarr.md 8.9).
@@ -215,13 +215,13 @@ impl Url {
         let all_marks = marks(rest);
         let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, fragment)| (rest, fragment));
         let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-        let fragment = Fragment::parse(clauses.iter().copied().chain([fragment]), mode);
+        let fragment = UrlFragment::parse(clauses.iter().copied().chain([fragment]), mode);
         if known == Scheme::File {
             return Ok(Self { fragment, ..Self::of_path(file_path(rest)) });
         }
         let rest = rest.strip_prefix("//").unwrap_or(rest);
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let authority = Authority::parse(authority, all_marks > marks(authority))?;
+        let authority = UrlAuthority::parse(authority, all_marks > marks(authority))?;
         let path = path.to_owned();
         let query = query.map(str::to_owned);
         let other = (known == Scheme::Other).then_some(scheme);
@@ -230,8 +230,8 @@ impl Url {
 
     fn bare(text: &str) -> Self {
         match text.rsplit_once('#') {
-            Some((path, fragment)) if !path.is_empty() && Fragment::is_unmistakable(fragment) => Self {
-                fragment: Fragment::parse([fragment], None),
+            Some((path, fragment)) if !path.is_empty() && UrlFragment::is_unmistakable(fragment) => Self {
+                fragment: UrlFragment::parse([fragment], None),
                 whole: Some(text.to_owned()),
                 ..Self::of_path(path)
             },
@@ -240,7 +240,7 @@ impl Url {
     }
 }
 
-impl Authority {
+impl UrlAuthority {
     /// Reads `user:password@host:port`; `is_secret`: what follows shows that a password may have been cut in two.
     fn parse(text: &str, is_secret: bool) -> Result<Self> {
         let (login, place) =

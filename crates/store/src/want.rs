@@ -1,6 +1,6 @@
 //! Which bytes of an object of known size are meant.
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Tag, Want};
+use ncirrus_layout::{ObjectBytes, Tag, Want};
 use std::ops::Range;
 
 /// The bytes that are wanted, cut at the end of the object.
@@ -16,9 +16,9 @@ pub fn resolve(want: &Want, size: u64) -> Range<u64> {
 }
 
 /// What is wanted of a whole object.
-pub(crate) fn blob(whole: &Bytes, want: &Want, tag: Tag) -> Blob {
+pub(crate) fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
     let size = whole.len() as u64;
     let range = resolve(want, size);
     let at = |offset: u64| usize::try_from(offset).map_or(whole.len(), |at| at.min(whole.len()));
-    Blob { bytes: whole.slice(at(range.start)..at(range.end)), offset: range.start, size, tag }
+    ObjectBytes { bytes: whole.slice(at(range.start)..at(range.end)), offset: range.start, size, tag }
 }

@@ -5,7 +5,9 @@
 use futures_util::FutureExt;
 use ncirrus_layout::{Limits, Result};
 use ncirrus_store::kv::BlockingMap;
-use ncirrus_store::{Clobber, LocalStore, Precondition, Shape, StoreOptions, ZipLayout, ZipWriterStore};
+use ncirrus_store::{
+    DatasetShape, LocalStore, OverwritePolicy, PutCondition, StoreOptions, ZipLayout, ZipWriterStore,
+};
 use ncirrus_testkit::corpus::{corpus, peers_python};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,17 +78,21 @@ fn others_read_what_was_created_and_updated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.zip");
         let options = StoreOptions { zip_layout: layout, ..StoreOptions::default() };
-        let staged =
-            now(ncirrus_store::create(path.to_str().unwrap(), Shape::Tree, Clobber::Never, &options))
-                .unwrap();
+        let staged = now(ncirrus_store::create(
+            path.to_str().unwrap(),
+            DatasetShape::Tree,
+            OverwritePolicy::Never,
+            &options,
+        ))
+        .unwrap();
         let local = staged.store.local().unwrap();
         for (name, len) in [("v/0", 100_000), (".zgroup", 2), ("\u{e9}t\u{e9}/1", 0)] {
-            local.put(&staged.root.child(name), &vec![b'a'; len], &Precondition::None).unwrap();
+            local.put(&staged.root.child(name), &vec![b'a'; len], &PutCondition::None).unwrap();
         }
         now(staged.commit()).unwrap();
         let updated = now(ncirrus_store::update(path.to_str().unwrap(), &options)).unwrap();
         let local = updated.store.local().unwrap();
-        local.put(&updated.root.child("v/0"), b"new", &Precondition::None).unwrap();
+        local.put(&updated.root.child("v/0"), b"new", &PutCondition::None).unwrap();
         now(updated.commit()).unwrap();
         let script = "\
 import sys, zipfile
@@ -128,7 +134,7 @@ with open(sys.argv[1], 'wb') as f, zipfile.ZipFile(Pipe(f), 'w') as z:
     }
     let writer = ZipWriterStore::append(&path, &Limits::default()).unwrap();
     writer.delete(&writer.root().child("v/0")).unwrap();
-    writer.put(&writer.root().child("w"), b"new", &Precondition::None).unwrap();
+    writer.put(&writer.root().child("w"), b"new", &PutCondition::None).unwrap();
     writer.finish().unwrap();
     let check = "\
 import sys, zipfile

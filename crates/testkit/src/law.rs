@@ -1,6 +1,6 @@
 //! Laws that every implementation of a contract must keep; each crate runs them on its own samples.
-use crate::{MemoryView, Objects, Rounds, drive};
-use ncirrus_layout::{Catalog, Cells, Driver, Layout, OpenOptions, Result, Step, View};
+use crate::{MemoryView, ObjectView, StallingView, drive};
+use ncirrus_layout::{Catalog, CellList, Driver, Layout, OpenOptions, Result, Step, View};
 use std::fmt::Write as _;
 
 /// The availability law: what a driver makes of a dataset does not depend on which bytes arrive when, in which blocks,
@@ -10,12 +10,12 @@ use std::fmt::Write as _;
 /// # Panics
 /// When the results differ.
 #[expect(clippy::panic, reason = "a broken law fails the test that runs it")]
-pub fn availability(driver: &dyn Driver, objects: &Objects, root: &str, seeds: u64) -> String {
+pub fn availability(driver: &dyn Driver, objects: &ObjectView, root: &str, seeds: u64) -> String {
     let complete = MemoryView::new(objects.clone());
     let expected = describe_all(driver, root, |step| settle_complete(step(&complete)));
     for seed in 0..seeds {
-        let rounds = Rounds::new(objects.clone());
-        let mut random = Random(seed);
+        let rounds = StallingView::new(objects.clone());
+        let mut random = RandomSource(seed);
         scatter_blocks(&rounds, objects, &mut random);
         let got = describe_all(driver, root, |step| {
             drive(&rounds, |view| {
@@ -34,7 +34,7 @@ pub fn availability(driver: &dyn Driver, objects: &Objects, root: &str, seeds: u
 }
 
 /// Runs a step to its end.
-type Run<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>;
+type StepRunner<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>;
 
 fn settle_complete(step: Step<String>) -> Result<String> {
     match step {
@@ -51,8 +51,8 @@ fn describe_all(
     root: &str,
     mut run: impl FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>,
 ) -> String {
-    let root = Objects::id(root);
-    let run: Run<'_> = &mut run;
+    let root = ObjectView::id(root);
+    let run: StepRunner<'_> = &mut run;
     let mut text = String::new();
     let probe = run(&mut |view| Ok(format!("{:?}", driver.probe(view, &root)?)));
     _ = writeln!(text, "probe {probe:?}");
@@ -70,7 +70,7 @@ fn describe_all(
     text
 }
 
-fn describe_catalog(catalog: &dyn Catalog, run: Run<'_>, text: &mut String) {
+fn describe_catalog(catalog: &dyn Catalog, run: StepRunner<'_>, text: &mut String) {
     let mut model = None;
     let tree = run(&mut |view| {
         let tree = catalog.tree(view)?;
@@ -88,7 +88,7 @@ fn describe_catalog(catalog: &dyn Catalog, run: Run<'_>, text: &mut String) {
             let source = catalog.source(view, var)?;
             let mut described = format!("{source:?}");
             if let Layout::Grid { grid, index, .. } = &source.layout {
-                let first = Cells::one(&vec![0; grid.rank()]);
+                let first = CellList::one(&vec![0; grid.rank()]);
                 _ = write!(described, " first {:?}", index.locate(view, &first)?);
             }
             Ok(described)
@@ -98,7 +98,7 @@ fn describe_catalog(catalog: &dyn Catalog, run: Run<'_>, text: &mut String) {
 }
 
 /// Makes random blocks of random objects arrive before anything was asked for.
-fn scatter_blocks(rounds: &Rounds, objects: &Objects, random: &mut Random) {
+fn scatter_blocks(rounds: &StallingView, objects: &ObjectView, random: &mut RandomSource) {
     for key in objects.keys() {
         let len = objects.find(key).map_or(0, |body| body.len() as u64);
         if random.below(2) == 0 && len > 0 {
@@ -110,9 +110,9 @@ fn scatter_blocks(rounds: &Rounds, objects: &Objects, random: &mut Random) {
 
 /// A small deterministic source of random numbers (SplitMix64).
 #[derive(Debug, Clone)]
-pub struct Random(pub u64);
+pub struct RandomSource(pub u64);
 
-impl Random {
+impl RandomSource {
     /// The next number.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

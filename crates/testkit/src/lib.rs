@@ -7,5 +7,5 @@ pub mod library;
 mod rounds;
 mod view;
 
-pub use rounds::{Rounds, drive};
-pub use view::{MemoryView, Objects};
+pub use rounds::{StallingView, drive};
+pub use view::{MemoryView, ObjectView};

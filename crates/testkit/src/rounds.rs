@@ -1,9 +1,9 @@
 //! A view that has only what was asked for before, and counts the rounds and requests that this takes.
 use crate::view::{resolve, strip_checksums};
-use crate::{MemoryView, Objects};
+use crate::{MemoryView, ObjectView};
 use bytes::Bytes;
 use ncirrus_layout::{
-    Blob, Error, Limits, Listing, Memo, Need, ObjectId, Result, Stall, Step, VariableRef, View, Want,
+    Error, Limits, Listing, Memo, Need, ObjectBytes, ObjectId, Result, Stall, Step, VariableRef, View, Want,
 };
 use ncirrus_model::{CodecSpec, Selection, Values};
 use std::cell::RefCell;
@@ -12,15 +12,15 @@ use std::ops::Range;
 
 /// A view that stalls for everything that was not fetched, as a remote store would.
 #[derive(Debug)]
-pub struct Rounds {
-    objects: Objects,
+pub struct StallingView {
+    objects: ObjectView,
     memo: Memo,
     limits: Limits,
-    state: RefCell<State>,
+    state: RefCell<StallState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StallState {
     /// Bytes at hand, as disjoint or overlapping ranges per key.
     held: HashMap<String, Vec<Range<u64>>>,
     known: HashSet<String>,
@@ -29,11 +29,11 @@ struct State {
     rounds: usize,
 }
 
-/// Runs a step to its end over a [`Rounds`] view.
+/// Runs a step to its end over a [`StallingView`] view.
 ///
 /// # Errors
 /// What the step fails with; `Internal` when it makes no progress.
-pub fn drive<T>(rounds: &Rounds, mut step: impl FnMut(&dyn View) -> Step<T>) -> Result<T> {
+pub fn drive<T>(rounds: &StallingView, mut step: impl FnMut(&dyn View) -> Step<T>) -> Result<T> {
     for _ in 0..10_000 {
         match step(rounds) {
             Ok(value) => return Ok(value),
@@ -48,9 +48,9 @@ pub fn drive<T>(rounds: &Rounds, mut step: impl FnMut(&dyn View) -> Step<T>) -> 
     Err(Error::internal("10,000 rounds and no end"))
 }
 
-impl Rounds {
+impl StallingView {
     /// A view of these objects with nothing fetched yet.
-    pub fn new(objects: Objects) -> Self {
+    pub fn new(objects: ObjectView) -> Self {
         Self { objects, memo: Memo::new(1 << 26), limits: Limits::default(), state: RefCell::default() }
     }
 
@@ -124,8 +124,8 @@ fn covered(held: Option<&Vec<Range<u64>>>, range: &Range<u64>) -> bool {
     at >= range.end
 }
 
-impl View for Rounds {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+impl View for StallingView {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         let state = self.state.borrow();
         let need = || Stall::from(Need::Object { object: object.clone(), want: want.clone() });
         if !state.known.contains(object.key()) {
@@ -158,7 +158,7 @@ impl View for Rounds {
     }
 
     fn values(&self, variable: &VariableRef, selection: &Selection) -> Step<Values> {
-        MemoryView::new(Objects::new()).values(variable, selection)
+        MemoryView::new(ObjectView::new()).values(variable, selection)
     }
 
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing> {

@@ -1,7 +1,8 @@
 //! Views over objects in memory: one that has everything, and the ground for those that have only parts.
 use bytes::Bytes;
 use ncirrus_layout::{
-    Blob, Entry, Error, Limits, Listing, Memo, ObjectId, Step, StoreId, Tag, VariableRef, View, Want,
+    Error, Limits, ListEntry, Listing, Memo, ObjectBytes, ObjectId, Step, StoreId, Tag, VariableRef, View,
+    Want,
 };
 use ncirrus_model::{CodecSpec, Selection, Values};
 use std::collections::BTreeMap;
@@ -10,11 +11,11 @@ use std::path::Path;
 
 /// Objects by key.
 #[derive(Debug, Clone, Default)]
-pub struct Objects {
+pub struct ObjectView {
     map: BTreeMap<String, Bytes>,
 }
 
-impl Objects {
+impl ObjectView {
     /// No objects.
     pub fn new() -> Self {
         Self::default()
@@ -78,12 +79,12 @@ impl Objects {
     }
 
     /// What a complete view answers.
-    pub fn blob(&self, object: &ObjectId, want: &Want) -> Option<Blob> {
+    pub fn blob(&self, object: &ObjectId, want: &Want) -> Option<ObjectBytes> {
         let whole = self.map.get(object.key())?;
         let size = whole.len() as u64;
         let range = resolve(want, size);
         let bytes = whole.slice(to_usize(range.start)..to_usize(range.end));
-        Some(Blob { bytes, offset: range.start, size, tag: Tag::new(format!("{size}")) })
+        Some(ObjectBytes { bytes, offset: range.start, size, tag: Tag::new(format!("{size}")) })
     }
 
     /// The names directly below a prefix.
@@ -96,7 +97,7 @@ impl Objects {
                 None => _ = entries.entry(rest.to_owned()).or_insert(false),
             }
         }
-        let entries = entries.into_iter().map(|(name, is_prefix)| Entry { name, is_prefix }).collect();
+        let entries = entries.into_iter().map(|(name, is_prefix)| ListEntry { name, is_prefix }).collect();
         Listing { entries, next: None }
     }
 }
@@ -120,14 +121,14 @@ fn to_usize(value: u64) -> usize {
 #[derive(Debug)]
 pub struct MemoryView {
     /// The objects; change them between steps only.
-    pub objects: Objects,
+    pub objects: ObjectView,
     memo: Memo,
     limits: Limits,
 }
 
 impl MemoryView {
     /// A view of these objects.
-    pub fn new(objects: Objects) -> Self {
+    pub fn new(objects: ObjectView) -> Self {
         Self { objects, memo: Memo::new(1 << 26), limits: Limits::default() }
     }
 
@@ -140,7 +141,7 @@ impl MemoryView {
 }
 
 impl View for MemoryView {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         Ok(self.objects.blob(object, &want))
     }
 

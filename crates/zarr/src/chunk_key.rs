@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 /// What stands between the indices in a chunk's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Separator {
+pub(crate) enum KeySeparator {
     /// `0.1`
     Dot,
     /// `0/1`
@@ -25,10 +25,10 @@ pub(crate) struct ChunkKeys {
     /// How coordinates become a name.
     pub(crate) encoding: KeyEncoding,
     /// What stands between indices.
-    pub(crate) separator: Separator,
+    pub(crate) separator: KeySeparator,
 }
 
-impl Separator {
+impl KeySeparator {
     /// The separator as a character.
     pub(crate) fn as_char(self) -> char {
         match self {
@@ -57,12 +57,12 @@ impl Separator {
 
 impl ChunkKeys {
     /// Zarr v2 names.
-    pub(crate) const fn v2(separator: Separator) -> Self {
+    pub(crate) const fn v2(separator: KeySeparator) -> Self {
         Self { encoding: KeyEncoding::V2, separator }
     }
 
     /// Zarr v3 names by the default encoding.
-    pub(crate) const fn v3(separator: Separator) -> Self {
+    pub(crate) const fn v3(separator: KeySeparator) -> Self {
         Self { encoding: KeyEncoding::Default, separator }
     }
 
@@ -91,13 +91,13 @@ mod tests {
     #[test]
     fn coordinates_become_keys() {
         let cases: [(ChunkKeys, &[u64], &str); 7] = [
-            (ChunkKeys::v2(Separator::Dot), &[0, 12, 3], "0.12.3"),
-            (ChunkKeys::v2(Separator::Slash), &[0, 12], "0/12"),
-            (ChunkKeys::v2(Separator::Dot), &[], "0"),
-            (ChunkKeys::v2(Separator::Dot), &[7], "7"),
-            (ChunkKeys::v3(Separator::Slash), &[0, 1], "c/0/1"),
-            (ChunkKeys::v3(Separator::Dot), &[0, 1], "c.0.1"),
-            (ChunkKeys::v3(Separator::Slash), &[], "c"),
+            (ChunkKeys::v2(KeySeparator::Dot), &[0, 12, 3], "0.12.3"),
+            (ChunkKeys::v2(KeySeparator::Slash), &[0, 12], "0/12"),
+            (ChunkKeys::v2(KeySeparator::Dot), &[], "0"),
+            (ChunkKeys::v2(KeySeparator::Dot), &[7], "7"),
+            (ChunkKeys::v3(KeySeparator::Slash), &[0, 1], "c/0/1"),
+            (ChunkKeys::v3(KeySeparator::Dot), &[0, 1], "c.0.1"),
+            (ChunkKeys::v3(KeySeparator::Slash), &[], "c"),
         ];
         for (keys, cell, key) in cases {
             assert_eq!(keys.key(cell), key);

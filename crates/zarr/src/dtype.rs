@@ -16,14 +16,14 @@ pub(crate) struct DataType {
     /// What one stored element is.
     pub(crate) stored: StoredType,
     /// What the reader gets.
-    pub(crate) shown: Shown,
+    pub(crate) shown: ReaderType,
     /// Set when the integers count time.
     pub(crate) time: Option<TimeUnit>,
 }
 
 /// What the reader gets, before user types have found a place in the model.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shown {
+pub(crate) enum ReaderType {
     /// Values of an atomic type.
     Atomic(Atomic),
     /// Pairs of a real and an imaginary part of that type.
@@ -33,7 +33,7 @@ pub(crate) enum Shown {
     /// Named fields.
     Compound(Vec<ShownField>),
     /// Lists of any length.
-    Vlen(Box<Shown>),
+    Vlen(Box<ReaderType>),
 }
 
 /// A field of a compound.
@@ -42,7 +42,7 @@ pub(crate) struct ShownField {
     /// Name.
     pub(crate) name: String,
     /// What its elements are.
-    pub(crate) shown: Shown,
+    pub(crate) shown: ReaderType,
     /// Its own shape, empty for a single element.
     pub(crate) dims: Vec<u64>,
 }
@@ -61,12 +61,12 @@ pub(crate) struct TimeUnit {
 impl DataType {
     /// An atomic type, stored like that.
     pub(crate) fn atomic(atomic: Atomic, stored: StoredType) -> Self {
-        Self { stored, shown: Shown::Atomic(atomic), time: None }
+        Self { stored, shown: ReaderType::Atomic(atomic), time: None }
     }
 
     /// `byte_len` uninterpreted bytes.
     pub(crate) fn opaque(byte_len: u64) -> Self {
-        Self { stored: StoredType::Opaque { byte_len }, shown: Shown::Opaque(byte_len), time: None }
+        Self { stored: StoredType::Opaque { byte_len }, shown: ReaderType::Opaque(byte_len), time: None }
     }
 
     /// Fields one after the other: name, type and shape of each.
@@ -82,7 +82,7 @@ impl DataType {
         }
         let stored =
             pack(stored).ok_or_else(|| Error::malformed("a compound's size is not fixed or too large"))?;
-        Ok(Self { stored, shown: Shown::Compound(shown), time: None })
+        Ok(Self { stored, shown: ReaderType::Compound(shown), time: None })
     }
 
     /// A pair of floats of that type.
@@ -91,7 +91,7 @@ impl DataType {
         let part_at = |offset| StoredField { offset, stored: stored_number(part, order), count: 1 };
         let fields = Arc::from([part_at(0), part_at(size)]);
         let stored = StoredType::Compound { byte_len: 2 * size, fields };
-        Self { stored, shown: Shown::Complex(part), time: None }
+        Self { stored, shown: ReaderType::Complex(part), time: None }
     }
 }
 

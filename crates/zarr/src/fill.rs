@@ -1,5 +1,5 @@
-//! Fill values as metadata spell them (docs/spec/nczarr.md 3.11, 6.2).
-use crate::json::Json;
+//! Fill values as metadata spell them (`docs/spec/nczarr.md` 3.11, 6.2).
+use crate::json::JsonValue;
 use crate::read::{base64, values};
 use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType};
 use ncirrus_model::{Atomic, Model, Strings, TypeRef, UserKind, Values, default_fill};
@@ -9,7 +9,7 @@ mod tests;
 
 /// An element whose fill value is wanted: its type, and how it is stored.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Element<'a> {
+pub(crate) struct FillElement<'a> {
     /// Where user-defined types are defined.
     pub(crate) model: &'a Model,
     /// The type.
@@ -20,15 +20,15 @@ pub(crate) struct Element<'a> {
     pub(crate) in_base64: bool,
 }
 
-impl Element<'_> {
+impl FillElement<'_> {
     /// The fill value that the metadata give; `None` for `null`.
     ///
     /// # Errors
     /// `Malformed` when it cannot be a value of the type.
-    pub(crate) fn parse(self, json: &Json) -> Result<Option<Values>> {
+    pub(crate) fn parse(self, json: &JsonValue) -> Result<Option<Values>> {
         let json = match json {
-            Json::Null => return Ok(None),
-            Json::Array(list) => match list.items.as_slice() {
+            JsonValue::Null => return Ok(None),
+            JsonValue::Array(list) => match list.items.as_slice() {
                 [one] => one,
                 _ => json,
             },
@@ -61,9 +61,9 @@ impl Element<'_> {
         }
     }
 
-    fn char(self, json: &Json) -> Option<Values> {
+    fn char(self, json: &JsonValue) -> Option<Values> {
         let byte = match json {
-            Json::String(text) => {
+            JsonValue::String(text) => {
                 let decoded = self.in_base64.then(|| base64::decode(text.as_bytes())).flatten();
                 let bytes =
                     decoded.filter(|bytes| bytes.len() <= 1).unwrap_or_else(|| text.as_bytes().to_vec());
@@ -75,10 +75,10 @@ impl Element<'_> {
     }
 
     /// Text; numbers stand for empty text (zarr-python's default for objects is 0).
-    fn string(self, json: &Json) -> Option<Values> {
+    fn string(self, json: &JsonValue) -> Option<Values> {
         let mut strings = Strings::new();
         match json {
-            Json::String(text) => {
+            JsonValue::String(text) => {
                 let limit = match self.stored {
                     StoredType::Text { byte_len, .. } if self.in_base64 => *byte_len,
                     _ => 0,
@@ -89,19 +89,19 @@ impl Element<'_> {
                 let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                 strings.push(bytes.get(..end));
             }
-            Json::Number(number) if number.as_i128() == Some(0) => strings.push(Some(b"")),
+            JsonValue::Number(number) if number.as_i128() == Some(0) => strings.push(Some(b"")),
             _ => return None,
         }
         Some(Values::String(strings))
     }
 
     /// A list: of numbers, or bytes in base64; anything else that stands for nothing is empty.
-    fn vlen(self, base: TypeRef, json: &Json) -> Option<Values> {
+    fn vlen(self, base: TypeRef, json: &JsonValue) -> Option<Values> {
         let elements = match json {
-            Json::Array(list) if !list.items.is_empty() => {
+            JsonValue::Array(list) if !list.items.is_empty() => {
                 values::numbers(json, self.model.base_atomic(base)?)?
             }
-            Json::String(text) if !text.as_bytes().is_empty() => {
+            JsonValue::String(text) if !text.as_bytes().is_empty() => {
                 let bytes = base64::decode(text.as_bytes())?;
                 if base != TypeRef::Atomic(Atomic::UByte) {
                     return None;
@@ -113,16 +113,16 @@ impl Element<'_> {
         Some(Values::Vlen { ends: vec![elements.len()], elements: Box::new(elements) })
     }
 
-    fn user(self, json: &Json) -> Option<Values> {
+    fn user(self, json: &JsonValue) -> Option<Values> {
         let TypeRef::User(id) = self.ty else { return None };
         if let UserKind::Vlen(base) = self.model.user_type(id)?.kind {
             return self.vlen(base, json);
         }
-        let is_zero = matches!(json, Json::Number(number) if number.as_i128() == Some(0));
+        let is_zero = matches!(json, JsonValue::Number(number) if number.as_i128() == Some(0));
         if is_zero || json.as_str() == Some("") {
             return zero(self.model, self.ty, 1);
         }
-        if let Json::String(text) = json {
+        if let JsonValue::String(text) = json {
             let bytes = base64::decode(text.as_bytes())
                 .filter(|bytes| Some(bytes.len() as u64) == self.stored.byte_len());
             return decode(self.model, self.ty, self.stored, &bytes?);
@@ -132,7 +132,7 @@ impl Element<'_> {
         let parts = fields.iter().zip(stored.iter()).enumerate();
         let column = |(at, (field, stored)): (usize, (&ncirrus_model::Field, &StoredField))| {
             let part = json.member(&field.name).or_else(|| json.as_array()?.get(at))?;
-            let element = Element { ty: field.ty, stored: &stored.stored, ..self };
+            let element = FillElement { ty: field.ty, stored: &stored.stored, ..self };
             element.parse(part).ok()?
         };
         Some(Values::Compound { len: 1, fields: parts.map(column).collect::<Option<_>>()? })
@@ -140,7 +140,7 @@ impl Element<'_> {
 }
 
 /// A number; Zarr v3 also spells floats by their bits (`"0x7fc00000"`), and NumPy has a time that is none (`"NaT"`).
-fn number(json: &Json, atomic: Atomic) -> Option<Values> {
+fn number(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     if atomic == Atomic::Int64 && json.as_str() == Some("NaT") {
         return Some(Values::Int64(vec![i64::MIN]));
     }

@@ -12,45 +12,45 @@ pub(crate) use parse::parse;
 
 /// A JSON value with the text that it was read from, where that can matter.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Json {
+pub(crate) enum JsonValue {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
     /// A number, `NaN` or an infinity, as spelt.
-    Number(Number),
+    Number(JsonNumber),
     /// Text; UTF-8 unless the writer broke the rules.
-    String(Text),
+    String(JsonText),
     /// A list.
-    Array(Array),
+    Array(JsonArray),
     /// A dictionary.
-    Object(Object),
+    Object(JsonObject),
 }
 
 /// A number as it is spelt.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Number(Bytes);
+pub(crate) struct JsonNumber(Bytes);
 
 /// Text as bytes.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Text(Vec<u8>);
+pub(crate) struct JsonText(Vec<u8>);
 
 /// A list and its source text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Array {
+pub(crate) struct JsonArray {
     /// The entries.
-    pub(crate) items: Vec<Json>,
+    pub(crate) items: Vec<JsonValue>,
     source: Bytes,
 }
 
 /// A dictionary, members in the order of the source, and its source text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Object {
-    members: Vec<(String, Json)>,
+pub(crate) struct JsonObject {
+    members: Vec<(String, JsonValue)>,
     source: Bytes,
 }
 
-impl Number {
+impl JsonNumber {
     /// The spelling.
     pub(crate) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -82,13 +82,13 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-impl fmt::Debug for Number {
+impl fmt::Debug for JsonNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl Text {
+impl JsonText {
     /// The bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -100,15 +100,15 @@ impl Text {
     }
 }
 
-impl fmt::Debug for Text {
+impl fmt::Debug for JsonText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", String::from_utf8_lossy(&self.0))
     }
 }
 
-impl Object {
+impl JsonObject {
     /// The members, in the order of the source; a repeated key has its last value.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> + '_ {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &JsonValue)> + '_ {
         self.members.iter().map(|(key, value)| (key.as_str(), value))
     }
 
@@ -118,19 +118,19 @@ impl Object {
     }
 
     /// The member of that name.
-    pub(crate) fn find(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn find(&self, key: &str) -> Option<&JsonValue> {
         self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 }
 
-impl Json {
+impl JsonValue {
     /// The member of that name, if this is a dictionary that has it.
     pub(crate) fn member(&self, key: &str) -> Option<&Self> {
         self.as_object()?.find(key)
     }
 
     /// The dictionary.
-    pub(crate) fn as_object(&self) -> Option<&Object> {
+    pub(crate) fn as_object(&self) -> Option<&JsonObject> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
@@ -145,7 +145,7 @@ impl Json {
     }
 
     /// The number.
-    pub(crate) fn as_number(&self) -> Option<&Number> {
+    pub(crate) fn as_number(&self) -> Option<&JsonNumber> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
 
@@ -217,7 +217,7 @@ impl Json {
     }
 }
 
-impl Object {
+impl JsonObject {
     /// The members as codecs expect their configuration.
     pub(crate) fn to_map(&self) -> serde_json::Map<String, Value> {
         self.iter().map(|(key, value)| (key.to_owned(), value.to_value())).collect()
@@ -241,7 +241,7 @@ fn quote(content: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
 }
 
-fn number_value(number: &Number) -> Value {
+fn number_value(number: &JsonNumber) -> Value {
     let integer = number.as_i128();
     if let Some(value) = integer.and_then(|value| i64::try_from(value).ok()) {
         return Value::from(value);

@@ -28,8 +28,8 @@ mod v3;
 pub(crate) mod values;
 mod variable;
 
-use documents::{Document, Documents, read_document};
-use node::{Dataset, usable};
+use documents::{DocumentSource, ParsedDocument, read_document};
+use node::{DatasetMetadata, usable};
 
 /// Zarr v2, v3 and NCZarr.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,8 +62,8 @@ impl Driver for ZarrDriver {
     }
 }
 
-/// Reads all metadata objects. Round one asks for the two objects that may hold everything (docs/spec/nczarr.md 2.2).
-fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset> {
+/// Reads all metadata objects. Round one asks for the two objects that may hold everything (`docs/spec/nczarr.md` 2.2).
+fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<DatasetMetadata> {
     let mut first = join([ZARR_JSON, ZMETADATA], |name| read_document(view, &root.child(name)))?.into_iter();
     let (zarr_json, zmetadata) = (first.next().flatten(), first.next().flatten());
     let consolidated = match options.consolidated {
@@ -71,7 +71,7 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
         Consolidated::Never => None,
     };
     let is_v3 = usable(zarr_json.clone()).is_some_and(|json| v3::is_node(&json));
-    let v2_documents = Documents::new(view, root, consolidated, options.members);
+    let v2_documents = DocumentSource::new(view, root, consolidated, options.members);
     if is_v3 && !(options.prefer_v2 && v2::is_there(&v2_documents)?) {
         return v3::walk(view, root, zarr_json, options);
     }
@@ -91,7 +91,7 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
     }
 }
 
-fn not_zarr(root: &ObjectId, zarr_json: &Document) -> Error {
+fn not_zarr(root: &ObjectId, zarr_json: &ParsedDocument) -> Error {
     match zarr_json {
         Some(Err(error)) => error.clone(),
         Some(Ok(_)) => Error::malformed("zarr.json is not of Zarr format 3").at_object(root.child(ZARR_JSON)),
@@ -100,7 +100,7 @@ fn not_zarr(root: &ObjectId, zarr_json: &Document) -> Error {
 }
 
 /// The dialect's name and its version, for facts.
-fn facts_of(dataset: &Dataset) -> Vec<(&'static str, String)> {
+fn facts_of(dataset: &DatasetMetadata) -> Vec<(&'static str, String)> {
     let dialect = dataset.dialect;
     let mut facts = vec![
         ("dialect", dialect.id().to_owned()),

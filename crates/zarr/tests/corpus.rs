@@ -1,7 +1,7 @@
 //! Every store of the corpus opens or is refused without panic, and headers are what the reference prints.
 #![expect(clippy::expect_used, reason = "a broken fixture fails the test")]
 use ncirrus_layout::{Catalog, Confidence, Driver, OpenOptions};
-use ncirrus_testkit::{MemoryView, Objects, corpus, law};
+use ncirrus_testkit::{MemoryView, ObjectView, corpus, law};
 use ncirrus_zarr::ZarrDriver;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,22 +29,22 @@ fn cases() -> Vec<Case> {
     all.filter(|case| case.store.is_dir()).collect()
 }
 
-fn open(objects: Objects) -> ncirrus_layout::Result<(MemoryView, Arc<dyn Catalog>)> {
+fn open(objects: ObjectView) -> ncirrus_layout::Result<(MemoryView, Arc<dyn Catalog>)> {
     let view = MemoryView::new(objects);
-    let opened = ncirrus_layout::settle(ZarrDriver.open(&view, &Objects::id(""), &OpenOptions::default()));
+    let opened = ncirrus_layout::settle(ZarrDriver.open(&view, &ObjectView::id(""), &OpenOptions::default()));
     let catalog = opened.expect("nothing is missing")?;
     Ok((view, catalog))
 }
 
-fn objects(store: &Path) -> Objects {
-    Objects::from_dir(store).expect("the store is readable")
+fn objects(store: &Path) -> ObjectView {
+    ObjectView::from_dir(store).expect("the store is readable")
 }
 
 #[test]
 fn every_store_opens_and_every_variable_has_a_source_or_a_reason() {
     let refused = ["nczarr_test/ref_notzarr"];
     for case in cases() {
-        let probe = ZarrDriver.probe(&MemoryView::new(objects(&case.store)), &Objects::id(""));
+        let probe = ZarrDriver.probe(&MemoryView::new(objects(&case.store)), &ObjectView::id(""));
         let is_zarr = !refused.contains(&case.id.as_str());
         assert_eq!(probe.expect("nothing is missing") == Confidence::Yes, is_zarr, "{}", case.id);
         let opened = open(objects(&case.store));
@@ -151,7 +151,7 @@ fn the_result_does_not_depend_on_what_arrives_when() {
 }
 
 /// Opens the store and looks at everything; whatever is damaged, nothing panics.
-fn look_at_everything(objects: Objects) {
+fn look_at_everything(objects: ObjectView) {
     let Ok((view, catalog)) = open(objects) else { return };
     let model = catalog.tree(&view).expect("a tree");
     for id in model.variables() {
@@ -159,7 +159,7 @@ fn look_at_everything(objects: Objects) {
         assert_eq!(source.fill.len(), 1);
         if let ncirrus_layout::Layout::Grid { grid, index, .. } = &source.layout {
             assert_eq!(grid.rank(), source.extent.len());
-            let first = ncirrus_layout::Cells::one(&vec![0; grid.rank()]);
+            let first = ncirrus_layout::CellList::one(&vec![0; grid.rank()]);
             drop(index.locate(&view, &first));
         }
     }
@@ -167,7 +167,7 @@ fn look_at_everything(objects: Objects) {
 
 #[test]
 fn truncated_and_changed_metadata_never_panic() {
-    let mut random = law::Random(7);
+    let mut random = law::RandomSource(7);
     for case in cases() {
         let whole = objects(&case.store);
         let is_metadata = |key: &&str| {

@@ -2,26 +2,26 @@
 #![expect(clippy::expect_used, reason = "a broken fixture fails the test")]
 use bytes::Bytes;
 use ncirrus_layout::{
-    Blob, Catalog, Consolidated, Driver, Error, Layout, Limits, Listing, Memo, ObjectId, OpenOptions, Result,
-    Step, StoredType, TextEncoding, VariableRef, View, Want, settle,
+    Catalog, Consolidated, Driver, Error, Layout, Limits, Listing, Memo, ObjectBytes, ObjectId, OpenOptions,
+    Result, Step, StoredType, TextEncoding, VariableRef, View, Want, settle,
 };
 use ncirrus_model::{
     Atomic, CodecSpec, DimensionLen, FaultKind, FillValue, Model, Selection, TypeRef, UserKind, Values,
     Variable,
 };
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use ncirrus_zarr::ZarrDriver;
 use std::ops::Range;
 use std::sync::Arc;
 
 fn store(objects: &[(&str, &str)]) -> MemoryView {
-    let mut all = Objects::new();
+    let mut all = ObjectView::new();
     objects.iter().for_each(|(key, body)| all.put(key, (*body).to_owned()));
     MemoryView::new(all)
 }
 
 fn open_with(view: &dyn View, options: &OpenOptions) -> Result<Arc<dyn Catalog>> {
-    settle(ZarrDriver.open(view, &Objects::id(""), options)).expect("nothing is missing")
+    settle(ZarrDriver.open(view, &ObjectView::id(""), options)).expect("nothing is missing")
 }
 
 fn open(view: &dyn View) -> (Arc<dyn Catalog>, Arc<Model>) {
@@ -209,10 +209,10 @@ fn names_in_metadata_never_lead_out_of_the_store() {
 fn an_array_at_the_root_is_named_after_its_key() {
     let array =
         r#"{"zarr_format": 2, "shape": [], "dtype": "<i4", "fill_value": 0, "compressor": {"id": "zlib"}}"#;
-    let mut objects = Objects::new();
+    let mut objects = ObjectView::new();
     objects.put("data/sst.zarr/.zarray", array);
     let view = MemoryView::new(objects);
-    let root = Objects::id("data/sst.zarr");
+    let root = ObjectView::id("data/sst.zarr");
     let catalog =
         settle(ZarrDriver.open(&view, &root, &OpenOptions::default())).expect("complete").expect("it opens");
     let model = catalog.tree(&view).expect("a tree");
@@ -220,8 +220,8 @@ fn an_array_at_the_root_is_named_after_its_key() {
     let Layout::Grid { index, .. } = catalog.source(&view, id).expect("a source").layout else {
         panic!("a grid")
     };
-    let chunk = index.locate(&view, &ncirrus_layout::Cells::one(&[])).expect("located");
-    let expected = ncirrus_layout::Location::Object(Objects::id("data/sst.zarr/0"));
+    let chunk = index.locate(&view, &ncirrus_layout::CellList::one(&[])).expect("located");
+    let expected = ncirrus_layout::Location::Object(ObjectView::id("data/sst.zarr/0"));
     assert_eq!(chunk.first().map(|chunk| &chunk.location), Some(&expected));
 }
 
@@ -229,7 +229,7 @@ fn an_array_at_the_root_is_named_after_its_key() {
 struct Unlisted(MemoryView);
 
 impl View for Unlisted {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         self.0.read(object, want)
     }
     fn decoded(

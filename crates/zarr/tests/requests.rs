@@ -1,13 +1,14 @@
 //! What opening costs: requests, and how many of them wait for others.
 #![expect(clippy::expect_used, reason = "a broken fixture fails the test")]
 use ncirrus_layout::{Catalog, Driver, OpenOptions};
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 use ncirrus_zarr::ZarrDriver;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-fn open(rounds: &Rounds) -> Arc<dyn Catalog> {
-    drive(rounds, |view| ZarrDriver.open(view, &Objects::id(""), &OpenOptions::default())).expect("it opens")
+fn open(rounds: &StallingView) -> Arc<dyn Catalog> {
+    drive(rounds, |view| ZarrDriver.open(view, &ObjectView::id(""), &OpenOptions::default()))
+        .expect("it opens")
 }
 
 fn names(count: usize) -> Vec<String> {
@@ -25,8 +26,8 @@ fn nczarr_group(dims: &Value, arrays: &[String], groups: &[&str]) -> Value {
         "_nczarr_superblock": {"version": "2.0.0"}})
 }
 
-fn nczarr(arrays: &[String]) -> Objects {
-    let mut objects = Objects::new();
+fn nczarr(arrays: &[String]) -> ObjectView {
+    let mut objects = ObjectView::new();
     objects.put(".zgroup", r#"{"zarr_format": 2}"#);
     objects.put(".zattrs", nczarr_group(&json!({"x": 3}), arrays, &[]).to_string());
     for name in arrays {
@@ -38,19 +39,19 @@ fn nczarr(arrays: &[String]) -> Objects {
     objects
 }
 
-fn consolidated(of: &Objects) -> Objects {
+fn consolidated(of: &ObjectView) -> ObjectView {
     let mut metadata = Map::new();
     for key in of.keys().filter(|key| key.contains(".z")) {
         let body = of.find(key).expect("listed");
         metadata.insert(key.to_owned(), serde_json::from_slice(body).expect("JSON"));
     }
     let all = json!({"metadata": metadata, "zarr_consolidated_format": 1});
-    Objects::one(".zmetadata", all.to_string())
+    ObjectView::one(".zmetadata", all.to_string())
 }
 
 #[test]
 fn consolidated_metadata_of_a_thousand_variables_cost_two_requests() {
-    let rounds = Rounds::new(consolidated(&nczarr(&names(1000))));
+    let rounds = StallingView::new(consolidated(&nczarr(&names(1000))));
     let catalog = open(&rounds);
     let model = drive(&rounds, |view| catalog.tree(view)).expect("a tree");
     assert_eq!(model.variables().len(), 1000);
@@ -69,7 +70,7 @@ fn inline_consolidated_metadata_of_version_3_cost_two_requests() {
     let metadata: Map<String, Value> = names(1000).into_iter().map(|name| (name, array.clone())).collect();
     let root = json!({"zarr_format": 3, "node_type": "group", "attributes": {},
         "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": metadata}});
-    let rounds = Rounds::new(Objects::one("zarr.json", root.to_string()));
+    let rounds = StallingView::new(ObjectView::one("zarr.json", root.to_string()));
     let catalog = open(&rounds);
     let model = drive(&rounds, |view| catalog.tree(view)).expect("a tree");
     assert_eq!(model.variables().len(), 1000);
@@ -78,7 +79,7 @@ fn inline_consolidated_metadata_of_version_3_cost_two_requests() {
 
 #[test]
 fn nczarr_without_consolidated_metadata_is_three_round_trips_deep() {
-    let rounds = Rounds::new(nczarr(&names(200)));
+    let rounds = StallingView::new(nczarr(&names(200)));
     let catalog = open(&rounds);
     let model = drive(&rounds, |view| catalog.tree(view)).expect("a tree");
     assert_eq!(model.variables().len(), 200);
@@ -99,7 +100,7 @@ fn every_level_of_groups_adds_one_round_trip() {
         objects.put(&format!("{group}/v/.zarray"), zarray().to_string());
         objects.put(&format!("{group}/v/.zattrs"), "{}");
     }
-    let rounds = Rounds::new(objects);
+    let rounds = StallingView::new(objects);
     let catalog = open(&rounds);
     let model = drive(&rounds, |view| catalog.tree(view)).expect("a tree");
     assert!(model.variable_at("/g/v").is_some() && model.variable_at("/h/v").is_some());
@@ -108,16 +109,16 @@ fn every_level_of_groups_adds_one_round_trip() {
 
 #[test]
 fn probing_first_makes_opening_no_deeper() {
-    let rounds = Rounds::new(nczarr(&names(20)));
-    drive(&rounds, |view| ZarrDriver.probe(view, &Objects::id(""))).expect("no failure");
+    let rounds = StallingView::new(nczarr(&names(20)));
+    drive(&rounds, |view| ZarrDriver.probe(view, &ObjectView::id(""))).expect("no failure");
     open(&rounds);
     assert_eq!(rounds.rounds(), 3, "listed members travel with the listing");
 }
 
 #[test]
 fn probing_asks_for_what_opening_needs_anyway() {
-    let rounds = Rounds::new(consolidated(&nczarr(&names(3))));
-    let sure = drive(&rounds, |view| ZarrDriver.probe(view, &Objects::id(""))).expect("no failure");
+    let rounds = StallingView::new(consolidated(&nczarr(&names(3))));
+    let sure = drive(&rounds, |view| ZarrDriver.probe(view, &ObjectView::id(""))).expect("no failure");
     assert_eq!(sure, ncirrus_layout::Confidence::Yes);
     open(&rounds);
     assert_eq!(rounds.requests().len(), 2);

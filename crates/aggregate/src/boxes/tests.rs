@@ -1,4 +1,4 @@
-use super::Boxes;
+use super::PartitionBoxes;
 use ncirrus_layout::{Limits, Tile, TileSource};
 use ncirrus_model::{Region, Values};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn region(axes: &[Range<u64>]) -> Region {
 
 fn found(boxes: &[[Range<u64>; 2]], wanted: &Region, lenient: bool) -> ncirrus_layout::Result<Vec<Tile>> {
     let numbers = (0..boxes.len() as u64).collect();
-    let all = Boxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
+    let all = PartitionBoxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
     let touched = all.touched(wanted);
     let number = |at: usize| Values::UInt64(vec![touched[at].0]);
     all.tiles(&touched, wanted, (&Limits::default(), lenient), |at, _| Ok(TileSource::Constant(number(at))))
@@ -43,7 +43,7 @@ fn neighbours_may_share_one_element() {
 
 #[test]
 fn scalar_data_have_one_partition() {
-    let all = Boxes::new(0, vec![7], Vec::new());
+    let all = PartitionBoxes::new(0, vec![7], Vec::new());
     assert_eq!(all.touched(&region(&[])), [(7, region(&[]))]);
 }
 
@@ -58,7 +58,7 @@ proptest! {
         let (y, ny, x, nx) = wanted;
         let wanted = region(&[y..y + ny, x..x + nx]);
         let numbers = (0..boxes.len() as u64).collect();
-        let all = Boxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
+        let all = PartitionBoxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
         let naive: Vec<(u64, Region)> = boxes
             .iter()
             .zip(0..)
@@ -74,7 +74,7 @@ fn very_many_partitions_are_cut_where_that_leaves_fewer() {
     let row = |at: u64| [2 * at..2 * at + 2, 0..5];
     let all = |spans: Vec<[Range<u64>; 2]>| {
         let numbers = (0..spans.len() as u64).collect();
-        Boxes::new(2, numbers, spans.into_iter().flatten().collect())
+        PartitionBoxes::new(2, numbers, spans.into_iter().flatten().collect())
     };
     let rows = all((0..10).map(row).collect());
     let whole = region(&[0..20, 0..5]);

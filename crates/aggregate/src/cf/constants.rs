@@ -1,7 +1,7 @@
 //! Fragments of one value each (docs/spec/cfa.md 5.1).
-use crate::entries::{Entries, Texts};
-use crate::subject::Subject;
-use crate::touched::Touched;
+use crate::entries::{EntryTexts, FragmentEntries};
+use crate::subject::AggregationSubject;
+use crate::touched::TouchedCells;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{Atomic, Attributes, Model, Values, VarId, default_fill};
 
@@ -10,21 +10,22 @@ mod tests;
 
 /// One value per fragment.
 #[derive(Debug)]
-pub(super) struct Constants {
-    pub(super) entries: Entries,
+pub(super) struct FragmentConstants {
+    pub(super) entries: FragmentEntries,
     is_text: bool,
     /// Values that stand for missing ones, besides those of the aggregated variable.
     missing: Vec<Values>,
 }
 
-impl Constants {
+impl FragmentConstants {
     /// The values in a variable.
     ///
     /// # Errors
     /// `Malformed` when it has another shape or type than the aggregated one asks for.
-    pub(super) fn new(model: &Model, id: VarId, subject: &Subject) -> Result<Self> {
+    pub(super) fn new(model: &Model, id: VarId, subject: &AggregationSubject) -> Result<Self> {
         let is_text = subject.fill.atomic() == Some(Atomic::String);
-        let entries = if is_text { Entries::texts(model, id) } else { Entries::numbers(model, id) }?;
+        let entries =
+            if is_text { FragmentEntries::texts(model, id) } else { FragmentEntries::numbers(model, id) }?;
         let (path, found, rank) = (&entries.path, entries.rank(), subject.rank());
         let wanted = subject.fill.atomic();
         if !is_text && wanted.is_some_and(Atomic::is_numeric) != entries.is_numeric() {
@@ -54,7 +55,7 @@ impl Constants {
     ///
     /// # Errors
     /// A need, or what reading them fails with.
-    pub(super) fn read(&self, view: &dyn View, touched: &Touched) -> Step<Values> {
+    pub(super) fn read(&self, view: &dyn View, touched: &TouchedCells) -> Step<Values> {
         let entries = &self.entries;
         let (start, count) = (entries.lead(&touched.start, 0), entries.lead(&touched.count, 1));
         match self.is_text {
@@ -77,7 +78,7 @@ impl Constants {
     }
 }
 
-fn strings(texts: &Texts, count: &[u64]) -> Result<Values> {
+fn strings(texts: &EntryTexts, count: &[u64]) -> Result<Values> {
     let total = usize::try_from(count.iter().product::<u64>()).unwrap_or(usize::MAX);
     let all: Vec<Option<&str>> = (0..total).map(|at| texts.get(at)).collect::<Result<_>>()?;
     Ok(Values::String(all.into_iter().collect()))

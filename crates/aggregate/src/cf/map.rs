@@ -1,15 +1,15 @@
 //! Sizes of the fragments along each dimension (docs/spec/cfa.md 4.1, 5.1).
-use crate::cuts::Cuts;
-use crate::entries::Entries;
-use crate::subject::Subject;
+use crate::cuts::AxisCells;
+use crate::entries::FragmentEntries;
+use crate::subject::AggregationSubject;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use ncirrus_model::{Atomic, Attributes, AxisSelection, Values, default_fill};
 
 /// Rows of sizes, one per dimension, each padded at its end with missing values.
-pub(super) struct Rows<'a> {
-    pub(super) entries: &'a Entries,
+pub(super) struct MapRows<'a> {
+    pub(super) entries: &'a FragmentEntries,
     pub(super) attributes: Option<&'a Attributes>,
-    pub(super) subject: &'a Subject,
+    pub(super) subject: &'a AggregationSubject,
     /// Lengths of the dimensions; `None` for those that nobody wrote.
     pub(super) lengths: &'a [Option<u64>],
 }
@@ -19,12 +19,12 @@ const SPARE: u64 = 1 << 12;
 /// Rows that are longer are not read where another fact tells the sizes.
 const LONG: u64 = 1 << 20;
 
-impl Rows<'_> {
+impl MapRows<'_> {
     /// How each dimension is cut, when the array of fragments has that shape.
     ///
     /// # Errors
     /// A need; `Malformed` when the sizes fit neither the array of fragments nor the dimensions.
-    pub(super) fn cuts(&self, view: &dyn View, grid: &[u64]) -> Step<Vec<Cuts>> {
+    pub(super) fn cuts(&self, view: &dyn View, grid: &[u64]) -> Step<Vec<AxisCells>> {
         let rank = self.subject.rank();
         if rank == 0 {
             return self.scalar(view);
@@ -48,8 +48,8 @@ impl Rows<'_> {
     }
 
     /// As many fragments as elements: every size is 1, and a few are looked at.
-    fn ones(&self, view: &dyn View, axis: usize, columns: u64, count: u64) -> Step<Cuts> {
-        let cuts = Cuts::Even { size: 1, count, end: count };
+    fn ones(&self, view: &dyn View, axis: usize, columns: u64, count: u64) -> Step<AxisCells> {
+        let cuts = AxisCells::Even { size: 1, count, end: count };
         let at = [0, count / 3, count / 2, count - 1].into_iter().filter(|at| *at < columns);
         let mut axes = vec![AxisSelection::Indices(at.collect())];
         if self.entries.rank() > 1 {
@@ -63,7 +63,7 @@ impl Rows<'_> {
     }
 
     /// Scalar data have one fragment of one element.
-    fn scalar(&self, view: &dyn View) -> Step<Vec<Cuts>> {
+    fn scalar(&self, view: &dyn View) -> Step<Vec<AxisCells>> {
         let shape = &self.entries.shape;
         let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
         let row = if elements == 1 {
@@ -91,7 +91,7 @@ impl Rows<'_> {
         self.entries.read(view, &start, &count)
     }
 
-    fn cut(&self, axis: usize, row: &Values, count: u64) -> Result<Cuts> {
+    fn cut(&self, axis: usize, row: &Values, count: u64) -> Result<AxisCells> {
         let path = &self.entries.path;
         let name = self.subject.dimensions.get(axis).map(String::as_str).unwrap_or_default();
         let sizes = self
@@ -104,7 +104,7 @@ impl Rows<'_> {
                 format!("{path} has {found} sizes along dimension {name}, the array of fragments {count}");
             return Err(Error::malformed(message));
         }
-        let cuts = Cuts::from_sizes(&sizes)?;
+        let cuts = AxisCells::from_sizes(&sizes)?;
         match self.lengths.get(axis).copied().flatten() {
             Some(len) if len != cuts.end() => {
                 let sum = cuts.end();

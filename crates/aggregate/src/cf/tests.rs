@@ -1,4 +1,4 @@
-use crate::testing::{Master, ints, strings};
+use crate::testing::{MemoryMaster, ints, strings};
 use ncirrus_layout::{Aggregation, ErrorKind, Fragment, FragmentVariable, OpenOptions, Tile, TileSource};
 use ncirrus_model::{Region, Values};
 use proptest::prelude::*;
@@ -6,8 +6,8 @@ use rstest::rstest;
 use std::sync::Arc;
 
 /// `v(x)` of two fragments of three elements (CF-1.13).
-fn simple() -> Master {
-    Master::new()
+fn simple() -> MemoryMaster {
+    MemoryMaster::new()
         .dims("x=6 fx=2 j=1 i=2")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "units", "K")
@@ -34,7 +34,7 @@ fn region(start: &[u64], count: &[u64]) -> Region {
 }
 
 /// What opening says of a variable, or what finding its fragments fails with.
-fn failure(master: &Master, path: &str) -> String {
+fn failure(master: &MemoryMaster, path: &str) -> String {
     let opened = master.open();
     let fault = opened.model().variable(opened.id(path)).unwrap().fault.clone();
     fault.map_or_else(|| opened.all(path).unwrap_err().to_string(), |fault| fault.message.to_string())
@@ -75,12 +75,12 @@ fn fragments_are_found_by_their_place() {
 fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
     let raw = OpenOptions { raw: true, ..OpenOptions::default() };
     assert!(simple().open_with(&raw).unwrap().is_none());
-    let plain = Master::new().dims("x=6").var("v(x)", Values::Double(vec![0.0]));
+    let plain = MemoryMaster::new().dims("x=6").var("v(x)", Values::Double(vec![0.0]));
     assert!(plain.open_with(&OpenOptions::default()).unwrap().is_none());
 }
 
 #[rstest]
-#[case::no_data(Master::new().dims("x=6").var("v", Values::Double(vec![0.0]))
+#[case::no_data(MemoryMaster::new().dims("x=6").var("v", Values::Double(vec![0.0]))
     .text("v", "aggregated_dimensions", "x"), "without aggregated_data")]
 #[case::no_dimension(simple().text("v", "aggregated_dimensions", "zz"), "no dimension zz")]
 #[case::no_variable(simple().text("v", "aggregated_data", "map: nn uris: fu identifiers: fi"), "no variable nn")]
@@ -117,7 +117,7 @@ fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
     .text("v", "aggregated_data", "map: fm unique_values: uv"), "the array of fragments 3")]
 #[case::no_scalar(simple().var("w(x)", Values::Double(vec![0.0])).text("w", "aggregated_dimensions", "x")
     .text("v", "aggregated_data", "map: nn uris: fu identifiers: fi"), "no variable nn")]
-fn broken_descriptions_are_refused(#[case] master: Master, #[case] message: &str) {
+fn broken_descriptions_are_refused(#[case] master: MemoryMaster, #[case] message: &str) {
     let found = failure(&master, "v");
     assert!(found.contains(message) && found.contains("/v"), "{found}");
 }
@@ -146,7 +146,7 @@ fn an_aggregated_variable_with_dimensions_has_missing_values_and_is_told() {
         ["/w is aggregated but no scalar (it lies along x): its values are missing"]
     );
     // Also where nothing else is aggregated.
-    let alone = Master::new().dims("x=6").var("w(x)", values).text("w", "aggregated_dimensions", "x");
+    let alone = MemoryMaster::new().dims("x=6").var("w(x)", values).text("w", "aggregated_dimensions", "x");
     assert_eq!(alone.open().catalog.warnings().len(), 1);
 }
 
@@ -180,8 +180,8 @@ fn texts_may_be_arrays_of_characters() {
 
 #[test]
 fn characters_that_are_missing_are_no_part_of_texts() {
-    let fill = |master: Master, name: &str| master.text(name, "_FillValue", "_");
-    let master = Master::new()
+    let fill = |master: MemoryMaster, name: &str| master.text(name, "_FillValue", "_");
+    let master = MemoryMaster::new()
         .dims("x=4 fx=2 j=1 i=2 len=5")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "aggregated_dimensions", "x")
@@ -197,7 +197,7 @@ fn characters_that_are_missing_are_no_part_of_texts() {
 
 #[test]
 fn scalar_data_have_one_fragment() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .var("v", Values::Double(vec![0.0]))
         .text("v", "aggregated_dimensions", "")
         .text("v", "aggregated_data", "map: fm uris: fu identifiers: fi")
@@ -211,7 +211,7 @@ fn scalar_data_have_one_fragment() {
 
 #[test]
 fn an_unlimited_dimension_that_nobody_wrote_has_the_length_of_the_map() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("t=*0")
         .dims("g/defs/ft=2 g/defs/j=1 g/defs/i=2")
         .var("g/t", Values::Double(vec![0.0]))
@@ -229,7 +229,7 @@ fn an_unlimited_dimension_that_nobody_wrote_has_the_length_of_the_map() {
 
 #[test]
 fn cfa06_knows_missing_fragments_those_in_the_master_and_versions() {
-    let base = Master::new()
+    let base = MemoryMaster::new()
         .dims("x=8 fx=4 k=2 j=1 i=4")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "aggregated_dimensions", "x")
@@ -256,7 +256,7 @@ fn cfa06_knows_missing_fragments_those_in_the_master_and_versions() {
 
 #[test]
 fn an_address_for_all_applies_only_where_there_is_a_name() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("x=4 fx=2 j=1 i=2")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "aggregated_dimensions", "x")
@@ -273,7 +273,7 @@ fn an_address_for_all_applies_only_where_there_is_a_name() {
 
 #[test]
 fn other_formats_of_fragments_are_refused_by_name() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("x=4 fx=2 j=1 i=2")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "aggregated_dimensions", "x")
@@ -291,7 +291,7 @@ fn other_formats_of_fragments_are_refused_by_name() {
 
 #[test]
 fn a_version_in_another_format_is_passed_over() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("x=2 fx=1 k=2 j=1 i=1")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "aggregated_dimensions", "x")
@@ -343,7 +343,7 @@ fn drafts_are_read(#[case] data: &str) {
 #[test]
 fn one_step_of_a_million_costs_one_entry() {
     let million = 1_000_000;
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims(&format!("t={million} x=10 ft={million} fx=1 j=2 i={million}"))
         .var("v", Values::Float(vec![0.0]))
         .text("v", "aggregated_dimensions", "t x")
@@ -367,7 +367,7 @@ fn map_of_ones(count: usize, size: i32) -> Vec<i32> {
 #[test]
 fn a_billion_fragments_are_opened_quickly() {
     let side = 31_623;
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims(&format!("y={side} x={side} j=2 i={side}"))
         .var("v", Values::Float(vec![0.0]))
         .text("v", "aggregated_dimensions", "y x")
@@ -384,7 +384,7 @@ fn a_billion_fragments_are_opened_quickly() {
 #[test]
 fn as_many_fragments_as_elements_need_no_list_of_sizes() {
     let billion = 1_000_000_000;
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims(&format!("t={billion} j=1"))
         .var("v", Values::Float(vec![0.0]))
         .text("v", "aggregated_dimensions", "t")
@@ -437,7 +437,7 @@ proptest! {
         let cells: Vec<String> =
             (0..rows.len()).flat_map(|i| (0..columns.len()).map(move |j| format!("{i}.{j}.nc"))).collect();
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let master = Master::new()
+        let master = MemoryMaster::new()
             .dims(&format!("y={ylen} x={xlen} fy={} fx={} j=2 i={width}", rows.len(), columns.len()))
             .var("v", Values::Float(vec![0.0]))
             .text("v", "aggregated_dimensions", "y x")

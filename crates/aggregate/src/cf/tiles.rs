@@ -1,11 +1,11 @@
 //! The fragments that a region touches.
-use super::constants::Constants;
-use crate::cuts::Cuts;
-use crate::entries::{Entries, Texts};
-use crate::keywords::Generation;
-use crate::names::{Substitutions, check_format, has_scheme};
-use crate::subject::{Subject, fragment_error};
-use crate::touched::{self, Touched};
+use super::constants::FragmentConstants;
+use crate::cuts::AxisCells;
+use crate::entries::{EntryTexts, FragmentEntries};
+use crate::keywords::KeywordGeneration;
+use crate::names::{NameSubstitutions, check_format, has_scheme};
+use crate::subject::{AggregationSubject, fragment_error};
+use crate::touched::{self, TouchedCells};
 use ncirrus_layout::{
     Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
@@ -14,50 +14,50 @@ use std::sync::Arc;
 
 /// The fragments of a variable.
 #[derive(Debug)]
-pub(super) struct Tiles {
-    pub(super) subject: Arc<Subject>,
-    pub(super) generation: Generation,
-    pub(super) cuts: Vec<Cuts>,
-    pub(super) content: Content,
+pub(super) struct CfTiles {
+    pub(super) subject: Arc<AggregationSubject>,
+    pub(super) generation: KeywordGeneration,
+    pub(super) cuts: Vec<AxisCells>,
+    pub(super) content: FragmentContent,
 }
 
 /// What the fragments are.
 #[derive(Debug)]
-pub(super) enum Content {
-    Datasets(Box<Datasets>),
+pub(super) enum FragmentContent {
+    Datasets(Box<DatasetNames>),
     /// One value each.
-    Constants(Constants),
+    Constants(FragmentConstants),
 }
 
 /// The variables that name datasets and what is read of them.
 #[derive(Debug)]
-pub(super) struct Datasets {
-    pub(super) names: Entries,
+pub(super) struct DatasetNames {
+    pub(super) names: FragmentEntries,
     /// Length of a further dimension of names that may each be taken (CFA-0.6).
     pub(super) versions: Option<u64>,
-    pub(super) variables: Entries,
-    pub(super) formats: Option<Entries>,
+    pub(super) variables: FragmentEntries,
+    pub(super) formats: Option<FragmentEntries>,
     /// Values that fragments have instead of datasets (draft B).
-    pub(super) values: Option<Constants>,
-    pub(super) substitutions: Substitutions,
+    pub(super) values: Option<FragmentConstants>,
+    pub(super) substitutions: NameSubstitutions,
 }
 
 /// The entries of the touched fragments.
-struct Read {
-    names: Texts,
-    variables: Texts,
-    formats: Option<Texts>,
+struct ReadEntries {
+    names: EntryTexts,
+    variables: EntryTexts,
+    formats: Option<EntryTexts>,
     values: Option<Values>,
 }
 
-impl Read {
+impl ReadEntries {
     /// The value of a fragment that has one instead of a dataset.
-    fn value(&self, datasets: &Datasets, entry: usize) -> Option<Values> {
+    fn value(&self, datasets: &DatasetNames, entry: usize) -> Option<Values> {
         datasets.values.as_ref()?.one(self.values.as_ref()?, entry)
     }
 }
 
-impl TileIndex for Tiles {
+impl TileIndex for CfTiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         self.subject.locate(self.find(view, region))
     }
@@ -67,19 +67,19 @@ impl TileIndex for Tiles {
     }
 }
 
-impl Tiles {
+impl CfTiles {
     fn find(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
-        let touched = Touched::new(&self.cuts, region, view.limits())?;
+        let touched = TouchedCells::new(&self.cuts, region, view.limits())?;
         if touched.is_empty() {
             return Ok(touched.tiles(|_, _, _| Ok(TileSource::Missing))?);
         }
         match &self.content {
-            Content::Constants(constants) => {
+            FragmentContent::Constants(constants) => {
                 let values = constants.read(view, &touched)?;
                 let one = |entry| constants.one(&values, entry).unwrap_or_else(|| self.subject.fill.clone());
                 Ok(touched.tiles(|_, entry, _| Ok(TileSource::Constant(one(entry))))?)
             }
-            Content::Datasets(datasets) => {
+            FragmentContent::Datasets(datasets) => {
                 let read = datasets.read(view, &touched)?;
                 Ok(touched.tiles(|cell, entry, _| match read.value(datasets, entry) {
                     Some(value) => Ok(TileSource::Constant(value)),
@@ -90,13 +90,19 @@ impl Tiles {
     }
 
     /// What one fragment is.
-    fn fragment(&self, datasets: &Datasets, read: &Read, cell: &[u64], entry: usize) -> Result<TileSource> {
+    fn fragment(
+        &self,
+        datasets: &DatasetNames,
+        read: &ReadEntries,
+        cell: &[u64],
+        entry: usize,
+    ) -> Result<TileSource> {
         let (names, variables, is_paired) = datasets.named(read, cell, entry)?;
         if names.is_empty() {
             let address = datasets.address_in_master(read, entry)?;
             return match (self.generation, address) {
-                (Generation::Cfa06, Some(address)) => Ok(self.in_master(cell, &address)),
-                (Generation::Cfa06, None) => Ok(TileSource::Missing),
+                (KeywordGeneration::Cfa06, Some(address)) => Ok(self.in_master(cell, &address)),
+                (KeywordGeneration::Cfa06, None) => Ok(TileSource::Missing),
                 _ if self.subject.choices.lenient => Ok(TileSource::Missing),
                 _ => Err(fragment_error(cell, &format!("{} has no name for it", datasets.names.path))),
             };
@@ -112,7 +118,7 @@ impl Tiles {
 
     /// Refuses names that the convention does not allow.
     fn check(&self, cell: &[u64], names: &[Arc<str>]) -> Result<()> {
-        let strict = self.generation == Generation::Cf113 && !self.subject.choices.lenient;
+        let strict = self.generation == KeywordGeneration::Cf113 && !self.subject.choices.lenient;
         let wrong = |name: &&Arc<str>| !has_scheme(name) && name.starts_with(['/', '#']);
         match names.iter().find(wrong).filter(|_| strict) {
             Some(name) => {
@@ -125,7 +131,9 @@ impl Tiles {
 
     fn variable(&self, name: &str) -> FragmentVariable {
         match self.generation {
-            Generation::Cfa06 => FragmentVariable::Search { group: Arc::from("/"), name: Arc::from(name) },
+            KeywordGeneration::Cfa06 => {
+                FragmentVariable::Search { group: Arc::from("/"), name: Arc::from(name) }
+            }
             _ => FragmentVariable::Path(Arc::from(name)),
         }
     }
@@ -157,9 +165,9 @@ impl Tiles {
     }
 }
 
-impl Datasets {
-    fn read(&self, view: &dyn View, touched: &Touched) -> Step<Read> {
-        let read = |entries: &Entries| {
+impl DatasetNames {
+    fn read(&self, view: &dyn View, touched: &TouchedCells) -> Step<ReadEntries> {
+        let read = |entries: &FragmentEntries| {
             let (start, count) = (entries.lead(&touched.start, 0), entries.lead(&touched.count, 1));
             entries.read_texts(view, &start, &count)
         };
@@ -171,11 +179,11 @@ impl Datasets {
         let (Some(names), Some(variables)) = (texts.next(), texts.next()) else {
             return Err(Error::internal("entries that were not read").into());
         };
-        Ok(Read { names, variables, formats: formats.pop(), values: values.pop() })
+        Ok(ReadEntries { names, variables, formats: formats.pop(), values: values.pop() })
     }
 
     /// Where the entry of a fragment lies in what was read of a variable.
-    fn place(&self, entries: &Entries, entry: usize, version: usize) -> usize {
+    fn place(&self, entries: &FragmentEntries, entry: usize, version: usize) -> usize {
         let versions = self.versions.and_then(|count| usize::try_from(count).ok());
         match versions {
             _ if entries.is_scalar() => 0,
@@ -185,7 +193,7 @@ impl Datasets {
     }
 
     /// Refuses the format of a version of a fragment.
-    fn check_format(&self, read: &Read, cell: &[u64], entry: usize, version: usize) -> Result<()> {
+    fn check_format(&self, read: &ReadEntries, cell: &[u64], entry: usize, version: usize) -> Result<()> {
         let (Some(formats), Some(texts)) = (&self.formats, &read.formats) else { return Ok(()) };
         check_format(texts.get(self.place(formats, entry, version))?)
             .map_err(|error| error.reworded(|fact| format!("fragment {cell:?}: {fact}")))
@@ -193,7 +201,12 @@ impl Datasets {
 
     /// The names of a fragment that are not missing, those nearby first, and the variables that go with them. Any
     /// version may be taken: one in another format is passed over where there are others.
-    fn named(&self, read: &Read, cell: &[u64], entry: usize) -> Result<(Vec<Arc<str>>, Vec<String>, bool)> {
+    fn named(
+        &self,
+        read: &ReadEntries,
+        cell: &[u64],
+        entry: usize,
+    ) -> Result<(Vec<Arc<str>>, Vec<String>, bool)> {
         let count = self.versions.and_then(|count| usize::try_from(count).ok()).unwrap_or(1);
         let (mut found, mut refused) = (Vec::new(), None);
         for version in 0..count {
@@ -219,7 +232,7 @@ impl Datasets {
     }
 
     /// The variable of a fragment that has no name; one for all applies only where there is a name.
-    fn address_in_master(&self, read: &Read, entry: usize) -> Result<Option<String>> {
+    fn address_in_master(&self, read: &ReadEntries, entry: usize) -> Result<Option<String>> {
         if self.variables.is_scalar() {
             return Ok(None);
         }
@@ -227,8 +240,8 @@ impl Datasets {
     }
 }
 
-impl Content {
-    fn first(&self) -> &Entries {
+impl FragmentContent {
+    fn first(&self) -> &FragmentEntries {
         match self {
             Self::Datasets(datasets) => &datasets.names,
             Self::Constants(constants) => &constants.entries,

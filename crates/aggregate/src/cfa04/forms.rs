@@ -2,13 +2,13 @@
 use super::json::FormText;
 use super::part::parts;
 use crate::names::check_format;
-use crate::subject::Subject;
+use crate::subject::AggregationSubject;
 use ncirrus_layout::{Error, FragmentAxis, FragmentPart, FragmentUnits, FragmentVariable, Result};
 use std::sync::Arc;
 
 /// What partitions have in common.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct PartitionForm {
     /// What the sub-array may be called in a dataset of its own.
     pub(super) outside: Vec<FragmentVariable>,
     /// What it may be called in the master.
@@ -18,12 +18,12 @@ pub(super) struct Form {
     pub(super) units: Option<FragmentUnits>,
 }
 
-impl Form {
+impl PartitionForm {
     /// What a text says.
     ///
     /// # Errors
     /// `Unsupported` for other formats than netCDF, `Malformed` when it contradicts itself.
-    pub(super) fn new(text: &FormText, subject: &Subject) -> Result<Self> {
+    pub(super) fn new(text: &FormText, subject: &AggregationSubject) -> Result<Self> {
         check_format(text.format.as_deref())?;
         if text.has_offset {
             return Err(Error::unsupported("a sub-array at an offset in its file"));
@@ -45,7 +45,10 @@ impl Form {
 }
 
 /// What the sub-array may be called: S3netCDF4 repeats the group of the variable in the dataset (docs/spec/cfa.md 3.3).
-fn variables(text: &FormText, subject: &Subject) -> Result<(Vec<FragmentVariable>, Vec<FragmentVariable>)> {
+fn variables(
+    text: &FormText,
+    subject: &AggregationSubject,
+) -> Result<(Vec<FragmentVariable>, Vec<FragmentVariable>)> {
     let Some(name) = text.ncvar.as_ref().filter(|name| !name.is_empty()) else {
         let number =
             text.varid.ok_or_else(|| Error::malformed("a sub-array with neither ncvar nor varid"))?;
@@ -65,7 +68,7 @@ fn variables(text: &FormText, subject: &Subject) -> Result<(Vec<FragmentVariable
 }
 
 /// How the axes of the sub-array lie in its place; `None` where nothing is said of it.
-fn axes(text: &FormText, subject: &Subject) -> Result<Option<Vec<FragmentAxis>>> {
+fn axes(text: &FormText, subject: &AggregationSubject) -> Result<Option<Vec<FragmentAxis>>> {
     let mut parts = text.part.as_deref().map(parts).transpose()?.flatten();
     if text.pdimensions.is_none() && parts.is_none() && text.reverse.is_empty() {
         return Ok(None);

@@ -8,9 +8,9 @@ use std::fmt;
 
 /// A `cfa_array`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Document {
+pub(super) struct CfaArray {
     #[serde(rename = "Partitions")]
-    pub(super) partitions: Option<Partitions>,
+    pub(super) partitions: Option<PartitionColumns>,
     #[serde(default)]
     pub(super) pmdimensions: Option<Vec<String>>,
     #[serde(default)]
@@ -23,7 +23,7 @@ pub(super) struct Document {
 
 /// Partitions in columns.
 #[derive(Debug, Default)]
-pub(super) struct Partitions {
+pub(super) struct PartitionColumns {
     /// The names of datasets; null or empty: the master itself.
     pub(super) files: Strings,
     /// Which of the forms each has.
@@ -35,12 +35,12 @@ pub(super) struct Partitions {
     /// Number of dimensions that locations have; `None` when no partition has one.
     pub(super) rank: Option<usize>,
     /// Places in the matrix.
-    pub(super) indices: Indices,
+    pub(super) indices: PartitionIndices,
 }
 
 /// The places of partitions in the matrix, for checks.
 #[derive(Debug, Default)]
-pub(super) struct Indices {
+pub(super) struct PartitionIndices {
     /// One index per dimension of the matrix, one partition after the other.
     pub(super) all: Vec<i64>,
     /// Smallest and largest index along each dimension, each with the number of the partition.
@@ -95,9 +95,9 @@ struct Subarray {
 ///
 /// # Errors
 /// `Malformed` when it is no such document, `Unsupported` for versions before 0.4.
-pub(super) fn parse(text: &[u8]) -> Result<(Document, Partitions)> {
+pub(super) fn parse(text: &[u8]) -> Result<(CfaArray, PartitionColumns)> {
     let end = text.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |at| at + 1);
-    let mut document: Document = serde_json::from_slice(text.get(..end).unwrap_or_default())
+    let mut document: CfaArray = serde_json::from_slice(text.get(..end).unwrap_or_default())
         .map_err(|error| Error::malformed(format!("its cfa_array is not as CFA-0.4 has it: {error}")))?;
     let partitions = document.partitions.take();
     let partitions = partitions.ok_or_else(|| Error::malformed("its cfa_array has no Partitions"))?;
@@ -109,7 +109,7 @@ pub(super) fn parse(text: &[u8]) -> Result<(Document, Partitions)> {
     Ok((document, partitions))
 }
 
-impl<'de> Deserialize<'de> for Partitions {
+impl<'de> Deserialize<'de> for PartitionColumns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         deserializer.deserialize_seq(PartitionsVisitor)
     }
@@ -118,14 +118,14 @@ impl<'de> Deserialize<'de> for Partitions {
 struct PartitionsVisitor;
 
 impl<'de> Visitor<'de> for PartitionsVisitor {
-    type Value = Partitions;
+    type Value = PartitionColumns;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of partitions")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Partitions, A::Error> {
-        let mut all = Partitions::default();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<PartitionColumns, A::Error> {
+        let mut all = PartitionColumns::default();
         let mut known = HashMap::new();
         while let Some(partition) = list.next_element()? {
             all.add(partition, &mut known).map_err(serde::de::Error::custom)?;
@@ -134,7 +134,7 @@ impl<'de> Visitor<'de> for PartitionsVisitor {
     }
 }
 
-impl Partitions {
+impl PartitionColumns {
     /// Number of partitions.
     pub(super) fn len(&self) -> usize {
         self.form_of.len()
@@ -179,7 +179,7 @@ impl Partitions {
     }
 }
 
-impl Indices {
+impl PartitionIndices {
     fn add(&mut self, number: usize, index: &[i64]) -> std::result::Result<(), String> {
         if number == 0 {
             self.extremes = index.iter().map(|at| [(*at, number); 2]).collect();

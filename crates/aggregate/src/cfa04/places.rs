@@ -1,31 +1,31 @@
 //! Where partitions lie in the array (docs/spec/cfa.md 2.2, 2.3, 6.1).
-use super::json::{FormText, Partitions};
-use crate::boxes::Boxes;
-use crate::cuts::Cuts;
-use crate::subject::Subject;
+use super::json::{FormText, PartitionColumns};
+use crate::boxes::PartitionBoxes;
+use crate::cuts::AxisCells;
+use crate::subject::AggregationSubject;
 use ncirrus_layout::{Error, Result};
 use std::ops::Range;
 
 /// Where partitions lie.
 #[derive(Debug)]
-pub(super) enum Places {
+pub(super) enum PartitionPlaces {
     /// On a grid: the numbers of partitions by the place of their cell, ascending.
-    Grid { cuts: Vec<Cuts>, cells: Vec<(u64, u32)> },
+    Grid { cuts: Vec<AxisCells>, cells: Vec<(u64, u32)> },
     /// Anywhere.
-    Boxes(Boxes),
+    Boxes(PartitionBoxes),
 }
 
 /// A grid has at most so many cells for each partition, and some more.
 const SPARSEST: u64 = 4;
 
-impl Places {
+impl PartitionPlaces {
     /// The places of partitions, and the lengths of dimensions, which are theirs where nobody wrote them.
     ///
     /// # Errors
     /// `Malformed` with the partition that has a wrong place.
     pub(super) fn new(
-        subject: &Subject,
-        partitions: &Partitions,
+        subject: &AggregationSubject,
+        partitions: &PartitionColumns,
         lengths: &[Option<u64>],
     ) -> Result<(Self, Vec<u64>)> {
         let rank = subject.rank();
@@ -44,13 +44,13 @@ impl Places {
             return Ok((grid, lengths));
         }
         let numbers = (0..partitions.len() as u64).collect();
-        Ok((Self::Boxes(Boxes::new(rank, numbers, spans)), lengths))
+        Ok((Self::Boxes(PartitionBoxes::new(rank, numbers, spans)), lengths))
     }
 
     /// Number of cells along each axis, when there is a grid.
     pub(super) fn shape(&self) -> Option<Vec<u64>> {
         match self {
-            Self::Grid { cuts, .. } => Some(cuts.iter().map(Cuts::count).collect()),
+            Self::Grid { cuts, .. } => Some(cuts.iter().map(AxisCells::count).collect()),
             Self::Boxes(_) => None,
         }
     }
@@ -62,7 +62,7 @@ fn grid<'a>(
     numbers: &[usize],
     of_partition: impl Fn(usize) -> &'a [Range<u64>],
     lenient: bool,
-) -> Result<Option<Places>> {
+) -> Result<Option<PartitionPlaces>> {
     let along = |axis: usize| {
         let mut spans: Vec<(u64, u64)> = Vec::with_capacity(numbers.len());
         spans.extend(
@@ -80,7 +80,8 @@ fn grid<'a>(
     if count.is_none_or(|count| count > most) {
         return Ok(None);
     }
-    let cuts = |spans: &Vec<(u64, u64)>| Cuts::from_spans(spans.iter().map(|span| span.0..span.1).collect());
+    let cuts =
+        |spans: &Vec<(u64, u64)>| AxisCells::from_spans(spans.iter().map(|span| span.0..span.1).collect());
     let Some(cuts) = axes.iter().map(cuts).collect::<Option<Vec<_>>>() else { return Ok(None) };
     let mut cells = Vec::with_capacity(numbers.len());
     for number in numbers {
@@ -99,12 +100,16 @@ fn grid<'a>(
         Some([(_, one), (_, other)]) if !lenient => {
             Err(Error::malformed(format!("the partitions {one} and {other} overlap")))
         }
-        _ => Ok(Some(Places::Grid { cuts, cells })),
+        _ => Ok(Some(PartitionPlaces::Grid { cuts, cells })),
     }
 }
 
 /// The elements of each partition along each dimension.
-fn spans(subject: &Subject, partitions: &Partitions, lengths: &[Option<u64>]) -> Result<Vec<Range<u64>>> {
+fn spans(
+    subject: &AggregationSubject,
+    partitions: &PartitionColumns,
+    lengths: &[Option<u64>],
+) -> Result<Vec<Range<u64>>> {
     let (rank, count) = (subject.rank(), partitions.len());
     match partitions.rank {
         Some(found) if found != rank => {
@@ -146,7 +151,7 @@ fn whole(lengths: &[Option<u64>]) -> Result<Vec<Range<u64>>> {
 
 /// Whether locations end before their last number, as in the examples of the convention's text: some partition fits its
 /// sub-array only so, and none fits only otherwise.
-fn is_half_open(subject: &Subject, partitions: &Partitions) -> bool {
+fn is_half_open(subject: &AggregationSubject, partitions: &PartitionColumns) -> bool {
     let rank = subject.rank();
     let mut found = false;
     for (number, form) in partitions.form_of.iter().enumerate() {
@@ -167,7 +172,10 @@ fn is_half_open(subject: &Subject, partitions: &Partitions) -> bool {
 }
 
 /// The size of the sub-array along each dimension of the array, where it is known and nothing is selected of it.
-fn sizes<'a>(form: &'a FormText, subject: &'a Subject) -> Option<impl Iterator<Item = Option<u64>> + 'a> {
+fn sizes<'a>(
+    form: &'a FormText,
+    subject: &'a AggregationSubject,
+) -> Option<impl Iterator<Item = Option<u64>> + 'a> {
     let shape =
         form.shape.as_deref().filter(|_| form.part.as_deref().is_none_or(|part| part.trim() == "[]"))?;
     let stored = form.pdimensions.as_ref().unwrap_or(&subject.dimensions);

@@ -1,4 +1,4 @@
-use crate::testing::{Master, ints};
+use crate::testing::{MemoryMaster, ints};
 use ncirrus_layout::{
     Error, ErrorKind, Fragment, FragmentAxis, FragmentPart, FragmentVariable, Tile, TileSource,
 };
@@ -8,8 +8,8 @@ use rstest::rstest;
 use std::sync::Arc;
 
 /// `v(t y)` of 6 by 4 with that `cfa_array`.
-fn master(array: &str) -> Master {
-    Master::new()
+fn master(array: &str) -> MemoryMaster {
+    MemoryMaster::new()
         .dims("t=6 y=4")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "cf_role", "cfa_variable")
@@ -24,7 +24,7 @@ const TWO: &str = r#"{"Partitions": [
     "pmdimensions": ["t"], "pmshape": [2]}"#;
 
 /// One partition: what it says besides its sub-array, and what that says.
-fn one(partition: &str, subarray: &str) -> Master {
+fn one(partition: &str, subarray: &str) -> MemoryMaster {
     master(&format!("{{\"Partitions\": [{{{partition} \"subarray\": {{{subarray}}}}}]}}"))
 }
 
@@ -43,7 +43,7 @@ fn seen(tiles: &[Tile]) -> Vec<(Vec<u64>, Vec<u64>, String)> {
     tiles.iter().map(|tile| (tile.region.start.clone(), tile.region.count.clone(), name(tile))).collect()
 }
 
-fn error(master: &Master) -> Error {
+fn error(master: &MemoryMaster) -> Error {
     master.open().all("v").unwrap_err()
 }
 
@@ -165,7 +165,7 @@ fn empty_partitions_are_skipped() {
 
 #[test]
 fn an_unlimited_dimension_that_nobody_wrote_is_as_long_as_its_partitions() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("t=*0")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "cf_role", "cfa_variable")

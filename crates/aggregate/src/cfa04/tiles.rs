@@ -1,50 +1,50 @@
 //! The partitions that a region touches.
-use super::forms::Form;
-use super::places::Places;
-use crate::cuts::Cuts;
-use crate::names::{Substitutions, join};
-use crate::subject::{Subject, fragment_error};
-use crate::touched::{self, Touched};
+use super::forms::PartitionForm;
+use super::places::PartitionPlaces;
+use crate::cuts::AxisCells;
+use crate::names::{NameSubstitutions, join};
+use crate::subject::{AggregationSubject, fragment_error};
+use crate::touched::{self, TouchedCells};
 use ncirrus_layout::{Error, Fragment, Result, Step, Tile, TileIndex, TileSource, View};
 use ncirrus_model::{Region, Strings};
 use std::sync::Arc;
 
 /// The partitions of a variable.
 #[derive(Debug)]
-pub(super) struct Tiles {
-    pub(super) subject: Arc<Subject>,
-    pub(super) places: Places,
+pub(super) struct Cfa04Tiles {
+    pub(super) subject: Arc<AggregationSubject>,
+    pub(super) places: PartitionPlaces,
     pub(super) files: Strings,
     pub(super) form_of: Vec<u32>,
-    pub(super) forms: Vec<Result<Form>>,
+    pub(super) forms: Vec<Result<PartitionForm>>,
     pub(super) base: Option<Arc<str>>,
-    pub(super) substitutions: Substitutions,
+    pub(super) substitutions: NameSubstitutions,
 }
 
-impl TileIndex for Tiles {
+impl TileIndex for Cfa04Tiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         self.subject.locate(self.find(view, region).map_err(Into::into))
     }
 
     fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
         match &self.places {
-            Places::Grid { cuts, .. } => touched::halves(cuts, region, most),
-            Places::Boxes(boxes) => boxes.halves(region, most),
+            PartitionPlaces::Grid { cuts, .. } => touched::halves(cuts, region, most),
+            PartitionPlaces::Boxes(boxes) => boxes.halves(region, most),
         }
     }
 }
 
-impl Tiles {
+impl Cfa04Tiles {
     fn find(&self, view: &dyn View, region: &Region) -> Result<Vec<Tile>> {
         match &self.places {
-            Places::Grid { cuts, cells } => {
-                let touched = Touched::new(cuts, region, view.limits())?;
+            PartitionPlaces::Grid { cuts, cells } => {
+                let touched = TouchedCells::new(cuts, region, view.limits())?;
                 touched.tiles(|cell, _, _| match number(cuts, cells, cell) {
                     Some(number) => self.source(number, cell),
                     None => Ok(TileSource::Missing),
                 })
             }
-            Places::Boxes(boxes) => {
+            PartitionPlaces::Boxes(boxes) => {
                 let touched = boxes.touched(region);
                 let choices = (view.limits(), self.subject.choices.lenient);
                 boxes.tiles(&touched, region, choices, |at, _| {
@@ -81,7 +81,7 @@ impl Tiles {
 }
 
 /// The partition in a cell.
-fn number(cuts: &[Cuts], cells: &[(u64, u32)], cell: &[u64]) -> Option<usize> {
+fn number(cuts: &[AxisCells], cells: &[(u64, u32)], cell: &[u64]) -> Option<usize> {
     let place = cuts.iter().zip(cell).fold(0, |place: u64, (cuts, at)| place * cuts.count() + at);
     let after = cells.partition_point(|(other, _)| *other <= place);
     let (found, number) = cells.get(after.checked_sub(1)?)?;

@@ -1,26 +1,26 @@
 //! The variables of a group of partitions.
-use crate::entries::Entries;
-use crate::names::Substitutions;
+use crate::entries::FragmentEntries;
+use crate::names::NameSubstitutions;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Values;
 use std::ops::Range;
 
 /// The variables of the group.
 #[derive(Debug)]
-pub(super) struct Columns {
-    pub(super) file: Entries,
-    pub(super) ncvar: Entries,
-    pub(super) location: Entries,
-    pub(super) format: Option<Entries>,
-    pub(super) shape: Option<Entries>,
-    pub(super) index: Option<Entries>,
+pub(super) struct GroupColumns {
+    pub(super) file: FragmentEntries,
+    pub(super) ncvar: FragmentEntries,
+    pub(super) location: FragmentEntries,
+    pub(super) format: Option<FragmentEntries>,
+    pub(super) shape: Option<FragmentEntries>,
+    pub(super) index: Option<FragmentEntries>,
     /// What stands for a missing place.
     pub(super) missing: i128,
     pub(super) base: Option<String>,
-    pub(super) substitutions: Substitutions,
+    pub(super) substitutions: NameSubstitutions,
 }
 
-impl Columns {
+impl GroupColumns {
     /// The place of a partition along one axis, among values of places; `None` when it is not defined.
     ///
     /// # Errors

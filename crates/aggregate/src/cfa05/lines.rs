@@ -1,7 +1,7 @@
 //! Where partitions lie, told from few of them.
-use super::columns::Columns;
-use crate::boxes::Boxes;
-use crate::cuts::Cuts;
+use super::columns::GroupColumns;
+use crate::boxes::PartitionBoxes;
+use crate::cuts::AxisCells;
 use ncirrus_layout::{Result, Step, View, join};
 use ncirrus_model::{AxisSelection, Values};
 use std::ops::Range;
@@ -16,16 +16,16 @@ const SMALL: u64 = 1 << 16;
 const MOST_CHECKED: u64 = 1 << 24;
 
 /// The places of partitions.
-pub(super) struct Locations<'a> {
-    columns: &'a Columns,
+pub(super) struct PartitionLocations<'a> {
+    columns: &'a GroupColumns,
     grid: &'a [u64],
 }
 
 /// Places of partitions along a line of the matrix; `None` for those that are not defined.
-type Line = Vec<(u64, Option<Range<u64>>)>;
+type LocationLine = Vec<(u64, Option<Range<u64>>)>;
 
-impl<'a> Locations<'a> {
-    pub(super) fn new(columns: &'a Columns, grid: &'a [u64]) -> Self {
+impl<'a> PartitionLocations<'a> {
+    pub(super) fn new(columns: &'a GroupColumns, grid: &'a [u64]) -> Self {
         Self { columns, grid }
     }
 
@@ -34,10 +34,10 @@ impl<'a> Locations<'a> {
     ///
     /// # Errors
     /// A need, or what reading the places fails with.
-    pub(super) fn cuts(&self, view: &dyn View, lengths: &[Option<u64>]) -> Step<Option<Vec<Cuts>>> {
+    pub(super) fn cuts(&self, view: &dyn View, lengths: &[Option<u64>]) -> Step<Option<Vec<AxisCells>>> {
         if self.grid.contains(&0) {
             return Ok(Some(
-                self.grid.iter().map(|count| Cuts::Even { size: 0, count: *count, end: 0 }).collect(),
+                self.grid.iter().map(|count| AxisCells::Even { size: 0, count: *count, end: 0 }).collect(),
             ));
         }
         let lines = join(0..self.grid.len(), |axis| self.line(view, axis, false))?;
@@ -48,8 +48,8 @@ impl<'a> Locations<'a> {
                 cuts => Ok(cuts),
             }
         })?;
-        let cuts: Option<Vec<Cuts>> = cuts.into_iter().collect();
-        let covers = |(cuts, len): (&Cuts, &Option<u64>)| cuts.covers(len.unwrap_or_else(|| cuts.end()));
+        let cuts: Option<Vec<AxisCells>> = cuts.into_iter().collect();
+        let covers = |(cuts, len): (&AxisCells, &Option<u64>)| cuts.covers(len.unwrap_or_else(|| cuts.end()));
         // What lies in no cell may yet lie in a partition of another line.
         Ok(cuts.filter(|cuts| !self.is_small() || cuts.iter().zip(lengths).all(covers)))
     }
@@ -63,7 +63,7 @@ impl<'a> Locations<'a> {
     ///
     /// # Errors
     /// A need, or `Limit` when they are too many.
-    pub(super) fn scan(&self, view: &dyn View) -> Step<Boxes> {
+    pub(super) fn scan(&self, view: &dyn View) -> Step<PartitionBoxes> {
         let rank = self.grid.len();
         let location = &self.columns.location;
         let all = location.read(view, &vec![0; rank + 2], &location.shape)?;
@@ -77,7 +77,7 @@ impl<'a> Locations<'a> {
                 spans.extend(place);
             }
         }
-        Ok(Boxes::new(rank, numbers, spans))
+        Ok(PartitionBoxes::new(rank, numbers, spans))
     }
 
     fn count(&self, axis: usize) -> u64 {
@@ -85,7 +85,7 @@ impl<'a> Locations<'a> {
     }
 
     /// The places along an axis, of the partitions that come first along all others.
-    fn line(&self, view: &dyn View, axis: usize, whole: bool) -> Step<Line> {
+    fn line(&self, view: &dyn View, axis: usize, whole: bool) -> Step<LocationLine> {
         let count = self.count(axis);
         let at = if whole || count <= LINE { (0..count).collect() } else { probes(count) };
         let first = || AxisSelection::Slice { start: 0, count: 1, stride: 1 };
@@ -115,26 +115,26 @@ fn probes(count: u64) -> Vec<u64> {
 }
 
 /// The cuts that explain a line; `None` when it takes more to know.
-fn cut(line: &Line, count: u64, len: Option<u64>) -> Option<Cuts> {
+fn cut(line: &LocationLine, count: u64, len: Option<u64>) -> Option<AxisCells> {
     let defined: Option<Vec<Range<u64>>> = line.iter().map(|(_, span)| span.clone()).collect();
     if let Some(spans) = defined.filter(|spans| spans.len() as u64 == count) {
-        return Cuts::from_spans(spans);
+        return AxisCells::from_spans(spans);
     }
-    let explains = |cuts: &Cuts| {
+    let explains = |cuts: &AxisCells| {
         line.iter().all(|(cell, span)| span.as_ref().is_none_or(|span| *span == cuts.span(*cell)))
     };
     // A rule that is not written down is believed only when it leaves no element out.
-    let covers = |cuts: &Cuts| count > MOST_CHECKED || len.is_none_or(|len| cuts.covers(len));
-    let rules = even(line, count, len).into_iter().chain(len.map(|len| Cuts::Scaled { len, count }));
+    let covers = |cuts: &AxisCells| count > MOST_CHECKED || len.is_none_or(|len| cuts.covers(len));
+    let rules = even(line, count, len).into_iter().chain(len.map(|len| AxisCells::Scaled { len, count }));
     rules.filter(explains).find(covers)
 }
 
 /// Cells of one size, judged by the first defined one that is not the last.
-fn even(line: &Line, count: u64, len: Option<u64>) -> Option<Cuts> {
+fn even(line: &LocationLine, count: u64, len: Option<u64>) -> Option<AxisCells> {
     let inner = line.iter().find_map(|(cell, span)| span.clone().filter(|_| cell + 1 < count));
     let size = inner.map(|span| span.end - span.start)?;
     let last = line.iter().find_map(|(cell, span)| span.clone().filter(|_| cell + 1 == count));
     let full = size.checked_mul(count)?;
     let end = last.map_or_else(|| len.map_or(full, |len| full.min(len)), |last| last.end);
-    (end <= full).then_some(Cuts::Even { size, count, end })
+    (end <= full).then_some(AxisCells::Even { size, count, end })
 }

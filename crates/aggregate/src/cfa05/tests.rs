@@ -1,4 +1,4 @@
-use crate::testing::{Master, Opened, ints, strings};
+use crate::testing::{MemoryMaster, OpenedMaster, ints, strings};
 use ncirrus_layout::{
     ErrorKind, Fragment, FragmentAbsence, FragmentPacking, FragmentVariable, Tile, TileSource,
 };
@@ -10,9 +10,9 @@ use std::sync::Arc;
 const NONE: i32 = -2_147_483_647;
 
 /// `v(y x)` of 2 by 2 partitions; the places are given one after the other.
-fn square(places: &[[i32; 4]; 4], files: &[&str]) -> Master {
+fn square(places: &[[i32; 4]; 4], files: &[&str]) -> MemoryMaster {
     let places: Vec<i32> = places.iter().flatten().copied().collect();
-    Master::new()
+    MemoryMaster::new()
         .dims("y=10 x=4 cfa_v/y=2 cfa_v/x=2 cfa_v/ndimensions=2 cfa_v/bounds=2")
         .var("v", Values::Float(vec![0.0]))
         .text("v", "units", "K")
@@ -53,7 +53,7 @@ fn expect(tiles: &[(&[u64], &str)]) -> Vec<(Vec<u64>, String)> {
 }
 
 /// What finding the fragments of `v` fails with.
-fn failure(master: &Master) -> String {
+fn failure(master: &MemoryMaster) -> String {
     master.open().all("v").unwrap_err().to_string()
 }
 
@@ -163,7 +163,7 @@ fn partitions_in_wrong_places_are_refused(#[case] last: [i32; 4], #[case] messag
     }
 }
 
-fn fault(opened: &Opened) -> String {
+fn fault(opened: &OpenedMaster) -> String {
     opened.source("v").unwrap_err().to_string()
 }
 
@@ -172,7 +172,7 @@ fn fault(opened: &Opened) -> String {
 #[case::own_group(square(&REGULAR, &FILES).text("v", "cfa_group", "/"), "no group \"/\"")]
 #[case::rank(square(&REGULAR, &FILES).text("v", "cfa_dimensions", "y"), "was expected")]
 #[case::matrix(square(&REGULAR, &FILES).dims("w/n=2").text("v", "cfa_group", "w"), "no variable file")]
-fn broken_groups_are_refused(#[case] master: Master, #[case] message: &str) {
+fn broken_groups_are_refused(#[case] master: MemoryMaster, #[case] message: &str) {
     let found = fault(&master.open());
     assert!(found.contains(message), "{found}");
 }
@@ -180,8 +180,8 @@ fn broken_groups_are_refused(#[case] master: Master, #[case] message: &str) {
 #[test]
 fn another_format_is_refused_by_name() {
     let master = square(&REGULAR, &FILES);
-    let master =
-        Master::clone(&master).replace("/cfa_v/format", strings(&["NETCDF4", "PP", "NETCDF4", "NETCDF4"]));
+    let master = MemoryMaster::clone(&master)
+        .replace("/cfa_v/format", strings(&["NETCDF4", "PP", "NETCDF4", "NETCDF4"]));
     let error = master.open().all("v").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("fragment [0, 1]"), "{error}");
@@ -189,7 +189,7 @@ fn another_format_is_refused_by_name() {
 
 #[test]
 fn the_fragment_of_a_variable_in_a_group_is_looked_for_in_both_places() {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("x=2 ocean/cfa_v/x=1 ocean/cfa_v/ndimensions=1 ocean/cfa_v/bounds=2")
         .var("ocean/v", Values::Float(vec![0.0]))
         .text("ocean/v", "cf_role", "cfa_variable")
@@ -213,10 +213,10 @@ fn the_fragment_of_a_variable_in_a_group_is_looked_for_in_both_places() {
 }
 
 /// `v(t)` with a million partitions of `size` elements.
-fn million(places: impl Iterator<Item = (i32, i32)>, len: u64) -> Master {
+fn million(places: impl Iterator<Item = (i32, i32)>, len: u64) -> MemoryMaster {
     let places: Vec<i32> = places.flat_map(|(start, end)| [start, end]).collect();
     let count = places.len() / 2;
-    Master::new()
+    MemoryMaster::new()
         .dims(&format!("t={len} cfa_v/t={count} cfa_v/ndimensions=1 cfa_v/bounds=2"))
         .var("v", Values::Float(vec![0.0]))
         .text("v", "cf_role", "cfa_variable")

@@ -1,12 +1,12 @@
 //! The partitions that a region touches.
-use super::columns::Columns;
-use super::lines::Locations;
-use crate::boxes::Boxes;
-use crate::cuts::Cuts;
-use crate::entries::{Entries, Texts};
+use super::columns::GroupColumns;
+use super::lines::PartitionLocations;
+use crate::boxes::PartitionBoxes;
+use crate::cuts::AxisCells;
+use crate::entries::{EntryTexts, FragmentEntries};
 use crate::names::{check_format, join as join_names};
-use crate::subject::{Subject, fragment_error};
-use crate::touched::{self, Touched};
+use crate::subject::{AggregationSubject, fragment_error};
+use crate::touched::{self, TouchedCells};
 use ncirrus_layout::{
     Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
@@ -15,29 +15,29 @@ use std::sync::{Arc, OnceLock};
 
 /// The partitions of a variable.
 #[derive(Debug)]
-pub(super) struct Tiles {
-    pub(super) subject: Arc<Subject>,
-    pub(super) columns: Columns,
+pub(super) struct Cfa05Tiles {
+    pub(super) subject: Arc<AggregationSubject>,
+    pub(super) columns: GroupColumns,
     /// Shape of the matrix.
     pub(super) grid: Vec<u64>,
     /// Lengths of the dimensions.
     pub(super) lengths: Vec<u64>,
     /// How the axes are cut, as far as few partitions tell; every one that is touched is checked.
-    pub(super) cuts: Option<Vec<Cuts>>,
+    pub(super) cuts: Option<Vec<AxisCells>>,
     /// All partitions, once one has broken the rule.
-    pub(super) boxes: OnceLock<Arc<Boxes>>,
+    pub(super) boxes: OnceLock<Arc<PartitionBoxes>>,
 }
 
 /// Entries of a box of partitions.
-struct Read {
-    texts: Vec<Texts>,
-    format: Option<Texts>,
+struct BoxEntries {
+    texts: Vec<EntryTexts>,
+    format: Option<EntryTexts>,
     location: Option<Values>,
     shape: Option<Values>,
     index: Option<Values>,
 }
 
-impl TileIndex for Tiles {
+impl TileIndex for Cfa05Tiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         self.subject.locate(self.find(view, region))
     }
@@ -51,7 +51,7 @@ impl TileIndex for Tiles {
     }
 }
 
-impl Tiles {
+impl Cfa05Tiles {
     fn find(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         if let (Some(cuts), None) = (&self.cuts, self.boxes.get())
             && let Some(tiles) = self.by_rule(view, cuts, region)?
@@ -61,7 +61,7 @@ impl Tiles {
         let boxes = match self.boxes.get() {
             Some(boxes) => Arc::clone(boxes),
             None => {
-                let scanned = Locations::new(&self.columns, &self.grid).scan(view)?;
+                let scanned = PartitionLocations::new(&self.columns, &self.grid).scan(view)?;
                 Arc::clone(self.boxes.get_or_init(|| Arc::new(scanned)))
             }
         };
@@ -69,14 +69,14 @@ impl Tiles {
     }
 
     /// The tiles of a regular matrix; `None` when a partition is not where it should be.
-    fn by_rule(&self, view: &dyn View, cuts: &[Cuts], region: &Region) -> Step<Option<Vec<Tile>>> {
-        let touched = Touched::new(cuts, region, view.limits())?;
+    fn by_rule(&self, view: &dyn View, cuts: &[AxisCells], region: &Region) -> Step<Option<Vec<Tile>>> {
+        let touched = TouchedCells::new(cuts, region, view.limits())?;
         if touched.is_empty() {
             return Ok(Some(touched.tiles(|_, _, _| Ok(TileSource::Missing))?));
         }
         let read = self.read(view, &touched.start, &touched.count)?;
         let mut fits = true;
-        let is_small = Locations::new(&self.columns, &self.grid).is_small();
+        let is_small = PartitionLocations::new(&self.columns, &self.grid).is_small();
         let tiles = touched.tiles(|cell, entry, region| {
             match self.place(&read, entry)? {
                 // Others may lie where this one should.
@@ -94,7 +94,7 @@ impl Tiles {
     }
 
     /// The tiles of partitions that lie anywhere.
-    fn by_list(&self, view: &dyn View, boxes: &Boxes, region: &Region) -> Step<Vec<Tile>> {
+    fn by_list(&self, view: &dyn View, boxes: &PartitionBoxes, region: &Region) -> Step<Vec<Tile>> {
         let touched = boxes.touched(region);
         let cells: Vec<Vec<u64>> = touched.iter().map(|(number, _)| self.cell(*number)).collect();
         let rank = self.grid.len();
@@ -126,28 +126,28 @@ impl Tiles {
         cell
     }
 
-    fn read<'a>(&'a self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Read> {
+    fn read<'a>(&'a self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<BoxEntries> {
         let columns = &self.columns;
         let rank = self.grid.len() as u64;
-        let texts = |entries: &Entries| entries.read_texts(view, start, count);
-        let numbers = |entries: &Entries, more: &[u64]| {
+        let texts = |entries: &FragmentEntries| entries.read_texts(view, start, count);
+        let numbers = |entries: &FragmentEntries, more: &[u64]| {
             let (start, count) = ([start, &vec![0; more.len()]].concat(), [count, more].concat());
             entries.read(view, &start, &count)
         };
         let texts_of = both(join([&columns.file, &columns.ncvar], texts), join(&columns.format, texts));
         // Scalar data have no place.
         let location = (rank > 0).then_some(&columns.location);
-        let wanted = |entries: &'a Option<Entries>| entries.as_ref().filter(|_| rank > 0);
-        let row = |entries: &Entries| numbers(entries, &[rank]);
+        let wanted = |entries: &'a Option<FragmentEntries>| entries.as_ref().filter(|_| rank > 0);
+        let row = |entries: &FragmentEntries| numbers(entries, &[rank]);
         let rows = both(join(wanted(&columns.shape), row), join(wanted(&columns.index), row));
         let numbers_of = both(join(location, |entries| numbers(entries, &[rank, 2])), rows);
         let ((texts, mut format), (mut location, (mut shape, mut index))) = both(texts_of, numbers_of)?;
         let (format, location) = (format.pop(), location.pop());
-        Ok(Read { texts, format, location, shape: shape.pop(), index: index.pop() })
+        Ok(BoxEntries { texts, format, location, shape: shape.pop(), index: index.pop() })
     }
 
     /// Where a partition lies; `None` when it is not defined (docs/spec/cfa.md 3.2).
-    fn place(&self, read: &Read, entry: usize) -> Result<Option<Region>> {
+    fn place(&self, read: &BoxEntries, entry: usize) -> Result<Option<Region>> {
         let rank = self.grid.len();
         let Some(location) = &read.location else { return Ok(Some(Region::all(&[]))) };
         let span = |axis: usize| self.columns.span(location, entry * rank + axis);
@@ -158,7 +158,7 @@ impl Tiles {
         }))
     }
 
-    fn source(&self, read: &Read, cell: &[u64], entry: usize, region: &Region) -> Result<TileSource> {
+    fn source(&self, read: &BoxEntries, cell: &[u64], entry: usize, region: &Region) -> Result<TileSource> {
         let text = |at: usize| read.texts.get(at).map_or(Ok(None), |texts| texts.get(entry));
         let (Some(file), Some(name)) = (text(0)?, text(1)?) else { return Ok(TileSource::Missing) };
         self.check_inside(cell, region)?;
@@ -186,13 +186,13 @@ impl Tiles {
         })))
     }
 
-    fn shape(&self, read: &Read, entry: usize) -> Option<Vec<u64>> {
+    fn shape(&self, read: &BoxEntries, entry: usize) -> Option<Vec<u64>> {
         let (rank, shape) = (self.grid.len(), read.shape.as_ref()?);
         (0..rank).map(|axis| u64::try_from(shape.integer(entry * rank + axis)?).ok()).collect()
     }
 
     /// Checks that a partition is the one that it says it is (docs/spec/cfa.md 3.1).
-    fn check_index(&self, read: &Read, cell: &[u64], entry: usize) -> Result<()> {
+    fn check_index(&self, read: &BoxEntries, cell: &[u64], entry: usize) -> Result<()> {
         let Some(index) = read.index.as_ref().filter(|_| !self.subject.choices.lenient) else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-use crate::testing::Master;
+use crate::testing::MemoryMaster;
 use ncirrus_model::Values;
 use rstest::rstest;
 
@@ -6,7 +6,7 @@ use rstest::rstest;
 #[case::neither("cfa_dimensions", "neither cfa_group nor cfa_array")]
 #[case::obsolete("nca_array", "before CFA-0.4")]
 fn a_cfa_variable_needs_a_description(#[case] attribute: &str, #[case] message: &str) {
-    let master = Master::new()
+    let master = MemoryMaster::new()
         .dims("x=6")
         .var("v", Values::Double(vec![0.0]))
         .text("v", "cf_role", "cfa_variable")
@@ -18,13 +18,13 @@ fn a_cfa_variable_needs_a_description(#[case] attribute: &str, #[case] message: 
 #[test]
 fn other_roles_are_no_aggregation() {
     let master =
-        Master::new().dims("x=6").var("v", Values::Int(vec![0])).text("v", "cf_role", "timeseries_id");
+        MemoryMaster::new().dims("x=6").var("v", Values::Int(vec![0])).text("v", "cf_role", "timeseries_id");
     assert!(master.open_with(&ncirrus_layout::OpenOptions::default()).unwrap().is_none());
 }
 
 #[test]
 fn an_attribute_that_is_no_text_is_refused() {
-    let master = Master::new().dims("x=6").var("v", Values::Double(vec![0.0])).put(
+    let master = MemoryMaster::new().dims("x=6").var("v", Values::Double(vec![0.0])).put(
         "v",
         "aggregated_dimensions",
         Values::Int(vec![1]),

@@ -1,19 +1,19 @@
-use super::{Generation, TermsContent, pairs, terms};
+use super::{KeywordGeneration, TermsContent, pairs, terms};
 use proptest::prelude::*;
 use rstest::rstest;
 
 #[rstest]
-#[case::cf113("map: m uris: u identifiers: i", Generation::Cf113)]
-#[case::any_order("identifiers: i\n  map: m\n  uris: u", Generation::Cf113)]
-#[case::values("map: m unique_values: v", Generation::Cf113)]
-#[case::draft_a("map: m location: u variable: i", Generation::DraftA)]
-#[case::draft_a_values("map: m unique_value: v", Generation::DraftA)]
-#[case::draft_b("shape: m location: u address: i", Generation::DraftB)]
-#[case::draft_b_values("shape: m value: v", Generation::DraftB)]
-#[case::draft_b_both("shape: m location: u address: i value: v", Generation::DraftB)]
-#[case::cfa06("location: m file: u format: f address: i", Generation::Cfa06)]
-#[case::cfa06_case("LOCATION: m File: u Format: f ADDRESS: i", Generation::Cfa06)]
-fn keywords_tell_the_convention(#[case] text: &str, #[case] generation: Generation) {
+#[case::cf113("map: m uris: u identifiers: i", KeywordGeneration::Cf113)]
+#[case::any_order("identifiers: i\n  map: m\n  uris: u", KeywordGeneration::Cf113)]
+#[case::values("map: m unique_values: v", KeywordGeneration::Cf113)]
+#[case::draft_a("map: m location: u variable: i", KeywordGeneration::DraftA)]
+#[case::draft_a_values("map: m unique_value: v", KeywordGeneration::DraftA)]
+#[case::draft_b("shape: m location: u address: i", KeywordGeneration::DraftB)]
+#[case::draft_b_values("shape: m value: v", KeywordGeneration::DraftB)]
+#[case::draft_b_both("shape: m location: u address: i value: v", KeywordGeneration::DraftB)]
+#[case::cfa06("location: m file: u format: f address: i", KeywordGeneration::Cfa06)]
+#[case::cfa06_case("LOCATION: m File: u Format: f ADDRESS: i", KeywordGeneration::Cfa06)]
+fn keywords_tell_the_convention(#[case] text: &str, #[case] generation: KeywordGeneration) {
     let terms = terms(text, false).unwrap();
     assert_eq!(terms.generation, generation);
     assert_eq!(terms.map, "m");
@@ -57,7 +57,7 @@ fn terms_that_cfa06_does_not_define_are_listed_apart() {
 
 #[test]
 fn lenient_reading_takes_keywords_in_any_case() {
-    assert_eq!(terms("MAP: m URIS: u IDENTIFIERS: i", true).unwrap().generation, Generation::Cf113);
+    assert_eq!(terms("MAP: m URIS: u IDENTIFIERS: i", true).unwrap().generation, KeywordGeneration::Cf113);
 }
 
 #[test]

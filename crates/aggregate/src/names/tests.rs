@@ -1,13 +1,13 @@
-use super::{Substitutions, bare, check_format, has_scheme, join};
-use crate::subject::Choices;
+use super::{NameSubstitutions, bare, check_format, has_scheme, join};
+use crate::subject::OpenChoices;
 use ncirrus_model::{Attribute, Attributes};
 use rstest::rstest;
 
-fn substitutions(caller: &[(&str, &str)], stored: &str) -> Substitutions {
+fn substitutions(caller: &[(&str, &str)], stored: &str) -> NameSubstitutions {
     let substitutions = caller.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let choices = Choices { lenient: false, substitutions: substitutions.collect() };
+    let choices = OpenChoices { lenient: false, substitutions: substitutions.collect() };
     let attributes: Attributes = [Attribute::text("substitutions", stored)].into_iter().collect();
-    Substitutions::new(&choices, &attributes).unwrap()
+    NameSubstitutions::new(&choices, &attributes).unwrap()
 }
 
 #[rstest]

@@ -1,25 +1,25 @@
-use super::{Touched, halves};
-use crate::cuts::Cuts;
+use super::{TouchedCells, halves};
+use crate::cuts::AxisCells;
 use ncirrus_layout::{Limits, TileSource};
 use ncirrus_model::Region;
 use proptest::prelude::*;
 
 /// The parts of a region that are cut no further.
-fn cut(cuts: &[Cuts], region: &Region, most: u64) -> Vec<Region> {
+fn cut(cuts: &[AxisCells], region: &Region, most: u64) -> Vec<Region> {
     match halves(cuts, region, most) {
         Some(halves) => halves.iter().flat_map(|half| cut(cuts, half, most)).collect(),
         None => vec![region.clone()],
     }
 }
 
-fn tiles(cuts: &[Cuts], region: &Region) -> Vec<Region> {
-    let touched = Touched::new(cuts, region, &Limits::default()).unwrap();
+fn tiles(cuts: &[AxisCells], region: &Region) -> Vec<Region> {
+    let touched = TouchedCells::new(cuts, region, &Limits::default()).unwrap();
     let tiles = touched.tiles(|_, _, _| Ok(TileSource::Missing)).unwrap();
     tiles.into_iter().map(|tile| tile.region).collect()
 }
 
 /// Cells of some sizes, after gaps.
-fn axis() -> impl Strategy<Value = Cuts> {
+fn axis() -> impl Strategy<Value = AxisCells> {
     prop::collection::vec((0..2u64, 1..4u64), 1..16).prop_map(|steps| {
         let mut at = 0;
         let spans = steps.iter().map(|(gap, size)| {
@@ -27,7 +27,7 @@ fn axis() -> impl Strategy<Value = Cuts> {
             at = start + size;
             start..at
         });
-        Cuts::from_spans(spans.collect()).unwrap()
+        AxisCells::from_spans(spans.collect()).unwrap()
     })
 }
 
@@ -57,7 +57,7 @@ proptest! {
 
 #[test]
 fn a_billion_cells_are_cut_where_one_begins() {
-    let cuts = [Cuts::Even { size: 3, count: 1_000_000_000, end: 3_000_000_000 }];
+    let cuts = [AxisCells::Even { size: 3, count: 1_000_000_000, end: 3_000_000_000 }];
     let region = Region { start: vec![1], count: vec![2_999_999_999] };
     let [first, second] = halves(&cuts, &region, 4096).unwrap();
     assert_eq!((first.start[0], first.count[0]), (1, 1_499_999_999));

@@ -1,5 +1,5 @@
 //! A master in the making: definitions, and the values that belong to them.
-use super::{Convention, Form, FragmentArray, marks};
+use super::{Convention, FragmentArray, MasterForm, marks};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{
     Attribute, DimId, DimensionLen, FillValue, GroupId, Model, NodeId, Strings, TypeRef, Values, VarId,
@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 /// Describes the fragments of aggregated variables in a master's definitions.
 #[derive(Debug)]
-pub struct Describer<'a> {
+pub struct FragmentDescriber<'a> {
     pub(super) model: &'a mut Model,
-    pub(super) form: Form,
+    pub(super) form: MasterForm,
     /// What the variables that describe fragments hold.
-    written: Vec<Written>,
+    written: Vec<DescribingVariable>,
 }
 
 /// A variable that describes fragments.
 #[derive(Debug)]
-struct Written {
+struct DescribingVariable {
     home: GroupId,
     /// The name that it has when it is the first of its kind.
     stem: &'static str,
@@ -27,12 +27,12 @@ struct Written {
     values: Arc<Values>,
 }
 
-impl<'a> Describer<'a> {
+impl<'a> FragmentDescriber<'a> {
     /// Describes fragments in these definitions.
     ///
     /// # Errors
     /// `Unsupported` when a master of its format cannot hold such descriptions.
-    pub fn new(model: &'a mut Model, form: Form) -> Result<Self> {
+    pub fn new(model: &'a mut Model, form: MasterForm) -> Result<Self> {
         if form.is_classic && form.convention == Convention::Cfa05 {
             return Err(Error::unsupported(
                 "CFA-0.5 needs groups and strings: a netCDF-3 master cannot hold it",
@@ -163,7 +163,7 @@ impl<'a> Describer<'a> {
         dims: &[DimId],
         values: Values,
     ) -> Result<VarId> {
-        let same = |old: &&Written| {
+        let same = |old: &&DescribingVariable| {
             old.home == home && old.stem == stem && old.dims == dims && *old.values == values
         };
         if let Some(old) = self.written.iter().find(same) {
@@ -187,7 +187,13 @@ impl<'a> Describer<'a> {
     ) -> Result<VarId> {
         let ty = values.atomic().ok_or_else(|| Error::internal("descriptions are of atomic types"))?;
         let var = self.model.add_variable(home, name, TypeRef::Atomic(ty), dims)?;
-        self.written.push(Written { home, stem: "", var, dims: dims.to_vec(), values: Arc::new(values) });
+        self.written.push(DescribingVariable {
+            home,
+            stem: "",
+            var,
+            dims: dims.to_vec(),
+            values: Arc::new(values),
+        });
         Ok(var)
     }
 

@@ -1,9 +1,9 @@
-//! CFA-0.5: a group beside the variable, with the table of partitions (docs/spec/cfa.md 3.1).
-use super::{Describer, FragmentArray, FragmentCell};
+//! CFA-0.5: a group beside the variable, with the table of partitions (`docs/spec/cfa.md` 3.1).
+use super::{FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, DimId, DimensionLen, Strings, Values, VarId, default_fill};
 
-impl Describer<'_> {
+impl FragmentDescriber<'_> {
     pub(super) fn describe_by_group(
         &mut self,
         var: VarId,
@@ -22,7 +22,7 @@ impl Describer<'_> {
         let rank = self.model.add_dimension(group, "ndimensions", DimensionLen::Fixed(names.len() as u64))?;
         let bounds = self.model.add_dimension(group, "bounds", DimensionLen::Fixed(2))?;
         let with = |more: &[DimId]| -> Vec<DimId> { grid.iter().chain(more).copied().collect() };
-        let table = Table::of(fragments)?;
+        let table = NumberTable::of(fragments)?;
         let joined = Strings::from_iter([Some(names.join(", "))]);
         let is_whole = self.needs_path(var);
         let text = |text: &dyn Fn(&FragmentCell) -> String| {
@@ -74,13 +74,13 @@ fn check(names: &[String]) -> Result<()> {
 
 /// The columns of numbers.
 #[derive(Default)]
-struct Table {
+struct NumberTable {
     index: Vec<i32>,
     location: Vec<i32>,
     shape: Vec<i32>,
 }
 
-impl Table {
+impl NumberTable {
     fn of(fragments: &FragmentArray) -> Result<Self> {
         let Values::Int(fill) = default_fill(Atomic::Int) else {
             return Err(Error::internal("the fill value of int is an int"));

@@ -1,11 +1,11 @@
 //! CFA-0.4: JSON in an attribute, as S3netCDF4 writes it (docs/spec/cfa.md 2.5, 2.6).
 use super::group::ncvar;
-use super::{Describer, FragmentArray, FragmentCell};
+use super::{FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimId, VarId};
 use std::fmt::Write as _;
 
-impl Describer<'_> {
+impl FragmentDescriber<'_> {
     pub(super) fn describe_by_json(
         &mut self,
         var: VarId,
@@ -21,7 +21,7 @@ impl Describer<'_> {
                 format!("S3netCDF4 looks for {variable:?} in {}, where it is {:?}", cell.file, cell.variable);
             return Err(Error::unsupported(message));
         }
-        let words = Words { names: &names, compat, is_whole: self.needs_path(var) };
+        let words = SharedWords { names: &names, compat, is_whole: self.needs_path(var) };
         let json = words.array(fragments);
         self.put(var, "cf_role", "cfa_variable");
         self.put(var, "cfa_dimensions", &names.join(" "));
@@ -31,7 +31,7 @@ impl Describer<'_> {
 }
 
 /// What all partitions share.
-struct Words<'a> {
+struct SharedWords<'a> {
     /// Of the dimensions.
     names: &'a [String],
     compat: bool,
@@ -39,7 +39,7 @@ struct Words<'a> {
     is_whole: bool,
 }
 
-impl Words<'_> {
+impl SharedWords<'_> {
     /// The JSON, with the order and blanks of S3netCDF4.
     fn array(&self, fragments: &FragmentArray) -> String {
         let dims = list(self.names.iter().map(|name| text(name)));

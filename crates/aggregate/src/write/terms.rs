@@ -1,10 +1,10 @@
-//! The new family: CF-1.13 and CFA-0.6, with terms that name variables (docs/spec/cfa.md 4.1, 4.5, 5.1, 5.3).
-use super::{Convention, Describer, FragmentArray, FragmentCell};
+//! The new family: CF-1.13 and CFA-0.6, with terms that name variables (`docs/spec/cfa.md` 4.1, 4.5, 5.1, 5.3).
+use super::{Convention, FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, DimId, GroupId, Strings, Values, VarId, default_fill};
 
 /// What the two conventions call the same things.
-struct Words {
+struct ConventionWords {
     sizes: (&'static str, &'static str),
     names: (&'static str, &'static str),
     variables: (&'static str, &'static str),
@@ -12,21 +12,21 @@ struct Words {
     prefix: &'static str,
 }
 
-const CF113: Words = Words {
+const CF113: ConventionWords = ConventionWords {
     sizes: ("map", "fragment_map"),
     names: ("uris", "fragment_uris"),
     variables: ("identifiers", "fragment_identifiers"),
     prefix: "a",
 };
 
-const CFA06: Words = Words {
+const CFA06: ConventionWords = ConventionWords {
     sizes: ("location", "cfa_location"),
     names: ("file", "cfa_file"),
     variables: ("address", "cfa_address"),
     prefix: "f",
 };
 
-impl Describer<'_> {
+impl FragmentDescriber<'_> {
     pub(super) fn describe_by_terms(
         &mut self,
         var: VarId,
@@ -65,7 +65,7 @@ impl Describer<'_> {
 
     /// The variable with a row of lengths for each dimension, padded with missing values. Of scalar data it is a
     /// scalar in CF-1.13, and one element in CFA-0.6.
-    fn sizes(&mut self, home: GroupId, words: &Words, sizes: &[Vec<u64>]) -> Result<VarId> {
+    fn sizes(&mut self, home: GroupId, words: &ConventionWords, sizes: &[Vec<u64>]) -> Result<VarId> {
         let is_cf = self.form.convention == Convention::Cf113;
         let (rows, columns) = (sizes.len(), sizes.iter().map(Vec::len).max().unwrap_or(1));
         let dimension_name = |axis: &str, len: usize| match is_cf {
@@ -94,7 +94,7 @@ impl Describer<'_> {
     fn grid(
         &mut self,
         home: GroupId,
-        words: &Words,
+        words: &ConventionWords,
         names: &[String],
         fragments: &FragmentArray,
     ) -> Result<Vec<DimId>> {

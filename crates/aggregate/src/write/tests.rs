@@ -1,5 +1,5 @@
 //! What masters hold, line by line as the originals write it.
-use super::{Convention, Describer, Form, FragmentArray, FragmentCell, conventions};
+use super::{Convention, FragmentArray, FragmentCell, FragmentDescriber, MasterForm, conventions};
 use ncirrus_layout::{ErrorKind, Result};
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, Model, NodeId, Strings, Values, VarId,
@@ -7,7 +7,7 @@ use ncirrus_model::{
 use rstest::rstest;
 use std::sync::Arc;
 
-type Written = Vec<(VarId, Arc<Values>)>;
+type WrittenMaster = Vec<(VarId, Arc<Values>)>;
 
 /// A master with dimensions of these lengths and scalar variables of these names, all along all of the dimensions.
 fn master(dims: &[(&str, u64)], names: &[&str]) -> (Model, Vec<DimId>, Vec<VarId>) {
@@ -31,8 +31,8 @@ fn fragments(sizes: &[&[u64]], cells: Vec<Option<FragmentCell>>) -> FragmentArra
     FragmentArray { lacking: vec![false; sizes.len()], sizes, cells }
 }
 
-fn form(convention: Convention) -> Form {
-    Form { convention, ..Form::default() }
+fn form(convention: Convention) -> MasterForm {
+    MasterForm { convention, ..MasterForm::default() }
 }
 
 /// The fragments of the corpus' `s3nc-regular`: 10 by 4 by 6 in halves of the first two.
@@ -41,10 +41,10 @@ fn regular() -> FragmentArray {
     fragments(&[&[5, 5], &[2, 2], &[6]], cells.to_vec())
 }
 
-fn described(form: Form, array: &FragmentArray) -> Result<(Model, Written)> {
+fn described(form: MasterForm, array: &FragmentArray) -> Result<(Model, WrittenMaster)> {
     let dims = [("time", 10), ("lat", 4), ("lon", 6)];
     let (mut model, dims, vars) = master(&dims[..array.sizes.len()], &["tas"]);
-    let mut describer = Describer::new(&mut model, form)?;
+    let mut describer = FragmentDescriber::new(&mut model, form)?;
     describer.describe(vars[0], &dims, array)?;
     let written = describer.finish();
     Ok((model, written))
@@ -96,7 +96,7 @@ fn a_name_that_would_be_read_as_two_is_refused(
     convention: Convention,
 ) {
     let (mut model, dims, vars) = master(&[("my time", 10)], &["tas"]);
-    let mut describer = Describer::new(&mut model, form(convention)).unwrap();
+    let mut describer = FragmentDescriber::new(&mut model, form(convention)).unwrap();
     let array = fragments(&[&[10]], vec![cell("a.nc", "/tas")]);
     let error = describer.describe(vars[0], &dims, &array).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -135,7 +135,7 @@ fn cf_1_13_has_a_map_names_and_identifiers() {
 #[test]
 fn a_netcdf3_master_has_characters() {
     let cells = vec![cell("a.nc", "/pt"), cell("long.nc", "/pt")];
-    let form = Form { is_classic: true, ..form(Convention::Cf113) };
+    let form = MasterForm { is_classic: true, ..form(Convention::Cf113) };
     let (model, written) = described(form, &fragments(&[&[4, 6], &[4], &[6]], cells)).unwrap();
     let lines = lines(&model, &written);
     for want in [
@@ -151,7 +151,8 @@ fn a_netcdf3_master_has_characters() {
 
 #[test]
 fn cfa_0_6_says_where_there_is_nothing_and_what_names_stand_for() {
-    let form = Form { substitutions: vec![("base".into(), "file:///d/".into())], ..form(Convention::Cfa06) };
+    let form =
+        MasterForm { substitutions: vec![("base".into(), "file:///d/".into())], ..form(Convention::Cfa06) };
     let (model, written) =
         described(form, &fragments(&[&[4, 6], &[4], &[6]], vec![cell("${base}a.nc", "/tas"), None])).unwrap();
     let want = [
@@ -260,7 +261,7 @@ fn scalar_data_have_one_fragment(#[case] convention: Convention, #[case] sizes: 
 #[test]
 fn descriptions_are_shared_only_when_they_are_equal() {
     let (mut model, dims, vars) = master(&[("time", 10)], &["a", "b", "c"]);
-    let mut describer = Describer::new(&mut model, form(Convention::Cf113)).unwrap();
+    let mut describer = FragmentDescriber::new(&mut model, form(Convention::Cf113)).unwrap();
     let two = |name| fragments(&[&[4, 6]], vec![cell("1.nc", name), cell("2.nc", name)]);
     describer.describe(vars[0], &dims, &two("/a")).unwrap();
     describer.describe(vars[1], &dims, &two("/b")).unwrap();
@@ -288,7 +289,8 @@ fn variables_in_groups_are_described_in_their_groups() {
         let (mut model, dims, _) = master(&[("time", 2)], &[]);
         let ocean = model.add_group(model.root(), "ocean").unwrap();
         let var = model.add_variable(ocean, "sst", Atomic::Float.into(), &[]).unwrap();
-        let mut describer = Describer::new(&mut model, Form { compat, ..form(convention) }).unwrap();
+        let mut describer =
+            FragmentDescriber::new(&mut model, MasterForm { compat, ..form(convention) }).unwrap();
         describer.describe(var, &dims, &fragments(&[&[2]], vec![cell("a.nc", "/ocean/sst")])).unwrap();
         let written = describer.finish();
         let lines = lines(&model, &written);
@@ -299,7 +301,7 @@ fn variables_in_groups_are_described_in_their_groups() {
 
 #[test]
 fn compatible_old_masters_have_a_fill_value_and_one_format() {
-    let form = Form { compat: true, ..form(Convention::Cfa04) };
+    let form = MasterForm { compat: true, ..form(Convention::Cfa04) };
     let (model, _) = described(form, &regular()).unwrap();
     let attributes = model.variable(model.variable_at("tas").unwrap()).unwrap().attributes.known().unwrap();
     assert!(attributes.find("_FillValue").is_some());
@@ -309,11 +311,11 @@ fn compatible_old_masters_have_a_fill_value_and_one_format() {
 
 #[rstest]
 #[case(form(Convention::Cf113), "fragments are wanting")]
-#[case(Form { compat: true, ..form(Convention::Cfa05) }, "fragments are wanting")]
-#[case(Form { is_classic: true, ..form(Convention::Cfa05) }, "netCDF-3")]
-#[case(Form { is_classic: true, compat: true, ..form(Convention::Cf113) }, "no strings")]
-#[case(Form { substitutions: vec![("b".into(), "x".into())], ..form(Convention::Cf113) }, "no substitutions")]
-fn what_a_convention_cannot_say_is_refused(#[case] form: Form, #[case] reason: &str) {
+#[case(MasterForm { compat: true, ..form(Convention::Cfa05) }, "fragments are wanting")]
+#[case(MasterForm { is_classic: true, ..form(Convention::Cfa05) }, "netCDF-3")]
+#[case(MasterForm { is_classic: true, compat: true, ..form(Convention::Cf113) }, "no strings")]
+#[case(MasterForm { substitutions: vec![("b".into(), "x".into())], ..form(Convention::Cf113) }, "no substitutions")]
+fn what_a_convention_cannot_say_is_refused(#[case] form: MasterForm, #[case] reason: &str) {
     let mut array = regular();
     array.cells[1] = None;
     let error = described(form, &array).unwrap_err();
@@ -324,7 +326,7 @@ fn what_a_convention_cannot_say_is_refused(#[case] form: Form, #[case] reason: &
 fn dimensions_named_as_those_of_cfa_0_5_are_refused() {
     for name in ["bounds", "ndimensions"] {
         let (mut model, dims, vars) = master(&[("time", 2), (name, 2)], &["v"]);
-        let mut describer = Describer::new(&mut model, form(Convention::Cfa05)).unwrap();
+        let mut describer = FragmentDescriber::new(&mut model, form(Convention::Cfa05)).unwrap();
         let error =
             describer.describe(vars[0], &dims, &fragments(&[&[2], &[2]], vec![cell("a", "v")])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);

@@ -8,7 +8,7 @@ const BLOCK_LEN: u64 = 1 << 20;
 const VARIABLE_ELEMENT_LEN: u64 = 256;
 
 /// The selections that cover an array, in order.
-pub(super) struct Blocks {
+pub(super) struct ArrayBlocks {
     shape: Vec<u64>,
     /// Axis along which blocks are cut: the axes before it are stepped one by one, those behind it are whole.
     axis: usize,
@@ -17,7 +17,7 @@ pub(super) struct Blocks {
     next: Option<Vec<u64>>,
 }
 
-impl Blocks {
+impl ArrayBlocks {
     /// `shape` has no zero; `element_len` is `None` when elements differ in length. Where whole chunks of the shape
     /// `chunks` side by side have at most `most` bytes, blocks end where chunks end: each chunk is read once.
     pub(super) fn new(shape: &[u64], element_len: Option<u64>, chunks: Option<&[u64]>, most: u64) -> Self {
@@ -78,7 +78,7 @@ fn between_chunks(shape: &[u64], element_len: u64, chunks: &[u64], most: u64) ->
     Some((axis, step))
 }
 
-impl Iterator for Blocks {
+impl Iterator for ArrayBlocks {
     type Item = Selection;
 
     fn next(&mut self) -> Option<Selection> {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn shapes(shape: &[u64], chunks: Option<&[u64]>, most: u64) -> Vec<Vec<u64>> {
-        Blocks::new(shape, Some(4), chunks, most).map(|block| block.shape()).collect()
+        ArrayBlocks::new(shape, Some(4), chunks, most).map(|block| block.shape()).collect()
     }
 
     #[test]

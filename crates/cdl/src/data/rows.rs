@@ -4,9 +4,9 @@ use crate::cell::CellWriter;
 use crate::cformat::CFormat;
 use crate::name::escape_name;
 use crate::number::{write_double, write_float, write_integer};
-use crate::out::Out;
+use crate::out::OutputText;
 use crate::time::TimeAxis;
-use crate::{Annotation, AnnotationStyle, Options, text};
+use crate::{AnnotationStyle, IndexAnnotation, PrintOptions, text};
 use ncirrus_model::{Model, TypeRef, Values, Variable};
 use std::io;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use std::ops::Range;
 const RUN_LEN: usize = 4096;
 
 /// The state of printing one variable.
-pub(super) struct Rows<'a> {
+pub(super) struct RowPrinter<'a> {
     cells: CellWriter<'a>,
     ty: TypeRef,
-    style: Style,
+    style: CellStyle,
     fill: Option<Values>,
     name: String,
     /// The column behind `name = `: the reference counts the name's bytes without escapes.
@@ -33,13 +33,13 @@ pub(super) struct Rows<'a> {
     /// NULs of a char row that are printed only if something follows.
     pending_nuls: u64,
     indent: usize,
-    annotation: Option<Annotation>,
+    annotation: Option<IndexAnnotation>,
     float_digits: usize,
     double_digits: usize,
 }
 
 /// How the variable's cells are written.
-enum Style {
+enum CellStyle {
     /// As their type is.
     Plain,
     /// Characters as strings, one per row.
@@ -50,7 +50,7 @@ enum Style {
     Time(TimeAxis),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowPrinter<'a> {
     pub(super) fn new(
         model: &'a Model,
         variable: &Variable,
@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
         growing: &[bool],
         time: Option<TimeAxis>,
         indent: usize,
-        options: &Options,
+        options: &PrintOptions,
     ) -> Self {
         let inner =
             |axis: usize| shape.iter().skip(axis).fold(1u64, |product, len| product.saturating_mul(*len));
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
         Self {
             cells: CellWriter::new(model, options),
             ty: variable.ty,
-            style: Style::of(variable, time, options),
+            style: CellStyle::of(variable, time, options),
             fill: fill::fill_of(variable),
             name: escape_name(&variable.name),
             start_column: variable.name.len() + 4 + indent,
@@ -84,7 +84,7 @@ impl<'a> Rows<'a> {
     }
 
     /// What follows the variable's name.
-    pub(super) fn start(&mut self, out: &mut Out<'_>) {
+    pub(super) fn start(&mut self, out: &mut OutputText<'_>) {
         if self.shape.len() <= 1 {
             out.push(" = ");
             out.line.set_column(self.start_column);
@@ -95,7 +95,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Prints the next values.
-    pub(super) fn block(&mut self, out: &mut Out<'_>, values: &Values) -> io::Result<()> {
+    pub(super) fn block(&mut self, out: &mut OutputText<'_>, values: &Values) -> io::Result<()> {
         let mut done = 0;
         while done < values.len() {
             let column = self.at % self.row_len;
@@ -115,7 +115,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Ends the data.
-    pub(super) fn end(&self, out: &mut Out<'_>) {
+    pub(super) fn end(&self, out: &mut OutputText<'_>) {
         if self.full().is_none() {
             out.push(" ;\n");
             out.line.set_column(0);
@@ -123,16 +123,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Ends the line when no more values are to be had.
-    pub(super) fn break_off(&self, out: &mut Out<'_>) {
+    pub(super) fn break_off(&self, out: &mut OutputText<'_>) {
         out.push("\n");
         out.line.set_column(0);
     }
 
-    fn start_row(&mut self, out: &mut Out<'_>) {
+    fn start_row(&mut self, out: &mut OutputText<'_>) {
         for _ in self.records.iter().filter(|&&len| self.at.is_multiple_of(len)) {
             out.item("{");
         }
-        if let Some(Annotation { style: AnnotationStyle::Brief, order }) = self.annotation
+        if let Some(IndexAnnotation { style: AnnotationStyle::Brief, order }) = self.annotation
             && self.shape.len() > 1
         {
             out.push(&annotate::row(&self.name, self.shape, self.at, order));
@@ -140,7 +140,7 @@ impl<'a> Rows<'a> {
             out.blanks(self.indent + 4);
             out.line.set_column(self.indent + 4);
         }
-        if matches!(self.style, Style::Text) {
+        if matches!(self.style, CellStyle::Text) {
             self.pending_nuls = 0;
             out.push("\"");
         }
@@ -151,9 +151,9 @@ impl<'a> Rows<'a> {
         self.records.iter().filter(|&&len| end.is_multiple_of(len)).count()
     }
 
-    fn end_row(&mut self, out: &mut Out<'_>) {
+    fn end_row(&mut self, out: &mut OutputText<'_>) {
         let is_last = self.at == self.total;
-        if matches!(self.style, Style::Text) {
+        if matches!(self.style, CellStyle::Text) {
             out.push("\"");
             out.text.resize(out.text.len() + self.closing(self.at), b'}');
             if self.full().is_some() {
@@ -166,12 +166,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn full(&self) -> Option<Annotation> {
+    fn full(&self) -> Option<IndexAnnotation> {
         self.annotation.filter(|annotation| annotation.style == AnnotationStyle::Full)
     }
 
     /// Prints `values[range]`, a part of one row; `ends_row` tells whether it is the row's last part.
-    fn run(&mut self, out: &mut Out<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
+    fn run(&mut self, out: &mut OutputText<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
         macro_rules! numbers {
             ($variant:ident, $v:expr, $is:expr, $write:expr) => {{
                 let fill = match &self.fill {
@@ -191,8 +191,10 @@ impl<'a> Rows<'a> {
         }
         let (float_digits, double_digits) = (self.float_digits, self.double_digits);
         match (&self.style, self.ty, values) {
-            (Style::Text, _, Values::Char(v)) => self.chars(&mut out.text, v.get(range).unwrap_or_default()),
-            (Style::Plain, TypeRef::Atomic(_), values) => match values {
+            (CellStyle::Text, _, Values::Char(v)) => {
+                self.chars(&mut out.text, v.get(range).unwrap_or_default());
+            }
+            (CellStyle::Plain, TypeRef::Atomic(_), values) => match values {
                 Values::Byte(v) => numbers!(Byte, v, same, write_integer),
                 Values::Short(v) => numbers!(Short, v, same, write_integer),
                 Values::Int(v) => numbers!(Int, v, same, write_integer),
@@ -214,17 +216,17 @@ impl<'a> Rows<'a> {
     }
 
     /// Values that need a look at their type one by one.
-    fn others(&mut self, out: &mut Out<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
+    fn others(&mut self, out: &mut OutputText<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
         let (cells, ty) = (self.cells, self.ty);
-        let (fill, style) = (self.fill.take(), std::mem::replace(&mut self.style, Style::Plain));
+        let (fill, style) = (self.fill.take(), std::mem::replace(&mut self.style, CellStyle::Plain));
         self.items(out, range.len(), ends_row, |text, offset| {
             let index = range.start + offset;
             if fill.as_ref().is_some_and(|fill| fill::is_fill(values, index, fill)) {
                 return text.push(b'_');
             }
             match &style {
-                Style::Format(format) if format.write(text, values, index) => {}
-                Style::Time(axis) => axis.write(text, values.number(index).unwrap_or(f64::NAN)),
+                CellStyle::Format(format) if format.write(text, values, index) => {}
+                CellStyle::Time(axis) => axis.write(text, values.number(index).unwrap_or(f64::NAN)),
                 _ => cells.write(text, ty, values, index),
             }
         });
@@ -235,7 +237,7 @@ impl<'a> Rows<'a> {
     #[inline]
     fn items(
         &mut self,
-        out: &mut Out<'_>,
+        out: &mut OutputText<'_>,
         count: usize,
         ends_row: bool,
         mut write: impl FnMut(&mut Vec<u8>, usize),
@@ -243,7 +245,7 @@ impl<'a> Rows<'a> {
         if let Some(annotation) = self.full() {
             return self.annotated_items(&mut out.text, count, ends_row, annotation, write);
         }
-        let Out { text, line, .. } = out;
+        let OutputText { text, line, .. } = out;
         let separated = if ends_row { count.saturating_sub(1) } else { count };
         for index in 0..separated {
             let start = text.len();
@@ -266,7 +268,7 @@ impl<'a> Rows<'a> {
         text: &mut Vec<u8>,
         count: usize,
         ends_row: bool,
-        annotation: Annotation,
+        annotation: IndexAnnotation,
         mut write: impl FnMut(&mut Vec<u8>, usize),
     ) {
         for index in 0..count {
@@ -289,7 +291,7 @@ impl<'a> Rows<'a> {
         self.annotate(text, end.saturating_sub(1), annotation);
     }
 
-    fn annotate(&self, text: &mut Vec<u8>, at: u64, annotation: Annotation) {
+    fn annotate(&self, text: &mut Vec<u8>, at: u64, annotation: IndexAnnotation) {
         let comment = annotate::value(&self.name, self.shape, at, annotation.order);
         text.extend_from_slice(format!("  {comment}\n    ").as_bytes());
     }
@@ -307,8 +309,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Style {
-    fn of(variable: &Variable, time: Option<TimeAxis>, options: &Options) -> Self {
+impl CellStyle {
+    fn of(variable: &Variable, time: Option<TimeAxis>, options: &PrintOptions) -> Self {
         if let Some(axis) = time {
             return Self::Time(axis);
         }

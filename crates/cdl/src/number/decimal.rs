@@ -8,18 +8,18 @@ const FAST_DIGITS: usize = 17;
 const MAX_DIGITS: usize = 767;
 
 /// Digits `d.ddd` times ten to the `exponent`.
-pub(super) struct Decimal {
-    digits: Digits,
+pub(super) struct DecimalNumber {
+    digits: DecimalDigits,
     pub(super) exponent: i32,
 }
 
 /// Up to 17 digits without allocation, any number with.
-enum Digits {
+enum DecimalDigits {
     Few([u8; 24], usize),
     Many(Vec<u8>),
 }
 
-impl Decimal {
+impl DecimalNumber {
     /// The finite, non-negative `value` rounded to `precision` (at least 1) significant digits.
     pub(super) fn round(value: f64, precision: usize) -> Self {
         if value == 0.0 {
@@ -36,8 +36,8 @@ impl Decimal {
     /// The digits without trailing zeros, at least one.
     pub(super) fn significant(&self) -> &[u8] {
         let digits = match &self.digits {
-            Digits::Few(digits, len) => digits.get(..*len).unwrap_or_default(),
-            Digits::Many(digits) => digits.as_slice(),
+            DecimalDigits::Few(digits, len) => digits.get(..*len).unwrap_or_default(),
+            DecimalDigits::Many(digits) => digits.as_slice(),
         };
         let len = digits.iter().rposition(|&digit| digit != b'0').map_or(1, |last| last + 1);
         digits.get(..len).unwrap_or(digits)
@@ -50,7 +50,7 @@ impl Decimal {
         if let Some(room) = text.get_mut(..written.len()) {
             room.copy_from_slice(written);
         }
-        Self { digits: Digits::Few(text, written.len()), exponent }
+        Self { digits: DecimalDigits::Few(text, written.len()), exponent }
     }
 }
 
@@ -163,15 +163,15 @@ fn divide(value: u128, by: u128) -> u128 {
 }
 
 /// The same by way of the standard library, which rounds exactly too but takes longer.
-fn round_by_formatting(value: f64, precision: usize) -> Decimal {
+fn round_by_formatting(value: f64, precision: usize) -> DecimalNumber {
     let mut text = Vec::with_capacity(precision + 8);
     if write!(text, "{value:.*e}", precision - 1).is_err() {
-        return Decimal::from_integer(0, 0);
+        return DecimalNumber::from_integer(0, 0);
     }
     let split = text.iter().position(|&byte| byte == b'e').unwrap_or(text.len());
     let exponent = text.get(split + 1..).and_then(|tail| std::str::from_utf8(tail).ok());
     let exponent = exponent.and_then(|tail| tail.parse().ok()).unwrap_or(0);
     text.truncate(split);
     text.retain(u8::is_ascii_digit);
-    Decimal { digits: Digits::Many(text), exponent }
+    DecimalNumber { digits: DecimalDigits::Many(text), exponent }
 }

@@ -2,7 +2,7 @@
 
 /// How days are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Calendar {
+pub(crate) enum CdlCalendar {
     /// Julian up to 1582-10-04, Gregorian from 1582-10-15; what every unknown name means. Days are counted in one of
     /// the two; asked itself, it counts as the Gregorian does.
     Mixed,
@@ -20,7 +20,7 @@ pub(crate) enum Calendar {
 
 /// A date without its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Date {
+pub(super) struct CalendarDate {
     pub(super) year: i64,
     pub(super) month: i64,
     pub(super) day: i64,
@@ -29,7 +29,7 @@ pub(super) struct Date {
 /// Days before each month in a year of 365 days.
 const BEFORE_MONTH: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-impl Calendar {
+impl CdlCalendar {
     /// The calendar of that CF name.
     pub(super) fn from_name(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {
@@ -44,7 +44,7 @@ impl Calendar {
     }
 
     /// Days from 1970-01-01 to a date. A day past its month's end counts on into the next.
-    pub(super) fn days(self, date: Date) -> i64 {
+    pub(super) fn days(self, date: CalendarDate) -> i64 {
         match self {
             Self::Days360 => (date.year - 1970) * 360 + (date.month - 1) * 30 + date.day - 1,
             _ => self.before_year(date.year) + self.before_month(date.year, date.month) + date.day - 1,
@@ -52,17 +52,17 @@ impl Calendar {
     }
 
     /// The date of a day.
-    pub(super) fn date(self, days: i64) -> Date {
+    pub(super) fn date(self, days: i64) -> CalendarDate {
         match self {
             Self::Days360 => {
                 let (year, day) = (days.div_euclid(360), days.rem_euclid(360));
-                Date { year: 1970 + year, month: day / 30 + 1, day: day % 30 + 1 }
+                CalendarDate { year: 1970 + year, month: day / 30 + 1, day: day % 30 + 1 }
             }
             _ => self.by_year(days),
         }
     }
 
-    fn by_year(self, days: i64) -> Date {
+    fn by_year(self, days: i64) -> CalendarDate {
         // The mean year is off by a day or two at most over the years that are let in; then step to the right one.
         let mut year = 1970 + days.div_euclid(366);
         let span = if self == Self::AllLeap { 366 } else { 365 };
@@ -77,7 +77,7 @@ impl Calendar {
         let months = (1..=12).rev();
         let month =
             months.into_iter().find(|&month| self.before_month(year, month) <= day_of_year).unwrap_or(1);
-        Date { year, month, day: day_of_year - self.before_month(year, month) + 1 }
+        CalendarDate { year, month, day: day_of_year - self.before_month(year, month) + 1 }
     }
 
     /// Days from 1970-01-01 to the first of January.

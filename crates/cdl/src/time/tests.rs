@@ -1,11 +1,11 @@
-use super::calendar::Calendar;
+use super::calendar::CdlCalendar;
 use super::units::parse_units;
 use super::{TimeAxis, moment};
 use crate::TimeStyle;
 use proptest::prelude::*;
 
 fn date(units: &str, calendar: &str, value: f64) -> String {
-    let calendar = Calendar::from_name(calendar);
+    let calendar = CdlCalendar::from_name(calendar);
     let (unit, base) = parse_units(units, calendar).unwrap();
     let axis = TimeAxis { unit, base, calendar, style: TimeStyle::T };
     let mut out = Vec::new();
@@ -52,14 +52,14 @@ fn units_without_since_or_of_no_time_are_no_axis() {
     for units in
         ["days", "days from 2000-1-1", "fortnights since 2000-1-1", "", "days since", "days Since 2000-1-1"]
     {
-        assert!(parse_units(units, Calendar::Mixed).is_none(), "{units}");
+        assert!(parse_units(units, CdlCalendar::Mixed).is_none(), "{units}");
     }
 }
 
 #[test]
 fn years_and_days_beyond_all_calendars_are_no_axis() {
     for units in ["days since 2000-1-9223372036854775807", "days since -9223372036854775808-1-1"] {
-        assert!(parse_units(units, Calendar::Mixed).is_none(), "{units}");
+        assert!(parse_units(units, CdlCalendar::Mixed).is_none(), "{units}");
     }
     assert_eq!(date("days since 2000-1-32", "", 0.0), "\"2000-02-01\"", "a day past the end of its month");
 }
@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn no_units_and_no_value_panic(units in "(days|hours|months|years) since [-+0-9:T. ]{0,24}", value: f64, name: u8) {
         let names = ["", "julian", "noleap", "all_leap", "360_day", "none", "proleptic_gregorian"];
-        let calendar = Calendar::from_name(names[usize::from(name) % names.len()]);
+        let calendar = CdlCalendar::from_name(names[usize::from(name) % names.len()]);
         if let Some((unit, base)) = parse_units(&units, calendar) {
             let _ = moment::at(unit, &base, calendar, value);
         }
@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn dates_count_back_to_their_days(days in -1_000_000_000i64..1_000_000_000, name: u8) {
         let names = ["julian", "noleap", "all_leap", "360_day", "proleptic_gregorian"];
-        let calendar = Calendar::from_name(names[usize::from(name) % names.len()]);
+        let calendar = CdlCalendar::from_name(names[usize::from(name) % names.len()]);
         let date = calendar.date(days);
         prop_assert_eq!(calendar.days(date), days);
         prop_assert!((1..=12).contains(&date.month) && (1..=31).contains(&date.day));

@@ -1,9 +1,9 @@
 //! Units of the form "X since Y".
-use super::calendar::Calendar;
+use super::calendar::CdlCalendar;
 
 /// What one step of the axis is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Unit {
+pub(crate) enum TimeUnit {
     /// A length of time: the value times `times`, divided by `per`, is hours.
     Hours { times: f64, per: f64 },
     /// A number of months.
@@ -12,7 +12,7 @@ pub(crate) enum Unit {
 
 /// The date and time from which an axis counts.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Base {
+pub(crate) struct TimeBase {
     pub(super) year: i64,
     pub(super) month: i64,
     pub(super) day: i64,
@@ -23,16 +23,16 @@ pub(crate) struct Base {
 /// The largest year, and the largest day of a month, that are taken seriously, either way.
 const LARGEST: u64 = 100_000_000;
 
-const YEARS: Unit = Unit::Months(12.0);
+const YEARS: TimeUnit = TimeUnit::Months(12.0);
 
 /// Unit and base of "X since Y"; `None` for anything else.
-pub(super) fn parse_units(units: &str, calendar: Calendar) -> Option<(Unit, Base)> {
+pub(super) fn parse_units(units: &str, calendar: CdlCalendar) -> Option<(TimeUnit, TimeBase)> {
     let mut words = units.split_ascii_whitespace();
     let unit = unit(words.next()?)?;
     if words.next()? != "since" {
         return None;
     }
-    if calendar == Calendar::Climatology && unit == YEARS {
+    if calendar == CdlCalendar::Climatology && unit == YEARS {
         return None;
     }
     let date = words.next()?;
@@ -44,18 +44,18 @@ pub(super) fn parse_units(units: &str, calendar: Calendar) -> Option<(Unit, Base
     // As in the reference: a date with a year loses its time in the calendar without years, and a month outside the
     // year is taken for the first.
     let has_extra =
-        calendar == Calendar::Climatology && date.trim_start_matches('-').matches('-').count() > 1;
+        calendar == CdlCalendar::Climatology && date.trim_start_matches('-').matches('-').count() > 1;
     let hour = if has_extra { 0.0 } else { parse_time(time) };
     let month = if (1..=12).contains(&month) { month } else { 1 };
     let is_serious = year.unsigned_abs().max(day.unsigned_abs()) <= LARGEST;
-    is_serious.then_some((unit, Base { year, month, day, hour }))
+    is_serious.then_some((unit, TimeBase { year, month, day, hour }))
 }
 
 /// Units are known by their first letters, or by an abbreviation, in either case.
-fn unit(word: &str) -> Option<Unit> {
+fn unit(word: &str) -> Option<TimeUnit> {
     let word = word.to_ascii_lowercase();
     let is = |prefix: &str, short: &str| word.starts_with(prefix) || word == short;
-    let hours = |times: f64, per: f64| Some(Unit::Hours { times, per });
+    let hours = |times: f64, per: f64| Some(TimeUnit::Hours { times, per });
     if is("sec", "s") {
         hours(1.0, 3600.0)
     } else if is("min", "mn") {
@@ -67,9 +67,9 @@ fn unit(word: &str) -> Option<Unit> {
     } else if is("week", "wk") {
         hours(168.0, 1.0)
     } else if is("month", "mo") {
-        Some(Unit::Months(1.0))
+        Some(TimeUnit::Months(1.0))
     } else if is("season", "season") {
-        Some(Unit::Months(3.0))
+        Some(TimeUnit::Months(3.0))
     } else if is("year", "yr") {
         Some(YEARS)
     } else {
@@ -80,9 +80,9 @@ fn unit(word: &str) -> Option<Unit> {
 /// `y-m-d`; what is missing or no number is year 0, month 1, day 1.
 ///
 /// The climatological calendar has no year: there the first number is the month.
-fn parse_date(text: &str, calendar: Calendar) -> (i64, i64, i64) {
-    let mut scan = Numbers { text };
-    let has_year = calendar != Calendar::Climatology;
+fn parse_date(text: &str, calendar: CdlCalendar) -> (i64, i64, i64) {
+    let mut scan = NumberReader { text };
+    let has_year = calendar != CdlCalendar::Climatology;
     let Some(first) = scan.integer() else { return (0, 1, 1) };
     let (year, month) =
         if has_year { (first, scan.skip('-').and_then(|()| scan.integer())) } else { (1970, Some(first)) };
@@ -93,7 +93,7 @@ fn parse_date(text: &str, calendar: Calendar) -> (i64, i64, i64) {
 
 /// `h:m:s` in hours; parts that are out of range count as 0.
 fn parse_time(text: &str) -> f64 {
-    let mut scan = Numbers { text };
+    let mut scan = NumberReader { text };
     let Some(hour) = scan.integer() else { return 0.0 };
     let minute = scan.skip(':').and_then(|()| scan.integer());
     let second = minute.and_then(|_| scan.skip(':')).and_then(|()| scan.real()).unwrap_or(0.0);
@@ -110,11 +110,11 @@ fn whole(number: i64) -> f64 {
 }
 
 /// Reads numbers as C's `scanf` does.
-struct Numbers<'t> {
+struct NumberReader<'t> {
     text: &'t str,
 }
 
-impl Numbers<'_> {
+impl NumberReader<'_> {
     fn integer(&mut self) -> Option<i64> {
         let sign = usize::from(self.text.starts_with(['+', '-']));
         let digits = self.text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();

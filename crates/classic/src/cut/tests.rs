@@ -1,11 +1,11 @@
-use super::Cut;
-use crate::Version;
-use crate::definition::Definition;
+use super::CellCut;
+use crate::FormatVersion;
+use crate::definition::FittedModel;
 use ncirrus_model::{Atomic, DimensionLen, Model, TypeRef};
 use proptest::prelude::*;
 
 /// A variable of doubles of that shape, with a record axis before it or not.
-fn definition(shape: &[u64], is_record: bool) -> Definition {
+fn definition(shape: &[u64], is_record: bool) -> FittedModel {
     let mut model = Model::new();
     let root = model.root();
     let time = model.add_dimension(root, "time", DimensionLen::Unlimited(4)).expect("a dimension");
@@ -15,7 +15,7 @@ fn definition(shape: &[u64], is_record: bool) -> Definition {
         dims.push(dim.expect("a dimension"));
     }
     model.add_variable(root, "v", TypeRef::Atomic(Atomic::Double), &dims).expect("a variable");
-    Definition::new(Version::Data64, &model).expect("it fits")
+    FittedModel::new(FormatVersion::Data64, &model).expect("it fits")
 }
 
 /// Every index of an array of that shape, in row-major order.
@@ -35,7 +35,7 @@ proptest! {
     ) {
         let definition = definition(&shape, is_record);
         let var = definition.vars.first().expect("a variable");
-        let cut = Cut::new(var, cell_bytes, false);
+        let cut = CellCut::new(var, cell_bytes, false);
         let grid = cut.grid().expect("a grid");
         let whole: Vec<u64> = is_record.then_some(4).into_iter().chain(shape.iter().copied()).collect();
         let counts: Vec<u64> =
@@ -59,7 +59,7 @@ proptest! {
 #[test]
 fn cells_outside_a_variable_do_not_exist() {
     let definition = definition(&[3, 4], false);
-    let cut = Cut::new(definition.vars.first().expect("a variable"), 64, false);
+    let cut = CellCut::new(definition.vars.first().expect("a variable"), 64, false);
     assert!(cut.span(&[1, 0]).is_ok(), "two rows per cell");
     for cell in [&[2, 0][..], &[0, 1], &[0], &[0, 0, 0], &[u64::MAX, 0]] {
         assert!(cut.span(cell).is_err(), "{cell:?}");

@@ -1,10 +1,10 @@
 //! Damaged, truncated, hostile and merely odd files: an error with a place, or a tree with the fault in its place.
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
-use ncirrus_classic::{ClassicDriver, Version};
+use ncirrus_classic::{ClassicDriver, FormatVersion};
 use ncirrus_layout::{Confidence, Driver, ErrorKind, Limits, OpenOptions};
 use ncirrus_model::{Atomic, DimensionLen, FillValue, Model, Storage, TypeRef, Values};
-use ncirrus_testkit::{MemoryView, Objects, Rounds, drive, law};
+use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive, law};
 use proptest::prelude::*;
 
 /// Big-endian words, the common piece of a header.
@@ -55,11 +55,11 @@ fn fault(bytes: &[u8], name: &str) -> String {
 
 #[test]
 fn results_do_not_depend_on_how_bytes_arrive() {
-    for version in Version::ALL {
-        let text = law::availability(&ClassicDriver, &Objects::one(KEY, sample(version)), KEY, 60);
+    for version in FormatVersion::ALL {
+        let text = law::availability(&ClassicDriver, &ObjectView::one(KEY, sample(version)), KEY, 60);
         assert!(text.contains("source /short_t Ok"), "{text}");
         let cut = sample(version)[..300].to_vec();
-        law::availability(&ClassicDriver, &Objects::one(KEY, cut), KEY, 60);
+        law::availability(&ClassicDriver, &ObjectView::one(KEY, cut), KEY, 60);
     }
 }
 
@@ -67,9 +67,9 @@ fn results_do_not_depend_on_how_bytes_arrive() {
 fn a_long_header_is_fetched_in_doubling_reads() {
     let vars: Vec<_> = (0..4000).map(|at| var(&format!("variable_{at:06}"), &[], 4, 200_000)).collect();
     let bytes = classic(0, &[], &vars, 100_000);
-    let rounds = Rounds::new(Objects::one(KEY, bytes));
+    let rounds = StallingView::new(ObjectView::one(KEY, bytes));
     let open = |view: &dyn ncirrus_layout::View| {
-        Ok(ClassicDriver.open(view, &Objects::id(KEY), &OpenOptions::default())?.facts())
+        Ok(ClassicDriver.open(view, &ObjectView::id(KEY), &OpenOptions::default())?.facts())
     };
     let facts = drive(&rounds, open).expect("it opens");
     assert!(facts.contains(&("header_bytes", "176032".to_owned())), "{facts:?}");
@@ -78,10 +78,10 @@ fn a_long_header_is_fetched_in_doubling_reads() {
 
 #[test]
 fn a_short_file_is_opened_with_one_request() {
-    let rounds = Rounds::new(Objects::one(KEY, sample(Version::Classic)));
+    let rounds = StallingView::new(ObjectView::one(KEY, sample(FormatVersion::Classic)));
     let all = |view: &dyn ncirrus_layout::View| {
-        assert_eq!(ClassicDriver.probe(view, &Objects::id(KEY))?, Confidence::Yes);
-        let catalog = ClassicDriver.open(view, &Objects::id(KEY), &OpenOptions::default())?;
+        assert_eq!(ClassicDriver.probe(view, &ObjectView::id(KEY))?, Confidence::Yes);
+        let catalog = ClassicDriver.open(view, &ObjectView::id(KEY), &OpenOptions::default())?;
         let model = catalog.tree(view)?;
         model.variables().into_iter().try_for_each(|var| catalog.source(view, var).map(|_| ()))
     };
@@ -91,7 +91,7 @@ fn a_short_file_is_opened_with_one_request() {
 
 #[test]
 fn every_prefix_of_a_file_is_malformed_until_the_header_is_whole() {
-    for version in Version::ALL {
+    for version in FormatVersion::ALL {
         let bytes = sample(version);
         let whole = open(&bytes).expect("it opens");
         let header: usize = whole.catalog.facts()[1].1.parse().expect("a number");
@@ -122,10 +122,10 @@ fn every_prefix_of_a_file_is_malformed_until_the_header_is_whole() {
 #[test]
 fn other_files_are_recognised_as_such() {
     let probe = |bytes: &[u8]| {
-        let view = MemoryView::new(Objects::one(KEY, bytes.to_vec()));
-        done(ClassicDriver.probe(&view, &Objects::id(KEY))).expect("an answer")
+        let view = MemoryView::new(ObjectView::one(KEY, bytes.to_vec()));
+        done(ClassicDriver.probe(&view, &ObjectView::id(KEY))).expect("an answer")
     };
-    for version in Version::ALL {
+    for version in FormatVersion::ALL {
         assert_eq!(probe(&sample(version)), Confidence::Yes);
     }
     for foreign in [b"".as_slice(), b"CD", b"\x89HDF\r\n\x1a\n", b"<html></html>", b"CDFX is text"] {
@@ -141,9 +141,9 @@ fn other_files_are_recognised_as_such() {
     assert_eq!(probe(b"CDF\x03 and so on"), Confidence::Yes);
     let error = open(b"CDF\x03 and so on").expect_err("an unknown version");
     assert_eq!((error.kind(), error.message().contains("version 3")), (ErrorKind::Unsupported, true));
-    let view = MemoryView::new(Objects::new());
-    assert_eq!(done(ClassicDriver.probe(&view, &Objects::id(KEY))).expect("an answer"), Confidence::No);
-    let missing = done(ClassicDriver.open(&view, &Objects::id(KEY), &OpenOptions::default()));
+    let view = MemoryView::new(ObjectView::new());
+    assert_eq!(done(ClassicDriver.probe(&view, &ObjectView::id(KEY))).expect("an answer"), Confidence::No);
+    let missing = done(ClassicDriver.open(&view, &ObjectView::id(KEY), &OpenOptions::default()));
     assert_eq!(missing.expect_err("no file").kind(), ErrorKind::NotFound);
 }
 
@@ -261,10 +261,10 @@ fn names_are_read_in_normalization_form_c() {
 
 #[test]
 fn limits_bound_what_a_header_may_be() {
-    let bytes = sample(Version::Data64);
+    let bytes = sample(FormatVersion::Data64);
     let open_within = |limits: Limits| {
-        let view = MemoryView::new(Objects::one(KEY, bytes.clone())).with_limits(limits);
-        done(ClassicDriver.open(&view, &Objects::id(KEY), &OpenOptions::default())).map(|_| ())
+        let view = MemoryView::new(ObjectView::one(KEY, bytes.clone())).with_limits(limits);
+        done(ClassicDriver.open(&view, &ObjectView::id(KEY), &OpenOptions::default())).map(|_| ())
     };
     assert!(open_within(Limits::default()).is_ok());
     for limits in [
@@ -297,8 +297,8 @@ fn enormous_shapes_cost_nothing_and_shapes_beyond_64_bits_are_faults() {
 
 #[test]
 fn variables_carry_their_type_fill_value_and_storage() {
-    let opened = open(&sample(Version::Data64)).expect("it opens");
-    for atomic in Atomic::ALL.into_iter().filter(|atomic| Version::Data64.holds(*atomic)) {
+    let opened = open(&sample(FormatVersion::Data64)).expect("it opens");
+    for atomic in Atomic::ALL.into_iter().filter(|atomic| FormatVersion::Data64.holds(*atomic)) {
         let fixed = opened.model.variable(opened.var(atomic.name())).expect("a variable");
         assert_eq!(fixed.ty, TypeRef::Atomic(atomic));
         assert_eq!(fixed.fill, FillValue::Own(Values::zeroed(atomic, 1)));
@@ -323,7 +323,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let mut bytes = sample(Version::ALL[version]);
+        let mut bytes = sample(FormatVersion::ALL[version]);
         changes.iter().for_each(|(at, value)| {
             let len = bytes.len();
             bytes[at.index(len)] = *value;
@@ -345,7 +345,7 @@ proptest! {
 
     #[test]
     fn random_bytes_after_the_magic_number_do_no_harm(version in 0..3usize, noise in prop::collection::vec(0..16u8, 0..400)) {
-        let magic = [b"CDF".as_slice(), &[Version::ALL[version].byte()]].concat();
+        let magic = [b"CDF".as_slice(), &[FormatVersion::ALL[version].byte()]].concat();
         _ = open(&[magic, noise].concat());
     }
 }

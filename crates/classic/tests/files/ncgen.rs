@@ -1,6 +1,6 @@
 //! Files are, byte for byte, what the netCDF C library makes of the same description, and it reads what was written.
 use crate::support::file::{Writing3, big_endian};
-use ncirrus_classic::{ClassicWriter, Version};
+use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, TypeRef, Values, VarId};
 use ncirrus_testkit::corpus::program;
 use std::fs;
@@ -36,7 +36,7 @@ data:
 }
 "#;
 
-fn sample(version: Version) -> Writing3 {
+fn sample(version: FormatVersion) -> Writing3 {
     let writer = ClassicWriter { header_pad: 0, ..ClassicWriter::new(version) };
     let mut file = Writing3::create(&writer);
     file.define(define_sample).expect("the definitions fit");
@@ -98,7 +98,9 @@ fn files_equal_those_of_the_c_library_byte_for_byte() {
     let Some(ncgen) = program("ncgen") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("sample.cdl"), CDL).expect("a CDL file");
-    for (version, kind) in [(Version::Classic, "nc3"), (Version::Offset64, "nc6"), (Version::Data64, "nc5")] {
+    for (version, kind) in
+        [(FormatVersion::Classic, "nc3"), (FormatVersion::Offset64, "nc6"), (FormatVersion::Data64, "nc5")]
+    {
         run(&ncgen, &["-k", kind, "-o", "sample.nc", "sample.cdl"], folder.path());
         let expected = fs::read(folder.path().join("sample.nc")).expect("a netCDF file");
         let made = sample(version).bytes;
@@ -111,7 +113,7 @@ fn files_equal_those_of_the_c_library_byte_for_byte() {
 fn the_c_library_dumps_what_was_written() {
     let Some(ncdump) = program("ncdump") else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    for version in Version::ALL {
+    for version in FormatVersion::ALL {
         fs::write(folder.path().join("sample.nc"), sample(version).bytes).expect("a file");
         let text = String::from_utf8(run(&ncdump, &["sample.nc"], folder.path())).expect("text");
         for line in [

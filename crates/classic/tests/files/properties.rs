@@ -2,8 +2,8 @@
 //! its old state until the last phase of a commit.
 use crate::support::file::{Writing3, apply, big_endian, for_each_index};
 use crate::support::open;
-use ncirrus_classic::{ClassicWriter, Version};
-use ncirrus_layout::Phase;
+use ncirrus_classic::{ClassicWriter, FormatVersion};
+use ncirrus_layout::PutPhase;
 use ncirrus_model::{Atomic, Attribute, DimensionLen, FillValue, NodeId, TypeRef, Values, VarId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -235,7 +235,7 @@ impl Run {
     }
 }
 
-fn apply_all(bytes: &mut Vec<u8>, phase: &Phase) {
+fn apply_all(bytes: &mut Vec<u8>, phase: &PutPhase) {
     phase.puts.iter().for_each(|put| apply(bytes, put));
 }
 
@@ -273,7 +273,7 @@ proptest! {
         cell_bytes in prop_oneof![Just(16u64), Just(64), Just(300), Just(4 << 20)],
         ops in ops(),
     ) {
-        let mut run = Run::new(ClassicWriter { version: Version::ALL[version], header_pad, cell_bytes });
+        let mut run = Run::new(ClassicWriter { version: FormatVersion::ALL[version], header_pad, cell_bytes });
         ops.iter().for_each(|op| run.step(op));
         run.commit();
     }

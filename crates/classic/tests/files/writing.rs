@@ -2,15 +2,15 @@
 use crate::support::file::Writing3;
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
-use ncirrus_classic::{ClassicWriter, Version};
-use ncirrus_layout::{Cells, Error, ErrorKind, Location, Prepared, Put, Writing};
+use ncirrus_classic::{ClassicWriter, FormatVersion};
+use ncirrus_layout::{CellList, Error, ErrorKind, Location, PreparedPlacement, StorePut, Writing};
 use ncirrus_model::{
     Atomic, Attribute, Attributes, DimId, DimensionLen, EnumMember, Field, Model, NodeId, Strings, TypeRef,
     UserKind, UserType, Values, VarId,
 };
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 
-fn writer(version: Version) -> ClassicWriter {
+fn writer(version: FormatVersion) -> ClassicWriter {
     ClassicWriter::new(version)
 }
 
@@ -27,18 +27,18 @@ fn var(model: &mut Model, name: &str, ty: Atomic, dims: &[DimId]) -> VarId {
 }
 
 /// The error with which a model is refused.
-fn refused(version: Version, build: impl FnOnce(&mut Model)) -> Error {
+fn refused(version: FormatVersion, build: impl FnOnce(&mut Model)) -> Error {
     let mut file = Writing3::create(&writer(version));
     file.define(build).expect_err("a model that does not fit")
 }
 
-fn accepts(version: Version, build: impl FnOnce(&mut Model)) {
+fn accepts(version: FormatVersion, build: impl FnOnce(&mut Model)) {
     Writing3::create(&writer(version)).define(build).expect("a model that fits");
 }
 
 #[test]
 fn groups_types_and_second_unlimited_dimensions_are_refused_by_name() {
-    for version in Version::ALL {
+    for version in FormatVersion::ALL {
         let error = refused(version, |model| _ = model.add_group(model.root(), "g").expect("a group"));
         assert_eq!((error.kind(), error.place().path.as_deref()), (ErrorKind::Unsupported, Some("/g")));
         let error = refused(version, |model| {
@@ -65,7 +65,7 @@ fn groups_types_and_second_unlimited_dimensions_are_refused_by_name() {
 
 #[test]
 fn types_are_refused_with_the_kind_that_has_them() {
-    for version in [Version::Classic, Version::Offset64] {
+    for version in [FormatVersion::Classic, FormatVersion::Offset64] {
         let error = refused(version, |model| _ = var(model, "v", Atomic::UShort, &[]));
         assert_eq!((error.kind(), error.place().path.as_deref()), (ErrorKind::Unsupported, Some("/v")));
         assert!(
@@ -73,16 +73,16 @@ fn types_are_refused_with_the_kind_that_has_them() {
             "{error}"
         );
     }
-    accepts(Version::Data64, |model| _ = var(model, "v", Atomic::UShort, &[]));
-    let error = refused(Version::Data64, |model| _ = var(model, "v", Atomic::String, &[]));
+    accepts(FormatVersion::Data64, |model| _ = var(model, "v", Atomic::UShort, &[]));
+    let error = refused(FormatVersion::Data64, |model| _ = var(model, "v", Atomic::String, &[]));
     assert!(error.message().contains("no kind of netCDF-3"), "{error}");
-    let error = refused(Version::Data64, |model| {
+    let error = refused(FormatVersion::Data64, |model| {
         let strings = Values::String(Strings::from_iter([Some("a")]));
         let attributes: Attributes = [Attribute::atomic("names", strings)].into_iter().collect();
         *model.attributes_mut(NodeId::Group(model.root())).expect("a root").known_mut() = attributes;
     });
     assert!(error.message().contains("attribute \"names\""), "{error}");
-    let error = refused(Version::Data64, |model| {
+    let error = refused(FormatVersion::Data64, |model| {
         let fields = vec![Field { name: "f".to_owned(), ty: Atomic::Int.into(), dims: Vec::new() }];
         let ty = UserType { name: "c".to_owned(), kind: UserKind::Compound(fields) };
         let ty = model.insert_type(model.root(), ty).expect("a type");
@@ -96,7 +96,7 @@ fn types_are_refused_with_the_kind_that_has_them() {
 #[test]
 fn sizes_beyond_the_variant_are_limits_that_name_the_variable() {
     const GIB: u64 = 1 << 30;
-    let two = |version: Version, first: u64, second: u64| {
+    let two = |version: FormatVersion, first: u64, second: u64| {
         let mut file = Writing3::create(&writer(version));
         file.define(|model| {
             let (a, b) = (dim(model, "a", first), dim(model, "b", second));
@@ -109,15 +109,15 @@ fn sizes_beyond_the_variant_are_limits_that_name_the_variable() {
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         error.place().path.clone().unwrap_or_default()
     };
-    assert!(two(Version::Classic, GIB, 2 * GIB - 4).is_ok());
-    assert_eq!(limit(two(Version::Classic, 4, 2 * GIB - 3)), "/b", "the length of a dimension");
-    assert_eq!(limit(two(Version::Classic, 2 * GIB - 4, 4)), "/second", "it would begin behind 2 GiB");
-    assert!(two(Version::Offset64, 4 * GIB - 4, 4 * GIB - 4).is_ok());
-    assert_eq!(limit(two(Version::Offset64, 4 * GIB - 3, 4)), "/a");
-    assert!(two(Version::Data64, 1 << 60, 1 << 60).is_ok());
-    assert_eq!(limit(two(Version::Data64, 1 << 62, 1 << 62)), "/second", "it would end behind 63 bits");
+    assert!(two(FormatVersion::Classic, GIB, 2 * GIB - 4).is_ok());
+    assert_eq!(limit(two(FormatVersion::Classic, 4, 2 * GIB - 3)), "/b", "the length of a dimension");
+    assert_eq!(limit(two(FormatVersion::Classic, 2 * GIB - 4, 4)), "/second", "it would begin behind 2 GiB");
+    assert!(two(FormatVersion::Offset64, 4 * GIB - 4, 4 * GIB - 4).is_ok());
+    assert_eq!(limit(two(FormatVersion::Offset64, 4 * GIB - 3, 4)), "/a");
+    assert!(two(FormatVersion::Data64, 1 << 60, 1 << 60).is_ok());
+    assert_eq!(limit(two(FormatVersion::Data64, 1 << 62, 1 << 62)), "/second", "it would end behind 63 bits");
 
-    let three = |version: Version, order: [u64; 2], records: bool| {
+    let three = |version: FormatVersion, order: [u64; 2], records: bool| {
         let mut file = Writing3::create(&writer(version));
         file.define(|model| {
             let time = records.then(|| time(model, 0));
@@ -130,19 +130,19 @@ fn sizes_beyond_the_variant_are_limits_that_name_the_variable() {
         })
     };
     // Only the last variable may exceed 4 GiB, and among fixed ones only without records.
-    assert!(three(Version::Offset64, [0, 1], false).is_ok());
-    assert_eq!(limit(three(Version::Offset64, [1, 0], false)), "/v0");
-    assert!(three(Version::Offset64, [0, 1], true).is_ok());
-    assert_eq!(limit(three(Version::Offset64, [1, 0], true)), "/v0");
-    assert!(three(Version::Data64, [1, 1], true).is_ok());
-    let error = refused(Version::Classic, |model| _ = time(model, 1 << 31));
+    assert!(three(FormatVersion::Offset64, [0, 1], false).is_ok());
+    assert_eq!(limit(three(FormatVersion::Offset64, [1, 0], false)), "/v0");
+    assert!(three(FormatVersion::Offset64, [0, 1], true).is_ok());
+    assert_eq!(limit(three(FormatVersion::Offset64, [1, 0], true)), "/v0");
+    assert!(three(FormatVersion::Data64, [1, 1], true).is_ok());
+    let error = refused(FormatVersion::Classic, |model| _ = time(model, 1 << 31));
     assert_eq!(error.kind(), ErrorKind::Limit);
-    accepts(Version::Offset64, |model| _ = time(model, 1 << 31));
+    accepts(FormatVersion::Offset64, |model| _ = time(model, 1 << 31));
 }
 
 #[test]
 fn variables_behind_4_gib_are_placed_and_read_there() {
-    let mut file = Writing3::create(&writer(Version::Offset64));
+    let mut file = Writing3::create(&writer(FormatVersion::Offset64));
     let id = file
         .define(|model| {
             let (big, small) = (dim(model, "big", (4 << 30) - 4), dim(model, "small", 2));
@@ -150,13 +150,14 @@ fn variables_behind_4_gib_are_placed_and_read_there() {
             var(model, "small", Atomic::Int, &[small])
         })
         .expect("it fits");
-    let puts = file.placer.place(&Prepared::nothing(), id, &[0], vec![1; 8].into(), 0).expect("placed");
-    let [Put::Patch { offset, body, .. }] = puts.as_slice() else { panic!("{puts:?}") };
+    let puts =
+        file.placer.place(&PreparedPlacement::nothing(), id, &[0], vec![1; 8].into(), 0).expect("placed");
+    let [StorePut::Patch { offset, body, .. }] = puts.as_slice() else { panic!("{puts:?}") };
     assert!(*offset > (4 << 30) && body.len() == 8, "{offset}");
-    let view = MemoryView::new(Objects::new());
+    let view = MemoryView::new(ObjectView::new());
     let phases = done(file.placer.plan_commit(&view, &file.model)).expect("a commit");
     let header = phases[0].puts.iter().find_map(|put| match put {
-        Put::Patch { offset: 0, body, .. } => Some(body.clone()),
+        StorePut::Patch { offset: 0, body, .. } => Some(body.clone()),
         _ => None,
     });
     let opened = open(&header.expect("a header")).expect("it opens");
@@ -167,29 +168,29 @@ fn variables_behind_4_gib_are_placed_and_read_there() {
 
 #[test]
 fn a_shape_of_10_to_the_18_costs_nothing_until_it_is_written() {
-    let mut file = Writing3::create(&writer(Version::Data64));
+    let mut file = Writing3::create(&writer(FormatVersion::Data64));
     let id = file
         .define(|model| {
             let x = dim(model, "x", 1 << 20);
             var(model, "v", Atomic::Float, &[x, x, x])
         })
         .expect("it fits");
-    let last = Cells::one(&[(1 << 20) - 1, (1 << 20) - 1, 0]);
-    let view = MemoryView::new(Objects::new());
+    let last = CellList::one(&[(1 << 20) - 1, (1 << 20) - 1, 0]);
+    let view = MemoryView::new(ObjectView::new());
     let found = done(file.placer.locate(&view, id, &last)).expect("a location");
     assert_eq!(found[0].location, Location::Absent);
     let grid = &file.placer.encoding(id).expect("an encoding").grid;
     assert_eq!(grid.cell_shape(last.get(0)), Some(vec![1, 1, 1 << 20]), "4 MiB");
-    let outside = file.placer.place(&Prepared::nothing(), id, &[0, 0, 1], vec![0; 8].into(), 0);
+    let outside = file.placer.place(&PreparedPlacement::nothing(), id, &[0, 0, 1], vec![0; 8].into(), 0);
     assert_eq!(outside.expect_err("no such cell").kind(), ErrorKind::Invalid);
 }
 
 /// A committed file with a fixed variable `f`, and `a` and `b` with two records.
 fn committed(pad: u64) -> Writing3 {
-    committed_as(Version::Classic, pad)
+    committed_as(FormatVersion::Classic, pad)
 }
 
-fn committed_as(version: Version, pad: u64) -> Writing3 {
+fn committed_as(version: FormatVersion, pad: u64) -> Writing3 {
     let mut file = Writing3::create(&ClassicWriter { header_pad: pad, ..writer(version) });
     let ids = file
         .define(|model| {
@@ -230,7 +231,7 @@ fn appended_records_become_true_with_the_last_phase() {
     assert_eq!(file.bytes[..200], header, "placing touches nothing that is true");
     let phases = file.commit();
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
-    let [Put::Patch { offset: 4, body, .. }] = phase.puts.as_slice() else { panic!("{phase:?}") };
+    let [StorePut::Patch { offset: 4, body, .. }] = phase.puts.as_slice() else { panic!("{phase:?}") };
     assert_eq!(body.as_ref(), [0, 0, 0, 4], "only the number of records");
     assert_eq!(values(&file, "b"), [[1; 4], [2; 4], [0x80, 0, 0, 1], [9; 4]].concat());
     assert_eq!(values(&file, "a")[6..], [0x81; 6], "records of the other variable are filled");
@@ -250,7 +251,7 @@ fn definitions_that_fit_the_room_become_true_together_with_the_records() {
     let phases = file.commit();
     assert!(phases.iter().all(|phase| !phase.rewrite));
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
-    let [Put::Patch { offset: 0, body, .. }] = phase.puts.as_slice() else { panic!("{phase:?}") };
+    let [StorePut::Patch { offset: 0, body, .. }] = phase.puts.as_slice() else { panic!("{phase:?}") };
     assert_eq!(body[4..8], [0, 0, 0, 3], "the header comes with the new number of records");
     assert_eq!(file.bytes.len(), begin + 8);
     assert_eq!(values(&file, "f"), [1, 1, 2, 2, 3, 3]);
@@ -267,7 +268,7 @@ fn definitions_that_do_not_fit_rewrite_the_file_and_reserve_room_again() {
     let phases = file.commit();
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
     assert!(phase.rewrite);
-    let moves: Vec<_> = phase.puts.iter().filter(|put| matches!(put, Put::Move { .. })).collect();
+    let moves: Vec<_> = phase.puts.iter().filter(|put| matches!(put, StorePut::Move { .. })).collect();
     assert_eq!(moves.len(), 2, "fixed data and records, records first: {moves:?}");
     assert_eq!(values(&file, "f"), [1, 1, 2, 2, 3, 3]);
     assert_eq!(values(&file, "a"), [1, 2, 3, 4, 5, 6]);
@@ -298,24 +299,24 @@ fn a_new_record_variable_moves_the_records_apart() {
 
 #[test]
 fn records_that_lie_behind_the_end_of_the_file_are_not_moved_one_by_one() {
-    let mut bytes = committed_as(Version::Data64, 512).bytes;
+    let mut bytes = committed_as(FormatVersion::Data64, 512).bytes;
     bytes[4..12].copy_from_slice(&(1u64 << 50).to_be_bytes());
-    let mut file = Writing3::update(&writer(Version::Data64), &bytes).expect("it can be changed");
+    let mut file = Writing3::update(&writer(FormatVersion::Data64), &bytes).expect("it can be changed");
     file.define(|model| {
         let time = model.dimension_at("time").expect("time");
         var(model, "c", Atomic::Double, &[time])
     })
     .expect("it fits");
     let phases =
-        done(file.placer.plan_commit(&MemoryView::new(Objects::new()), &file.model)).expect("a plan");
+        done(file.placer.plan_commit(&MemoryView::new(ObjectView::new()), &file.model)).expect("a plan");
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
-    let moves = phase.puts.iter().filter(|put| matches!(put, Put::Move { .. }));
+    let moves = phase.puts.iter().filter(|put| matches!(put, StorePut::Move { .. }));
     assert_eq!(moves.count(), 1, "the first of two records stays: {phase:?}");
 }
 
 #[test]
 fn records_of_the_only_record_variable_lie_together_until_there_is_another() {
-    let mut file = Writing3::create(&writer(Version::Classic));
+    let mut file = Writing3::create(&writer(FormatVersion::Classic));
     let a = file
         .define(|model| {
             let time = time(model, 3);
@@ -362,7 +363,7 @@ fn what_cannot_be_changed_is_refused_and_nothing_changes() {
 
 #[test]
 fn an_opened_file_that_is_not_changed_stays_as_it_is() {
-    for version in Version::ALL {
+    for version in FormatVersion::ALL {
         let bytes = sample(version);
         let mut file = Writing3::update(&writer(version), &bytes).expect("it can be changed");
         assert!(file.commit().is_empty());
@@ -374,7 +375,7 @@ fn an_opened_file_that_is_not_changed_stays_as_it_is() {
 fn records_are_appended_to_a_file_that_left_their_number_open() {
     let mut bytes = committed(0).bytes;
     bytes[4..8].fill(0xff);
-    let mut file = Writing3::update(&writer(Version::Classic), &bytes).expect("it can be changed");
+    let mut file = Writing3::update(&writer(FormatVersion::Classic), &bytes).expect("it can be changed");
     assert!(file.commit().is_empty());
     let time = file.model.dimension_at("time").expect("time");
     file.define(|model| model.grow(time, 3)).expect("it fits").expect("it grows");
@@ -385,19 +386,19 @@ fn records_are_appended_to_a_file_that_left_their_number_open() {
 
 #[test]
 fn a_file_that_changed_since_it_was_read_is_not_updated() {
-    let old = open(&sample(Version::Classic)).expect("it opens");
+    let old = open(&sample(FormatVersion::Classic)).expect("it opens");
     let new = committed(0).bytes;
-    let view = MemoryView::new(Objects::one(KEY, new));
-    let result = done(writer(Version::Classic).update(&view, &Objects::id(KEY), &old.model));
+    let view = MemoryView::new(ObjectView::one(KEY, new));
+    let result = done(writer(FormatVersion::Classic).update(&view, &ObjectView::id(KEY), &old.model));
     assert_eq!(result.expect_err("another file").kind(), ErrorKind::Changed);
 }
 
 #[test]
 fn empty_files_and_files_without_records_are_written_and_extended() {
-    let mut file = Writing3::create(&writer(Version::Data64));
+    let mut file = Writing3::create(&writer(FormatVersion::Data64));
     file.commit();
     assert_eq!(open(&file.bytes).expect("it opens").model, Model::new().into());
-    let mut file = Writing3::update(&writer(Version::Data64), &file.bytes).expect("it can be changed");
+    let mut file = Writing3::update(&writer(FormatVersion::Data64), &file.bytes).expect("it can be changed");
     let v = file
         .define(|model| {
             let time = time(model, 0);

@@ -2,7 +2,7 @@
 use super::master::{MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
 use ncirrus::aggregate::{
-    AggregateOptions, Aggregation, MasterOptions, Prepared, list, master_options, rebuild,
+    AggregateOptions, Aggregation, MasterOptions, PreparedAggregation, list, master_options, rebuild,
 };
 use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
 use std::io::Write as _;
@@ -86,8 +86,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         steps: Some(&show),
     };
     let prepared = match args.add {
-        true => Prepared::adding(&args.target, &files, &options, session),
-        false => Prepared::of(&files, &options, session),
+        true => PreparedAggregation::adding(&args.target, &files, &options, session),
+        false => PreparedAggregation::of(&files, &options, session),
     };
     bar.finish_and_clear();
     let prepared = prepared?;

@@ -14,11 +14,11 @@ use std::process::ExitCode;
   ncirrus config path")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ConfigAction,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum ConfigAction {
     /// Print all values that count, and where each came from; secrets are masked.
     Show {
         /// Print JSON.
@@ -32,9 +32,9 @@ enum What {
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     finish(match args.what {
-        What::Show { json: true } => show_json(&mut out, session),
-        What::Show { json: false } => show(&mut out, session),
-        What::Path => paths(&mut out, session),
+        ConfigAction::Show { json: true } => show_json(&mut out, session),
+        ConfigAction::Show { json: false } => show(&mut out, session),
+        ConfigAction::Path => paths(&mut out, session),
     })
 }
 

@@ -5,8 +5,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
     ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Detail, Dialect, Error, ErrorKind,
-    FilterRule, Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session, Skipped, Structures,
-    VariableSelect,
+    FileStructures, FilterRule, Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session,
+    SkippedPart, VariableSelect,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -111,7 +111,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
-    reading: super::reading::Reading,
+    reading: super::reading::ReadingOptions,
 }
 
 /// Kinds by their short names.
@@ -261,8 +261,8 @@ fn is_beyond_classic(error: &Error) -> bool {
     error.detail() == Some(&Detail::BeyondClassic)
 }
 
-fn tell_skipped(part: &Skipped) {
-    let Skipped { path, chunk, region, error } = part;
+fn tell_skipped(part: &SkippedPart) {
+    let SkippedPart { path, chunk, region, error } = part;
     let place = match chunk {
         Some(chunk) => format!("chunk {chunk:?}"),
         None => format!("elements from {:?}, {:?} of them,", region.start, region.count),
@@ -356,7 +356,7 @@ impl From<KindName> for Kind {
     }
 }
 
-impl From<LibraryVersion> for Structures {
+impl From<LibraryVersion> for FileStructures {
     fn from(version: LibraryVersion) -> Self {
         match version {
             LibraryVersion::V18 => Self::V18,

@@ -1,5 +1,5 @@
 //! `ncirrus dump`: CDL, as ncdump prints it.
-use super::{Output, finish};
+use super::{StandardOutput, finish};
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use ncirrus::{Dataset, LeftOut, Result, Session, cdl};
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(short = 'x')]
     ncml: bool,
     #[command(flatten)]
-    reading: super::reading::Reading,
+    reading: super::reading::ReadingOptions,
 }
 
 /// How indices are counted.
@@ -88,7 +88,7 @@ impl From<Indices> for cdl::IndexOrder {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let dataset = args.reading.open(&args.url, session)?;
-    let mut out = Output::new();
+    let mut out = StandardOutput::new();
     if args.kind {
         return finish(writeln!(out, "{}", dataset.kind()).and_then(|()| out.flush()));
     }
@@ -117,20 +117,20 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     Ok(exit::after(finish(flushed)?, &left_out))
 }
 
-fn options(args: &Args, dataset: &Dataset) -> cdl::Options {
+fn options(args: &Args, dataset: &Dataset) -> cdl::PrintOptions {
     let data = match (args.header, args.coordinates) {
         (true, _) => cdl::DataChoice::HeaderOnly,
         (_, true) => cdl::DataChoice::Coordinates,
         _ => cdl::DataChoice::All,
     };
-    let annotation = |style| move |order: Indices| cdl::Annotation { style, order: order.into() };
+    let annotation = |style| move |order: Indices| cdl::IndexAnnotation { style, order: order.into() };
     let brief = args.brief.map(annotation(cdl::AnnotationStyle::Brief));
     let times = match (args.times, args.iso_times) {
         (_, true) => Some(cdl::TimeStyle::T),
         (true, _) => Some(cdl::TimeStyle::Blank),
         _ => None,
     };
-    cdl::Options {
+    cdl::PrintOptions {
         name: args.name.clone().unwrap_or_else(|| dataset.name().to_owned()),
         data,
         variables: args.variables.clone(),
@@ -142,7 +142,7 @@ fn options(args: &Args, dataset: &Dataset) -> cdl::Options {
         times,
         annotation: brief.or(args.full.map(annotation(cdl::AnnotationStyle::Full))),
         classic: ncirrus::is_classic_model(dataset),
-        ..cdl::Options::default()
+        ..cdl::PrintOptions::default()
     }
 }
 

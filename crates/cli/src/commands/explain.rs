@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    reading: super::reading::Reading,
+    reading: super::reading::ReadingOptions,
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {

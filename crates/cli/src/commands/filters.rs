@@ -3,7 +3,7 @@ use super::finish;
 use crate::exit;
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
-use ncirrus::{CodecEntry, CodecSpec, Dataset, Origin, Registry, Result, Session};
+use ncirrus::{CodecEntry, CodecOrigin, CodecRegistry, CodecSpec, Dataset, Result, Session};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     Ok(if complete { code } else { ExitCode::from(exit::PARTIAL) })
 }
 
-fn list(out: &mut impl Write, registry: &Registry, verbose: bool) -> io::Result<()> {
+fn list(out: &mut impl Write, registry: &CodecRegistry, verbose: bool) -> io::Result<()> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for entry in registry.known() {
         let mut row = row(&entry, verbose);
@@ -61,10 +61,10 @@ fn list(out: &mut impl Write, registry: &Registry, verbose: bool) -> io::Result<
 }
 
 /// Whether a plugin has a filter that a built-in one goes before.
-fn is_shadowed(entry: &CodecEntry, registry: &Registry) -> bool {
+fn is_shadowed(entry: &CodecEntry, registry: &CodecRegistry) -> bool {
     let used = entry.hdf5.and_then(|id| registry.entry(&CodecSpec::hdf5(id, &[])));
-    matches!(entry.origin, Origin::Plugin { filter: Some(_), .. })
-        && used.is_some_and(|used| used.origin == Origin::BuiltIn)
+    matches!(entry.origin, CodecOrigin::Plugin { filter: Some(_), .. })
+        && used.is_some_and(|used| used.origin == CodecOrigin::BuiltIn)
 }
 
 fn row(entry: &CodecEntry, verbose: bool) -> Vec<String> {
@@ -81,7 +81,7 @@ fn row(entry: &CodecEntry, verbose: bool) -> Vec<String> {
 }
 
 /// One row for each filter of each variable, and whether all can be read.
-fn needs(dataset: &Dataset, registry: &Registry) -> Result<(Vec<Vec<String>>, bool)> {
+fn needs(dataset: &Dataset, registry: &CodecRegistry) -> Result<(Vec<Vec<String>>, bool)> {
     let (mut rows, mut complete) = (Vec::new(), true);
     let model = dataset.model()?;
     for var in model.variables() {
@@ -144,10 +144,10 @@ fn from(entry: &CodecEntry, verbose: bool) -> String {
         _ => path.display().to_string(),
     };
     match &entry.origin {
-        Origin::Plugin { filter: None, codec } => {
+        CodecOrigin::Plugin { filter: None, codec } => {
             format!("built in, named by {}", codec.as_deref().map_or("configuration".to_owned(), show))
         }
-        Origin::Plugin { filter: Some(filter), codec } => match codec {
+        CodecOrigin::Plugin { filter: Some(filter), codec } => match codec {
             Some(codec) if codec != filter => format!("{}, named by {}", show(filter), show(codec)),
             None if !entry.v2.is_empty() => format!("{}, named by configuration", show(filter)),
             _ => show(filter),
@@ -159,7 +159,7 @@ fn from(entry: &CodecEntry, verbose: bool) -> String {
 }
 
 /// Where plugins are looked for, and what was ignored there.
-fn places(out: &mut impl Write, registry: &Registry) -> io::Result<()> {
+fn places(out: &mut impl Write, registry: &CodecRegistry) -> io::Result<()> {
     let directories = registry.plugin_directories();
     writeln!(out, "\n{HEADING}Directories of plugins{HEADING:#}")?;
     if directories.is_empty() {

@@ -1,6 +1,6 @@
 //! `ncirrus fragments`: what aggregated variables are put together from.
 use super::finish;
-use super::reading::Reading;
+use super::reading::ReadingOptions;
 use crate::exit;
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingOptions,
 }
 
 const NAME: Style = Style::new().bold();
@@ -39,8 +39,13 @@ const FAULT: Style = AnsiColor::Red.on_default();
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let dataset = args.reading.open(&args.url, session)?;
     let wanted = wanted(&dataset, args.variable.as_deref())?;
-    let mut list =
-        List { out: BufWriter::new(anstream::stdout()), json: args.json, count: 0, faults: 0, before: 0 };
+    let mut list = FragmentList {
+        out: BufWriter::new(anstream::stdout()),
+        json: args.json,
+        count: 0,
+        faults: 0,
+        before: 0,
+    };
     let mut written = list.begin();
     for (variable, selection) in &wanted {
         if written.is_err() {
@@ -75,7 +80,7 @@ fn wanted(dataset: &Dataset, variable: Option<&str>) -> Result<Vec<(Variable, Se
 }
 
 /// What is printed while it is found: there may be a million of them.
-struct List<W> {
+struct FragmentList<W> {
     out: W,
     json: bool,
     /// Fragments of the variable, of all variables as JSON.
@@ -85,7 +90,7 @@ struct List<W> {
     before: usize,
 }
 
-impl<W: Write> List<W> {
+impl<W: Write> FragmentList<W> {
     fn begin(&mut self) -> io::Result<()> {
         if self.json { write!(self.out, "[") } else { Ok(()) }
     }

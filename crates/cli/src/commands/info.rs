@@ -21,7 +21,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     attributes: bool,
     #[command(flatten)]
-    reading: super::reading::Reading,
+    reading: super::reading::ReadingOptions,
 }
 
 const NAME: Style = Style::new().bold();

@@ -1,5 +1,5 @@
 //! `ncirrus keys`: the raw objects of a store.
-use super::{Output, finish};
+use super::{StandardOutput, finish};
 use clap::Args as ClapArgs;
 use ncirrus::places::{Key, KeysOptions};
 use ncirrus::{Result, Session};
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let mut out = Output::new();
+    let mut out = StandardOutput::new();
     if let Some(key) = &args.get {
         let got = ncirrus::places::get(&args.url, key, &mut out, session);
         return out.failed().unwrap_or_else(|| got.and_then(|_| finish(out.flush())));

@@ -1,7 +1,7 @@
 //! `ncirrus ls`: the datasets below a prefix.
 use super::{finish, show_size};
 use clap::Args as ClapArgs;
-use ncirrus::places::{Found, ListOptions};
+use ncirrus::places::{FoundDataset, ListOptions};
 use ncirrus::{Result, Session};
 use serde_json::json;
 use std::io::{self, Write};
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     finish(out.flush()).map(|_| outcome)
 }
 
-fn show(out: &mut impl Write, found: &Found, args: &Args) -> io::Result<()> {
+fn show(out: &mut impl Write, found: &FoundDataset, args: &Args) -> io::Result<()> {
     if args.json {
         let line = json!({"path": found.path, "kind": found.kind.as_str(), "size": found.size});
         return writeln!(out, "{line}");
@@ -62,6 +62,6 @@ fn show(out: &mut impl Write, found: &Found, args: &Args) -> io::Result<()> {
         write!(out, "{size:>9}  ")?;
     }
     let path = if found.path.is_empty() { super::shown(&args.url) } else { found.path.clone() };
-    let slash = if found.kind == ncirrus::places::Kind::Prefix { "/" } else { "" };
+    let slash = if found.kind == ncirrus::places::PlaceKind::Prefix { "/" } else { "" };
     writeln!(out, "{:<15} {}{slash}", found.kind, crate::hint::escaped(&path))
 }

@@ -13,7 +13,7 @@ pub(crate) struct MasterArgs {
     convention: Option<ConventionName>,
     /// Kind of the master [default: by its name, else netCDF-4].
     #[arg(long, value_enum, value_name = "KIND")]
-    format: Option<Format>,
+    format: Option<MasterFormat>,
     /// Write names relative to the master (the default).
     #[arg(long, group = "naming")]
     relative: bool,
@@ -50,7 +50,7 @@ enum ConventionName {
 
 /// Kinds of masters.
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum MasterFormat {
     /// netCDF-3 classic (CDF-1).
     Nc3,
     /// netCDF-3 with 64-bit data (CDF-5).
@@ -104,13 +104,13 @@ impl From<ConventionName> for Convention {
     }
 }
 
-impl From<Format> for Kind {
-    fn from(format: Format) -> Self {
+impl From<MasterFormat> for Kind {
+    fn from(format: MasterFormat) -> Self {
         match format {
-            Format::Nc3 => Self::Nc3,
-            Format::Nc5 => Self::Nc5,
-            Format::Nc4 => Self::Nc4,
-            Format::Nczarr => Self::NcZarr,
+            MasterFormat::Nc3 => Self::Nc3,
+            MasterFormat::Nc5 => Self::Nc5,
+            MasterFormat::Nc4 => Self::Nc4,
+            MasterFormat::Nczarr => Self::NcZarr,
         }
     }
 }

@@ -45,12 +45,12 @@ pub(crate) fn shown(address: &str) -> String {
 }
 
 /// Standard output that remembers how it failed: a pipe that was closed, a disk that is full.
-pub(crate) struct Output {
+pub(crate) struct StandardOutput {
     out: io::BufWriter<io::StdoutLock<'static>>,
     failure: Option<io::Error>,
 }
 
-impl Output {
+impl StandardOutput {
     pub(crate) fn new() -> Self {
         Self { out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()), failure: None }
     }
@@ -69,7 +69,7 @@ impl Output {
     }
 }
 
-impl io::Write for Output {
+impl io::Write for StandardOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes);
         self.note(written)

@@ -15,12 +15,12 @@ pub(crate) struct Overwrite {
         require_equals = true,
         default_missing_value = "fitting"
     )]
-    overwrite: Option<What>,
+    overwrite: Option<OverwriteWhat>,
 }
 
 /// What is replaced.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum What {
+enum OverwriteWhat {
     /// What is of the kind that is written.
     #[value(hide = true)]
     Fitting,
@@ -36,6 +36,6 @@ impl Overwrite {
 
     /// Whether any dataset is replaced.
     pub(crate) fn is_any(self) -> bool {
-        self.overwrite == Some(What::Any)
+        self.overwrite == Some(OverwriteWhat::Any)
     }
 }

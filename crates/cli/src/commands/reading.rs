@@ -1,10 +1,10 @@
 //! Options on what is seen in a dataset that is read.
 use clap::{Args, ValueEnum};
-use ncirrus::{Dataset, Missing, OpenOptions, Result, Session};
+use ncirrus::{Dataset, MissingChunks, OpenOptions, Result, Session};
 
 /// Options on what is seen in a dataset that is read.
 #[derive(Args)]
-pub(crate) struct Reading {
+pub(crate) struct ReadingOptions {
     /// Show an aggregation as it is stored: the descriptions of its fragments, not their data.
     #[arg(long, help_heading = "Aggregations")]
     raw: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Reading {
     substitute: Vec<(String, String)>,
 }
 
-impl Reading {
+impl ReadingOptions {
     /// Opens the dataset that a command is about.
     pub(crate) fn open(&self, url: &str, session: &Session) -> Result<Dataset> {
         let options = OpenOptions {
@@ -31,7 +31,7 @@ impl Reading {
 
 /// What fragments do that are not there.
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Absent {
+pub(crate) enum AbsentChoice {
     /// Their elements are missing values, and the first of them are named.
     Fill,
     /// Reading them is an error.
@@ -40,12 +40,12 @@ pub(crate) enum Absent {
     Report,
 }
 
-impl From<Absent> for Missing {
-    fn from(absent: Absent) -> Self {
+impl From<AbsentChoice> for MissingChunks {
+    fn from(absent: AbsentChoice) -> Self {
         match absent {
-            Absent::Fill => Self::Fill,
-            Absent::Error => Self::Error,
-            Absent::Report => Self::Report,
+            AbsentChoice::Fill => Self::Fill,
+            AbsentChoice::Error => Self::Error,
+            AbsentChoice::Report => Self::Report,
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// Path or URL of the master.
     url: String,
     #[command(flatten)]
-    how: How,
+    how: RenameRule,
     /// Only the fragments of this variable.
     #[arg(short = 'V', long, value_name = "VAR")]
     variable: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 /// How names change.
 #[derive(ClapArgs)]
 #[group(required = true, multiple = false)]
-struct How {
+struct RenameRule {
     /// Replace the folders in the names; their last parts stay.
     #[arg(long, value_name = "P")]
     prefix: Option<String>,
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     super::finish(writeln!(out, "{} names changed", renamed.len()))
 }
 
-fn relocation(how: &How) -> Result<Relocation> {
+fn relocation(how: &RenameRule) -> Result<Relocation> {
     if let Some(prefix) = &how.prefix {
         return Ok(Relocation::Prefix(prefix.clone()));
     }

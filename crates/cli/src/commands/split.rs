@@ -1,5 +1,5 @@
 //! `ncirrus split`: a dataset as an aggregation of many files.
-use super::master::{Format, MasterArgs, progress_bar};
+use super::master::{MasterArgs, MasterFormat, progress_bar};
 use clap::Args as ClapArgs;
 use ncirrus::aggregate::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 use ncirrus::{Error, Kind, Result, Session};
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     fragments: Option<String>,
     /// Kind of the fragments [default: netCDF-4, or the master's kind when it is netCDF-3].
     #[arg(long, value_enum, value_name = "KIND")]
-    fragment_format: Option<Format>,
+    fragment_format: Option<MasterFormat>,
     /// Cut with the arithmetic of S3netCDF4; where it would lose elements, that is an error.
     #[arg(long)]
     like_s3netcdf4: bool,

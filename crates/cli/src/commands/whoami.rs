@@ -1,9 +1,9 @@
 //! `ncirrus whoami`: whose name would be used with an address, and why.
 use super::finish;
 use clap::Args as ClapArgs;
-use ncirrus::store::config::{LoginKind, Settings};
+use ncirrus::store::config::{ConfigSettings, LoginKind};
 use ncirrus::store::{Scheme, Url};
-use ncirrus::{Probe, Result, Session};
+use ncirrus::{AddressProbe, Result, Session};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 }
 
 /// A line of what is told: name, value, and why it is so.
-type Row = (&'static str, String, Option<String>);
+type ToldRow = (&'static str, String, Option<String>);
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let url = Url::parse(&args.url)?;
@@ -45,9 +45,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
 }
 
 #[cfg(feature = "cloud")]
-fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<Row>>> {
-    use ncirrus::store::Identity;
-    let Some((bucket, found)) = Identity::of(url, session.store_options())? else { return Ok(None) };
+fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<ToldRow>>> {
+    use ncirrus::store::BucketIdentity;
+    let Some((bucket, found)) = BucketIdentity::of(url, session.store_options())? else { return Ok(None) };
     let proxy =
         Url::parse(&found.endpoint.value).ok().and_then(|server| session.settings().proxy_of(&server));
     let mut rows = vec![
@@ -72,11 +72,11 @@ fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<Row>>> {
 }
 
 #[cfg(not(feature = "cloud"))]
-fn of_bucket(_: &Url, _: &Session) -> Result<Option<Vec<Row>>> {
+fn of_bucket(_: &Url, _: &Session) -> Result<Option<Vec<ToldRow>>> {
     Ok(None)
 }
 
-fn of_others(url: &Url, settings: &Settings) -> Vec<Row> {
+fn of_others(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
     match url.scheme() {
         Scheme::Http | Scheme::Https => of_server(url, settings),
         Scheme::File => vec![("credentials", "this process: the file system decides".to_owned(), None)],
@@ -84,7 +84,7 @@ fn of_others(url: &Url, settings: &Settings) -> Vec<Row> {
     }
 }
 
-fn of_server(url: &Url, settings: &Settings) -> Vec<Row> {
+fn of_server(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
     let login = settings.login(url);
     let (who, why) = match &login {
         Some(login) => {
@@ -101,17 +101,17 @@ fn of_server(url: &Url, settings: &Settings) -> Vec<Row> {
     rows
 }
 
-fn told(probe: &Probe) -> String {
+fn told(probe: &AddressProbe) -> String {
     match probe {
-        Probe::Object(bytes) => format!("there is an object of {bytes} bytes"),
-        Probe::Prefix(names) => format!("may be listed; {names} names on the first page"),
-        Probe::Absent => {
+        AddressProbe::Object(bytes) => format!("there is an object of {bytes} bytes"),
+        AddressProbe::Prefix(names) => format!("may be listed; {names} names on the first page"),
+        AddressProbe::Absent => {
             "no object of that name (nor was a prefix looked for); the server answers".to_owned()
         }
     }
 }
 
-fn show(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+fn show(out: &mut impl Write, rows: &[ToldRow]) -> io::Result<()> {
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     for (name, value, why) in rows {
         let why = why.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
@@ -120,7 +120,7 @@ fn show(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
     Ok(())
 }
 
-fn show_json(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+fn show_json(out: &mut impl Write, rows: &[ToldRow]) -> io::Result<()> {
     let mut all: Map<String, Value> = Map::new();
     for (name, value, why) in rows {
         let told = match why {

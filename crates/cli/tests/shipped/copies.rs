@@ -3,7 +3,7 @@ use super::sources::{self, Source};
 use super::{is_large, none, run, str_of, whole};
 use crate::fixtures::FIXTURES;
 use crate::support::{difference, open, session, temp, values};
-use ncirrus::{CopyOptions, CreateOptions, Dataset, Kind, Session, Structures, copy};
+use ncirrus::{CopyOptions, CreateOptions, Dataset, FileStructures, Kind, Session, copy};
 use std::path::Path;
 
 /// Name of a kind, the kind, whether it holds all that any dataset has.
@@ -41,9 +41,9 @@ fn real_data_are_copied_as_the_library_does() {
 #[test]
 fn fixtures_are_copied_as_the_library_does() {
     let (session, (_folder, temp)) = (session(), temp());
-    let forms = [("old", Structures::V18), ("new", Structures::V110)];
+    let forms = [("old", FileStructures::V18), ("new", FileStructures::V110)];
     let made = FIXTURES.iter().flat_map(|fixture| forms.map(|form| (fixture, form)));
-    let source = |(fixture, (form, structures)): (&crate::fixtures::Fixture, (&str, Structures))| {
+    let source = |(fixture, (form, structures)): (&crate::fixtures::Fixture, (&str, FileStructures))| {
         let id = format!("{}-{form}.nc", fixture.name);
         let path = temp.join(&id);
         fixture.write(&path, structures, &session);

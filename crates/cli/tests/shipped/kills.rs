@@ -5,7 +5,7 @@ use crate::support::{open, session, temp};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, Selection, Session, Values,
 };
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -96,7 +96,7 @@ impl Bench {
             allowed.iter().map(|path| path.and_then(|path| self.state(path))).collect();
         let last = states.last().unwrap().clone();
         assert_eq!(self.state(target), last, "{what}: of a run that was not killed");
-        let mut random = Random(what.bytes().map(u64::from).sum());
+        let mut random = RandomSource(what.bytes().map(u64::from).sum());
         let mut killed = 0;
         for round in 0..ROUNDS {
             prepare();
@@ -148,7 +148,7 @@ fn made(path: &Path, seed: u64, session: &Session) -> PathBuf {
         Ok(())
     };
     dataset.edit(define).unwrap();
-    let mut random = Random(seed);
+    let mut random = RandomSource(seed);
     let values = (0..48_000).map(|_| i32::try_from(random.below(1 << 20)).unwrap()).collect();
     let all = Selection::slab(&[0, 0], &[48, 1000]);
     dataset.variable("v").unwrap().write_values(&all, &Values::Int(values)).unwrap();

@@ -4,7 +4,7 @@ use super::{done, is_large, none, str_of};
 use crate::fixtures::FIXTURES;
 use crate::reading::{output_of, read_all, same_of};
 use crate::support::{cdl_of, difference, open, session, temp};
-use ncirrus::{Dataset, Session, Structures, TypeRef};
+use ncirrus::{Dataset, FileStructures, Session, TypeRef};
 use ncirrus_testkit::corpus::{peers_python, program};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn fixtures(temp: &Path, session: &Session) -> Vec<Source> {
     std::fs::create_dir(temp).unwrap();
     let fixture = |fixture: &crate::fixtures::Fixture| {
         let path = temp.join(format!("fixture-{}.nc", fixture.name));
-        fixture.write(&path, Structures::V18, session);
+        fixture.write(&path, FileStructures::V18, session);
         Source { id: fixture.name.to_owned(), path }
     };
     FIXTURES.iter().map(fixture).collect()

@@ -1,21 +1,21 @@
 //! Stands in for an optional filter that is not there.
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 /// A filter that only chunks without it can do with.
 #[derive(Debug)]
-pub(crate) struct Absent {
+pub(crate) struct AbsentFilter {
     /// Why it is not there.
     pub(crate) fault: CodecError,
 }
 
-impl Codec for Absent {
+impl Codec for AbsentFilter {
     fn name(&self) -> &'static str {
         "absent"
     }
 
-    fn decode_into(&self, _: &[u8], _: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(&self, _: &[u8], _: &mut [u8], _: &mut LibraryContexts) -> Result<usize, CodecError> {
         Err(self.fault.clone())
     }
 
@@ -24,13 +24,13 @@ impl Codec for Absent {
         _: &[u8],
         _: Option<usize>,
         _: usize,
-        _: &mut Buffer,
-        _: &mut Contexts,
+        _: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         Err(self.fault.clone())
     }
 
-    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(&self, _: &[u8], _: &mut ScratchBuffer, _: &mut LibraryContexts) -> Result<(), CodecError> {
         Err(self.fault.clone())
     }
 }

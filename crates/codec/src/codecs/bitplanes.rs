@@ -35,7 +35,7 @@ pub(crate) fn bit_shuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &mut
 }
 
 /// Eight rows of eight bytes, twice: compilers handle both at once.
-type Words = [[u64; 2]; 8];
+type PlaneWords = [[u64; 2]; 8];
 
 /// Bytes of such words.
 const TILE: usize = 128;
@@ -95,7 +95,7 @@ fn load(bytes: [u8; 16]) -> [u64; 2] {
 
 /// In every byte: bit `j` of word `i` becomes bit `i` of word `j`.
 #[inline]
-fn turn_bits(mut words: Words) -> Words {
+fn turn_bits(mut words: PlaneWords) -> PlaneWords {
     swap::<4>(&mut words, 4, 0x0f0f_0f0f_0f0f_0f0f);
     swap::<2>(&mut words, 2, 0x3333_3333_3333_3333);
     swap::<1>(&mut words, 1, 0x5555_5555_5555_5555);
@@ -104,7 +104,7 @@ fn turn_bits(mut words: Words) -> Words {
 
 /// Byte `j` of word `i` becomes byte `i` of word `j`.
 #[inline]
-fn turn_bytes(mut words: Words) -> Words {
+fn turn_bytes(mut words: PlaneWords) -> PlaneWords {
     swap::<4>(&mut words, 32, 0x0000_0000_ffff_ffff);
     swap::<2>(&mut words, 16, 0x0000_ffff_0000_ffff);
     swap::<1>(&mut words, 8, 0x00ff_00ff_00ff_00ff);
@@ -113,7 +113,7 @@ fn turn_bytes(mut words: Words) -> Words {
 
 /// Changes the upper part of each word with the lower part of the word `DISTANCE` behind it.
 #[inline]
-fn swap<const DISTANCE: usize>(words: &mut Words, shift: u32, lower: u64) {
+fn swap<const DISTANCE: usize>(words: &mut PlaneWords, shift: u32, lower: u64) {
     for i in (0..8).filter(|i| i & DISTANCE == 0) {
         let (first, second) = (words[i], words[i + DISTANCE]);
         let change: [u64; 2] = std::array::from_fn(|lane| ((first[lane] >> shift) ^ second[lane]) & lower);

@@ -5,11 +5,11 @@
 //! encoded length (4), all big-endian. The last block is shorter, and what is left of less than 8 elements is kept as
 //! it is.
 use super::bitplanes::{bit_shuffle, bit_unshuffle};
-use super::block::{Format, compress, compress_bound, decompress};
+use super::block::{BlockFormat, compress, compress_bound, decompress};
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
-use crate::parameters::Parameters;
-use crate::scratch::{Buffer, Contexts};
+use crate::parameters::CodecParameters;
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError as Error};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(crate) struct Bitshuffle {
     /// Bytes of a block, for writing, and for reading what is not compressed.
     block: usize,
     /// How blocks are compressed, and the level.
-    compression: Option<(Format, i32)>,
+    compression: Option<(BlockFormat, i32)>,
 }
 
 impl Bitshuffle {
@@ -31,7 +31,7 @@ impl Bitshuffle {
     ///
     /// # Errors
     /// `Malformed` for parameters that cannot be, `Unsupported` for elements without a fixed size.
-    pub(crate) fn new(parameters: &Parameters, chunk: &ChunkInfo) -> Result<Self, Error> {
+    pub(crate) fn new(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Self, Error> {
         let stated = parameters.size("elementsize")?.filter(|&size| size > 0);
         let size = stated.or(chunk.element.byte_len).filter(|&size| size > 0);
         let size = size.ok_or_else(|| Error::unsupported(NAME, "elements without a fixed size"))?;
@@ -43,8 +43,8 @@ impl Bitshuffle {
         let level = parameters.integer("level")?.and_then(|level| i32::try_from(level).ok()).unwrap_or(0);
         let compression = match parameters.integer("compression")?.unwrap_or(0) {
             0 => None,
-            2 => Some((Format::Lz4, level)),
-            3 => Some((Format::Zstd, level)),
+            2 => Some((BlockFormat::Lz4, level)),
+            3 => Some((BlockFormat::Zstd, level)),
             other => return Err(parameters.bad("compression", &Value::from(other))),
         };
         let block = elements.checked_mul(size).filter(|&len| u32::try_from(len).is_ok());
@@ -52,7 +52,7 @@ impl Bitshuffle {
         Ok(Self { size, block, compression })
     }
 
-    fn decode_plain(&self, input: &[u8], out: &mut [u8], contexts: &mut Contexts) {
+    fn decode_plain(&self, input: &[u8], out: &mut [u8], contexts: &mut LibraryContexts) {
         let whole = self.whole(out.len());
         let (blocks, rest) = out.split_at_mut(whole);
         let bytes = contexts.work.prepare(self.block.min(whole));
@@ -65,10 +65,10 @@ impl Bitshuffle {
 
     fn decode_blocks(
         &self,
-        format: Format,
+        format: BlockFormat,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Option<()> {
         let (block, mut input) = length(input.get(8..)?)?;
         let whole = self.whole(out.len());
@@ -101,10 +101,10 @@ impl Bitshuffle {
 
     fn encode_blocks(
         &self,
-        (format, level): (Format, i32),
+        (format, level): (BlockFormat, i32),
         input: &[u8],
-        out: &mut Buffer,
-        contexts: &mut Contexts,
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
     ) -> Option<()> {
         let (blocks, rest) = input.split_at(self.whole(input.len()));
         let block = self.block.min(blocks.len().max(self.size.checked_mul(8)?));
@@ -152,7 +152,7 @@ impl Codec for Bitshuffle {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let len = self.decoded_len(input)?.unwrap_or(0);
         with_room(NAME, len, out, contexts, |out, contexts| match self.compression {
@@ -164,7 +164,12 @@ impl Codec for Bitshuffle {
         })
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         if let Some(compression) = self.compression {
             let encoded = self.encode_blocks(compression, input, out, contexts);
             return encoded

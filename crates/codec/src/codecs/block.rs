@@ -1,13 +1,13 @@
 //! Compressed blocks whose decoded length is known: what stands inside of other codecs.
 use super::blosclz;
 use crate::ffi::lz4_decode;
-use crate::scratch::Contexts;
+use crate::scratch::LibraryContexts;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use zstd_safe::{CCtx, DCtx};
 
 /// How a block is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum BlockFormat {
     /// Blosc's own; it is not written.
     BloscLz,
     /// An LZ4 block.
@@ -20,54 +20,56 @@ pub(crate) enum Format {
 
 /// Decodes a block to exactly the bytes of `out`; `None` when it is not that.
 pub(crate) fn decompress(
-    format: Format,
+    format: BlockFormat,
     input: &[u8],
     out: &mut [u8],
-    contexts: &mut Contexts,
+    contexts: &mut LibraryContexts,
 ) -> Option<()> {
     let len = match format {
-        Format::BloscLz => blosclz::decode(input, out)?,
-        Format::Lz4 => lz4_decode(input, out)?,
-        Format::Snappy => snap::raw::Decoder::new().decompress(input, out).ok()?,
-        Format::Zlib => {
+        BlockFormat::BloscLz => blosclz::decode(input, out)?,
+        BlockFormat::Lz4 => lz4_decode(input, out)?,
+        BlockFormat::Snappy => snap::raw::Decoder::new().decompress(input, out).ok()?,
+        BlockFormat::Zlib => {
             contexts.inflate.get_or_insert_with(Decompressor::new).zlib_decompress(input, out).ok()?
         }
-        Format::Zstd => contexts.zstd_decoder.get_or_insert_with(DCtx::create).decompress(out, input).ok()?,
+        BlockFormat::Zstd => {
+            contexts.zstd_decoder.get_or_insert_with(DCtx::create).decompress(out, input).ok()?
+        }
     };
     (len == out.len()).then_some(())
 }
 
 /// Bytes that `len` bytes are encoded to at most.
-pub(crate) fn compress_bound(format: Format, len: usize) -> usize {
+pub(crate) fn compress_bound(format: BlockFormat, len: usize) -> usize {
     match format {
-        Format::BloscLz => 0,
-        Format::Lz4 => lz4_flex::block::get_maximum_output_size(len),
-        Format::Snappy => snap::raw::max_compress_len(len),
+        BlockFormat::BloscLz => 0,
+        BlockFormat::Lz4 => lz4_flex::block::get_maximum_output_size(len),
+        BlockFormat::Snappy => snap::raw::max_compress_len(len),
         // Blocks of 5 bytes of overhead and at least 5000 bytes, and an envelope.
-        Format::Zlib => len.saturating_add(len / 1000).saturating_add(64),
-        Format::Zstd => zstd_safe::compress_bound(len),
+        BlockFormat::Zlib => len.saturating_add(len / 1000).saturating_add(64),
+        BlockFormat::Zstd => zstd_safe::compress_bound(len),
     }
 }
 
 /// Encodes a block, and returns its length; `None` when that is not possible.
 pub(crate) fn compress(
-    format: Format,
+    format: BlockFormat,
     level: i32,
     input: &[u8],
     out: &mut [u8],
-    contexts: &mut Contexts,
+    contexts: &mut LibraryContexts,
 ) -> Option<usize> {
     match format {
-        Format::BloscLz => None,
-        Format::Lz4 => lz4_flex::block::compress_into(input, out).ok(),
-        Format::Snappy => snap::raw::Encoder::new().compress(input, out).ok(),
-        Format::Zlib => {
+        BlockFormat::BloscLz => None,
+        BlockFormat::Lz4 => lz4_flex::block::compress_into(input, out).ok(),
+        BlockFormat::Snappy => snap::raw::Encoder::new().compress(input, out).ok(),
+        BlockFormat::Zlib => {
             let kept = contexts.deflate.take().filter(|(kept, _)| *kept == level);
             let new = || CompressionLvl::new(level).ok().map(|known| (level, Compressor::new(known)));
             contexts.deflate = kept.or_else(new);
             contexts.deflate.as_mut()?.1.zlib_compress(input, out).ok()
         }
-        Format::Zstd => {
+        BlockFormat::Zstd => {
             contexts.zstd_encoder.get_or_insert_with(CCtx::create).compress(out, input, level).ok()
         }
     }

@@ -1,12 +1,12 @@
-//! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (docs/spec/nczarr.md 11.4).
-use super::block::Format;
+//! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (`docs/spec/nczarr.md` 11.4).
+use super::block::BlockFormat;
 use super::blosc2::Blosc2;
-use super::blosc2::chunk::Chunk;
+use super::blosc2::chunk::FrameChunk;
 use super::blosc2::encode::classic;
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
 use crate::ffi::{BLOSC_MAX_LEN, BLOSC_OVERHEAD, BloscBuffer, BloscOptions, blosc_encode};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ffi::CStr;
 use std::ops::Range;
 
@@ -36,13 +36,13 @@ impl Codec for Blosc {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let buffer = open(input)?;
         let len = buffer.header.decoded_len;
         with_room(NAME, len, out, contexts, |out, contexts| {
             if is_snappy(input) {
-                return Chunk::read(input)
+                return FrameChunk::read(input)
                     .ok()
                     .and_then(|chunk| chunk.decode(out, contexts))
                     .ok_or_else(damaged);
@@ -56,7 +56,7 @@ impl Codec for Blosc {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let buffer = open(input)?;
         let len = buffer.header.decoded_len;
@@ -74,7 +74,12 @@ impl Codec for Blosc {
         Ok(len)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         if input.len() > BLOSC_MAX_LEN {
             return Err(CodecError::unsupported(NAME, format!("a chunk of {} bytes", input.len())));
         }
@@ -99,7 +104,7 @@ impl Blosc {
             type_size: self.options.type_size,
             level: self.options.level,
             shuffle: u32::try_from(self.options.shuffle).unwrap_or(0),
-            format: Format::Snappy,
+            format: BlockFormat::Snappy,
         }
     }
 }

@@ -5,13 +5,13 @@ pub(crate) mod encode;
 mod filters;
 mod frame;
 
-use super::block::Format;
+use super::block::BlockFormat;
 use crate::codec::{Codec, with_room};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError};
-use array::Grid;
-use chunk::Chunk;
-use frame::{Frame, Place};
+use array::ArrayGrid;
+use chunk::FrameChunk;
+use frame::{ChunkPlace, FrameHeader};
 
 const NAME: &str = "blosc2";
 
@@ -22,7 +22,7 @@ pub(crate) struct Blosc2 {
     pub(crate) level: i32,
     /// 1: bytes, 2: bits, else nothing.
     pub(crate) shuffle: u32,
-    pub(crate) format: Format,
+    pub(crate) format: BlockFormat,
 }
 
 impl Blosc2 {
@@ -36,9 +36,9 @@ impl Blosc2 {
         let type_size = number(2).and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0);
         let type_size = type_size.or(chunk.element.byte_len).filter(|size| (1..256).contains(size));
         let format = match number(6).unwrap_or(0) {
-            0..=2 => Format::Lz4,
-            4 => Format::Zlib,
-            5 => Format::Zstd,
+            0..=2 => BlockFormat::Lz4,
+            4 => BlockFormat::Zlib,
+            5 => BlockFormat::Zstd,
             other => return Err(CodecError::malformed(NAME, format!("compressor {other} is not known"))),
         };
         Ok(Self {
@@ -63,14 +63,19 @@ impl Codec for Blosc2 {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let frame = open(input)?;
         let len = decoded_len(&frame).ok_or_else(damaged)?;
         with_room(NAME, len, out, contexts, |out, contexts| decode(&frame, input, out, contexts))
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let mut stream = out.take();
         let encoded = encode::frame(self, input, &mut stream, contexts);
         out.set(stream);
@@ -78,18 +83,24 @@ impl Codec for Blosc2 {
     }
 }
 
-fn open(input: &[u8]) -> Result<Frame, CodecError> {
-    Frame::read(input).ok_or_else(|| CodecError::malformed(NAME, "the chunk does not begin with a frame"))
+fn open(input: &[u8]) -> Result<FrameHeader, CodecError> {
+    FrameHeader::read(input)
+        .ok_or_else(|| CodecError::malformed(NAME, "the chunk does not begin with a frame"))
 }
 
-fn decoded_len(frame: &Frame) -> Option<usize> {
+fn decoded_len(frame: &FrameHeader) -> Option<usize> {
     match &frame.grid {
         Some(grid) => grid.len()?.checked_mul(frame.type_size),
         None => Some(frame.len),
     }
 }
 
-fn decode(frame: &Frame, input: &[u8], out: &mut [u8], contexts: &mut Contexts) -> Result<(), CodecError> {
+fn decode(
+    frame: &FrameHeader,
+    input: &[u8],
+    out: &mut [u8],
+    contexts: &mut LibraryContexts,
+) -> Result<(), CodecError> {
     let count = frame.chunks().ok_or_else(|| CodecError::unsupported(NAME, "chunks of different lengths"))?;
     let index = frame.index().and_then(|at| input.get(at..)).ok_or_else(damaged)?;
     if count == 0 {
@@ -108,37 +119,37 @@ fn decode(frame: &Frame, input: &[u8], out: &mut [u8], contexts: &mut Contexts) 
     }
     let mut entries = vec![0; index.len];
     index.decode(&mut entries, contexts).ok_or_else(damaged)?;
-    let target = &mut Target { frame, out, block: Vec::new(), first: Vec::new() };
+    let target = &mut DecodeTarget { frame, out, block: Vec::new(), first: Vec::new() };
     for (number, entry) in entries.as_chunks::<8>().0.iter().enumerate() {
         match frame.place(*entry).ok_or_else(damaged)? {
-            Place::At(at) => {
+            ChunkPlace::At(at) => {
                 let chunk = read(input.get(at..).ok_or_else(damaged)?)?;
                 target.decode(number, &chunk, contexts)
             }
-            Place::Zeros => target.fill(number, &[0]),
-            Place::Nan if frame.type_size == 4 => target.fill(number, &f32::NAN.to_le_bytes()),
-            Place::Nan => target.fill(number, &f64::NAN.to_le_bytes()),
+            ChunkPlace::Zeros => target.fill(number, &[0]),
+            ChunkPlace::Nan if frame.type_size == 4 => target.fill(number, &f32::NAN.to_le_bytes()),
+            ChunkPlace::Nan => target.fill(number, &f64::NAN.to_le_bytes()),
         }
         .ok_or_else(damaged)?;
     }
     Ok(())
 }
 
-fn read(input: &[u8]) -> Result<Chunk<'_>, CodecError> {
-    Chunk::read(input).map_err(|reason| CodecError::malformed(NAME, reason))
+fn read(input: &[u8]) -> Result<FrameChunk<'_>, CodecError> {
+    FrameChunk::read(input).map_err(|reason| CodecError::malformed(NAME, reason))
 }
 
 /// Where chunks are decoded to.
-struct Target<'a> {
-    frame: &'a Frame,
+struct DecodeTarget<'a> {
+    frame: &'a FrameHeader,
     out: &'a mut [u8],
     block: Vec<u8>,
     /// The first block of a chunk, where others refer to it.
     first: Vec<u8>,
 }
 
-impl Target<'_> {
-    fn decode(&mut self, number: usize, chunk: &Chunk, contexts: &mut Contexts) -> Option<()> {
+impl DecodeTarget<'_> {
+    fn decode(&mut self, number: usize, chunk: &FrameChunk, contexts: &mut LibraryContexts) -> Option<()> {
         let Some(grid) = &self.frame.grid else {
             let out = self.out.get_mut(self.frame.range(number)?)?;
             return if out.len() == chunk.len { chunk.decode(out, contexts) } else { None };
@@ -157,11 +168,11 @@ impl Target<'_> {
 
     fn decode_block(
         &mut self,
-        grid: &Grid,
+        grid: &ArrayGrid,
         number: usize,
         block: usize,
-        chunk: &Chunk,
-        contexts: &mut Contexts,
+        chunk: &FrameChunk,
+        contexts: &mut LibraryContexts,
     ) -> Option<()> {
         let size = self.frame.type_size;
         let region = grid.region(number, block);

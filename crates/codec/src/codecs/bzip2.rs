@@ -1,7 +1,7 @@
 //! bzip2 (HDF5 filter 307).
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::stream;
 use bzip2::bufread::{BzEncoder, MultiBzDecoder};
 use std::ops::Range;
@@ -32,7 +32,12 @@ impl Codec for Bzip2 {
         NAME
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         stream::decode_into(NAME, &mut MultiBzDecoder::new(input), out)
     }
 
@@ -41,7 +46,7 @@ impl Codec for Bzip2 {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        _: &mut Contexts,
+        _: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         stream::fill(NAME, &mut MultiBzDecoder::new(input), stream::up_to_last(ranges, out))
     }
@@ -51,13 +56,18 @@ impl Codec for Bzip2 {
         input: &[u8],
         expected: Option<usize>,
         limit: usize,
-        out: &mut Buffer,
-        _: &mut Contexts,
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         stream::decode_all(NAME, &mut MultiBzDecoder::new(input), (expected, input.len()), limit, out)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let mut stream = BzEncoder::new(input, bzip2::Compression::new(self.level));
         stream::decode_all(NAME, &mut stream, (Some(input.len()), input.len()), usize::MAX, out)
     }

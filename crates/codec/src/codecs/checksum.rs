@@ -1,20 +1,20 @@
 //! Checksums beside the bytes: fletcher32, crc32, crc32c, adler32.
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
 /// A sum of 32 bits, little-endian, before or after the bytes.
 #[derive(Debug)]
 pub(crate) struct Checksum {
-    pub(crate) algorithm: Algorithm,
+    pub(crate) algorithm: ChecksumAlgorithm,
     pub(crate) at_start: bool,
 }
 
 /// How the sum is made.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Algorithm {
-    /// HDF5's: sums of 16-bit big-endian words, modulo 65535 (filter 3; docs/spec/nczarr.md 11.3).
+pub(crate) enum ChecksumAlgorithm {
+    /// HDF5's: sums of 16-bit big-endian words, modulo 65535 (filter 3; `docs/spec/nczarr.md` 11.3).
     Fletcher32,
     /// That of gzip and zip.
     Crc32,
@@ -27,10 +27,10 @@ pub(crate) enum Algorithm {
 impl Codec for Checksum {
     fn name(&self) -> &'static str {
         match self.algorithm {
-            Algorithm::Fletcher32 => "fletcher32",
-            Algorithm::Crc32 => "crc32",
-            Algorithm::Crc32c => "crc32c",
-            Algorithm::Adler32 => "adler32",
+            ChecksumAlgorithm::Fletcher32 => "fletcher32",
+            ChecksumAlgorithm::Crc32 => "crc32",
+            ChecksumAlgorithm::Crc32c => "crc32c",
+            ChecksumAlgorithm::Adler32 => "adler32",
         }
     }
 
@@ -55,14 +55,24 @@ impl Codec for Checksum {
         ))
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         let range = self.peel(input)?.unwrap_or_default();
         let bytes = input.get(range).unwrap_or_default();
         copy_prefix(bytes, out);
         Ok(bytes.len())
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let sum = self.algorithm.sum(input).to_le_bytes();
         let out = out.prepare(input.len().saturating_add(4));
         let (first, second) = if self.at_start { (&sum[..], input) } else { (input, &sum[..]) };
@@ -88,7 +98,7 @@ impl Checksum {
     }
 }
 
-impl Algorithm {
+impl ChecksumAlgorithm {
     fn sum(self, bytes: &[u8]) -> u32 {
         match self {
             Self::Fletcher32 => fletcher32(bytes),

@@ -4,7 +4,7 @@
 //! only the beginning is needed, go through zlib-rs.
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::stream;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// The envelope of a deflate stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Envelope {
+pub(crate) enum DeflateEnvelope {
     Zlib,
     Gzip,
 }
@@ -21,15 +21,15 @@ pub(crate) enum Envelope {
 /// zlib (HDF5 filter 1) or gzip.
 #[derive(Debug)]
 pub(crate) struct Deflate {
-    pub(crate) envelope: Envelope,
+    pub(crate) envelope: DeflateEnvelope,
     pub(crate) level: i32,
 }
 
 impl Codec for Deflate {
     fn name(&self) -> &'static str {
         match self.envelope {
-            Envelope::Zlib => "zlib",
-            Envelope::Gzip => "gzip",
+            DeflateEnvelope::Zlib => "zlib",
+            DeflateEnvelope::Gzip => "gzip",
         }
     }
 
@@ -37,11 +37,11 @@ impl Codec for Deflate {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         match self.decode_whole(input, out, contexts) {
             // A gzip file may have several members, one after the other.
-            Ok(len) if len == out.len() || self.envelope == Envelope::Zlib => Ok(len),
+            Ok(len) if len == out.len() || self.envelope == DeflateEnvelope::Zlib => Ok(len),
             Ok(_) | Err(DecompressionError::InsufficientSpace) => {
                 stream::decode_into(self.name(), &mut self.stream(input), out)
             }
@@ -54,7 +54,7 @@ impl Codec for Deflate {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
         // The streaming decoder takes about twice as long for each byte.
@@ -69,12 +69,12 @@ impl Codec for Deflate {
         input: &[u8],
         expected: Option<usize>,
         limit: usize,
-        out: &mut Buffer,
-        contexts: &mut Contexts,
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         if let Some(len) = expected.filter(|&len| len <= limit) {
             let have = self.decode_whole(input, out.prepare(len), contexts);
-            if have == Ok(len) || (have.is_ok() && self.envelope == Envelope::Zlib) {
+            if have == Ok(len) || (have.is_ok() && self.envelope == DeflateEnvelope::Zlib) {
                 out.truncate(have.unwrap_or(0));
                 return Ok(());
             }
@@ -82,14 +82,19 @@ impl Codec for Deflate {
         stream::decode_all(self.name(), &mut self.stream(input), (expected, input.len()), limit, out)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let encoder = self.encoder(contexts)?;
         let len = match self.envelope {
-            Envelope::Zlib => {
+            DeflateEnvelope::Zlib => {
                 let bound = encoder.zlib_compress_bound(input.len());
                 encoder.zlib_compress(input, out.prepare(bound))
             }
-            Envelope::Gzip => {
+            DeflateEnvelope::Gzip => {
                 let bound = encoder.gzip_compress_bound(input.len());
                 encoder.gzip_compress(input, out.prepare(bound))
             }
@@ -104,7 +109,7 @@ impl Deflate {
     ///
     /// # Errors
     /// `Malformed` for any other level.
-    pub(crate) fn new(envelope: Envelope, level: i64) -> Result<Self, CodecError> {
+    pub(crate) fn new(envelope: DeflateEnvelope, level: i64) -> Result<Self, CodecError> {
         let codec = Self { envelope, level: 6 };
         match level {
             -1 => Ok(codec),
@@ -117,23 +122,23 @@ impl Deflate {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, DecompressionError> {
         let decoder = contexts.inflate.get_or_insert_with(Decompressor::new);
         match self.envelope {
-            Envelope::Zlib => decoder.zlib_decompress(input, out),
-            Envelope::Gzip => decoder.gzip_decompress(input, out),
+            DeflateEnvelope::Zlib => decoder.zlib_decompress(input, out),
+            DeflateEnvelope::Gzip => decoder.gzip_decompress(input, out),
         }
     }
 
     fn stream<'a>(&self, input: &'a [u8]) -> Box<dyn Read + 'a> {
         match self.envelope {
-            Envelope::Zlib => Box::new(ZlibDecoder::new(input)),
-            Envelope::Gzip => Box::new(MultiGzDecoder::new(input)),
+            DeflateEnvelope::Zlib => Box::new(ZlibDecoder::new(input)),
+            DeflateEnvelope::Gzip => Box::new(MultiGzDecoder::new(input)),
         }
     }
 
-    fn encoder<'a>(&self, contexts: &'a mut Contexts) -> Result<&'a mut Compressor, CodecError> {
+    fn encoder<'a>(&self, contexts: &'a mut LibraryContexts) -> Result<&'a mut Compressor, CodecError> {
         let reusable = contexts.deflate.take().filter(|(level, _)| *level == self.level);
         let encoder = match reusable {
             Some((_, encoder)) => encoder,

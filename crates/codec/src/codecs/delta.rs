@@ -1,8 +1,8 @@
 //! Differences between neighbours; the first element stays as it is.
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::number::{Number, NumberType};
-use crate::scratch::{Buffer, Contexts};
+use crate::number::{AnyNumber, NumberType};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "delta";
 
@@ -26,7 +26,12 @@ impl Codec for Delta {
         Ok((input.len() / self.encoded.size).checked_mul(self.decoded.size))
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         match (self.is_plain(), self.decoded.size) {
             (true, 1) => sum(input, out, u8::from_le_bytes, u8::wrapping_add, u8::to_le_bytes),
             (true, 2) => sum(input, out, u16::from_le_bytes, u16::wrapping_add, u16::to_le_bytes),
@@ -37,7 +42,12 @@ impl Codec for Delta {
         Ok(input.len() / self.encoded.size * self.decoded.size)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
         if !input.len().is_multiple_of(from) {
             let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
@@ -58,12 +68,12 @@ impl Codec for Delta {
 impl Delta {
     fn differ_any(&self, input: &[u8], out: &mut [u8]) {
         let (from, to) = (self.decoded.size, self.encoded.size);
-        let mut before = Number::Int(0);
+        let mut before = AnyNumber::Int(0);
         for (element, out) in input.chunks_exact(from).zip(out.chunks_exact_mut(to)) {
             let number = self.decoded.load(element);
             let difference = match (number, before) {
-                (Number::Int(one), Number::Int(other)) => Number::Int(one - other),
-                _ => Number::Float(self.decoded.round(number.to_f64() - before.to_f64())),
+                (AnyNumber::Int(one), AnyNumber::Int(other)) => AnyNumber::Int(one - other),
+                _ => AnyNumber::Float(self.decoded.round(number.to_f64() - before.to_f64())),
             };
             self.encoded.store(difference, out);
             before = number;
@@ -83,10 +93,10 @@ impl Delta {
         for (element, out) in elements.zip(out.chunks_exact_mut(self.decoded.size)) {
             let difference = self.encoded.load(element);
             match difference {
-                Number::Int(value) if whole => total = total.wrapping_add(wrap(value)),
+                AnyNumber::Int(value) if whole => total = total.wrapping_add(wrap(value)),
                 _ => float = self.round(float + difference.to_f64()),
             }
-            let sum = if whole { Number::Int(i128::from(total)) } else { Number::Float(float) };
+            let sum = if whole { AnyNumber::Int(i128::from(total)) } else { AnyNumber::Float(float) };
             self.decoded.store(sum, out);
         }
     }

@@ -2,20 +2,20 @@
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::number::NumberType;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
 /// One such codec.
 #[derive(Debug)]
 pub(crate) struct Elementwise {
-    pub(crate) map: Map,
+    pub(crate) map: ElementMap,
     pub(crate) decoded: NumberType,
     pub(crate) encoded: NumberType,
 }
 
 /// What is done to each element.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Map {
+pub(crate) enum ElementMap {
     /// Encoded = rounded (decoded - offset) * scale.
     ScaleOffset { scale: f64, offset: f64 },
     /// Encoded = decoded, rounded to a multiple of 1 / scale; decoding changes nothing.
@@ -29,10 +29,10 @@ pub(crate) enum Map {
 impl Codec for Elementwise {
     fn name(&self) -> &'static str {
         match self.map {
-            Map::ScaleOffset { .. } => "fixedscaleoffset",
-            Map::Quantize { .. } => "quantize",
-            Map::BitRound { .. } => "bitround",
-            Map::Cast => "astype",
+            ElementMap::ScaleOffset { .. } => "fixedscaleoffset",
+            ElementMap::Quantize { .. } => "quantize",
+            ElementMap::BitRound { .. } => "bitround",
+            ElementMap::Cast => "astype",
         }
     }
 
@@ -45,11 +45,16 @@ impl Codec for Elementwise {
     }
 
     fn peel(&self, input: &[u8]) -> Result<Option<Range<usize>>, CodecError> {
-        let keeps = !matches!(self.map, Map::ScaleOffset { .. }) && self.decoded == self.encoded;
+        let keeps = !matches!(self.map, ElementMap::ScaleOffset { .. }) && self.decoded == self.encoded;
         Ok(keeps.then_some(0..input.len()))
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         self.decode_elements(input, out);
         Ok(input.len() / self.encoded.size * self.decoded.size)
     }
@@ -59,7 +64,7 @@ impl Codec for Elementwise {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        _: &mut Contexts,
+        _: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let (from, to) = (self.encoded.size, self.decoded.size);
         for range in ranges {
@@ -71,7 +76,12 @@ impl Codec for Elementwise {
         Ok(input.len() / from * to)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
         if !input.len().is_multiple_of(from) {
             let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
@@ -97,7 +107,7 @@ impl Elementwise {
     }
 
     fn decode_tile(&self, input: &[u8], out: &mut [u8]) {
-        let Map::ScaleOffset { scale, offset } = self.map else {
+        let ElementMap::ScaleOffset { scale, offset } = self.map else {
             return cast(self.encoded, self.decoded, input, out);
         };
         let kind = self.encoded;
@@ -112,7 +122,7 @@ impl Elementwise {
     fn encode_tile(&self, input: &[u8], out: &mut [u8]) {
         let kind = self.decoded;
         match self.map {
-            Map::ScaleOffset { scale, offset } => {
+            ElementMap::ScaleOffset { scale, offset } => {
                 let (scale, offset) = (kind.round(scale), kind.round(offset));
                 with_floats(kind, self.encoded, input, out, |values| match (kind.is_float(), kind.size) {
                     (true, 2) => each(values, |value| whole(kind.round(kind.round(value - offset) * scale))),
@@ -120,7 +130,7 @@ impl Elementwise {
                     _ => each(values, |value| whole((value - offset) * scale)),
                 });
             }
-            Map::Quantize { scale } => {
+            ElementMap::Quantize { scale } => {
                 let scale = kind.round(scale);
                 with_floats(kind, self.encoded, input, out, |values| match (kind.is_float(), kind.size) {
                     (true, 2) => each(values, |value| kind.round(whole(kind.round(scale * value)) / scale)),
@@ -128,14 +138,14 @@ impl Elementwise {
                     _ => each(values, |value| whole(scale * value) / scale),
                 });
             }
-            Map::BitRound { dropped } => {
+            ElementMap::BitRound { dropped } => {
                 let mut words = [0; TILE];
                 let words = words.get_mut(..input.len() / kind.size).unwrap_or_default();
                 kind.load_words(input, words);
                 round_bits(words, dropped);
                 kind.store_words(words, out);
             }
-            Map::Cast => cast(kind, self.encoded, input, out),
+            ElementMap::Cast => cast(kind, self.encoded, input, out),
         }
     }
 }

@@ -2,7 +2,7 @@
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
 use crate::ffi::lz4_decode;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use lz4_flex::block::{compress_into, get_maximum_output_size};
 
 const NAME: &str = "lz4";
@@ -60,13 +60,18 @@ impl Codec for Lz4 {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let len = self.decoded_len(input)?.unwrap_or(0);
         with_room(NAME, len, out, contexts, |out, _| self.decode_whole(input, out))
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         match *self {
             Self::Whole => encode_whole(input, out),
             Self::Blocks { block_len } => encode_blocks(input, block_len, out, &mut contexts.spare),
@@ -108,7 +113,7 @@ fn length(input: &[u8]) -> Option<(usize, &[u8])> {
     Some((usize::try_from(u32::from_be_bytes(*len)).ok()?, rest))
 }
 
-fn encode_whole(input: &[u8], out: &mut Buffer) -> Result<(), CodecError> {
+fn encode_whole(input: &[u8], out: &mut ScratchBuffer) -> Result<(), CodecError> {
     let len = u32::try_from(input.len()).map_err(|_| too_long(input.len()))?;
     let room = out.prepare(4 + get_maximum_output_size(input.len()));
     let (head, body) = room.split_at_mut(4);
@@ -122,8 +127,8 @@ fn encode_whole(input: &[u8], out: &mut Buffer) -> Result<(), CodecError> {
 fn encode_blocks(
     input: &[u8],
     block_len: usize,
-    out: &mut Buffer,
-    spare: &mut Buffer,
+    out: &mut ScratchBuffer,
+    spare: &mut ScratchBuffer,
 ) -> Result<(), CodecError> {
     let block_len = block_len.min(input.len().max(1));
     let stated = u32::try_from(block_len).map_err(|_| too_long(block_len))?;

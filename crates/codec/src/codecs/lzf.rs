@@ -7,7 +7,7 @@ mod encode;
 
 use crate::CodecError;
 use crate::codec::{Codec, copy_match, copy_prefix};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "lzf";
 
@@ -23,17 +23,22 @@ impl Codec for Lzf {
     fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
         let mut len = 0usize;
         let mut rest = input;
-        while let Some((piece, behind)) = Piece::read(rest)? {
+        while let Some((piece, behind)) = LzfPiece::read(rest)? {
             len = len.saturating_add(piece.len());
             rest = behind;
         }
         Ok(Some(len))
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         let mut at = 0usize;
         let mut rest = input;
-        while let Some((piece, behind)) = Piece::read(rest)? {
+        while let Some((piece, behind)) = LzfPiece::read(rest)? {
             piece.write(out, at)?;
             at = at.saturating_add(piece.len());
             rest = behind;
@@ -41,7 +46,12 @@ impl Codec for Lzf {
         Ok(at)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let mut stream = out.take();
         encode::encode(input, &mut stream);
         out.set(stream);
@@ -50,12 +60,12 @@ impl Codec for Lzf {
 }
 
 /// One step of the stream.
-enum Piece<'a> {
+enum LzfPiece<'a> {
     Literal(&'a [u8]),
     Repeat { len: usize, distance: usize },
 }
 
-impl<'a> Piece<'a> {
+impl<'a> LzfPiece<'a> {
     /// The first piece, and what follows it; `None` at the end.
     fn read(input: &'a [u8]) -> Result<Option<(Self, &'a [u8])>, CodecError> {
         let Some((&control, rest)) = input.split_first() else { return Ok(None) };

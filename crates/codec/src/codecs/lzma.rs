@@ -1,8 +1,8 @@
 //! LZMA in its three envelopes: `.xz`, `.lzma` and none.
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::parameters::Parameters;
-use crate::scratch::{Buffer, Contexts};
+use crate::parameters::CodecParameters;
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::stream;
 use lzma_rust2::{CheckType, Lzma2Reader, LzmaReader, XzOptions, XzReader, XzWriter};
 use serde_json::Value;
@@ -22,13 +22,13 @@ const PRESET_DICTIONARIES: [u32; 10] =
 /// LZMA.
 #[derive(Debug)]
 pub(crate) struct Lzma {
-    envelope: Envelope,
+    envelope: LzmaEnvelope,
     preset: u32,
     check: CheckType,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Envelope {
+enum LzmaEnvelope {
     Xz,
     Alone,
     /// An LZMA2 stream with that dictionary.
@@ -42,14 +42,14 @@ impl Lzma {
     ///
     /// # Errors
     /// `Malformed` or `Unsupported` for parameters that cannot be.
-    pub(crate) fn new(parameters: &Parameters) -> Result<Self, CodecError> {
+    pub(crate) fn new(parameters: &CodecParameters) -> Result<Self, CodecError> {
         let preset = parameters.integer("preset")?.unwrap_or(6);
         // The bit for the extreme variants of the presets changes the encoder's effort only.
         let preset = u32::try_from(preset & 0x1f).unwrap_or(6).min(9);
         let envelope = match parameters.integer("format")?.unwrap_or(1) {
-            0 | 1 => Envelope::Xz,
-            2 => Envelope::Alone,
-            3 => Envelope::Raw { dictionary: raw_dictionary(parameters)? },
+            0 | 1 => LzmaEnvelope::Xz,
+            2 => LzmaEnvelope::Alone,
+            3 => LzmaEnvelope::Raw { dictionary: raw_dictionary(parameters)? },
             other => return Err(parameters.bad("format", &Value::from(other))),
         };
         let check = match parameters.integer("check")?.unwrap_or(-1) {
@@ -64,11 +64,11 @@ impl Lzma {
 
     fn stream<'a>(&self, input: &'a [u8]) -> Result<Box<dyn Read + 'a>, CodecError> {
         Ok(match self.envelope {
-            Envelope::Xz => Box::new(XzReader::new_mem_limit(input, true, DICTIONARY_KIB)),
-            Envelope::Alone => {
+            LzmaEnvelope::Xz => Box::new(XzReader::new_mem_limit(input, true, DICTIONARY_KIB)),
+            LzmaEnvelope::Alone => {
                 Box::new(LzmaReader::new_mem_limit(input, DICTIONARY_KIB, None).map_err(|error| bad(&error))?)
             }
-            Envelope::Raw { dictionary } => Box::new(Lzma2Reader::new(input, dictionary, None)),
+            LzmaEnvelope::Raw { dictionary } => Box::new(Lzma2Reader::new(input, dictionary, None)),
         })
     }
 }
@@ -78,7 +78,12 @@ impl Codec for Lzma {
         NAME
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         stream::decode_into(NAME, &mut self.stream(input)?, out)
     }
 
@@ -87,7 +92,7 @@ impl Codec for Lzma {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        _: &mut Contexts,
+        _: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         stream::fill(NAME, &mut self.stream(input)?, stream::up_to_last(ranges, out))
     }
@@ -97,14 +102,19 @@ impl Codec for Lzma {
         input: &[u8],
         expected: Option<usize>,
         limit: usize,
-        out: &mut Buffer,
-        _: &mut Contexts,
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         stream::decode_all(NAME, &mut self.stream(input)?, (expected, input.len()), limit, out)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        if !matches!(self.envelope, Envelope::Xz) {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
+        if !matches!(self.envelope, LzmaEnvelope::Xz) {
             return Err(CodecError::unsupported(NAME, "only the xz format is written"));
         }
         let mut options = XzOptions::with_preset(self.preset);
@@ -119,12 +129,12 @@ impl Codec for Lzma {
 }
 
 /// The dictionary of a stream without an envelope: its only filter must be LZMA2 (0x21).
-fn raw_dictionary(parameters: &Parameters) -> Result<u32, CodecError> {
+fn raw_dictionary(parameters: &CodecParameters) -> Result<u32, CodecError> {
     let filters = parameters.get("filters").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let [Value::Object(filter)] = filters else {
         return Err(CodecError::unsupported(NAME, format!("{} filters instead of one", filters.len())));
     };
-    let filter = Parameters::new(NAME, filter);
+    let filter = CodecParameters::new(NAME, filter);
     if filter.integer("id")? != Some(0x21) {
         return Err(CodecError::unsupported(NAME, "a filter other than lzma2"));
     }

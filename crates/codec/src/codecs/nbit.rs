@@ -1,9 +1,9 @@
 //! N-bit packing (HDF5 filter 5): of every number only the bits that its type gives a meaning, highest first, one
 //! number after the other without gaps (docs/spec/hdf5-netcdf4.md G.2).
 use crate::CodecError;
-use crate::bits::{BitWriter, Bits};
+use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Codec, with_room};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "nbit";
 
@@ -13,24 +13,24 @@ const MOST_DEPTH: usize = 32;
 /// N-bit packing of elements of one type.
 #[derive(Debug)]
 pub(crate) struct Nbit {
-    element: Field,
+    element: NbitField,
     /// Elements of a chunk.
     count: usize,
 }
 
 /// What an element, or a part of it, is made of.
 #[derive(Debug)]
-enum Field {
-    Number(Number),
+enum NbitField {
+    Number(NbitNumber),
     /// As many of the field as fit.
     Array {
         len: usize,
-        field: Box<Field>,
+        field: Box<NbitField>,
     },
     /// Fields and where they begin.
     Compound {
         len: usize,
-        members: Vec<(usize, Field)>,
+        members: Vec<(usize, NbitField)>,
     },
     /// Bytes that are kept as they are.
     Plain(usize),
@@ -38,7 +38,7 @@ enum Field {
 
 /// A number of `len` bytes, of which `bits` bits from bit `offset` on are kept.
 #[derive(Debug, Clone, Copy)]
-struct Number {
+struct NbitNumber {
     len: usize,
     big_endian: bool,
     bits: u32,
@@ -61,7 +61,7 @@ impl Nbit {
             return Ok(None);
         }
         let mut words = fields.iter().copied();
-        let element = Field::parse(&mut words, 0).ok_or_else(|| {
+        let element = NbitField::parse(&mut words, 0).ok_or_else(|| {
             CodecError::malformed(NAME, format!("parameters {parameters:?} describe no type"))
         })?;
         Ok(Some(Self { element, count: usize::try_from(*count).unwrap_or(usize::MAX) }))
@@ -72,9 +72,9 @@ impl Nbit {
             let reason = format!("{} bytes do not hold the chunk", input.len());
             return Err(CodecError::malformed(NAME, reason));
         }
-        let bits = &mut Bits::new(input);
+        let bits = &mut BitReader::new(input);
         match &self.element {
-            Field::Number(number) => number.unpack_all(bits, out),
+            NbitField::Number(number) => number.unpack_all(bits, out),
             field => {
                 out.fill(0);
                 out.chunks_exact_mut(field.len()).for_each(|out| field.unpack(bits, out));
@@ -108,13 +108,18 @@ impl Codec for Nbit {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let len = self.count.saturating_mul(self.element.len());
         with_room(NAME, len, out, contexts, |out, _| self.decode_whole(input, out))
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let (elements, tail) = input.split_at(input.len() / self.element.len() * self.element.len());
         if !tail.is_empty() {
             return Err(CodecError::unsupported(
@@ -128,7 +133,7 @@ impl Codec for Nbit {
         room.fill(0);
         let mut bits = BitWriter::new(room);
         match &self.element {
-            Field::Number(number) => number.pack_all(&mut bits, elements),
+            NbitField::Number(number) => number.pack_all(&mut bits, elements),
             field => elements.chunks_exact(field.len()).for_each(|element| field.pack(&mut bits, element)),
         }
         bits.finish();
@@ -136,14 +141,14 @@ impl Codec for Nbit {
     }
 }
 
-impl Field {
+impl NbitField {
     fn parse(words: &mut impl Iterator<Item = u32>, depth: usize) -> Option<Self> {
         let (class, len) = (words.next()?, usize::try_from(words.next()?).ok().filter(|&len| len > 0)?);
         if depth > MOST_DEPTH {
             return None;
         }
         match class {
-            1 => Number::parse(len, words).map(Self::Number),
+            1 => NbitNumber::parse(len, words).map(Self::Number),
             2 => {
                 let field = Box::new(Self::parse(words, depth + 1)?);
                 (len.is_multiple_of(field.len())).then_some(Self::Array { len, field })
@@ -185,7 +190,7 @@ impl Field {
     }
 
     /// Unpacks into bytes that are zero.
-    fn unpack(&self, bits: &mut Bits, out: &mut [u8]) {
+    fn unpack(&self, bits: &mut BitReader, out: &mut [u8]) {
         match self {
             Self::Number(number) => number.unpack(bits, out),
             Self::Array { field, .. } => {
@@ -212,7 +217,7 @@ impl Field {
     }
 }
 
-impl Number {
+impl NbitNumber {
     fn parse(len: usize, words: &mut impl Iterator<Item = u32>) -> Option<Self> {
         let (order, bits, offset) = (words.next()?, words.next()?, words.next()?);
         let end = usize::try_from(bits.checked_add(offset)?).ok()?;
@@ -220,7 +225,7 @@ impl Number {
         sound.then_some(Self { len, big_endian: order == 1, bits, offset })
     }
 
-    fn unpack_all(self, bits: &mut Bits, out: &mut [u8]) {
+    fn unpack_all(self, bits: &mut BitReader, out: &mut [u8]) {
         match self.len {
             1 => self.unpack_words::<1>(bits, out),
             2 => self.unpack_words::<2>(bits, out),
@@ -234,7 +239,7 @@ impl Number {
     }
 
     /// All numbers of a length that fits into a word.
-    fn unpack_words<const N: usize>(self, bits: &mut Bits, out: &mut [u8]) {
+    fn unpack_words<const N: usize>(self, bits: &mut BitReader, out: &mut [u8]) {
         for out in out.as_chunks_mut::<N>().0 {
             let word = (bits.take_long(self.bits) << self.offset).to_le_bytes();
             *out = if self.big_endian {
@@ -266,7 +271,7 @@ impl Number {
     }
 
     /// One number of any length, into bytes that are zero.
-    fn unpack(self, bits: &mut Bits, out: &mut [u8]) {
+    fn unpack(self, bits: &mut BitReader, out: &mut [u8]) {
         for (place, shift, count) in self.pieces() {
             if let Some(out) = out.get_mut(place) {
                 *out |= (bits.take(count) << shift).to_le_bytes()[0];

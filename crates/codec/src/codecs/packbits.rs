@@ -1,7 +1,7 @@
 //! Truth values, eight to a byte, the first one in the highest bit; the first byte counts the unused bits at the end.
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "packbits";
 
@@ -27,7 +27,12 @@ impl Codec for PackBits {
         }
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         let len = self.decoded_len(input)?.unwrap_or(0);
         let packed = input.get(1..).unwrap_or_default();
         let within = len.min(out.len());
@@ -43,7 +48,12 @@ impl Codec for PackBits {
         Ok(len)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         if let Some(other) = input.iter().find(|value| **value > 1) {
             return Err(CodecError::unsupported(NAME, format!("the value {other}: it keeps 0 and 1")));
         }

@@ -4,9 +4,9 @@
 //! A chunk is the number of bits (4 bytes), the length of the smallest value (1 byte: 8), that value (8 bytes), nothing
 //! up to byte 21, and the packed distances, highest bit first. All ones stand for the fill value, if there is one.
 use crate::CodecError;
-use crate::bits::{BitWriter, Bits};
+use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Codec, with_room};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "scaleoffset";
 const HEAD: usize = 21;
@@ -14,7 +14,7 @@ const HEAD: usize = 21;
 /// Scale-offset packing of numbers of one type.
 #[derive(Debug)]
 pub(crate) struct ScaleOffset {
-    number: Number,
+    number: PackedNumber,
     /// Bytes of a number.
     size: usize,
     big_endian: bool,
@@ -26,7 +26,7 @@ pub(crate) struct ScaleOffset {
 
 /// What is packed.
 #[derive(Debug, Clone, Copy)]
-enum Number {
+enum PackedNumber {
     /// Integers, in a number of bits if that is not 0.
     Integer { bits: u32, signed: bool },
     /// Floats that keep that many decimal digits.
@@ -34,7 +34,7 @@ enum Number {
 }
 
 /// What a chunk begins with.
-struct Head {
+struct ChunkHead {
     bits: u32,
     least: u64,
 }
@@ -50,27 +50,27 @@ impl ScaleOffset {
             return Err(bad());
         };
         let number = match (kind, class) {
-            (0, 1) => Number::Float { digits: factor.cast_signed() },
+            (0, 1) => PackedNumber::Float { digits: factor.cast_signed() },
             (1, 1) => return Err(CodecError::unsupported(NAME, "scaling by exponents")),
-            (2, 0) => Number::Integer { bits: *factor, signed: *signed == 1 },
+            (2, 0) => PackedNumber::Integer { bits: *factor, signed: *signed == 1 },
             _ => return Err(bad()),
         };
         let size = usize::try_from(*size).ok().filter(|size| match number {
-            Number::Float { .. } => matches!(size, 4 | 8),
-            Number::Integer { .. } => matches!(size, 1 | 2 | 4 | 8),
+            PackedNumber::Float { .. } => matches!(size, 4 | 8),
+            PackedNumber::Integer { .. } => matches!(size, 1 | 2 | 4 | 8),
         });
         let (size, count) = size.zip(usize::try_from(*count).ok()).ok_or_else(bad)?;
         let word = |index: usize| fill.get(index).copied().map_or(0, u64::from);
         let fill = (*filled == 1).then(|| (word(0) | (word(1) << 32)) & mask(8 * width(size)));
         // All bits of integers: the library leaves the chunk as it is.
-        if matches!(number, Number::Integer { bits, .. } if bits >= 8 * width(size)) {
+        if matches!(number, PackedNumber::Integer { bits, .. } if bits >= 8 * width(size)) {
             return Ok(None);
         }
         Ok(Some(Self { number, size, big_endian: *order == 1, fill, count }))
     }
 
     fn decode_whole(&self, input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
-        let head = Head::read(input).filter(|head| head.bits <= 8 * width(self.size));
+        let head = ChunkHead::read(input).filter(|head| head.bits <= 8 * width(self.size));
         let head =
             head.ok_or_else(|| CodecError::malformed(NAME, "the chunk begins with no number of bits"))?;
         let body = input.get(HEAD..).unwrap_or_default();
@@ -85,7 +85,7 @@ impl ScaleOffset {
         })
     }
 
-    fn unpack<const N: usize>(&self, head: &Head, body: &[u8], out: &mut [u8]) -> Option<()> {
+    fn unpack<const N: usize>(&self, head: &ChunkHead, body: &[u8], out: &mut [u8]) -> Option<()> {
         if head.bits == 8 * width(N) {
             out.copy_from_slice(body.get(..out.len())?);
             self.turn(out);
@@ -98,7 +98,7 @@ impl ScaleOffset {
             return Some(());
         }
         let fill = self.fill.map(|fill| (mask(head.bits), store(fill)));
-        let mut bits = Bits::new(body);
+        let mut bits = BitReader::new(body);
         for out in out {
             let distance = bits.take_long(head.bits);
             *out = match fill {
@@ -125,13 +125,13 @@ impl ScaleOffset {
     )]
     fn value(&self, distance: u64, least: u64) -> u64 {
         match (self.number, self.size) {
-            (Number::Integer { .. }, _) => least.wrapping_add(distance),
-            (Number::Float { digits }, 4) => {
+            (PackedNumber::Integer { .. }, _) => least.wrapping_add(distance),
+            (PackedNumber::Float { digits }, 4) => {
                 let scale = 10f32.powf(digits as f32);
                 let value = (distance as u32).cast_signed() as f32 / scale + f32::from_bits(least as u32);
                 u64::from(value.to_bits())
             }
-            (Number::Float { digits }, _) => {
+            (PackedNumber::Float { digits }, _) => {
                 let scale = 10f64.powf(f64::from(digits));
                 (distance.cast_signed() as f64 / scale + f64::from_bits(least)).to_bits()
             }
@@ -161,13 +161,18 @@ impl Codec for ScaleOffset {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let len = self.count.saturating_mul(self.size);
         with_room(NAME, len, out, contexts, |out, _| self.decode_whole(input, out))
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         if !input.len().is_multiple_of(self.size) {
             return Err(CodecError::unsupported(
                 NAME,
@@ -179,7 +184,7 @@ impl Codec for ScaleOffset {
     }
 }
 
-impl Head {
+impl ChunkHead {
     fn read(input: &[u8]) -> Option<Self> {
         let bits = u32::from_le_bytes(*input.first_chunk()?);
         let least = u64::from_le_bytes(*input.get(5..)?.first_chunk()?);

@@ -1,7 +1,7 @@
 //! Byte shuffle: all first bytes of the elements, then all second bytes, and so on (HDF5 filter 2).
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
 /// Shuffle of elements of `size` bytes. Bytes beyond the last whole element stay where they are.
@@ -31,7 +31,7 @@ impl Codec for Shuffle {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         if out.len() == input.len() {
             unshuffle(input, self.size, out);
@@ -48,7 +48,7 @@ impl Codec for Shuffle {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let wanted: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         if out.len() != input.len() || wanted > input.len() / 4 {
@@ -60,7 +60,12 @@ impl Codec for Shuffle {
         Ok(input.len())
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         shuffle(input, self.size, out.prepare(input.len()));
         Ok(())
     }

@@ -6,10 +6,10 @@
 mod encode;
 
 use super::shuffle::{shuffle, unshuffle};
-use crate::bits::Bits;
+use crate::bits::BitReader;
 use crate::codec::{Codec, copy_prefix};
-use crate::parameters::Parameters;
-use crate::scratch::{Buffer, Contexts};
+use crate::parameters::CodecParameters;
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ const MOST_PIXELS_PER_SCANLINE: u64 = 4096;
 pub(crate) struct Szip {
     /// Bytes of an element that were spread by a shuffle, else 1.
     spread: usize,
-    samples: Samples,
+    samples: SampleBlock,
     /// Samples in a block.
     block: usize,
     /// Samples in a scanline.
@@ -39,7 +39,7 @@ pub(crate) struct Szip {
 
 /// One coded sample.
 #[derive(Debug, Clone, Copy)]
-struct Samples {
+struct SampleBlock {
     bits: u32,
     bytes: usize,
     big_endian: bool,
@@ -52,7 +52,7 @@ impl Szip {
     ///
     /// # Errors
     /// `Malformed` for parameters that cannot be, `Unsupported` for elements without a fixed size.
-    pub(crate) fn new(parameters: &Parameters, chunk: &ChunkInfo) -> Result<Self, CodecError> {
+    pub(crate) fn new(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Self, CodecError> {
         let mask = parameters.integer("mask")?.unwrap_or(NEAREST_NEIGHBOUR);
         let block = parameters.size("pixels-per-block")?.unwrap_or(16);
         if !matches!(block, 2..=32) || block % 2 != 0 {
@@ -75,7 +75,7 @@ impl Szip {
         };
         let spread = if bits > 24 { bits / 8 } else { 1 };
         let sample_bits = if spread > 1 { 8 } else { bits };
-        let samples = Samples {
+        let samples = SampleBlock {
             bits: u32::try_from(sample_bits).unwrap_or(8),
             bytes: sample_bits.div_ceil(8).next_power_of_two(),
             big_endian: mask & MOST_SIGNIFICANT_FIRST != 0,
@@ -86,7 +86,7 @@ impl Szip {
 
     /// Decodes samples until `out` is full.
     fn decode_samples(&self, stream: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
-        let mut bits = Bits::new(stream);
+        let mut bits = BitReader::new(stream);
         let blocks = self.scanline.div_ceil(self.block);
         let mut line: Vec<u32> = Vec::new();
         for out in out.chunks_mut(self.scanline.saturating_mul(self.samples.bytes)) {
@@ -106,7 +106,7 @@ impl Szip {
     }
 
     /// Decodes a block, or a run of blocks of zeros, behind what the scanline has so far.
-    fn block(&self, bits: &mut Bits, blocks: usize, line: &mut Vec<u32>) -> Option<()> {
+    fn block(&self, bits: &mut BitReader, blocks: usize, line: &mut Vec<u32>) -> Option<()> {
         let sample = self.samples;
         let option_bits = match sample.bits {
             0..=8 => 3,
@@ -137,7 +137,7 @@ impl Szip {
 
     /// Puts the samples together from the differences, and writes them.
     fn write(&self, line: &mut [u32], out: &mut [u8]) {
-        let Samples { bits, bytes, big_endian, differences } = self.samples;
+        let SampleBlock { bits, bytes, big_endian, differences } = self.samples;
         if differences {
             let most = u32::MAX >> (32 - bits);
             let mut last = line.first().copied().unwrap_or(0);
@@ -176,7 +176,7 @@ impl Codec for Szip {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let len = self.decoded_len(input)?.unwrap_or(0);
         let stream = input.get(4..).unwrap_or_default();
@@ -199,7 +199,12 @@ impl Codec for Szip {
         Ok(len)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let len = u32::try_from(input.len()).ok().filter(|_| input.len().is_multiple_of(self.samples.bytes));
         let len = len.ok_or_else(|| {
             CodecError::unsupported(NAME, format!("a chunk of {} bytes is not whole pixels", input.len()))
@@ -249,7 +254,7 @@ fn zero_blocks(code: u32, done: usize, blocks: usize) -> Option<usize> {
 }
 
 /// Second extension: two samples in one number, which counts the pairs by their sum.
-fn pairs(bits: &mut Bits, line: &mut Vec<u32>, end: usize) -> Option<()> {
+fn pairs(bits: &mut BitReader, line: &mut Vec<u32>, end: usize) -> Option<()> {
     while line.len() < end {
         let number = bits.zeros();
         if bits.is_over() {
@@ -270,7 +275,7 @@ fn pairs(bits: &mut Bits, line: &mut Vec<u32>, end: usize) -> Option<()> {
 }
 
 /// Split samples: first the high parts of all, as runs of zeros, then the low `k` bits of all.
-fn split(bits: &mut Bits, line: &mut Vec<u32>, end: usize, k: u32) {
+fn split(bits: &mut BitReader, line: &mut Vec<u32>, end: usize, k: u32) {
     let start = line.len();
     line.extend((start..end).map(|_| bits.zeros().checked_shl(k).unwrap_or(0)));
     if k > 0 {

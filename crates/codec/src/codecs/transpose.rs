@@ -1,7 +1,7 @@
 //! Order of the dimensions in the stored chunk (Zarr v3 `transpose`, Zarr v2 `order: "F"`).
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "transpose";
 
@@ -11,13 +11,13 @@ pub(crate) struct Transpose {
     /// Bytes of one element.
     size: usize,
     /// The dimensions as stored.
-    axes: Vec<Axis>,
+    axes: Vec<TransposedAxis>,
     byte_len: usize,
 }
 
 /// A dimension: its length, and the elements from one index to the next in the stored and in the decoded chunk.
 #[derive(Debug, Clone, Copy)]
-struct Axis {
+struct TransposedAxis {
     len: usize,
     stored: usize,
     decoded: usize,
@@ -57,7 +57,7 @@ impl Transpose {
         let axes = order
             .iter()
             .zip(lens.iter().zip(strides(&lens)))
-            .map(|(&axis, (&len, stored))| Axis { len, stored, decoded: decoded[axis] })
+            .map(|(&axis, (&len, stored))| TransposedAxis { len, stored, decoded: decoded[axis] })
             .collect();
         Ok(Some(Self { size, axes, byte_len }))
     }
@@ -91,7 +91,7 @@ impl Codec for Transpose {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let Some(elements) = input.get(..self.byte_len) else {
             return Err(CodecError::Short { have: input.len(), want: self.byte_len });
@@ -106,7 +106,12 @@ impl Codec for Transpose {
         Ok(input.len())
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         if input.len() != self.byte_len {
             return Err(CodecError::malformed(
                 NAME,
@@ -165,7 +170,7 @@ impl Transpose {
         let last = self.axes.len().saturating_sub(1);
         let near = self.axes.iter().position(|axis| axis.decoded == 1 && axis.len > 1).unwrap_or(last);
         let (Some(&row), Some(&column)) = (self.axes.get(last), self.axes.get(near)) else { return };
-        let outer: Vec<Axis> = outer(&self.axes, [last, near]);
+        let outer: Vec<TransposedAxis> = outer(&self.axes, [last, near]);
         let rows = if near == last { 1 } else { column.len };
         for_each(&outer, &mut |stored, decoded| {
             for i0 in (0..rows).step_by(TILE) {
@@ -185,12 +190,12 @@ impl Transpose {
 /// Elements along each side of a tile.
 const TILE: usize = 32;
 
-fn outer(axes: &[Axis], but: [usize; 2]) -> Vec<Axis> {
+fn outer(axes: &[TransposedAxis], but: [usize; 2]) -> Vec<TransposedAxis> {
     axes.iter().enumerate().filter(|(at, _)| !but.contains(at)).map(|(_, axis)| *axis).collect()
 }
 
 /// Visits all combinations of steps along the axes, the last one fastest.
-fn for_each(axes: &[Axis], visit: &mut impl FnMut(usize, usize)) {
+fn for_each(axes: &[TransposedAxis], visit: &mut impl FnMut(usize, usize)) {
     if axes.iter().any(|axis| axis.len == 0) {
         return;
     }

@@ -11,15 +11,15 @@ mod scalar;
 mod transform;
 
 use crate::codec::{Codec, with_room};
-use crate::parameters::Parameters;
-use crate::scratch::{Buffer, Contexts};
+use crate::parameters::CodecParameters;
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError, NumberKind};
-use bits::{BitWriter, Bits};
-use block::Decoder;
-use header::{Header, Kind};
-use mode::Mode;
+use bits::{BitWriter, ZfpBits};
+use block::BlockDecoder;
+use header::{ZfpHeader, ZfpKind};
+use mode::ZfpMode;
 pub(crate) use mode::{is_reversible, members, user_numbers};
-use scalar::Scalar;
+use scalar::ZfpScalar;
 
 const NAME: &str = "zfpy";
 
@@ -27,7 +27,7 @@ const NAME: &str = "zfpy";
 #[derive(Debug)]
 pub(crate) struct Zfp {
     /// What is coded, and how.
-    header: Result<Header, CodecError>,
+    header: Result<ZfpHeader, CodecError>,
     /// Whether every chunk begins with its header.
     in_chunks: bool,
 }
@@ -35,11 +35,11 @@ pub(crate) struct Zfp {
 impl Zfp {
     /// Chunks that begin with their header, as numcodecs has it. What the chunk is and the members say is needed for
     /// encoding only.
-    pub(crate) fn with_headers(parameters: &Parameters, chunk: &ChunkInfo) -> Self {
+    pub(crate) fn with_headers(parameters: &CodecParameters, chunk: &ChunkInfo) -> Self {
         let is_unsigned = chunk.element.number.is_some_and(|number| number.kind == NumberKind::Unsigned);
-        let header = match Mode::of_members(parameters) {
+        let header = match ZfpMode::of_members(parameters) {
             Ok(_) if is_unsigned => Err(CodecError::unsupported(NAME, "unsigned numbers")),
-            Ok(mode) => Header::new(mode, &chunk.element, &chunk.shape),
+            Ok(mode) => ZfpHeader::new(mode, &chunk.element, &chunk.shape),
             Err(error) => Err(error),
         };
         Self { header, in_chunks: true }
@@ -54,12 +54,12 @@ impl Zfp {
     }
 
     /// The header that goes for a chunk, and its stream.
-    fn open<'a>(&self, input: &'a [u8]) -> Result<(Header, Bits<'a>), CodecError> {
-        let mut bits = Bits::new(input);
+    fn open<'a>(&self, input: &'a [u8]) -> Result<(ZfpHeader, ZfpBits<'a>), CodecError> {
+        let mut bits = ZfpBits::new(input);
         if !self.in_chunks {
             return Ok((self.header.clone()?, bits));
         }
-        let header = Header::read(&mut bits);
+        let header = ZfpHeader::read(&mut bits);
         let header =
             header.ok_or_else(|| CodecError::malformed(NAME, "the chunk does not begin with a header"))?;
         Ok((header, bits))
@@ -83,15 +83,15 @@ impl Codec for Zfp {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let (header, bits) = self.open(input)?;
         with_room(NAME, header.len(), out, contexts, |out, _| {
             let decoded = match header.kind {
-                Kind::Int32 => decode::<i32>(&header, bits, out),
-                Kind::Int64 => decode::<i64>(&header, bits, out),
-                Kind::Float32 => decode::<f32>(&header, bits, out),
-                Kind::Float64 => decode::<f64>(&header, bits, out),
+                ZfpKind::Int32 => decode::<i32>(&header, bits, out),
+                ZfpKind::Int64 => decode::<i64>(&header, bits, out),
+                ZfpKind::Float32 => decode::<f32>(&header, bits, out),
+                ZfpKind::Float64 => decode::<f64>(&header, bits, out),
             };
             decoded.ok_or_else(|| {
                 CodecError::malformed(NAME, format!("the stream of {} bytes is cut short", input.len()))
@@ -99,16 +99,21 @@ impl Codec for Zfp {
         })
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let header = self.header.as_ref().map_err(CodecError::clone)?;
         let mut stream = out.take();
         let mut bits = BitWriter::new(&mut stream);
         let begun = if self.in_chunks { header.write(&mut bits) } else { Some(()) };
         let encoded = begun.and_then(|()| match header.kind {
-            Kind::Int32 => encode::encode::<i32>(header, input, bits),
-            Kind::Int64 => encode::encode::<i64>(header, input, bits),
-            Kind::Float32 => encode::encode::<f32>(header, input, bits),
-            Kind::Float64 => encode::encode::<f64>(header, input, bits),
+            ZfpKind::Int32 => encode::encode::<i32>(header, input, bits),
+            ZfpKind::Int64 => encode::encode::<i64>(header, input, bits),
+            ZfpKind::Float32 => encode::encode::<f32>(header, input, bits),
+            ZfpKind::Float64 => encode::encode::<f64>(header, input, bits),
         });
         if self.in_chunks {
             // Its readers take words of eight bytes.
@@ -124,12 +129,13 @@ impl Codec for Zfp {
 }
 
 /// The header in the parameters of HDF5.
-fn header_of(parameters: &[u32]) -> Result<Header, CodecError> {
+fn header_of(parameters: &[u32]) -> Result<ZfpHeader, CodecError> {
     let words = parameters.get(1..).unwrap_or_default();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     // A machine of the other byte order wrote the words in its own.
     let turned: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-    let header = Header::read(&mut Bits::new(&bytes)).or_else(|| Header::read(&mut Bits::new(&turned)));
+    let header =
+        ZfpHeader::read(&mut ZfpBits::new(&bytes)).or_else(|| ZfpHeader::read(&mut ZfpBits::new(&turned)));
     header.ok_or_else(|| {
         CodecError::malformed(NAME, format!("parameters {parameters:?} hold no header of a stream"))
     })
@@ -140,8 +146,8 @@ fn header_of(parameters: &[u32]) -> Result<Header, CodecError> {
 /// # Errors
 /// `Malformed` when they are neither, `Unsupported` when such chunks cannot be coded.
 pub(crate) fn fitted(parameters: &[u32], chunk: &ChunkInfo) -> Result<Vec<u32>, CodecError> {
-    let (version, header) = match Mode::of_user(parameters) {
-        Some(mode) => (VERSION, Header::new(mode, &chunk.element, &chunk.shape)?),
+    let (version, header) = match ZfpMode::of_user(parameters) {
+        Some(mode) => (VERSION, ZfpHeader::new(mode, &chunk.element, &chunk.shape)?),
         None => {
             let mut header = header_of(parameters)?;
             header.shape = mode::axes(&chunk.shape)?;
@@ -169,7 +175,7 @@ fn untold() -> CodecError {
     CodecError::unsupported(NAME, "the type of the numbers is not known")
 }
 
-fn decode<S: Scalar>(header: &Header, bits: Bits, out: &mut [u8]) -> Option<()> {
+fn decode<S: ZfpScalar>(header: &ZfpHeader, bits: ZfpBits, out: &mut [u8]) -> Option<()> {
     match header.shape.len() {
         1 => decode_blocks::<S, 4>(header, bits, out),
         2 => decode_blocks::<S, 16>(header, bits, out),
@@ -178,8 +184,12 @@ fn decode<S: Scalar>(header: &Header, bits: Bits, out: &mut [u8]) -> Option<()> 
     }
 }
 
-fn decode_blocks<S: Scalar, const SIZE: usize>(header: &Header, bits: Bits, out: &mut [u8]) -> Option<()> {
-    let mut decoder = Decoder::<S, SIZE>::new(bits, header.coding, header.shape.len());
+fn decode_blocks<S: ZfpScalar, const SIZE: usize>(
+    header: &ZfpHeader,
+    bits: ZfpBits,
+    out: &mut [u8],
+) -> Option<()> {
+    let mut decoder = BlockDecoder::<S, SIZE>::new(bits, header.coding, header.shape.len());
     let mut block = [S::default(); SIZE];
     for origin in header.blocks() {
         decoder.block(&mut block);

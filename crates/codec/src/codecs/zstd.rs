@@ -1,7 +1,7 @@
 //! Zstandard (RFC 8878).
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::stream::grow;
 use std::ops::Range;
 use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
@@ -32,7 +32,7 @@ impl Codec for Zstd {
         &self,
         input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         // One call decodes all frames, if there is room for them.
         if content_len(input).is_none_or(|len| len <= out.len() as u64)
@@ -40,7 +40,7 @@ impl Codec for Zstd {
         {
             return Ok(len);
         }
-        let mut stream = Stream::new(contexts, input)?;
+        let mut stream = ZstdStream::new(contexts, input)?;
         let have = stream.fill(out)?;
         if have < out.len() {
             return stream.ended().map(|()| have);
@@ -53,13 +53,13 @@ impl Codec for Zstd {
         input: &[u8],
         ranges: &[Range<usize>],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
         if end > out.len() / 4 * 3 {
             return self.decode_into(input, out, contexts);
         }
-        Stream::new(contexts, input)?.fill(out.get_mut(..end).unwrap_or_default())
+        ZstdStream::new(contexts, input)?.fill(out.get_mut(..end).unwrap_or_default())
     }
 
     fn decode_all(
@@ -67,8 +67,8 @@ impl Codec for Zstd {
         input: &[u8],
         expected: Option<usize>,
         limit: usize,
-        out: &mut Buffer,
-        contexts: &mut Contexts,
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         let content = content_len(input);
         if content.is_some_and(|len| len > limit as u64) {
@@ -81,7 +81,7 @@ impl Codec for Zstd {
             out.truncate(have);
             return Ok(());
         }
-        let mut stream = Stream::new(contexts, input)?;
+        let mut stream = ZstdStream::new(contexts, input)?;
         let first = expected.unwrap_or(input.len().saturating_mul(4)).saturating_add(1);
         grow(NAME, first, limit, out, |tail| {
             let added = stream.fill(tail)?;
@@ -93,7 +93,12 @@ impl Codec for Zstd {
         })
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        contexts: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         let encoder = contexts.zstd_encoder.get_or_insert_with(CCtx::create);
         encoder.reset(ResetDirective::SessionAndParameters).map_err(bad)?;
         encoder.set_parameter(CParameter::CompressionLevel(self.level)).map_err(bad)?;
@@ -115,15 +120,15 @@ impl Zstd {
 }
 
 /// Decodes step by step.
-struct Stream<'c, 'i> {
+struct ZstdStream<'c, 'i> {
     decoder: &'c mut DCtx<'static>,
     input: InBuffer<'i>,
     /// Whether the input so far ends with a frame.
     at_end: bool,
 }
 
-impl<'c, 'i> Stream<'c, 'i> {
-    fn new(contexts: &'c mut Contexts, input: &'i [u8]) -> Result<Self, CodecError> {
+impl<'c, 'i> ZstdStream<'c, 'i> {
+    fn new(contexts: &'c mut LibraryContexts, input: &'i [u8]) -> Result<Self, CodecError> {
         let decoder = decoder(contexts);
         decoder.reset(ResetDirective::SessionOnly).map_err(bad)?;
         Ok(Self { decoder, input: InBuffer::around(input), at_end: false })
@@ -149,7 +154,7 @@ impl<'c, 'i> Stream<'c, 'i> {
     }
 }
 
-fn decoder(contexts: &mut Contexts) -> &mut DCtx<'static> {
+fn decoder(contexts: &mut LibraryContexts) -> &mut DCtx<'static> {
     contexts.zstd_decoder.get_or_insert_with(DCtx::create)
 }
 

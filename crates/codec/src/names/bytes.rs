@@ -1,13 +1,14 @@
 //! Which chains of codecs make the same bytes of the same elements.
-use super::{Kind, complete, find, translate};
+use super::{CodecKind, complete, find, translate};
 use crate::ChunkInfo;
 use ncirrus_model::CodecSpec;
 
 /// Codecs whose bytes are the same in HDF5 and Zarr. The others that HDF5 has frame their bytes otherwise (LZ4,
 /// Fletcher-32, bit shuffle, zlib under the name of gzip) or work with parameters of the file.
-const IN_ALL_SPACES: [Kind; 5] = [Kind::Zlib, Kind::Shuffle, Kind::Bzip2, Kind::Blosc, Kind::Zstd];
+const IN_ALL_SPACES: [CodecKind; 5] =
+    [CodecKind::Zlib, CodecKind::Shuffle, CodecKind::Bzip2, CodecKind::Blosc, CodecKind::Zstd];
 /// Codecs whose bytes are the same in Zarr v2 and v3, besides those.
-const IN_ZARR: [Kind; 3] = [Kind::Gzip, Kind::Lz4, Kind::Zfp];
+const IN_ZARR: [CodecKind; 3] = [CodecKind::Gzip, CodecKind::Lz4, CodecKind::Zfp];
 
 /// Whether chunks of that kind that one chain encoded are what the other would decode to the same elements and would
 /// itself encode with equal parameters. Only what is known for certain counts.
@@ -18,14 +19,14 @@ pub fn make_same_bytes(one: &[CodecSpec], other: &[CodecSpec], chunk: &ChunkInfo
 
 /// The codecs that do anything to bytes.
 fn working(specs: &[CodecSpec]) -> Vec<&CodecSpec> {
-    specs.iter().filter(|spec| find(spec).is_none_or(|name| name.kind != Kind::Identity)).collect()
+    specs.iter().filter(|spec| find(spec).is_none_or(|name| name.kind != CodecKind::Identity)).collect()
 }
 
 fn make_same(one: &CodecSpec, other: &CodecSpec, chunk: &ChunkInfo) -> bool {
     let kind = find(one).map(|name| name.kind);
     if one.space() == other.space() {
         // netcdf-c leaves out what szip needs, which then follows from the variable.
-        let is_szip = kind == Some(Kind::Szip) && !matches!(one, CodecSpec::Hdf5 { .. });
+        let is_szip = kind == Some(CodecKind::Szip) && !matches!(one, CodecSpec::Hdf5 { .. });
         return !is_szip && equal(one, other, chunk);
     }
     let in_hdf5 = [one, other].iter().any(|spec| matches!(spec, CodecSpec::Hdf5 { .. }));
@@ -59,12 +60,12 @@ fn without_what_makes_no_bytes(mut spec: CodecSpec) -> CodecSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Element, Registry, Scratch};
+    use crate::{CodecRegistry, CodecScratch, DecodedElement};
     use ncirrus_model::CodecSpace;
     use serde_json::json;
 
     fn chunk() -> ChunkInfo {
-        ChunkInfo { shape: vec![16, 25], element: Element::sized(Some(4)) }
+        ChunkInfo { shape: vec![16, 25], element: DecodedElement::sized(Some(4)) }
     }
 
     fn v2(value: &serde_json::Value) -> CodecSpec {
@@ -98,9 +99,9 @@ mod tests {
                 }
                 pairs += i32::from(expected == 9 || one.space() != CodecSpace::Hdf5);
                 let bind = |spec: &CodecSpec| {
-                    Registry::builtin().bind(std::slice::from_ref(spec), &chunk()).unwrap()
+                    CodecRegistry::builtin().bind(std::slice::from_ref(spec), &chunk()).unwrap()
                 };
-                let mut scratch = Scratch::default();
+                let mut scratch = CodecScratch::default();
                 let (encoded, mask) = bind(one).encode(&elements, &mut scratch).unwrap();
                 assert_eq!(mask, 0, "{one:?}");
                 let decoded = bind(other).decode(&encoded, 0, 1 << 20, &mut scratch).unwrap();

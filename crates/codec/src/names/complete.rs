@@ -1,9 +1,8 @@
-//! The numbers that HDF5 and its filters add to those of the user when a dataset is created
-//! (docs/spec/hdf5-netcdf4.md G).
-use super::{Kind, describe, find};
+//! The numbers that HDF5 and its filters add to those of the user when a dataset is created (`docs/spec/hdf5-netcdf4.md` G).
+use super::{CodecKind, describe, find};
 use crate::codecs::szip::usual_scanline;
 use crate::codecs::zfp::fitted;
-use crate::parameters::Parameters;
+use crate::parameters::CodecParameters;
 use crate::{ChunkInfo, CodecError, NumberKind, NumberType};
 use ncirrus_model::CodecSpec;
 use serde_json::Value;
@@ -16,16 +15,16 @@ use serde_json::Value;
 /// `Unsupported` when the codec does not work on such chunks, `Malformed` when its parameters make no sense.
 pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo, fill: Option<&[u8]>) -> Result<CodecSpec, CodecError> {
     let Some(name) = find(spec) else { return Ok(spec.clone()) };
-    let chunk = Chunk::new(name.label(), chunk, fill)?;
+    let chunk = ChunkFacts::new(name.label(), chunk, fill)?;
     match spec {
         CodecSpec::Hdf5 { id, parameters, optional } => {
             let parameters = chunk.complete(name.kind, parameters)?;
             Ok(CodecSpec::Hdf5 { id: *id, parameters, optional: *optional })
         }
         // Filters of HDF5 that Zarr has their numbers of.
-        _ if matches!(name.kind, Kind::Nbit | Kind::ScaleOffset) => {
+        _ if matches!(name.kind, CodecKind::Nbit | CodecKind::ScaleOffset) => {
             let described = describe(spec)?;
-            let given = Parameters::new(name.label(), &described.parameters).numbers()?;
+            let given = CodecParameters::new(name.label(), &described.parameters).numbers()?;
             let numbers = Value::from(chunk.complete(name.kind, &given)?);
             let mut spec = spec.clone();
             match &mut spec {
@@ -42,31 +41,31 @@ pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo, fill: Option<&[u8]>) -> Res
 
 /// What writers may leave out, and readers want all the same: a level (netCDF-C ends without one); and no member that
 /// readers do not know (zarr-python refuses the dataset).
-fn spelt_out(spec: &CodecSpec, kind: Kind) -> Result<CodecSpec, CodecError> {
+fn spelt_out(spec: &CodecSpec, kind: CodecKind) -> Result<CodecSpec, CodecError> {
     let mut spelt = spec.clone();
     let described = describe(spec)?;
-    let parameters = Parameters::new(described.name.label(), &described.parameters);
+    let parameters = CodecParameters::new(described.name.label(), &described.parameters);
     let (CodecSpec::V2(map) | CodecSpec::V3 { configuration: map, .. }) = &mut spelt else {
         return Ok(spelt);
     };
     match kind {
-        Kind::Zlib | Kind::Gzip | Kind::Bzip2 | Kind::Zstd => {
+        CodecKind::Zlib | CodecKind::Gzip | CodecKind::Bzip2 | CodecKind::Zstd => {
             for (key, default) in kind.integers() {
                 let value = parameters.integer(key)?.unwrap_or(*default);
                 map.insert((*key).to_owned(), Value::from(value));
             }
         }
-        Kind::Fletcher32 => _ = map.remove("parameters"),
+        CodecKind::Fletcher32 => _ = map.remove("parameters"),
         _ => {}
     }
-    if let (Kind::Zstd, CodecSpec::V3 { configuration, .. }) = (kind, &mut spelt) {
+    if let (CodecKind::Zstd, CodecSpec::V3 { configuration, .. }) = (kind, &mut spelt) {
         configuration.entry("checksum").or_insert(Value::Bool(false));
     }
     Ok(spelt)
 }
 
 /// What parameters follow from.
-struct Chunk<'a> {
+struct ChunkFacts<'a> {
     label: &'static str,
     info: &'a ChunkInfo,
     fill: Option<&'a [u8]>,
@@ -78,7 +77,7 @@ struct Chunk<'a> {
     len: u32,
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> ChunkFacts<'a> {
     fn new(label: &'static str, info: &'a ChunkInfo, fill: Option<&'a [u8]>) -> Result<Self, CodecError> {
         let unfit = || CodecError::unsupported(label, format!("chunks of shape {:?}", info.shape));
         let size = info.element.byte_len.unwrap_or(1) as u64;
@@ -89,29 +88,29 @@ impl<'a> Chunk<'a> {
         Ok(Self { label, info, fill, count: small(count)?, size: small(size)?, len })
     }
 
-    fn complete(&self, kind: Kind, parameters: &[u32]) -> Result<Vec<u32>, CodecError> {
+    fn complete(&self, kind: CodecKind, parameters: &[u32]) -> Result<Vec<u32>, CodecError> {
         let given = |index: usize, default: u32| parameters.get(index).copied().unwrap_or(default);
         let Self { size, len, .. } = *self;
         self.check_count(kind, parameters)?;
         Ok(match kind {
-            Kind::Shuffle => vec![size],
+            CodecKind::Shuffle => vec![size],
             // HDF5 takes exactly one.
-            Kind::Zlib => vec![given(0, 1)],
-            Kind::Szip => {
+            CodecKind::Zlib => vec![given(0, 1)],
+            CodecKind::Szip => {
                 let pixels = given(1, 16);
                 let scanline = usual_scanline(&self.info.shape, u64::from(pixels))?;
                 vec![szip_mask(given(0, 32)), pixels, szip_bits(size), self.small(scanline)?]
             }
-            Kind::Nbit => self.nbit(),
-            Kind::ScaleOffset => self.scale_offset(parameters)?,
-            Kind::Lzf => vec![4, 0x105, len],
-            Kind::Blosc => vec![2, 2, size, len, given(4, 5), given(5, 1), given(6, 0)],
-            Kind::Bitshuffle => {
+            CodecKind::Nbit => self.nbit(),
+            CodecKind::ScaleOffset => self.scale_offset(parameters)?,
+            CodecKind::Lzf => vec![4, 0x105, len],
+            CodecKind::Blosc => vec![2, 2, size, len, given(4, 5), given(5, 1), given(6, 0)],
+            CodecKind::Bitshuffle => {
                 // The level is there only when it was given.
                 let level = parameters.get(5).copied();
                 [0, 4, size, given(3, 0), given(4, 0)].into_iter().chain(level).collect()
             }
-            Kind::Blosc2 => {
+            CodecKind::Blosc2 => {
                 let mut numbers = vec![1, 0, size, len, given(4, 5), given(5, 1), given(6, 0)];
                 if let 2.. = self.info.shape.len() {
                     numbers.push(self.small(self.info.shape.len())?);
@@ -121,17 +120,17 @@ impl<'a> Chunk<'a> {
                 }
                 numbers
             }
-            Kind::Zfp => fitted(parameters, self.info)?,
+            CodecKind::Zfp => fitted(parameters, self.info)?,
             _ => parameters.to_vec(),
         })
     }
 
     /// More parameters than a filter of HDF5's own has make it fail on reading.
-    fn check_count(&self, kind: Kind, parameters: &[u32]) -> Result<(), CodecError> {
+    fn check_count(&self, kind: CodecKind, parameters: &[u32]) -> Result<(), CodecError> {
         let most = match kind {
-            Kind::Zlib | Kind::Shuffle => 1,
-            Kind::Fletcher32 => 0,
-            Kind::Szip => 4,
+            CodecKind::Zlib | CodecKind::Shuffle => 1,
+            CodecKind::Fletcher32 => 0,
+            CodecKind::Szip => 4,
             _ => return Ok(()),
         };
         if parameters.len() <= most {

@@ -1,14 +1,14 @@
-//! Parameters of HDF5 filters: vectors of unsigned numbers (docs/spec/nczarr.md 11.2, 11.4, 11.5).
-use super::{Described, Kind};
+//! Parameters of HDF5 filters: vectors of unsigned numbers (`docs/spec/nczarr.md` 11.2, 11.4, 11.5).
+use super::{CodecKind, DescribedCodec};
 use crate::CodecError;
 use crate::codecs::zfp;
-use crate::parameters::Parameters;
+use crate::parameters::CodecParameters;
 use serde_json::{Map, Value};
 
 const COMPRESSORS: [&str; 6] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
 /// The Zarr v2 members for a parameter vector; what the vector lacks stays missing.
-pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Value>, CodecError> {
+pub(super) fn members(kind: CodecKind, parameters: &[u32]) -> Result<Map<String, Value>, CodecError> {
     let mut map = Map::new();
     let mut put = |index: usize, key: &str| {
         if let Some(&value) = parameters.get(index) {
@@ -16,14 +16,14 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
         }
     };
     match kind {
-        Kind::Zlib | Kind::Gzip | Kind::Bzip2 => put(0, "level"),
+        CodecKind::Zlib | CodecKind::Gzip | CodecKind::Bzip2 => put(0, "level"),
         // Working parameters only: the size that the filter was used with.
-        Kind::Shuffle => put(0, "elementsize"),
-        Kind::Szip => {
+        CodecKind::Shuffle => put(0, "elementsize"),
+        CodecKind::Szip => {
             let keys = ["mask", "pixels-per-block", "bits-per-pixel", "pixels-per-scanline"];
             keys.iter().enumerate().for_each(|(index, key)| put(index, key));
         }
-        Kind::Blosc => {
+        CodecKind::Blosc => {
             put(2, "typesize");
             // Once the revision is filled in, the length of the chunk stands in this place (docs/spec/nczarr.md 11.4).
             if parameters.first() == Some(&0) {
@@ -32,17 +32,17 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
             put(4, "clevel");
             put(5, "shuffle");
         }
-        Kind::Lz4 => put(0, "blocksize"),
-        Kind::Bitshuffle => {
+        CodecKind::Lz4 => put(0, "blocksize"),
+        CodecKind::Bitshuffle => {
             put(2, "elementsize");
             put(3, "blocksize");
             put(4, "compression");
             put(5, "level");
         }
         // It has none.
-        Kind::Fletcher32 => {}
+        CodecKind::Fletcher32 => {}
         // Signed, stored as unsigned.
-        Kind::Zstd => {
+        CodecKind::Zstd => {
             if let Some(level) = parameters.first() {
                 map.insert("level".to_owned(), Value::from(level.cast_signed()));
             }
@@ -51,39 +51,39 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
             map.insert("parameters".to_owned(), Value::from(parameters.to_vec()));
         }
     }
-    if let (Kind::Blosc, Some(&code)) = (kind, parameters.get(6)) {
+    if let (CodecKind::Blosc, Some(&code)) = (kind, parameters.get(6)) {
         map.insert("cname".to_owned(), Value::from(compressor(code)?));
     }
     Ok(map)
 }
 
 /// The vector of visible parameters.
-pub(super) fn parameters(described: &Described) -> Result<Vec<u32>, CodecError> {
-    let members = Parameters::new(described.name.label(), &described.parameters);
+pub(super) fn parameters(described: &DescribedCodec) -> Result<Vec<u32>, CodecError> {
+    let members = CodecParameters::new(described.name.label(), &described.parameters);
     let number = |key: &str, default: u32| -> Result<u32, CodecError> {
         let Some(value) = members.integer(key)? else { return Ok(default) };
         u32::try_from(value).map_err(|_| members.bad(key, &Value::from(value)))
     };
     Ok(match described.kind() {
-        Kind::Zlib | Kind::Gzip | Kind::Bzip2 => vec![number("level", 1)?],
-        Kind::Szip => vec![number("mask", 4)?, number("pixels-per-block", 16)?],
-        Kind::Zstd => {
+        CodecKind::Zlib | CodecKind::Gzip | CodecKind::Bzip2 => vec![number("level", 1)?],
+        CodecKind::Szip => vec![number("mask", 4)?, number("pixels-per-block", 16)?],
+        CodecKind::Zstd => {
             let level = members.integer("level")?.unwrap_or(0);
             let level = i32::try_from(level).map_err(|_| members.bad("level", &Value::from(level)))?;
             vec![level.cast_unsigned()]
         }
-        Kind::Blosc => {
+        CodecKind::Blosc => {
             let shuffle = members.integer("shuffle")?.unwrap_or(1);
             // The automatic choice has no number; byte shuffle is what it mostly means.
             let shuffle = u32::try_from(shuffle).unwrap_or(1);
             let cname = members.text("cname")?.unwrap_or("lz4");
             vec![0, 0, 0, number("blocksize", 0)?, number("clevel", 5)?, shuffle, code(cname)?]
         }
-        Kind::Lz4 => vec![number("blocksize", 0)?],
-        Kind::Bitshuffle => {
+        CodecKind::Lz4 => vec![number("blocksize", 0)?],
+        CodecKind::Bitshuffle => {
             vec![0, 0, 0, number("blocksize", 0)?, number("compression", 0)?, number("level", 0)?]
         }
-        Kind::Zfp if members.get("parameters").is_none() => zfp::user_numbers(&members)?,
+        CodecKind::Zfp if members.get("parameters").is_none() => zfp::user_numbers(&members)?,
         _ => members.numbers()?,
     })
 }

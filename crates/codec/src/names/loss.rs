@@ -1,8 +1,8 @@
 //! Which codecs change values, and what to take instead of those that would do so again.
-use super::{Described, Kind, describe, find};
+use super::{CodecKind, DescribedCodec, describe, find};
 use crate::codecs::zfp;
-use crate::parameters::Parameters;
-use crate::{Element, NumberType};
+use crate::parameters::CodecParameters;
+use crate::{DecodedElement, NumberType};
 use ncirrus_model::CodecSpec;
 use serde_json::json;
 
@@ -11,26 +11,26 @@ const OF_OTHERS: [u32; 8] = [32005, 32007, 32016, 32017, 32019, 32024, 32028, 32
 
 /// Whether values that were encoded and decoded once may come back as others when that is done again: what is lost
 /// depends on the neighbours of a value. Codecs that round each number for itself give the same again.
-pub fn changes_again(spec: &CodecSpec, element: &Element) -> bool {
+pub fn changes_again(spec: &CodecSpec, element: &DecodedElement) -> bool {
     match describe(spec) {
         Ok(described) => changes(&described, element),
         Err(_) => matches!(spec, CodecSpec::Hdf5 { id, .. } if OF_OTHERS.contains(id)),
     }
 }
 
-fn changes(described: &Described, element: &Element) -> bool {
-    let parameters = Parameters::new(described.name.label(), &described.parameters);
+fn changes(described: &DescribedCodec, element: &DecodedElement) -> bool {
+    let parameters = CodecParameters::new(described.name.label(), &described.parameters);
     let numbers = || parameters.numbers().unwrap_or_default();
     match described.kind() {
-        Kind::Zfp if described.parameters.contains_key("parameters") => !zfp::is_reversible(&numbers()),
-        Kind::Zfp => parameters.integer("mode").ok().flatten() != Some(5),
-        Kind::ScaleOffset => match numbers().as_slice() {
+        CodecKind::Zfp if described.parameters.contains_key("parameters") => !zfp::is_reversible(&numbers()),
+        CodecKind::Zfp => parameters.integer("mode").ok().flatten() != Some(5),
+        CodecKind::ScaleOffset => match numbers().as_slice() {
             // As many bits as are needed, or all of them.
             [2, bits, ..] => *bits != 0 && element.byte_len.is_none_or(|len| (*bits as usize) < 8 * len),
             _ => true,
         },
         // Sums of rounded differences.
-        Kind::Delta => {
+        CodecKind::Delta => {
             let ty = parameters.text("dtype").ok().flatten().and_then(NumberType::parse);
             ty.is_none_or(NumberType::is_float)
         }
@@ -40,7 +40,7 @@ fn changes(described: &Described, element: &Element) -> bool {
 
 /// A chain without the codecs that would change values again: with shuffle and zlib in their place, if nothing else
 /// compresses. `None` when there are none of them.
-pub fn without_change(specs: &[CodecSpec], element: &Element) -> Option<Vec<CodecSpec>> {
+pub fn without_change(specs: &[CodecSpec], element: &DecodedElement) -> Option<Vec<CodecSpec>> {
     let kept: Vec<CodecSpec> = specs.iter().filter(|spec| !changes_again(spec, element)).cloned().collect();
     if kept.len() == specs.len() {
         return None;
@@ -57,24 +57,26 @@ pub fn without_change(specs: &[CodecSpec], element: &Element) -> Option<Vec<Code
 /// Whether it matters to what is stored of a chunk which numbers its elements outside of the array have: they take from
 /// the same bits, or have to be 0 or 1 as the others.
 pub fn minds_padding(spec: &CodecSpec) -> bool {
-    find(spec).is_some_and(|name| matches!(name.kind, Kind::Zfp | Kind::ScaleOffset | Kind::PackBits))
+    find(spec).is_some_and(|name| {
+        matches!(name.kind, CodecKind::Zfp | CodecKind::ScaleOffset | CodecKind::PackBits)
+    })
 }
 
 fn compresses(spec: &CodecSpec) -> bool {
     find(spec).is_none_or(|name| {
         matches!(
             name.kind,
-            Kind::Zlib
-                | Kind::Gzip
-                | Kind::Szip
-                | Kind::Bzip2
-                | Kind::Lzf
-                | Kind::Blosc
-                | Kind::Lz4
-                | Kind::Bitshuffle
-                | Kind::Zstd
-                | Kind::Blosc2
-                | Kind::Lzma
+            CodecKind::Zlib
+                | CodecKind::Gzip
+                | CodecKind::Szip
+                | CodecKind::Bzip2
+                | CodecKind::Lzf
+                | CodecKind::Blosc
+                | CodecKind::Lz4
+                | CodecKind::Bitshuffle
+                | CodecKind::Zstd
+                | CodecKind::Blosc2
+                | CodecKind::Lzma
         )
     })
 }

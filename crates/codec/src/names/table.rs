@@ -2,7 +2,7 @@
 
 /// What a codec is, whatever it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum CodecKind {
     Zlib,
     Gzip,
     Shuffle,
@@ -40,8 +40,8 @@ pub(crate) enum Kind {
 
 /// A codec's names; the first of several is the one that is written.
 #[derive(Debug)]
-pub(crate) struct Name {
-    pub(crate) kind: Kind,
+pub(crate) struct CodecName {
+    pub(crate) kind: CodecKind,
     pub(crate) hdf5: Option<u32>,
     pub(crate) v2: &'static [&'static str],
     pub(crate) v3: &'static [&'static str],
@@ -49,7 +49,7 @@ pub(crate) struct Name {
     pub(crate) encodes: bool,
 }
 
-impl Kind {
+impl CodecKind {
     /// Members that are integers, and what they are when missing.
     pub(crate) fn integers(self) -> &'static [(&'static str, i64)] {
         match self {
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-impl Kind {
+impl CodecKind {
     /// The members of its Zarr v2 JSON that writers set.
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
@@ -87,7 +87,7 @@ impl Kind {
     }
 }
 
-impl Kind {
+impl CodecKind {
     /// Whether numcodecs, and so zarr-python, has it under that name.
     pub(crate) fn is_in_numcodecs(self) -> bool {
         !matches!(
@@ -103,7 +103,7 @@ impl Kind {
     }
 }
 
-impl Name {
+impl CodecName {
     /// What messages call it.
     pub(crate) fn label(&self) -> &'static str {
         self.v2.first().or(self.v3.first()).copied().unwrap_or("codec")
@@ -115,50 +115,50 @@ const BOTH: u8 = 2;
 const NONE: u8 = 0;
 
 const fn row(
-    kind: Kind,
+    kind: CodecKind,
     hdf5: Option<u32>,
     v2: &'static [&'static str],
     v3: &'static [&'static str],
     able: u8,
-) -> Name {
-    Name { kind, hdf5, v2, v3, decodes: able > 0, encodes: able == BOTH }
+) -> CodecName {
+    CodecName { kind, hdf5, v2, v3, decodes: able > 0, encodes: able == BOTH }
 }
 
 /// All codecs that have a name here; numbers are those registered with The HDF Group.
-pub(crate) static TABLE: &[Name] = &[
-    row(Kind::Zlib, Some(1), &["zlib"], &["numcodecs.zlib", "zlib"], BOTH),
-    row(Kind::Gzip, Some(1), &["gzip"], &["gzip", "numcodecs.gzip"], BOTH),
-    row(Kind::Shuffle, Some(2), &["shuffle"], &["numcodecs.shuffle", "shuffle"], BOTH),
-    row(Kind::Fletcher32, Some(3), &["fletcher32"], &["numcodecs.fletcher32", "fletcher32"], BOTH),
-    row(Kind::Szip, Some(4), &["szip"], &["szip"], BOTH),
-    row(Kind::Nbit, Some(5), &["nbit"], &["nbit"], BOTH),
-    row(Kind::ScaleOffset, Some(6), &["scaleoffset"], &["scaleoffset"], BOTH),
-    row(Kind::Bzip2, Some(307), &["bz2", "bzip2"], &["numcodecs.bz2", "bz2"], BOTH),
-    row(Kind::Lzf, Some(32000), &["lzf"], &["lzf"], BOTH),
-    row(Kind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
-    row(Kind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
-    row(Kind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], BOTH),
-    row(Kind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], BOTH),
-    row(Kind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
-    row(Kind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], BOTH),
-    row(Kind::BitGroom, Some(32022), &["bitgroom"], &["bitgroom"], BOTH),
-    row(Kind::BitGroom, Some(32023), &["granularbitround"], &["granularbitround"], BOTH),
-    row(Kind::Lzma, None, &["lzma"], &["numcodecs.lzma", "lzma"], BOTH),
-    row(Kind::Delta, None, &["delta"], &["numcodecs.delta", "delta"], BOTH),
-    row(Kind::FixedScaleOffset, None, &["fixedscaleoffset"], &["numcodecs.fixedscaleoffset"], BOTH),
-    row(Kind::Quantize, None, &["quantize"], &["numcodecs.quantize"], BOTH),
-    row(Kind::BitRound, None, &["bitround"], &["numcodecs.bitround", "bitround"], BOTH),
-    row(Kind::PackBits, None, &["packbits"], &["numcodecs.packbits", "packbits"], BOTH),
-    row(Kind::AsType, None, &["astype"], &["numcodecs.astype"], BOTH),
-    row(Kind::Crc32, None, &["crc32"], &["numcodecs.crc32"], BOTH),
-    row(Kind::Crc32c, None, &["crc32c"], &["crc32c", "numcodecs.crc32c"], BOTH),
-    row(Kind::Adler32, None, &["adler32"], &["numcodecs.adler32", "adler32"], BOTH),
-    row(Kind::Jenkins, None, &["jenkins_lookup3"], &["numcodecs.jenkins_lookup3"], NONE),
-    row(Kind::Transpose, None, &[], &["transpose"], BOTH),
-    row(Kind::Identity, None, &[], &["bytes", "endian"], BOTH),
-    row(Kind::Identity, None, &["vlen-utf8"], &["vlen-utf8"], BOTH),
-    row(Kind::Identity, None, &["vlen-bytes"], &["vlen-bytes"], BOTH),
-    row(Kind::Identity, None, &["vlen-array"], &["vlen-array"], BOTH),
-    row(Kind::Identity, None, &["json2"], &["numcodecs.json2"], BOTH),
-    row(Kind::Sharding, None, &[], &["sharding_indexed"], NONE),
+pub(crate) static TABLE: &[CodecName] = &[
+    row(CodecKind::Zlib, Some(1), &["zlib"], &["numcodecs.zlib", "zlib"], BOTH),
+    row(CodecKind::Gzip, Some(1), &["gzip"], &["gzip", "numcodecs.gzip"], BOTH),
+    row(CodecKind::Shuffle, Some(2), &["shuffle"], &["numcodecs.shuffle", "shuffle"], BOTH),
+    row(CodecKind::Fletcher32, Some(3), &["fletcher32"], &["numcodecs.fletcher32", "fletcher32"], BOTH),
+    row(CodecKind::Szip, Some(4), &["szip"], &["szip"], BOTH),
+    row(CodecKind::Nbit, Some(5), &["nbit"], &["nbit"], BOTH),
+    row(CodecKind::ScaleOffset, Some(6), &["scaleoffset"], &["scaleoffset"], BOTH),
+    row(CodecKind::Bzip2, Some(307), &["bz2", "bzip2"], &["numcodecs.bz2", "bz2"], BOTH),
+    row(CodecKind::Lzf, Some(32000), &["lzf"], &["lzf"], BOTH),
+    row(CodecKind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
+    row(CodecKind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
+    row(CodecKind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], BOTH),
+    row(CodecKind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], BOTH),
+    row(CodecKind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
+    row(CodecKind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], BOTH),
+    row(CodecKind::BitGroom, Some(32022), &["bitgroom"], &["bitgroom"], BOTH),
+    row(CodecKind::BitGroom, Some(32023), &["granularbitround"], &["granularbitround"], BOTH),
+    row(CodecKind::Lzma, None, &["lzma"], &["numcodecs.lzma", "lzma"], BOTH),
+    row(CodecKind::Delta, None, &["delta"], &["numcodecs.delta", "delta"], BOTH),
+    row(CodecKind::FixedScaleOffset, None, &["fixedscaleoffset"], &["numcodecs.fixedscaleoffset"], BOTH),
+    row(CodecKind::Quantize, None, &["quantize"], &["numcodecs.quantize"], BOTH),
+    row(CodecKind::BitRound, None, &["bitround"], &["numcodecs.bitround", "bitround"], BOTH),
+    row(CodecKind::PackBits, None, &["packbits"], &["numcodecs.packbits", "packbits"], BOTH),
+    row(CodecKind::AsType, None, &["astype"], &["numcodecs.astype"], BOTH),
+    row(CodecKind::Crc32, None, &["crc32"], &["numcodecs.crc32"], BOTH),
+    row(CodecKind::Crc32c, None, &["crc32c"], &["crc32c", "numcodecs.crc32c"], BOTH),
+    row(CodecKind::Adler32, None, &["adler32"], &["numcodecs.adler32", "adler32"], BOTH),
+    row(CodecKind::Jenkins, None, &["jenkins_lookup3"], &["numcodecs.jenkins_lookup3"], NONE),
+    row(CodecKind::Transpose, None, &[], &["transpose"], BOTH),
+    row(CodecKind::Identity, None, &[], &["bytes", "endian"], BOTH),
+    row(CodecKind::Identity, None, &["vlen-utf8"], &["vlen-utf8"], BOTH),
+    row(CodecKind::Identity, None, &["vlen-bytes"], &["vlen-bytes"], BOTH),
+    row(CodecKind::Identity, None, &["vlen-array"], &["vlen-array"], BOTH),
+    row(CodecKind::Identity, None, &["json2"], &["numcodecs.json2"], BOTH),
+    row(CodecKind::Sharding, None, &[], &["sharding_indexed"], NONE),
 ];

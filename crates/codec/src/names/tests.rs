@@ -8,7 +8,7 @@ fn v3(name: &str, configuration: &str) -> CodecSpec {
     CodecSpec::V3 { name: name.to_owned(), configuration: serde_json::from_str(configuration).unwrap() }
 }
 
-const FLOAT: Element = Element::sized(Some(4));
+const FLOAT: DecodedElement = DecodedElement::sized(Some(4));
 
 #[test]
 fn numeric_strings_and_missing_members_become_numbers() {
@@ -93,6 +93,6 @@ fn what_an_hdf5_file_keeps_of_its_chunk_stays_out_of_zarr() {
 
 #[test]
 fn codecs_of_variable_length_elements_keep_their_names() {
-    let text = translate(&v2(r#"{"id":"vlen-utf8"}"#), CodecSpace::V3, &Element::sized(None)).unwrap();
+    let text = translate(&v2(r#"{"id":"vlen-utf8"}"#), CodecSpace::V3, &DecodedElement::sized(None)).unwrap();
     assert_eq!(text, v3("vlen-utf8", "{}"));
 }

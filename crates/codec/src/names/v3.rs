@@ -1,5 +1,5 @@
 //! Configurations of Zarr v3 codecs, where they differ from the parameters of Zarr v2.
-use super::{Element, Kind};
+use super::{CodecKind, DecodedElement};
 use crate::CodecError;
 use serde_json::{Map, Value};
 
@@ -7,11 +7,11 @@ const SHUFFLES: [(&str, i64); 3] = [("noshuffle", 0), ("shuffle", 1), ("bitshuff
 
 /// The Zarr v2 members for a configuration.
 pub(super) fn members(
-    kind: Kind,
+    kind: CodecKind,
     configuration: &Map<String, Value>,
 ) -> Result<Map<String, Value>, CodecError> {
     let mut members = configuration.clone();
-    if kind == Kind::Blosc
+    if kind == CodecKind::Blosc
         && let Some(Value::String(word)) = configuration.get("shuffle")
         && word.trim().parse::<i64>().is_err()
     {
@@ -25,12 +25,12 @@ pub(super) fn members(
 
 /// The configuration for complete Zarr v2 members.
 pub(super) fn configuration(
-    kind: Kind,
+    kind: CodecKind,
     mut members: Map<String, Value>,
-    element: &Element,
+    element: &DecodedElement,
 ) -> Result<Map<String, Value>, CodecError> {
     match kind {
-        Kind::Blosc => {
+        CodecKind::Blosc => {
             let size = element.byte_len.filter(|size| (1..256).contains(size)).unwrap_or(1);
             members.insert("typesize".to_owned(), Value::from(size));
             let number = match members.get("shuffle").and_then(Value::as_i64) {
@@ -44,7 +44,7 @@ pub(super) fn configuration(
             members.insert("shuffle".to_owned(), Value::from(word));
         }
         // The core codec has both members, always.
-        Kind::Zstd => {
+        CodecKind::Zstd => {
             members.entry("checksum").or_insert(Value::Bool(false));
         }
         _ => {}

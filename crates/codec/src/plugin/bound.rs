@@ -1,9 +1,9 @@
 //! A filter of a plugin in a chain.
-use super::found::Filter;
-use super::native::{Call, NativeFilter};
-use super::{Bound, PluginOptions, pairing};
+use super::found::FilterEntry;
+use super::native::{FilterCall, NativeFilter};
+use super::{BoundFilter, PluginOptions, pairing};
 use crate::codec::{Codec, copy_prefix};
-use crate::scratch::{Buffer, Contexts};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError};
 use ncirrus_model::CodecSpec;
 use std::path::PathBuf;
@@ -27,16 +27,16 @@ struct PluginCodec {
 /// # Errors
 /// When its parameters make no sense.
 pub(super) fn bind(
-    filter: &Arc<Filter>,
+    filter: &Arc<FilterEntry>,
     spec: &CodecSpec,
     chunk: &ChunkInfo,
     options: &PluginOptions,
-) -> Result<Bound, CodecError> {
+) -> Result<BoundFilter, CodecError> {
     let working = pairing::working(filter, spec, chunk)?;
     let optional = matches!(spec, CodecSpec::Hdf5 { optional: true, .. });
     let parameters = working.parameters;
     let Some((native, path)) = &filter.native else {
-        return Ok(Bound::BuiltIn(CodecSpec::Hdf5 { id: filter.id, parameters, optional }));
+        return Ok(BoundFilter::BuiltIn(CodecSpec::Hdf5 { id: filter.id, parameters, optional }));
     };
     let incomplete = working.incomplete.filter(|_| !options.complete);
     let encode_fault = if native.encodes {
@@ -47,7 +47,7 @@ pub(super) fn bind(
     } else {
         Some("the plugin does not encode".to_owned())
     };
-    Ok(Bound::Codec(Arc::new(PluginCodec {
+    Ok(BoundFilter::Codec(Arc::new(PluginCodec {
         label: filter.label(),
         path: path.clone(),
         native: native.clone(),
@@ -60,7 +60,7 @@ pub(super) fn bind(
 
 impl PluginCodec {
     fn run<T>(&self, decode: bool, input: &[u8], take: impl FnOnce(&[u8]) -> T) -> Result<T, CodecError> {
-        let call = Call {
+        let call = FilterCall {
             decode,
             optional: self.optional,
             concurrent: self.concurrent,
@@ -90,7 +90,12 @@ impl Codec for PluginCodec {
         Some(CodecError::unsupported(&self.label, format!("{reason}: {}", self.path.display())))
     }
 
-    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        _: &mut LibraryContexts,
+    ) -> Result<usize, CodecError> {
         self.decode(input, |decoded| {
             copy_prefix(decoded, out);
             decoded.len()
@@ -102,8 +107,8 @@ impl Codec for PluginCodec {
         input: &[u8],
         _: Option<usize>,
         limit: usize,
-        out: &mut Buffer,
-        _: &mut Contexts,
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         self.decode(input, |decoded| {
             if decoded.len() > limit {
@@ -114,7 +119,12 @@ impl Codec for PluginCodec {
         })?
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(
+        &self,
+        input: &[u8],
+        out: &mut ScratchBuffer,
+        _: &mut LibraryContexts,
+    ) -> Result<(), CodecError> {
         if let Some(fault) = self.encode_fault() {
             return Err(fault);
         }

@@ -4,31 +4,31 @@
 //! { "hdf5": 32017, "codec": "sz", "v3": "sz", "complete": true,
 //!   "parameters": ["mode", {"name": "bound", "type": "f64", "default": 0.1}, {"name": "size", "from": "element-size"}] }
 //! ```
-use crate::parameters::Parameters;
+use crate::parameters::CodecParameters;
 use crate::{ChunkInfo, CodecError};
 use serde_json::{Map, Value};
 
 /// A filter's names and parameters in Zarr.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Declared {
+pub(super) struct DeclaredCodec {
     pub(super) hdf5: u32,
     pub(super) v2: String,
     pub(super) v3: String,
     /// Whether the filter needs no parameters but these.
     pub(super) complete: bool,
-    parameters: Vec<Parameter>,
+    parameters: Vec<DeclaredParameter>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Parameter {
+struct DeclaredParameter {
     name: String,
-    ty: Type,
-    source: Source,
+    ty: ParameterType,
+    source: ParameterSource,
 }
 
 /// How a parameter lies in 32-bit words; those of 64 bits take two, the lower first (docs/spec/nczarr.md 11.11).
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Type {
+enum ParameterType {
     Unsigned,
     Signed,
     Float,
@@ -41,7 +41,7 @@ enum Type {
 
 /// Where a parameter comes from.
 #[derive(Debug, Clone, PartialEq)]
-enum Source {
+enum ParameterSource {
     /// A member of the codec's JSON; without a default it must be there.
     Member(Option<Value>),
     ElementSize,
@@ -55,14 +55,14 @@ enum Source {
 ///
 /// # Errors
 /// What is wrong with which.
-pub(super) fn parse(json: &str) -> Result<Vec<Declared>, String> {
+pub(super) fn parse(json: &str) -> Result<Vec<DeclaredCodec>, String> {
     match serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))? {
-        Value::Array(declarations) => declarations.iter().map(Declared::parse).collect(),
-        declaration => Declared::parse(&declaration).map(|declared| vec![declared]),
+        Value::Array(declarations) => declarations.iter().map(DeclaredCodec::parse).collect(),
+        declaration => DeclaredCodec::parse(&declaration).map(|declared| vec![declared]),
     }
 }
 
-impl Declared {
+impl DeclaredCodec {
     fn parse(json: &Value) -> Result<Self, String> {
         let map = json.as_object().ok_or("a declaration must be an object")?;
         if let Some(key) = map.keys().find(|key| !MEMBERS.contains(&key.as_str())) {
@@ -78,8 +78,12 @@ impl Declared {
             Some(value) => value.as_bool().ok_or("\"complete\" must be true or false")?,
         };
         let parameters = match map.get("parameters") {
-            None => vec![Parameter { name: "parameters".into(), ty: Type::Words, source: NO_WORDS }],
-            Some(list) => Parameter::parse_all(list)?,
+            None => vec![DeclaredParameter {
+                name: "parameters".into(),
+                ty: ParameterType::Words,
+                source: NO_WORDS,
+            }],
+            Some(list) => DeclaredParameter::parse_all(list)?,
         };
         Ok(Self { hdf5, v2, v3, complete, parameters })
     }
@@ -98,7 +102,7 @@ impl Declared {
         members: &Map<String, Value>,
         chunk: &ChunkInfo,
     ) -> Result<Vec<u32>, CodecError> {
-        let members = Parameters::new(&self.v2, members);
+        let members = CodecParameters::new(&self.v2, members);
         let mut words = Vec::new();
         for parameter in &self.parameters {
             parameter.put(members, chunk, &mut words)?;
@@ -116,12 +120,12 @@ impl Declared {
         let wrong =
             || CodecError::malformed(&self.v2, format!("{given} parameters do not fit the declaration"));
         for parameter in &self.parameters {
-            if words.is_empty() && matches!(parameter.source, Source::Member(Some(_))) {
+            if words.is_empty() && matches!(parameter.source, ParameterSource::Member(Some(_))) {
                 continue;
             }
             let (value, rest) = parameter.take(words).ok_or_else(wrong)?;
             words = rest;
-            if let (Some(value), Source::Member(_)) = (value, &parameter.source) {
+            if let (Some(value), ParameterSource::Member(_)) = (value, &parameter.source) {
                 members.insert(parameter.name.clone(), value);
             }
         }
@@ -130,7 +134,7 @@ impl Declared {
 }
 
 const MEMBERS: [&str; 5] = ["hdf5", "codec", "v3", "complete", "parameters"];
-const NO_WORDS: Source = Source::Member(Some(Value::Array(Vec::new())));
+const NO_WORDS: ParameterSource = ParameterSource::Member(Some(Value::Array(Vec::new())));
 
 fn name(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     match map.get(key) {
@@ -140,7 +144,7 @@ fn name(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     }
 }
 
-impl Parameter {
+impl DeclaredParameter {
     fn parse_all(list: &Value) -> Result<Vec<Self>, String> {
         let list = list.as_array().ok_or("\"parameters\" must be a list")?;
         let parameters = list.iter().map(Self::parse).collect::<Result<Vec<_>, _>>()?;
@@ -159,7 +163,11 @@ impl Parameter {
     fn parse(json: &Value) -> Result<Self, String> {
         let map = match json {
             Value::String(name) if !name.is_empty() => {
-                return Ok(Self { name: name.clone(), ty: Type::Unsigned, source: Source::Member(None) });
+                return Ok(Self {
+                    name: name.clone(),
+                    ty: ParameterType::Unsigned,
+                    source: ParameterSource::Member(None),
+                });
             }
             Value::Object(map) => map,
             other => return Err(format!("a parameter must be a name or an object, not {other}")),
@@ -170,41 +178,46 @@ impl Parameter {
         }
         let own = name(map, "name")?.ok_or("a parameter must have a name")?;
         let ty = match name(map, "type")?.as_deref() {
-            None | Some("u32") => Type::Unsigned,
-            Some("i32") => Type::Signed,
-            Some("f32") => Type::Float,
-            Some("u64") => Type::UnsignedLong,
-            Some("i64") => Type::SignedLong,
-            Some("f64") => Type::Double,
-            Some("words") => Type::Words,
+            None | Some("u32") => ParameterType::Unsigned,
+            Some("i32") => ParameterType::Signed,
+            Some("f32") => ParameterType::Float,
+            Some("u64") => ParameterType::UnsignedLong,
+            Some("i64") => ParameterType::SignedLong,
+            Some("f64") => ParameterType::Double,
+            Some("words") => ParameterType::Words,
             Some(other) => return Err(format!("the type {other:?} of parameter {own:?} is not known")),
         };
         let source = match name(map, "from")?.as_deref() {
-            None => Source::Member(map.get("default").cloned()),
-            Some("element-size") => Source::ElementSize,
-            Some("chunk-bytes") => Source::ChunkBytes,
-            Some("chunk-elements") => Source::ChunkElements,
-            Some("rank") => Source::Rank,
-            Some("chunk-shape") => Source::ChunkShape,
+            None => ParameterSource::Member(map.get("default").cloned()),
+            Some("element-size") => ParameterSource::ElementSize,
+            Some("chunk-bytes") => ParameterSource::ChunkBytes,
+            Some("chunk-elements") => ParameterSource::ChunkElements,
+            Some("rank") => ParameterSource::Rank,
+            Some("chunk-shape") => ParameterSource::ChunkShape,
             Some(other) => {
                 return Err(format!("{other:?}, where parameter {own:?} comes from, is not known"));
             }
         };
         let parameter = Self { name: own, ty, source };
-        if let Source::Member(Some(default)) = &parameter.source {
+        if let ParameterSource::Member(Some(default)) = &parameter.source {
             let members = Map::from_iter([(parameter.name.clone(), default.clone())]);
-            let put = parameter.put_member(Parameters::new("default", &members), None, &mut Vec::new());
+            let put = parameter.put_member(CodecParameters::new("default", &members), None, &mut Vec::new());
             put.map_err(|_| format!("parameter {:?} cannot be {default}", parameter.name))?;
         }
         Ok(parameter)
     }
 
     fn takes_rest(&self) -> bool {
-        self.ty == Type::Words || self.source == Source::ChunkShape
+        self.ty == ParameterType::Words || self.source == ParameterSource::ChunkShape
     }
 
     /// Appends its words.
-    fn put(&self, members: Parameters, chunk: &ChunkInfo, words: &mut Vec<u32>) -> Result<(), CodecError> {
+    fn put(
+        &self,
+        members: CodecParameters,
+        chunk: &ChunkInfo,
+        words: &mut Vec<u32>,
+    ) -> Result<(), CodecError> {
         let unknown = |what: &str| CodecError::unsupported(members.codec(), format!("it needs {what}"));
         let element = || chunk.element.byte_len.ok_or_else(|| unknown("elements of fixed size"));
         let shape = || match chunk.shape.as_slice() {
@@ -214,12 +227,12 @@ impl Parameter {
         let count =
             || shape().map(|shape| shape.iter().fold(1u64, |product, len| product.saturating_mul(*len)));
         let numbers = match &self.source {
-            Source::Member(default) => return self.put_member(members, default.as_ref(), words),
-            Source::ElementSize => vec![element()? as u64],
-            Source::ChunkBytes => vec![count()?.saturating_mul(element()? as u64)],
-            Source::ChunkElements => vec![count()?],
-            Source::Rank => vec![shape()?.len() as u64],
-            Source::ChunkShape => shape()?.to_vec(),
+            ParameterSource::Member(default) => return self.put_member(members, default.as_ref(), words),
+            ParameterSource::ElementSize => vec![element()? as u64],
+            ParameterSource::ChunkBytes => vec![count()?.saturating_mul(element()? as u64)],
+            ParameterSource::ChunkElements => vec![count()?],
+            ParameterSource::Rank => vec![shape()?.len() as u64],
+            ParameterSource::ChunkShape => shape()?.to_vec(),
         };
         for number in numbers {
             let number = Value::from(number);
@@ -230,7 +243,7 @@ impl Parameter {
 
     fn put_member(
         &self,
-        members: Parameters,
+        members: CodecParameters,
         default: Option<&Value>,
         words: &mut Vec<u32>,
     ) -> Result<(), CodecError> {
@@ -243,13 +256,13 @@ impl Parameter {
         let parsed = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
         let value = parsed.as_ref().unwrap_or(value);
         match self.ty {
-            Type::Unsigned => words.push(u32::try_from(value.as_u64()?).ok()?),
-            Type::Signed => words.push(i32::try_from(value.as_i64()?).ok()?.cast_unsigned()),
-            Type::Float => words.push(single(value.as_f64()?).to_bits()),
-            Type::UnsignedLong => words.extend(halves(value.as_u64()?)),
-            Type::SignedLong => words.extend(halves(value.as_i64()?.cast_unsigned())),
-            Type::Double => words.extend(halves(value.as_f64()?.to_bits())),
-            Type::Words => {
+            ParameterType::Unsigned => words.push(u32::try_from(value.as_u64()?).ok()?),
+            ParameterType::Signed => words.push(i32::try_from(value.as_i64()?).ok()?.cast_unsigned()),
+            ParameterType::Float => words.push(single(value.as_f64()?).to_bits()),
+            ParameterType::UnsignedLong => words.extend(halves(value.as_u64()?)),
+            ParameterType::SignedLong => words.extend(halves(value.as_i64()?.cast_unsigned())),
+            ParameterType::Double => words.extend(halves(value.as_f64()?.to_bits())),
+            ParameterType::Words => {
                 for word in value.as_array()? {
                     words.push(u32::try_from(word.as_u64()?).ok()?);
                 }
@@ -269,12 +282,12 @@ impl Parameter {
             Some((Some(value(u64::from(*high) << 32 | u64::from(*low))), rest))
         };
         match self.ty {
-            Type::Unsigned | Type::Words => Some((Some(Value::from(*low)), rest)),
-            Type::Signed => Some((Some(Value::from(low.cast_signed())), rest)),
-            Type::Float => Some((Some(Value::from(shortest(f32::from_bits(*low)))), rest)),
-            Type::UnsignedLong => long(Value::from),
-            Type::SignedLong => long(|bits| Value::from(bits.cast_signed())),
-            Type::Double => long(|bits| Value::from(f64::from_bits(bits))),
+            ParameterType::Unsigned | ParameterType::Words => Some((Some(Value::from(*low)), rest)),
+            ParameterType::Signed => Some((Some(Value::from(low.cast_signed())), rest)),
+            ParameterType::Float => Some((Some(Value::from(shortest(f32::from_bits(*low)))), rest)),
+            ParameterType::UnsignedLong => long(Value::from),
+            ParameterType::SignedLong => long(|bits| Value::from(bits.cast_signed())),
+            ParameterType::Double => long(|bits| Value::from(f64::from_bits(bits))),
         }
     }
 }

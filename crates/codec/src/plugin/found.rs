@@ -1,9 +1,9 @@
 //! Looking through the directories, and bringing filters and codecs together by HDF5 number.
 use super::PluginOptions;
-use super::declared::{self, Declared};
-use super::locations::{self, Process};
-use super::native::{self, Exports, NativeCodec, NativeFilter};
-use crate::registry::{CodecEntry, Ignored, Origin};
+use super::declared::{self, DeclaredCodec};
+use super::locations::{self, ProcessEnvironment};
+use super::native::{self, LibraryExports, NativeCodec, NativeFilter};
+use crate::registry::{CodecEntry, CodecOrigin, IgnoredPlugin};
 use ncirrus_model::CodecSpec;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,31 +11,31 @@ use std::sync::Arc;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundPlugins {
     pub(super) directories: Vec<PathBuf>,
     /// In the order of finding; no two of one number.
-    pub(super) filters: Vec<Arc<Filter>>,
-    pub(super) ignored: Vec<Ignored>,
+    pub(super) filters: Vec<Arc<FilterEntry>>,
+    pub(super) ignored: Vec<IgnoredPlugin>,
 }
 
 /// A filter number: the function, the name in Zarr, or both.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(super) struct FilterEntry {
     pub(super) id: u32,
     /// The function, and the library that has it; none for filters that are built in.
     pub(super) native: Option<(NativeFilter, PathBuf)>,
-    pub(super) codec: Option<Pair>,
+    pub(super) codec: Option<NamePair>,
 }
 
 /// What gives a filter its name in Zarr.
 #[derive(Debug)]
-pub(super) enum Pair {
+pub(super) enum NamePair {
     Native(NativeCodec, PathBuf),
     /// From a file, or from the configuration.
-    Declared(Declared, Option<PathBuf>),
+    Declared(DeclaredCodec, Option<PathBuf>),
 }
 
-impl Filter {
+impl FilterEntry {
     pub(super) fn is_named(&self, spec: &CodecSpec) -> bool {
         match spec {
             // A codec for a built-in filter adds nothing in HDF5.
@@ -47,33 +47,34 @@ impl Filter {
 
     /// What messages call it.
     pub(super) fn label(&self) -> String {
-        let named = self.codec.as_ref().map(Pair::v2);
+        let named = self.codec.as_ref().map(NamePair::v2);
         let own = self.native.as_ref().map(|(filter, _)| filter.name.as_str()).unwrap_or_default();
         format!("{} (filter {})", named.unwrap_or(own), self.id).trim_start().to_owned()
     }
 
     pub(super) fn entry(&self) -> CodecEntry {
-        let names = |name: fn(&Pair) -> &str| self.codec.iter().map(|pair| name(pair).to_owned()).collect();
+        let names =
+            |name: fn(&NamePair) -> &str| self.codec.iter().map(|pair| name(pair).to_owned()).collect();
         let native = self.native.as_ref();
         let needs = native.is_some_and(|(filter, _)| filter.encodes && filter.sets_local);
         CodecEntry {
             name: self.label(),
             hdf5: Some(self.id),
-            v2: names(Pair::v2),
-            v3: names(Pair::v3),
-            parameters: self.codec.as_ref().map(Pair::parameter_names).unwrap_or_default(),
-            origin: Origin::Plugin {
+            v2: names(NamePair::v2),
+            v3: names(NamePair::v3),
+            parameters: self.codec.as_ref().map(NamePair::parameter_names).unwrap_or_default(),
+            origin: CodecOrigin::Plugin {
                 filter: native.map(|(_, path)| path.clone()),
-                codec: self.codec.as_ref().and_then(Pair::path).map(Path::to_owned),
+                codec: self.codec.as_ref().and_then(NamePair::path).map(Path::to_owned),
             },
             decodes: native.is_none_or(|(filter, _)| filter.decodes),
             encodes: native.is_none_or(|(filter, _)| filter.encodes),
-            needs_complete_parameters: needs && !self.codec.as_ref().is_some_and(Pair::completes),
+            needs_complete_parameters: needs && !self.codec.as_ref().is_some_and(NamePair::completes),
         }
     }
 }
 
-impl Pair {
+impl NamePair {
     fn hdf5(&self) -> u32 {
         match self {
             Self::Native(codec, _) => codec.hdf5,
@@ -121,14 +122,14 @@ impl Pair {
     }
 }
 
-impl Found {
+impl FoundPlugins {
     /// Loads every plugin of the directories.
     pub(super) fn new(options: &PluginOptions) -> Self {
-        let mut finder = Finder::default();
+        let mut finder = PluginFinder::default();
         let directories = options.directories.clone();
-        let directories = directories.unwrap_or_else(|| locations::directories(&Process));
+        let directories = directories.unwrap_or_else(|| locations::directories(&ProcessEnvironment));
         for declared in &options.declared {
-            finder.configured.push(Pair::Declared(declared.clone(), None));
+            finder.configured.push(NamePair::Declared(declared.clone(), None));
         }
         for directory in &directories {
             finder.look_through(directory);
@@ -139,18 +140,18 @@ impl Found {
 
 /// Collects; codecs are ranked by where they come from: configuration, the library itself, files, defaults.
 #[derive(Default)]
-struct Finder {
+struct PluginFinder {
     natives: Vec<(NativeFilter, PathBuf)>,
-    configured: Vec<Pair>,
-    own: Vec<Pair>,
-    files: Vec<Pair>,
-    defaults: Vec<Pair>,
-    ignored: Vec<Ignored>,
+    configured: Vec<NamePair>,
+    own: Vec<NamePair>,
+    files: Vec<NamePair>,
+    defaults: Vec<NamePair>,
+    ignored: Vec<IgnoredPlugin>,
     /// Libraries by their real paths.
     seen: HashMap<PathBuf, PathBuf>,
 }
 
-impl Finder {
+impl PluginFinder {
     fn look_through(&mut self, directory: &Path) {
         let entries = match std::fs::read_dir(directory) {
             Ok(entries) => entries,
@@ -173,7 +174,7 @@ impl Finder {
         match text.and_then(|text| declared::parse(&text)) {
             Ok(declared) => {
                 let pairs =
-                    declared.into_iter().map(|declared| Pair::Declared(declared, Some(path.to_owned())));
+                    declared.into_iter().map(|declared| NamePair::Declared(declared, Some(path.to_owned())));
                 self.files.extend(pairs);
             }
             Err(reason) => self.ignore(path, reason),
@@ -191,9 +192,9 @@ impl Finder {
             Ok(exports) => exports,
             Err(reason) => return self.ignore(path, reason),
         };
-        let Exports { filter, codec, defaults, refused } = exports;
+        let LibraryExports { filter, codec, defaults, refused } = exports;
         refused.into_iter().for_each(|reason| self.ignore(path, reason));
-        let pair = |codec| Pair::Native(codec, path.to_owned());
+        let pair = |codec| NamePair::Native(codec, path.to_owned());
         self.own.extend(codec.map(pair));
         self.defaults.extend(defaults.into_iter().map(pair));
         if let Some(filter) = filter {
@@ -208,13 +209,13 @@ impl Finder {
     }
 
     fn ignore(&mut self, path: &Path, reason: String) {
-        self.ignored.push(Ignored { path: path.to_owned(), reason });
+        self.ignored.push(IgnoredPlugin { path: path.to_owned(), reason });
     }
 
-    fn finish(mut self) -> Found {
-        let mut filters: Vec<Filter> = std::mem::take(&mut self.natives)
+    fn finish(mut self) -> FoundPlugins {
+        let mut filters: Vec<FilterEntry> = std::mem::take(&mut self.natives)
             .into_iter()
-            .map(|native| Filter { id: native.0.id, native: Some(native), codec: None })
+            .map(|native| FilterEntry { id: native.0.id, native: Some(native), codec: None })
             .collect();
         let own = [std::mem::take(&mut self.configured), std::mem::take(&mut self.own)];
         let others = [std::mem::take(&mut self.files), std::mem::take(&mut self.defaults)];
@@ -222,11 +223,11 @@ impl Finder {
             self.pair(&mut filters, pair);
         }
         let filters = filters.into_iter().map(Arc::new).collect();
-        Found { directories: Vec::new(), filters, ignored: self.ignored }
+        FoundPlugins { directories: Vec::new(), filters, ignored: self.ignored }
     }
 
     /// Gives a filter its codec, unless it has one; a name belongs to the first that has it.
-    fn pair(&mut self, filters: &mut Vec<Filter>, pair: Pair) {
+    fn pair(&mut self, filters: &mut Vec<FilterEntry>, pair: NamePair) {
         let path = pair.path().map(Path::to_owned).unwrap_or_default();
         let taken = filters.iter().find(|filter| {
             let codec = filter.codec.as_ref();
@@ -246,7 +247,7 @@ impl Finder {
             }
             Some(filter) => filter.codec = Some(pair),
             None if crate::names::is_built_in(pair.hdf5()) => {
-                filters.push(Filter { id: pair.hdf5(), native: None, codec: Some(pair) });
+                filters.push(FilterEntry { id: pair.hdf5(), native: None, codec: Some(pair) });
             }
             None => {
                 let reason = format!("codec {:?} is for filter {}, which is nowhere", pair.v2(), pair.hdf5());

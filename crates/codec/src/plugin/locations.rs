@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What is asked of the environment; tests bring their own.
-pub(super) trait Surroundings {
+pub(super) trait PluginEnvironment {
     /// A variable that is set and not empty.
     fn variable(&self, name: &str) -> Option<OsString>;
     /// The text of a file; `None` when it cannot be read.
@@ -12,9 +12,9 @@ pub(super) trait Surroundings {
 
 /// Those of the process.
 #[derive(Debug)]
-pub(super) struct Process;
+pub(super) struct ProcessEnvironment;
 
-impl Surroundings for Process {
+impl PluginEnvironment for ProcessEnvironment {
     fn variable(&self, name: &str) -> Option<OsString> {
         std::env::var_os(name).filter(|value| !value.is_empty())
     }
@@ -26,7 +26,7 @@ impl Surroundings for Process {
 
 /// The directories in the order in which they are looked through: those of `HDF5_PLUGIN_PATH`, else those of the user's
 /// configuration, else the usual ones.
-pub(super) fn directories(surroundings: &dyn Surroundings) -> Vec<PathBuf> {
+pub(super) fn directories(surroundings: &dyn PluginEnvironment) -> Vec<PathBuf> {
     if surroundings.variable("HDF5_PLUGIN_PRELOAD").is_some_and(|value| value == "::") {
         // How HDF5 is told to load nothing.
         return Vec::new();
@@ -50,7 +50,7 @@ const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
 
 /// The setting in the user's own configuration files. Those of the current directory are not asked: whoever left one
 /// there would have their code run.
-fn configured(surroundings: &dyn Surroundings) -> Option<String> {
+fn configured(surroundings: &dyn PluginEnvironment) -> Option<String> {
     if surroundings.variable("NCRCENV_IGNORE").is_some() {
         return None;
     }
@@ -72,7 +72,7 @@ fn setting(text: &str) -> Option<String> {
 }
 
 /// Where HDF5, its packages and netCDF put plugins.
-fn usual(surroundings: &dyn Surroundings) -> Vec<PathBuf> {
+fn usual(surroundings: &dyn PluginEnvironment) -> Vec<PathBuf> {
     let mut directories = Vec::new();
     let mut below = |variable: &str, rest: &str| {
         directories.extend(surroundings.variable(variable).map(|root| Path::new(&root).join(rest)));
@@ -103,12 +103,12 @@ mod tests {
     use std::collections::HashMap;
 
     #[derive(Default)]
-    struct Given {
+    struct GivenEnvironment {
         variables: HashMap<&'static str, &'static str>,
         files: HashMap<&'static str, &'static str>,
     }
 
-    impl Surroundings for Given {
+    impl PluginEnvironment for GivenEnvironment {
         fn variable(&self, name: &str) -> Option<OsString> {
             self.variables.get(name).map(OsString::from)
         }
@@ -122,8 +122,10 @@ mod tests {
         variables: &[(&'static str, &'static str)],
         files: &[(&'static str, &'static str)],
     ) -> Vec<String> {
-        let given =
-            Given { variables: variables.iter().copied().collect(), files: files.iter().copied().collect() };
+        let given = GivenEnvironment {
+            variables: variables.iter().copied().collect(),
+            files: files.iter().copied().collect(),
+        };
         directories(&given).iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 

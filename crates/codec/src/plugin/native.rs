@@ -8,20 +8,20 @@ mod filter;
 mod shared;
 
 pub(super) use codec::NativeCodec;
-pub(super) use filter::{Call, NativeFilter};
+pub(super) use filter::{FilterCall, NativeFilter};
 
 use abi::{ClassHead, CodecHead, FilterClass1, FilterClass2};
 use libloading::Library;
 #[cfg(unix)]
 use libloading::os::unix;
-use shared::{Initialized, Shared};
+use shared::{InitializedRecords, LibraryLock};
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
 /// What one library offers.
 #[derive(Debug, Default)]
-pub(super) struct Exports {
+pub(super) struct LibraryExports {
     pub(super) filter: Option<NativeFilter>,
     /// The codec of the library's own filter.
     pub(super) codec: Option<NativeCodec>,
@@ -31,18 +31,18 @@ pub(super) struct Exports {
     pub(super) refused: Vec<String>,
 }
 
-type Getter = unsafe extern "C" fn() -> *const c_void;
+type RecordGetter = unsafe extern "C" fn() -> *const c_void;
 type TypeGetter = unsafe extern "C" fn() -> c_int;
 
 /// Loads a library and asks what it offers.
 ///
 /// # Errors
 /// Why it cannot be loaded, or is no plugin.
-pub(super) fn load(path: &Path) -> Result<Exports, String> {
+pub(super) fn load(path: &Path) -> Result<LibraryExports, String> {
     let library = open(path).map_err(|error| format!("cannot be loaded: {}", told(&error, path)))?;
-    let mut exports = Exports::default();
+    let mut exports = LibraryExports::default();
     if let Some(anchor) = anchor(&library) {
-        let shared = Shared::of(anchor);
+        let shared = LibraryLock::of(anchor);
         let mut initialized = shared.lock();
         keep(filter(&library, &shared).map(|filter| exports.filter = filter), &mut exports.refused);
         keep(
@@ -99,10 +99,10 @@ const TYPE_FILTER: c_int = 0;
 /// More default codecs than this are not looked at.
 const MOST_DEFAULTS: usize = 1024;
 
-fn getter(library: &Library, name: &CStr) -> Option<Getter> {
-    // SAFETY: the symbols with these names are functions of that form (docs/spec/nczarr.md 11.9); the copied pointer is
-    // used only while the library is loaded.
-    unsafe { library.get::<Getter>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
+fn getter(library: &Library, name: &CStr) -> Option<RecordGetter> {
+    // SAFETY: the symbols with these names are functions of that form (`docs/spec/nczarr.md` 11.9); the copied pointer is used
+    // only while the library is loaded.
+    unsafe { library.get::<RecordGetter>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
 }
 
 /// An address inside of the library that tells it from others.
@@ -113,7 +113,7 @@ fn anchor(library: &Library) -> Option<usize> {
         .map(|getter| getter as usize)
 }
 
-fn filter(library: &Library, shared: &Shared) -> Result<Option<NativeFilter>, String> {
+fn filter(library: &Library, shared: &LibraryLock) -> Result<Option<NativeFilter>, String> {
     let Some(info) = getter(library, PLUGIN_INFO) else { return Ok(None) };
     // SAFETY: as in `getter`.
     let get_type = unsafe { library.get::<TypeGetter>(PLUGIN_TYPE.to_bytes_with_nul()) };
@@ -155,8 +155,8 @@ fn filter(library: &Library, shared: &Shared) -> Result<Option<NativeFilter>, St
 
 fn codec(
     library: &Library,
-    shared: &Shared,
-    initialized: &mut Initialized,
+    shared: &LibraryLock,
+    initialized: &mut InitializedRecords,
 ) -> Result<Option<NativeCodec>, String> {
     let Some(info) = getter(library, CODEC_INFO) else { return Ok(None) };
     // SAFETY: a function without arguments of a plugin.
@@ -167,8 +167,8 @@ fn codec(
 
 fn defaults(
     library: &Library,
-    shared: &Shared,
-    initialized: &mut Initialized,
+    shared: &LibraryLock,
+    initialized: &mut InitializedRecords,
 ) -> Result<Vec<NativeCodec>, String> {
     let Some(info) = getter(library, CODEC_DEFAULTS) else { return Ok(Vec::new()) };
     // SAFETY: a function without arguments of a plugin.

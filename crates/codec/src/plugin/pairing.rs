@@ -1,12 +1,12 @@
 //! From the JSON of a codec to the parameters of its filter, and back.
-use super::found::{Filter, Pair};
+use super::found::{FilterEntry, NamePair};
 use crate::{ChunkInfo, CodecError, names};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
 
 /// The parameters that a filter works with.
 #[derive(Debug)]
-pub(super) struct Working {
+pub(super) struct WorkingParameters {
     pub(super) parameters: Vec<u32>,
     /// Why they may not be all that encoding needs.
     pub(super) incomplete: Option<String>,
@@ -16,14 +16,18 @@ pub(super) struct Working {
 ///
 /// # Errors
 /// `Malformed` when the codec cannot make anything of it.
-pub(super) fn working(filter: &Filter, spec: &CodecSpec, chunk: &ChunkInfo) -> Result<Working, CodecError> {
+pub(super) fn working(
+    filter: &FilterEntry,
+    spec: &CodecSpec,
+    chunk: &ChunkInfo,
+) -> Result<WorkingParameters, CodecError> {
     let sets_local = filter.native.as_ref().is_some_and(|(native, _)| native.sets_local);
     let mut working = match spec {
         CodecSpec::Hdf5 { parameters, .. } => {
             // Parameters that the codec would make just like this are complete.
             let incomplete =
                 if !sets_local || made_by_codec(filter, parameters, chunk) { None } else { Some("") };
-            Working { parameters: parameters.clone(), incomplete: incomplete.map(str::to_owned) }
+            WorkingParameters { parameters: parameters.clone(), incomplete: incomplete.map(str::to_owned) }
         }
         CodecSpec::V2(map) => of_members(filter, map, chunk)?,
         CodecSpec::V3 { configuration, .. } => of_members(filter, configuration, chunk)?,
@@ -37,7 +41,7 @@ pub(super) fn working(filter: &Filter, spec: &CodecSpec, chunk: &ChunkInfo) -> R
 /// # Errors
 /// `Unsupported` when it has no name there, `Malformed` when its parameters make no sense.
 pub(super) fn translate(
-    filter: &Filter,
+    filter: &FilterEntry,
     spec: &CodecSpec,
     to: CodecSpace,
     chunk: &ChunkInfo,
@@ -67,33 +71,33 @@ pub(super) fn translate(
 }
 
 fn of_members(
-    filter: &Filter,
+    filter: &FilterEntry,
     members: &Map<String, Value>,
     chunk: &ChunkInfo,
-) -> Result<Working, CodecError> {
+) -> Result<WorkingParameters, CodecError> {
     match &filter.codec {
         None => Err(CodecError::unsupported(&filter.label(), "it has no name in Zarr")),
-        Some(Pair::Declared(declared, _)) => {
+        Some(NamePair::Declared(declared, _)) => {
             let incomplete =
                 (!declared.complete).then(|| "the declaration does not say that it is".to_owned());
-            Ok(Working { parameters: declared.to_parameters(members, chunk)?, incomplete })
+            Ok(WorkingParameters { parameters: declared.to_parameters(members, chunk)?, incomplete })
         }
-        Some(pair @ Pair::Native(codec, path)) => {
+        Some(pair @ NamePair::Native(codec, path)) => {
             let json = Value::Object(with_id(pair, members)).to_string();
             let visible = codec.to_parameters(&json).map_err(|reason| {
                 CodecError::malformed(&filter.label(), format!("{json}: {reason}: {}", path.display()))
             })?;
             // Decoding goes without what could not be completed.
             Ok(match codec.working(&visible) {
-                Ok(parameters) => Working { parameters, incomplete: None },
-                Err(reason) => Working { parameters: visible, incomplete: Some(reason) },
+                Ok(parameters) => WorkingParameters { parameters, incomplete: None },
+                Err(reason) => WorkingParameters { parameters: visible, incomplete: Some(reason) },
             })
         }
     }
 }
 
 /// Whether the codec, asked to describe and complete the parameters, comes back to them.
-fn made_by_codec(filter: &Filter, parameters: &[u32], chunk: &ChunkInfo) -> bool {
+fn made_by_codec(filter: &FilterEntry, parameters: &[u32], chunk: &ChunkInfo) -> bool {
     let again = || {
         let members = members(filter, filter.codec.as_ref()?, parameters).ok()?;
         of_members(filter, &members, chunk).ok()
@@ -101,10 +105,14 @@ fn made_by_codec(filter: &Filter, parameters: &[u32], chunk: &ChunkInfo) -> bool
     again().is_some_and(|again| again.incomplete.is_none() && again.parameters == parameters)
 }
 
-fn members(filter: &Filter, pair: &Pair, parameters: &[u32]) -> Result<Map<String, Value>, CodecError> {
+fn members(
+    filter: &FilterEntry,
+    pair: &NamePair,
+    parameters: &[u32],
+) -> Result<Map<String, Value>, CodecError> {
     match pair {
-        Pair::Declared(declared, _) => declared.to_members(parameters),
-        Pair::Native(codec, path) => {
+        NamePair::Declared(declared, _) => declared.to_members(parameters),
+        NamePair::Native(codec, path) => {
             let bad = |reason: String| {
                 CodecError::malformed(
                     &filter.label(),
@@ -117,7 +125,7 @@ fn members(filter: &Filter, pair: &Pair, parameters: &[u32]) -> Result<Map<Strin
     }
 }
 
-fn with_id(pair: &Pair, members: &Map<String, Value>) -> Map<String, Value> {
+fn with_id(pair: &NamePair, members: &Map<String, Value>) -> Map<String, Value> {
     let mut map = Map::new();
     map.insert("id".to_owned(), Value::from(pair.v2()));
     map.extend(

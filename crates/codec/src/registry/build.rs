@@ -4,10 +4,10 @@ use crate::codecs::bitshuffle::Bitshuffle;
 use crate::codecs::blosc::{Blosc, compressor};
 use crate::codecs::blosc2::Blosc2;
 use crate::codecs::bzip2::Bzip2;
-use crate::codecs::checksum::{Algorithm, Checksum};
-use crate::codecs::deflate::{Deflate, Envelope};
+use crate::codecs::checksum::{Checksum, ChecksumAlgorithm};
+use crate::codecs::deflate::{Deflate, DeflateEnvelope};
 use crate::codecs::delta::Delta;
-use crate::codecs::elementwise::{Elementwise, Map};
+use crate::codecs::elementwise::{ElementMap, Elementwise};
 use crate::codecs::lz4::Lz4;
 use crate::codecs::lzf::Lzf;
 use crate::codecs::lzma::Lzma;
@@ -20,65 +20,73 @@ use crate::codecs::transpose::Transpose;
 use crate::codecs::zfp::Zfp;
 use crate::codecs::zstd::Zstd;
 use crate::ffi::BloscOptions;
-use crate::names::{Kind, describe, shuffle_size};
+use crate::names::{CodecKind, describe, shuffle_size};
 use crate::number::{NumberKind, NumberType};
-use crate::parameters::Parameters;
-use crate::{ChunkInfo, CodecError, Element};
+use crate::parameters::CodecParameters;
+use crate::{ChunkInfo, CodecError, DecodedElement};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A codec that changes something, or nothing.
-type Bound = Option<Arc<dyn Codec>>;
+type BoundCodec = Option<Arc<dyn Codec>>;
 
 /// The codec for a description, `None` when it changes nothing; `chunk` becomes what the next codec gets.
 ///
 /// `big_endian`: number types that do not state their order have that one.
-pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -> Result<Bound, CodecError> {
+pub(super) fn build(
+    spec: &CodecSpec,
+    chunk: &mut ChunkInfo,
+    big_endian: bool,
+) -> Result<BoundCodec, CodecError> {
     let described = describe(spec)?;
     let label = described.name.label();
-    let parameters = Parameters::new(label, &described.parameters);
+    let parameters = CodecParameters::new(label, &described.parameters);
     let level = |default| parameters.integer("level").map(|level| level.unwrap_or(default));
     match described.kind() {
-        Kind::Zlib => bound(Deflate::new(Envelope::Zlib, level(1)?)?),
-        Kind::Gzip => bound(Deflate::new(Envelope::Gzip, level(1)?)?),
-        Kind::Bzip2 => bound(Bzip2::new(level(1)?)?),
-        Kind::Zstd => bound(Zstd::new(level(0)?, parameters.flag("checksum")?)),
-        Kind::Lzma => bound(Lzma::new(&parameters)?),
-        Kind::Blosc => bound(blosc(&parameters, chunk)?),
-        Kind::Lz4 if described.space == CodecSpace::Hdf5 => {
+        CodecKind::Zlib => bound(Deflate::new(DeflateEnvelope::Zlib, level(1)?)?),
+        CodecKind::Gzip => bound(Deflate::new(DeflateEnvelope::Gzip, level(1)?)?),
+        CodecKind::Bzip2 => bound(Bzip2::new(level(1)?)?),
+        CodecKind::Zstd => bound(Zstd::new(level(0)?, parameters.flag("checksum")?)),
+        CodecKind::Lzma => bound(Lzma::new(&parameters)?),
+        CodecKind::Blosc => bound(blosc(&parameters, chunk)?),
+        CodecKind::Lz4 if described.space == CodecSpace::Hdf5 => {
             bound(Lz4::blocks(parameters.size("blocksize")?.unwrap_or(0)))
         }
-        Kind::Lz4 => bound(Lz4::Whole),
-        Kind::Shuffle => match shuffle_size(&parameters, &chunk.element)? {
+        CodecKind::Lz4 => bound(Lz4::Whole),
+        CodecKind::Shuffle => match shuffle_size(&parameters, &chunk.element)? {
             0 | 1 => Ok(None),
             size => bound(Shuffle { size }),
         },
-        Kind::Nbit => Ok(Nbit::new(&parameters.numbers()?)?.map(|codec| Arc::new(codec) as Arc<dyn Codec>)),
-        Kind::ScaleOffset => {
+        CodecKind::Nbit => {
+            Ok(Nbit::new(&parameters.numbers()?)?.map(|codec| Arc::new(codec) as Arc<dyn Codec>))
+        }
+        CodecKind::ScaleOffset => {
             Ok(ScaleOffset::new(&parameters.numbers()?)?.map(|codec| Arc::new(codec) as Arc<dyn Codec>))
         }
-        Kind::Bitshuffle => bound(Bitshuffle::new(&parameters, chunk)?),
-        Kind::Blosc2 => bound(Blosc2::new(&parameters.numbers()?, chunk)?),
-        Kind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
-        Kind::Zfp => bound(Zfp::with_headers(&parameters, chunk)),
+        CodecKind::Bitshuffle => bound(Bitshuffle::new(&parameters, chunk)?),
+        CodecKind::Blosc2 => bound(Blosc2::new(&parameters.numbers()?, chunk)?),
+        CodecKind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
+        CodecKind::Zfp => bound(Zfp::with_headers(&parameters, chunk)),
         // What was rounded stays as it is.
-        Kind::BitGroom => Ok(None),
-        Kind::Szip => bound(Szip::new(&parameters, chunk)?),
-        Kind::Lzf => bound(Lzf),
-        Kind::Fletcher32 => bound(Checksum { algorithm: Algorithm::Fletcher32, at_start: false }),
-        Kind::Crc32 => bound(checksum(Algorithm::Crc32, true, &parameters)?),
-        Kind::Crc32c => bound(checksum(Algorithm::Crc32c, false, &parameters)?),
-        Kind::Adler32 => bound(checksum(Algorithm::Adler32, true, &parameters)?),
-        Kind::Transpose => transpose(&parameters, chunk),
-        Kind::Delta => {
+        CodecKind::BitGroom => Ok(None),
+        CodecKind::Szip => bound(Szip::new(&parameters, chunk)?),
+        CodecKind::Lzf => bound(Lzf),
+        CodecKind::Fletcher32 => {
+            bound(Checksum { algorithm: ChecksumAlgorithm::Fletcher32, at_start: false })
+        }
+        CodecKind::Crc32 => bound(checksum(ChecksumAlgorithm::Crc32, true, &parameters)?),
+        CodecKind::Crc32c => bound(checksum(ChecksumAlgorithm::Crc32c, false, &parameters)?),
+        CodecKind::Adler32 => bound(checksum(ChecksumAlgorithm::Adler32, true, &parameters)?),
+        CodecKind::Transpose => transpose(&parameters, chunk),
+        CodecKind::Delta => {
             let (decoded, encoded) = types(&parameters, ["dtype", "astype"], chunk, big_endian)?;
             bound(Delta { decoded, encoded })
         }
-        Kind::FixedScaleOffset | Kind::Quantize | Kind::BitRound | Kind::AsType => {
+        CodecKind::FixedScaleOffset | CodecKind::Quantize | CodecKind::BitRound | CodecKind::AsType => {
             elementwise(described.kind(), &parameters, chunk, big_endian)
         }
-        Kind::PackBits => {
+        CodecKind::PackBits => {
             if chunk
                 .element
                 .number
@@ -89,20 +97,24 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
                     "numbers that are not unsigned bytes: it keeps 0 and 1",
                 ));
             }
-            chunk.element = Element::sized(Some(1));
+            chunk.element = DecodedElement::sized(Some(1));
             bound(PackBits)
         }
-        Kind::Identity => Ok(None),
+        CodecKind::Identity => Ok(None),
         _ => Err(CodecError::unsupported(label, "it is not implemented")),
     }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the other ways to a codec can fail")]
-fn bound(codec: impl Codec + 'static) -> Result<Bound, CodecError> {
+fn bound(codec: impl Codec + 'static) -> Result<BoundCodec, CodecError> {
     Ok(Some(Arc::new(codec)))
 }
 
-fn checksum(algorithm: Algorithm, at_start: bool, parameters: &Parameters) -> Result<Checksum, CodecError> {
+fn checksum(
+    algorithm: ChecksumAlgorithm,
+    at_start: bool,
+    parameters: &CodecParameters,
+) -> Result<Checksum, CodecError> {
     let at_start = match parameters.get("location").map(|value| (value, value.as_str())) {
         None => at_start,
         Some((_, Some("start"))) => true,
@@ -112,7 +124,7 @@ fn checksum(algorithm: Algorithm, at_start: bool, parameters: &Parameters) -> Re
     Ok(Checksum { algorithm, at_start })
 }
 
-fn blosc(parameters: &Parameters, chunk: &ChunkInfo) -> Result<Blosc, CodecError> {
+fn blosc(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Blosc, CodecError> {
     let cname = parameters.text("cname")?.unwrap_or("lz4");
     // Chunks say themselves how they were compressed; the name matters for writing only.
     let compressor = compressor(cname)
@@ -141,7 +153,7 @@ fn blosc(parameters: &Parameters, chunk: &ChunkInfo) -> Result<Blosc, CodecError
 
 /// Elements go on in the encoded type.
 fn types(
-    parameters: &Parameters,
+    parameters: &CodecParameters,
     [decoded, encoded]: [&str; 2],
     chunk: &mut ChunkInfo,
     big_endian: bool,
@@ -157,11 +169,11 @@ fn types(
         return Err(CodecError::malformed(parameters.codec(), reason));
     }
     let second = number_type(parameters, encoded, big_endian)?.unwrap_or(first);
-    chunk.element = Element::of(second);
+    chunk.element = DecodedElement::of(second);
     Ok((first, second))
 }
 
-fn number_type(parameters: &Parameters, key: &str, big: bool) -> Result<Option<NumberType>, CodecError> {
+fn number_type(parameters: &CodecParameters, key: &str, big: bool) -> Result<Option<NumberType>, CodecError> {
     let Some(text) = parameters.text(key)? else { return Ok(None) };
     let kind = NumberType::parse(text).ok_or_else(|| {
         CodecError::unsupported(parameters.codec(), format!("{key} {text:?} is not a type of numbers"))
@@ -171,19 +183,21 @@ fn number_type(parameters: &Parameters, key: &str, big: bool) -> Result<Option<N
 }
 
 fn elementwise(
-    kind: Kind,
-    parameters: &Parameters,
+    kind: CodecKind,
+    parameters: &CodecParameters,
     chunk: &mut ChunkInfo,
     big_endian: bool,
-) -> Result<Bound, CodecError> {
+) -> Result<BoundCodec, CodecError> {
     let number = |key: &str| parameters.number(key)?.ok_or_else(|| parameters.missing(key));
     let map = match kind {
-        Kind::FixedScaleOffset => Map::ScaleOffset { scale: number("scale")?, offset: number("offset")? },
-        Kind::Quantize => Map::Quantize { scale: quantum(number("digits")?) },
-        Kind::BitRound => return bitround(parameters, chunk, big_endian),
-        _ => Map::Cast,
+        CodecKind::FixedScaleOffset => {
+            ElementMap::ScaleOffset { scale: number("scale")?, offset: number("offset")? }
+        }
+        CodecKind::Quantize => ElementMap::Quantize { scale: quantum(number("digits")?) },
+        CodecKind::BitRound => return bitround(parameters, chunk, big_endian),
+        _ => ElementMap::Cast,
     };
-    let keys = if kind == Kind::AsType { ["decode_dtype", "encode_dtype"] } else { ["dtype", "astype"] };
+    let keys = if kind == CodecKind::AsType { ["decode_dtype", "encode_dtype"] } else { ["dtype", "astype"] };
     let (decoded, encoded) = types(parameters, keys, chunk, big_endian)?;
     bound(Elementwise { map, decoded, encoded })
 }
@@ -195,7 +209,11 @@ fn quantum(digits: f64) -> f64 {
     10f64.powf(-exponent).log2().ceil().exp2()
 }
 
-fn bitround(parameters: &Parameters, chunk: &ChunkInfo, big_endian: bool) -> Result<Bound, CodecError> {
+fn bitround(
+    parameters: &CodecParameters,
+    chunk: &ChunkInfo,
+    big_endian: bool,
+) -> Result<BoundCodec, CodecError> {
     let (size, mantissa) = match chunk.element.byte_len {
         Some(2) => (2, 10),
         Some(4) => (4, 23),
@@ -211,10 +229,10 @@ fn bitround(parameters: &Parameters, chunk: &ChunkInfo, big_endian: bool) -> Res
     let dropped = u32::try_from(mantissa - kept).ok().filter(|_| kept >= 0);
     let dropped = dropped.ok_or_else(|| parameters.bad("keepbits", &Value::from(kept)))?;
     let float = NumberType { kind: NumberKind::Float, size, big_endian };
-    bound(Elementwise { map: Map::BitRound { dropped }, decoded: float, encoded: float })
+    bound(Elementwise { map: ElementMap::BitRound { dropped }, decoded: float, encoded: float })
 }
 
-fn transpose(parameters: &Parameters, chunk: &mut ChunkInfo) -> Result<Bound, CodecError> {
+fn transpose(parameters: &CodecParameters, chunk: &mut ChunkInfo) -> Result<BoundCodec, CodecError> {
     let rank = chunk.shape.len();
     let order = match parameters.get("order") {
         None => return Err(parameters.missing("order")),

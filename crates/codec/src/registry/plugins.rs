@@ -1,29 +1,29 @@
 //! What plugins add to the registry, or, without them, nothing.
 #[cfg(feature = "plugins")]
 use super::build::build;
-use super::{CodecEntry, Ignored, Registry};
+use super::{CodecEntry, CodecRegistry, IgnoredPlugin};
 use crate::codec::Codec;
 #[cfg(feature = "plugins")]
-use crate::plugin::{Bound, Plugins};
+use crate::plugin::{BoundFilter, PluginSet};
 use crate::{ChunkInfo, CodecError};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 #[cfg(feature = "plugins")]
-impl Registry {
+impl CodecRegistry {
     /// Libraries and declarations in the directories of plugins that are not used, and why.
-    pub fn ignored(&self) -> &[Ignored] {
-        self.plugins.as_ref().map(Plugins::ignored).unwrap_or_default()
+    pub fn ignored(&self) -> &[IgnoredPlugin] {
+        self.plugins.as_ref().map(PluginSet::ignored).unwrap_or_default()
     }
 
     /// Where plugins are looked for.
     pub fn plugin_directories(&self) -> &[PathBuf] {
-        self.plugins.as_ref().map(Plugins::directories).unwrap_or_default()
+        self.plugins.as_ref().map(PluginSet::directories).unwrap_or_default()
     }
 
     pub(super) fn prefers_plugins(&self) -> bool {
-        self.plugins.as_ref().is_some_and(Plugins::are_preferred)
+        self.plugins.as_ref().is_some_and(PluginSet::are_preferred)
     }
 
     pub(super) fn plugin_codec(
@@ -34,8 +34,8 @@ impl Registry {
     ) -> Option<Result<Option<Arc<dyn Codec>>, CodecError>> {
         let bound = self.plugins.as_ref()?.bind(spec, chunk)?;
         Some(bound.and_then(|bound| match bound {
-            Bound::Codec(codec) => Ok(Some(codec)),
-            Bound::BuiltIn(spec) => build(&spec, chunk, big_endian),
+            BoundFilter::Codec(codec) => Ok(Some(codec)),
+            BoundFilter::BuiltIn(spec) => build(&spec, chunk, big_endian),
         }))
     }
 
@@ -53,14 +53,14 @@ impl Registry {
     }
 
     pub(super) fn plugin_entries(&self) -> Vec<CodecEntry> {
-        self.plugins.as_ref().map(Plugins::entries).unwrap_or_default()
+        self.plugins.as_ref().map(PluginSet::entries).unwrap_or_default()
     }
 }
 
 #[cfg(not(feature = "plugins"))]
-impl Registry {
+impl CodecRegistry {
     /// Libraries that are not used, and why: none are looked for.
-    pub fn ignored(&self) -> &[Ignored] {
+    pub fn ignored(&self) -> &[IgnoredPlugin] {
         &[]
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Decoded chunks, at most so many bytes. A chunk is kept when it is asked for a second time: whoever reads every
 /// chunk once leaves nothing behind.
 pub(crate) struct ChunkCache {
-    state: Mutex<State>,
+    state: Mutex<ChunkCacheState>,
     budget: usize,
 }
 
@@ -35,13 +35,13 @@ pub(crate) enum CachedChunk {
 }
 
 #[derive(Default)]
-struct State {
-    entries: HashMap<ChunkKey, Entry>,
+struct ChunkCacheState {
+    entries: HashMap<ChunkKey, ChunkEntry>,
     held: usize,
     clock: u64,
 }
 
-struct Entry {
+struct ChunkEntry {
     chunk: Option<Bytes>,
     used: u64,
 }
@@ -74,7 +74,7 @@ impl ChunkCache {
                 entry.chunk.clone().map_or(CachedChunk::Again, CachedChunk::Here)
             }
             None => {
-                state.entries.insert(key.clone(), Entry { chunk: None, used });
+                state.entries.insert(key.clone(), ChunkEntry { chunk: None, used });
                 state.shrink(self.budget);
                 CachedChunk::New
             }
@@ -86,7 +86,7 @@ impl ChunkCache {
         let mut state = self.lock();
         state.clock += 1;
         state.held += chunk.len();
-        let entry = Entry { chunk: Some(chunk), used: state.clock };
+        let entry = ChunkEntry { chunk: Some(chunk), used: state.clock };
         let old = state.entries.insert(key, entry);
         state.held -= old.map_or(0, |old| old.byte_len());
         state.shrink(self.budget);
@@ -96,21 +96,21 @@ impl ChunkCache {
     pub(crate) fn forget(&self, opening: u64) {
         let mut state = self.lock();
         state.entries.retain(|key, _| key.opening != opening);
-        state.held = state.entries.values().map(Entry::byte_len).sum();
+        state.held = state.entries.values().map(ChunkEntry::byte_len).sum();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ChunkCacheState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
+impl ChunkEntry {
     fn byte_len(&self) -> usize {
         self.chunk.as_ref().map_or(0, Bytes::len)
     }
 }
 
-impl State {
+impl ChunkCacheState {
     /// Once a bound is exceeded, drops what was used longest ago until both bounds are kept with room to spare.
     fn shrink(&mut self, budget: usize) {
         if self.held <= budget && self.entries.len() <= 2 * REMEMBERED {
@@ -128,6 +128,6 @@ impl State {
         let keep = keep.count();
         let oldest = keep.checked_sub(1).and_then(|last| ages.get(last)).map_or(u64::MAX, |(used, _)| *used);
         self.entries.retain(|_, entry| entry.used >= oldest);
-        self.held = self.entries.values().map(Entry::byte_len).sum();
+        self.held = self.entries.values().map(ChunkEntry::byte_len).sum();
     }
 }

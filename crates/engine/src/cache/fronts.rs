@@ -1,21 +1,21 @@
 //! The first bytes of local files, where formats begin to read: of a small file that is all of it, metadata and values.
 use super::resolve;
 use bytes::Bytes;
-use ncirrus_layout::{Blob, ObjectId, Want};
+use ncirrus_layout::{ObjectBytes, ObjectId, Want};
 use std::sync::{PoisonError, RwLock};
 
 /// The first bytes of objects that are being parsed.
 #[derive(Default)]
-pub(crate) struct Fronts(RwLock<Vec<(ObjectId, Blob)>>);
+pub(crate) struct ObjectFronts(RwLock<Vec<(ObjectId, ObjectBytes)>>);
 
 /// Bytes that are read where a format begins.
 pub(crate) const FRONT: u64 = 64 << 10;
 /// Objects whose fronts are kept: of a dataset, and of the last ones that it refers to.
 const MOST: usize = 8;
 
-impl Fronts {
+impl ObjectFronts {
     /// Keeps the first bytes of an object; of too many the one that came first stays, and the last ones.
-    pub(crate) fn keep(&self, object: &ObjectId, blob: &Blob) {
+    pub(crate) fn keep(&self, object: &ObjectId, blob: &ObjectBytes) {
         let mut fronts = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if fronts.iter().any(|(known, _)| known == object) {
             return;
@@ -27,7 +27,7 @@ impl Fronts {
     }
 
     /// What is wanted of an object, if it lies in its front.
-    pub(crate) fn find(&self, object: &ObjectId, want: &Want) -> Option<Blob> {
+    pub(crate) fn find(&self, object: &ObjectId, want: &Want) -> Option<ObjectBytes> {
         if let Want::Range(range) | Want::Parse(range) = want
             && range.start >= FRONT
         {
@@ -37,7 +37,7 @@ impl Fronts {
             let range = resolve(want, front.size);
             let (start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
             let is_there = start <= end && end <= front.bytes.len();
-            is_there.then(|| Blob {
+            is_there.then(|| ObjectBytes {
                 bytes: front.bytes.slice(start..end),
                 offset: range.start,
                 ..front.clone()
@@ -47,11 +47,11 @@ impl Fronts {
 
     /// All bytes of an object, if its front is all of it.
     pub(crate) fn whole(&self, object: &ObjectId) -> Option<Bytes> {
-        let is_whole = |front: &&Blob| front.bytes.len() as u64 == front.size;
+        let is_whole = |front: &&ObjectBytes| front.bytes.len() as u64 == front.size;
         self.with(object, |front| Some(front).filter(is_whole).map(|front| front.bytes.clone()))
     }
 
-    fn with<T>(&self, object: &ObjectId, f: impl FnOnce(&Blob) -> Option<T>) -> Option<T> {
+    fn with<T>(&self, object: &ObjectId, f: impl FnOnce(&ObjectBytes) -> Option<T>) -> Option<T> {
         let fronts = self.0.read().unwrap_or_else(PoisonError::into_inner);
         fronts.iter().find(|(known, _)| known == object).and_then(|(_, front)| f(front))
     }
@@ -62,11 +62,11 @@ mod tests {
     use super::*;
     use ncirrus_layout::{StoreId, Tag};
 
-    fn front(len: usize, size: u64) -> (Fronts, ObjectId) {
+    fn front(len: usize, size: u64) -> (ObjectFronts, ObjectId) {
         let object = ObjectId::new(StoreId::new("memory:t"), "a");
         let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(len).collect();
-        let fronts = Fronts::default();
-        fronts.keep(&object, &Blob { bytes: bytes.into(), offset: 0, size, tag: Tag::new("1") });
+        let fronts = ObjectFronts::default();
+        fronts.keep(&object, &ObjectBytes { bytes: bytes.into(), offset: 0, size, tag: Tag::new("1") });
         (fronts, object)
     }
 

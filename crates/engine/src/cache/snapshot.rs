@@ -1,38 +1,38 @@
 //! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
-use super::{Entry, Fronts, IndexCache};
+use super::{CacheEntry, IndexCache, ObjectFronts};
 use bytes::{Bytes, BytesMut};
-use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, Tag, Want};
+use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, Tag, Want};
 use ncirrus_store::Store;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The store that a dataset lies in, the state of its objects at first touch, and a bounded cache of metadata bytes.
-pub(crate) struct Snapshot {
+pub(crate) struct StoreSnapshot {
     store: Arc<dyn Store>,
-    state: Mutex<State>,
+    state: Mutex<SnapshotState>,
     /// Of objects in local stores.
-    pub(crate) fronts: Fronts,
+    pub(crate) fronts: ObjectFronts,
     budget: usize,
     index: Option<Arc<IndexCache>>,
 }
 
 #[derive(Default)]
-struct State {
+struct SnapshotState {
     tags: HashMap<ObjectId, Tag>,
-    cached: HashMap<ObjectId, (Known, u64)>,
-    parsed: HashMap<ObjectId, Round>,
+    cached: HashMap<ObjectId, (KnownObject, u64)>,
+    parsed: HashMap<ObjectId, ReadRound>,
     /// What the index cache was asked for, and how many bytes it had.
     looked_up: HashMap<ObjectId, usize>,
     /// What it had for a root that was not yet asked for.
-    recalled: HashMap<ObjectId, Entry>,
+    recalled: HashMap<ObjectId, CacheEntry>,
     held: usize,
     clock: u64,
 }
 
 /// A round of reads of unknown extent of an object.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Round {
+pub(crate) struct ReadRound {
     /// Rounds before.
     pub(crate) before: u32,
     /// Those of them that asked for bytes in many places.
@@ -41,28 +41,28 @@ pub(crate) struct Round {
 
 /// Bytes that are pinned while a step is run.
 #[derive(Default)]
-pub(crate) struct Held {
-    objects: HashMap<ObjectId, Known>,
+pub(crate) struct PinnedBytes {
+    objects: HashMap<ObjectId, KnownObject>,
     /// Listings that were fetched, by prefix and page.
     pub(crate) listings: HashMap<(ObjectId, Option<String>), Listing>,
 }
 
 /// What is known of an object.
 #[derive(Clone)]
-enum Known {
+enum KnownObject {
     Absent,
-    Present { size: u64, tag: Tag, blocks: Blocks },
+    Present { size: u64, tag: Tag, blocks: ObjectBlocks },
 }
 
 /// Bytes of an object. No block lies within another: starts and ends both rise.
 #[derive(Clone, Default)]
-struct Blocks(BTreeMap<u64, Bytes>);
+struct ObjectBlocks(BTreeMap<u64, Bytes>);
 
-impl Snapshot {
+impl StoreSnapshot {
     /// Nothing was touched yet; `budget` bytes of metadata are kept.
     pub(crate) fn new(store: Arc<dyn Store>, budget: usize, index: Option<Arc<IndexCache>>) -> Self {
         let index = index.filter(|_| store.local().is_none());
-        Self { store, state: Mutex::default(), fronts: Fronts::default(), budget, index }
+        Self { store, state: Mutex::default(), fronts: ObjectFronts::default(), budget, index }
     }
 
     /// The driver of the dataset at `root` when it was last open, as the index cache has it.
@@ -74,7 +74,7 @@ impl Snapshot {
     }
 
     /// What the index cache has of an object that was not touched yet; it is asked once.
-    pub(crate) fn recall(&self, object: &ObjectId) -> Option<Entry> {
+    pub(crate) fn recall(&self, object: &ObjectId) -> Option<CacheEntry> {
         let index = self.index.as_ref()?;
         let mut state = self.lock();
         if let Some(entry) = state.recalled.remove(object) {
@@ -93,14 +93,14 @@ impl Snapshot {
         let Some(index) = &self.index else { return };
         let state = self.lock();
         for (object, (known, _)) in &state.cached {
-            let Known::Present { size, tag, blocks } = known else { continue };
+            let KnownObject::Present { size, tag, blocks } = known else { continue };
             if state.looked_up.get(object).is_some_and(|len| *len >= known.byte_len()) {
                 index.touch(object);
                 continue;
             }
             let driver = (object == root).then(|| driver.to_owned());
             let blocks = blocks.0.iter().map(|(start, bytes)| (*start, bytes.clone())).collect();
-            index.keep(object, &Entry { driver, tag: tag.clone(), size: *size, blocks });
+            index.keep(object, &CacheEntry { driver, tag: tag.clone(), size: *size, blocks });
         }
         index.shrink();
     }
@@ -137,7 +137,7 @@ impl Snapshot {
     }
 
     /// What came before a round of reads of unknown extent of an object.
-    pub(crate) fn next_round(&self, object: &ObjectId, is_scattered: bool) -> Round {
+    pub(crate) fn next_round(&self, object: &ObjectId, is_scattered: bool) -> ReadRound {
         let mut state = self.lock();
         let next = state.parsed.entry(object.clone()).or_default();
         let round = *next;
@@ -147,12 +147,12 @@ impl Snapshot {
     }
 
     /// Keeps what a finished step had fetched.
-    pub(crate) fn keep(&self, held: Held) {
+    pub(crate) fn keep(&self, held: PinnedBytes) {
         let mut state = self.lock();
         state.clock += 1;
         let used = state.clock;
         for (object, known) in held.objects {
-            let fresh = || (Known::Absent, used);
+            let fresh = || (KnownObject::Absent, used);
             let cached = state.cached.entry(object).or_insert_with(fresh);
             cached.0.merge(known);
             cached.1 = used;
@@ -163,7 +163,7 @@ impl Snapshot {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SnapshotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -173,7 +173,7 @@ pub(crate) fn changed(object: &ObjectId) -> Error {
     Error::new(ErrorKind::Changed, "the object changed while it was read").at_object(object)
 }
 
-impl State {
+impl SnapshotState {
     fn shrink(&mut self, target: usize) {
         let mut ages: Vec<(u64, usize)> =
             self.cached.values().map(|(known, used)| (*used, known.byte_len())).collect();
@@ -192,15 +192,15 @@ impl State {
     }
 }
 
-impl Held {
+impl PinnedBytes {
     /// The bytes that are wanted, if they are pinned here or cached in the snapshot (then they are pinned from now on).
     /// `Some(None)`: the object is known to be absent.
     pub(crate) fn find(
         &mut self,
-        snapshot: &Snapshot,
+        snapshot: &StoreSnapshot,
         object: &ObjectId,
         want: &Want,
-    ) -> Option<Option<Blob>> {
+    ) -> Option<Option<ObjectBytes>> {
         if let Some(found) = self.objects.get(object).and_then(|known| known.find(want)) {
             return Some(found);
         }
@@ -211,8 +211,8 @@ impl Held {
             None => cached.find(want)?,
         };
         let pinned = match &found {
-            None => Known::Absent,
-            Some(blob) => Known::of(blob),
+            None => KnownObject::Absent,
+            Some(blob) => KnownObject::of(blob),
         };
         drop(state);
         self.pin(object, pinned);
@@ -220,8 +220,8 @@ impl Held {
     }
 
     /// The size of an object of which something is known.
-    pub(crate) fn size(&self, snapshot: &Snapshot, object: &ObjectId) -> Option<u64> {
-        let known = self.objects.get(object).and_then(Known::size);
+    pub(crate) fn size(&self, snapshot: &StoreSnapshot, object: &ObjectId) -> Option<u64> {
+        let known = self.objects.get(object).and_then(KnownObject::size);
         known.or_else(|| snapshot.lock().cached.get(object).and_then(|(cached, _)| cached.size()))
     }
 
@@ -229,36 +229,41 @@ impl Held {
     ///
     /// # Errors
     /// `Changed` when the object is not in the state in which it was first seen.
-    pub(crate) fn take(&mut self, snapshot: &Snapshot, object: &ObjectId, blob: Option<Blob>) -> Result<()> {
+    pub(crate) fn take(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        object: &ObjectId,
+        blob: Option<ObjectBytes>,
+    ) -> Result<()> {
         match blob {
             None if snapshot.tag(object).is_some() => Err(changed(object)),
             None => {
-                self.pin(object, Known::Absent);
+                self.pin(object, KnownObject::Absent);
                 Ok(())
             }
             Some(blob) => {
                 snapshot.check(object, &blob.tag)?;
-                self.pin(object, Known::of(&blob));
+                self.pin(object, KnownObject::of(&blob));
                 Ok(())
             }
         }
     }
 
     /// What is there of an object, ascending.
-    pub(crate) fn blocks(&self, snapshot: &Snapshot, object: &ObjectId) -> Vec<Range<u64>> {
+    pub(crate) fn blocks(&self, snapshot: &StoreSnapshot, object: &ObjectId) -> Vec<Range<u64>> {
         let state = snapshot.lock();
         let cached = state.cached.get(object).map(|(cached, _)| cached);
         let mut there: Vec<Range<u64>> =
-            self.objects.get(object).into_iter().chain(cached).flat_map(Known::ranges).collect();
+            self.objects.get(object).into_iter().chain(cached).flat_map(KnownObject::ranges).collect();
         there.sort_unstable_by_key(|range| range.start);
         there
     }
 
     /// Pins what the index cache had of an object, if it still is in that state; else the cache forgets it.
-    pub(crate) fn restore(&mut self, snapshot: &Snapshot, object: &ObjectId, entry: Entry) {
+    pub(crate) fn restore(&mut self, snapshot: &StoreSnapshot, object: &ObjectId, entry: CacheEntry) {
         let is_same = match self.objects.get(object) {
-            Some(Known::Present { size, tag, .. }) => *tag == entry.tag && *size == entry.size,
-            Some(Known::Absent) => false,
+            Some(KnownObject::Present { size, tag, .. }) => *tag == entry.tag && *size == entry.size,
+            Some(KnownObject::Absent) => false,
             // The request failed.
             None => return,
         };
@@ -267,12 +272,12 @@ impl Held {
             return;
         }
         snapshot.lock().looked_up.insert(object.clone(), entry.byte_len());
-        let mut blocks = Blocks::default();
+        let mut blocks = ObjectBlocks::default();
         entry.blocks.into_iter().for_each(|(start, bytes)| blocks.insert(start, bytes));
-        self.pin(object, Known::Present { size: entry.size, tag: entry.tag, blocks });
+        self.pin(object, KnownObject::Present { size: entry.size, tag: entry.tag, blocks });
     }
 
-    fn pin(&mut self, object: &ObjectId, known: Known) {
+    fn pin(&mut self, object: &ObjectId, known: KnownObject) {
         match self.objects.get_mut(object) {
             Some(old) => old.merge(known),
             None => _ = self.objects.insert(object.clone(), known),
@@ -280,9 +285,9 @@ impl Held {
     }
 }
 
-impl Known {
-    fn of(blob: &Blob) -> Self {
-        let mut blocks = Blocks::default();
+impl KnownObject {
+    fn of(blob: &ObjectBytes) -> Self {
+        let mut blocks = ObjectBlocks::default();
         blocks.insert(blob.offset, blob.bytes.clone());
         Self::Present { size: blob.size, tag: blob.tag.clone(), blocks }
     }
@@ -294,15 +299,15 @@ impl Known {
         }
     }
 
-    fn find(&self, want: &Want) -> Option<Option<Blob>> {
+    fn find(&self, want: &Want) -> Option<Option<ObjectBytes>> {
         let Self::Present { size, tag, blocks } = self else { return Some(None) };
         let range = resolve(want, *size);
         let bytes = blocks.find(&range)?;
-        Some(Some(Blob { bytes, offset: range.start, size: *size, tag: tag.clone() }))
+        Some(Some(ObjectBytes { bytes, offset: range.start, size: *size, tag: tag.clone() }))
     }
 
     /// As [`find`](Self::find), where some of the bytes may be among what else is known.
-    fn find_with(&self, other: &Self, want: &Want) -> Option<Option<Blob>> {
+    fn find_with(&self, other: &Self, want: &Want) -> Option<Option<ObjectBytes>> {
         let (Self::Present { size, tag, blocks }, Self::Present { tag: other_tag, blocks: more, .. }) =
             (self, other)
         else {
@@ -313,7 +318,7 @@ impl Known {
         }
         let range = resolve(want, *size);
         let bytes = joined(&[blocks, more], &range)?;
-        Some(Some(Blob { bytes, offset: range.start, size: *size, tag: tag.clone() }))
+        Some(Some(ObjectBytes { bytes, offset: range.start, size: *size, tag: tag.clone() }))
     }
 
     /// Adds what else is known; the newer state wins.
@@ -346,7 +351,7 @@ impl Known {
     }
 }
 
-impl Blocks {
+impl ObjectBlocks {
     fn insert(&mut self, start: u64, bytes: Bytes) {
         let end = start + bytes.len() as u64;
         let covering = self.0.range(..=start).next_back();
@@ -376,7 +381,7 @@ impl Blocks {
 }
 
 /// The bytes of a range, if all are in one of the sets of blocks or another.
-fn joined(sets: &[&Blocks], range: &Range<u64>) -> Option<Bytes> {
+fn joined(sets: &[&ObjectBlocks], range: &Range<u64>) -> Option<Bytes> {
     if range.is_empty() {
         return Some(Bytes::new());
     }

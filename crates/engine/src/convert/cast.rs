@@ -1,7 +1,7 @@
 //! Casts between the numeric types with netCDF's range errors (docs/spec/nczarr.md 4.8).
 //!
 //! A value outside the range of the target is reported after everything was converted, as the C library does
-//! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`Excess`]. A fraction is cut off; NaN to
+//! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`RangeExcess`]. A fraction is cut off; NaN to
 //! an integer is no range error. Char and string do not convert (`NC_ECHAR`).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Values, default_fill};
@@ -26,14 +26,14 @@ impl RangeReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CastRules {
     /// What stands for a value outside the range.
-    pub excess: Excess,
+    pub excess: RangeExcess,
     /// Whether bytes may be taken for unsigned ones.
     pub bytes: ByteRule,
 }
 
 /// What stands for a value outside the range of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Excess {
+pub enum RangeExcess {
     /// The low bits, as in netCDF-4 and NCZarr files.
     #[default]
     Wrap,
@@ -100,21 +100,21 @@ pub(super) fn integer_range(atomic: Atomic) -> Option<(i128, i128)> {
 
 /// What stands for values outside of the range of `T`.
 #[derive(Clone, Copy)]
-enum Stand<T> {
+enum RangeStandIn<T> {
     LowBits,
     One(T),
     Nearest,
 }
 
-fn numbers(values: &Values, to: Atomic, excess: Excess, report: &mut RangeReport) -> Result<Values> {
+fn numbers(values: &Values, to: Atomic, excess: RangeExcess, report: &mut RangeReport) -> Result<Values> {
     macro_rules! into {
         ($variant:ident) => {{
             let stand = match (excess, default_fill(to)) {
-                (Excess::Nearest, _) => Stand::Nearest,
-                (Excess::Fill, Values::$variant(fill)) => {
-                    fill.first().map_or(Stand::LowBits, |one| Stand::One(*one))
+                (RangeExcess::Nearest, _) => RangeStandIn::Nearest,
+                (RangeExcess::Fill, Values::$variant(fill)) => {
+                    fill.first().map_or(RangeStandIn::LowBits, |one| RangeStandIn::One(*one))
                 }
-                _ => Stand::LowBits,
+                _ => RangeStandIn::LowBits,
             };
             Values::$variant(column(values, stand, report)?)
         }};
@@ -134,15 +134,19 @@ fn numbers(values: &Values, to: Atomic, excess: Excess, report: &mut RangeReport
     })
 }
 
-fn column<T: Target>(values: &Values, stand: Stand<T>, report: &mut RangeReport) -> Result<Vec<T>> {
+fn column<T: CastTarget>(
+    values: &Values,
+    stand: RangeStandIn<T>,
+    report: &mut RangeReport,
+) -> Result<Vec<T>> {
     macro_rules! from {
         ($vector:expr, $number:path, $convert:path, $nearest:path) => {
             match stand {
-                Stand::Nearest => each($vector, None, report, |value| {
+                RangeStandIn::Nearest => each($vector, None, report, |value| {
                     ($nearest($number(value)), $convert($number(value)).1)
                 }),
-                Stand::One(one) => each($vector, Some(one), report, |value| $convert($number(value))),
-                Stand::LowBits => each($vector, None, report, |value| $convert($number(value))),
+                RangeStandIn::One(one) => each($vector, Some(one), report, |value| $convert($number(value))),
+                RangeStandIn::LowBits => each($vector, None, report, |value| $convert($number(value))),
             }
         };
     }
@@ -180,7 +184,7 @@ fn each<S: Copy, T: Copy>(
 }
 
 /// A type that numbers become.
-trait Target: Copy {
+trait CastTarget: Copy {
     /// The low bits, or the nearest float; and whether the value is outside the range.
     fn from_int(value: i128) -> (Self, bool);
     /// The integer part, or the nearest float; and whether the value is outside the range.
@@ -193,7 +197,7 @@ trait Target: Copy {
 
 macro_rules! integer_target {
     ($($ty:ty, $whole:path;)*) => {$(
-        impl Target for $ty {
+        impl CastTarget for $ty {
             #[expect(clippy::cast_possible_truncation, reason = "the low bits, as documented")]
             fn from_int(value: i128) -> (Self, bool) {
                 let low_bits = value as Self;
@@ -244,7 +248,7 @@ fn whole_unsigned(value: f64) -> u64 {
     }
 }
 
-impl Target for f32 {
+impl CastTarget for f32 {
     #[expect(clippy::cast_precision_loss, reason = "the nearest float is meant")]
     fn from_int(value: i128) -> (Self, bool) {
         (value as Self, false)
@@ -264,7 +268,7 @@ impl Target for f32 {
     }
 }
 
-impl Target for f64 {
+impl CastTarget for f64 {
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]
     fn from_int(value: i128) -> (Self, bool) {
         (value as Self, false)

@@ -8,14 +8,14 @@ use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
 /// Turns rows of stored elements into rows of the model's type in the machine's byte order, and back where that loses
 /// nothing. Only for types whose elements are one number, character or run of opaque bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Copier {
-    kind: Kind,
+pub struct RowCopier {
+    kind: CopierKind,
     stored_len: usize,
     native_len: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CopierKind {
     Same,
     Swap2,
     Swap4,
@@ -30,22 +30,26 @@ enum Kind {
     },
 }
 
-impl Copier {
+impl RowCopier {
     /// The copier for a stored type that is read as `ty`; `None` when elements must go through
     /// [`decode`](super::decode) or the types do not fit each other.
     pub fn new(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Self> {
         if let (StoredType::Opaque { byte_len }, TypeRef::User(id)) = (stored, ty) {
             let UserKind::Opaque(size) = kind_of(model, id).ok()? else { return None };
             let len = usize::try_from(*byte_len).ok().filter(|len| *len > 0)?;
-            return (size == byte_len).then_some(Self { kind: Kind::Same, stored_len: len, native_len: len });
+            return (size == byte_len).then_some(Self {
+                kind: CopierKind::Same,
+                stored_len: len,
+                native_len: len,
+            });
         }
         let atomic = atomic_of(model, ty)?;
         let native_len = atomic.byte_len()?;
         let (kind, stored_len) = match stored {
-            StoredType::Char if native_len == 1 => (Kind::Same, 1),
+            StoredType::Char if native_len == 1 => (CopierKind::Same, 1),
             StoredType::Integer { size, signed, order } => integer(atomic, *size, *signed, *order)?,
             StoredType::Float { size, order } => float(atomic, *size, *order)?,
-            StoredType::BFloat16 { order } if atomic == Atomic::Float => (Kind::BFloat(*order), 2),
+            StoredType::BFloat16 { order } if atomic == Atomic::Float => (CopierKind::BFloat(*order), 2),
             _ => return None,
         };
         Some(Self { kind, stored_len, native_len })
@@ -53,7 +57,7 @@ impl Copier {
 
     /// The copier for elements of `len` uninterpreted bytes.
     pub(crate) fn bytes(len: usize) -> Self {
-        Self { kind: Kind::Same, stored_len: len, native_len: len }
+        Self { kind: CopierKind::Same, stored_len: len, native_len: len }
     }
 
     /// Bytes of one stored element.
@@ -68,7 +72,7 @@ impl Copier {
 
     /// Whether stored bytes are native bytes.
     pub fn is_plain(&self) -> bool {
-        self.kind == Kind::Same
+        self.kind == CopierKind::Same
     }
 
     /// Whether [`store`](Self::store) can be used: stored and native elements have the same size.
@@ -79,13 +83,13 @@ impl Copier {
     /// Copies a row; the shorter of the two decides how many elements.
     pub fn copy(&self, stored: &[u8], native: &mut [u8]) {
         match self.kind {
-            Kind::Same => {
+            CopierKind::Same => {
                 let len = stored.len().min(native.len());
                 native[..len].copy_from_slice(&stored[..len]);
             }
-            Kind::Swap2 => swap::<2>(stored, native),
-            Kind::Swap4 => swap::<4>(stored, native),
-            Kind::Swap8 => swap::<8>(stored, native),
+            CopierKind::Swap2 => swap::<2>(stored, native),
+            CopierKind::Swap4 => swap::<4>(stored, native),
+            CopierKind::Swap8 => swap::<8>(stored, native),
             _ => self.gather(stored, self.stored_len, native),
         }
     }
@@ -93,13 +97,13 @@ impl Copier {
     /// Copies every element that starts `step` bytes after the one before it.
     pub fn gather(&self, stored: &[u8], step: usize, native: &mut [u8]) {
         match (self.kind, self.stored_len) {
-            (Kind::Same, 1) => pick::<1>(stored, step, native, |bytes| bytes),
-            (Kind::Same, 2) => pick::<2>(stored, step, native, |bytes| bytes),
-            (Kind::Same, 4) => pick::<4>(stored, step, native, |bytes| bytes),
-            (Kind::Same, 8) => pick::<8>(stored, step, native, |bytes| bytes),
-            (Kind::Swap2, _) => pick::<2>(stored, step, native, reversed),
-            (Kind::Swap4, _) => pick::<4>(stored, step, native, reversed),
-            (Kind::Swap8, _) => pick::<8>(stored, step, native, reversed),
+            (CopierKind::Same, 1) => pick::<1>(stored, step, native, |bytes| bytes),
+            (CopierKind::Same, 2) => pick::<2>(stored, step, native, |bytes| bytes),
+            (CopierKind::Same, 4) => pick::<4>(stored, step, native, |bytes| bytes),
+            (CopierKind::Same, 8) => pick::<8>(stored, step, native, |bytes| bytes),
+            (CopierKind::Swap2, _) => pick::<2>(stored, step, native, reversed),
+            (CopierKind::Swap4, _) => pick::<4>(stored, step, native, reversed),
+            (CopierKind::Swap8, _) => pick::<8>(stored, step, native, reversed),
             _ => self.gather_any(stored, step, native),
         }
     }
@@ -114,17 +118,17 @@ impl Copier {
 
     fn one(&self, from: &[u8], to: &mut [u8]) {
         match self.kind {
-            Kind::Half(order) => {
+            CopierKind::Half(order) => {
                 to.copy_from_slice(&f16::from_bits(two(from, order)).to_f32().to_ne_bytes());
             }
-            Kind::BFloat(order) => {
+            CopierKind::BFloat(order) => {
                 to.copy_from_slice(&bf16::from_bits(two(from, order)).to_f32().to_ne_bytes());
             }
-            Kind::FloatToDouble(order) => {
+            CopierKind::FloatToDouble(order) => {
                 let bits = u32::try_from(word(from, order)).unwrap_or(0);
                 to.copy_from_slice(&f64::from(f32::from_bits(bits)).to_ne_bytes());
             }
-            Kind::Widen { signed, order } => extend(from, signed, order, to),
+            CopierKind::Widen { signed, order } => extend(from, signed, order, to),
             _ => to.copy_from_slice(from),
         }
     }
@@ -143,7 +147,7 @@ impl Copier {
     }
 }
 
-fn integer(atomic: Atomic, size: u8, signed: bool, order: ByteOrder) -> Option<(Kind, usize)> {
+fn integer(atomic: Atomic, size: u8, signed: bool, order: ByteOrder) -> Option<(CopierKind, usize)> {
     let native_len = atomic.byte_len()?;
     let stored_len = usize::from(size);
     let takes = atomic.is_integer() || (atomic == Atomic::Char && size == 1);
@@ -155,27 +159,27 @@ fn integer(atomic: Atomic, size: u8, signed: bool, order: ByteOrder) -> Option<(
     }
     let unsigned = matches!(atomic, Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64);
     // A negative number has no place in an unsigned type, however wide.
-    (!(signed && unsigned)).then_some((Kind::Widen { signed, order }, stored_len))
+    (!(signed && unsigned)).then_some((CopierKind::Widen { signed, order }, stored_len))
 }
 
-fn float(atomic: Atomic, size: u8, order: ByteOrder) -> Option<(Kind, usize)> {
+fn float(atomic: Atomic, size: u8, order: ByteOrder) -> Option<(CopierKind, usize)> {
     match (size, atomic) {
-        (2, Atomic::Float) => Some((Kind::Half(order), 2)),
+        (2, Atomic::Float) => Some((CopierKind::Half(order), 2)),
         (4, Atomic::Float) | (8, Atomic::Double) => {
             Some((swapping(usize::from(size), order), usize::from(size)))
         }
-        (4, Atomic::Double) => Some((Kind::FloatToDouble(order), 4)),
+        (4, Atomic::Double) => Some((CopierKind::FloatToDouble(order), 4)),
         _ => None,
     }
 }
 
-fn swapping(size: usize, order: ByteOrder) -> Kind {
+fn swapping(size: usize, order: ByteOrder) -> CopierKind {
     match size {
-        _ if order == ByteOrder::NATIVE => Kind::Same,
-        2 => Kind::Swap2,
-        4 => Kind::Swap4,
-        8 => Kind::Swap8,
-        _ => Kind::Same,
+        _ if order == ByteOrder::NATIVE => CopierKind::Same,
+        2 => CopierKind::Swap2,
+        4 => CopierKind::Swap4,
+        8 => CopierKind::Swap8,
+        _ => CopierKind::Same,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Elements of a fixed number of bytes.
-use super::{Copier, decode_at, encode_at, kind_of, text, times, to_len, unreadable, wrong_values, zeros_at};
+use super::{
+    RowCopier, decode_at, encode_at, kind_of, text, times, to_len, unreadable, wrong_values, zeros_at,
+};
 use half::{bf16, f16};
 use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType};
 use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind, Values};
@@ -14,7 +16,7 @@ pub(super) fn decode(
     depth: u32,
 ) -> Result<Values> {
     let raw = exactly(stored, raw, count)?;
-    if let Some(copier) = Copier::new(model, ty, stored) {
+    if let Some(copier) = RowCopier::new(model, ty, stored) {
         let mut values = zeros_at(model, ty, count, depth)?;
         if let Some(native) = values.as_bytes_mut() {
             copier.copy(raw, native);
@@ -98,7 +100,7 @@ pub(super) fn encode(
 ) -> Result<Vec<u8>> {
     let count = range.len();
     let each = to_len(stored.byte_len().unwrap_or(0))?;
-    let copier = Copier::new(model, ty, stored).filter(Copier::is_reversible);
+    let copier = RowCopier::new(model, ty, stored).filter(RowCopier::is_reversible);
     if let (Some(copier), Some(native)) = (copier, values.as_bytes()) {
         let native = native.get(times(range.start, each)?..times(range.end, each)?);
         let native = native.filter(|_| super::matches(model, ty, values));

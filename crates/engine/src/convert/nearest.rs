@@ -34,7 +34,7 @@ pub(crate) fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Ve
     Ok((cast, outside))
 }
 
-fn column<T: Target>(values: &Values, outside: &mut Vec<usize>) -> Option<Vec<T>> {
+fn column<T: NearestTarget>(values: &Values, outside: &mut Vec<usize>) -> Option<Vec<T>> {
     macro_rules! from {
         ($vector:expr, $number:path, $convert:path) => {{
             let one = |(at, value): (usize, _)| {
@@ -62,14 +62,14 @@ fn column<T: Target>(values: &Values, outside: &mut Vec<usize>) -> Option<Vec<T>
 }
 
 /// A type that numbers become; `None` for those outside of its range.
-trait Target: Copy + Default {
+trait NearestTarget: Copy + Default {
     fn of_integer(value: i128) -> Option<Self>;
     fn of_float(value: f64) -> Option<Self>;
 }
 
 macro_rules! integer_target {
     ($($ty:ty),*) => {$(
-        impl Target for $ty {
+        impl NearestTarget for $ty {
             fn of_integer(value: i128) -> Option<Self> {
                 Self::try_from(value).ok()
             }
@@ -85,7 +85,7 @@ macro_rules! integer_target {
 
 integer_target!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-impl Target for f32 {
+impl NearestTarget for f32 {
     #[expect(clippy::cast_precision_loss, reason = "the nearest float is meant")]
     fn of_integer(value: i128) -> Option<Self> {
         Some(value as Self)
@@ -98,7 +98,7 @@ impl Target for f32 {
     }
 }
 
-impl Target for f64 {
+impl NearestTarget for f64 {
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]
     fn of_integer(value: i128) -> Option<Self> {
         Some(value as Self)

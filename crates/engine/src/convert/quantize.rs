@@ -104,7 +104,7 @@ impl Quantize {
                 self.each(
                     values
                         .iter_mut()
-                        .map(|value| Place { skip: value.is_nan() || Some(*value) == fill, value }),
+                        .map(|value| QuantizedValue { skip: value.is_nan() || Some(*value) == fill, value }),
                     is_odd,
                 );
             }
@@ -113,7 +113,7 @@ impl Quantize {
                 self.each(
                     values
                         .iter_mut()
-                        .map(|value| Place { skip: value.is_nan() || Some(*value) == fill, value }),
+                        .map(|value| QuantizedValue { skip: value.is_nan() || Some(*value) == fill, value }),
                     is_odd,
                 );
             }
@@ -121,9 +121,9 @@ impl Quantize {
         }
     }
 
-    fn each<'a, F: Float + 'a>(
+    fn each<'a, F: BinaryFloat + 'a>(
         self,
-        places: impl Iterator<Item = Place<'a, F>>,
+        places: impl Iterator<Item = QuantizedValue<'a, F>>,
         is_odd: impl Fn(usize) -> bool,
     ) {
         let bits = self.fixed_bits().min(F::MANTISSA);
@@ -188,13 +188,13 @@ fn mantissa_and_exponent(value: f64) -> (f64, f64) {
 const TWO_64: f64 = 18_446_744_073_709_551_616.0;
 
 /// A value, and whether it is the fill value.
-struct Place<'a, F> {
+struct QuantizedValue<'a, F> {
     value: &'a mut F,
     skip: bool,
 }
 
 /// A binary floating-point type.
-trait Float: Copy {
+trait BinaryFloat: Copy {
     /// Bits of the mantissa that are stored.
     const MANTISSA: u32;
     fn to_f64(self) -> f64;
@@ -208,7 +208,7 @@ trait Float: Copy {
 
 macro_rules! float {
     ($float:ty, $bits:ty, $mantissa:expr) => {
-        impl Float for $float {
+        impl BinaryFloat for $float {
             const MANTISSA: u32 = $mantissa;
 
             fn to_f64(self) -> f64 {

@@ -13,7 +13,7 @@ pub(super) fn decode(
     count: usize,
     depth: u32,
 ) -> Result<Values> {
-    let mut frames = Frames::open(raw, count)?;
+    let mut frames = ChunkFrames::open(raw, count)?;
     match item {
         SequenceItem::Text => {
             if ty != TypeRef::Atomic(Atomic::String) {
@@ -51,7 +51,7 @@ fn joined(
     model: &Model,
     base: TypeRef,
     stored: &StoredType,
-    frames: &mut Frames<'_>,
+    frames: &mut ChunkFrames<'_>,
     depth: u32,
 ) -> Result<Values> {
     let each = to_len(stored.byte_len().unwrap_or(0))?;
@@ -73,7 +73,7 @@ fn nested(
     model: &Model,
     base: TypeRef,
     stored: &StoredType,
-    frames: &mut Frames<'_>,
+    frames: &mut ChunkFrames<'_>,
     depth: u32,
 ) -> Result<Values> {
     let (mut elements, mut ends) = (super::empty(model, base)?, Vec::new());
@@ -89,12 +89,12 @@ fn nested(
 }
 
 /// The frames of a chunk.
-struct Frames<'a> {
+struct ChunkFrames<'a> {
     rest: &'a [u8],
     left: usize,
 }
 
-impl<'a> Frames<'a> {
+impl<'a> ChunkFrames<'a> {
     /// Checks the number of elements: nothing is allocated from it.
     fn open(raw: &'a [u8], count: usize) -> Result<Self> {
         let Some((head, rest)) = raw.split_first_chunk::<4>() else {

@@ -8,7 +8,7 @@ mod fixed;
 mod variable;
 
 /// A model with one type of each kind, nested ones included.
-struct Types {
+struct ModelTypes {
     model: Model,
     enumeration: TypeRef,
     opaque: TypeRef,
@@ -29,7 +29,7 @@ fn field(name: &str, ty: TypeRef, dims: &[u64]) -> Field {
     Field { name: name.to_owned(), ty, dims: dims.to_vec() }
 }
 
-fn types() -> Types {
+fn types() -> ModelTypes {
     let mut model = Model::new();
     let atomic = TypeRef::Atomic;
     let members = vec![EnumMember { name: "low".to_owned(), value: 1 }];
@@ -48,10 +48,10 @@ fn types() -> Types {
         field("raw", opaque, &[]),
     ];
     let record = add(&mut model, "record", UserKind::Compound(record));
-    Types { model, enumeration, opaque, vlen, names, deep, point, record }
+    ModelTypes { model, enumeration, opaque, vlen, names, deep, point, record }
 }
 
-fn round_trip(types: &Types, ty: TypeRef, stored: &StoredType, values: &Values) {
+fn round_trip(types: &ModelTypes, ty: TypeRef, stored: &StoredType, values: &Values) {
     let bytes = encode(&types.model, ty, stored, values, 0..values.len()).unwrap();
     let back = decode(&types.model, ty, stored, &bytes, values.len()).unwrap();
     assert_eq!(&back, values, "{stored:?}");

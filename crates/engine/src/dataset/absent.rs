@@ -1,6 +1,6 @@
 //! Fragments whose datasets are not there, for the user to see.
 use super::Dataset;
-use crate::session::Missing;
+use crate::session::MissingChunks;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
@@ -17,7 +17,7 @@ pub struct AbsentFragment {
 
 /// What was found absent since the dataset was opened.
 #[derive(Debug, Default)]
-pub(super) struct Absent {
+pub(super) struct AbsentObjects {
     fragments: BTreeSet<AbsentFragment>,
     /// Whether there are more than are remembered.
     more: bool,
@@ -49,7 +49,7 @@ impl Dataset {
     pub fn absence(&self) -> Option<String> {
         let absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
         let count = absent.fragments.len();
-        let is_report = self.inner.session.shared.fragments_absent == Some(Missing::Report);
+        let is_report = self.inner.session.shared.fragments_absent == Some(MissingChunks::Report);
         let most = if is_report { count } else { NAMED };
         let named: Vec<String> = absent.fragments.iter().take(most).map(AbsentFragment::to_string).collect();
         let rest = if count > most { ", ..." } else { "" };

@@ -1,10 +1,10 @@
 //! What an aggregated variable is put together from, for people and programs.
 use super::Dataset;
-use crate::bound::Ground;
-use crate::nesting::Nesting;
-use crate::read::Reading;
-use crate::read::fragment::{Part, Touched};
-use crate::session::Missing;
+use crate::bound::StorageLayout;
+use crate::nesting::ReadDepth;
+use crate::read::VariableRead;
+use crate::read::fragment::{FragmentPart, TouchedTiles};
+use crate::session::MissingChunks;
 use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
 use std::ops::ControlFlow;
@@ -68,7 +68,7 @@ impl Dataset {
     /// # Errors
     /// Damage of the description.
     pub async fn aggregation(&self, variable: VarId) -> Result<Option<Aggregation>> {
-        let context = self.context(Nesting::default());
+        let context = self.context(ReadDepth::default());
         let found = context.drive(|view| self.inner.catalog.aggregation(view, variable)).await;
         found.map_err(|error| self.located(error, variable))
     }
@@ -125,8 +125,8 @@ impl Dataset {
         check: bool,
         show: &mut (dyn FnMut(Vec<FragmentCheck>) -> Result<ControlFlow<()>> + Send),
     ) -> Result<()> {
-        let bound = self.bound(variable, &Nesting::default()).await?;
-        let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
+        let bound = self.bound(variable, &ReadDepth::default()).await?;
+        let reading = self.reading(variable, &bound, selection, ReadDepth::default(), MissingChunks::Fill)?;
         let mut touched = self.touched(&reading, selection)?;
         while let Some(tiles) = touched.next().await.map_err(|error| self.located(error, variable))? {
             let mut checks: Vec<FragmentCheck> = Vec::new();
@@ -135,7 +135,7 @@ impl Dataset {
                 let fragment = self.fragment_info(&tile);
                 let fault = fragment.fault.clone();
                 if let (true, TileSource::Fragment(fragment), None) = (check, tile.source, &fault) {
-                    parts.push((checks.len(), Part::whole(tile.region, fragment)));
+                    parts.push((checks.len(), FragmentPart::whole(tile.region, fragment)));
                 }
                 checks.push(FragmentCheck { fragment, fault });
             }
@@ -151,8 +151,12 @@ impl Dataset {
         Ok(())
     }
 
-    fn touched<'t, 'a>(&self, reading: &'t Reading<'a>, selection: &Selection) -> Result<Touched<'t, 'a>> {
-        let Ground::Mosaic(tiles) = &reading.bound.ground else {
+    fn touched<'t, 'a>(
+        &self,
+        reading: &'t VariableRead<'a>,
+        selection: &Selection,
+    ) -> Result<TouchedTiles<'t, 'a>> {
+        let StorageLayout::Mosaic(tiles) = &reading.bound.ground else {
             let message = "the variable is not put together from others";
             return Err(self.located(Error::invalid(message), reading.variable));
         };
@@ -191,7 +195,7 @@ impl Dataset {
             index: fragment.index.clone(),
             kind,
             names: fragment.names.iter().map(ToString::to_string).collect(),
-            places: places.as_ref().map(crate::read::fragment::Places::shown).unwrap_or_default(),
+            places: places.as_ref().map(crate::read::fragment::FragmentPlaces::shown).unwrap_or_default(),
             variables: fragment.variables.iter().map(crate::read::fragment::variable_name).collect(),
             fault: places.err(),
             ..info

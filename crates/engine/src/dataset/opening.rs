@@ -1,10 +1,10 @@
 //! Opening datasets: those of callers, and those that others take values from.
-use super::{Dataset, Inner, Referred};
-use crate::cache::Snapshot;
-use crate::drive::Context;
-use crate::nesting::Nesting;
+use super::{Dataset, DatasetInner, ReferredDatasets};
+use crate::cache::StoreSnapshot;
+use crate::drive::DriveContext;
+use crate::nesting::ReadDepth;
 use crate::open;
-use crate::others::Others;
+use crate::others::ReferencedDatasets;
 use crate::session::Session;
 use ncirrus_layout::{Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result};
 use ncirrus_model::Model;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, Weak};
 const LEAST_METADATA: usize = 1 << 20;
 
 /// Members that no document names are looked for where that costs nothing.
-fn with_members(options: &OpenOptions, context: &Context) -> OpenOptions {
+fn with_members(options: &OpenOptions, context: &DriveContext) -> OpenOptions {
     let members = match (options.members, context.snapshot.store().local().is_some()) {
         (Members::Auto, false) => Members::Named,
         (members, _) => members,
@@ -37,7 +37,7 @@ impl Session {
         drivers: &[Arc<dyn Driver>],
         options: &OpenOptions,
     ) -> Result<Dataset> {
-        self.open_at(store, root, None, (drivers.into(), options), &Nesting::default()).await
+        self.open_at(store, root, None, (drivers.into(), options), &ReadDepth::default()).await
     }
 
     /// As [`open`](Self::open), for an address that was looked up.
@@ -51,7 +51,7 @@ impl Session {
         options: &OpenOptions,
     ) -> Result<Dataset> {
         let (store, root, url) = (Arc::clone(&opened.store), opened.root.clone(), opened.url.clone());
-        self.open_at(store, root, Some(url), (drivers.into(), options), &Nesting::default()).await
+        self.open_at(store, root, Some(url), (drivers.into(), options), &ReadDepth::default()).await
     }
 
     /// As [`open_opened`](Self::open_opened), for a dataset that another one takes values from; its requests are
@@ -61,7 +61,7 @@ impl Session {
         opened: Opened,
         drivers: &Arc<[Arc<dyn Driver>]>,
         options: &OpenOptions,
-        nesting: &Nesting,
+        nesting: &ReadDepth,
     ) -> Result<Dataset> {
         let Opened { store, root, url, .. } = opened;
         self.open_at(store, root, Some(url), (Arc::clone(drivers), options), nesting).await
@@ -73,9 +73,9 @@ impl Session {
         root: ObjectId,
         address: Option<Url>,
         (drivers, options): (Arc<[Arc<dyn Driver>]>, &OpenOptions),
-        nesting: &Nesting,
+        nesting: &ReadDepth,
     ) -> Result<Dataset> {
-        let context = Context { nesting: nesting.apart(), ..self.context(store) };
+        let context = DriveContext { nesting: nesting.apart(), ..self.context(store) };
         let driver = match self.known_driver(&context, &root, &drivers).await {
             Some(driver) => driver,
             None => match open::probe(&context, &root, &drivers).await {
@@ -88,9 +88,9 @@ impl Session {
                 probed => probed?,
             },
         };
-        let owned = Arc::new(Others::default());
+        let owned = Arc::new(ReferencedDatasets::default());
         let open = Arc::downgrade(&owned);
-        let others = Referred { drivers, options: options.clone(), open, owned: Some(owned) };
+        let others = ReferredDatasets { drivers, options: options.clone(), open, owned: Some(owned) };
         let plain = self.open_plain(context, root, driver, others, address).await?;
         plain.overlaid(nesting).await
     }
@@ -98,7 +98,7 @@ impl Session {
     /// The driver that opened the dataset before, if the index cache knows and it still is certain.
     async fn known_driver(
         &self,
-        context: &Context,
+        context: &DriveContext,
         root: &ObjectId,
         drivers: &[Arc<dyn Driver>],
     ) -> Option<Arc<dyn Driver>> {
@@ -113,10 +113,10 @@ impl Session {
     /// The dataset as its format shows it.
     async fn open_plain(
         &self,
-        context: Context,
+        context: DriveContext,
         root: ObjectId,
         driver: Arc<dyn Driver>,
-        others: Referred,
+        others: ReferredDatasets,
         address: Option<Url>,
     ) -> Result<Dataset> {
         let options = with_members(&others.options, &context);
@@ -126,9 +126,9 @@ impl Session {
         let model = tree.map_err(|error| error.by(driver.name()))?;
         let (session, opening) = (self.clone(), self.shared.next_opening());
         let (known, absent) = (Mutex::default(), Mutex::default());
-        let context = Context { nesting: Nesting::default(), ..context };
+        let context = DriveContext { nesting: ReadDepth::default(), ..context };
         let under = None;
-        let inner = Inner {
+        let inner = DatasetInner {
             session,
             context,
             root,
@@ -146,18 +146,18 @@ impl Session {
     }
 
     /// What steps on objects of a store run against; nothing is known of them yet.
-    pub(crate) fn context(&self, store: Arc<dyn Store>) -> Context {
+    pub(crate) fn context(&self, store: Arc<dyn Store>) -> DriveContext {
         let budget = match self.is_of_others() {
             true => (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
                 .max(LEAST_METADATA),
             false => self.shared.metadata_cache,
         };
-        Context {
+        DriveContext {
             shared: Arc::clone(&self.shared),
-            snapshot: Arc::new(Snapshot::new(store, budget, self.shared.index.clone())),
+            snapshot: Arc::new(StoreSnapshot::new(store, budget, self.shared.index.clone())),
             memo: Arc::new(Memo::new(budget)),
             dataset: None,
-            nesting: Nesting::default(),
+            nesting: ReadDepth::default(),
         }
     }
 }
@@ -168,9 +168,9 @@ impl Dataset {
     /// # Errors
     /// As [`Session::open`].
     pub(crate) async fn reopened(&self) -> Result<Self> {
-        let Inner { session, root, address, others, .. } = self.inner.as_ref();
+        let DatasetInner { session, root, address, others, .. } = self.inner.as_ref();
         let (store, drivers) = (Arc::clone(self.store()), Arc::clone(&others.drivers));
-        let nesting = Nesting::default();
+        let nesting = ReadDepth::default();
         session.open_at(store, root.clone(), address.clone(), (drivers, &others.options), &nesting).await
     }
 
@@ -178,7 +178,7 @@ impl Dataset {
     ///
     /// # Errors
     /// `Unsupported` when it lies in another store, else what opening it fails with.
-    pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &Nesting) -> Result<Self> {
+    pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &ReadDepth) -> Result<Self> {
         let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
         self.inner.context.snapshot.check_store(root)?;
         let others = self.inner.others.open.upgrade();
@@ -186,15 +186,15 @@ impl Dataset {
         others.open(root, || self.open_other(root, nesting)).await
     }
 
-    async fn open_other(&self, root: &ObjectId, nesting: &Nesting) -> Result<Self> {
-        let Inner { session, context, driver, others, .. } = self.inner.as_ref();
-        let context = Context { dataset: None, nesting: nesting.apart(), ..context.clone() };
+    async fn open_other(&self, root: &ObjectId, nesting: &ReadDepth) -> Result<Self> {
+        let DatasetInner { session, context, driver, others, .. } = self.inner.as_ref();
+        let context = DriveContext { dataset: None, nesting: nesting.apart(), ..context.clone() };
         // A dataset mostly refers to others of its own format: then nothing else is looked for.
         let driver = match context.drive(|view| driver.probe(view, root)).await {
             Ok(Confidence::Yes) => Arc::clone(driver),
             _ => open::probe(&context, root, &others.drivers).await?,
         };
-        let others = Referred {
+        let others = ReferredDatasets {
             options: OpenOptions { name: None, ..others.options.clone() },
             owned: None,
             ..others.clone()
@@ -203,15 +203,15 @@ impl Dataset {
     }
 
     /// The dataset as overlays show it, unless it is to be shown as it is.
-    async fn overlaid(self, nesting: &Nesting) -> Result<Self> {
+    async fn overlaid(self, nesting: &ReadDepth) -> Result<Self> {
         let mut dataset = self;
         if dataset.inner.others.options.raw {
             return Ok(dataset);
         }
         let shared = Arc::clone(&dataset.inner.session.shared);
         for overlay in &shared.overlays {
-            let Inner { root, catalog, others, .. } = dataset.inner.as_ref();
-            let context = Context { dataset: Some(dataset.clone()), ..dataset.context(nesting.apart()) };
+            let DatasetInner { root, catalog, others, .. } = dataset.inner.as_ref();
+            let context = DriveContext { dataset: Some(dataset.clone()), ..dataset.context(nesting.apart()) };
             let over = context.drive(|view| overlay.over(view, root, catalog, &others.options)).await;
             let Some(catalog) = over.map_err(|error| error.by(overlay.name()))? else { continue };
             let tree = context.drive(|view| catalog.tree(view)).await;
@@ -223,9 +223,9 @@ impl Dataset {
 
     /// This dataset seen through another catalog.
     fn under(self, catalog: Arc<dyn Catalog>, model: Arc<Model>) -> Self {
-        let Inner { session, context, root, address, driver, others, .. } = self.inner.as_ref();
+        let DatasetInner { session, context, root, address, driver, others, .. } = self.inner.as_ref();
         let opening = session.shared.next_opening();
-        let inner = Inner {
+        let inner = DatasetInner {
             session: session.clone(),
             context: context.clone(),
             root: root.clone(),
@@ -280,7 +280,7 @@ impl Dataset {
     }
 }
 
-impl Clone for Referred {
+impl Clone for ReferredDatasets {
     fn clone(&self) -> Self {
         Self {
             drivers: Arc::clone(&self.drivers),

@@ -1,23 +1,23 @@
 //! Which requests a round of needs becomes.
-use crate::cache::{Entry, Held, Round, Snapshot};
+use crate::cache::{CacheEntry, PinnedBytes, ReadRound, StoreSnapshot};
 use crate::merge::{merge, split};
 use ncirrus_layout::{Need, Needs, ObjectId, VariableRef, Want};
 use ncirrus_model::Selection;
-use ncirrus_store::Facts;
+use ncirrus_store::StoreFacts;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// Needs by kind, without repetitions and without what is there already.
 #[derive(Default)]
-pub(super) struct Sorted {
-    objects: BTreeMap<ObjectId, Ranges>,
+pub(super) struct SortedNeeds {
+    objects: BTreeMap<ObjectId, ObjectRanges>,
     pub(super) listings: Vec<(ObjectId, Option<String>)>,
     pub(super) values: Vec<(VariableRef, Selection)>,
 }
 
 /// What is needed of one object.
 #[derive(Debug, Clone, Default)]
-struct Ranges {
+struct ObjectRanges {
     whole: bool,
     suffixes: Vec<u64>,
     exact: Vec<Range<u64>>,
@@ -26,7 +26,7 @@ struct Ranges {
 
 /// What is known of an object before a round.
 #[derive(Debug, Clone)]
-struct State {
+struct ObjectState {
     size: Option<u64>,
     /// What is there already, ascending: nothing of it need come along.
     there: Vec<Range<u64>>,
@@ -34,8 +34,8 @@ struct State {
     allowance: u64,
 }
 
-impl Sorted {
-    pub(super) fn new(needs: &Needs, snapshot: &Snapshot, held: &mut Held) -> Self {
+impl SortedNeeds {
+    pub(super) fn new(needs: &Needs, snapshot: &StoreSnapshot, held: &mut PinnedBytes) -> Self {
         let mut sorted = Self::default();
         for need in needs.iter() {
             match need {
@@ -61,7 +61,7 @@ impl Sorted {
         self.objects.is_empty() && self.listings.is_empty() && self.values.is_empty()
     }
 
-    fn add(&mut self, object: &ObjectId, want: &Want, snapshot: &Snapshot, held: &mut Held) {
+    fn add(&mut self, object: &ObjectId, want: &Want, snapshot: &StoreSnapshot, held: &mut PinnedBytes) {
         if held.find(snapshot, object, want).is_some() {
             return;
         }
@@ -77,9 +77,9 @@ impl Sorted {
     /// The requests to make. Of what the index cache has, only the state is asked for.
     pub(super) fn requests(
         &self,
-        snapshot: &Snapshot,
-        held: &Held,
-        recalled: &mut HashMap<ObjectId, Entry>,
+        snapshot: &StoreSnapshot,
+        held: &PinnedBytes,
+        recalled: &mut HashMap<ObjectId, CacheEntry>,
     ) -> Vec<(ObjectId, Want)> {
         let facts = snapshot.store().facts();
         let mut requests = Vec::new();
@@ -90,7 +90,7 @@ impl Sorted {
                 continue;
             }
             let size = held.size(snapshot, object);
-            let mut state = State { size, there: Vec::new(), allowance: 0 };
+            let mut state = ObjectState { size, there: Vec::new(), allowance: 0 };
             if !ranges.parse.is_empty() {
                 let places = ranges.places();
                 state.allowance = allowance(snapshot.next_round(object, places > FEW_PLACES), places, &facts);
@@ -102,9 +102,9 @@ impl Sorted {
     }
 }
 
-impl Ranges {
+impl ObjectRanges {
     /// Reads of unknown extent widened, near ranges joined, long ones cut; what is known to be small is taken whole.
-    fn requests(&self, object: &ObjectId, state: &State, facts: &Facts) -> Vec<(ObjectId, Want)> {
+    fn requests(&self, object: &ObjectId, state: &ObjectState, facts: &StoreFacts) -> Vec<(ObjectId, Want)> {
         let request = |want| (object.clone(), want);
         let is_small = state.size.is_some_and(|size| size <= SMALL_OBJECT);
         let has_ranges = !self.exact.is_empty() || !self.parse.is_empty();
@@ -136,7 +136,7 @@ impl Ranges {
     }
 }
 
-impl Ranges {
+impl ObjectRanges {
     /// In how many places of the object there is something to be parsed.
     fn places(&self) -> usize {
         let mut parse = self.parse.clone();
@@ -146,7 +146,7 @@ impl Ranges {
 
     /// All that is not there of an object that is not large, when a round asks for a good part of it in many places: what
     /// they lead to lies between them, and each round that is saved is worth more than the bytes.
-    fn rest(&self, widened: &[Range<u64>], state: &State) -> Option<Vec<Range<u64>>> {
+    fn rest(&self, widened: &[Range<u64>], state: &ObjectState) -> Option<Vec<Range<u64>>> {
         let size = state.size.filter(|size| *size <= REST_OBJECT)?;
         let (mut rest, mut at) = (Vec::new(), 0);
         for part in state.there.iter().chain(std::iter::once(&(size..size))) {
@@ -164,7 +164,7 @@ impl Ranges {
 /// Bytes that the reads of a round may be widened by, together. What lies in many places is most likely scattered over
 /// the object: from the second such round on, more of what surrounds it comes along. A round that takes several turns of
 /// all connections takes that much longer anyway.
-fn allowance(round: Round, places: usize, facts: &Facts) -> u64 {
+fn allowance(round: ReadRound, places: usize, facts: &StoreFacts) -> u64 {
     let block = FIRST_BLOCK << round.before.min(BLOCK_DOUBLINGS);
     if places <= FEW_PLACES {
         return block;
@@ -177,7 +177,7 @@ fn allowance(round: Round, places: usize, facts: &Facts) -> u64 {
 /// Joins reads of unknown extent that lie within one block, and widens each group by its share of the allowance. The
 /// block is the longest of which all groups together may have one: the allowance for one group alone, less for many,
 /// but never less than [`LEAST_BLOCK`].
-fn widen(mut parse: Vec<Range<u64>>, state: &State) -> Vec<Range<u64>> {
+fn widen(mut parse: Vec<Range<u64>>, state: &ObjectState) -> Vec<Range<u64>> {
     let allowance = state.allowance;
     parse.sort_unstable_by_key(|range| (range.start, range.end));
     let mut block = allowance.max(LEAST_BLOCK);
@@ -193,7 +193,7 @@ fn widen(mut parse: Vec<Range<u64>>, state: &State) -> Vec<Range<u64>> {
 
 /// Widens a group to `share` bytes: most of them follow it, some come before it. What a structure leads to was written
 /// after it, or just before. Nothing comes along that is there, or that lies behind it.
-fn surround(group: &mut Range<u64>, share: u64, state: &State) {
+fn surround(group: &mut Range<u64>, share: u64, state: &ObjectState) {
     let next = state.there.partition_point(|block| block.start < group.end);
     let room =
         state.there.get(next).map_or(u64::MAX, |block| block.start).min(state.size.unwrap_or(u64::MAX));

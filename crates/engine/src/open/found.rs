@@ -1,19 +1,21 @@
 //! What lies at an address where no dataset was found.
-use ncirrus_layout::{Blob, Detail, Error, ErrorKind, Found as Kind, ObjectId, Stall, Step, View, Want};
+use ncirrus_layout::{
+    Detail, Error, ErrorKind, Found as Kind, ObjectBytes, ObjectId, Stall, Step, View, Want,
+};
 
 /// What was found instead of a dataset.
-pub(super) enum Found {
+pub(super) enum FoundInstead {
     Nothing,
     Empty,
     EmptyDirectory,
     Zip,
-    Page(Page),
+    Page(WebPage),
     Prefix,
     Object(Vec<u8>),
 }
 
 /// A web page.
-pub(super) struct Page {
+pub(super) struct WebPage {
     title: Option<String>,
     asks_to_log_in: bool,
 }
@@ -27,17 +29,17 @@ pub(crate) fn is_zip(error: &Error) -> bool {
 }
 
 /// Looks at the object, then for names below it.
-pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found> {
+pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<FoundInstead> {
     match view.read(root, Want::Parse(0..SNIFFED)) {
-        Ok(Some(blob)) => return Ok(Found::of(&blob)),
+        Ok(Some(blob)) => return Ok(FoundInstead::of(&blob)),
         Ok(None) => {}
         Err(Stall::Fail(error)) if error.kind() == ErrorKind::Invalid => {}
         Err(stall) => return Err(stall),
     }
     if lists && !view.list(root, None)?.entries.is_empty() {
-        return Ok(Found::Prefix);
+        return Ok(FoundInstead::Prefix);
     }
-    Ok(Found::Nothing)
+    Ok(FoundInstead::Nothing)
 }
 
 /// Whether it is known what lies at the address itself, or that it cannot be had, and nothing can lie below. An empty
@@ -45,7 +47,7 @@ pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found>
 pub(super) fn is_all(view: &dyn View, root: &ObjectId, root_first: bool) -> bool {
     match view.read(root, Want::Parse(0..SNIFFED)) {
         Ok(Some(blob)) if blob.size == 0 => root_first,
-        Ok(Some(blob)) => !Found::of(&blob).may_be_folder(),
+        Ok(Some(blob)) => !FoundInstead::of(&blob).may_be_folder(),
         Ok(None) | Err(Stall::Need(_)) => false,
         // Who may not read a folder itself may read what lies in it.
         Err(Stall::Fail(error)) => {
@@ -54,8 +56,8 @@ pub(super) fn is_all(view: &dyn View, root: &ObjectId, root_first: bool) -> bool
     }
 }
 
-impl Found {
-    fn of(blob: &Blob) -> Self {
+impl FoundInstead {
+    fn of(blob: &ObjectBytes) -> Self {
         let first = blob.bytes.as_ref();
         let text = String::from_utf8_lossy(first);
         let start: String = text.trim_start_matches('\u{feff}').trim_start().chars().take(14).collect();
@@ -63,7 +65,7 @@ impl Found {
             [] => Self::Empty,
             _ if ncirrus_store::looks_like_zip(first) => Self::Zip,
             _ if ["<!doctype html", "<html"].iter().any(|tag| start.to_lowercase().starts_with(tag)) => {
-                Self::Page(Page::of(&text))
+                Self::Page(WebPage::of(&text))
             }
             _ => Self::Object(first.iter().take(8).copied().collect()),
         }
@@ -117,7 +119,7 @@ fn other_format(first: &[u8]) -> Option<&'static str> {
     }
 }
 
-impl Page {
+impl WebPage {
     fn of(text: &str) -> Self {
         // Of the same length as the text.
         let lower = text.to_ascii_lowercase();

@@ -6,14 +6,14 @@ use std::sync::Arc;
 /// A selection cut along the cells of a grid. The pieces are found one after the other, so that a selection of 10^8
 /// cells costs no memory; together they hold every selected element once, whatever the selection.
 #[derive(Debug, Clone)]
-pub(crate) struct Cuts {
+pub(crate) struct ChunkIntersections {
     axes: Vec<AxisCuts>,
-    current: Vec<(Segment, u64)>,
-    state: State,
+    current: Vec<(AxisSlab, u64)>,
+    state: CutState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum CutState {
     Fresh,
     Running,
     Done,
@@ -21,7 +21,7 @@ enum State {
 
 /// The part of one axis' selection that lies in one cell.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Segment {
+pub(crate) struct AxisSlab {
     /// The cell along this axis; `None` outside of what is stored.
     pub(crate) cell: Option<u64>,
     /// Position of the first element in the result.
@@ -33,12 +33,12 @@ pub(crate) struct Segment {
     /// Distance of the elements in the cell.
     pub(crate) stride: u64,
     /// Replaces the four above when the elements follow no rule.
-    pub(crate) picks: Option<Arc<[Pick]>>,
+    pub(crate) picks: Option<Arc<[IndexPair]>>,
 }
 
 /// One element of an index list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pick {
+pub(crate) struct IndexPair {
     /// Position in the result.
     pub(crate) position: u64,
     /// The element, counted from the start of the cell.
@@ -50,16 +50,16 @@ struct AxisCuts {
     axis: usize,
     extent: u64,
     grid: Arc<ChunkGrid>,
-    elements: Elements,
+    elements: SlabElements,
 }
 
 #[derive(Debug, Clone)]
-enum Elements {
+enum SlabElements {
     Slice { start: u64, count: u64, stride: u64 },
-    Segments(Arc<[Segment]>),
+    Segments(Arc<[AxisSlab]>),
 }
 
-impl Cuts {
+impl ChunkIntersections {
     /// Cuts a selection, which must fit its variable, along a grid of which only `extent` is stored.
     pub(crate) fn new(selection: &Selection, grid: &ChunkGrid, extent: &[u64]) -> Self {
         let grid = Arc::new(grid.clone());
@@ -70,17 +70,17 @@ impl Cuts {
                 AxisCuts::new(elements, axis, extent, Arc::clone(&grid))
             })
             .collect();
-        Self { axes, current: Vec::new(), state: State::Fresh }
+        Self { axes, current: Vec::new(), state: CutState::Fresh }
     }
 
     /// The next piece: one segment per axis; `None` at the end.
-    pub(crate) fn next_piece(&mut self) -> Option<Vec<Segment>> {
+    pub(crate) fn next_piece(&mut self) -> Option<Vec<AxisSlab>> {
         let found = match self.state {
-            State::Fresh => self.start(),
-            State::Running => self.advance(),
-            State::Done => false,
+            CutState::Fresh => self.start(),
+            CutState::Running => self.advance(),
+            CutState::Done => false,
         };
-        self.state = if found { State::Running } else { State::Done };
+        self.state = if found { CutState::Running } else { CutState::Done };
         found.then(|| self.current.iter().map(|(segment, _)| segment.clone()).collect())
     }
 
@@ -113,25 +113,25 @@ impl Cuts {
 
 impl AxisCuts {
     fn new(elements: &AxisSelection, axis: usize, extent: u64, grid: Arc<ChunkGrid>) -> Self {
-        let mut cuts = Self { axis, extent, grid, elements: Elements::Segments(Arc::from([])) };
+        let mut cuts = Self { axis, extent, grid, elements: SlabElements::Segments(Arc::from([])) };
         cuts.elements = match elements {
             AxisSelection::Slice { start, count, stride } => {
-                Elements::Slice { start: *start, count: *count, stride: *stride }
+                SlabElements::Slice { start: *start, count: *count, stride: *stride }
             }
-            AxisSelection::Indices(indices) => Elements::Segments(cuts.sort(indices)),
+            AxisSelection::Indices(indices) => SlabElements::Segments(cuts.sort(indices)),
         };
         cuts
     }
 
     /// The segment at a cursor, and the cursor of the next one. Cursors start at 0.
-    fn at(&self, cursor: u64) -> Option<(Segment, u64)> {
+    fn at(&self, cursor: u64) -> Option<(AxisSlab, u64)> {
         match &self.elements {
-            Elements::Slice { start, count, stride } => {
+            SlabElements::Slice { start, count, stride } => {
                 let segment = self.slice_from(*start, *count, *stride, cursor)?;
                 let next = cursor + segment.count;
                 Some((segment, next))
             }
-            Elements::Segments(segments) => {
+            SlabElements::Segments(segments) => {
                 let segment = segments.get(usize::try_from(cursor).ok()?)?;
                 Some((segment.clone(), cursor + 1))
             }
@@ -139,12 +139,12 @@ impl AxisCuts {
     }
 
     /// The longest segment of a slice that starts at a position of the result.
-    fn slice_from(&self, start: u64, count: u64, stride: u64, position: u64) -> Option<Segment> {
+    fn slice_from(&self, start: u64, count: u64, stride: u64, position: u64) -> Option<AxisSlab> {
         let left = count.checked_sub(position).filter(|left| *left > 0)?;
         let index = start + position * stride;
         let (cell, first, end) = self.span_of(index);
         let inside = (end - 1 - index).checked_div(stride).map_or(1, |steps| steps.saturating_add(1));
-        Some(Segment { cell, position, offset: index - first, count: inside.min(left), stride, picks: None })
+        Some(AxisSlab { cell, position, offset: index - first, count: inside.min(left), stride, picks: None })
     }
 
     /// The cell that holds an element (none outside of what is stored), its first element and its end.
@@ -161,7 +161,7 @@ impl AxisCuts {
     }
 
     /// Orders an index list by cell.
-    fn sort(&self, indices: &[u64]) -> Arc<[Segment]> {
+    fn sort(&self, indices: &[u64]) -> Arc<[AxisSlab]> {
         let mut sorted: Vec<(u64, u64)> = indices.iter().copied().zip(0u64..).collect();
         sorted.sort_unstable();
         let mut segments = Vec::new();
@@ -170,8 +170,8 @@ impl AxisCuts {
             let (cell, first, end) = self.span_of(*index);
             let (here, after) = rest.split_at(rest.partition_point(|(index, _)| *index < end));
             let picks =
-                here.iter().map(|(index, position)| Pick { position: *position, offset: index - first });
-            segments.push(Segment::of_picks(cell, picks.collect()));
+                here.iter().map(|(index, position)| IndexPair { position: *position, offset: index - first });
+            segments.push(AxisSlab::of_picks(cell, picks.collect()));
             rest = after;
         }
         segments.into()
@@ -179,10 +179,10 @@ impl AxisCuts {
 
     fn cell_count(&self) -> u64 {
         match &self.elements {
-            Elements::Segments(segments) => {
+            SlabElements::Segments(segments) => {
                 segments.iter().filter(|segment| segment.cell.is_some()).count() as u64
             }
-            Elements::Slice { start, count, stride } => self.slice_cells(*start, *count, *stride),
+            SlabElements::Slice { start, count, stride } => self.slice_cells(*start, *count, *stride),
         }
     }
 
@@ -214,13 +214,13 @@ impl AxisCuts {
     }
 }
 
-impl Segment {
+impl AxisSlab {
     /// A segment of index-list elements, which are sorted by offset; a regular one is recognised.
-    fn of_picks(cell: Option<u64>, picks: Vec<Pick>) -> Self {
+    fn of_picks(cell: Option<u64>, picks: Vec<IndexPair>) -> Self {
         let count = picks.len() as u64;
-        let first = picks.first().copied().unwrap_or(Pick { position: 0, offset: 0 });
+        let first = picks.first().copied().unwrap_or(IndexPair { position: 0, offset: 0 });
         let stride = picks.get(1).map_or(1, |second| second.offset - first.offset);
-        let regular = |(pick, step): (&Pick, u64)| {
+        let regular = |(pick, step): (&IndexPair, u64)| {
             pick.position == first.position + step && pick.offset == first.offset + step * stride
         };
         let is_regular = stride > 0 && picks.iter().zip(0u64..).all(regular);

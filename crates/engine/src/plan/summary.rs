@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What reading a selection will do. Made without fetching data; only index nodes are read.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Plan {
+pub struct ReadPlan {
     /// Shape of the result.
     pub shape: Vec<u64>,
     /// Bytes of the result; `None` for elements of no fixed size.
@@ -63,7 +63,7 @@ pub struct PlannedSource {
     pub path: String,
 }
 
-/// One request of a [`Plan`].
+/// One request of a [`ReadPlan`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedRequest {
     /// The object.
@@ -72,7 +72,7 @@ pub struct PlannedRequest {
     pub range: Option<Range<u64>>,
 }
 
-impl Plan {
+impl ReadPlan {
     /// Bytes that come for each byte that is needed: of the requests where their lengths are known, else of what they
     /// decode to; `None` when nothing is needed.
     pub fn over_read(&self) -> Option<f64> {
@@ -83,7 +83,7 @@ impl Plan {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for ReadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.result_bytes {
             Some(bytes) => writeln!(f, "result      {:?}, {bytes} bytes", self.shape)?,

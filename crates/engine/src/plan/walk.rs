@@ -1,14 +1,14 @@
 //! How the elements of a piece lie in their source and in the result.
-use super::cuts::{Pick, Segment};
+use super::cuts::{AxisSlab, IndexPair};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How the elements of a piece lie in the bytes that they come from and in the bytes that they go to. Every offset
 /// fits `usize`: this is checked when the walk is made.
 #[derive(Debug, Clone)]
-pub(crate) struct Walk {
+pub(crate) struct ElementWalk {
     /// Bytes of one element in the source and in the result.
-    sizes: Sizes,
+    sizes: ElementSizes,
     source: usize,
     target: usize,
     /// Bytes at the start of the source that are not at hand.
@@ -18,7 +18,7 @@ pub(crate) struct Walk {
 
 /// Bytes of one element as it is stored and as it is returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(crate) struct ElementSizes {
     /// As it is stored.
     pub(crate) stored: usize,
     /// As it is returned.
@@ -30,12 +30,12 @@ struct WalkAxis {
     count: usize,
     source_step: usize,
     target_step: usize,
-    picks: Option<Arc<[Pick]>>,
+    picks: Option<Arc<[IndexPair]>>,
 }
 
 /// Elements at fixed distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct ElementRun {
     /// Byte offset of the first element in the source.
     pub(crate) source: usize,
     /// Byte offset of the first element in the result.
@@ -48,13 +48,13 @@ pub(crate) struct Run {
     pub(crate) target_step: usize,
 }
 
-impl Walk {
+impl ElementWalk {
     /// The walk over a piece, given the strides of source and result in bytes; `None` when an offset does not fit.
     pub(crate) fn new(
-        piece: &[Segment],
+        piece: &[AxisSlab],
         source_strides: &[u64],
         target_strides: &[u64],
-        sizes: Sizes,
+        sizes: ElementSizes,
     ) -> Option<Self> {
         let mut walk =
             Self { sizes, source: 0, target: 0, skipped: 0, axes: Vec::with_capacity(piece.len()) };
@@ -68,7 +68,7 @@ impl Walk {
     }
 
     /// Adds the next faster axis, joined with the one before where both sides allow it.
-    fn push(&mut self, segment: &Segment, source: usize, target: usize) -> Option<()> {
+    fn push(&mut self, segment: &AxisSlab, source: usize, target: usize) -> Option<()> {
         let count = usize::try_from(segment.count).ok()?;
         let mut axis =
             WalkAxis { count, source_step: source, target_step: target, picks: segment.picks.clone() };
@@ -93,7 +93,7 @@ impl Walk {
     }
 
     /// Bytes of one element in the source and in the result.
-    pub(crate) fn sizes(&self) -> Sizes {
+    pub(crate) fn sizes(&self) -> ElementSizes {
         self.sizes
     }
 
@@ -132,7 +132,7 @@ impl Walk {
     }
 
     /// Calls `f` with every run of elements; the last axis is the run.
-    pub(crate) fn for_each_run(&self, mut f: impl FnMut(Run)) {
+    pub(crate) fn for_each_run(&self, mut f: impl FnMut(ElementRun)) {
         let (outer, inner) = match self.axes.split_last() {
             Some((inner, outer)) if inner.picks.is_none() => (outer, Some(inner)),
             _ => (self.axes.as_slice(), None),
@@ -141,7 +141,7 @@ impl Walk {
         let (count, source_step, target_step) =
             inner.map_or(one, |axis| (axis.count, axis.source_step, axis.target_step));
         for_each_origin(outer, (self.source, self.target), |source, target| {
-            f(Run { source: source - self.skipped, target, count, source_step, target_step });
+            f(ElementRun { source: source - self.skipped, target, count, source_step, target_step });
         });
     }
 
@@ -224,7 +224,7 @@ impl Walk {
         base: usize,
         element: usize,
         step: impl Fn(&WalkAxis) -> usize,
-        pick: impl Fn(&Pick) -> u64,
+        pick: impl Fn(&IndexPair) -> u64,
     ) -> Option<Range<usize>> {
         let (mut low, mut high) = (base, base.checked_add(element)?);
         for axis in &self.axes {
@@ -284,11 +284,11 @@ impl WalkAxis {
 }
 
 /// Offsets were seen to fit `usize` when the walk was made.
-fn offset(pick: &Pick) -> usize {
+fn offset(pick: &IndexPair) -> usize {
     usize::try_from(pick.offset).unwrap_or(usize::MAX)
 }
 
-fn position(pick: &Pick) -> usize {
+fn position(pick: &IndexPair) -> usize {
     usize::try_from(pick.position).unwrap_or(usize::MAX)
 }
 

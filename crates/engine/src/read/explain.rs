@@ -1,13 +1,13 @@
 //! The plan of a read, without the read.
-use super::Reading;
-use super::job::Work;
+use super::VariableRead;
+use super::job::ChunkSource;
 use super::local::run_gap;
-use super::unit::{Lies, UNITS_PER_CELL};
+use super::unit::{RunLocation, UNITS_PER_CELL};
 use super::window::WINDOW;
-use crate::bound::{Elements, Ground};
+use crate::bound::{ElementDecoding, StorageLayout};
 use crate::merge::{merge, split};
-use crate::plan::{Plan, PlannedRequest, Segment, Walk, row_major};
-use ncirrus_layout::{Cells, Error, Location, ObjectId, Result};
+use crate::plan::{AxisSlab, ElementWalk, PlannedRequest, ReadPlan, row_major};
+use ncirrus_layout::{CellList, Error, Location, ObjectId, Result};
 use ncirrus_model::Selection;
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ const COUNTED: usize = 1 << 20;
 const EXAMPLES: usize = 8;
 
 /// A request for bytes of an object, nobody's in particular.
-type Asked = (ObjectId, Option<Range<u64>>, ());
+type RequestedBytes = (ObjectId, Option<Range<u64>>, ());
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// What reading a selection will do.
-    pub(crate) async fn plan(&self, selection: &Selection) -> Result<Plan> {
+    pub(crate) async fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
         let mut plan = self.describe(selection);
-        if let Ground::Mosaic(tiles) = &self.bound.ground {
+        if let StorageLayout::Mosaic(tiles) = &self.bound.ground {
             plan.chunks = Some(0);
             self.plan_mosaic(tiles, selection, &mut plan).await?;
             return Ok(plan);
@@ -48,31 +48,43 @@ impl Reading<'_> {
         Ok(plan)
     }
 
-    fn describe(&self, selection: &Selection) -> Plan {
+    fn describe(&self, selection: &Selection) -> ReadPlan {
         let native = match self.bound.elements {
-            Elements::Sequences | Elements::Referenced { .. } => None,
+            ElementDecoding::Sequences | ElementDecoding::Referenced { .. } => None,
             _ => self.model.packed_len(self.bound.ty),
         };
         let bytes = native.zip(selection.element_count()).and_then(|(one, count)| one.checked_mul(count));
         let (layout, codecs) = match &self.bound.ground {
-            Ground::Chunks(chunks) => {
+            StorageLayout::Chunks(chunks) => {
                 let shape = chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]).unwrap_or_default();
                 (format!("chunks of {shape:?}"), chunks.codec_names())
             }
-            Ground::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
-            Ground::Mosaic(_) => ("put together from other variables".to_owned(), Vec::new()),
+            StorageLayout::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
+            StorageLayout::Mosaic(_) => ("put together from other variables".to_owned(), Vec::new()),
         };
-        let references = matches!(self.bound.elements, Elements::Referenced { .. });
-        Plan { shape: selection.shape(), result_bytes: bytes, layout, codecs, references, ..Plan::default() }
+        let references = matches!(self.bound.elements, ElementDecoding::Referenced { .. });
+        ReadPlan {
+            shape: selection.shape(),
+            result_bytes: bytes,
+            layout,
+            codecs,
+            references,
+            ..ReadPlan::default()
+        }
     }
 
-    async fn plan_window(&self, pieces: &[Vec<Segment>], strides: &[u64], plan: &mut Plan) -> Result<usize> {
+    async fn plan_window(
+        &self,
+        pieces: &[Vec<AxisSlab>],
+        strides: &[u64],
+        plan: &mut ReadPlan,
+    ) -> Result<usize> {
         let mut cells = None;
         let mut stored = Vec::new();
         for piece in pieces {
             let cell: Option<Vec<u64>> = piece.iter().map(|segment| segment.cell).collect();
             let Some(cell) = cell else { continue };
-            cells.get_or_insert_with(|| Cells::new(cell.len())).push(&cell);
+            cells.get_or_insert_with(|| CellList::new(cell.len())).push(&cell);
             stored.push(piece);
         }
         let Some(cells) = cells else { return Ok(0) };
@@ -81,7 +93,7 @@ impl Reading<'_> {
             let sizes = self.bound.elements.sizes();
             let none = vec![0; piece.len()];
             let source_strides = if source_strides.is_empty() { &none } else { &source_strides };
-            let walk = Walk::new(piece, source_strides, strides, sizes)
+            let walk = ElementWalk::new(piece, source_strides, strides, sizes)
                 .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
             self.plan_cell(&work, walk, plan, &mut asked)?;
         }
@@ -89,14 +101,20 @@ impl Reading<'_> {
         Ok(cells.len())
     }
 
-    fn plan_cell(&self, work: &Work, walk: Walk, plan: &mut Plan, asked: &mut Vec<Asked>) -> Result<()> {
+    fn plan_cell(
+        &self,
+        work: &ChunkSource,
+        walk: ElementWalk,
+        plan: &mut ReadPlan,
+        asked: &mut Vec<RequestedBytes>,
+    ) -> Result<()> {
         let needed = walk.count().saturating_mul(walk.sizes().stored) as u64;
         match work {
-            Work::Fill => {
+            ChunkSource::Fill => {
                 plan.missing += 1;
                 return Ok(());
             }
-            Work::Encoded { location, len, .. } => {
+            ChunkSource::Encoded { location, len, .. } => {
                 plan.decoded_bytes += *len as u64;
                 match location {
                     Location::Object(object) => asked.push((object.clone(), None, ())),
@@ -104,7 +122,7 @@ impl Reading<'_> {
                     Location::Inline(_) | Location::Absent => plan.inline += 1,
                 }
             }
-            Work::Plain { .. } | Work::Rows { .. } => {
+            ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => {
                 plan.decoded_bytes += needed;
                 self.plan_runs(work, walk, asked)?;
             }
@@ -113,7 +131,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn plan_runs(&self, work: &Work, walk: Walk, asked: &mut Vec<Asked>) -> Result<()> {
+    fn plan_runs(
+        &self,
+        work: &ChunkSource,
+        walk: ElementWalk,
+        asked: &mut Vec<RequestedBytes>,
+    ) -> Result<()> {
         let store = self.context.snapshot.store();
         let gap = store.facts().merge_gap;
         let gap =
@@ -121,9 +144,9 @@ impl Reading<'_> {
         let mut walks = walk.split(gap, UNITS_PER_CELL);
         while let Some(walk) = walks.pop() {
             match work.lies(walk.source_span())? {
-                Lies::At(place) => asked.push((place.object, Some(place.range), ())),
-                Lies::Nowhere => {}
-                Lies::Across => {
+                RunLocation::At(place) => asked.push((place.object, Some(place.range), ())),
+                RunLocation::Nowhere => {}
+                RunLocation::Across => {
                     let halves = walk.halves();
                     let (first, second) =
                         halves.ok_or_else(|| Error::malformed("an element lies in two places"))?;
@@ -134,7 +157,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn plan_requests(&self, asked: Vec<Asked>, plan: &mut Plan) {
+    fn plan_requests(&self, asked: Vec<RequestedBytes>, plan: &mut ReadPlan) {
         let store = self.context.snapshot.store();
         let facts = store.facts();
         // Local stores are read run by run: nothing is gained by joining runs of different chunks.

@@ -9,76 +9,80 @@ mod opened;
 mod recipe;
 mod texts;
 
-pub(crate) use check::Touched;
-pub(crate) use opened::Places;
+pub(crate) use check::TouchedTiles;
+pub(crate) use opened::FragmentPlaces;
 
-use super::Reading;
-use super::mosaic::assembly::Assembly;
-use super::mosaic::piece::Piece;
+use super::VariableRead;
+use super::mosaic::assembly::ValueAssembly;
+use super::mosaic::piece::SelectionPiece;
 use crate::convert;
 use crate::dataset::{AbsentFragment, Dataset};
-use crate::session::Missing;
-use fit::Fit;
+use crate::session::MissingChunks;
+use fit::TileFit;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentAbsence, FragmentVariable, Result};
 use ncirrus_model::{Atomic, NodeId, Region, Selection, Values, VarId};
-use recipe::Recipe;
+use recipe::ValueRecipe;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use texts::Texts;
+use texts::FragmentTexts;
 
 /// A piece of a tile that a fragment fills.
-pub(crate) struct Part {
-    pub(super) piece: Piece,
+pub(crate) struct FragmentPart {
+    pub(super) piece: SelectionPiece,
     pub(super) tile: Region,
     pub(super) fragment: Arc<Fragment>,
 }
 
-impl Part {
+impl FragmentPart {
     /// All of a tile.
     pub(crate) fn whole(tile: Region, fragment: Arc<Fragment>) -> Self {
-        Self { piece: Piece::of(&Selection::from(tile.clone())), tile, fragment }
+        Self { piece: SelectionPiece::of(&Selection::from(tile.clone())), tile, fragment }
     }
 }
 
 /// Puts the values of a piece, which lie so many elements apart along its axes, into a result.
-type Put<'a> = dyn Fn(&Piece, &[u64], Values) -> Result<()> + Sync + 'a;
+type ValuePut<'a> = dyn Fn(&SelectionPiece, &[u64], Values) -> Result<()> + Sync + 'a;
 
 /// Parts of one variable of one dataset.
-pub(super) struct Group {
-    places: Places,
-    parts: Vec<Part>,
+pub(super) struct FragmentGroup {
+    places: FragmentPlaces,
+    parts: Vec<FragmentPart>,
 }
 
 /// A variable that fills tiles, at hand for reading.
-pub(crate) struct Source {
+pub(crate) struct FragmentSource {
     pub(crate) dataset: Dataset,
     pub(crate) variable: VarId,
     /// What it was found by, for messages.
     name: String,
     /// What is done with its values; `None` where they are taken as they are.
-    recipe: Option<Recipe>,
+    recipe: Option<ValueRecipe>,
     /// How its texts become those of the aggregated variable, where they are stored otherwise.
-    texts: Option<Texts>,
+    texts: Option<FragmentTexts>,
 }
 
-impl Source {
+impl FragmentSource {
     /// How it makes the tile of a fragment.
-    fn fit(&self, tile: Region, fragment: &Fragment) -> Result<Fit> {
-        Fit::of_fragment(tile, &self.dataset.definitions().shape(self.variable), fragment, self.texts)
+    fn fit(&self, tile: Region, fragment: &Fragment) -> Result<TileFit> {
+        TileFit::of_fragment(tile, &self.dataset.definitions().shape(self.variable), fragment, self.texts)
     }
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Reads parts into a result; those whose datasets are not there are left as they are.
-    pub(super) async fn read_fragments(&self, parts: Vec<Part>, assembly: &mut Assembly<'_>) -> Result<()> {
+    pub(super) async fn read_fragments(
+        &self,
+        parts: Vec<FragmentPart>,
+        assembly: &mut ValueAssembly<'_>,
+    ) -> Result<()> {
         let assembly = Mutex::new(assembly);
-        let put = |piece: &Piece, strides: &[u64], values| {
+        let put = |piece: &SelectionPiece, strides: &[u64], values| {
             let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
             assembly.put_strided(piece, strides, values)
         };
         for (groups, is_far) in self.groups(parts)? {
-            let read = |group: Group| -> BoxFuture<'_, Result<()>> {
+            let read = |group: FragmentGroup| -> BoxFuture<'_, Result<()>> {
                 Box::pin(async { self.read_group(group, &put).await })
             };
             self.for_all(groups, is_far, read, |()| Ok(())).await?;
@@ -87,10 +91,10 @@ impl Reading<'_> {
     }
 
     /// The parts by their datasets and variables: first those of this machine, then those that may be far away.
-    pub(super) fn groups(&self, parts: Vec<Part>) -> Result<[(Vec<Group>, bool); 2]> {
+    pub(super) fn groups(&self, parts: Vec<FragmentPart>) -> Result<[(Vec<FragmentGroup>, bool); 2]> {
         type Key = (Vec<Arc<str>>, Vec<FragmentVariable>);
         let mut numbers: HashMap<Key, usize> = HashMap::new();
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<FragmentGroup> = Vec::new();
         for part in parts {
             let key = (part.fragment.names.clone(), part.fragment.variables.clone());
             if let Some(group) = numbers.get(&key).and_then(|number| groups.get_mut(*number)) {
@@ -100,17 +104,17 @@ impl Reading<'_> {
             let places = self.dataset.places(&part.fragment);
             let places = places.map_err(|error| of_fragment(error, &part.fragment, None))?;
             numbers.insert(key, groups.len());
-            groups.push(Group { places, parts: vec![part] });
+            groups.push(FragmentGroup { places, parts: vec![part] });
         }
         let (near, far) = groups.into_iter().partition(|group| self.are_near(&group.places));
         Ok([(near, false), (far, true)])
     }
 
     /// Whether nothing is asked of another machine.
-    fn are_near(&self, places: &Places) -> bool {
+    fn are_near(&self, places: &FragmentPlaces) -> bool {
         match places {
-            Places::Here => self.context.snapshot.store().local().is_some(),
-            Places::At(_) => places.are_local(),
+            FragmentPlaces::Here => self.context.snapshot.store().local().is_some(),
+            FragmentPlaces::At(_) => places.are_local(),
         }
     }
 
@@ -119,14 +123,14 @@ impl Reading<'_> {
         self.dataset.places(fragment).is_ok_and(|places| self.are_near(&places))
     }
 
-    async fn read_group(&self, group: Group, put: &Put<'_>) -> Result<()> {
-        let Group { places, parts } = group;
+    async fn read_group(&self, group: FragmentGroup, put: &ValuePut<'_>) -> Result<()> {
+        let FragmentGroup { places, parts } = group;
         let Some(first) = parts.first().map(|part| Arc::clone(&part.fragment)) else { return Ok(()) };
         let source = self.fragment_source(&places, &first).await;
         let Some(source) = source.map_err(|error| of_fragment(error, &first, None))? else {
             return parts.iter().try_for_each(|part| self.note_absent_fragment(&part.fragment));
         };
-        for Part { piece, tile, fragment } in parts {
+        for FragmentPart { piece, tile, fragment } in parts {
             let read = self.read_source(&source, tile, &piece, &fragment, put).await;
             read.map_err(|error| {
                 if error.kind() == ErrorKind::Changed {
@@ -144,9 +148,9 @@ impl Reading<'_> {
     /// `NotFound` when the dataset has no such variable.
     pub(super) async fn fragment_source(
         &self,
-        places: &Places,
+        places: &FragmentPlaces,
         fragment: &Fragment,
-    ) -> Result<Option<Source>> {
+    ) -> Result<Option<FragmentSource>> {
         let nesting = &self.context.nesting;
         let Some((dataset, number)) = self.dataset.fragment_at(places, nesting).await? else {
             return Ok(None);
@@ -161,12 +165,12 @@ impl Reading<'_> {
             return Err(Error::malformed(format!("no variable {wanted} in {name}")).at_object(dataset.root()));
         };
         nesting.check_new(dataset.root(), &dataset.definitions().variable_path(variable))?;
-        let texts = self.types(&dataset, variable).and_then(|(from, to)| Texts::new(from, to));
+        let texts = self.types(&dataset, variable).and_then(|(from, to)| FragmentTexts::new(from, to));
         let recipe = match texts {
             Some(_) => None,
             None => self.recipe(&dataset, variable, fragment).await?,
         };
-        Ok(Some(Source { dataset, variable, name, recipe, texts }))
+        Ok(Some(FragmentSource { dataset, variable, name, recipe, texts }))
     }
 
     /// The type that a variable of another dataset has, and that of the aggregated variable.
@@ -182,7 +186,7 @@ impl Reading<'_> {
         dataset: &Dataset,
         variable: VarId,
         fragment: &Fragment,
-    ) -> Result<Option<Recipe>> {
+    ) -> Result<Option<ValueRecipe>> {
         let Some((from, to)) = self.types(dataset, variable) else { return Ok(None) };
         if !(from.is_numeric() && to.is_numeric()) {
             return match from == to {
@@ -192,16 +196,16 @@ impl Reading<'_> {
         }
         let mut attributes = dataset.attributes(&[NodeId::Variable(variable)]).await;
         let attributes = attributes.pop().ok_or_else(|| Error::internal("attributes were not given"))??;
-        Recipe::new((from, &attributes), fragment, (to, &self.bound.source.fill)).map(Some)
+        ValueRecipe::new((from, &attributes), fragment, (to, &self.bound.source.fill)).map(Some)
     }
 
     async fn read_source(
         &self,
-        source: &Source,
+        source: &FragmentSource,
         tile: Region,
-        piece: &Piece,
+        piece: &SelectionPiece,
         fragment: &Fragment,
-        put: &Put<'_>,
+        put: &ValuePut<'_>,
     ) -> Result<()> {
         let fit = source.fit(tile, fragment)?;
         let nesting = self.context.nesting.of_fragment()?;
@@ -217,7 +221,7 @@ impl Reading<'_> {
     }
 
     /// The values as the aggregated variable has them.
-    fn finished(&self, values: Values, source: &Source) -> Result<Values> {
+    fn finished(&self, values: Values, source: &FragmentSource) -> Result<Values> {
         let atomic = |ty| self.model.base_atomic(ty);
         match (&source.recipe, atomic(self.bound.ty)) {
             (Some(recipe), Some(ty)) => recipe.apply(values, ty),
@@ -233,7 +237,7 @@ impl Reading<'_> {
     fn note_absent_fragment(&self, fragment: &Fragment) -> Result<()> {
         let chosen = self.context.shared.fragments_absent;
         let is_error = match chosen {
-            Some(chosen) => chosen == Missing::Error,
+            Some(chosen) => chosen == MissingChunks::Error,
             None => fragment.rules.absent == FragmentAbsence::Error,
         };
         let name = fragment.names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" or ");
@@ -263,7 +267,7 @@ pub(crate) fn variable_name(variable: &FragmentVariable) -> String {
 }
 
 /// Says of an error which fragment it is about; the rest of the place is the aggregated variable's to tell.
-fn of_fragment(error: Error, fragment: &Fragment, source: Option<&Source>) -> Error {
+fn of_fragment(error: Error, fragment: &Fragment, source: Option<&FragmentSource>) -> Error {
     let what = match source {
         Some(source) => {
             format!("{} of {}", source.dataset.definitions().variable_path(source.variable), source.name)

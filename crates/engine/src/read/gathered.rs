@@ -2,8 +2,8 @@
 //!
 //! What is gathered is cut into parts, and a part's elements are converted in batches, several at once: what is held
 //! besides the result stays bounded, however large the selection. Elements never written are not converted.
-use super::{Reading, check_memory};
-use crate::bound::Elements;
+use super::{VariableRead, check_memory};
+use crate::bound::ElementDecoding;
 use crate::convert;
 use crate::session::block_on;
 use futures_util::future::BoxFuture;
@@ -19,12 +19,12 @@ const BATCH: usize = 1 << 15;
 const UNDER_WAY: usize = 8;
 
 /// Stored elements and the marks of those that were never written.
-struct Batch<'a> {
+struct GatheredBatch<'a> {
     raw: &'a [u8],
     unwritten: &'a [u8],
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// The selected values.
     pub(super) async fn read_gathered(&self, selection: &Selection, stored_len: usize) -> Result<Values> {
         let most = (self.context.shared.memory / 8).clamp(64 << 10, 64 << 20) / (stored_len + 1).max(1);
@@ -36,16 +36,17 @@ impl Reading<'_> {
             let mut unwritten = vec![0u8; count];
             self.fill_in(&part, &mut raw, Some(&mut unwritten), true).await?;
             let raw = raw.chunks((BATCH * stored_len).max(1)).chain(std::iter::repeat([].as_slice()));
-            let batches = unwritten.chunks(BATCH).zip(raw).map(|(unwritten, raw)| Batch { raw, unwritten });
+            let batches =
+                unwritten.chunks(BATCH).zip(raw).map(|(unwritten, raw)| GatheredBatch { raw, unwritten });
             self.convert_all(batches.collect(), &mut result).await?;
         }
         result.map_or_else(|| convert::empty(self.model, self.bound.ty), Ok)
     }
 
     /// Appends the values of batches: converted on all threads, or by steps that wait for a network together.
-    async fn convert_all(&self, batches: Vec<Batch<'_>>, result: &mut Option<Values>) -> Result<()> {
+    async fn convert_all(&self, batches: Vec<GatheredBatch<'_>>, result: &mut Option<Values>) -> Result<()> {
         let is_remote = self.context.snapshot.store().local().is_none();
-        if is_remote && let Elements::Referenced { .. } = self.bound.elements {
+        if is_remote && let ElementDecoding::Referenced { .. } = self.bound.elements {
             let mut steps: Vec<BoxFuture<'_, Result<Values>>> = Vec::with_capacity(batches.len());
             batches.into_iter().for_each(|batch| steps.push(Box::pin(self.convert(batch))));
             let mut values = iter(steps).buffered(UNDER_WAY);
@@ -67,16 +68,16 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn convert(&self, batch: Batch<'_>) -> Result<Values> {
+    async fn convert(&self, batch: GatheredBatch<'_>) -> Result<Values> {
         let count = batch.unwritten.iter().filter(|mark| **mark == 0).count();
         let raw = batch.written();
         let (model, ty, source) = (self.model, self.bound.ty, &self.bound.source);
         let values = match (&self.bound.elements, &source.resolver) {
             _ if count == 0 => convert::empty(model, ty)?,
-            (Elements::Referenced { .. }, Some(resolver)) => {
+            (ElementDecoding::Referenced { .. }, Some(resolver)) => {
                 self.context.drive(|view| resolver.resolve(view, &raw, count)).await?
             }
-            (Elements::Referenced { .. }, None) => {
+            (ElementDecoding::Referenced { .. }, None) => {
                 return Err(Error::internal("references without a resolver"));
             }
             _ => convert::decode(model, ty, &source.stored, &raw, count)?,
@@ -109,7 +110,7 @@ impl Reading<'_> {
     }
 }
 
-impl<'a> Batch<'a> {
+impl<'a> GatheredBatch<'a> {
     /// The stored bytes of the elements that were written.
     fn written(&self) -> Cow<'a, [u8]> {
         if self.unwritten.iter().all(|mark| *mark == 0) {

@@ -1,37 +1,37 @@
 //! What has to be done for one cell, and for one run of bytes.
-use super::Reading;
-use crate::bound::Elements;
+use super::VariableRead;
+use crate::bound::ElementDecoding;
 use crate::cache::{CachedChunk, ChunkKey};
-use crate::convert::Copier;
-use crate::scatter::Part;
-use crate::session::{ShortChunks, Worker};
+use crate::convert::RowCopier;
+use crate::scatter::ScatterPart;
+use crate::session::{ShortChunks, WorkerBuffers};
 use bytes::Bytes;
-use ncirrus_codec::{CodecChain, CodecError, Scratch};
+use ncirrus_codec::{CodecChain, CodecError, CodecScratch};
 use ncirrus_layout::{Error, Extent, Location, ObjectId, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// What has to be done for one cell.
-pub(super) struct Job<'out> {
+pub(super) struct ChunkTask<'out> {
     /// Coordinates of the cell; empty where there is none.
     pub(super) cell: Box<[u64]>,
-    pub(super) target: Target<'out>,
-    pub(super) work: Work,
+    pub(super) target: ChunkTarget<'out>,
+    pub(super) work: ChunkSource,
     /// Set when the decoded chunk is to be kept.
     pub(super) keep: Option<ChunkKey>,
 }
 
 /// Where elements go.
-pub(super) struct Target<'out> {
+pub(super) struct ChunkTarget<'out> {
     /// The elements.
-    pub(super) part: Part<'out>,
+    pub(super) part: ScatterPart<'out>,
     /// Their marks, set when they were never written.
-    pub(super) marks: Option<Part<'out>>,
+    pub(super) marks: Option<ScatterPart<'out>>,
 }
 
 /// Where elements come from.
-pub(super) enum Work {
+pub(super) enum ChunkSource {
     /// Nowhere: they are fill.
     Fill,
     /// From an encoded chunk.
@@ -60,54 +60,60 @@ pub(super) enum Work {
     },
 }
 
-impl<'out> Job<'out> {
+impl<'out> ChunkTask<'out> {
     /// A job that only fills.
-    pub(super) fn fill(target: Target<'out>) -> Self {
-        Self { cell: Box::from([]), target, work: Work::Fill, keep: None }
+    pub(super) fn fill(target: ChunkTarget<'out>) -> Self {
+        Self { cell: Box::from([]), target, work: ChunkSource::Fill, keep: None }
     }
 
     /// Bytes of memory that it takes besides the result, roughly.
     pub(super) fn cost(&self) -> usize {
         match &self.work {
-            Work::Fill => 0,
-            Work::Encoded { len, .. } => len.saturating_mul(2),
-            Work::Plain { .. } | Work::Rows { .. } => self.target.part.span().len(),
+            ChunkSource::Fill => 0,
+            ChunkSource::Encoded { len, .. } => len.saturating_mul(2),
+            ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => self.target.part.span().len(),
         }
     }
 
     /// The coordinates of the chunk, if there is one.
     pub(super) fn chunk(&self) -> Option<Box<[u64]>> {
-        matches!(self.work, Work::Encoded { .. } | Work::Plain { .. }).then(|| self.cell.clone())
+        matches!(self.work, ChunkSource::Encoded { .. } | ChunkSource::Plain { .. })
+            .then(|| self.cell.clone())
     }
 
     /// The objects of which it is one part of several.
     pub(super) fn shared_objects(&self) -> impl Iterator<Item = &ObjectId> + '_ {
         let (one, several): (_, &[Extent]) = match &self.work {
-            Work::Encoded { location: Location::Bytes(object, _), .. } => (Some(object), &[]),
-            Work::Plain { object, have: Some(_), .. } => (Some(object), &[]),
-            Work::Rows { extents, .. } => (None, extents),
+            ChunkSource::Encoded { location: Location::Bytes(object, _), .. } => (Some(object), &[]),
+            ChunkSource::Plain { object, have: Some(_), .. } => (Some(object), &[]),
+            ChunkSource::Rows { extents, .. } => (None, extents),
             _ => (None, &[]),
         };
         one.into_iter().chain(several.iter().map(|extent| &extent.object))
     }
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Copies elements from stored bytes: those of a whole cell, or of a unit's span.
-    pub(super) fn copy(&self, part: &mut Part<'_>, stored: &[u8]) -> Result<()> {
+    pub(super) fn copy(&self, part: &mut ScatterPart<'_>, stored: &[u8]) -> Result<()> {
         part.copy_from(stored, &self.copier())
     }
 
     /// What turns stored elements into those of the result, one by one.
-    pub(super) fn copier(&self) -> Copier {
+    pub(super) fn copier(&self) -> RowCopier {
         match self.bound.elements {
-            Elements::Copied(copier) => copier,
-            other => Copier::bytes(other.sizes().stored),
+            ElementDecoding::Copied(copier) => copier,
+            other => RowCopier::bytes(other.sizes().stored),
         }
     }
 
     /// As [`copy`](Self::copy), from bytes of which only the first `have` were there and that may need repair.
-    pub(super) fn copy_stored(&self, part: &mut Part<'_>, stored: &mut [u8], have: usize) -> Result<()> {
+    pub(super) fn copy_stored(
+        &self,
+        part: &mut ScatterPart<'_>,
+        stored: &mut [u8],
+        have: usize,
+    ) -> Result<()> {
         self.pad(stored, have)?;
         self.bound.repair(stored);
         self.copy(part, stored)
@@ -138,7 +144,7 @@ impl Reading<'_> {
         mask: u32,
         encoded: &[u8],
         decoded: &mut [u8],
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<()> {
         self.context.shared.counters.decoded(decoded.len());
         match chain.decode_into(encoded, mask, decoded, scratch) {
@@ -154,15 +160,15 @@ impl Reading<'_> {
 
     /// Copies from the cache of decoded chunks if it has the job's, else finds out whether it is to be kept there.
     /// Chunks that are needed whole are left alone.
-    pub(super) fn serve_from_cache(&self, job: &mut Job<'_>) -> Result<bool> {
-        let Work::Encoded { location, len, .. } = &job.work else { return Ok(false) };
+    pub(super) fn serve_from_cache(&self, job: &mut ChunkTask<'_>) -> Result<bool> {
+        let ChunkSource::Encoded { location, len, .. } = &job.work else { return Ok(false) };
         let (object, range) = match location {
             Location::Object(object) => (object, None),
             Location::Bytes(object, range) => (object, Some(range.clone())),
             Location::Inline(_) | Location::Absent => return Ok(false),
         };
         let is_whole = job.target.part.span() == (0..*len);
-        let is_sequence = self.bound.elements == Elements::Sequences;
+        let is_sequence = self.bound.elements == ElementDecoding::Sequences;
         if is_whole || is_sequence || !self.is_small.load(Ordering::Relaxed) {
             return Ok(false);
         }
@@ -182,12 +188,17 @@ impl Reading<'_> {
     }
 
     /// Decodes what is needed of an encoded chunk, and copies it.
-    pub(super) fn decode(&self, job: &mut Job<'_>, encoded: &[u8], worker: &mut Worker) -> Result<()> {
-        let Work::Encoded { mask, chain, len, count, .. } = &job.work else {
+    pub(super) fn decode(
+        &self,
+        job: &mut ChunkTask<'_>,
+        encoded: &[u8],
+        worker: &mut WorkerBuffers,
+    ) -> Result<()> {
+        let ChunkSource::Encoded { mask, chain, len, count, .. } = &job.work else {
             return Err(Error::internal("a chunk without codecs was to be decoded"));
         };
         let (part, len, mask, keep) = (&mut job.target.part, *len, *mask, job.keep.take());
-        if self.bound.elements == Elements::Sequences {
+        if self.bound.elements == ElementDecoding::Sequences {
             self.decode_sequence(chain, mask, encoded, *count, worker)?;
             return self.copy(part, &worker.decoded);
         }
@@ -220,7 +231,7 @@ impl Reading<'_> {
         encoded: &[u8],
         needed: &[Range<usize>],
         decoded: &mut [u8],
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<bool> {
         match chain.decode_ranges(encoded, mask, needed, decoded, scratch) {
             Ok(()) => {}

@@ -1,8 +1,8 @@
 //! Reading from local stores: whoever decodes a chunk also fetches it, with no runtime in between.
-use super::Reading;
-use super::job::{Job, Work, sized};
-use super::unit::{Place, Unit};
-use crate::session::{Worker, may_block};
+use super::VariableRead;
+use super::job::{ChunkSource, ChunkTask, sized};
+use super::unit::{ByteRun, RunPlace};
+use crate::session::{WorkerBuffers, may_block};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Location, ObjectId, Result};
 use ncirrus_store::{LocalStore, ReadAt};
@@ -12,15 +12,15 @@ use std::task::Poll;
 /// Bytes that are read in one go when the calling thread also has others to serve.
 const TURN_BYTES: usize = 32 << 20;
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Does all jobs.
     pub(super) async fn run_local(
         &self,
         store: &dyn LocalStore,
-        mut jobs: Vec<Job<'_>>,
+        mut jobs: Vec<ChunkTask<'_>>,
         fill: &[u8],
     ) -> Result<()> {
-        let shared: HashSet<ObjectId> = jobs.iter().flat_map(Job::shared_objects).cloned().collect();
+        let shared: HashSet<ObjectId> = jobs.iter().flat_map(ChunkTask::shared_objects).cloned().collect();
         // What is at hand is of the state that it was read in; that this is still the object's shows at the end.
         let elsewhere = shared.iter().filter(|object| self.at_hand(object).is_none());
         self.check_unchanged(store, elsewhere)?;
@@ -55,9 +55,9 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn run_turn(&self, store: &dyn LocalStore, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+    fn run_turn(&self, store: &dyn LocalStore, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         let shared = &self.context.shared;
-        let dearest = jobs.iter().map(Job::cost).max().unwrap_or(0).max(1);
+        let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let lanes = shared.memory / dearest;
         shared.for_each(jobs, lanes, |job, worker| {
             let cell = job.chunk();
@@ -72,31 +72,31 @@ impl Reading<'_> {
     fn run_job(
         &self,
         store: &dyn LocalStore,
-        mut job: Job<'_>,
+        mut job: ChunkTask<'_>,
         fill: &[u8],
-        worker: &mut Worker,
+        worker: &mut WorkerBuffers,
     ) -> Result<()> {
         if self.serve_from_cache(&mut job)? {
             return Ok(());
         }
         match &job.work {
-            Work::Fill => {
+            ChunkSource::Fill => {
                 self.fill(&mut job.target, fill);
                 Ok(())
             }
-            Work::Encoded { .. } => self.read_encoded(store, job, fill, worker),
-            Work::Plain { .. } | Work::Rows { .. } => self.read_plain(store, job, fill, worker),
+            ChunkSource::Encoded { .. } => self.read_encoded(store, job, fill, worker),
+            ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => self.read_plain(store, job, fill, worker),
         }
     }
 
     fn read_encoded(
         &self,
         store: &dyn LocalStore,
-        mut job: Job<'_>,
+        mut job: ChunkTask<'_>,
         fill: &[u8],
-        worker: &mut Worker,
+        worker: &mut WorkerBuffers,
     ) -> Result<()> {
-        let Work::Encoded { location, .. } = &job.work else { return Ok(()) };
+        let ChunkSource::Encoded { location, .. } = &job.work else { return Ok(()) };
         let location = location.clone();
         let mut encoded = std::mem::take(&mut worker.encoded);
         let done = match self.fetch_local(store, &location, &mut encoded) {
@@ -153,23 +153,23 @@ impl Reading<'_> {
     fn read_plain(
         &self,
         store: &dyn LocalStore,
-        job: Job<'_>,
+        job: ChunkTask<'_>,
         fill: &[u8],
-        worker: &mut Worker,
+        worker: &mut WorkerBuffers,
     ) -> Result<()> {
         let cell = job.cell.clone();
         let mut is_absent = false;
         let units = job.into_units(run_gap(store.facts().merge_gap))?;
-        let places: Vec<Option<Place>> = units.iter().map(|unit| unit.place.clone()).collect();
-        let mut opened: Option<(&ObjectId, Source<'_>)> = None;
+        let places: Vec<Option<RunPlace>> = units.iter().map(|unit| unit.place.clone()).collect();
+        let mut opened: Option<(&ObjectId, LocalSource<'_>)> = None;
         for (mut unit, place) in units.into_iter().zip(&places) {
             if let Some(place) = place.as_ref().filter(|_| !is_absent) {
                 self.context.snapshot.check_store(&place.object)?;
                 let source = match opened.take().filter(|(object, _)| **object == place.object) {
                     Some((_, source)) => source,
                     None => match self.at_hand(&place.object) {
-                        Some(bytes) => Source::AtHand(bytes),
-                        None => Source::Opened(store.opened(&place.object)?),
+                        Some(bytes) => LocalSource::AtHand(bytes),
+                        None => LocalSource::Opened(store.opened(&place.object)?),
                     },
                 };
                 let read = self.read_unit(&source, place, &mut unit, worker);
@@ -189,10 +189,10 @@ impl Reading<'_> {
     /// Reads the bytes of a unit, straight into the result where that can be; `None` when there is no such object.
     fn read_unit(
         &self,
-        source: &Source<'_>,
-        place: &Place,
-        unit: &mut Unit<'_>,
-        worker: &mut Worker,
+        source: &LocalSource<'_>,
+        place: &RunPlace,
+        unit: &mut ByteRun<'_>,
+        worker: &mut WorkerBuffers,
     ) -> Result<Option<()>> {
         let readable = usize::try_from(place.range.end - place.range.start).unwrap_or(usize::MAX);
         let outside = || Error::internal(format!("{readable} bytes are read into a run that is shorter"));
@@ -208,10 +208,10 @@ impl Reading<'_> {
         read.map(|read| self.copy_stored(&mut unit.target.part, stored, read)).transpose()
     }
 
-    fn read_at(&self, source: &Source<'_>, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+    fn read_at(&self, source: &LocalSource<'_>, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
         match source {
-            Source::AtHand(bytes) => Ok(Some(copy_at(bytes, offset, buffer))),
-            Source::Opened(reader) => Ok(self.count_read(reader.read_at(offset, buffer)?)),
+            LocalSource::AtHand(bytes) => Ok(Some(copy_at(bytes, offset, buffer))),
+            LocalSource::Opened(reader) => Ok(self.count_read(reader.read_at(offset, buffer)?)),
         }
     }
 
@@ -222,7 +222,7 @@ impl Reading<'_> {
 }
 
 /// What runs of an object are read from.
-enum Source<'a> {
+enum LocalSource<'a> {
     /// All of its bytes.
     AtHand(Bytes),
     Opened(Box<dyn ReadAt + 'a>),
@@ -245,9 +245,9 @@ pub(super) fn run_gap(merge_gap: u64) -> usize {
 }
 
 /// How many jobs fit one turn.
-fn first_turn(jobs: &[Job<'_>]) -> usize {
+fn first_turn(jobs: &[ChunkTask<'_>]) -> usize {
     let mut bytes = 0usize;
-    let fits = |job: &&Job<'_>| {
+    let fits = |job: &&ChunkTask<'_>| {
         let fits = bytes < TURN_BYTES;
         bytes = bytes.saturating_add(job.cost());
         fits

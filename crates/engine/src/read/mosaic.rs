@@ -9,19 +9,19 @@ pub(crate) mod piece;
 mod place;
 mod source;
 
-use super::Reading;
+use super::VariableRead;
 use super::fragment;
 use crate::bound::ELEMENT_MARK;
 use crate::others;
 use crate::session::{block_on, may_block};
-use assembly::Assembly;
+use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::{Error, Result, Tile, TileIndex, TileSource, VariableRef};
 use ncirrus_model::{Region, Selection, Values};
-use piece::Piece;
-use place::Place;
-use source::{Filled, Leaf, Part};
+use piece::SelectionPiece;
+use place::TileRegion;
+use source::{FilledPiece, MosaicLeaf, MosaicPart};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,13 +41,13 @@ const NUMBERED: u64 = 1 << 20;
 const NUMBERED_REACH: u64 = 8;
 
 /// Pieces of a selection, in order: few enough tiles each that listing them takes little memory.
-pub(super) struct Pieces<'t> {
+pub(super) struct MosaicPieces<'t> {
     tiles: &'t dyn TileIndex,
-    rest: Vec<Piece>,
+    rest: Vec<SelectionPiece>,
 }
 
-impl Pieces<'_> {
-    fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
+impl MosaicPieces<'_> {
+    fn halves(&self, piece: &SelectionPiece) -> Option<(SelectionPiece, SelectionPiece)> {
         let by_tiles = || {
             let [first, second] = self.tiles.halves(&piece.bounds(), LISTED)?;
             let (first, second) = (piece.within(&first)?, piece.within(&second)?);
@@ -57,10 +57,10 @@ impl Pieces<'_> {
     }
 }
 
-impl Iterator for Pieces<'_> {
-    type Item = Piece;
+impl Iterator for MosaicPieces<'_> {
+    type Item = SelectionPiece;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<SelectionPiece> {
         loop {
             let piece = self.rest.pop()?;
             let Some((first, second)) = self.halves(&piece) else { return Some(piece) };
@@ -71,16 +71,22 @@ impl Iterator for Pieces<'_> {
 
 /// Pieces of tiles that come from variables.
 #[derive(Default)]
-struct Batch {
-    pieces: Vec<(Piece, Arc<Place>, VariableRef)>,
+struct MosaicBatch {
+    pieces: Vec<(SelectionPiece, Arc<TileRegion>, VariableRef)>,
     sources: HashSet<VariableRef>,
-    fragments: Vec<fragment::Part>,
+    fragments: Vec<fragment::FragmentPart>,
 }
 
-impl Batch {
-    fn add(&mut self, piece: Piece, tile: Region, source: Region, variable: VariableRef) -> Result<()> {
+impl MosaicBatch {
+    fn add(
+        &mut self,
+        piece: SelectionPiece,
+        tile: Region,
+        source: Region,
+        variable: VariableRef,
+    ) -> Result<()> {
         self.sources.insert(variable.clone());
-        self.pieces.push((piece, Arc::new(Place::new(tile, source)?), variable));
+        self.pieces.push((piece, Arc::new(TileRegion::new(tile, source)?), variable));
         Ok(())
     }
 
@@ -89,7 +95,7 @@ impl Batch {
     }
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// The selected values of a variable that is put together from others.
     pub(super) async fn read_mosaic(
         &self,
@@ -98,9 +104,10 @@ impl Reading<'_> {
         count: usize,
     ) -> Result<Values> {
         let source = &self.bound.source;
-        let mut assembly = Assembly::new(self.model, self.bound.ty, &source.fill, &selection.shape(), count)?;
+        let mut assembly =
+            ValueAssembly::new(self.model, self.bound.ty, &source.fill, &selection.shape(), count)?;
         for piece in self.pieces(tiles, selection) {
-            let mut batch = Batch::default();
+            let mut batch = MosaicBatch::default();
             for tile in self.tiles(tiles, &piece).await? {
                 let Some(inside) = piece.within(&tile.region) else { continue };
                 match tile.source {
@@ -110,7 +117,11 @@ impl Reading<'_> {
                         assembly.put(&inside, &one, self.constant(value, &tile.region)?)?;
                     }
                     TileSource::Fragment(fragment) => {
-                        batch.fragments.push(fragment::Part { piece: inside, tile: tile.region, fragment });
+                        batch.fragments.push(fragment::FragmentPart {
+                            piece: inside,
+                            tile: tile.region,
+                            fragment,
+                        });
                     }
                     TileSource::Variable { variable, region } => {
                         batch.add(inside, tile.region, region, variable)?;
@@ -126,12 +137,20 @@ impl Reading<'_> {
     }
 
     /// The selection as far as something may be there, in pieces whose tiles are listed together.
-    pub(super) fn pieces<'t>(&self, tiles: &'t Arc<dyn TileIndex>, selection: &Selection) -> Pieces<'t> {
-        let inside = Piece::of(selection).within(&Region::all(&self.bound.source.extent));
-        Pieces { tiles: tiles.as_ref(), rest: inside.into_iter().collect() }
+    pub(super) fn pieces<'t>(
+        &self,
+        tiles: &'t Arc<dyn TileIndex>,
+        selection: &Selection,
+    ) -> MosaicPieces<'t> {
+        let inside = SelectionPiece::of(selection).within(&Region::all(&self.bound.source.extent));
+        MosaicPieces { tiles: tiles.as_ref(), rest: inside.into_iter().collect() }
     }
 
-    pub(super) async fn tiles(&self, tiles: &Arc<dyn TileIndex>, piece: &Piece) -> Result<Vec<Tile>> {
+    pub(super) async fn tiles(
+        &self,
+        tiles: &Arc<dyn TileIndex>,
+        piece: &SelectionPiece,
+    ) -> Result<Vec<Tile>> {
         let bounds = piece.bounds();
         let tiles = self.context.drive(|view| tiles.tiles(view, &bounds)).await?;
         self.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
@@ -141,7 +160,7 @@ impl Reading<'_> {
         }
     }
 
-    async fn read_batch(&self, mut batch: Batch, assembly: &mut Assembly<'_>) -> Result<()> {
+    async fn read_batch(&self, mut batch: MosaicBatch, assembly: &mut ValueAssembly<'_>) -> Result<()> {
         self.read_fragments(std::mem::take(&mut batch.fragments), assembly).await?;
         let is_far = self.is_far();
         let leaves = self.leaves(&batch).await?;
@@ -151,7 +170,7 @@ impl Reading<'_> {
                 wave,
                 is_far,
                 |part| Box::pin(self.read_part(part)),
-                |filled: Filled| {
+                |filled: FilledPiece| {
                     let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
                     assembly.put(&filled.piece, &filled.held, filled.values)
                 },
@@ -162,7 +181,7 @@ impl Reading<'_> {
     }
 
     /// The sources of a batch, opened at once.
-    async fn leaves(&self, batch: &Batch) -> Result<HashMap<VariableRef, Option<Leaf>>> {
+    async fn leaves(&self, batch: &MosaicBatch) -> Result<HashMap<VariableRef, Option<MosaicLeaf>>> {
         let found = Mutex::new(HashMap::new());
         let sources: Vec<VariableRef> = batch.sources.iter().cloned().collect();
         let find = |reference: VariableRef| -> BoxFuture<'_, Result<_>> {
@@ -177,7 +196,11 @@ impl Reading<'_> {
     }
 
     /// The reads of a batch: first one of each source, so that the others find its index nodes at hand.
-    fn waves(&self, batch: Batch, leaves: &HashMap<VariableRef, Option<Leaf>>) -> Result<[Vec<Part>; 2]> {
+    fn waves(
+        &self,
+        batch: MosaicBatch,
+        leaves: &HashMap<VariableRef, Option<MosaicLeaf>>,
+    ) -> Result<[Vec<MosaicPart>; 2]> {
         let (mut first, mut rest) = (Vec::new(), Vec::new());
         let mut begun = HashSet::new();
         for (piece, place, variable) in batch.pieces {
@@ -190,7 +213,12 @@ impl Reading<'_> {
     }
 
     /// What is read of a piece of a tile; the elements that its source does not have are missing.
-    fn parts(&self, piece: &Piece, place: &Arc<Place>, leaf: Option<&Leaf>) -> Result<Vec<Part>> {
+    fn parts(
+        &self,
+        piece: &SelectionPiece,
+        place: &Arc<TileRegion>,
+        leaf: Option<&MosaicLeaf>,
+    ) -> Result<Vec<MosaicPart>> {
         let absent = || self.note_missing(&place.tile.start).map(|()| Vec::new());
         let Some(leaf) = leaf else { return absent() };
         let inside = place.inside(&leaf.shape()).map_err(|error| leaf.located(error))?;
@@ -203,12 +231,12 @@ impl Reading<'_> {
             Some(_) => piece.cut(self.part_elements()),
             None => self.cut_numbered(piece, place),
         };
-        let part = |piece| Part { piece, place: Arc::clone(place), leaf: leaf.clone() };
+        let part = |piece| MosaicPart { piece, place: Arc::clone(place), leaf: leaf.clone() };
         Ok(pieces.into_iter().map(part).collect())
     }
 
     /// Cuts a piece so that its elements lie near each other in a source of which only the order is known.
-    fn cut_numbered(&self, piece: Piece, place: &Place) -> Vec<Piece> {
+    fn cut_numbered(&self, piece: SelectionPiece, place: &TileRegion) -> Vec<SelectionPiece> {
         let mut cut = Vec::new();
         let mut rest = piece.cut(NUMBERED.min(self.part_elements()));
         rest.reverse();

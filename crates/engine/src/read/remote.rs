@@ -1,17 +1,17 @@
 //! Reading from stores that answer over a network: requests are merged, many are under way at once, and what has come
 //! is decoded on all cores while others are still coming.
-use super::Reading;
-use super::job::{Job, Work, sized};
+use super::VariableRead;
+use super::job::{ChunkSource, ChunkTask, sized};
 use super::local::{absent_object, at_location, cut_short};
-use super::unit::{Place, Unit};
+use super::unit::{ByteRun, RunPlace};
 use crate::cache::changed;
 use crate::drive::fetch_range;
-use crate::merge::{Merged, merge};
-use crate::session::{Share, Worker};
+use crate::merge::{MergedRequest, merge};
+use crate::session::{MemoryPermit, WorkerBuffers};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Blob, Location, ObjectId, Result, Tag};
+use ncirrus_layout::{Location, ObjectBytes, ObjectId, Result, Tag};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -19,26 +19,26 @@ use std::ops::Range;
 const BATCH: usize = 4096;
 
 /// What is done with bytes when they have come.
-enum Task<'out> {
+enum RemoteTask<'out> {
     /// An encoded chunk.
-    Chunk(Job<'out>),
+    Chunk(ChunkTask<'out>),
     /// A run of plain bytes of a cell.
-    Run { unit: Unit<'out>, place: Place, cell: Box<[u64]>, is_chunk: bool, first: bool },
+    Run { unit: ByteRun<'out>, place: RunPlace, cell: Box<[u64]>, is_chunk: bool, first: bool },
 }
 
 /// Bytes of an object that a task needs; no range stands for the whole object.
-type Asked<'out> = (ObjectId, Option<Range<u64>>, Task<'out>);
+type WantedBytes<'out> = (ObjectId, Option<Range<u64>>, RemoteTask<'out>);
 
 /// An answer that has come, with what is to be done with it and its share of the memory.
-struct Arrived<'out> {
-    request: Merged<Task<'out>>,
-    blob: Option<Blob>,
-    share: Share,
+struct ArrivedAnswer<'out> {
+    request: MergedRequest<RemoteTask<'out>>,
+    blob: Option<ObjectBytes>,
+    share: MemoryPermit,
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Does all jobs.
-    pub(super) async fn run_remote(&self, mut jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+    pub(super) async fn run_remote(&self, mut jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         while !jobs.is_empty() {
             let rest = jobs.split_off(BATCH.min(jobs.len()));
             self.run_batch(jobs, fill).await?;
@@ -47,7 +47,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn run_batch(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+    async fn run_batch(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         let facts = self.context.snapshot.store().facts();
         let asked = self.ask(jobs, fill)?;
         let mut requests = merge(asked, facts.merge_gap, facts.range_cap).into_iter();
@@ -80,7 +80,7 @@ impl Reading<'_> {
     }
 
     /// Does what needs no fetching, and says which bytes the rest needs.
-    fn ask<'out>(&self, jobs: Vec<Job<'out>>, fill: &[u8]) -> Result<Vec<Asked<'out>>> {
+    fn ask<'out>(&self, jobs: Vec<ChunkTask<'out>>, fill: &[u8]) -> Result<Vec<WantedBytes<'out>>> {
         let gap = self.context.snapshot.store().facts().merge_gap;
         let gap = usize::try_from(gap).unwrap_or(usize::MAX);
         let mut asked = Vec::new();
@@ -90,14 +90,16 @@ impl Reading<'_> {
                 continue;
             }
             match &job.work {
-                Work::Encoded { location: Location::Object(object), .. } => {
-                    asked.push((object.clone(), None, Task::Chunk(job)));
+                ChunkSource::Encoded { location: Location::Object(object), .. } => {
+                    asked.push((object.clone(), None, RemoteTask::Chunk(job)));
                 }
-                Work::Encoded { location: Location::Bytes(object, range), .. } => {
-                    asked.push((object.clone(), Some(range.clone()), Task::Chunk(job)));
+                ChunkSource::Encoded { location: Location::Bytes(object, range), .. } => {
+                    asked.push((object.clone(), Some(range.clone()), RemoteTask::Chunk(job)));
                 }
-                Work::Encoded { .. } | Work::Fill => at_hand.push(job),
-                Work::Plain { .. } | Work::Rows { .. } => self.ask_runs(job, gap, fill, &mut asked)?,
+                ChunkSource::Encoded { .. } | ChunkSource::Fill => at_hand.push(job),
+                ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => {
+                    self.ask_runs(job, gap, fill, &mut asked)?;
+                }
             }
         }
         self.finish_at_hand(at_hand, fill)?;
@@ -107,10 +109,10 @@ impl Reading<'_> {
     /// Asks for the runs of plain bytes that a job needs; those that were never written are filled.
     fn ask_runs<'out>(
         &self,
-        job: Job<'out>,
+        job: ChunkTask<'out>,
         gap: usize,
         fill: &[u8],
-        asked: &mut Vec<Asked<'out>>,
+        asked: &mut Vec<WantedBytes<'out>>,
     ) -> Result<()> {
         let (cell, is_chunk) = (job.cell.clone(), job.chunk().is_some());
         for (at, mut unit) in job.into_units(gap)?.into_iter().enumerate() {
@@ -119,17 +121,17 @@ impl Reading<'_> {
                 continue;
             };
             let (object, range) = (place.object.clone(), place.range.clone());
-            let task = Task::Run { unit, place, cell: cell.clone(), is_chunk, first: at == 0 };
+            let task = RemoteTask::Run { unit, place, cell: cell.clone(), is_chunk, first: at == 0 };
             asked.push((object, Some(range), task));
         }
         Ok(())
     }
 
     /// Does the jobs that need no fetching: fill, and chunks in the metadata.
-    fn finish_at_hand(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+    fn finish_at_hand(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         self.context.shared.for_each(jobs, usize::MAX, |mut job, worker| {
             let inline = match &job.work {
-                Work::Encoded { location: Location::Inline(bytes), .. } => Some(bytes.clone()),
+                ChunkSource::Encoded { location: Location::Inline(bytes), .. } => Some(bytes.clone()),
                 _ => None,
             };
             match inline {
@@ -145,24 +147,28 @@ impl Reading<'_> {
         })
     }
 
-    async fn fetch_request<'out>(&self, request: Merged<Task<'out>>, share: Share) -> Result<Arrived<'out>> {
+    async fn fetch_request<'out>(
+        &self,
+        request: MergedRequest<RemoteTask<'out>>,
+        share: MemoryPermit,
+    ) -> Result<ArrivedAnswer<'out>> {
         self.context.snapshot.check_store(&request.object)?;
         request.check_len(&self.context.shared.limits)?;
         let fetched = fetch_range(&self.context, &request.object, request.range.as_ref()).await;
         let blob = fetched.map_err(|error| error.at_object(&request.object))?;
-        Ok(Arrived { request, blob, share })
+        Ok(ArrivedAnswer { request, blob, share })
     }
 
     /// Decodes and scatters what has come, on all cores.
     fn finish(
         &self,
-        arrived: Vec<Arrived<'_>>,
+        arrived: Vec<ArrivedAnswer<'_>>,
         fill: &[u8],
         seen: &mut HashMap<ObjectId, Tag>,
     ) -> Result<()> {
         let mut tasks = Vec::new();
         let mut shares = Vec::new();
-        for Arrived { request, blob, share } in arrived {
+        for ArrivedAnswer { request, blob, share } in arrived {
             if let Some(blob) = blob.as_ref().filter(|_| request.range.is_some()) {
                 self.check_state(&request, blob, seen)?;
             }
@@ -183,8 +189,8 @@ impl Reading<'_> {
     /// ranges.
     fn check_state(
         &self,
-        request: &Merged<Task<'_>>,
-        blob: &Blob,
+        request: &MergedRequest<RemoteTask<'_>>,
+        blob: &ObjectBytes,
         seen: &mut HashMap<ObjectId, Tag>,
     ) -> Result<()> {
         if request.askers.iter().any(|(_, task)| task.is_shared()) {
@@ -201,15 +207,15 @@ impl Reading<'_> {
     fn finish_task(
         &self,
         range: Option<&Range<u64>>,
-        task: Task<'_>,
-        blob: Option<Blob>,
+        task: RemoteTask<'_>,
+        blob: Option<ObjectBytes>,
         fill: &[u8],
-        worker: &mut Worker,
+        worker: &mut WorkerBuffers,
     ) -> Result<()> {
         let bytes = blob.map(|blob| part_of(&blob, range));
         match task {
-            Task::Chunk(mut job) => {
-                let Work::Encoded { location, .. } = &job.work else { return Ok(()) };
+            RemoteTask::Chunk(mut job) => {
+                let ChunkSource::Encoded { location, .. } = &job.work else { return Ok(()) };
                 let location = location.clone();
                 let done = match (bytes, &location) {
                     (Some(bytes), _) => {
@@ -223,7 +229,7 @@ impl Reading<'_> {
                 };
                 done.map_err(|error| at_location(error, &location))
             }
-            Task::Run { mut unit, place, cell, first, .. } => {
+            RemoteTask::Run { mut unit, place, cell, first, .. } => {
                 let done = match bytes {
                     Some(bytes) => self.copy_run(&mut unit, &bytes, worker),
                     None if place.must_exist => Err(absent_object(&place.object)),
@@ -237,7 +243,7 @@ impl Reading<'_> {
         }
     }
 
-    fn copy_run(&self, unit: &mut Unit<'_>, bytes: &Bytes, worker: &mut Worker) -> Result<()> {
+    fn copy_run(&self, unit: &mut ByteRun<'_>, bytes: &Bytes, worker: &mut WorkerBuffers) -> Result<()> {
         if bytes.len() == unit.len && !self.bound.repairs() {
             return self.copy(&mut unit.target.part, bytes);
         }
@@ -248,7 +254,7 @@ impl Reading<'_> {
     }
 }
 
-impl Task<'_> {
+impl RemoteTask<'_> {
     fn cell(&self) -> Option<Box<[u64]>> {
         match self {
             Self::Chunk(job) => Some(job.cell.clone()),
@@ -274,7 +280,7 @@ impl Task<'_> {
 }
 
 /// Bytes of memory that a request takes until it is done with: those that come, and one decoded chunk.
-fn request_cost(request: &Merged<Task<'_>>) -> usize {
+fn request_cost(request: &MergedRequest<RemoteTask<'_>>) -> usize {
     let decoded = request.askers.iter().map(|(_, task)| task.decoded_len()).max().unwrap_or(0);
     let encoded = match &request.range {
         Some(range) => usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX),
@@ -284,7 +290,7 @@ fn request_cost(request: &Merged<Task<'_>>) -> usize {
 }
 
 /// The bytes of a range, as far as an answer has them.
-pub(crate) fn part_of(blob: &Blob, range: Option<&Range<u64>>) -> Bytes {
+pub(crate) fn part_of(blob: &ObjectBytes, range: Option<&Range<u64>>) -> Bytes {
     let Some(range) = range else { return blob.bytes.clone() };
     let at = |offset: u64| {
         usize::try_from(offset.saturating_sub(blob.offset))

@@ -1,17 +1,17 @@
 //! Reading elements of no fixed size: every chunk is decoded whole, then the selected elements are gathered in order.
-use super::Reading;
+use super::VariableRead;
 use crate::bound::ELEMENT_MARK;
 use crate::convert;
-use crate::session::Worker;
+use crate::session::WorkerBuffers;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Selection, Values};
 use std::sync::{Mutex, PoisonError};
 
 /// The values of chunks that were decoded so far, in the order in which they were finished.
 #[derive(Default)]
-pub(super) struct Decoded(Mutex<Vec<Values>>);
+pub(super) struct DecodedSequences(Mutex<Vec<Values>>);
 
-impl Decoded {
+impl DecodedSequences {
     /// Keeps the values of a chunk, and returns their number.
     fn keep(&self, values: Values) -> u64 {
         let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -20,7 +20,7 @@ impl Decoded {
     }
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// The selected values of a variable whose elements have no fixed size.
     pub(super) async fn read_sequences(&self, selection: &Selection, count: usize) -> Result<Values> {
         super::check_memory(count, 2 * ELEMENT_MARK)?;
@@ -42,7 +42,7 @@ impl Reading<'_> {
         mask: u32,
         encoded: &[u8],
         count: u64,
-        worker: &mut Worker,
+        worker: &mut WorkerBuffers,
     ) -> Result<()> {
         let shared = &self.context.shared;
         let limit = usize::try_from(shared.limits.chunk_bytes).unwrap_or(usize::MAX);

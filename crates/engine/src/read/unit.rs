@@ -1,22 +1,22 @@
 //! Runs of stored bytes of which elements are needed.
-use super::job::{Job, Target, Work};
-use crate::scatter::Part;
+use super::job::{ChunkSource, ChunkTarget, ChunkTask};
+use crate::scatter::ScatterPart;
 use ncirrus_layout::{Error, Extent, ObjectId, Result};
 use std::ops::Range;
 
 /// A run of stored bytes of which elements are needed, and where these go.
-pub(super) struct Unit<'out> {
+pub(super) struct ByteRun<'out> {
     /// Where the elements go; their source is the run.
-    pub(super) target: Target<'out>,
+    pub(super) target: ChunkTarget<'out>,
     /// Length of the run.
     pub(super) len: usize,
     /// Where the run lies; `None` when it was never written.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<RunPlace>,
 }
 
 /// Where a run of stored bytes lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RunPlace {
     pub(super) object: ObjectId,
     /// Its bytes; fewer than the run has when the chunk is too short.
     pub(super) range: Range<u64>,
@@ -27,17 +27,17 @@ pub(super) struct Place {
 /// A cell is not read in more runs than this.
 pub(super) const UNITS_PER_CELL: usize = 1 << 14;
 
-impl<'out> Job<'out> {
+impl<'out> ChunkTask<'out> {
     /// Splits a job on bytes that no codec changed into runs to be read, joining those at most `gap` bytes apart.
-    pub(super) fn into_units(self, gap: usize) -> Result<Vec<Unit<'out>>> {
+    pub(super) fn into_units(self, gap: usize) -> Result<Vec<ByteRun<'out>>> {
         let mut units = Vec::new();
         let mut parts = self.target.split(gap, UNITS_PER_CELL);
         parts.reverse();
         while let Some(target) = parts.pop() {
             match self.work.lies(target.part.span())? {
-                Lies::At(place) => units.push(target.unit(Some(place))),
-                Lies::Nowhere => units.push(target.unit(None)),
-                Lies::Across => {
+                RunLocation::At(place) => units.push(target.unit(Some(place))),
+                RunLocation::Nowhere => units.push(target.unit(None)),
+                RunLocation::Across => {
                     let (first, second) = target.halve()?;
                     parts.extend([second, first]);
                 }
@@ -48,23 +48,23 @@ impl<'out> Job<'out> {
 }
 
 /// Where a run of a cell's bytes lies.
-pub(super) enum Lies {
-    At(Place),
+pub(super) enum RunLocation {
+    At(RunPlace),
     /// It was never written.
     Nowhere,
     /// In several places, or partly in none.
     Across,
 }
 
-impl Work {
+impl ChunkSource {
     /// Where a run of plain bytes lies, counted from the start of the cell.
-    pub(super) fn lies(&self, span: Range<usize>) -> Result<Lies> {
+    pub(super) fn lies(&self, span: Range<usize>) -> Result<RunLocation> {
         match self {
             Self::Plain { object, start, have } => {
                 let most = have.unwrap_or(u64::MAX);
                 let at = |offset: usize| start.saturating_add((offset as u64).min(most));
                 let range = at(span.start)..at(span.end);
-                Ok(Lies::At(Place { object: object.clone(), range, must_exist: have.is_some() }))
+                Ok(RunLocation::At(RunPlace { object: object.clone(), range, must_exist: have.is_some() }))
             }
             Self::Rows { extents, origin } => lies_in(extents, *origin, &span)
                 .ok_or_else(|| Error::malformed("the variable reaches beyond 64 bits")),
@@ -74,21 +74,21 @@ impl Work {
 }
 
 /// `None` when an offset does not fit 64 bits.
-fn lies_in(extents: &[Extent], origin: u64, span: &Range<usize>) -> Option<Lies> {
+fn lies_in(extents: &[Extent], origin: u64, span: &Range<usize>) -> Option<RunLocation> {
     let run = origin.checked_add(span.start as u64)?..origin.checked_add(span.end as u64)?;
     let next = extents.get(extents.partition_point(|extent| extent.logical.end <= run.start));
     let Some(extent) = next.filter(|extent| extent.logical.start < run.end) else {
-        return Some(Lies::Nowhere);
+        return Some(RunLocation::Nowhere);
     };
     if extent.logical.start > run.start || run.end > extent.logical.end {
-        return Some(Lies::Across);
+        return Some(RunLocation::Across);
     }
     let start = extent.offset.checked_add(run.start - extent.logical.start)?;
     let range = start..start.checked_add(run.end - run.start)?;
-    Some(Lies::At(Place { object: extent.object.clone(), range, must_exist: true }))
+    Some(RunLocation::At(RunPlace { object: extent.object.clone(), range, must_exist: true }))
 }
 
-impl<'out> Target<'out> {
+impl<'out> ChunkTarget<'out> {
     fn split(self, gap: usize, most: usize) -> Vec<Self> {
         let parts = self.part.split(gap, most);
         let mut marks = self.marks.map(|marks| marks.split(gap, most).into_iter());
@@ -97,16 +97,16 @@ impl<'out> Target<'out> {
     }
 
     fn halve(self) -> Result<(Self, Self)> {
-        let alone = |_: Part<'_>| Error::malformed("an element lies in two places");
+        let alone = |_: ScatterPart<'_>| Error::malformed("an element lies in two places");
         let (first, second) = self.part.halve().map_err(alone)?;
-        let marks = self.marks.map(Part::halve).transpose().map_err(alone)?;
+        let marks = self.marks.map(ScatterPart::halve).transpose().map_err(alone)?;
         let (first_marks, second_marks) = marks.unzip();
         Ok((Self { part: first, marks: first_marks }, Self { part: second, marks: second_marks }))
     }
 
-    fn unit(self, place: Option<Place>) -> Unit<'out> {
+    fn unit(self, place: Option<RunPlace>) -> ByteRun<'out> {
         let len = self.part.span().len();
         let target = Self { part: self.part.at_span(), marks: self.marks };
-        Unit { target, len, place }
+        ByteRun { target, len, place }
     }
 }

@@ -1,82 +1,87 @@
 //! The cells of a selection, a bounded number at a time, with what has to be done for each.
-use super::Reading;
-use super::job::{Job, Target, Work};
-use crate::bound::{Chunks, Ground, Rows};
+use super::VariableRead;
+use super::job::{ChunkSource, ChunkTarget, ChunkTask};
+use crate::bound::{IndexedChunks, StorageLayout, StridedRows};
 use crate::plan::row_major;
-use crate::scatter::{Output, Piece};
-use ncirrus_layout::{Cells, ChunkRef, Error, Location, Result};
+use crate::scatter::{OutputBuffer, ScatterPiece};
+use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};
 use std::sync::Arc;
 
 /// Cells that are held at once.
 pub(super) const WINDOW: usize = 1 << 15;
 
 /// The cells of a selection.
-pub(super) struct Windows<'out> {
-    output: Output<'out>,
-    marks: Option<Output<'out>>,
+pub(super) struct ChunkBatches<'out> {
+    output: OutputBuffer<'out>,
+    marks: Option<OutputBuffer<'out>>,
 }
 
 /// A piece of the result, and the piece of the marks that belongs to it.
-struct Pieces<'out> {
-    piece: Piece<'out>,
-    marks: Option<Piece<'out>>,
+struct ResultPieces<'out> {
+    piece: ScatterPiece<'out>,
+    marks: Option<ScatterPiece<'out>>,
 }
 
-impl<'out> Windows<'out> {
+impl<'out> ChunkBatches<'out> {
     /// All cells of the selection that the outputs are for.
-    pub(super) fn new(output: Output<'out>, marks: Option<Output<'out>>) -> Self {
+    pub(super) fn new(output: OutputBuffer<'out>, marks: Option<OutputBuffer<'out>>) -> Self {
         Self { output, marks }
     }
 
     /// What has to be done for the next cells; `None` at the end.
-    pub(super) async fn next_jobs(&mut self, reading: &Reading<'_>) -> Result<Option<Vec<Job<'out>>>> {
+    pub(super) async fn next_jobs(
+        &mut self,
+        reading: &VariableRead<'_>,
+    ) -> Result<Option<Vec<ChunkTask<'out>>>> {
         let mut jobs = Vec::new();
         let (mut stored, mut cells) = (Vec::new(), None);
         for _ in 0..WINDOW {
             let Some(piece) = self.output.next_piece() else { break };
-            let marks = self.marks.as_mut().and_then(Output::next_piece);
-            let pieces = Pieces { piece, marks };
+            let marks = self.marks.as_mut().and_then(OutputBuffer::next_piece);
+            let pieces = ResultPieces { piece, marks };
             match pieces.piece.cell() {
                 Some(cell) => {
-                    cells.get_or_insert_with(|| Cells::new(cell.len())).push(&cell);
+                    cells.get_or_insert_with(|| CellList::new(cell.len())).push(&cell);
                     stored.push(pieces);
                 }
-                None => jobs.push(Job::fill(pieces.unplaced()?)),
+                None => jobs.push(ChunkTask::fill(pieces.unplaced()?)),
             }
         }
         let Some(cells) = cells else { return Ok((!jobs.is_empty()).then_some(jobs)) };
         let located = reading.locate(&cells).await?;
         for ((pieces, cell), (work, strides)) in stored.into_iter().zip(cells.iter()).zip(located) {
             let target = match work {
-                Work::Fill => pieces.unplaced()?,
+                ChunkSource::Fill => pieces.unplaced()?,
                 _ => pieces.place(&strides)?,
             };
-            jobs.push(Job { cell: cell.into(), target, work, keep: None });
+            jobs.push(ChunkTask { cell: cell.into(), target, work, keep: None });
         }
         Ok(Some(jobs))
     }
 }
 
-impl<'out> Pieces<'out> {
-    fn unplaced(self) -> Result<Target<'out>> {
-        let marks = self.marks.map(Piece::unplaced).transpose()?;
-        Ok(Target { part: self.piece.unplaced()?, marks })
+impl<'out> ResultPieces<'out> {
+    fn unplaced(self) -> Result<ChunkTarget<'out>> {
+        let marks = self.marks.map(ScatterPiece::unplaced).transpose()?;
+        Ok(ChunkTarget { part: self.piece.unplaced()?, marks })
     }
 
-    fn place(self, strides: &[u64]) -> Result<Target<'out>> {
+    fn place(self, strides: &[u64]) -> Result<ChunkTarget<'out>> {
         // Marks are split as their elements are: they need the same strides.
         let marks = self.marks.map(|marks| marks.place(strides)).transpose()?;
-        Ok(Target { part: self.piece.place(strides)?, marks })
+        Ok(ChunkTarget { part: self.piece.place(strides)?, marks })
     }
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Where the elements of cells lie, and their strides there in bytes. Chunks that were never written are noted.
-    pub(super) async fn locate(&self, cells: &Cells) -> Result<Vec<(Work, Vec<u64>)>> {
+    pub(super) async fn locate(&self, cells: &CellList) -> Result<Vec<(ChunkSource, Vec<u64>)>> {
         let chunks = match &self.bound.ground {
-            Ground::Chunks(chunks) => chunks,
-            Ground::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
-            Ground::Mosaic(_) => return Err(Error::internal("a variable of other variables has no cells")),
+            StorageLayout::Chunks(chunks) => chunks,
+            StorageLayout::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
+            StorageLayout::Mosaic(_) => {
+                return Err(Error::internal("a variable of other variables has no cells"));
+            }
         };
         let located = self.context.drive(|view| chunks.index.locate(view, cells)).await?;
         if located.len() != cells.len() {
@@ -88,10 +93,15 @@ impl Reading<'_> {
         cells.iter().zip(located).map(work).collect()
     }
 
-    fn of_chunk(&self, chunks: &Chunks, cell: &[u64], located: ChunkRef) -> Result<(Work, Vec<u64>)> {
+    fn of_chunk(
+        &self,
+        chunks: &IndexedChunks,
+        cell: &[u64],
+        located: ChunkRef,
+    ) -> Result<(ChunkSource, Vec<u64>)> {
         if located.location == Location::Absent {
             self.note_missing(cell)?;
-            return Ok((Work::Fill, Vec::new()));
+            return Ok((ChunkSource::Fill, Vec::new()));
         }
         let elements = self.bound.elements;
         let shape = chunks.shape(cell, &self.bound.source.extent)?;
@@ -102,11 +112,13 @@ impl Reading<'_> {
         let chain = chunks.chain(&shape)?;
         let is_plain = chain.is_identity() && elements.stored_len().is_some();
         let work = match self.within(located.location) {
-            Location::Bytes(object, range) if is_plain => {
-                Work::Plain { object, start: range.start, have: Some(range.end.saturating_sub(range.start)) }
-            }
-            Location::Object(object) if is_plain => Work::Plain { object, start: 0, have: None },
-            location => Work::Encoded { location, mask: located.mask, chain, len, count },
+            Location::Bytes(object, range) if is_plain => ChunkSource::Plain {
+                object,
+                start: range.start,
+                have: Some(range.end.saturating_sub(range.start)),
+            },
+            Location::Object(object) if is_plain => ChunkSource::Plain { object, start: 0, have: None },
+            location => ChunkSource::Encoded { location, mask: located.mask, chain, len, count },
         };
         Ok((work, row_major(&shape, elements.sizes().stored as u64)?))
     }
@@ -119,7 +131,7 @@ impl Reading<'_> {
     }
 }
 
-fn of_rows(rows: &Rows, cell: &[u64]) -> Result<(Work, Vec<u64>)> {
-    let work = Work::Rows { extents: Arc::clone(&rows.extents), origin: rows.origin(cell)? };
+fn of_rows(rows: &StridedRows, cell: &[u64]) -> Result<(ChunkSource, Vec<u64>)> {
+    let work = ChunkSource::Rows { extents: Arc::clone(&rows.extents), origin: rows.origin(cell)? };
     Ok((work, rows.strides.clone()))
 }

@@ -12,9 +12,9 @@ thread_local! {
 
 /// Runs a future to its end on this thread, which sleeps while there is nothing to do.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let _blocking = Blocking::enter();
+    let _blocking = BlockedThread::enter();
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
@@ -29,24 +29,24 @@ pub(crate) fn may_block() -> bool {
     DEPTH.with(|depth| depth.get() > 0)
 }
 
-struct Unpark(Thread);
+struct ThreadWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
 }
 
-struct Blocking;
+struct BlockedThread;
 
-impl Blocking {
+impl BlockedThread {
     fn enter() -> Self {
         DEPTH.with(|depth| depth.set(depth.get() + 1));
         Self
     }
 }
 
-impl Drop for Blocking {
+impl Drop for BlockedThread {
     fn drop(&mut self) {
         DEPTH.with(|depth| depth.set(depth.get().saturating_sub(1)));
     }

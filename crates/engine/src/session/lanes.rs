@@ -1,15 +1,15 @@
 //! Doing many small jobs on all threads, each with buffers that are used again.
-use super::Shared;
-use ncirrus_codec::Scratch;
+use super::SharedSession;
+use ncirrus_codec::CodecScratch;
 use ncirrus_layout::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The buffers of whoever decodes or encodes: kept from one chunk to the next, and handed back for the next read.
 #[derive(Default)]
-pub(crate) struct Worker {
+pub(crate) struct WorkerBuffers {
     /// For codecs.
-    pub(crate) scratch: Scratch,
+    pub(crate) scratch: CodecScratch,
     /// Bytes as stored.
     pub(crate) encoded: Vec<u8>,
     /// Bytes of elements.
@@ -18,8 +18,8 @@ pub(crate) struct Worker {
 
 /// Workers that nobody uses at the moment.
 #[derive(Default)]
-pub(crate) struct Workers {
-    idle: Mutex<Vec<Worker>>,
+pub(crate) struct WorkerPool {
+    idle: Mutex<Vec<WorkerBuffers>>,
 }
 
 /// Buffers larger than this are not kept when a worker goes idle.
@@ -27,9 +27,9 @@ const KEPT_BYTES: usize = 32 << 20;
 /// More idle workers than this are not kept.
 const KEPT_WORKERS: usize = 64;
 
-impl Workers {
+impl WorkerPool {
     /// Runs `f` with a worker of its own.
-    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut Worker) -> T) -> T {
+    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut WorkerBuffers) -> T) -> T {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut worker = idle.unwrap_or_default();
         let result = f(&mut worker);
@@ -47,21 +47,21 @@ impl Workers {
     }
 }
 
-impl Shared {
+impl SharedSession {
     /// Does all jobs, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
     /// failures the first in order is returned. One job alone is done on the calling thread.
     pub(crate) fn for_each<J: Send>(
         &self,
         jobs: Vec<J>,
         lanes: usize,
-        work: impl Fn(J, &mut Worker) -> Result<()> + Sync,
+        work: impl Fn(J, &mut WorkerBuffers) -> Result<()> + Sync,
     ) -> Result<()> {
         let mut jobs = jobs;
         if jobs.len() <= 1 {
             return jobs.pop().map_or(Ok(()), |job| self.workers.with(|worker| work(job, worker)));
         }
         let lanes = lanes.clamp(1, self.pool.current_num_threads()).min(jobs.len());
-        let queue = Queue::new(jobs);
+        let queue = TaskQueue::new(jobs);
         self.pool.in_place_scope(|scope| {
             for _ in 0..lanes {
                 scope.spawn(|_| self.workers.with(|worker| queue.drain(|job| work(job, worker))));
@@ -76,14 +76,14 @@ impl Shared {
 }
 
 /// Jobs that several threads take one by one.
-struct Queue<J> {
+struct TaskQueue<J> {
     jobs: Vec<Mutex<Option<J>>>,
     next: AtomicUsize,
     failed: AtomicBool,
     failure: Mutex<Option<(usize, Error)>>,
 }
 
-impl<J> Queue<J> {
+impl<J> TaskQueue<J> {
     fn new(jobs: Vec<J>) -> Self {
         Self {
             jobs: jobs.into_iter().map(|job| Mutex::new(Some(job))).collect(),

@@ -1,5 +1,5 @@
 //! Requests to stores that answer over a network: on the session's own runtime, bounded per store.
-use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Want};
+use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, StoreId, Want};
 use ncirrus_store::Store;
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
 /// Requests to stores that answer over a network. The runtime starts with the first of them.
-pub(crate) struct Network {
+pub(crate) struct NetworkRuntime {
     runtime: OnceLock<Option<Runtime>>,
     hosts: Mutex<HashMap<StoreId, Arc<Semaphore>>>,
     budget: Arc<Semaphore>,
@@ -19,10 +19,10 @@ pub(crate) struct Network {
 }
 
 /// A request under way; dropping it cancels it.
-pub(crate) struct Fetching<T = Option<Blob>>(JoinHandle<Result<T>>);
+pub(crate) struct PendingRequest<T = Option<ObjectBytes>>(JoinHandle<Result<T>>);
 
 /// A share of the session's memory for bytes in flight, given back when dropped.
-pub(crate) struct Share {
+pub(crate) struct MemoryPermit {
     _permit: OwnedSemaphorePermit,
 }
 
@@ -31,7 +31,7 @@ const BUDGET_UNIT: usize = 4096;
 /// Threads that wait for networks; the work happens elsewhere.
 const NETWORK_THREADS: usize = 2;
 
-impl Network {
+impl NetworkRuntime {
     /// No requests yet; `memory` bytes may be in flight.
     pub(super) fn new(memory: usize) -> Self {
         let budget_units = u32::try_from(memory / BUDGET_UNIT).unwrap_or(u32::MAX).max(1);
@@ -44,10 +44,15 @@ impl Network {
     }
 
     /// Starts a request; it waits its turn when too many to that store are under way.
-    pub(crate) fn fetch(&self, store: &Arc<dyn Store>, object: ObjectId, want: Want) -> Result<Fetching> {
+    pub(crate) fn fetch(
+        &self,
+        store: &Arc<dyn Store>,
+        object: ObjectId,
+        want: Want,
+    ) -> Result<PendingRequest> {
         let host = self.host(store);
         let store = Arc::clone(store);
-        Ok(Fetching(self.handle()?.spawn(async move { get(store.as_ref(), host, object, want).await })))
+        Ok(PendingRequest(self.handle()?.spawn(async move { get(store.as_ref(), host, object, want).await })))
     }
 
     /// As [`fetch`](Self::fetch); an object of more bytes is refused.
@@ -57,10 +62,10 @@ impl Network {
         object: ObjectId,
         want: Want,
         most: u64,
-    ) -> Result<Fetching> {
+    ) -> Result<PendingRequest> {
         let host = self.host(store);
         let store = Arc::clone(store);
-        Ok(Fetching(self.handle()?.spawn(ncirrus_store::at_most(most, async move {
+        Ok(PendingRequest(self.handle()?.spawn(ncirrus_store::at_most(most, async move {
             get(store.as_ref(), host, object, want).await
         }))))
     }
@@ -71,10 +76,10 @@ impl Network {
         store: &Arc<dyn Store>,
         prefix: ObjectId,
         page: Option<String>,
-    ) -> Result<Fetching<Listing>> {
+    ) -> Result<PendingRequest<Listing>> {
         let host = self.host(store);
         let store = Arc::clone(store);
-        Ok(Fetching(self.handle()?.spawn(async move {
+        Ok(PendingRequest(self.handle()?.spawn(async move {
             let _turn = host.acquire().await;
             store.list(&prefix, page.as_deref()).await
         })))
@@ -84,21 +89,21 @@ impl Network {
     pub(crate) fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
-    ) -> Result<Fetching<T>> {
-        Ok(Fetching(self.handle()?.spawn(work)))
+    ) -> Result<PendingRequest<T>> {
+        Ok(PendingRequest(self.handle()?.spawn(work)))
     }
 
     /// A share of the memory budget, if there is so much left now. More than the whole budget counts as all of it.
-    pub(crate) fn try_share(&self, bytes: usize) -> Option<Share> {
+    pub(crate) fn try_share(&self, bytes: usize) -> Option<MemoryPermit> {
         let permit = Arc::clone(&self.budget).try_acquire_many_owned(self.units(bytes)).ok()?;
-        Some(Share { _permit: permit })
+        Some(MemoryPermit { _permit: permit })
     }
 
     /// A share of the memory budget, as soon as there is so much left.
-    pub(crate) async fn share(&self, bytes: usize) -> Result<Share> {
+    pub(crate) async fn share(&self, bytes: usize) -> Result<MemoryPermit> {
         let permit = Arc::clone(&self.budget).acquire_many_owned(self.units(bytes)).await;
         let permit = permit.map_err(|_| Error::internal("the memory budget is closed"))?;
-        Ok(Share { _permit: permit })
+        Ok(MemoryPermit { _permit: permit })
     }
 
     /// The runtime's handle, for stores that need one.
@@ -126,7 +131,12 @@ impl Network {
 }
 
 /// Reads when it is its turn.
-async fn get(store: &dyn Store, host: Arc<Semaphore>, object: ObjectId, want: Want) -> Result<Option<Blob>> {
+async fn get(
+    store: &dyn Store,
+    host: Arc<Semaphore>,
+    object: ObjectId,
+    want: Want,
+) -> Result<Option<ObjectBytes>> {
     let start = Instant::now();
     let _turn = host.acquire().await;
     let found = store.get(&object, &want).await;
@@ -135,7 +145,7 @@ async fn get(store: &dyn Store, host: Arc<Semaphore>, object: ObjectId, want: Wa
 }
 
 /// Tells of a read, of whatever store.
-fn tell(object: &ObjectId, want: &Want, found: &Result<Option<Blob>>, start: Instant) {
+fn tell(object: &ObjectId, want: &Want, found: &Result<Option<ObjectBytes>>, start: Instant) {
     let outcome = match found {
         Ok(Some(_)) => "",
         Ok(None) => "not there",
@@ -157,7 +167,7 @@ fn tell(object: &ObjectId, want: &Want, found: &Result<Option<Blob>>, start: Ins
     );
 }
 
-impl Drop for Network {
+impl Drop for NetworkRuntime {
     fn drop(&mut self) {
         // A session may end inside somebody's runtime, where waiting for ours is not allowed.
         if let Some(runtime) = self.runtime.take().flatten() {
@@ -166,7 +176,7 @@ impl Drop for Network {
     }
 }
 
-impl<T> Future for Fetching<T> {
+impl<T> Future for PendingRequest<T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -176,7 +186,7 @@ impl<T> Future for Fetching<T> {
     }
 }
 
-impl<T> Drop for Fetching<T> {
+impl<T> Drop for PendingRequest<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Open datasets by address and options; the one that was used longest ago goes first.
 pub(crate) struct OpenDatasets {
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<OpenDatasetCache>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct OpenDatasetCache {
     /// By the path of their address, which few share.
-    entries: HashMap<Arc<str>, Vec<Entry>>,
+    entries: HashMap<Arc<str>, Vec<OpenEntry>>,
     /// The paths in the order of use.
     by_use: BTreeMap<u64, Arc<str>>,
     clock: u64,
 }
 
-struct Entry {
+struct OpenEntry {
     url: Url,
     options: OpenOptions,
     used: u64,
@@ -41,7 +41,7 @@ impl OpenDatasets {
     /// The dataset, if it is open.
     pub(crate) fn find(&self, url: &Url, options: &OpenOptions) -> Option<Dataset> {
         let mut kept = self.lock();
-        let Kept { entries, by_use, clock } = &mut *kept;
+        let OpenDatasetCache { entries, by_use, clock } = &mut *kept;
         let entry = entries.get_mut(url.path())?.iter_mut().find(|entry| entry.is(url, options))?;
         *clock += 1;
         let path = by_use.remove(&entry.used)?;
@@ -53,7 +53,7 @@ impl OpenDatasets {
     /// Keeps a dataset that was opened. Nobody waits for others who open the same one: the last one is kept.
     pub(crate) fn keep(&self, url: &Url, options: &OpenOptions, dataset: &Dataset) {
         let mut entry =
-            Entry { url: url.clone(), options: options.clone(), used: 0, dataset: dataset.clone() };
+            OpenEntry { url: url.clone(), options: options.clone(), used: 0, dataset: dataset.clone() };
         let mut kept = self.lock();
         let mut gone = vec![kept.take(url, options)];
         while kept.by_use.len() >= self.most {
@@ -75,22 +75,22 @@ impl OpenDatasets {
         drop(gone);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, OpenDatasetCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn take(&mut self, url: &Url, options: &OpenOptions) -> Option<Entry> {
+impl OpenDatasetCache {
+    fn take(&mut self, url: &Url, options: &OpenOptions) -> Option<OpenEntry> {
         self.take_where(url.path(), |entry| entry.is(url, options))
     }
 
-    fn take_oldest(&mut self) -> Option<Entry> {
+    fn take_oldest(&mut self) -> Option<OpenEntry> {
         let (oldest, path) = self.by_use.pop_first()?;
         self.take_where(&path, |entry| entry.used == oldest)
     }
 
-    fn take_where(&mut self, path: &str, is_it: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    fn take_where(&mut self, path: &str, is_it: impl Fn(&OpenEntry) -> bool) -> Option<OpenEntry> {
         let same_path = self.entries.get_mut(path)?;
         let entry = same_path.swap_remove(same_path.iter().position(is_it)?);
         if same_path.is_empty() {
@@ -101,7 +101,7 @@ impl Kept {
     }
 }
 
-impl Entry {
+impl OpenEntry {
     fn is(&self, url: &Url, options: &OpenOptions) -> bool {
         self.url == *url && self.options == *options
     }

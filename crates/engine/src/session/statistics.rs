@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a session fetched and decoded so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
+pub struct SessionStatistics {
     /// Requests to stores (for local ones: reads).
     pub requests: u64,
     /// Bytes that came back.
@@ -24,7 +24,7 @@ pub struct Statistics {
 
 /// The same, while it is counted.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct SessionCounters {
     requests: AtomicU64,
     bytes_fetched: AtomicU64,
     chunks_decoded: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct Counters {
     chunks_stored: AtomicU64,
 }
 
-impl Counters {
+impl SessionCounters {
     /// Counts a request that brought `bytes` bytes.
     pub(crate) fn fetched(&self, bytes: usize) {
         self.requests.fetch_add(1, Ordering::Relaxed);
@@ -69,8 +69,8 @@ impl Counters {
     }
 
     /// What was counted so far.
-    pub(crate) fn read(&self) -> Statistics {
-        Statistics {
+    pub(crate) fn read(&self) -> SessionStatistics {
+        SessionStatistics {
             requests: self.requests.load(Ordering::Relaxed),
             bytes_fetched: self.bytes_fetched.load(Ordering::Relaxed),
             chunks_decoded: self.chunks_decoded.load(Ordering::Relaxed),

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A date and a time of day, in no calendar yet; UTC unless said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Date {
+pub struct CivilDate {
     /// Year; 0 is the one before 1.
     pub year: i64,
     /// Month from 1.
@@ -27,7 +27,7 @@ const DAY: i128 = 86_400 * SECOND;
 /// Years beyond are not read.
 const YEARS: i64 = 1_000_000_000;
 
-impl Date {
+impl CivilDate {
     /// Reads a date such as `2000-01-01`, `1992-10-8 15:15:42.5 -6:00`, `20000101T1200Z`; what is left out is the first
     /// of its kind. Also how many seconds its time zone is ahead of UTC.
     ///
@@ -62,10 +62,11 @@ impl Date {
     }
 }
 
-fn read(text: &str) -> Option<(Date, i64)> {
-    let mut reader = Reader { rest: text };
+fn read(text: &str) -> Option<(CivilDate, i64)> {
+    let mut reader = DateReader { rest: text };
     let (year, month, day) = reader.date()?;
-    let (mut date, mut zone) = (Date { year, month, day, hour: 0, minute: 0, second: 0, nanosecond: 0 }, 0);
+    let (mut date, mut zone) =
+        (CivilDate { year, month, day, hour: 0, minute: 0, second: 0, nanosecond: 0 }, 0);
     let marked = reader.takes('T') || reader.takes('t');
     let spaced = reader.skip_space();
     if marked || spaced && reader.rest.starts_with(|letter: char| letter.is_ascii_digit()) {
@@ -79,11 +80,11 @@ fn read(text: &str) -> Option<(Date, i64)> {
     (is_time && reader.rest.trim().is_empty()).then_some((date, zone))
 }
 
-struct Reader<'a> {
+struct DateReader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DateReader<'a> {
     fn date(&mut self) -> Option<(i64, u32, u32)> {
         let negative = self.takes('-');
         if !negative {
@@ -107,7 +108,7 @@ impl<'a> Reader<'a> {
         Some((if negative { -year } else { year }, month, day))
     }
 
-    fn clock(&mut self, date: &mut Date) -> Option<()> {
+    fn clock(&mut self, date: &mut CivilDate) -> Option<()> {
         let hour = self.digits(6)?;
         if hour.len() > 2 {
             // Packed: two digits each.
@@ -177,7 +178,7 @@ impl<'a> Reader<'a> {
 }
 
 /// As CF writes it: the time of day only where it is not midnight.
-impl fmt::Display for Date {
+impl fmt::Display for CivilDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.year < 0 { "-" } else { "" };
         write!(f, "{sign}{:04}-{:02}-{:02}", self.year.unsigned_abs(), self.month, self.day)?;

@@ -1,21 +1,21 @@
 //! The grammar of unit specifications (UDUNITS-2, "Grammar").
-use super::level::Level;
+use super::level::LogarithmicLevel;
 use super::table;
 use super::unit::Unit;
 use ncirrus_layout::{Error, Result};
 
 /// What a specification says.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Spec {
+pub(super) enum UnitSpec {
     /// A unit.
     Plain(Unit),
     /// A time since a date.
-    Since(Since),
+    Since(TimeSince),
 }
 
 /// A time since a date, which is not yet read: that takes a calendar.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Since {
+pub(super) struct TimeSince {
     /// The unit as it stands there.
     pub(super) name: String,
     /// Its seconds.
@@ -33,7 +33,7 @@ const LENGTH: usize = 1024;
 ///
 /// # Errors
 /// `Malformed` naming what is not understood; `Unsupported` for logarithmic units.
-pub(super) fn parse(text: &str) -> Result<Spec> {
+pub(super) fn parse(text: &str) -> Result<UnitSpec> {
     let text = text.trim();
     if text.len() > LENGTH {
         return Err(Error::malformed(format!("a unit of {} bytes", text.len())));
@@ -43,12 +43,12 @@ pub(super) fn parse(text: &str) -> Result<Spec> {
         None => (text, None),
     };
     let unit = parse_product(product, 0)?;
-    let Some(origin) = origin else { return Ok(Spec::Plain(unit)) };
+    let Some(origin) = origin else { return Ok(UnitSpec::Plain(unit)) };
     if unit.is_time() {
-        let since = Since { name: product.to_owned(), seconds: unit.factor, date: origin.to_owned() };
-        return Ok(Spec::Since(since));
+        let since = TimeSince { name: product.to_owned(), seconds: unit.factor, date: origin.to_owned() };
+        return Ok(UnitSpec::Since(since));
     }
-    Ok(Spec::Plain(unit.shifted(number(product, origin)?)))
+    Ok(UnitSpec::Plain(unit.shifted(number(product, origin)?)))
 }
 
 /// What stands before and after a word for an origin, outside of parentheses.
@@ -86,18 +86,18 @@ fn number(product: &str, origin: &str) -> Result<f64> {
 }
 
 fn parse_product(text: &str, depth: u32) -> Result<Unit> {
-    let mut parser = Parser { text, rest: text, depth };
+    let mut parser = UnitParser { text, rest: text, depth };
     let unit = parser.product()?;
     if parser.rest.is_empty() { Ok(unit) } else { Err(parser.unknown()) }
 }
 
-struct Parser<'a> {
+struct UnitParser<'a> {
     text: &'a str,
     rest: &'a str,
     depth: u32,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> UnitParser<'a> {
     /// Factors, multiplied and divided from left to right.
     fn product(&mut self) -> Result<Unit> {
         self.skip_space();
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
             return Ok((Unit { factor: number, ..Unit::ONE }, true));
         }
         let name = self.name().ok_or_else(|| self.unknown())?;
-        if let Some(level) = Level::named(name)
+        if let Some(level) = LogarithmicLevel::named(name)
             && let Some(reference) = reference(self.rest)
         {
             self.rest = reference;

@@ -6,7 +6,7 @@ use super::unit::Unit;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Symbols of the base units, in the order of [`super::unit::Powers`].
+/// Symbols of the base units, in the order of [`super::unit::BasePowers`].
 pub(super) const BASE: [&str; 8] = ["m", "kg", "s", "A", "K", "mol", "cd", "rad"];
 
 /// Definitions refer to others so deep.
@@ -69,17 +69,17 @@ fn defined(row: usize, depth: u32) -> Option<Unit> {
 }
 
 /// Rows of the table by name and by symbol.
-struct Index {
+struct UnitIndex {
     names: HashMap<&'static str, usize>,
     symbols: HashMap<&'static str, usize>,
 }
 
-fn index() -> &'static Index {
-    static INDEX: OnceLock<Index> = OnceLock::new();
+fn index() -> &'static UnitIndex {
+    static INDEX: OnceLock<UnitIndex> = OnceLock::new();
     INDEX.get_or_init(|| {
         let words = |list: &'static str, row: usize| list.split_whitespace().map(move |word| (word, row));
         let rows = || UNITS.iter().enumerate();
-        Index {
+        UnitIndex {
             names: rows().flat_map(|(row, (names, ..))| words(names, row)).collect(),
             symbols: rows().flat_map(|(row, (_, symbols, _))| words(symbols, row)).collect(),
         }

@@ -1,4 +1,4 @@
-use super::{Calendar, Conversion, Date, TimeUnits, Unit, conversion};
+use super::{Calendar, CivilDate, TimeUnits, Unit, UnitConversion, conversion};
 use ncirrus_layout::ErrorKind;
 use proptest::prelude::*;
 
@@ -8,8 +8,8 @@ mod peers;
 fn pair(from: &str, to: &str) -> Option<(f64, f64)> {
     match conversion((from, None), (to, None)).ok()? {
         None => Some((1.0, 0.0)),
-        Some(Conversion::Linear { slope, intercept }) => Some((slope, intercept)),
-        Some(Conversion::Curved { .. }) => None,
+        Some(UnitConversion::Linear { slope, intercept }) => Some((slope, intercept)),
+        Some(UnitConversion::Curved { .. }) => None,
     }
 }
 
@@ -149,7 +149,7 @@ fn times_convert_between_reference_dates_of_one_calendar() {
 
 #[test]
 fn dates_are_read_in_many_ways() {
-    let read = |text: &str| Date::parse(text).ok().map(|(date, zone)| (date.to_string(), zone));
+    let read = |text: &str| CivilDate::parse(text).ok().map(|(date, zone)| (date.to_string(), zone));
     for (text, date, zone) in [
         ("2000-01-01", "2000-01-01", 0),
         ("2000-1-1 0:0:0", "2000-01-01", 0),
@@ -223,7 +223,7 @@ proptest! {
         _ = Unit::parse(&text);
         _ = TimeUnits::parse(&text, None);
         _ = TimeUnits::parse(&format!("days since {text}"), Some("julian"));
-        _ = Date::parse(&text);
+        _ = CivilDate::parse(&text);
     }
 
     /// A prefix of a specification is one, or it is refused.
@@ -237,5 +237,5 @@ proptest! {
 
 #[test]
 fn conversions_that_change_nothing_are_none() {
-    assert_eq!(conversion(("K", None), ("kelvin", None)).ok(), Some(None::<Conversion>));
+    assert_eq!(conversion(("K", None), ("kelvin", None)).ok(), Some(None::<UnitConversion>));
 }

@@ -1,8 +1,8 @@
 //! Times since a date.
-use super::Conversion;
+use super::UnitConversion;
 use super::calendar::Calendar;
-use super::date::{Date, SECOND};
-use super::grammar::{self, Since, Spec};
+use super::date::{CivilDate, SECOND};
+use super::grammar::{self, TimeSince, UnitSpec};
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct TimeUnits {
     /// Billionths of a second of one unit.
     unit: i128,
     seconds: f64,
-    reference: Date,
+    reference: CivilDate,
     /// Seconds that the reference's time zone is ahead of UTC.
     zone: i64,
     calendar: Calendar,
@@ -27,14 +27,14 @@ impl TimeUnits {
     /// `Malformed` for what is no unit, or a date that the calendar does not have; `Unsupported` for other calendars.
     pub fn parse(units: &str, calendar: Option<&str>) -> Result<Option<Self>> {
         match grammar::parse(units)? {
-            Spec::Since(since) => Self::new(&since, calendar).map(Some),
-            Spec::Plain(_) => Ok(None),
+            UnitSpec::Since(since) => Self::new(&since, calendar).map(Some),
+            UnitSpec::Plain(_) => Ok(None),
         }
     }
 
-    pub(super) fn new(since: &Since, calendar: Option<&str>) -> Result<Self> {
+    pub(super) fn new(since: &TimeSince, calendar: Option<&str>) -> Result<Self> {
         let calendar = Calendar::parse(calendar)?;
-        let (reference, zone) = Date::parse(&since.date)?;
+        let (reference, zone) = CivilDate::parse(&since.date)?;
         if calendar != Calendar::None && reference.instant(calendar).is_none() {
             return Err(Error::malformed(format!("the calendar {calendar} has no {reference}")));
         }
@@ -44,7 +44,7 @@ impl TimeUnits {
     }
 
     /// The date from which is counted, in its own time zone.
-    pub fn reference(&self) -> Date {
+    pub fn reference(&self) -> CivilDate {
         self.reference
     }
 
@@ -59,16 +59,16 @@ impl TimeUnits {
     }
 
     /// The date (UTC) of a number, to the microsecond; `None` for what is none, or none in this calendar.
-    pub fn date(&self, number: f64) -> Option<Date> {
+    pub fn date(&self, number: f64) -> Option<CivilDate> {
         let whole = number.trunc();
         #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
         let way = (whole.abs() < 1e18).then_some(whole as i128)?.checked_mul(self.unit)?;
         let rest = nanoseconds(((number - whole) * self.seconds * 1e6).round() / 1e6)?;
-        Date::of_instant(self.origin()?.checked_add(way)?.checked_add(rest)?, self.calendar)
+        CivilDate::of_instant(self.origin()?.checked_add(way)?.checked_add(rest)?, self.calendar)
     }
 
     /// The number of a date (UTC); `None` for one that the calendar does not have.
-    pub fn number(&self, date: &Date) -> Option<f64> {
+    pub fn number(&self, date: &CivilDate) -> Option<f64> {
         let way = date.instant(self.calendar)?.checked_sub(self.origin()?)?;
         Some(quotient(way, self.unit))
     }
@@ -77,7 +77,7 @@ impl TimeUnits {
     ///
     /// # Errors
     /// `Invalid` when the calendars differ, or there is none and the dates differ.
-    pub fn to(&self, other: &Self) -> Result<Option<Conversion>> {
+    pub fn to(&self, other: &Self) -> Result<Option<UnitConversion>> {
         if self.calendar != other.calendar {
             let (one, other) = (self.calendar, other.calendar);
             return Err(Error::invalid(format!("the calendar {one} is not {other}")));
@@ -89,7 +89,7 @@ impl TimeUnits {
         };
         let slope = self.seconds / other.seconds;
         let is_same = self.unit == other.unit && intercept == 0.0;
-        Ok((!is_same).then_some(Conversion::Linear { slope, intercept }))
+        Ok((!is_same).then_some(UnitConversion::Linear { slope, intercept }))
     }
 
     fn origin(&self) -> Option<i128> {

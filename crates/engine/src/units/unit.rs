@@ -1,11 +1,11 @@
 //! A unit as a multiple of base units.
-use super::grammar::{self, Spec};
-use super::level::Level;
-use super::{Conversion, table};
+use super::grammar::{self, UnitSpec};
+use super::level::LogarithmicLevel;
+use super::{UnitConversion, table};
 use ncirrus_layout::{Error, Result};
 
 /// Powers of metre, kilogram, second, ampere, kelvin, mole, candela and radian.
-pub(super) type Powers = [i16; 8];
+pub(super) type BasePowers = [i16; 8];
 
 /// Where radians stand: they do not count for what is measured.
 pub(super) const RADIAN: usize = 7;
@@ -16,8 +16,8 @@ pub(super) const RADIAN: usize = 7;
 pub struct Unit {
     pub(super) factor: f64,
     pub(super) offset: f64,
-    pub(super) powers: Powers,
-    pub(super) level: Option<Level>,
+    pub(super) powers: BasePowers,
+    pub(super) level: Option<LogarithmicLevel>,
 }
 
 impl Unit {
@@ -31,8 +31,8 @@ impl Unit {
     /// since a date.
     pub fn parse(text: &str) -> Result<Self> {
         match grammar::parse(text)? {
-            Spec::Plain(unit) => Ok(unit),
-            Spec::Since(_) => Err(Error::invalid(format!("{text:?} is a time since a date"))),
+            UnitSpec::Plain(unit) => Ok(unit),
+            UnitSpec::Since(_) => Err(Error::invalid(format!("{text:?} is a time since a date"))),
         }
     }
 
@@ -45,7 +45,7 @@ impl Unit {
     ///
     /// # Errors
     /// `Invalid` when they measure different things.
-    pub fn to(&self, other: &Self) -> Result<Conversion> {
+    pub fn to(&self, other: &Self) -> Result<UnitConversion> {
         if !self.is_convertible(other) {
             let (one, other) = (self.described(), other.described());
             return Err(Error::invalid(format!("{one} is not {other}")));
@@ -54,10 +54,10 @@ impl Unit {
         Ok(match (&self.level, &other.level) {
             (None, None) if !is_reciprocal => {
                 let slope = self.factor / other.factor;
-                Conversion::Linear { slope, intercept: self.offset * slope - other.offset }
+                UnitConversion::Linear { slope, intercept: self.offset * slope - other.offset }
             }
             (Some(one), Some(level)) if !is_reciprocal => one.to(level, self.factor / other.factor),
-            _ => Conversion::Curved { from: *self, to: *other, is_reciprocal },
+            _ => UnitConversion::Curved { from: *self, to: *other, is_reciprocal },
         })
     }
 
@@ -127,7 +127,7 @@ impl Unit {
         }
     }
 
-    fn measured(&self) -> Powers {
+    fn measured(&self) -> BasePowers {
         let mut powers = self.powers;
         powers[RADIAN] = 0;
         powers

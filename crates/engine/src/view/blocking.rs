@@ -1,26 +1,26 @@
 //! A view of a local store: it reads at once, so that no step is ever run twice.
 use super::{EncodedPart, check_document, check_len};
 use crate::cache::{FRONT, resolve};
-use crate::drive::Context;
+use crate::drive::DriveContext;
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Error, Limits, Listing, Memo, ObjectId, Step, VariableRef, View, Want};
+use ncirrus_layout::{Error, Limits, Listing, Memo, ObjectBytes, ObjectId, Step, VariableRef, View, Want};
 use ncirrus_model::{CodecSpec, Selection, Values};
 use ncirrus_store::LocalStore;
 use std::ops::Range;
 
 /// A view of a local store.
 pub(crate) struct BlockingView<'a> {
-    context: &'a Context,
+    context: &'a DriveContext,
     store: &'a dyn LocalStore,
 }
 
 impl<'a> BlockingView<'a> {
     /// A view of the context's store, which is `store`.
-    pub(crate) fn new(context: &'a Context, store: &'a dyn LocalStore) -> Self {
+    pub(crate) fn new(context: &'a DriveContext, store: &'a dyn LocalStore) -> Self {
         Self { context, store }
     }
 
-    fn fetch(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
+    fn fetch(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>, Error> {
         let snapshot = &self.context.snapshot;
         snapshot.check_store(object)?;
         if let Some(blob) = snapshot.fronts.find(object, want) {
@@ -40,7 +40,7 @@ impl<'a> BlockingView<'a> {
         Ok(Some(snapshot.fronts.find(object, want).unwrap_or(blob)))
     }
 
-    fn read_limited(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
+    fn read_limited(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>, Error> {
         let limits = &self.context.shared.limits;
         match want {
             Want::All => {
@@ -80,7 +80,7 @@ fn front_of(want: &Want) -> Option<Want> {
 }
 
 impl View for BlockingView<'_> {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         Ok(self.fetch(object, &want)?)
     }
 

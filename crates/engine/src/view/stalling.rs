@@ -1,9 +1,11 @@
 //! A view of bytes that were fetched before: it stalls for all others.
 use super::EncodedPart;
-use crate::cache::Held;
-use crate::drive::Context;
+use crate::cache::PinnedBytes;
+use crate::drive::DriveContext;
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Error, Limits, Listing, Memo, Need, ObjectId, Step, VariableRef, View, Want};
+use ncirrus_layout::{
+    Error, Limits, Listing, Memo, Need, ObjectBytes, ObjectId, Step, VariableRef, View, Want,
+};
 use ncirrus_model::{CodecSpec, Selection, Values};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,14 +13,14 @@ use std::ops::Range;
 
 /// A view of what a drive has fetched so far and of what its dataset's snapshot has cached.
 pub(crate) struct StallingView<'a> {
-    context: &'a Context,
-    held: RefCell<&'a mut Held>,
-    extra: RefCell<&'a mut Extra>,
+    context: &'a DriveContext,
+    held: RefCell<&'a mut PinnedBytes>,
+    extra: RefCell<&'a mut DriveExtras>,
 }
 
 /// What a drive has besides bytes of objects.
 #[derive(Default)]
-pub(crate) struct Extra {
+pub(crate) struct DriveExtras {
     /// Parts that were decoded.
     pub(crate) decoded: Vec<(EncodedPart, Bytes)>,
     /// Values of other variables.
@@ -30,7 +32,11 @@ pub(crate) struct Extra {
 
 impl<'a> StallingView<'a> {
     /// A view for one run of a step.
-    pub(crate) fn new(context: &'a Context, held: &'a mut Held, extra: &'a mut Extra) -> Self {
+    pub(crate) fn new(
+        context: &'a DriveContext,
+        held: &'a mut PinnedBytes,
+        extra: &'a mut DriveExtras,
+    ) -> Self {
         Self { context, held: RefCell::new(held), extra: RefCell::new(extra) }
     }
 
@@ -42,13 +48,13 @@ impl<'a> StallingView<'a> {
         }
     }
 
-    fn find(&self, object: &ObjectId, want: &Want) -> Option<Option<Blob>> {
+    fn find(&self, object: &ObjectId, want: &Want) -> Option<Option<ObjectBytes>> {
         self.held.borrow_mut().find(&self.context.snapshot, object, want)
     }
 }
 
 impl View for StallingView<'_> {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         self.context.snapshot.check_store(object)?;
         match self.find(object, &want) {
             Some(blob) => Ok(blob),

@@ -1,22 +1,22 @@
 //! The bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
 //! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
-use super::care::Subject;
-use super::cells::Part;
-use super::stage::{Contents, Held, Key};
-use super::store::{Late, Window};
-use super::target::Target;
-use super::{Writer, lock};
+use super::care::EncodingSubject;
+use super::cells::ChunkPart;
+use super::stage::{ChunkKey, ChunkLock, DirtyContents};
+use super::store::{DeferredPuts, WriteWindow};
+use super::target::WriteTarget;
+use super::{DatasetWriter, lock};
 use crate::convert;
-use crate::session::Worker;
+use crate::session::WorkerBuffers;
 use bytes::Bytes;
-use ncirrus_codec::Scratch;
-use ncirrus_layout::{Error, ObjectId, Prepared, Put, Result, StoredType};
+use ncirrus_codec::CodecScratch;
+use ncirrus_layout::{Error, ObjectId, PreparedPlacement, Result, StorePut, StoredType};
 use ncirrus_model::{Model, Values};
-use ncirrus_store::Precondition;
+use ncirrus_store::PutCondition;
 use std::borrow::Cow;
 
 /// The bytes of an encoded cell.
-pub(super) enum Body<'a> {
+pub(super) enum EncodedBody<'a> {
     /// In memory that is not theirs to keep: the caller's, or a codec's.
     Lent(&'a [u8]),
     /// In a buffer that may be given away.
@@ -25,7 +25,7 @@ pub(super) enum Body<'a> {
     Made(Bytes),
 }
 
-impl Body<'_> {
+impl EncodedBody<'_> {
     fn as_slice(&self) -> &[u8] {
         match self {
             Self::Lent(bytes) => bytes,
@@ -44,37 +44,37 @@ impl Body<'_> {
 }
 
 /// What is left to do for a cell that has its place.
-pub(super) enum Placed<'a> {
+pub(super) enum PlacedChunk<'a> {
     /// To replace one object.
-    Object(ObjectId, Body<'a>),
+    Object(ObjectId, EncodedBody<'a>),
     /// To carry out changes.
-    Puts(Vec<Put>),
+    Puts(Vec<StorePut>),
 }
 
-impl Placed<'_> {
+impl PlacedChunk<'_> {
     /// As changes that own their bytes.
-    pub(super) fn into_puts(self) -> Vec<Put> {
+    pub(super) fn into_puts(self) -> Vec<StorePut> {
         match self {
-            Self::Object(object, body) => vec![Put::Object { object, body: body.into_bytes() }],
+            Self::Object(object, body) => vec![StorePut::Object { object, body: body.into_bytes() }],
             Self::Puts(puts) => puts,
         }
     }
 }
 
-impl Writer {
+impl DatasetWriter {
     /// The encoded bytes of a cell that the values cover wholly.
     pub(super) fn whole_body<'a>(
         &self,
-        window: &Window<'a>,
-        part: &Part,
+        window: &WriteWindow<'a>,
+        part: &ChunkPart,
         (shape, element): (&[usize], usize),
-        worker: &'a mut Worker,
-    ) -> Result<(Body<'a>, u32)> {
-        let Window { target, array, data, touched, .. } = window;
+        worker: &'a mut WorkerBuffers,
+    ) -> Result<(EncodedBody<'a>, u32)> {
+        let WriteWindow { target, array, data, touched, .. } = window;
         if let Some(piece) = data.piece(touched, part, shape, element) {
             let skips = self.takes_mask(target, target.care.changing);
-            let subject = Subject { cell: &part.cell, array, shape, kept: None, skips };
-            return encode(target, &subject, Body::Lent(piece), &mut worker.scratch);
+            let subject = EncodingSubject { cell: &part.cell, array, shape, kept: None, skips };
+            return encode(target, &subject, EncodedBody::Lent(piece), &mut worker.scratch);
         }
         self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
             data.scatter_bytes(touched, part, shape, element, elements);
@@ -89,13 +89,13 @@ impl Writer {
     /// What `scatter` or a codec fails with.
     pub(super) fn body_of_elements<'a>(
         &self,
-        (target, array): (&Target, &[u64]),
+        (target, array): (&WriteTarget, &[u64]),
         cell: &[u64],
         (shape, element): (&[usize], usize),
-        worker: &'a mut Worker,
+        worker: &'a mut WorkerBuffers,
         scatter: impl FnOnce(&mut [u8]) -> Result<()>,
-    ) -> Result<(Body<'a>, u32)> {
-        let Worker { scratch, encoded: cut, decoded: elements } = worker;
+    ) -> Result<(EncodedBody<'a>, u32)> {
+        let WorkerBuffers { scratch, encoded: cut, decoded: elements } = worker;
         let len = shape.iter().product::<usize>() * element;
         let inside = target.encoding.grid.clipped_region(cell, array).map(|region| region.count);
         if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
@@ -108,55 +108,56 @@ impl Writer {
         scatter(elements)?;
         let stored = target.stored_shape(cell, array)?;
         let skips = self.takes_mask(target, target.care.changing);
-        let subject = Subject { cell, array, shape: &stored, kept: None, skips };
+        let subject = EncodingSubject { cell, array, shape: &stored, kept: None, skips };
         if stored == shape {
-            return encode(target, &subject, Body::Buffer(elements), scratch);
+            return encode(target, &subject, EncodedBody::Buffer(elements), scratch);
         }
-        *cut = Target::clip_bytes(elements, shape, &stored, element);
-        encode(target, &subject, Body::Buffer(cut), scratch)
+        *cut = WriteTarget::clip_bytes(elements, shape, &stored, element);
+        encode(target, &subject, EncodedBody::Buffer(cut), scratch)
     }
 
     /// Encodes and places the elements of a whole cell, of which some may have gone through the codecs before.
     pub(super) fn store_contents<'a>(
         &self,
-        (target, model): (&Target, &Model),
-        key: &Key,
-        (contents, kept): (&'a Contents, Option<&[u8]>),
-        prepared: &Prepared,
-        worker: &'a mut Worker,
-    ) -> Result<Placed<'a>> {
+        (target, model): (&WriteTarget, &Model),
+        key: &ChunkKey,
+        (contents, kept): (&'a DirtyContents, Option<&[u8]>),
+        prepared: &PreparedPlacement,
+        worker: &'a mut WorkerBuffers,
+    ) -> Result<PlacedChunk<'a>> {
         let located = |error: Error| target.located(error, &key.cell);
         let array = model.shape(target.var);
         let shape = target.cell_shape(&key.cell)?;
         let stored = target.stored_shape(&key.cell, &array)?;
         let kept = kept.filter(|_| stored == shape);
         let skips = self.takes_mask(target, target.care.changing);
-        let subject = Subject { cell: &key.cell, array: &array, shape: &stored, kept, skips };
-        let Worker { scratch, encoded: cut, .. } = worker;
+        let subject = EncodingSubject { cell: &key.cell, array: &array, shape: &stored, kept, skips };
+        let WorkerBuffers { scratch, encoded: cut, .. } = worker;
         let placed = match (contents, target.element) {
-            (Contents::Bytes(bytes), Some(element)) => {
+            (DirtyContents::Bytes(bytes), Some(element)) => {
                 let raw = if stored == shape {
-                    Body::Lent(bytes)
+                    EncodedBody::Lent(bytes)
                 } else {
-                    *cut = Target::clip_bytes(bytes, &shape, &stored, element);
-                    Body::Buffer(cut)
+                    *cut = WriteTarget::clip_bytes(bytes, &shape, &stored, element);
+                    EncodedBody::Buffer(cut)
                 };
                 let (body, mask) = encode(target, &subject, raw, scratch).map_err(located)?;
                 self.place_body(target, prepared, &key.cell, body, mask)?
             }
-            (Contents::Values(values), _) => {
-                let values = Target::clip_values(values, &shape, &stored)?;
+            (DirtyContents::Values(values), _) => {
+                let values = WriteTarget::clip_values(values, &shape, &stored)?;
                 let (raw, mut puts) = self.stored_values((target, model), &values).map_err(located)?;
-                let (body, mask) = encode(target, &subject, Body::Made(raw), scratch).map_err(located)?;
+                let (body, mask) =
+                    encode(target, &subject, EncodedBody::Made(raw), scratch).map_err(located)?;
                 match puts.is_empty() {
                     true => self.place_body(target, prepared, &key.cell, body, mask)?,
                     false => {
                         puts.extend(self.place(target, prepared, &key.cell, body.into_bytes(), mask)?);
-                        Placed::Puts(puts)
+                        PlacedChunk::Puts(puts)
                     }
                 }
             }
-            (Contents::Bytes(_), None) => return Err(Error::internal("a staged cell of another kind")),
+            (DirtyContents::Bytes(_), None) => return Err(Error::internal("a staged cell of another kind")),
         };
         self.note_cut(key, target, &array)?;
         Ok(placed)
@@ -164,9 +165,9 @@ impl Writer {
 
     fn stored_values(
         &self,
-        (target, model): (&Target, &Model),
+        (target, model): (&WriteTarget, &Model),
         values: &Values,
-    ) -> Result<(Bytes, Vec<Put>)> {
+    ) -> Result<(Bytes, Vec<StorePut>)> {
         if let StoredType::Reference { .. } = target.encoding.stored {
             return lock(&self.placer).intern(target.var, values);
         }
@@ -177,42 +178,42 @@ impl Writer {
     /// Tells the format of an encoded cell.
     pub(super) fn place_body<'a>(
         &self,
-        target: &Target,
-        prepared: &Prepared,
+        target: &WriteTarget,
+        prepared: &PreparedPlacement,
         cell: &[u64],
-        body: Body<'a>,
+        body: EncodedBody<'a>,
         mask: u32,
-    ) -> Result<Placed<'a>> {
+    ) -> Result<PlacedChunk<'a>> {
         if self.output.local().is_some() {
             let object = lock(&self.placer).place_whole(prepared, target.var, cell, mask);
             if let Some(object) = object.map_err(|error| target.located(error, cell))? {
                 self.session.shared.counters.stored();
-                return Ok(Placed::Object(object, body));
+                return Ok(PlacedChunk::Object(object, body));
             }
         }
-        self.place(target, prepared, cell, body.into_bytes(), mask).map(Placed::Puts)
+        self.place(target, prepared, cell, body.into_bytes(), mask).map(PlacedChunk::Puts)
     }
 
     /// As [`place_body`](Self::place_body), of bytes that the format keeps.
     pub(super) fn place(
         &self,
-        target: &Target,
-        prepared: &Prepared,
+        target: &WriteTarget,
+        prepared: &PreparedPlacement,
         cell: &[u64],
         body: Bytes,
         mask: u32,
-    ) -> Result<Vec<Put>> {
+    ) -> Result<Vec<StorePut>> {
         self.session.shared.counters.stored();
         let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
         puts.map_err(|error| target.located(error, cell))
     }
 
     /// Does what is left to do for a cell, which stays locked until it is done.
-    pub(super) fn finish(&self, placed: Placed<'_>, held: Held, late: &Late) -> Result<()> {
+    pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock, late: &DeferredPuts) -> Result<()> {
         match (placed, self.output.local()) {
-            (Placed::Object(object, body), Some(local)) => {
+            (PlacedChunk::Object(object, body), Some(local)) => {
                 self.memo.forget(&object);
-                self.keep_failure(local.put(&object, body.as_slice(), &Precondition::None).map(|_| ()))
+                self.keep_failure(local.put(&object, body.as_slice(), &PutCondition::None).map(|_| ()))
             }
             (placed, _) => self.carry_out(placed.into_puts(), held, late),
         }
@@ -220,25 +221,25 @@ impl Writer {
 }
 
 fn encode<'a>(
-    target: &Target,
-    subject: &Subject<'_>,
-    raw: Body<'a>,
-    scratch: &'a mut Scratch,
-) -> Result<(Body<'a>, u32)> {
+    target: &WriteTarget,
+    subject: &EncodingSubject<'_>,
+    raw: EncodedBody<'a>,
+    scratch: &'a mut CodecScratch,
+) -> Result<(EncodedBody<'a>, u32)> {
     let raw = match raw {
         raw if target.is_raw() => return Ok((raw, 0)),
-        Body::Lent(bytes) => bytes,
-        Body::Buffer(bytes) => bytes.as_slice(),
-        Body::Made(bytes) => {
+        EncodedBody::Lent(bytes) => bytes,
+        EncodedBody::Buffer(bytes) => bytes.as_slice(),
+        EncodedBody::Made(bytes) => {
             let (encoded, mask) = target.encode(subject, &bytes, scratch)?;
-            return Ok((Body::Made(encoded.into_owned().into()), mask));
+            return Ok((EncodedBody::Made(encoded.into_owned().into()), mask));
         }
     };
     let (encoded, mask) = target.encode(subject, raw, scratch)?;
     Ok((encoded.into(), mask))
 }
 
-impl<'a> From<Cow<'a, [u8]>> for Body<'a> {
+impl<'a> From<Cow<'a, [u8]>> for EncodedBody<'a> {
     fn from(bytes: Cow<'a, [u8]>) -> Self {
         match bytes {
             Cow::Borrowed(bytes) => Self::Lent(bytes),

@@ -21,7 +21,7 @@ pub(super) fn elements_before(part: &Region, whole: &Region) -> u64 {
 
 /// A run of elements of a box inside of a larger array, and of the same box on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct BoxRun {
     /// First element in the array.
     pub(super) outer: usize,
     /// First element in the box.
@@ -34,7 +34,7 @@ pub(super) struct Run {
 
 /// Calls `each` with the runs of a box that starts at `start` of an array of that shape, all in row-major order. Runs are
 /// as long as can be: axes that lie in one piece are one.
-pub(super) fn for_each_run(shape: &[usize], start: &[usize], count: &[usize], mut each: impl FnMut(Run)) {
+pub(super) fn for_each_run(shape: &[usize], start: &[usize], count: &[usize], mut each: impl FnMut(BoxRun)) {
     let mut axes: Vec<(usize, usize)> = Vec::with_capacity(shape.len());
     let (mut stride, mut first) = (1, 0);
     for ((len, start), count) in shape.iter().zip(start).zip(count).rev() {
@@ -53,7 +53,7 @@ pub(super) fn for_each_run(shape: &[usize], start: &[usize], count: &[usize], mu
     }
     let (mut at, mut inner) = (vec![0; outer.len()], 0);
     loop {
-        each(Run { outer: first, inner, len, step });
+        each(BoxRun { outer: first, inner, len, step });
         inner += len;
         let mut advanced = false;
         for (slot, (count, stride)) in at.iter_mut().zip(outer) {

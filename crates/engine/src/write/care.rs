@@ -1,14 +1,14 @@
 //! Codecs to which it is not all the same what they encode: those that lose something each time, and those whose bits are
 //! shared out among all elements of a chunk, so that elements outside of the array take from those inside.
-use super::target::{Target, codec_error};
+use super::target::{WriteTarget, codec_error};
 use crate::decode::element_of;
-use ncirrus_codec::{CodecChain, Scratch, names};
+use ncirrus_codec::{CodecChain, CodecScratch, names};
 use ncirrus_layout::{Encoding, Error, Result};
 use std::borrow::Cow;
 
 /// What the codecs of a variable want.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Care {
+pub(super) struct CodecNeeds {
     /// Those that change values each time, as bits of the mask of skipped ones.
     pub(super) changing: u32,
     /// Whether elements outside of the array should be like those inside.
@@ -16,7 +16,7 @@ pub(super) struct Care {
 }
 
 /// A cell that is encoded.
-pub(super) struct Subject<'a> {
+pub(super) struct EncodingSubject<'a> {
     pub(super) cell: &'a [u64],
     /// The shape of the array.
     pub(super) array: &'a [u64],
@@ -28,7 +28,7 @@ pub(super) struct Subject<'a> {
     pub(super) skips: bool,
 }
 
-impl Care {
+impl CodecNeeds {
     /// What the codecs of an encoding want.
     pub(super) fn new(encoding: &Encoding) -> Self {
         let element = element_of(&encoding.stored);
@@ -49,7 +49,7 @@ impl Care {
     }
 }
 
-impl Target {
+impl WriteTarget {
     /// Encodes a cell.
     ///
     /// Elements outside of the array get what costs nothing: along axes that never grow their nearest neighbours inside,
@@ -60,11 +60,11 @@ impl Target {
     /// When a codec cannot encode the elements; `Unsupported` when it had to be skipped and the format cannot say so.
     pub(super) fn encode<'a>(
         &self,
-        subject: &Subject<'_>,
+        subject: &EncodingSubject<'_>,
         elements: &'a [u8],
-        scratch: &'a mut Scratch,
+        scratch: &'a mut CodecScratch,
     ) -> Result<(Cow<'a, [u8]>, u32)> {
-        match self.element.filter(|_| self.care != Care::default()) {
+        match self.element.filter(|_| self.care != CodecNeeds::default()) {
             Some(element) => {
                 let encoded = self.encode_with_care(subject, elements, element, scratch);
                 encoded.map(|(bytes, mask)| (Cow::Owned(bytes), mask))
@@ -78,13 +78,13 @@ impl Target {
 
     fn encode_with_care(
         &self,
-        subject: &Subject<'_>,
+        subject: &EncodingSubject<'_>,
         elements: &[u8],
         element: usize,
-        scratch: &mut Scratch,
+        scratch: &mut CodecScratch,
     ) -> Result<(Vec<u8>, u32)> {
         let chain = self.chain(subject.shape)?;
-        let whole = |raw: &[u8], scratch: &mut Scratch| chain.encode(raw, scratch).map_err(codec_error);
+        let whole = |raw: &[u8], scratch: &mut CodecScratch| chain.encode(raw, scratch).map_err(codec_error);
         let inside = self.inside(subject);
         let never = |axis: usize| !self.growing.get(axis).copied().unwrap_or(false);
         let padded = self.padded((subject, elements), &inside, element, never);
@@ -126,7 +126,7 @@ impl Target {
     }
 
     /// How many elements of the cell are inside of the array, along each axis.
-    fn inside(&self, subject: &Subject<'_>) -> Vec<usize> {
+    fn inside(&self, subject: &EncodingSubject<'_>) -> Vec<usize> {
         let region = self.encoding.grid.clipped_region(subject.cell, subject.array);
         let counts = region.map_or_else(Vec::new, |region| region.count);
         let lens = subject.shape.iter().enumerate();
@@ -141,7 +141,7 @@ impl Target {
     /// when there are none outside.
     fn padded(
         &self,
-        (subject, elements): (&Subject<'_>, &[u8]),
+        (subject, elements): (&EncodingSubject<'_>, &[u8]),
         inside: &[usize],
         element: usize,
         along: impl Fn(usize) -> bool,
@@ -173,7 +173,7 @@ fn decoded(
     chain: &CodecChain,
     (body, mask): &(Vec<u8>, u32),
     len: usize,
-    scratch: &mut Scratch,
+    scratch: &mut CodecScratch,
 ) -> Result<Vec<u8>> {
     let mut back = vec![0; len];
     chain.decode_into(body, *mask, &mut back, scratch).map_err(codec_error)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// The cells that a selection touches, in ascending order, and what is picked of each.
 #[derive(Debug)]
-pub(super) struct Touched {
+pub(super) struct ChunkSelection {
     axes: Vec<Vec<AxisPart>>,
     /// Lengths of the selection's axes.
     source_shape: Vec<usize>,
@@ -15,14 +15,14 @@ pub(super) struct Touched {
 #[derive(Debug)]
 struct AxisPart {
     cell: u64,
-    picks: Picks,
+    picks: AxisPicks,
     /// Whether nothing of the cell along this axis is left out, even when the axis grows.
     whole: bool,
 }
 
 /// Positions within a cell along one axis, and the positions in the selection that belong to them.
 #[derive(Debug, Clone)]
-enum Picks {
+enum AxisPicks {
     /// `len` positions, `step` apart, from `inside` on; in the selection they follow each other from `source` on.
     Even { inside: usize, step: usize, source: usize, len: usize },
     /// Pairs of positions in the cell and in the selection.
@@ -31,7 +31,7 @@ enum Picks {
 
 /// One touched cell.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct ChunkPart {
     /// Its coordinates.
     pub(super) cell: Vec<u64>,
     /// Whether every element of it is picked (those outside the array along axes that never grow aside).
@@ -41,7 +41,7 @@ pub(super) struct Part {
 
 /// Elements at equal steps in a cell and in the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct StepRun {
     /// First element in the cell.
     pub(super) inside: usize,
     /// First element in the selection.
@@ -54,7 +54,7 @@ pub(super) struct Run {
     pub(super) source_step: usize,
 }
 
-impl Run {
+impl StepRun {
     /// Whether the elements lie one after the other on both sides.
     pub(super) fn is_row(&self) -> bool {
         (self.inside_step == 1 && self.source_step == 1) || self.len == 1
@@ -66,7 +66,7 @@ impl Run {
     }
 }
 
-impl Touched {
+impl ChunkSelection {
     /// The cells that `selection` touches of an array of that shape; `growing` marks the axes that may grow.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Touched {
     }
 
     /// The cells in ascending order.
-    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+    pub(super) fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
         let mut at = vec![0usize; self.axes.len()];
         let mut more = self.axes.iter().all(|parts| !parts.is_empty());
         std::iter::from_fn(move || {
@@ -101,9 +101,9 @@ impl Touched {
         })
     }
 
-    fn part(&self, at: &[usize]) -> Part {
+    fn part(&self, at: &[usize]) -> ChunkPart {
         let parts = || self.axes.iter().zip(at).map(|(parts, at)| &parts[*at]);
-        Part {
+        ChunkPart {
             cell: parts().map(|part| part.cell).collect(),
             whole: parts().all(|part| part.whole),
             at: at.to_vec(),
@@ -122,19 +122,19 @@ impl Touched {
     }
 
     /// Calls `each` for every run of picked elements of a cell of that shape.
-    pub(super) fn runs(&self, part: &Part, cell_shape: &[usize], each: &mut impl FnMut(Run)) {
+    pub(super) fn runs(&self, part: &ChunkPart, cell_shape: &[usize], each: &mut impl FnMut(StepRun)) {
         let picks = self.axes.iter().zip(&part.at).map(|(parts, at)| &parts[*at].picks);
-        let (mut dims, mut inside_stride, mut source_stride) = (Vec::<Dim<'_>>::new(), 1usize, 1usize);
+        let (mut dims, mut inside_stride, mut source_stride) = (Vec::<ChunkAxis<'_>>::new(), 1usize, 1usize);
         let mut start = (0, 0);
         for ((picks, cell_len), source_len) in picks.zip(cell_shape).zip(&self.source_shape).rev() {
             let strides = (inside_stride, source_stride);
             match picks {
-                Picks::Even { inside, step, source, len } => {
+                AxisPicks::Even { inside, step, source, len } => {
                     start.0 += inside * inside_stride;
                     start.1 += source * source_stride;
                     push_even(&mut dims, *len, (inside_stride * step, source_stride));
                 }
-                Picks::List(list) => dims.push(Dim::List { list, strides }),
+                AxisPicks::List(list) => dims.push(ChunkAxis::List { list, strides }),
             }
             inside_stride = inside_stride.saturating_mul(*cell_len);
             source_stride = source_stride.saturating_mul(*source_len);
@@ -144,17 +144,17 @@ impl Touched {
 }
 
 /// One or more axes of a cell, fastest first.
-enum Dim<'a> {
+enum ChunkAxis<'a> {
     Even { len: usize, steps: (usize, usize) },
     List { list: &'a [(usize, usize)], strides: (usize, usize) },
 }
 
 /// Adds an axis; it is joined with the faster one before it when together they are one row.
-fn push_even(dims: &mut Vec<Dim<'_>>, count: usize, outer: (usize, usize)) {
+fn push_even(dims: &mut Vec<ChunkAxis<'_>>, count: usize, outer: (usize, usize)) {
     if count == 1 && !dims.is_empty() {
         return;
     }
-    if let Some(Dim::Even { len, steps }) = dims.last_mut() {
+    if let Some(ChunkAxis::Even { len, steps }) = dims.last_mut() {
         if *len == 1 {
             (*len, *steps) = (count, outer);
             return;
@@ -164,21 +164,21 @@ fn push_even(dims: &mut Vec<Dim<'_>>, count: usize, outer: (usize, usize)) {
             return;
         }
     }
-    dims.push(Dim::Even { len: count, steps: outer });
+    dims.push(ChunkAxis::Even { len: count, steps: outer });
 }
 
-fn walk(dims: &[Dim<'_>], (inside, source): (usize, usize), each: &mut impl FnMut(Run)) {
+fn walk(dims: &[ChunkAxis<'_>], (inside, source): (usize, usize), each: &mut impl FnMut(StepRun)) {
     match dims.split_last() {
-        None => each(Run { inside, source, len: 1, inside_step: 1, source_step: 1 }),
-        Some((Dim::Even { len, steps }, [])) => {
-            each(Run { inside, source, len: *len, inside_step: steps.0, source_step: steps.1 });
+        None => each(StepRun { inside, source, len: 1, inside_step: 1, source_step: 1 }),
+        Some((ChunkAxis::Even { len, steps }, [])) => {
+            each(StepRun { inside, source, len: *len, inside_step: steps.0, source_step: steps.1 });
         }
-        Some((Dim::Even { len, steps }, faster)) => {
+        Some((ChunkAxis::Even { len, steps }, faster)) => {
             for k in 0..*len {
                 walk(faster, (inside + k * steps.0, source + k * steps.1), each);
             }
         }
-        Some((Dim::List { list, strides }, faster)) => {
+        Some((ChunkAxis::List { list, strides }, faster)) => {
             for (at, from) in *list {
                 walk(faster, (inside + at * strides.0, source + from * strides.1), each);
             }
@@ -197,7 +197,7 @@ fn axis_parts(selection: &AxisSelection, grid: &ChunkGrid, axis: usize, len: u64
                 let (cell, span) = cell_of(grid, axis, *index)?;
                 cells.entry(cell).or_default().push((to_index(index - span.start)?, source));
             }
-            let part = |(cell, list)| AxisPart { cell, picks: Picks::List(list), whole: false };
+            let part = |(cell, list)| AxisPart { cell, picks: AxisPicks::List(list), whole: false };
             Ok(cells.into_iter().map(part).collect())
         }
     }
@@ -218,7 +218,7 @@ fn slice_parts(
         let end = span.end.min(len);
         parts.push(AxisPart {
             cell,
-            picks: Picks::Even {
+            picks: AxisPicks::Even {
                 inside: to_index(index - span.start)?,
                 step: to_index(stride)?,
                 source: to_index(done)?,

@@ -1,15 +1,15 @@
 //! Making it all true, in order.
 use super::definitions::translated;
-use super::load::{Stored, cells_of};
-use super::stage::Key;
-use super::target::Target;
-use super::{Writer, lock};
+use super::load::{StoredChunk, cells_of};
+use super::stage::ChunkKey;
+use super::target::WriteTarget;
+use super::{DatasetWriter, lock};
 use futures_util::future::{BoxFuture, join3};
-use ncirrus_layout::{Cells, Edge, Error, Phase, Result, Work};
+use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, PutPhase, Result};
 use ncirrus_model::{FillValue, Model, VarId};
 use std::sync::{Arc, PoisonError};
 
-impl Writer {
+impl DatasetWriter {
     /// Puts what is staged, then carries out the format's phases; beside the last chunks goes a request, without which
     /// the last phase is not begun. Nobody else writes meanwhile.
     pub(super) async fn commit(&self, check: BoxFuture<'static, Result<()>>) -> Result<()> {
@@ -17,7 +17,7 @@ impl Writer {
         self.flush_staged().await?;
         for var in self.model().variables() {
             if lock(&self.placer).needs_fill(var) {
-                self.landed().await?;
+                self.drained().await?;
                 self.fill_unwritten(var).await?;
             }
         }
@@ -34,13 +34,13 @@ impl Writer {
             _ => vec![phases.remove(0)],
         };
         let check = self.output.beside(check)?;
-        let (landed, done, checked) = join3(self.landed(), self.run_phases(unseen), check).await;
+        let (landed, done, checked) = join3(self.drained(), self.run_phases(unseen), check).await;
         landed.and(done).and(checked)?;
         // What was put before must be durable before anything says that it is there.
         self.keep_failure(self.output.barrier())?;
         let last = phases.pop();
         if last.is_some() {
-            self.claim().await?;
+            self.acquire_lease().await?;
         }
         self.run_phases(phases).await?;
         self.run_phases(last.into_iter().collect()).await?;
@@ -50,7 +50,7 @@ impl Writer {
         Ok(())
     }
 
-    async fn run_phases(&self, phases: Vec<Phase>) -> Result<()> {
+    async fn run_phases(&self, phases: Vec<PutPhase>) -> Result<()> {
         for phase in phases {
             self.forget(&phase.puts);
             self.to_the_end(self.run_phase(phase)).await?;
@@ -76,20 +76,20 @@ impl Writer {
     }
 
     /// Stages a cell with the elements that it has, fill for those that are new.
-    async fn stage_as_is(&self, key: Key) -> Result<()> {
+    async fn stage_as_is(&self, key: ChunkKey) -> Result<()> {
         let (target, model) = self.target(key.var)?;
         let mut held = self.stage.lock(key).await;
         if held.slot.contents.is_some() {
             return Ok(());
         }
-        let found = self.find(&target, Cells::one(&held.key.cell)).await?;
+        let found = self.find(&target, CellList::one(&held.key.cell)).await?;
         let contents = self.session.shared.workers.with(|worker| {
-            let stored = found.first().unwrap_or(&Stored::Absent);
+            let stored = found.first().unwrap_or(&StoredChunk::Absent);
             let buffers = (&mut worker.encoded, &mut worker.scratch);
             self.load((&target, &model), &held.key.cell, stored, buffers)
         });
         let contents = contents?;
-        held.slot.keep(&target, found.first().unwrap_or(&Stored::Absent), &contents);
+        held.slot.keep(&target, found.first().unwrap_or(&StoredChunk::Absent), &contents);
         held.slot.contents = Some(contents);
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Writer {
         }
         self.complete_edge(&target, &array, complete.as_deref()).await?;
         let has_fill = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
-        let mut walk = Walk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
+        let mut walk = ArrayWalk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
         if !has_fill {
             walk.skip_to_last();
         }
@@ -121,15 +121,20 @@ impl Writer {
     }
 
     /// An earlier commit may have cut the last cells along an axis that has grown since.
-    async fn complete_edge(&self, target: &Target, array: &[u64], complete: Option<&[u64]>) -> Result<()> {
-        let (Some(old), Edge::Clipped) = (complete, target.encoding.edge) else { return Ok(()) };
+    async fn complete_edge(
+        &self,
+        target: &WriteTarget,
+        array: &[u64],
+        complete: Option<&[u64]>,
+    ) -> Result<()> {
+        let (Some(old), EdgeChunks::Clipped) = (complete, target.encoding.edge) else { return Ok(()) };
         let (Some(&old_len), Some(&len)) = (old.first(), array.first()) else { return Ok(()) };
         let grid = &target.encoding.grid;
         let Some(last) = old_len.checked_sub(1).and_then(|last| grid.cell_at(0, last)) else { return Ok(()) };
         if len <= old_len || grid.span(0, last).is_none_or(|span| span.end == old_len) {
             return Ok(());
         }
-        let mut edge = Walk::new(target, array, None);
+        let mut edge = ArrayWalk::new(target, array, None);
         edge.only(last);
         loop {
             let cells = edge.window();
@@ -137,24 +142,28 @@ impl Writer {
                 return self.flush_all().await;
             }
             for cell in cells.iter() {
-                self.stage_as_is(Key { var: target.var, cell: cell.to_vec() }).await?;
+                self.stage_as_is(ChunkKey { var: target.var, cell: cell.to_vec() }).await?;
             }
             self.flush_all().await?;
         }
     }
 
-    async fn fill_window(&self, (target, model): (&Arc<Target>, &Arc<Model>), cells: Cells) -> Result<()> {
+    async fn fill_window(
+        &self,
+        (target, model): (&Arc<WriteTarget>, &Arc<Model>),
+        cells: CellList,
+    ) -> Result<()> {
         let found = self.find(target, cells.clone()).await?;
-        let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, Stored::Absent));
+        let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, StoredChunk::Absent));
         let absent = cells_of(cells.rank(), absent.map(|(cell, _)| cell));
-        let work = [Work { var: target.var, cells: absent.clone() }];
+        let work = [PlacerWork { var: target.var, cells: absent.clone() }];
         let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
         let puts = std::sync::Mutex::new(Vec::new());
         let jobs: Vec<&[u64]> = absent.iter().collect();
         let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
         self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
-            let key = Key { var: target.var, cell: cell.to_vec() };
+            let key = ChunkKey { var: target.var, cell: cell.to_vec() };
             let placed =
                 self.store_contents((target, model), &key, (&blank, None), &prepared, worker)?.into_puts();
             match self.output.local() {
@@ -174,16 +183,16 @@ impl Writer {
 }
 
 /// All cells of an array, a window at a time.
-struct Walk {
+struct ArrayWalk {
     /// First and last-but-one coordinate per axis.
     bounds: Vec<(u64, u64)>,
     at: Option<Vec<u64>>,
     window: usize,
 }
 
-impl Walk {
+impl ArrayWalk {
     /// Cells of an array of that shape, without those inside `complete` as far as one axis alone has grown.
-    fn new(target: &Target, array: &[u64], complete: Option<&[u64]>) -> Self {
+    fn new(target: &WriteTarget, array: &[u64], complete: Option<&[u64]>) -> Self {
         let grid = &target.encoding.grid;
         let cells = |axis: usize, len: u64| grid.cells_along(axis, len);
         let mut bounds: Vec<(u64, u64)> =
@@ -220,8 +229,8 @@ impl Walk {
         }
     }
 
-    fn window(&mut self) -> Cells {
-        let mut cells = Cells::new(self.bounds.len());
+    fn window(&mut self) -> CellList {
+        let mut cells = CellList::new(self.bounds.len());
         while let Some(at) = self.at.take().filter(|_| cells.len() < self.window) {
             cells.push(&at);
             self.at = self.after(at);

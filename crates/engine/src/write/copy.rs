@@ -8,21 +8,21 @@ mod route;
 mod spool;
 mod tiles;
 
-pub use damage::Skipped;
+pub use damage::SkippedPart;
 pub use plan::CopyPlan;
 
-use super::Writer;
+use super::DatasetWriter;
 use crate::convert::{self, Quantize};
 use crate::dataset::Dataset;
-use chunks::Found;
-use damage::Tell;
-use ncirrus_layout::{Cells, Error, Result};
+use chunks::FoundChunks;
+use damage::ReportSkipped;
+use ncirrus_layout::{CellList, Error, Result};
 use ncirrus_model::{AxisSelection, Model, Region, Selection, Values, VarId, Variable};
-use route::Route;
+use route::CopyRoute;
 
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Copied {
+pub struct CopiedCounts {
     /// Elements.
     pub elements: u64,
     /// Elements that were outside the range of the type that they were converted to.
@@ -31,7 +31,7 @@ pub struct Copied {
 
 /// How values are treated on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Treatment {
+pub struct ValueTreatment {
     /// How they are quantized.
     pub quantize: Option<Quantize>,
     /// Decode chunks that pass through, too: those that cannot be decoded are errors.
@@ -50,11 +50,11 @@ pub struct Treatment {
 pub async fn copy_selection(
     from: (&Dataset, VarId),
     selection: &Selection,
-    to: (&Writer, VarId),
-    treatment: Treatment,
+    to: (&DatasetWriter, VarId),
+    treatment: ValueTreatment,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Copied> {
-    Copying::new(from, selection, to, treatment)?.copy(progress).await
+) -> Result<CopiedCounts> {
+    VariableCopy::new(from, selection, to, treatment)?.copy(progress).await
 }
 
 /// As [`copy_selection`], but chunks that cannot be decoded become fill, and `skipped` is told of each of them. All chunks
@@ -65,13 +65,13 @@ pub async fn copy_selection(
 pub async fn copy_around_damage(
     from: (&Dataset, VarId),
     selection: &Selection,
-    to: (&Writer, VarId),
-    treatment: Treatment,
+    to: (&DatasetWriter, VarId),
+    treatment: ValueTreatment,
     progress: &(dyn Fn(u64) + Sync),
-    skipped: &(dyn Fn(Skipped) + Sync),
-) -> Result<Copied> {
-    let copy = Copying::new(from, selection, to, treatment)?;
-    Copying { skipped: Some(skipped), ..copy }.copy(progress).await
+    skipped: &(dyn Fn(SkippedPart) + Sync),
+) -> Result<CopiedCounts> {
+    let copy = VariableCopy::new(from, selection, to, treatment)?;
+    VariableCopy { skipped: Some(skipped), ..copy }.copy(progress).await
 }
 
 /// What [`copy_selection`] will do, without doing it. The format of the destination sees its definitions; of the source
@@ -82,10 +82,10 @@ pub async fn copy_around_damage(
 pub async fn plan_copy(
     from: (&Dataset, VarId),
     selection: &Selection,
-    to: (&Writer, VarId),
-    treatment: Treatment,
+    to: (&DatasetWriter, VarId),
+    treatment: ValueTreatment,
 ) -> Result<CopyPlan> {
-    let copy = Copying::new(from, selection, to, treatment)?;
+    let copy = VariableCopy::new(from, selection, to, treatment)?;
     copy.plan().await
 }
 
@@ -93,46 +93,51 @@ pub async fn plan_copy(
 ///
 /// # Errors
 /// As [`copy_selection`].
-pub async fn copy_variable(from: &Dataset, from_var: VarId, to: &Writer, to_var: VarId) -> Result<Copied> {
+pub async fn copy_variable(
+    from: &Dataset,
+    from_var: VarId,
+    to: &DatasetWriter,
+    to_var: VarId,
+) -> Result<CopiedCounts> {
     let all = Selection::all(&from.model().shape(from_var));
-    copy_selection((from, from_var), &all, (to, to_var), Treatment::default(), &|_| ()).await
+    copy_selection((from, from_var), &all, (to, to_var), ValueTreatment::default(), &|_| ()).await
 }
 
 /// A copy of one variable.
-struct Copying<'a> {
+struct VariableCopy<'a> {
     source: &'a Dataset,
     from: VarId,
     selection: &'a Selection,
-    writer: &'a Writer,
+    writer: &'a DatasetWriter,
     to: VarId,
-    treatment: Treatment,
+    treatment: ValueTreatment,
     /// Told of chunks that cannot be decoded; without, they are an error.
-    skipped: Option<Tell<'a>>,
+    skipped: Option<ReportSkipped<'a>>,
     /// Of the selection.
     shape: Vec<u64>,
 }
 
 /// What is copied at once.
-enum Part {
+enum CopyPart {
     /// A box of the result.
     Block(Region),
     /// Chunks of both.
-    Chunks(Cells),
+    Chunks(CellList),
 }
 
 /// A part that was read.
-enum Read {
+enum ReadPart {
     Blocks(Vec<(Region, Values)>),
-    Chunks(Found),
+    Chunks(FoundChunks),
 }
 
-impl<'a> Copying<'a> {
+impl<'a> VariableCopy<'a> {
     /// Checks that the selection fits both variables.
     fn new(
         (source, from): (&'a Dataset, VarId),
         selection: &'a Selection,
-        (writer, to): (&'a Writer, VarId),
-        treatment: Treatment,
+        (writer, to): (&'a DatasetWriter, VarId),
+        treatment: ValueTreatment,
     ) -> Result<Self> {
         let copy =
             Self { source, from, selection, writer, to, treatment, skipped: None, shape: selection.shape() };
@@ -142,21 +147,21 @@ impl<'a> Copying<'a> {
         Ok(copy)
     }
 
-    async fn copy(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
+    async fn copy(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<CopiedCounts> {
         if self.shape.contains(&0) {
-            return Ok(Copied::default());
+            return Ok(CopiedCounts::default());
         }
         let route = self.route().await?;
         self.run(&route, progress).await
     }
 
-    async fn run(&self, route: &Route, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
-        if let Route::Spooled(how) = route {
+    async fn run(&self, route: &CopyRoute, progress: &(dyn Fn(u64) + Sync)) -> Result<CopiedCounts> {
+        if let CopyRoute::Spooled(how) = route {
             return self.run_spooled(how, progress).await;
         }
         let (mut parts, overlaps) = (route.parts(&self.shape), route.overlaps());
-        let mut copied = Copied::default();
-        if let Route::Chunks(_) = route {
+        let mut copied = CopiedCounts::default();
+        if let CopyRoute::Chunks(_) = route {
             self.writer.grow_to(self.to, &self.shape).await?;
         }
         let mut next = self.read(route, parts.next()).await?;
@@ -175,17 +180,17 @@ impl<'a> Copying<'a> {
         Ok(copied)
     }
 
-    async fn read(&self, route: &Route, part: Option<Part>) -> Result<Option<Read>> {
+    async fn read(&self, route: &CopyRoute, part: Option<CopyPart>) -> Result<Option<ReadPart>> {
         Ok(match (part, route) {
-            (Some(Part::Block(region)), _) => Some(Read::Blocks(match self.skipped {
+            (Some(CopyPart::Block(region)), _) => Some(ReadPart::Blocks(match self.skipped {
                 Some(tell) => self.read_around_damage(&region, tell).await?,
                 None => {
                     let values = self.read_block(&region).await?;
                     vec![(region, values)]
                 }
             })),
-            (Some(Part::Chunks(cells)), Route::Chunks(passing)) => {
-                Some(Read::Chunks(passing.find(self, &cells).await?))
+            (Some(CopyPart::Chunks(cells)), CopyRoute::Chunks(passing)) => {
+                Some(ReadPart::Chunks(passing.find(self, &cells).await?))
             }
             _ => None,
         })
@@ -195,10 +200,10 @@ impl<'a> Copying<'a> {
         self.source.read(self.from, &self.part_of_selection(region)).await
     }
 
-    async fn write(&self, part: Read) -> Result<Copied> {
+    async fn write(&self, part: ReadPart) -> Result<CopiedCounts> {
         let found = match part {
-            Read::Blocks(blocks) => {
-                let mut copied = Copied::default();
+            ReadPart::Blocks(blocks) => {
+                let mut copied = CopiedCounts::default();
                 for (region, values) in blocks {
                     let written = self.write_block(&region, values).await?;
                     copied.elements += written.elements;
@@ -206,9 +211,9 @@ impl<'a> Copying<'a> {
                 }
                 return Ok(copied);
             }
-            Read::Chunks(found) => found,
+            ReadPart::Chunks(found) => found,
         };
-        let mut copied = Copied { elements: found.elements, out_of_range: 0 };
+        let mut copied = CopiedCounts { elements: found.elements, out_of_range: 0 };
         self.writer.write_encoded(self.to, found.encoded).await?;
         for region in found.others {
             let values = self.read_block(&region).await?;
@@ -217,11 +222,11 @@ impl<'a> Copying<'a> {
         Ok(copied)
     }
 
-    async fn write_block(&self, region: &Region, values: Values) -> Result<Copied> {
+    async fn write_block(&self, region: &Region, values: Values) -> Result<CopiedCounts> {
         let (values, out_of_range) = self.prepared(region, values)?;
         let selected = Selection::slab(&region.start, &region.count);
         self.writer.write(self.to, &selected, &values).await?;
-        Ok(Copied { elements: values.len() as u64, out_of_range })
+        Ok(CopiedCounts { elements: values.len() as u64, out_of_range })
     }
 
     /// The values of a box of the result as they are written, and how many of them were out of range.

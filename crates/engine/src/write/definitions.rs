@@ -1,9 +1,9 @@
 //! The model as it is being edited, and what the format has accepted of it.
-use super::Writer;
-use super::target::Target;
+use super::DatasetWriter;
+use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
-use ncirrus_codec::{ChunkInfo, Element, NumberKind, NumberType, Registry, names};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
 use ncirrus_model::{
     Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, Model, Selection, Storage, TypeRef, VarId,
@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 /// The model as it is being edited, and what the format has accepted of it.
 #[derive(Debug)]
-pub(super) struct Definitions {
+pub(super) struct WriterDefinitions {
     /// As edited, current lengths of growing dimensions included.
     pub(super) model: Arc<Model>,
     /// The state that the format accepted last; `None` when that is `model`.
     accepted: Option<Arc<Model>>,
     /// Variables bound to codecs and conversions, made when first used.
-    pub(super) targets: HashMap<VarId, Arc<Target>>,
+    pub(super) targets: HashMap<VarId, Arc<WriteTarget>>,
     /// Variables that have data, whose storage cannot change any more.
     pub(super) written: HashSet<VarId>,
     /// How often the model was replaced, growth aside.
@@ -28,27 +28,27 @@ pub(super) struct Definitions {
 }
 
 /// The definitions as an edit found them.
-pub(super) struct Start {
+pub(super) struct EditStart {
     pub(super) model: Arc<Model>,
     version: u64,
 }
 
-impl Definitions {
+impl WriterDefinitions {
     /// Nothing is accepted yet beyond `model`.
     pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>) -> Self {
         Self { accepted: Some(Arc::clone(&model)), model, targets: HashMap::new(), written, version: 0 }
     }
 
     /// What an edit begins with.
-    pub(super) fn begin(&self) -> Start {
-        Start { model: Arc::clone(&self.model), version: self.version }
+    pub(super) fn begin(&self) -> EditStart {
+        EditStart { model: Arc::clone(&self.model), version: self.version }
     }
 
     /// Takes the model that became of `start`, with what grew meanwhile; a failure leaves the model as it is.
     ///
     /// # Errors
     /// `Invalid` when the edit touches how written data are stored, `Conflict` when what it began with was taken back.
-    pub(super) fn adopt(&mut self, start: &Start, mut edited: Model) -> Result<()> {
+    pub(super) fn adopt(&mut self, start: &EditStart, mut edited: Model) -> Result<()> {
         if start.version != self.version {
             let message = "the definitions were changed while they were edited: the edit is to be made again";
             return Err(Error::new(ErrorKind::Conflict, message));
@@ -152,7 +152,7 @@ impl Definitions {
 pub(super) fn translated(
     model: &Arc<Model>,
     abilities: &Abilities,
-    registry: &Registry,
+    registry: &CodecRegistry,
 ) -> Result<Arc<Model>> {
     let mut result = Arc::clone(model);
     for var in model.variables() {
@@ -172,7 +172,7 @@ pub(super) fn translated(
     Ok(result)
 }
 
-impl Writer {
+impl DatasetWriter {
     /// The model with the numbers that filters get from the chunks that they work on, once the format has chosen those.
     /// Variables that were there before keep what is recorded of them.
     ///
@@ -214,7 +214,7 @@ fn complete(
     model: &Model,
     variable: &Variable,
     encoding: &Encoding,
-    registry: &Registry,
+    registry: &CodecRegistry,
 ) -> Result<Vec<CodecSpec>> {
     let shape = encoding.grid.cell_shape(&vec![0; encoding.grid.rank()]).unwrap_or_default();
     let chunk = ChunkInfo { shape, element: element_of(&encoding.stored) };
@@ -240,7 +240,7 @@ fn chunk_of(model: &Model, variable: &Variable) -> ChunkInfo {
 }
 
 /// What codecs may know of a variable's elements.
-pub fn element_in(model: &Model, variable: &Variable) -> Element {
+pub fn element_in(model: &Model, variable: &Variable) -> DecodedElement {
     let byte_len = model.packed_len(variable.ty).and_then(|len| usize::try_from(len).ok());
     let atomic = match variable.ty {
         TypeRef::Atomic(atomic) => Some(atomic),
@@ -250,7 +250,7 @@ pub fn element_in(model: &Model, variable: &Variable) -> Element {
         Some(Atomic::Float | Atomic::Double) => NumberKind::Float,
         Some(Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64) => NumberKind::Signed,
         Some(Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64) => NumberKind::Unsigned,
-        Some(Atomic::Char | Atomic::String) | None => return Element::sized(byte_len),
+        Some(Atomic::Char | Atomic::String) | None => return DecodedElement::sized(byte_len),
     };
     let big_endian = match variable.endianness {
         Endianness::Native => cfg!(target_endian = "big"),
@@ -258,8 +258,8 @@ pub fn element_in(model: &Model, variable: &Variable) -> Element {
         Endianness::Big => true,
     };
     match byte_len {
-        Some(size) => Element::of(NumberType { kind, size, big_endian: big_endian && size > 1 }),
-        None => Element::sized(None),
+        Some(size) => DecodedElement::of(NumberType { kind, size, big_endian: big_endian && size > 1 }),
+        None => DecodedElement::sized(None),
     }
 }
 
@@ -267,7 +267,7 @@ fn in_space(
     spec: &CodecSpec,
     space: Option<CodecSpace>,
     chunk: &ChunkInfo,
-    registry: &Registry,
+    registry: &CodecRegistry,
 ) -> Result<CodecSpec> {
     let space = space.ok_or_else(|| {
         Error::unsupported(format!("the format stores no filters, and {} is asked for", spec.identifier()))

@@ -1,7 +1,7 @@
 //! Edits of definitions, one after the other. Whoever makes one runs the caller's code, which may look at the dataset,
 //! write to it and commit it: nothing that those need is held meanwhile.
-use super::definitions::Definitions;
-use super::{Writer, lock};
+use super::definitions::WriterDefinitions;
+use super::{DatasetWriter, lock};
 use futures_util::future::{Either, select};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::Model;
@@ -13,16 +13,16 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 
 /// Whose turn it is to edit.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct EditTurns {
     turn: AsyncMutex<()>,
     /// The thread that runs a caller's code now.
     editor: Mutex<Option<ThreadId>>,
 }
 
 /// The caller's code is run by a thread as long as this lives.
-struct Editing<'a>(&'a Turns);
+struct EditInProgress<'a>(&'a EditTurns);
 
-impl Writer {
+impl DatasetWriter {
     /// Changes the model: adds, renames and removes groups, dimensions, types and variables, sets attributes. Several
     /// edits cost no more than one: the format looks at them before the next data or the next commit, and what it
     /// cannot hold is an error there, which takes back all edits since it looked last.
@@ -40,7 +40,7 @@ impl Writer {
         let start = self.redefinable()?.begin();
         let mut edited = Model::clone(&start.model);
         let answer = {
-            let _editing = Editing::new(&self.turns);
+            let _editing = EditInProgress::new(&self.turns);
             change(&mut edited)?
         };
         let _alone = self.gate.write().await;
@@ -55,7 +55,7 @@ impl Writer {
     }
 
     /// The definitions, if the format lets them change now.
-    fn redefinable(&self) -> Result<MutexGuard<'_, Definitions>> {
+    fn redefinable(&self) -> Result<MutexGuard<'_, WriterDefinitions>> {
         let definitions = self.definitions();
         if !self.abilities.redefine && !definitions.written.is_empty() {
             return Err(Error::unsupported("the format cannot change definitions after data were written"));
@@ -83,14 +83,14 @@ impl Writer {
     }
 }
 
-impl<'a> Editing<'a> {
-    fn new(turns: &'a Turns) -> Self {
+impl<'a> EditInProgress<'a> {
+    fn new(turns: &'a EditTurns) -> Self {
         *lock(&turns.editor) = Some(thread::current().id());
         Self(turns)
     }
 }
 
-impl Drop for Editing<'_> {
+impl Drop for EditInProgress<'_> {
     fn drop(&mut self) {
         *lock(&self.0.editor) = None;
     }

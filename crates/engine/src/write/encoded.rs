@@ -1,11 +1,11 @@
 //! Chunks that are stored as somebody else encoded them.
-use super::Writer;
-use super::rivals::Guarded;
-use super::stage::{Held, Key};
-use super::store::Late;
-use super::target::Target;
+use super::DatasetWriter;
+use super::rivals::ConditionalPuts;
+use super::stage::{ChunkKey, ChunkLock};
+use super::store::DeferredPuts;
+use super::target::WriteTarget;
 use bytes::Bytes;
-use ncirrus_layout::{Cells, Edge, Error, Result, Work};
+use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
 use ncirrus_model::{CodecSpace, FillValue, Model, Selection, VarId};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct EncodedChunk {
 /// Chunks that are stored at once.
 const WINDOW: usize = 1024;
 
-impl Writer {
+impl DatasetWriter {
     /// Stores chunks of a variable as they are: the caller vouches that the variable's codecs decode them. What was
     /// written of these cells before is replaced. The variable does not grow: each cell has elements inside of it.
     ///
@@ -40,17 +40,17 @@ impl Writer {
         self.check_encoded(&target, &model, &chunks)?;
         drop(model);
         self.definitions().written.insert(var);
-        let mut guarded = Guarded::new(self);
+        let mut guarded = ConditionalPuts::new(self);
         let written = self.write_encoded_windows(&target, chunks, &mut guarded).await;
-        let landed = guarded.landed().await;
+        let landed = guarded.drained().await;
         written.and(landed)
     }
 
     async fn write_encoded_windows<'a>(
         &'a self,
-        target: &Target,
+        target: &WriteTarget,
         chunks: Vec<EncodedChunk>,
-        guarded: &mut Guarded<'a>,
+        guarded: &mut ConditionalPuts<'a>,
     ) -> Result<()> {
         let mut chunks = chunks.into_iter().peekable();
         while chunks.peek().is_some() {
@@ -62,20 +62,20 @@ impl Writer {
 
     async fn write_encoded_window<'a>(
         &'a self,
-        target: &Target,
+        target: &WriteTarget,
         chunks: Vec<EncodedChunk>,
-        guarded: &mut Guarded<'a>,
+        guarded: &mut ConditionalPuts<'a>,
     ) -> Result<()> {
-        let mut cells = Cells::new(target.encoding.grid.rank());
-        let mut jobs: Vec<(EncodedChunk, Held)> = Vec::with_capacity(chunks.len());
+        let mut cells = CellList::new(target.encoding.grid.rank());
+        let mut jobs: Vec<(EncodedChunk, ChunkLock)> = Vec::with_capacity(chunks.len());
         for chunk in chunks {
             cells.push(&chunk.cell);
-            let held = self.stage.lock(Key { var: target.var, cell: chunk.cell.clone() }).await;
+            let held = self.stage.lock(ChunkKey { var: target.var, cell: chunk.cell.clone() }).await;
             jobs.push((chunk, held));
         }
-        let work = [Work { var: target.var, cells }];
+        let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let late = Late::default();
+        let late = DeferredPuts::default();
         let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
             let puts = self.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
             held.slot.clear();
@@ -85,8 +85,8 @@ impl Writer {
         done.and(put)
     }
 
-    fn check_encoded(&self, target: &Target, model: &Model, chunks: &[EncodedChunk]) -> Result<()> {
-        if target.element.is_none() || target.encoding.edge != Edge::Full {
+    fn check_encoded(&self, target: &WriteTarget, model: &Model, chunks: &[EncodedChunk]) -> Result<()> {
+        if target.element.is_none() || target.encoding.edge != EdgeChunks::Full {
             let message = "chunks of this variable cannot be stored as they are";
             return Err(Error::unsupported(message).at_path(target.path.clone()));
         }
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Whether the format can store which codecs were skipped.
-    pub(super) fn takes_mask(&self, target: &Target, mask: u32) -> bool {
+    pub(super) fn takes_mask(&self, target: &WriteTarget, mask: u32) -> bool {
         let known = mask.checked_shr(u32::try_from(target.encoding.codecs.len()).unwrap_or(u32::MAX));
         mask == 0 || (self.abilities.codecs == Some(CodecSpace::Hdf5) && known.unwrap_or(0) == 0)
     }
@@ -141,7 +141,7 @@ impl Writer {
     ///
     /// # Errors
     /// What the format refuses.
-    pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<Target>> {
+    pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<WriteTarget>> {
         let _shared = self.gate.read().await;
         self.check_usable()?;
         self.define().await?;

@@ -3,10 +3,10 @@
 //! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
 //! or writes it again waits, too.
 use super::lock;
-use super::put::{Output, bytes_of, change_object};
-use super::stage::Held;
+use super::put::{TargetStore, bytes_of, change_object};
+use super::stage::ChunkLock;
 use crate::session::{block_on, may_block};
-use ncirrus_layout::{Error, ErrorKind, Put, Result};
+use ncirrus_layout::{Error, ErrorKind, Result, StorePut};
 use ncirrus_model::VarId;
 use ncirrus_store::Store;
 use std::pin::pin;
@@ -18,10 +18,10 @@ use tokio::sync::{Notify, Semaphore};
 /// The changes under way of one writer. Dropping it begins no more of them, and waits for those that have begun: what
 /// comes to the same place next must not meet them.
 #[derive(Default)]
-pub(super) struct Flight(Arc<State>);
+pub(super) struct UploadQueue(Arc<QueueState>);
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     under_way: Mutex<UnderWay>,
     landed: Notify,
     /// Nothing more begins: there was a failure, or nobody waits any more.
@@ -37,20 +37,20 @@ struct UnderWay {
 }
 
 /// One change under way.
-struct Ticket {
-    state: Arc<State>,
+struct InFlightPut {
+    state: Arc<QueueState>,
     var: VarId,
     bytes: usize,
     is_done: bool,
 }
 
-impl Flight {
+impl UploadQueue {
     /// Begins the changes of a locked cell, one after the other.
     ///
     /// # Errors
     /// When the network cannot be started. What the store fails with is told by [`failure`](Self::failure).
-    pub(super) fn begin(&self, output: &Output, puts: Vec<Put>, held: Held) -> Result<()> {
-        let ticket = Ticket::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
+    pub(super) fn begin(&self, output: &TargetStore, puts: Vec<StorePut>, held: ChunkLock) -> Result<()> {
+        let ticket = InFlightPut::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
         // Nothing of the session may be part of it: the last of it cannot end on a thread of its own network.
         let (store, turns) = (Arc::clone(output.store()), output.turns());
         output.network()?.spawn(async move {
@@ -67,7 +67,7 @@ impl Flight {
     }
 
     /// Waits until nothing is under way.
-    pub(super) async fn landed(&self) {
+    pub(super) async fn drained(&self) {
         self.until(|under_way| under_way.changes == 0).await;
     }
 
@@ -93,17 +93,17 @@ impl Flight {
     }
 }
 
-impl Drop for Flight {
+impl Drop for UploadQueue {
     fn drop(&mut self) {
         self.end();
         if may_block() || Handle::try_current().is_err() {
-            block_on(self.landed());
+            block_on(self.drained());
         }
     }
 }
 
-impl Ticket {
-    fn new(state: &Arc<State>, var: VarId, bytes: usize) -> Self {
+impl InFlightPut {
+    fn new(state: &Arc<QueueState>, var: VarId, bytes: usize) -> Self {
         let mut under_way = lock(&state.under_way);
         under_way.changes += 1;
         under_way.bytes += bytes;
@@ -113,7 +113,7 @@ impl Ticket {
 
     /// Carries out changes, each when it is its turn among all requests to the store. A failure is known before the turn
     /// is over: nobody else begins.
-    async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<Put>) {
+    async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<StorePut>) {
         for put in puts {
             let _turn = turns.acquire().await;
             if self.state.ended.load(Ordering::Acquire) {
@@ -130,7 +130,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for InFlightPut {
     fn drop(&mut self) {
         if !self.is_done {
             let message = "a change was abandoned half-way";
@@ -144,7 +144,7 @@ impl Drop for Ticket {
     }
 }
 
-impl State {
+impl QueueState {
     fn fail(&self, var: VarId, error: Error) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             *lock(&self.failure) = Some((var, error));

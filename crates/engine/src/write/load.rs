@@ -1,17 +1,17 @@
 //! Cells as they are in the store: for completing partly written ones, and for reading back.
 use super::cells::to_index;
-use super::stage::Contents;
-use super::target::Target;
-use super::{Writer, lock};
+use super::stage::DirtyContents;
+use super::target::WriteTarget;
+use super::{DatasetWriter, lock};
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_codec::Scratch;
-use ncirrus_layout::{Blob, Cells, ChunkRef, Error, Location, Result, StoredType, Tag, Want};
+use ncirrus_codec::CodecScratch;
+use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Tag, Want};
 use ncirrus_model::{Model, Values};
 
 /// Where a cell is, and its bytes once they are at hand.
 #[derive(Debug, Clone)]
-pub(super) enum Stored {
+pub(super) enum StoredChunk {
     /// Never written.
     Absent,
     /// In a local store; whoever needs it reads it.
@@ -22,7 +22,7 @@ pub(super) enum Stored {
     Values(Values),
 }
 
-impl Stored {
+impl StoredChunk {
     /// Bytes held.
     pub(super) fn byte_len(&self) -> usize {
         match self {
@@ -41,9 +41,9 @@ impl Stored {
     }
 }
 
-impl Writer {
+impl DatasetWriter {
     /// Finds cells; those in remote stores are fetched, many at once.
-    pub(super) async fn find(&self, target: &Target, cells: Cells) -> Result<Vec<Stored>> {
+    pub(super) async fn find(&self, target: &WriteTarget, cells: CellList) -> Result<Vec<StoredChunk>> {
         if cells.is_empty() {
             return Ok(Vec::new());
         }
@@ -60,17 +60,24 @@ impl Writer {
     }
 
     /// Follows the references that stand in cells.
-    async fn follow(&self, target: &Target, cells: &Cells, found: Vec<Stored>) -> Result<Vec<Stored>> {
+    async fn follow(
+        &self,
+        target: &WriteTarget,
+        cells: &CellList,
+        found: Vec<StoredChunk>,
+    ) -> Result<Vec<StoredChunk>> {
         let Some(resolver) = lock(&self.placer).resolver(target.var) else { return Ok(found) };
         let (array, limits) = (self.model().shape(target.var), &self.session.shared.limits);
         let mut followed = Vec::with_capacity(found.len());
         for (cell, stored) in cells.iter().zip(found) {
             let mut bytes = Vec::new();
             let (raw, mask) = match &stored {
-                Stored::Bytes(bytes, mask, _) => (bytes.as_ref(), *mask),
-                Stored::There(found) if self.read_local(found, &mut bytes)? => (bytes.as_slice(), found.mask),
+                StoredChunk::Bytes(bytes, mask, _) => (bytes.as_ref(), *mask),
+                StoredChunk::There(found) if self.read_local(found, &mut bytes)? => {
+                    (bytes.as_slice(), found.mask)
+                }
                 _ => {
-                    followed.push(Stored::Absent);
+                    followed.push(StoredChunk::Absent);
                     continue;
                 }
             };
@@ -79,14 +86,14 @@ impl Writer {
             let shape = target.stored_shape(cell, &array)?;
             let count = shape.iter().product();
             let values = self.drive(|view, _| resolver.resolve(view, &raw, count)).await.map_err(located)?;
-            followed.push(Stored::Values(target.unclip_values(cell, &shape, values)?));
+            followed.push(StoredChunk::Values(target.unclip_values(cell, &shape, values)?));
         }
         Ok(followed)
     }
 
-    async fn fetch(&self, found: Vec<ChunkRef>) -> Result<Vec<Stored>> {
+    async fn fetch(&self, found: Vec<ChunkRef>) -> Result<Vec<StoredChunk>> {
         let most = self.store.facts().concurrency.max(1);
-        let mut stored: Vec<Stored> = found.into_iter().map(at_hand).collect();
+        let mut stored: Vec<StoredChunk> = found.into_iter().map(at_hand).collect();
         let requests: Vec<_> =
             stored.iter().enumerate().filter_map(|(at, stored)| request(at, stored)).collect();
         let (mut waiting, mut under_way) = (requests.into_iter(), FuturesUnordered::new());
@@ -102,30 +109,33 @@ impl Writer {
             let blob = blob?;
             let slot =
                 stored.get_mut(at).ok_or_else(|| Error::internal(format!("no chunk {at} was asked for")))?;
-            let there = |blob: Blob| Stored::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag));
-            *slot = blob.map_or(Stored::Absent, there);
+            let there =
+                |blob: ObjectBytes| StoredChunk::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag));
+            *slot = blob.map_or(StoredChunk::Absent, there);
         }
     }
 
     /// The elements of a whole cell, fill where nothing was written.
     pub(super) fn load(
         &self,
-        (target, model): (&Target, &Model),
+        (target, model): (&WriteTarget, &Model),
         cell: &[u64],
-        stored: &Stored,
-        (encoded, scratch): (&mut Vec<u8>, &mut Scratch),
-    ) -> Result<Contents> {
+        stored: &StoredChunk,
+        (encoded, scratch): (&mut Vec<u8>, &mut CodecScratch),
+    ) -> Result<DirtyContents> {
         let array = model.shape(target.var);
         let limits = &self.session.shared.limits;
-        let decode = |raw: &[u8], mask: u32, scratch: &mut Scratch| {
+        let decode = |raw: &[u8], mask: u32, scratch: &mut CodecScratch| {
             let contents = target.decode(model, cell, &array, (raw, mask), limits, scratch);
             contents.map_err(|error| target.located(error, cell))
         };
         match stored {
-            Stored::Bytes(bytes, mask, _) => decode(bytes, *mask, scratch),
-            Stored::There(found) if self.read_local(found, encoded)? => decode(encoded, found.mask, scratch),
-            Stored::Values(values) => Ok(Contents::Values(values.clone())),
-            Stored::There(_) | Stored::Absent => target.blank(&target.cell_shape(cell)?),
+            StoredChunk::Bytes(bytes, mask, _) => decode(bytes, *mask, scratch),
+            StoredChunk::There(found) if self.read_local(found, encoded)? => {
+                decode(encoded, found.mask, scratch)
+            }
+            StoredChunk::Values(values) => Ok(DirtyContents::Values(values.clone())),
+            StoredChunk::There(_) | StoredChunk::Absent => target.blank(&target.cell_shape(cell)?),
         }
     }
 
@@ -149,16 +159,16 @@ impl Writer {
     }
 }
 
-fn at_hand(found: ChunkRef) -> Stored {
+fn at_hand(found: ChunkRef) -> StoredChunk {
     match found.location {
-        Location::Absent => Stored::Absent,
-        Location::Inline(bytes) => Stored::Bytes(bytes, found.mask, None),
-        Location::Bytes(..) | Location::Object(_) => Stored::There(found),
+        Location::Absent => StoredChunk::Absent,
+        Location::Inline(bytes) => StoredChunk::Bytes(bytes, found.mask, None),
+        Location::Bytes(..) | Location::Object(_) => StoredChunk::There(found),
     }
 }
 
-fn request(at: usize, stored: &Stored) -> Option<(usize, ncirrus_layout::ObjectId, Want, u32)> {
-    let Stored::There(found) = stored else { return None };
+fn request(at: usize, stored: &StoredChunk) -> Option<(usize, ncirrus_layout::ObjectId, Want, u32)> {
+    let StoredChunk::There(found) = stored else { return None };
     match &found.location {
         Location::Object(object) => Some((at, object.clone(), Want::All, found.mask)),
         Location::Bytes(object, range) => Some((at, object.clone(), Want::Range(range.clone()), found.mask)),
@@ -167,8 +177,8 @@ fn request(at: usize, stored: &Stored) -> Option<(usize, ncirrus_layout::ObjectI
 }
 
 /// Cells of the given coordinates.
-pub(super) fn cells_of<'a>(rank: usize, cells: impl Iterator<Item = &'a [u64]>) -> Cells {
-    let mut list = Cells::new(rank);
+pub(super) fn cells_of<'a>(rank: usize, cells: impl Iterator<Item = &'a [u64]>) -> CellList {
+    let mut list = CellList::new(rank);
     cells.for_each(|cell| list.push(cell));
     list
 }

@@ -1,10 +1,12 @@
 //! Carrying out changes of the store.
-use crate::session::Shared;
+use crate::session::SharedSession;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Phase, Put, Result, Tag, Want};
-use ncirrus_store::{LocalStore, Precondition, Store};
+use ncirrus_layout::{
+    Error, ErrorKind, Listing, ObjectBytes, ObjectId, PutPhase, Result, StorePut, Tag, Want,
+};
+use ncirrus_store::{LocalStore, PutCondition, Store};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -13,14 +15,14 @@ use tokio::task::JoinHandle;
 
 /// The store that is written to.
 #[derive(Clone)]
-pub(super) struct Output {
-    session: Arc<Shared>,
+pub(super) struct TargetStore {
+    session: Arc<SharedSession>,
     store: Arc<dyn Store>,
 }
 
-impl Output {
+impl TargetStore {
     /// Changes go to `store`.
-    pub(super) fn new(session: Arc<Shared>, store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(session: Arc<SharedSession>, store: Arc<dyn Store>) -> Self {
         Self { session, store }
     }
 
@@ -33,7 +35,7 @@ impl Output {
     ///
     /// # Errors
     /// The first failure; further changes are not begun then.
-    pub(super) async fn put_all(&self, puts: Vec<Put>) -> Result<()> {
+    pub(super) async fn put_all(&self, puts: Vec<StorePut>) -> Result<()> {
         if let Some(local) = self.local() {
             if puts.iter().all(is_of_object) {
                 return self.session.for_each(puts, usize::MAX, |put, _| put_locally(local, put));
@@ -48,7 +50,7 @@ impl Output {
         Ok(())
     }
 
-    async fn put_remotely(&self, puts: Vec<Put>) -> Result<()> {
+    async fn put_remotely(&self, puts: Vec<StorePut>) -> Result<()> {
         let most = self.store.facts().concurrency.max(1);
         let mut waiting = puts.into_iter();
         let mut under_way = FuturesUnordered::new();
@@ -67,7 +69,7 @@ impl Output {
         }
     }
 
-    fn spawn(&self, put: Put) -> Result<JoinHandle<Result<()>>> {
+    fn spawn(&self, put: StorePut) -> Result<JoinHandle<Result<()>>> {
         let (store, turns) = (Arc::clone(&self.store), self.turns());
         Ok(self.network()?.spawn(async move {
             let _turn = turns.acquire().await;
@@ -94,11 +96,11 @@ impl Output {
     }
 
     /// Changes of whole trees on stores that know only objects.
-    async fn change_tree(&self, put: Put) -> Result<()> {
+    async fn change_tree(&self, put: StorePut) -> Result<()> {
         match put {
-            Put::DeleteTree { prefix } => self.delete_below(&prefix).await,
-            Put::CopyTree { from, to } => self.copy_below(&from, &to).await,
-            Put::RenameTree { from, to } => {
+            StorePut::DeleteTree { prefix } => self.delete_below(&prefix).await,
+            StorePut::CopyTree { from, to } => self.copy_below(&from, &to).await,
+            StorePut::RenameTree { from, to } => {
                 self.copy_below(&from, &to).await?;
                 self.delete_below(&from).await
             }
@@ -110,7 +112,7 @@ impl Output {
     ///
     /// # Errors
     /// `Conflict` when it is in another; what the store fails with.
-    pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: Precondition) -> Result<Tag> {
+    pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
         let (store, turns, at) = (Arc::clone(&self.store), self.turns(), object.clone());
         let put = self.network()?.spawn(async move {
             let _turn = turns.acquire().await;
@@ -124,7 +126,7 @@ impl Output {
     ///
     /// # Errors
     /// What the store fails with.
-    pub(super) async fn get(&self, object: &ObjectId) -> Result<Option<Blob>> {
+    pub(super) async fn get(&self, object: &ObjectId) -> Result<Option<ObjectBytes>> {
         self.session.network.fetch(&self.store, object.clone(), Want::All)?.await
     }
 
@@ -136,12 +138,14 @@ impl Output {
         let (store, probe) = (Arc::clone(&self.store), probe.clone());
         async move {
             // In the words of Amazon, Google and Azure at once: a tag and a version that no object has.
-            let never = Precondition::Matches(Tag::new("\"0\"\n1"));
+            let never = PutCondition::Matches(Tag::new("\"0\"\n1"));
             match store.put(&probe, Bytes::new(), never).await {
                 Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
                 Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
                 Err(error) => Err(error.at_object(&probe)),
-                Ok(_) => change_object(store.as_ref(), Put::Delete { object: probe }).await.map(|()| false),
+                Ok(_) => {
+                    change_object(store.as_ref(), StorePut::Delete { object: probe }).await.map(|()| false)
+                }
             }
         }
     }
@@ -182,7 +186,7 @@ impl Output {
             let Some(copy) = moved(&object, from, to) else { continue };
             let request = self.session.network.fetch(&self.store, object, Want::All)?;
             if let Some(blob) = request.await? {
-                self.put_remotely(vec![Put::Object { object: copy, body: blob.bytes }]).await?;
+                self.put_remotely(vec![StorePut::Object { object: copy, body: blob.bytes }]).await?;
             }
         }
         Ok(())
@@ -210,7 +214,7 @@ impl Output {
     ///
     /// # Errors
     /// The first failure.
-    pub(super) async fn run_phase(&self, phase: Phase) -> Result<()> {
+    pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
         if !phase.rewrite {
             return self.put_all(phase.puts).await;
         }
@@ -231,14 +235,14 @@ impl Output {
 }
 
 /// Whether a change concerns one object as a whole.
-pub(super) fn is_of_object(put: &Put) -> bool {
-    matches!(put, Put::Object { .. } | Put::Delete { .. })
+pub(super) fn is_of_object(put: &StorePut) -> bool {
+    matches!(put, StorePut::Object { .. } | StorePut::Delete { .. })
 }
 
 /// Bytes that a change brings.
-pub(super) fn bytes_of(put: &Put) -> usize {
+pub(super) fn bytes_of(put: &StorePut) -> usize {
     match put {
-        Put::Object { body, .. } | Put::Patch { body, .. } => body.len(),
+        StorePut::Object { body, .. } | StorePut::Patch { body, .. } => body.len(),
         _ => 0,
     }
 }
@@ -247,13 +251,13 @@ pub(super) fn bytes_of(put: &Put) -> usize {
 ///
 /// # Errors
 /// What the store fails with.
-pub(super) async fn change_object(store: &dyn Store, put: Put) -> Result<()> {
+pub(super) async fn change_object(store: &dyn Store, put: StorePut) -> Result<()> {
     match put {
-        Put::Object { object, body } => {
-            let done = store.put(&object, body, Precondition::None).await;
+        StorePut::Object { object, body } => {
+            let done = store.put(&object, body, PutCondition::None).await;
             done.map(|_| ()).map_err(|error| error.at_object(&object))
         }
-        Put::Delete { object } => store.delete(&object).await.map_err(|error| error.at_object(&object)),
+        StorePut::Delete { object } => store.delete(&object).await.map_err(|error| error.at_object(&object)),
         other => Err(Error::unsupported(format!("{} on a remote store", name_of(&other)))),
     }
 }
@@ -262,16 +266,16 @@ pub(super) async fn change_object(store: &dyn Store, put: Put) -> Result<()> {
 ///
 /// # Errors
 /// What the store fails with.
-pub(super) fn put_locally(local: &dyn LocalStore, put: Put) -> Result<()> {
+pub(super) fn put_locally(local: &dyn LocalStore, put: StorePut) -> Result<()> {
     match put {
-        Put::Object { object, body } => local.put_bytes(&object, body, &Precondition::None).map(|_| ()),
-        Put::Patch { object, offset, body } => local.write_at(&object, offset, &body),
-        Put::Resize { object, len } => local.resize(&object, len),
-        Put::Move { object, from, to, len } => move_bytes(local, &object, (from, to, len)),
-        Put::Delete { object } => local.delete(&object),
-        Put::DeleteTree { prefix } => local.delete_tree(&prefix),
-        Put::CopyTree { from, to } => copy_tree(local, &from, &to),
-        Put::RenameTree { from, to } => local.rename(&from, &to),
+        StorePut::Object { object, body } => local.put_bytes(&object, body, &PutCondition::None).map(|_| ()),
+        StorePut::Patch { object, offset, body } => local.write_at(&object, offset, &body),
+        StorePut::Resize { object, len } => local.resize(&object, len),
+        StorePut::Move { object, from, to, len } => move_bytes(local, &object, (from, to, len)),
+        StorePut::Delete { object } => local.delete(&object),
+        StorePut::DeleteTree { prefix } => local.delete_tree(&prefix),
+        StorePut::CopyTree { from, to } => copy_tree(local, &from, &to),
+        StorePut::RenameTree { from, to } => local.rename(&from, &to),
     }
 }
 
@@ -292,7 +296,7 @@ fn copy_tree(local: &dyn LocalStore, from: &ObjectId, to: &ObjectId) -> Result<(
         let Some(copy) = moved(&object, from, to) else { continue };
         let mut body = Vec::new();
         if local.read_whole(&object, u64::MAX, &mut body)?.is_some() {
-            local.put_bytes(&copy, Bytes::from(body), &Precondition::None)?;
+            local.put_bytes(&copy, Bytes::from(body), &PutCondition::None)?;
         }
     }
     Ok(())
@@ -337,7 +341,7 @@ fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, 
 }
 
 /// Carries out changes of one object on a copy of it, which then takes its place.
-fn rewrite(local: &dyn LocalStore, puts: Vec<Put>, barrier: impl Fn() -> Result<()>) -> Result<()> {
+fn rewrite(local: &dyn LocalStore, puts: Vec<StorePut>, barrier: impl Fn() -> Result<()>) -> Result<()> {
     let Some(object) = puts.iter().find_map(|put| target_of(put).cloned()) else { return Ok(()) };
     let copy = ObjectId::new(object.store.clone(), format!("{}.rewritten", object.key()));
     let done = (|| {
@@ -368,40 +372,43 @@ fn copy_object(local: &dyn LocalStore, from: &ObjectId, to: &ObjectId) -> Result
     }
 }
 
-fn target_of(put: &Put) -> Option<&ObjectId> {
+fn target_of(put: &StorePut) -> Option<&ObjectId> {
     match put {
-        Put::Object { object, .. }
-        | Put::Patch { object, .. }
-        | Put::Resize { object, .. }
-        | Put::Move { object, .. } => Some(object),
-        Put::Delete { .. } | Put::DeleteTree { .. } | Put::CopyTree { .. } | Put::RenameTree { .. } => None,
+        StorePut::Object { object, .. }
+        | StorePut::Patch { object, .. }
+        | StorePut::Resize { object, .. }
+        | StorePut::Move { object, .. } => Some(object),
+        StorePut::Delete { .. }
+        | StorePut::DeleteTree { .. }
+        | StorePut::CopyTree { .. }
+        | StorePut::RenameTree { .. } => None,
     }
 }
 
-fn retarget(put: Put, from: &ObjectId, to: &ObjectId) -> Result<Put> {
+fn retarget(put: StorePut, from: &ObjectId, to: &ObjectId) -> Result<StorePut> {
     if target_of(&put) != Some(from) {
         return Err(Error::internal("a file is rewritten together with other changes"));
     }
     let object = to.clone();
     Ok(match put {
-        Put::Object { body, .. } => Put::Object { object, body },
-        Put::Patch { offset, body, .. } => Put::Patch { object, offset, body },
-        Put::Resize { len, .. } => Put::Resize { object, len },
-        Put::Move { from, to, len, .. } => Put::Move { object, from, to, len },
+        StorePut::Object { body, .. } => StorePut::Object { object, body },
+        StorePut::Patch { offset, body, .. } => StorePut::Patch { object, offset, body },
+        StorePut::Resize { len, .. } => StorePut::Resize { object, len },
+        StorePut::Move { from, to, len, .. } => StorePut::Move { object, from, to, len },
         other => other,
     })
 }
 
-fn name_of(put: &Put) -> &'static str {
+fn name_of(put: &StorePut) -> &'static str {
     match put {
-        Put::Object { .. } => "replacing an object",
-        Put::Patch { .. } => "writing at an offset",
-        Put::Resize { .. } => "cutting an object",
-        Put::Move { .. } => "moving bytes",
-        Put::Delete { .. } => "removing an object",
-        Put::DeleteTree { .. } => "removing a tree",
-        Put::CopyTree { .. } => "copying a tree",
-        Put::RenameTree { .. } => "renaming a tree",
+        StorePut::Object { .. } => "replacing an object",
+        StorePut::Patch { .. } => "writing at an offset",
+        StorePut::Resize { .. } => "cutting an object",
+        StorePut::Move { .. } => "moving bytes",
+        StorePut::Delete { .. } => "removing an object",
+        StorePut::DeleteTree { .. } => "removing a tree",
+        StorePut::CopyTree { .. } => "copying a tree",
+        StorePut::RenameTree { .. } => "renaming a tree",
     }
 }
 

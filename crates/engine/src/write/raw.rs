@@ -1,60 +1,65 @@
 //! Whole cells whose elements come from elsewhere, as they are stored.
-use super::Writer;
-use super::rivals::Guarded;
-use super::stage::{Held, Key};
-use super::store::Late;
-use super::target::Target;
-use ncirrus_layout::{Cells, Error, Result, Work};
+use super::DatasetWriter;
+use super::rivals::ConditionalPuts;
+use super::stage::{ChunkKey, ChunkLock};
+use super::store::DeferredPuts;
+use super::target::WriteTarget;
+use ncirrus_layout::{CellList, Error, PlacerWork, Result};
 use ncirrus_model::VarId;
 
 /// Puts all elements of one of several cells that are inside of the array into the elements of the whole cell.
-pub(super) type Elements<'a> = &'a (dyn Fn(usize, &mut [u8]) -> Result<()> + Sync);
+pub(super) type ElementFiller<'a> = &'a (dyn Fn(usize, &mut [u8]) -> Result<()> + Sync);
 
 /// A locked cell and its place in the list.
-struct Job {
+struct RawChunkTask {
     at: usize,
-    held: Held,
+    held: ChunkLock,
 }
 
-impl Writer {
+impl DatasetWriter {
     /// Encodes and stores whole cells of a variable. What was written of them before is replaced. The variable does not
     /// grow: each cell has elements inside of it.
     ///
     /// # Errors
     /// What `elements` fails with, `Unsupported` for elements of no fixed size, else what encoding or putting fails with.
-    pub(super) async fn write_cells(&self, var: VarId, cells: Cells, elements: Elements<'_>) -> Result<()> {
+    pub(super) async fn write_cells(
+        &self,
+        var: VarId,
+        cells: CellList,
+        elements: ElementFiller<'_>,
+    ) -> Result<()> {
         let _shared = self.gate.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, _) = self.target(var)?;
         self.definitions().written.insert(var);
-        let mut guarded = Guarded::new(self);
+        let mut guarded = ConditionalPuts::new(self);
         let written = self.write_locked_cells(&target, cells, elements, &mut guarded).await;
-        let landed = guarded.landed().await;
+        let landed = guarded.drained().await;
         written.and(landed)
     }
 
     async fn write_locked_cells<'a>(
         &'a self,
-        target: &Target,
-        cells: Cells,
-        elements: Elements<'_>,
-        guarded: &mut Guarded<'a>,
+        target: &WriteTarget,
+        cells: CellList,
+        elements: ElementFiller<'_>,
+        guarded: &mut ConditionalPuts<'a>,
     ) -> Result<()> {
         self.room(guarded).await?;
         let mut jobs = Vec::with_capacity(cells.len());
         for (at, cell) in cells.iter().enumerate() {
-            let key = Key { var: target.var, cell: cell.to_vec() };
-            jobs.push(Job { at, held: self.stage.lock(key).await });
+            let key = ChunkKey { var: target.var, cell: cell.to_vec() };
+            jobs.push(RawChunkTask { at, held: self.stage.lock(key).await });
         }
         let cost = target.cell_cost(cells.get(0));
         // The shape is looked at when the cells are locked: others may have made it longer before.
         let array = self.model().shape(target.var);
-        let work = [Work { var: target.var, cells }];
+        let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let late = Late::default();
+        let late = DeferredPuts::default();
         let done = self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
-            let Job { at, mut held } = job;
+            let RawChunkTask { at, mut held } = job;
             let cell = held.key.cell.clone();
             let shape = target.cell_shape(&cell)?;
             let element = target.element.ok_or_else(|| Error::unsupported("elements of no fixed size"))?;

@@ -1,23 +1,23 @@
 //! Reading what is being written: staged over placed over committed.
-use super::cells::{Part, Touched};
-use super::load::{Stored, cells_of, count_of};
-use super::rows::Gathered;
-use super::stage::{Contents, Held, Key};
-use super::target::Target;
-use super::{Writer, lock};
+use super::cells::{ChunkPart, ChunkSelection};
+use super::load::{StoredChunk, cells_of, count_of};
+use super::rows::GatheredValues;
+use super::stage::{ChunkKey, ChunkLock, DirtyContents};
+use super::target::WriteTarget;
+use super::{DatasetWriter, lock};
 use ncirrus_layout::{Error, ErrorKind, Result, StoredType};
 use ncirrus_model::{Model, Selection, Values, VarId};
 use std::sync::{Mutex, PoisonError};
 
 /// A cell that is read: locked, with what is staged or stored of it.
-struct Job {
+struct ChunkReadTask {
     at: usize,
-    part: Part,
-    held: Held,
-    stored: Option<Stored>,
+    part: ChunkPart,
+    held: ChunkLock,
+    stored: Option<StoredChunk>,
 }
 
-impl Writer {
+impl DatasetWriter {
     /// Reads the selected elements of a variable as they were written so far, by whichever thread.
     ///
     /// # Errors
@@ -42,9 +42,9 @@ impl Writer {
         }
         let count = count_of(selection.element_count()).map_err(located)?;
         let array = model.shape(var);
-        let touched = Touched::new(selection, &target.encoding.grid, &array, &target.growing);
+        let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
         let touched = touched.map_err(located)?;
-        let mut gathered = Gathered::new(&model, &target, count)?;
+        let mut gathered = GatheredValues::new(&model, &target, count)?;
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
             let window = self.window(&mut parts, |part| target.cell_cost(&part.cell));
@@ -64,18 +64,18 @@ impl Writer {
 
     async fn read_window(
         &self,
-        (target, model): (&Target, &Model),
-        touched: &Touched,
-        parts: Vec<Part>,
-        gathered: &mut Gathered,
+        (target, model): (&WriteTarget, &Model),
+        touched: &ChunkSelection,
+        parts: Vec<ChunkPart>,
+        gathered: &mut GatheredValues,
     ) -> Result<()> {
         let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
         let mut jobs = Vec::with_capacity(parts.len());
         for (at, part) in parts.into_iter().enumerate() {
-            let key = Key { var: target.var, cell: part.cell.clone() };
-            jobs.push(Job { at, part, held: self.stage.lock(key).await, stored: None });
+            let key = ChunkKey { var: target.var, cell: part.cell.clone() };
+            jobs.push(ChunkReadTask { at, part, held: self.stage.lock(key).await, stored: None });
         }
-        let mut unstaged: Vec<&mut Job> =
+        let mut unstaged: Vec<&mut ChunkReadTask> =
             jobs.iter_mut().filter(|job| job.held.slot.contents.is_none()).collect();
         let cells = unstaged.iter().map(|job| job.part.cell.as_slice());
         let found = self.find(target, cells_of(target.encoding.grid.rank(), cells)).await?;
@@ -84,7 +84,7 @@ impl Writer {
         }
         let loaded = Mutex::new(Vec::with_capacity(jobs.len()));
         self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
-            let contents: Option<Contents> = match &job.stored {
+            let contents: Option<DirtyContents> = match &job.stored {
                 None => None,
                 Some(stored) => {
                     let buffers = (&mut worker.encoded, &mut worker.scratch);

@@ -10,22 +10,24 @@
 mod guarded;
 mod merge;
 
-pub(super) use guarded::Guarded;
+pub(super) use guarded::ConditionalPuts;
 
-use super::body::Placed;
-use super::load::Stored;
+use super::body::PlacedChunk;
+use super::load::StoredChunk;
 use super::put::bytes_of;
-use super::stage::{Held, Key};
-use super::store::Late;
-use super::{Writer, lock};
+use super::stage::{ChunkKey, ChunkLock};
+use super::store::DeferredPuts;
+use super::{DatasetWriter, lock};
 use crate::dataset::Dataset;
-use crate::nesting::Nesting;
+use crate::nesting::ReadDepth;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use merge::{merge, with_mark};
-use ncirrus_layout::{Cells, Error, ErrorKind, ObjectId, Phase, Placer, Put, Result, Tag, Work};
+use merge::{merge, stamp_lease};
+use ncirrus_layout::{
+    CellList, Error, ErrorKind, ObjectId, Placer, PlacerWork, PutPhase, Result, StorePut, Tag,
+};
 use ncirrus_model::{Model, VarId};
-use ncirrus_store::Precondition;
+use ncirrus_store::PutCondition;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex};
@@ -33,12 +35,12 @@ use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
 /// What is known of the dataset as others may change it.
-pub(super) struct Rivals {
+pub(super) struct ConflictControl {
     /// An object that never is there.
     probe: ObjectId,
     /// Whether the caller answers for nobody else writing into the same chunks.
     aligned: bool,
-    known: Mutex<Known>,
+    known: Mutex<KnownState>,
     /// The state that this writer gave to the deciding document.
     claim: AsyncMutex<Option<Tag>>,
     /// Whether the store has conditional puts, once it was tried.
@@ -46,7 +48,7 @@ pub(super) struct Rivals {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownState {
     /// The document that decides; none while the dataset is not there for others.
     deciding: Option<ObjectId>,
     /// Documents as this writer read or put them.
@@ -56,16 +58,16 @@ struct Known {
 }
 
 /// What must be true of a chunk when it is replaced.
-enum Guard {
+enum PutGuard {
     /// Nothing: it is written wholly.
     Free,
     /// It is not there: it lies outside of what is committed.
     New,
     /// It is as it was when it was completed.
-    As(Stored),
+    As(StoredChunk),
 }
 
-impl Rivals {
+impl ConflictControl {
     /// Of a dataset that is not there yet.
     pub(super) fn of_new(root: &ObjectId) -> Self {
         Self {
@@ -89,17 +91,17 @@ impl Rivals {
     ) -> Result<Self> {
         let tag = |object: ObjectId| seen(&object).map(|tag| (object, tag));
         let seen: HashMap<ObjectId, Tag> = placer.documents().into_iter().filter_map(tag).collect();
-        let opened = dataset.context(Nesting::default()).snapshot;
+        let opened = dataset.context(ReadDepth::default()).snapshot;
         let is_other = |object: &ObjectId, tag: &Tag| opened.tag(object).is_some_and(|first| first != *tag);
         if let Some((object, _)) = seen.iter().find(|(object, tag)| is_other(object, tag)) {
             return Err(overtaken(object));
         }
-        let known = Known { deciding: placer.deciding(), seen, shapes: shapes(model) };
+        let known = KnownState { deciding: placer.commit_object(), seen, shapes: shapes(model) };
         let aligned = dataset.options().aligned;
         Ok(Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root()) })
     }
 
-    fn deciding(&self) -> Option<ObjectId> {
+    fn commit_object(&self) -> Option<ObjectId> {
         lock(&self.known).deciding.clone()
     }
 
@@ -112,11 +114,11 @@ impl Rivals {
     }
 
     /// Documents that go are absent from here on.
-    fn forget(&self, put: &Put) {
+    fn forget(&self, put: &StorePut) {
         let mut known = lock(&self.known);
         match put {
-            Put::Delete { object } => _ = known.seen.remove(object),
-            Put::DeleteTree { prefix } | Put::RenameTree { from: prefix, .. } => {
+            StorePut::Delete { object } => _ = known.seen.remove(object),
+            StorePut::DeleteTree { prefix } | StorePut::RenameTree { from: prefix, .. } => {
                 let below = format!("{}/", prefix.key());
                 known.seen.retain(|object, _| !object.key().starts_with(&below));
             }
@@ -130,15 +132,15 @@ impl Rivals {
     }
 }
 
-impl Writer {
+impl DatasetWriter {
     /// Whether others may change the dataset, too.
     pub(super) fn is_shared(&self) -> bool {
-        self.output.local().is_none() && self.rivals.deciding().is_some()
+        self.output.local().is_none() && self.rivals.commit_object().is_some()
     }
 
     /// From a commit on, the dataset is there for others.
     pub(super) fn shared_from_here(&self) {
-        let deciding = lock(&self.placer).deciding();
+        let deciding = lock(&self.placer).commit_object();
         let mut known = lock(&self.rivals.known);
         (known.deciding, known.shapes) = (deciding, shapes(&self.model()));
         if let Ok(mut claim) = self.rivals.claim.try_lock() {
@@ -177,7 +179,7 @@ impl Writer {
     }
 
     /// Tells other writers that this one changes what they read, unless one of them came first.
-    pub(super) async fn claim(&self) -> Result<()> {
+    pub(super) async fn acquire_lease(&self) -> Result<()> {
         if !self.is_shared() {
             return Ok(());
         }
@@ -187,15 +189,15 @@ impl Writer {
 
     async fn try_claim(&self) -> Result<()> {
         let mut claim = self.rivals.claim.lock().await;
-        let Some(deciding) = self.rivals.deciding() else { return Ok(()) };
+        let Some(deciding) = self.rivals.commit_object() else { return Ok(()) };
         if claim.is_some() || !self.has_conditions().await? {
             return Ok(());
         }
         let Some(seen) = self.rivals.seen(&deciding) else { return Ok(()) };
         let found = self.output.get(&deciding).await?.filter(|blob| blob.tag == seen);
         let Some(body) = found.map(|blob| blob.bytes) else { return Err(overtaken(&deciding)) };
-        let Some(body) = with_mark(&body, any_number()) else { return Ok(()) };
-        let put = self.output.put_when(&deciding, body, Precondition::Matches(seen)).await;
+        let Some(body) = stamp_lease(&body, any_number()) else { return Ok(()) };
+        let put = self.output.put_when(&deciding, body, PutCondition::Matches(seen)).await;
         let tag = put.map_err(|error| if is_conflict(&error) { overtaken(&deciding) } else { error })?;
         self.memo.forget(&deciding);
         self.rivals.saw(deciding, tag.clone());
@@ -206,19 +208,19 @@ impl Writer {
     /// Whether this writer told others first, and none of them came since; `None` when it did not have to.
     async fn is_first(&self) -> Result<Option<bool>> {
         let claim = self.rivals.claim.lock().await.clone();
-        let (Some(tag), Some(deciding)) = (claim, self.rivals.deciding()) else { return Ok(None) };
+        let (Some(tag), Some(deciding)) = (claim, self.rivals.commit_object()) else { return Ok(None) };
         // A phase of this writer may have put it since.
         let tag = self.rivals.seen(&deciding).unwrap_or(tag);
         Ok(Some(self.output.get(&deciding).await?.is_some_and(|blob| blob.tag == tag)))
     }
 
     /// Carries out a phase; documents only over what this writer knows of them.
-    pub(super) async fn run_phase(&self, phase: Phase) -> Result<()> {
+    pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
         if self.output.local().is_some() || phase.rewrite || !self.has_conditions().await? {
             return self.output.run_phase(phase).await;
         }
-        let (documents, others): (Vec<Put>, Vec<Put>) =
-            phase.puts.into_iter().partition(|put| matches!(put, Put::Object { .. }));
+        let (documents, others): (Vec<StorePut>, Vec<StorePut>) =
+            phase.puts.into_iter().partition(|put| matches!(put, StorePut::Object { .. }));
         self.check_keys(&documents)?;
         let puts = documents.into_iter().map(|put| self.put_document(put));
         stream::iter(puts).buffer_unordered(self.at_once()).try_collect::<()>().await?;
@@ -226,10 +228,10 @@ impl Writer {
         self.output.put_all(others).await
     }
 
-    async fn put_document(&self, put: Put) -> Result<()> {
-        let Put::Object { object, body } = put else { return Ok(()) };
-        let when = self.rivals.seen(&object).map_or(Precondition::Absent, Precondition::Matches);
-        let is_new = when == Precondition::Absent;
+    async fn put_document(&self, put: StorePut) -> Result<()> {
+        let StorePut::Object { object, body } = put else { return Ok(()) };
+        let when = self.rivals.seen(&object).map_or(PutCondition::Absent, PutCondition::Matches);
+        let is_new = when == PutCondition::Absent;
         let tag = match self.output.put_when(&object, body.clone(), when).await {
             Err(error) if is_conflict(&error) && is_new => {
                 self.put_over_leftover(&object, body, error).await?
@@ -247,19 +249,23 @@ impl Writer {
         if self.is_first().await? != Some(true) {
             return Err(conflict);
         }
-        let when = now.map_or(Precondition::Absent, Precondition::Matches);
+        let when = now.map_or(PutCondition::Absent, PutCondition::Matches);
         self.output.put_when(object, body, when).await
     }
 
     /// Begins to put encoded chunks, whose cells stay locked until they have landed.
-    pub(super) async fn put_cells<'a>(&'a self, late: Late, guarded: &mut Guarded<'a>) -> Result<()> {
+    pub(super) async fn put_cells<'a>(
+        &'a self,
+        late: DeferredPuts,
+        guarded: &mut ConditionalPuts<'a>,
+    ) -> Result<()> {
         let cells = late.into_inner();
         if cells.is_empty() {
             return Ok(());
         }
         if !self.is_shared() {
-            let (puts, held): (Vec<Vec<Put>>, Vec<Held>) = cells.into_iter().unzip();
-            let puts: Vec<Put> = puts.into_iter().flatten().collect();
+            let (puts, held): (Vec<Vec<StorePut>>, Vec<ChunkLock>) = cells.into_iter().unzip();
+            let puts: Vec<StorePut> = puts.into_iter().flatten().collect();
             self.forget(&puts);
             let done = self.to_the_end(self.output.put_all(puts)).await;
             drop(held);
@@ -271,10 +277,14 @@ impl Writer {
         guarded.begin().await
     }
 
-    async fn put_shared<'a>(&'a self, cells: Vec<(Vec<Put>, Held)>, guarded: &mut Guarded<'a>) -> Result<()> {
+    async fn put_shared<'a>(
+        &'a self,
+        cells: Vec<(Vec<StorePut>, ChunkLock)>,
+        guarded: &mut ConditionalPuts<'a>,
+    ) -> Result<()> {
         let model = self.model();
         if cells.iter().any(|(_, held)| !self.rivals.is_committed(held.key.var, &model.shape(held.key.var))) {
-            self.claim().await?;
+            self.acquire_lease().await?;
         }
         let mut checked = Vec::with_capacity(cells.len());
         for (puts, mut held) in cells {
@@ -282,12 +292,12 @@ impl Writer {
             checked.push((puts, held, guard));
         }
         // A chunk that is written wholly needs no condition.
-        let needs = checked.iter().find(|(.., guard)| !matches!(guard, Guard::Free));
+        let needs = checked.iter().find(|(.., guard)| !matches!(guard, PutGuard::Free));
         let conditions = match needs {
             Some(_) => self.has_conditions().await?,
             None => false,
         };
-        if let Some((_, held, _)) = checked.iter().find(|(.., guard)| matches!(guard, Guard::As(_)))
+        if let Some((_, held, _)) = checked.iter().find(|(.., guard)| matches!(guard, PutGuard::As(_)))
             && !conditions
             && !self.rivals.aligned
         {
@@ -295,39 +305,40 @@ impl Writer {
             return Err(target.located(unguarded(), &held.key.cell));
         }
         for (puts, held, guard) in checked {
-            let guard = if conditions { guard } else { Guard::Free };
+            let guard = if conditions { guard } else { PutGuard::Free };
             let bytes = puts.iter().map(bytes_of).sum();
             guarded.push(bytes, Box::pin(async move { self.put_cell(puts, &held.key, guard).await }));
         }
         Ok(())
     }
 
-    fn guard(&self, held: &mut Held) -> Result<Guard> {
+    fn guard(&self, held: &mut ChunkLock) -> Result<PutGuard> {
         let origin = held.slot.origin.take();
-        let Key { var, cell } = &held.key;
+        let ChunkKey { var, cell } = &held.key;
         let (target, _) = self.target(*var)?;
         let committed = lock(&self.rivals.known).shapes.get(var).cloned();
         let is_inside =
             |shape: Vec<u64>| cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some();
         Ok(match origin {
-            _ if !committed.is_some_and(is_inside) => Guard::New,
-            Some(stored) => Guard::As(stored),
-            None => Guard::Free,
+            _ if !committed.is_some_and(is_inside) => PutGuard::New,
+            Some(stored) => PutGuard::As(stored),
+            None => PutGuard::Free,
         })
     }
 
-    async fn put_cell(&self, mut puts: Vec<Put>, key: &Key, guard: Guard) -> Result<()> {
+    async fn put_cell(&self, mut puts: Vec<StorePut>, key: &ChunkKey, guard: PutGuard) -> Result<()> {
         self.check_keys(&puts)?;
         let (object, body) = match (puts.pop(), puts.is_empty()) {
-            (Some(Put::Object { object, body }), true) => (object, body),
+            (Some(StorePut::Object { object, body }), true) => (object, body),
             (put, _) => return self.output.put_all(puts.into_iter().chain(put).collect()).await,
         };
         let when = match &guard {
-            Guard::Free | Guard::As(Stored::There(_) | Stored::Values(_) | Stored::Bytes(.., None)) => {
-                Precondition::None
+            PutGuard::Free
+            | PutGuard::As(StoredChunk::There(_) | StoredChunk::Values(_) | StoredChunk::Bytes(.., None)) => {
+                PutCondition::None
             }
-            Guard::New | Guard::As(Stored::Absent) => Precondition::Absent,
-            Guard::As(Stored::Bytes(.., Some(tag))) => Precondition::Matches(tag.clone()),
+            PutGuard::New | PutGuard::As(StoredChunk::Absent) => PutCondition::Absent,
+            PutGuard::As(StoredChunk::Bytes(.., Some(tag))) => PutCondition::Matches(tag.clone()),
         };
         match self.output.put_when(&object, body.clone(), when).await {
             Err(error) if is_conflict(&error) => self.put_over(&object, body, key, &guard).await,
@@ -336,22 +347,22 @@ impl Writer {
     }
 
     /// Puts a chunk that somebody else changed meanwhile: what they changed is taken over.
-    async fn put_over(&self, object: &ObjectId, ours: Bytes, key: &Key, guard: &Guard) -> Result<()> {
+    async fn put_over(&self, object: &ObjectId, ours: Bytes, key: &ChunkKey, guard: &PutGuard) -> Result<()> {
         let mut last = overtaken(object);
         for attempt in 0..ATTEMPTS {
             // Read first, then asked: who comes first puts only after it told so, and so is not in what was read.
             let theirs = self.output.get(object).await?;
             if self.is_first().await? == Some(false) {
-                return Err(overtaken(&self.rivals.deciding().unwrap_or_else(|| object.clone())));
+                return Err(overtaken(&self.rivals.commit_object().unwrap_or_else(|| object.clone())));
             }
             let (body, when) = match (theirs, guard) {
-                (None, _) => (ours.clone(), Precondition::Absent),
-                (Some(theirs), Guard::As(base)) => {
+                (None, _) => (ours.clone(), PutCondition::Absent),
+                (Some(theirs), PutGuard::As(base)) => {
                     let merged = self.merged(key, base, &ours, &theirs.bytes).await?;
-                    (merged, Precondition::Matches(theirs.tag))
+                    (merged, PutCondition::Matches(theirs.tag))
                 }
                 // What a killed writer left is replaced.
-                (Some(theirs), _) => (ours.clone(), Precondition::Matches(theirs.tag)),
+                (Some(theirs), _) => (ours.clone(), PutCondition::Matches(theirs.tag)),
             };
             match self.output.put_when(object, body, when).await {
                 Err(error) if is_conflict(&error) => last = error,
@@ -363,35 +374,41 @@ impl Writer {
     }
 
     /// The elements that this writer changed, and all others as they are now.
-    async fn merged(&self, key: &Key, base: &Stored, ours: &Bytes, theirs: &Bytes) -> Result<Bytes> {
+    async fn merged(
+        &self,
+        key: &ChunkKey,
+        base: &StoredChunk,
+        ours: &Bytes,
+        theirs: &Bytes,
+    ) -> Result<Bytes> {
         let (target, model) = self.target(key.var)?;
-        let mut cells = Cells::new(key.cell.len());
+        let mut cells = CellList::new(key.cell.len());
         cells.push(&key.cell);
-        let work = [Work { var: key.var, cells }];
+        let work = [PlacerWork { var: key.var, cells }];
         let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
         let puts = self.session.shared.workers.with(|worker| {
-            let mut elements = |stored: &Stored| {
+            let mut elements = |stored: &StoredChunk| {
                 let buffers = (&mut worker.encoded, &mut worker.scratch);
                 self.load((&target, &model), &key.cell, stored, buffers)
             };
             let base = elements(base)?;
-            let ours = elements(&Stored::Bytes(ours.clone(), 0, None))?;
-            let theirs = elements(&Stored::Bytes(theirs.clone(), 0, None))?;
+            let ours = elements(&StoredChunk::Bytes(ours.clone(), 0, None))?;
+            let theirs = elements(&StoredChunk::Bytes(theirs.clone(), 0, None))?;
             let merged = merge(&base, &ours, theirs, target.element)?;
             let placed = self.store_contents((&target, &model), key, (&merged, None), &prepared, worker);
-            placed.map(Placed::into_puts)
+            placed.map(PlacedChunk::into_puts)
         })?;
         let body = puts.into_iter().find_map(|put| match put {
-            Put::Object { body, .. } => Some(body),
+            StorePut::Object { body, .. } => Some(body),
             _ => None,
         });
         body.ok_or_else(|| Error::internal("a chunk that is no object"))
     }
 
     /// Refuses keys that the store does not take.
-    fn check_keys(&self, puts: &[Put]) -> Result<()> {
+    fn check_keys(&self, puts: &[StorePut]) -> Result<()> {
         puts.iter().try_for_each(|put| match put {
-            Put::Object { object, .. } => self.check_key(object, object.key().len()),
+            StorePut::Object { object, .. } => self.check_key(object, object.key().len()),
             _ => Ok(()),
         })
     }
@@ -427,7 +444,7 @@ impl Writer {
     }
 }
 
-impl Rivals {
+impl ConflictControl {
     fn root(&self) -> ObjectId {
         let key = self.probe.key();
         let root = key.strip_suffix(PROBE).unwrap_or(key).trim_end_matches('/');

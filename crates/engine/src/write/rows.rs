@@ -1,29 +1,29 @@
 //! Moving picked elements between a write's values and cells.
 use super::boxes::for_each_run;
-use super::cells::{Part, Touched};
-use super::stage::Contents;
-use super::target::Target;
-use crate::convert::{self, Copier};
+use super::cells::{ChunkPart, ChunkSelection};
+use super::stage::DirtyContents;
+use super::target::WriteTarget;
+use crate::convert::{self, RowCopier};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, Values};
 use std::borrow::Cow;
 
 /// The values of one write, ready to be put into cells.
-pub(super) enum Data<'a> {
+pub(super) enum WriteData<'a> {
     /// Memory of the caller, swapped on the way where needed.
-    Native(&'a [u8], Copier),
+    Native(&'a [u8], RowCopier),
     /// Elements as they are stored.
     Stored(Vec<u8>),
     /// Elements without a fixed size.
     Values(Cow<'a, Values>),
 }
 
-impl<'a> Data<'a> {
+impl<'a> WriteData<'a> {
     /// Prepares the values of a write. Everything that cannot be stored is found here, before a cell is changed.
     ///
     /// # Errors
     /// `Invalid` naming the value that has no place in the stored type.
-    pub(super) fn new(model: &Model, target: &Target, values: &'a Values) -> Result<Self> {
+    pub(super) fn new(model: &Model, target: &WriteTarget, values: &'a Values) -> Result<Self> {
         target.check(model, values)?;
         if let (Some(copier), Some(native)) = (target.copier, values.as_bytes()) {
             return Ok(Self::Native(native, copier));
@@ -32,7 +32,7 @@ impl<'a> Data<'a> {
     }
 
     /// Values that are not stored as they lie in memory.
-    fn slow(model: &Model, target: &Target, values: Cow<'a, Values>) -> Result<Self> {
+    fn slow(model: &Model, target: &WriteTarget, values: Cow<'a, Values>) -> Result<Self> {
         let stored = &target.encoding.stored;
         let encode = || {
             let encoded = convert::encode(model, target.ty, stored, &values, 0..values.len());
@@ -51,7 +51,7 @@ impl<'a> Data<'a> {
     ///
     /// # Errors
     /// `Invalid` when the variable is of another type, or a number has no place in the stored type.
-    pub(super) fn native(model: &Model, target: &Target, ty: Atomic, native: &'a [u8]) -> Result<Self> {
+    pub(super) fn native(model: &Model, target: &WriteTarget, ty: Atomic, native: &'a [u8]) -> Result<Self> {
         if model.base_atomic(target.ty) != Some(ty) {
             let message = format!("values of type {} for a variable of another type", ty.name());
             return Err(Error::invalid(message).at_path(target.path.clone()));
@@ -67,8 +67,8 @@ impl<'a> Data<'a> {
     /// The stored elements of a cell, when they lie in one piece in the caller's memory.
     pub(super) fn piece(
         &self,
-        touched: &Touched,
-        part: &Part,
+        touched: &ChunkSelection,
+        part: &ChunkPart,
         shape: &[usize],
         element: usize,
     ) -> Option<&[u8]> {
@@ -99,7 +99,7 @@ impl<'a> Data<'a> {
     ) {
         let (from, copier) = match self {
             Self::Native(from, copier) => (*from, *copier),
-            Self::Stored(from) => (from.as_slice(), Copier::bytes(element)),
+            Self::Stored(from) => (from.as_slice(), RowCopier::bytes(element)),
             Self::Values(_) => return,
         };
         for_each_run(shape, start, count, |run| {
@@ -117,14 +117,14 @@ impl<'a> Data<'a> {
     /// `Internal` when cell and values do not belong together.
     pub(super) fn scatter(
         &self,
-        touched: &Touched,
-        part: &Part,
+        touched: &ChunkSelection,
+        part: &ChunkPart,
         shape: &[usize],
-        target: &Target,
-        contents: &mut Contents,
+        target: &WriteTarget,
+        contents: &mut DirtyContents,
     ) -> Result<()> {
         match (self, contents, target.element) {
-            (Self::Values(from), Contents::Values(to), None) => {
+            (Self::Values(from), DirtyContents::Values(to), None) => {
                 let (mut to_at, mut from_at) = (Vec::new(), Vec::new());
                 touched.runs(part, shape, &mut |run| {
                     run.pairs().for_each(|(inside, source)| {
@@ -134,7 +134,7 @@ impl<'a> Data<'a> {
                 });
                 convert::assign(to, &to_at, from, &from_at)
             }
-            (_, Contents::Bytes(bytes), Some(element)) => {
+            (_, DirtyContents::Bytes(bytes), Some(element)) => {
                 self.scatter_bytes(touched, part, shape, element, bytes);
                 Ok(())
             }
@@ -145,8 +145,8 @@ impl<'a> Data<'a> {
     /// As [`scatter`](Self::scatter), into the stored elements of a cell.
     pub(super) fn scatter_bytes(
         &self,
-        touched: &Touched,
-        part: &Part,
+        touched: &ChunkSelection,
+        part: &ChunkPart,
         shape: &[usize],
         element: usize,
         cell: &mut [u8],
@@ -184,21 +184,21 @@ impl<'a> Data<'a> {
 }
 
 /// What a read gives back, while it is put together from cells.
-pub(super) enum Gathered {
+pub(super) enum GatheredValues {
     /// Machine numbers, through a copier.
-    Native(Values, Copier),
+    Native(Values, RowCopier),
     /// Elements as they are stored, converted at the end.
     Stored(Vec<u8>),
     /// Elements without a fixed size.
     Values(Values),
 }
 
-impl Gathered {
+impl GatheredValues {
     /// Room for `count` elements.
     ///
     /// # Errors
     /// `Limit` when there are too many for this machine.
-    pub(super) fn new(model: &Model, target: &Target, count: usize) -> Result<Self> {
+    pub(super) fn new(model: &Model, target: &WriteTarget, count: usize) -> Result<Self> {
         Ok(match (target.copier, target.element) {
             (Some(copier), _) => Self::Native(convert::zeros(model, target.ty, count)?, copier),
             (None, Some(element)) => Self::Stored(vec![0; element.saturating_mul(count)]),
@@ -212,16 +212,16 @@ impl Gathered {
     /// `Internal` when cell and values do not belong together.
     pub(super) fn gather(
         &mut self,
-        touched: &Touched,
-        part: &Part,
+        touched: &ChunkSelection,
+        part: &ChunkPart,
         shape: &[usize],
-        target: &Target,
-        contents: &Contents,
+        target: &WriteTarget,
+        contents: &DirtyContents,
     ) -> Result<()> {
         let element = target.element.unwrap_or(0);
         let span = |at: usize| at * element..(at + 1) * element;
         match (self, contents) {
-            (Self::Native(values, copier), Contents::Bytes(cell)) => {
+            (Self::Native(values, copier), DirtyContents::Bytes(cell)) => {
                 let out = values.as_bytes_mut().ok_or_else(|| Error::internal("numbers without memory"))?;
                 touched.runs(part, shape, &mut |run| {
                     if run.is_row() {
@@ -234,11 +234,11 @@ impl Gathered {
                     });
                 });
             }
-            (Self::Stored(out), Contents::Bytes(cell)) => touched.runs(part, shape, &mut |run| {
+            (Self::Stored(out), DirtyContents::Bytes(cell)) => touched.runs(part, shape, &mut |run| {
                 run.pairs()
                     .for_each(|(inside, source)| out[span(source)].copy_from_slice(&cell[span(inside)]));
             }),
-            (Self::Values(out), Contents::Values(cell)) => {
+            (Self::Values(out), DirtyContents::Values(cell)) => {
                 let (mut to_at, mut from_at) = (Vec::new(), Vec::new());
                 touched.runs(part, shape, &mut |run| {
                     run.pairs().for_each(|(inside, source)| {
@@ -257,7 +257,7 @@ impl Gathered {
     ///
     /// # Errors
     /// What converting them fails with.
-    pub(super) fn finish(self, model: &Model, target: &Target, count: usize) -> Result<Values> {
+    pub(super) fn finish(self, model: &Model, target: &WriteTarget, count: usize) -> Result<Values> {
         match self {
             Self::Native(values, _) | Self::Values(values) => Ok(values),
             Self::Stored(bytes) => convert::decode(model, target.ty, &target.encoding.stored, &bytes, count)

@@ -1,6 +1,6 @@
 //! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
-use super::load::Stored;
-use super::target::Target;
+use super::load::StoredChunk;
+use super::target::WriteTarget;
 use ncirrus_model::{Values, VarId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// A cell of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct ChunkKey {
     /// The variable.
     pub(super) var: VarId,
     /// Coordinates of the cell.
@@ -18,14 +18,14 @@ pub(super) struct Key {
 
 /// What a staged cell holds: all elements of the whole cell, those outside the array too.
 #[derive(Debug, Clone)]
-pub(super) enum Contents {
+pub(super) enum DirtyContents {
     /// Elements as they are stored, before codecs.
     Bytes(Vec<u8>),
     /// Elements without a fixed size.
     Values(Values),
 }
 
-impl Contents {
+impl DirtyContents {
     /// Bytes held, roughly.
     fn cost(&self) -> usize {
         match self {
@@ -47,20 +47,22 @@ pub(super) fn cost_of(values: &Values) -> usize {
 
 /// What is staged of one cell; nothing while it is only locked.
 #[derive(Debug, Default)]
-pub(super) struct Slot {
+pub(super) struct DirtyChunk {
     /// The elements, not stored yet.
-    pub(super) contents: Option<Contents>,
+    pub(super) contents: Option<DirtyContents>,
     /// What was stored when the elements were completed with it, where others may change it meanwhile.
-    pub(super) origin: Option<Stored>,
+    pub(super) origin: Option<StoredChunk>,
     /// The elements as they were when they had come through lossy codecs, and had not been changed since.
     pub(super) kept: Option<Vec<u8>>,
 }
 
-impl Slot {
+impl DirtyChunk {
     /// Remembers the elements that were loaded, where encoding them again might change them.
-    pub(super) fn keep(&mut self, target: &Target, stored: &Stored, loaded: &Contents) {
+    pub(super) fn keep(&mut self, target: &WriteTarget, stored: &StoredChunk, loaded: &DirtyContents) {
         self.kept = match loaded {
-            Contents::Bytes(bytes) if stored.mask().is_some_and(|mask| target.care.has_changed(mask)) => {
+            DirtyContents::Bytes(bytes)
+                if stored.mask().is_some_and(|mask| target.care.has_changed(mask)) =>
+            {
                 Some(bytes.clone())
             }
             _ => None,
@@ -75,65 +77,66 @@ impl Slot {
 
 /// All staged cells.
 #[derive(Debug, Default)]
-pub(super) struct Stage {
-    state: Mutex<State>,
+pub(super) struct WriteBackCache {
+    state: Mutex<CacheState>,
     clock: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    cells: HashMap<Key, Entry>,
+struct CacheState {
+    cells: HashMap<ChunkKey, DirtyEntry>,
     held: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
-    slot: Arc<AsyncMutex<Slot>>,
+struct DirtyEntry {
+    slot: Arc<AsyncMutex<DirtyChunk>>,
     used: u64,
     cost: usize,
 }
 
 /// A locked cell. When it is let go, its share of the budget is counted anew and an empty slot vanishes.
 #[derive(Debug)]
-pub(super) struct Held {
-    stage: Arc<Stage>,
+pub(super) struct ChunkLock {
+    stage: Arc<WriteBackCache>,
     /// The cell.
-    pub(super) key: Key,
+    pub(super) key: ChunkKey,
     /// What is staged of it.
-    pub(super) slot: OwnedMutexGuard<Slot>,
+    pub(super) slot: OwnedMutexGuard<DirtyChunk>,
 }
 
-impl Stage {
+impl WriteBackCache {
     /// Locks a cell, whether or not it is staged. Cells are locked in ascending order, or with
     /// [`try_lock`](Self::try_lock), so that nobody waits for each other.
-    pub(super) async fn lock(self: &Arc<Self>, key: Key) -> Held {
+    pub(super) async fn lock(self: &Arc<Self>, key: ChunkKey) -> ChunkLock {
         loop {
-            let slot = Arc::clone(&self.state().cells.entry(key.clone()).or_insert_with(Entry::new).slot);
+            let slot =
+                Arc::clone(&self.state().cells.entry(key.clone()).or_insert_with(DirtyEntry::new).slot);
             let guard = Arc::clone(&slot).lock_owned().await;
             // Whoever held the lock before may have let the slot vanish.
             if self.is_current(&key, &slot) {
-                return Held { stage: Arc::clone(self), key, slot: guard };
+                return ChunkLock { stage: Arc::clone(self), key, slot: guard };
             }
         }
     }
 
     /// Locks a staged cell, unless somebody else holds it.
-    pub(super) fn try_lock(self: &Arc<Self>, key: Key) -> Option<Held> {
+    pub(super) fn try_lock(self: &Arc<Self>, key: ChunkKey) -> Option<ChunkLock> {
         let slot = Arc::clone(&self.state().cells.get(&key)?.slot);
         let guard = Arc::clone(&slot).try_lock_owned().ok()?;
-        self.is_current(&key, &slot).then(|| Held { stage: Arc::clone(self), key, slot: guard })
+        self.is_current(&key, &slot).then(|| ChunkLock { stage: Arc::clone(self), key, slot: guard })
     }
 
-    fn is_current(&self, key: &Key, slot: &Arc<AsyncMutex<Slot>>) -> bool {
+    fn is_current(&self, key: &ChunkKey, slot: &Arc<AsyncMutex<DirtyChunk>>) -> bool {
         self.state().cells.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.slot, slot))
     }
 
     /// The cells used longest ago whose removal would leave at most `target` bytes staged.
-    pub(super) fn oldest(&self, target: usize) -> Vec<Key> {
+    pub(super) fn oldest(&self, target: usize) -> Vec<ChunkKey> {
         let state = self.state();
         let mut excess = state.held.saturating_sub(target);
         let staged = state.cells.iter().filter(|(_, entry)| entry.cost > 0);
-        let mut ages: Vec<(u64, usize, &Key)> =
+        let mut ages: Vec<(u64, usize, &ChunkKey)> =
             staged.map(|(key, entry)| (entry.used, entry.cost, key)).collect();
         ages.sort_unstable();
         let mut keys = Vec::new();
@@ -148,19 +151,19 @@ impl Stage {
     }
 
     /// All staged cells in ascending order.
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(super) fn keys(&self) -> Vec<ChunkKey> {
         self.keys_of(|_| true)
     }
 
     /// As [`keys`](Self::keys), without those that somebody holds.
-    pub(super) fn free_keys(&self) -> Vec<Key> {
+    pub(super) fn free_keys(&self) -> Vec<ChunkKey> {
         self.keys_of(|entry| entry.slot.try_lock().is_ok())
     }
 
-    fn keys_of(&self, which: impl Fn(&Entry) -> bool) -> Vec<Key> {
+    fn keys_of(&self, which: impl Fn(&DirtyEntry) -> bool) -> Vec<ChunkKey> {
         let state = self.state();
         let cells = state.cells.iter().filter(|(_, entry)| which(entry));
-        let mut keys: Vec<Key> = cells.map(|(key, _)| key.clone()).collect();
+        let mut keys: Vec<ChunkKey> = cells.map(|(key, _)| key.clone()).collect();
         keys.sort_unstable();
         keys
     }
@@ -177,20 +180,20 @@ impl Stage {
         state.held = state.cells.values().map(|entry| entry.cost).sum();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CacheState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
+impl DirtyEntry {
     fn new() -> Self {
         Self { slot: Arc::default(), used: 0, cost: 0 }
     }
 }
 
-impl Drop for Held {
+impl Drop for ChunkLock {
     fn drop(&mut self) {
-        let origin = self.slot.origin.as_ref().map_or(0, Stored::byte_len);
+        let origin = self.slot.origin.as_ref().map_or(0, StoredChunk::byte_len);
         let origin = origin.saturating_add(self.slot.kept.as_ref().map_or(0, Vec::len));
         let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1).saturating_add(origin));
         let now = self.stage.clock.fetch_add(1, Ordering::Relaxed);

@@ -1,53 +1,53 @@
 //! From values to the store: whole cells at once, partly written ones by way of the stage.
-use super::cells::{Part, Touched};
-use super::load::{Stored, cells_of, count_of};
+use super::cells::{ChunkPart, ChunkSelection};
+use super::load::{StoredChunk, cells_of, count_of};
 use super::put::is_of_object;
-use super::rivals::Guarded;
-use super::rows::Data;
-use super::stage::{Held, Key};
-use super::target::Target;
-use super::{Writer, lock};
-use crate::session::Worker;
-use ncirrus_layout::{Error, Prepared, Put, Result, Work};
+use super::rivals::ConditionalPuts;
+use super::rows::WriteData;
+use super::stage::{ChunkKey, ChunkLock};
+use super::target::WriteTarget;
+use super::{DatasetWriter, lock};
+use crate::session::WorkerBuffers;
+use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result, StorePut};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::{Mutex, PoisonError};
 
 /// A touched cell, locked, and where it is when it must be completed first.
-struct Job {
-    part: Part,
-    held: Held,
-    stored: Option<Stored>,
+struct ChunkWriteTask {
+    part: ChunkPart,
+    held: ChunkLock,
+    stored: Option<StoredChunk>,
 }
 
 /// What one window of cells is written with.
-pub(super) struct Window<'a> {
-    pub(super) target: &'a Target,
+pub(super) struct WriteWindow<'a> {
+    pub(super) target: &'a WriteTarget,
     model: &'a Model,
     pub(super) array: Vec<u64>,
-    pub(super) data: &'a Data<'a>,
-    pub(super) touched: &'a Touched,
-    prepared: Prepared,
-    late: Late,
+    pub(super) data: &'a WriteData<'a>,
+    pub(super) touched: &'a ChunkSelection,
+    prepared: PreparedPlacement,
+    late: DeferredPuts,
 }
 
 /// Cells whose changes of the store cannot be carried out at once; they stay locked until these are.
 #[derive(Default)]
-pub(super) struct Late(Mutex<Vec<(Vec<Put>, Held)>>);
+pub(super) struct DeferredPuts(Mutex<Vec<(Vec<StorePut>, ChunkLock)>>);
 
-impl Late {
-    fn push(&self, puts: Vec<Put>, held: Held) {
+impl DeferredPuts {
+    fn push(&self, puts: Vec<StorePut>, held: ChunkLock) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((puts, held));
     }
 
     /// What was not carried out, and the cells that wait for it.
-    pub(super) fn into_inner(self) -> Vec<(Vec<Put>, Held)> {
+    pub(super) fn into_inner(self) -> Vec<(Vec<StorePut>, ChunkLock)> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Writer {
+impl DatasetWriter {
     /// Writes values, in row-major order of the selection, to the selected elements of a variable. Unlimited
     /// dimensions grow as needed. Values are of the variable's own type; [`crate::convert::cast`] makes them so.
     ///
@@ -55,7 +55,7 @@ impl Writer {
     /// `Invalid` when the selection does not fit the variable, the number or type of the values is another, or a value
     /// has no place in the stored type: nothing is changed then. Else what putting fails with.
     pub async fn write(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
-        let prepare = |model: &Model, target: &Target| Data::new(model, target, values);
+        let prepare = |model: &Model, target: &WriteTarget| WriteData::new(model, target, values);
         self.write_data(var, selection, values.len(), prepare).await
     }
 
@@ -81,7 +81,7 @@ impl Writer {
                 )));
             }
         };
-        let prepare = |model: &Model, target: &Target| Data::native(model, target, ty, native);
+        let prepare = |model: &Model, target: &WriteTarget| WriteData::native(model, target, ty, native);
         self.write_data(var, selection, count, prepare).await
     }
 
@@ -91,7 +91,7 @@ impl Writer {
         var: VarId,
         selection: &Selection,
         count: usize,
-        prepare: impl FnOnce(&Model, &Target) -> Result<Data<'a>>,
+        prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
         let _shared = self.gate.read().await;
         self.check_usable()?;
@@ -111,20 +111,20 @@ impl Writer {
         }
         let (target, model) = self.target(var)?;
         let array = model.shape(var);
-        let touched = Touched::new(selection, &target.encoding.grid, &array, &target.growing);
+        let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
         let touched = touched.map_err(located)?;
-        let mut guarded = Guarded::new(self);
+        let mut guarded = ConditionalPuts::new(self);
         let written = self.write_windows(&target, &data, &touched, &mut guarded).await;
-        let landed = guarded.landed().await;
+        let landed = guarded.drained().await;
         written.and(landed)
     }
 
     async fn write_windows<'a>(
         &'a self,
-        target: &Target,
-        data: &Data<'_>,
-        touched: &Touched,
-        guarded: &mut Guarded<'a>,
+        target: &WriteTarget,
+        data: &WriteData<'_>,
+        touched: &ChunkSelection,
+        guarded: &mut ConditionalPuts<'a>,
     ) -> Result<()> {
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
@@ -145,7 +145,7 @@ impl Writer {
 
     /// Bytes that a cell holds while its window is written. One that goes to the store at once holds none: what encoding
     /// it takes is the thread's, which there are few of. The fewer windows, the less threads wait for each other.
-    fn cost_of(&self, target: &Target, part: &Part) -> usize {
+    fn cost_of(&self, target: &WriteTarget, part: &ChunkPart) -> usize {
         match self.output.local() {
             Some(_) if part.whole && target.element.is_some() => 0,
             _ => target.cell_cost(&part.cell),
@@ -155,9 +155,9 @@ impl Writer {
     /// The next cells that fit the memory together; at least one.
     pub(super) fn window(
         &self,
-        parts: &mut Peekable<impl Iterator<Item = Part>>,
-        cost_of: impl Fn(&Part) -> usize,
-    ) -> Vec<Part> {
+        parts: &mut Peekable<impl Iterator<Item = ChunkPart>>,
+        cost_of: impl Fn(&ChunkPart) -> usize,
+    ) -> Vec<ChunkPart> {
         let (mut window, mut cost) = (Vec::new(), 0usize);
         while let Some(part) = parts.next_if(|part| {
             cost = cost.saturating_add(cost_of(part));
@@ -170,25 +170,25 @@ impl Writer {
 
     async fn write_window<'a>(
         &'a self,
-        (target, data, touched): (&Target, &Data<'_>, &Touched),
-        parts: Vec<Part>,
-        guarded: &mut Guarded<'a>,
+        (target, data, touched): (&WriteTarget, &WriteData<'_>, &ChunkSelection),
+        parts: Vec<ChunkPart>,
+        guarded: &mut ConditionalPuts<'a>,
     ) -> Result<()> {
         let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
         let mut jobs = Vec::with_capacity(parts.len());
         for part in parts {
-            let key = Key { var: target.var, cell: part.cell.clone() };
-            jobs.push(Job { part, held: self.stage.lock(key).await, stored: None });
+            let key = ChunkKey { var: target.var, cell: part.cell.clone() };
+            jobs.push(ChunkWriteTask { part, held: self.stage.lock(key).await, stored: None });
         }
         // The shape is looked at when the cells are locked: what others stored of them may have grown before.
         let model = &self.model();
         self.find_incomplete(target, &mut jobs).await?;
         let whole = jobs.iter().filter(|job| job.part.whole).map(|job| job.part.cell.as_slice());
         let cells = cells_of(target.encoding.grid.rank(), whole);
-        let work = [Work { var: target.var, cells }];
+        let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let (array, late) = (model.shape(target.var), Late::default());
-        let window = Window { target, model, array, data, touched, prepared, late };
+        let (array, late) = (model.shape(target.var), DeferredPuts::default());
+        let window = WriteWindow { target, model, array, data, touched, prepared, late };
         let shared = &self.session.shared;
         let done =
             shared.for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker));
@@ -197,9 +197,9 @@ impl Writer {
     }
 
     /// Looks up the cells that must be completed with what is stored of them.
-    async fn find_incomplete(&self, target: &Target, jobs: &mut [Job]) -> Result<()> {
-        let lacks = |job: &&mut Job| !job.part.whole && job.held.slot.contents.is_none();
-        let mut incomplete: Vec<&mut Job> = jobs.iter_mut().filter(lacks).collect();
+    async fn find_incomplete(&self, target: &WriteTarget, jobs: &mut [ChunkWriteTask]) -> Result<()> {
+        let lacks = |job: &&mut ChunkWriteTask| !job.part.whole && job.held.slot.contents.is_none();
+        let mut incomplete: Vec<&mut ChunkWriteTask> = jobs.iter_mut().filter(lacks).collect();
         let cells = incomplete.iter().map(|job| job.part.cell.as_slice());
         let found = self.find(target, cells_of(target.encoding.grid.rank(), cells)).await?;
         for (job, found) in incomplete.iter_mut().zip(found) {
@@ -208,8 +208,13 @@ impl Writer {
         Ok(())
     }
 
-    fn write_cell(&self, window: &Window<'_>, mut job: Job, worker: &mut Worker) -> Result<()> {
-        let Window { target, model, data, touched, .. } = window;
+    fn write_cell(
+        &self,
+        window: &WriteWindow<'_>,
+        mut job: ChunkWriteTask,
+        worker: &mut WorkerBuffers,
+    ) -> Result<()> {
+        let WriteWindow { target, model, data, touched, .. } = window;
         let cell = job.part.cell.clone();
         let located = |error: Error| target.located(error, &cell);
         let shape = target.cell_shape(&cell)?;
@@ -242,7 +247,7 @@ impl Writer {
 
     /// Carries out changes at once where the store can, else begins them, or keeps them for later where others have to
     /// be heeded; the cell stays locked until then.
-    pub(super) fn carry_out(&self, puts: Vec<Put>, held: Held, late: &Late) -> Result<()> {
+    pub(super) fn carry_out(&self, puts: Vec<StorePut>, held: ChunkLock, late: &DeferredPuts) -> Result<()> {
         let Some(local) = self.output.local() else {
             if self.is_shared() || !puts.iter().all(is_of_object) {
                 late.push(puts, held);
@@ -257,22 +262,22 @@ impl Writer {
     }
 
     /// Encodes and puts staged cells.
-    async fn flush<'a>(&'a self, cells: Vec<Held>, guarded: &mut Guarded<'a>) -> Result<()> {
+    async fn flush<'a>(&'a self, cells: Vec<ChunkLock>, guarded: &mut ConditionalPuts<'a>) -> Result<()> {
         let (mut work, mut targets) = (BTreeMap::new(), BTreeMap::new());
         for held in &cells {
             let var = held.key.var;
             let rank = held.key.cell.len();
-            work.entry(var).or_insert_with(|| ncirrus_layout::Cells::new(rank)).push(&held.key.cell);
+            work.entry(var).or_insert_with(|| ncirrus_layout::CellList::new(rank)).push(&held.key.cell);
             if let std::collections::btree_map::Entry::Vacant(vacant) = targets.entry(var) {
                 vacant.insert(self.target(var)?);
             }
         }
-        let work: Vec<Work> = work.into_iter().map(|(var, cells)| Work { var, cells }).collect();
+        let work: Vec<PlacerWork> = work.into_iter().map(|(var, cells)| PlacerWork { var, cells }).collect();
         let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
         let cost = targets
             .values()
             .flat_map(|(target, _)| work.iter().map(|work| target.cell_cost(work.cells.get(0))));
-        let (lanes, late) = (self.lanes(cost.max().unwrap_or(1)), Late::default());
+        let (lanes, late) = (self.lanes(cost.max().unwrap_or(1)), DeferredPuts::default());
         let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
@@ -293,7 +298,7 @@ impl Writer {
     }
 
     /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
-    pub(super) fn note_cut(&self, key: &Key, target: &Target, array: &[u64]) -> Result<()> {
+    pub(super) fn note_cut(&self, key: &ChunkKey, target: &WriteTarget, array: &[u64]) -> Result<()> {
         if self.abilities.sparse {
             return Ok(());
         }
@@ -309,7 +314,7 @@ impl Writer {
     }
 
     /// Puts the cells that were used longest ago, when more is staged than there is room for.
-    async fn shrink<'a>(&'a self, guarded: &mut Guarded<'a>) -> Result<()> {
+    async fn shrink<'a>(&'a self, guarded: &mut ConditionalPuts<'a>) -> Result<()> {
         let budget = self.stage_budget();
         if self.stage.held() <= budget {
             return Ok(());
@@ -323,7 +328,7 @@ impl Writer {
     /// Puts everything that is staged, and waits for everything that is under way.
     pub(super) async fn flush_all(&self) -> Result<()> {
         self.flush_cells(self.stage.keys()).await?;
-        self.landed().await
+        self.drained().await
     }
 
     /// Puts everything that is staged, while nobody else writes. In a dataset that is not there for others yet it is under
@@ -332,14 +337,18 @@ impl Writer {
         self.flush_cells(self.stage.free_keys()).await
     }
 
-    async fn flush_cells(&self, keys: Vec<Key>) -> Result<()> {
-        let mut guarded = Guarded::new(self);
+    async fn flush_cells(&self, keys: Vec<ChunkKey>) -> Result<()> {
+        let mut guarded = ConditionalPuts::new(self);
         let flushed = self.flush_windows(keys, &mut guarded).await;
-        let landed = guarded.landed().await;
+        let landed = guarded.drained().await;
         flushed.and(landed)
     }
 
-    async fn flush_windows<'a>(&'a self, keys: Vec<Key>, guarded: &mut Guarded<'a>) -> Result<()> {
+    async fn flush_windows<'a>(
+        &'a self,
+        keys: Vec<ChunkKey>,
+        guarded: &mut ConditionalPuts<'a>,
+    ) -> Result<()> {
         let mut keys = keys.into_iter().peekable();
         while keys.peek().is_some() {
             let (mut cells, mut cost) = (Vec::new(), 0usize);
@@ -358,7 +367,7 @@ impl Writer {
     ///
     /// # Errors
     /// When something of it failed.
-    pub(super) async fn room(&self, guarded: &mut Guarded<'_>) -> Result<()> {
+    pub(super) async fn room(&self, guarded: &mut ConditionalPuts<'_>) -> Result<()> {
         guarded.room(self.window_budget()).await?;
         self.flight.room(self.window_budget()).await;
         self.check_usable()
@@ -368,8 +377,8 @@ impl Writer {
     ///
     /// # Errors
     /// When something of it failed.
-    pub(super) async fn landed(&self) -> Result<()> {
-        self.flight.landed().await;
+    pub(super) async fn drained(&self) -> Result<()> {
+        self.flight.drained().await;
         self.check_usable()
     }
 }

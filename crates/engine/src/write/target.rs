@@ -1,18 +1,18 @@
 //! A variable as it is written: its encoding bound to codecs and conversions.
-use super::care::Care;
+use super::care::CodecNeeds;
 use super::cells::to_index;
-use super::stage::Contents;
-use crate::convert::{self, Copier};
+use super::stage::DirtyContents;
+use crate::convert::{self, RowCopier};
 use crate::decode::element_of;
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Registry, Scratch, names};
-use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Limits, Result, StoredType};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, names};
+use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Limits, Result, StoredType};
 use ncirrus_model::{CodecSpec, Model, Region, TypeRef, Values, VarId};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A variable as it is written.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct WriteTarget {
     /// The variable.
     pub(super) var: VarId,
     /// Its path, for messages.
@@ -26,19 +26,19 @@ pub(super) struct Target {
     /// Bytes of a stored element; `None` when elements are staged as values.
     pub(super) element: Option<usize>,
     /// For elements that are one number each.
-    pub(super) copier: Option<Copier>,
+    pub(super) copier: Option<RowCopier>,
     /// The codecs, with what follows from the variable.
     codecs: Vec<CodecSpec>,
     /// The codecs, when all cells have one shape.
     chain: Option<CodecChain>,
-    registry: Registry,
+    registry: CodecRegistry,
     /// One stored element of fill.
     fill: Vec<u8>,
     /// Codecs that want more than to be applied.
-    pub(super) care: Care,
+    pub(super) care: CodecNeeds,
 }
 
-impl Target {
+impl WriteTarget {
     /// Binds the encoding of a variable.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Target {
         model: &Model,
         var: VarId,
         encoding: Arc<Encoding>,
-        registry: &Registry,
+        registry: &CodecRegistry,
         limits: &Limits,
     ) -> Result<Self> {
         let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
@@ -66,14 +66,14 @@ impl Target {
             ty: variable.ty,
             growing: model.growing(var),
             element,
-            copier: Copier::new(model, variable.ty, &encoding.stored).filter(Copier::is_reversible),
+            copier: RowCopier::new(model, variable.ty, &encoding.stored).filter(RowCopier::is_reversible),
             chain: None,
             registry: registry.clone(),
             fill: fill.map_err(located)?,
             path: path.clone(),
             // netcdf-c codes szip by the lines of the variable (docs/spec/nczarr.md 11.5), and is read so.
             codecs: names::with_shape(&encoding.codecs, &model.shape(var)),
-            care: Care::new(&encoding),
+            care: CodecNeeds::new(&encoding),
             encoding,
         };
         if let ChunkGrid::Regular(shape) = &target.encoding.grid {
@@ -111,8 +111,8 @@ impl Target {
     /// The lengths of what is stored of a cell of an array of that shape.
     pub(super) fn stored_shape(&self, cell: &[u64], array: &[u64]) -> Result<Vec<usize>> {
         match self.encoding.edge {
-            Edge::Full => self.cell_shape(cell),
-            Edge::Clipped => {
+            EdgeChunks::Full => self.cell_shape(cell),
+            EdgeChunks::Clipped => {
                 let region = self.encoding.grid.clipped_region(cell, array);
                 let region = region.unwrap_or(Region { start: Vec::new(), count: vec![0; cell.len()] });
                 region.count.into_iter().map(to_index).collect()
@@ -127,15 +127,15 @@ impl Target {
     }
 
     /// A cell of nothing but fill.
-    pub(super) fn blank(&self, shape: &[usize]) -> Result<Contents> {
+    pub(super) fn blank(&self, shape: &[usize]) -> Result<DirtyContents> {
         let count: usize = shape.iter().product();
         Ok(match self.element {
             Some(element) => {
                 let mut bytes = vec![0; element.saturating_mul(count)];
                 self.fill_bytes(&mut bytes);
-                Contents::Bytes(bytes)
+                DirtyContents::Bytes(bytes)
             }
-            None => Contents::Values(self.encoding.fill.repeat(count)),
+            None => DirtyContents::Values(self.encoding.fill.repeat(count)),
         })
     }
 
@@ -162,8 +162,8 @@ impl Target {
         array: &[u64],
         (raw, mask): (&[u8], u32),
         limits: &Limits,
-        scratch: &mut Scratch,
-    ) -> Result<Contents> {
+        scratch: &mut CodecScratch,
+    ) -> Result<DirtyContents> {
         let shape = self.cell_shape(cell)?;
         let count: usize = shape.iter().product();
         let chain = self.chain(&shape)?;
@@ -171,15 +171,15 @@ impl Target {
             let limit = to_index(limits.chunk_bytes)?;
             let raw = chain.decode(raw, mask, limit, scratch).map_err(codec_error)?;
             let values = convert::decode(model, self.ty, &self.encoding.stored, &raw, count)?;
-            return Ok(Contents::Values(values));
+            return Ok(DirtyContents::Values(values));
         };
         let stored = self.stored_shape(cell, array)?;
         if stored == shape {
             let mut bytes = vec![0; element.saturating_mul(count)];
             match chain.decode_into(raw, mask, &mut bytes, scratch) {
-                Ok(_) => return Ok(Contents::Bytes(bytes)),
+                Ok(_) => return Ok(DirtyContents::Bytes(bytes)),
                 // A cell that was clipped when the array was shorter has fewer rows.
-                Err(CodecError::Short { .. }) if self.encoding.edge == Edge::Clipped => {}
+                Err(CodecError::Short { .. }) if self.encoding.edge == EdgeChunks::Clipped => {}
                 Err(error) => return Err(codec_error(error)),
             }
         }
@@ -199,7 +199,7 @@ impl Target {
     ) -> Result<Vec<u8>> {
         let chain = self.chain(&self.cell_shape(cell)?)?;
         let limit = to_index(limits.chunk_bytes)?;
-        let decoded = chain.decode(raw, mask, limit, &mut Scratch::default());
+        let decoded = chain.decode(raw, mask, limit, &mut CodecScratch::default());
         decoded.map_err(codec_error)
     }
 
@@ -225,8 +225,8 @@ impl Target {
         mut stored: Vec<usize>,
         bytes: &[u8],
         element: usize,
-    ) -> Result<Contents> {
-        let Contents::Bytes(mut whole) = self.blank(shape)? else {
+    ) -> Result<DirtyContents> {
+        let DirtyContents::Bytes(mut whole) = self.blank(shape)? else {
             return Err(Error::internal("elements of fixed size"));
         };
         // Of a scalar, which has no rows, all that follows is nothing.
@@ -241,7 +241,7 @@ impl Target {
                 to.copy_from_slice(from);
             }
         });
-        Ok(Contents::Bytes(whole))
+        Ok(DirtyContents::Bytes(whole))
     }
 
     /// The elements of the whole cell, of so many bytes each, cut to what is stored of it.

@@ -22,10 +22,10 @@ mod stores;
 
 use flat::FlatFormat;
 use map::{MapFormat, TestDriver, zlib};
-use stores::{Distant, Unplugged};
+use stores::{DistantStore, UnpluggedStore};
 
 /// What is written with and where to.
-pub(super) struct Place {
+pub(super) struct WritePlace {
     session: Session,
     memory: MemoryStore,
     store: Arc<dyn Store>,
@@ -36,13 +36,13 @@ fn session(memory: usize) -> Session {
     Session::builder().threads(4).memory(memory).build().unwrap()
 }
 
-fn place(flat: bool) -> Place {
+fn place(flat: bool) -> WritePlace {
     let memory = MemoryStore::new("memory://test");
     let format = MapFormat { flat, ..MapFormat::default() };
-    Place { session: session(1 << 20), store: memory.shared(), memory, format }
+    WritePlace { session: session(1 << 20), store: memory.shared(), memory, format }
 }
 
-impl Place {
+impl WritePlace {
     fn root(&self) -> ObjectId {
         self.memory.root().child("data")
     }
@@ -54,7 +54,7 @@ impl Place {
         }
     }
 
-    fn create(&self) -> Writer {
+    fn create(&self) -> DatasetWriter {
         let created = self.session.create(Arc::clone(&self.store), self.root(), self.writing());
         self.session.block_on(created).unwrap()
     }
@@ -74,7 +74,7 @@ impl Place {
     }
 
     /// Adds a variable on an unlimited dimension and fixed ones.
-    fn add(&self, writer: &Writer, name: &str, ty: Atomic, fixed: &[u64], filters: bool) -> VarId {
+    fn add(&self, writer: &DatasetWriter, name: &str, ty: Atomic, fixed: &[u64], filters: bool) -> VarId {
         let add = |model: &mut Model| {
             let root = model.root();
             let mut dims = Vec::new();
@@ -172,7 +172,7 @@ fn a_variable_without_fill_still_makes_the_file_long_enough() {
 
 #[test]
 fn a_cell_that_was_put_at_the_growing_edge_is_completed() {
-    let place = Place { session: session(16), ..place(true) };
+    let place = WritePlace { session: session(16), ..place(true) };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[2], false);
     for row in [0, 5, 13] {
@@ -247,7 +247,7 @@ fn strings_and_vlens_are_staged_as_values() {
 #[test]
 fn many_threads_write_parts_of_the_same_cells() {
     for (flat, memory) in [(false, 1 << 20), (true, 1 << 20), (false, 2048), (true, 2048)] {
-        let place = Place { session: session(memory), ..place(flat) };
+        let place = WritePlace { session: session(memory), ..place(flat) };
         let writer = place.create();
         let var = place.add(&writer, "v_big", Atomic::Int, &[64], !flat);
         std::thread::scope(|scope| {
@@ -295,7 +295,7 @@ fn a_variable_that_cannot_be_written_reads_as_it_was_committed() {
 #[test]
 fn rows_that_others_append_to_a_stored_cell_are_kept() {
     for _ in 0..100 {
-        let place = Place { session: session(1024), ..place(true) };
+        let place = WritePlace { session: session(1024), ..place(true) };
         let writer = place.create();
         let var = place.add(&writer, "v_big", Atomic::Int, &[64], false);
         let ready = std::sync::Barrier::new(8);
@@ -319,7 +319,7 @@ fn rows_that_others_append_to_a_stored_cell_are_kept() {
 
 #[test]
 fn more_than_the_budget_is_put_before_the_commit() {
-    let place = Place { session: session(4096), ..place(false) };
+    let place = WritePlace { session: session(4096), ..place(false) };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[30], true);
     for column in 0..30 {
@@ -337,7 +337,7 @@ fn more_than_the_budget_is_put_before_the_commit() {
 #[test]
 fn a_distant_store_is_written_and_read_back() {
     let near = place(false);
-    let place = Place { store: Arc::new(Distant(near.memory.clone())), ..near };
+    let place = WritePlace { store: Arc::new(DistantStore(near.memory.clone())), ..near };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[10], true);
     let values = Values::Int((0..100).collect());

@@ -336,10 +336,11 @@ fn metadata_larger_than_the_limit_are_refused() {
 
 #[test]
 fn encoded_metadata_are_decoded_by_the_engine() {
-    let info = ncirrus_codec::ChunkInfo { shape: vec![4], element: ncirrus_codec::Element::sized(Some(1)) };
+    let info =
+        ncirrus_codec::ChunkInfo { shape: vec![4], element: ncirrus_codec::DecodedElement::sized(Some(1)) };
     let codecs = vec![CodecSpec::v3("crc32c")];
-    let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
-    let (encoded, _) = chain.encode(b"data", &mut ncirrus_codec::Scratch::default()).unwrap();
+    let chain = ncirrus_codec::CodecRegistry::builtin().bind(&codecs, &info).unwrap();
+    let (encoded, _) = chain.encode(b"data", &mut ncirrus_codec::CodecScratch::default()).unwrap();
     let end = 2 + encoded.len() as u64;
     let body = [b"..".as_slice(), &encoded, b".."].concat();
     let mut damaged = body.clone();
@@ -419,7 +420,7 @@ struct ByTable {
 }
 
 impl ChunkIndex for ByTable {
-    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let table = VariableRef { dataset: None, path: self.table.to_owned() };
         join(cells.iter(), |cell| {
             let one = view.values(&table, &Selection::slab(cell, &[1]))?;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::*;
 use ncirrus_model::*;
-use ncirrus_store::{LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ struct InFile {
 }
 
 impl ChunkIndex for InFile {
-    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let node = view.read(&self.root, Want::Range(3 * STEP..3 * STEP + 4))?;
         assert_eq!(node.unwrap().bytes.as_ref(), b"node");
         let bytes = Location::Bytes(self.root.clone(), DATA..DATA + 16);
@@ -88,7 +88,7 @@ fn body(text: &str) -> Bytes {
 }
 
 fn put(store: &MemoryStore, key: &str, text: &str) {
-    store.put(&store.root().child(key), &body(text), &Precondition::None).unwrap();
+    store.put(&store.root().child(key), &body(text), &PutCondition::None).unwrap();
 }
 
 fn session(folder: &Path, most: u64) -> Session {

@@ -3,7 +3,7 @@
 use crate::library::*;
 use crate::support::*;
 use bytes::Bytes;
-use ncirrus_engine::{Missing, Session};
+use ncirrus_engine::{MissingChunks, Session};
 use ncirrus_layout::*;
 use ncirrus_model::*;
 use ncirrus_store::{MemoryStore, Store};
@@ -121,7 +121,7 @@ proptest! {
             let values = session.block_on(dataset.read(var, &selection)).unwrap();
             prop_assert_eq!(values, Values::Int(select(&selection, |index| expected[index])));
             let all = Selection::all(&dataset.model().shape(var));
-            let read = session.block_on(dataset.read_reported(var, &all, Missing::Report)).unwrap();
+            let read = session.block_on(dataset.read_reported(var, &all, MissingChunks::Report)).unwrap();
             prop_assert_eq!(read.0, Values::Int(select(&all, |index| expected[index])));
             prop_assert_eq!(read.1.missing_count, holes);
             prop_assert_eq!(read.1.missing.len() as u64, holes);
@@ -222,13 +222,14 @@ fn a_source_that_is_not_there_is_missing() {
     for shared in stores(&store) {
         let dataset = open_in(&session, shared, &library, "whole");
         let (var, all) = (variable(&dataset, "/v"), Selection::all(&[8]));
-        let (values, report) = session.block_on(dataset.read_reported(var, &all, Missing::Report)).unwrap();
+        let (values, report) =
+            session.block_on(dataset.read_reported(var, &all, MissingChunks::Report)).unwrap();
         assert_eq!(values, Values::Int(vec![1000, 1001, -1, -1, -1, -1, 1003, -1]));
         assert_eq!(report.missing, [[2], [4], [6]]);
-        let error = session.block_on(dataset.read_reported(var, &all, Missing::Error)).unwrap_err();
+        let error = session.block_on(dataset.read_reported(var, &all, MissingChunks::Error)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Missing);
         let first = Selection::slab(&[0], &[2]);
-        assert!(session.block_on(dataset.read_reported(var, &first, Missing::Error)).is_ok());
+        assert!(session.block_on(dataset.read_reported(var, &first, MissingChunks::Error)).is_ok());
     }
 }
 
@@ -376,7 +377,7 @@ struct ByTable {
 }
 
 impl ChunkIndex for ByTable {
-    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         join(cells.iter(), |cell| {
             let one = view.values(&self.table, &Selection::slab(cell, &[1]))?;
             let at = one.integer(0).unwrap_or(-1);

@@ -76,12 +76,14 @@ fn make(stored: Stored, len: u64, chunk: u64, is_written: fn(u64) -> bool) -> Te
         objects.push(("file".to_owned(), bytes(0, len).into()));
     } else {
         let array = Array { codecs: codecs.clone(), ..Array::new(&[len], &[chunk]) };
-        let info =
-            ncirrus_codec::ChunkInfo { shape: vec![chunk], element: ncirrus_codec::Element::sized(Some(4)) };
-        let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
+        let info = ncirrus_codec::ChunkInfo {
+            shape: vec![chunk],
+            element: ncirrus_codec::DecodedElement::sized(Some(4)),
+        };
+        let chain = ncirrus_codec::CodecRegistry::builtin().bind(&codecs, &info).unwrap();
         for cell in array.cells().into_iter().filter(|cell| is_written(cell[0] * chunk)) {
             let raw = bytes(cell[0] * chunk, (cell[0] + 1) * chunk);
-            let (encoded, _) = chain.encode(&raw, &mut ncirrus_codec::Scratch::default()).unwrap();
+            let (encoded, _) = chain.encode(&raw, &mut ncirrus_codec::CodecScratch::default()).unwrap();
             objects.push((key(&cell), encoded.into()));
         }
         let Layout::Grid { codecs: bound, .. } = &mut source.layout else { panic!() };

@@ -4,7 +4,7 @@ use crate::support::*;
 use ncirrus_engine::Session;
 use ncirrus_layout::*;
 use ncirrus_model::*;
-use ncirrus_store::{LocalStore, Precondition, Store};
+use ncirrus_store::{LocalStore, PutCondition, Store};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn chunks_that_are_neighbours_in_one_object_merge() {
     #[derive(Debug)]
     struct InFile(ObjectId);
     impl ChunkIndex for InFile {
-        fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
             let range = |cell: &[u64]| Location::Bytes(self.0.clone(), cell[0] * 40..cell[0] * 40 + 40);
             Ok(cells.iter().map(|cell| ChunkRef::new(range(cell))).collect())
         }
@@ -260,7 +260,7 @@ fn a_file_that_changes_under_a_reader_is_an_error() {
         let dataset = open(&session, shared, driver);
         let part = Selection::slab(&[3], &[4]);
         assert_eq!(session.block_on(dataset.read(var, &part)).unwrap(), Values::Int(array.select(&part)));
-        store.put(&object, &body, &Precondition::None).unwrap();
+        store.put(&object, &body, &PutCondition::None).unwrap();
         let error = session.block_on(dataset.read(var, &part)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
         assert!(error.to_string().contains("file"), "{error}");

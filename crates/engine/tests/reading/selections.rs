@@ -1,7 +1,7 @@
 //! Every kind of selection against a naive model, over every kind of layout and store.
 
 use crate::support::*;
-use ncirrus_engine::{Missing, Session};
+use ncirrus_engine::{MissingChunks, Session};
 use ncirrus_layout::*;
 use ncirrus_model::*;
 use ncirrus_store::Store;
@@ -65,7 +65,7 @@ prop_compose! {
             array.extent = stored;
         }
         array.order = if big { ByteOrder::Big } else { ByteOrder::Little };
-        array.edge = if clipped { Edge::Clipped } else { Edge::Full };
+        array.edge = if clipped { EdgeChunks::Clipped } else { EdgeChunks::Full };
         if zlib {
             array = array.zlib();
         }
@@ -177,7 +177,7 @@ fn rectilinear_chunks_are_read() {
             .flat_map(|at| value_at(&[at[0] + region.start[0], at[1] + region.start[1]]).to_le_bytes())
             .collect();
         use ncirrus_store::LocalStore;
-        store.put(&store.root().child(&key(&cell)), &raw, &ncirrus_store::Precondition::None).unwrap();
+        store.put(&store.root().child(&key(&cell)), &raw, &ncirrus_store::PutCondition::None).unwrap();
     }
     let mut source = array.source(&store.root());
     let Layout::Grid { grid: old, .. } = &mut source.layout else { unreachable!() };
@@ -197,12 +197,12 @@ fn missing_chunks_are_fill_an_error_or_reported() {
     let dataset = open(&session, store.shared(), driver);
     let all = Selection::all(&[10]);
     let read = |missing| session.block_on(dataset.read_reported(var, &all, missing));
-    let (_, report) = read(Missing::Fill).unwrap();
+    let (_, report) = read(MissingChunks::Fill).unwrap();
     assert_eq!((report.missing.len(), report.missing_count), (0, 2));
-    let (values, report) = read(Missing::Report).unwrap();
+    let (values, report) = read(MissingChunks::Report).unwrap();
     assert_eq!(values, Values::Int(array.select(&all)));
     assert_eq!(report.missing, [vec![1], vec![3]]);
-    let error = read(Missing::Error).unwrap_err();
+    let error = read(MissingChunks::Error).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Missing);
     assert!(error.to_string().contains("/v") && error.to_string().contains("chunk ["), "{error}");
 }

@@ -52,7 +52,7 @@ impl Case {
         let source = Source {
             layout: Layout::Grid {
                 grid: ChunkGrid::regular(self.chunk.clone()).unwrap(),
-                edge: Edge::Full,
+                edge: EdgeChunks::Full,
                 index: Arc::new(ByKey { root: store.root() }),
                 codecs: self.codecs.clone().into(),
             },
@@ -183,10 +183,12 @@ fn swapped_fill_values_are_repaired() {
         let mut case = ints(order).chunk("0", body.clone());
         case.swapped_fill = true;
         if !codecs.is_empty() {
-            let info =
-                ncirrus_codec::ChunkInfo { shape: vec![2], element: ncirrus_codec::Element::sized(Some(4)) };
-            let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
-            case.chunks[0].1 = chain.encode(&body, &mut ncirrus_codec::Scratch::default()).unwrap().0;
+            let info = ncirrus_codec::ChunkInfo {
+                shape: vec![2],
+                element: ncirrus_codec::DecodedElement::sized(Some(4)),
+            };
+            let chain = ncirrus_codec::CodecRegistry::builtin().bind(&codecs, &info).unwrap();
+            case.chunks[0].1 = chain.encode(&body, &mut ncirrus_codec::CodecScratch::default()).unwrap().0;
             case.codecs = codecs;
         }
         assert_eq!(case.read(&all()).unwrap(), Values::Int(vec![5, 1, 1, 1]));
@@ -222,7 +224,7 @@ fn surplus_behind_a_codec_is_counted() {
     let (driver, var) = sample(&[4], Atomic::Int.into(), array.source(&store.root()));
     let dataset = open(&session, store.shared(), driver);
     let (values, report) =
-        session.block_on(dataset.read_reported(var, &all(), ncirrus_engine::Missing::Fill)).unwrap();
+        session.block_on(dataset.read_reported(var, &all(), ncirrus_engine::MissingChunks::Fill)).unwrap();
     assert_eq!(values, Values::Int(vec![1000, 1001, 1000, 1001]));
     assert_eq!((report.surplus_count, session.statistics().chunks_with_surplus), (1, 1));
 }
@@ -238,7 +240,7 @@ fn chunks_that_an_index_places_outside_of_their_object_are_errors() {
     #[derive(Debug)]
     struct Beyond(ObjectId);
     impl ChunkIndex for Beyond {
-        fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
             Ok(cells.iter().map(|_| ChunkRef::new(Location::Bytes(self.0.clone(), 5..40))).collect())
         }
     }
@@ -275,7 +277,7 @@ fn an_unknown_codec_is_called_by_its_name_when_it_is_bound_and_when_a_chunk_need
     #[derive(Debug)]
     struct Named(ObjectId);
     impl ChunkIndex for Named {
-        fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
             Ok(cells.iter().map(|_| ChunkRef::new(Location::Object(self.0.clone()))).collect())
         }
         fn codec_name(&self, codec: usize) -> Option<&str> {
@@ -320,7 +322,7 @@ fn references_are_followed_by_the_resolver() {
     let source = Source {
         layout: Layout::Grid {
             grid: ChunkGrid::regular(vec![2]).unwrap(),
-            edge: Edge::Full,
+            edge: EdgeChunks::Full,
             index: Arc::new(ByKey { root: store.root() }),
             codecs: Arc::new([]),
         },

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::*;
 use ncirrus_model::*;
-use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ pub(crate) struct ByKey {
 }
 
 impl ChunkIndex for ByKey {
-    fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         Ok(cells.iter().map(|cell| ChunkRef::new(Location::Object(self.root.child(&key(cell))))).collect())
     }
 }
@@ -81,7 +81,7 @@ pub(crate) struct Array {
     pub(crate) chunk: Vec<u64>,
     pub(crate) extent: Vec<u64>,
     pub(crate) order: ByteOrder,
-    pub(crate) edge: Edge,
+    pub(crate) edge: EdgeChunks,
     pub(crate) codecs: Vec<CodecSpec>,
     pub(crate) absent: BTreeSet<Vec<u64>>,
     pub(crate) fill: i32,
@@ -94,7 +94,7 @@ impl Array {
             chunk: chunk.to_vec(),
             extent: shape.to_vec(),
             order: ByteOrder::Little,
-            edge: Edge::Full,
+            edge: EdgeChunks::Full,
             codecs: Vec::new(),
             absent: BTreeSet::new(),
             fill: -7,
@@ -132,17 +132,17 @@ impl Array {
                 continue;
             }
             let region = match self.edge {
-                Edge::Full => self.grid().region(&cell).unwrap(),
-                Edge::Clipped => self.grid().clipped_region(&cell, &self.extent).unwrap(),
+                EdgeChunks::Full => self.grid().region(&cell).unwrap(),
+                EdgeChunks::Clipped => self.grid().clipped_region(&cell, &self.extent).unwrap(),
             };
             let mut raw = Vec::new();
             for offset in indices(&region.count) {
                 let index: Vec<u64> = offset.iter().zip(&region.start).map(|(a, b)| a + b).collect();
                 raw.extend(self.encode(value_at(&index)));
             }
-            let info = ChunkInfo { shape: region.count.clone(), element: Element::sized(Some(4)) };
-            let chain = Registry::builtin().bind(&self.codecs, &info).unwrap();
-            let (encoded, _) = chain.encode(&raw, &mut Scratch::default()).unwrap();
+            let info = ChunkInfo { shape: region.count.clone(), element: DecodedElement::sized(Some(4)) };
+            let chain = CodecRegistry::builtin().bind(&self.codecs, &info).unwrap();
+            let (encoded, _) = chain.encode(&raw, &mut CodecScratch::default()).unwrap();
             chunks.insert(cell, encoded.into());
         }
         chunks
@@ -227,7 +227,7 @@ pub(crate) fn sample_in(model: &mut Model, shape: &[u64], ty: TypeRef, source: S
 pub(crate) fn memory(objects: impl IntoIterator<Item = (String, Bytes)>) -> MemoryStore {
     let store = MemoryStore::new("memory://test");
     for (key, body) in objects {
-        store.put(&store.root().child(&key), &body, &Precondition::None).unwrap();
+        store.put(&store.root().child(&key), &body, &PutCondition::None).unwrap();
     }
     store
 }
@@ -243,7 +243,7 @@ pub(crate) fn open(session: &Session, store: Arc<dyn Store>, driver: Sample) -> 
 pub(crate) struct Late {
     pub(crate) inner: MemoryStore,
     pub(crate) delay: Duration,
-    pub(crate) facts: Facts,
+    pub(crate) facts: StoreFacts,
     pub(crate) requests: Mutex<Vec<(String, Want)>>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) most_in_flight: AtomicUsize,
@@ -254,7 +254,7 @@ pub(crate) struct Late {
 
 impl Late {
     pub(crate) fn new(inner: MemoryStore) -> Self {
-        let facts = Facts {
+        let facts = StoreFacts {
             latency: Duration::from_millis(1),
             concurrency: 16,
             merge_gap: 64,
@@ -284,13 +284,13 @@ impl Store for Late {
     fn id(&self) -> &StoreId {
         LocalStore::id(&self.inner)
     }
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         self.facts
     }
     fn local(&self) -> Option<&dyn LocalStore> {
         None
     }
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move {
             self.requests.lock().unwrap().push((object.key().to_owned(), want.clone()));
             let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
@@ -306,7 +306,7 @@ impl Store for Late {
             blob
         })
     }
-    fn put<'a>(&'a self, _: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+    fn put<'a>(&'a self, _: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async { Err(Error::unsupported("read-only")) })
     }
     fn delete<'a>(&'a self, _: &'a ObjectId) -> BoxFuture<'a, Result<()>> {

@@ -1,33 +1,38 @@
 //! The nodes of version 2 B-trees.
-use super::{Node, NodeRef, ReadAs, Tree};
+use super::{BtreeHeader, BtreeNode, NodeRef, ReadAs};
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{File, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::Error;
 
 /// How much nodes of each depth hold, and how their pointers are written.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct TreeShape {
     record_len: usize,
     offsets: u8,
     /// Bytes of the number of records in a pointer.
     count_width: usize,
     /// One level per depth, leaves first.
-    levels: Vec<Level>,
+    levels: Vec<DepthLevel>,
 }
 
 /// What holds for the nodes of one depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Level {
+struct DepthLevel {
     /// Most records of a node.
     most: u64,
     /// Bytes of the number of records below a node, in pointers to nodes of this depth; 0 for leaves.
     total_width: usize,
 }
 
-impl Shape {
-    pub(super) fn new(node_len: u32, record_len: usize, depth: u16, sizes: Sizes) -> Result<Self, Error> {
+impl TreeShape {
+    pub(super) fn new(
+        node_len: u32,
+        record_len: usize,
+        depth: u16,
+        sizes: FieldSizes,
+    ) -> Result<Self, Error> {
         let damaged = || {
             Error::malformed(format!(
                 "a version 2 B-tree of depth {depth} with nodes of {node_len} bytes, records of {record_len}"
@@ -37,7 +42,7 @@ impl Shape {
         let room = node_len.checked_sub(OVERHEAD).ok_or_else(damaged)?;
         let most = room.checked_div(record).filter(|most| *most > 0).ok_or_else(damaged)?;
         let count_width = width(most);
-        let mut levels = vec![Level { most, total_width: 0 }];
+        let mut levels = vec![DepthLevel { most, total_width: 0 }];
         let (mut below, mut total) = (0, most);
         for _ in 0..depth {
             let pointer = (usize::from(sizes.offsets) + count_width + below) as u64;
@@ -48,7 +53,7 @@ impl Shape {
             }
             total = most.saturating_add(1).saturating_mul(total).saturating_add(most);
             below = width(total);
-            levels.push(Level { most, total_width: below });
+            levels.push(DepthLevel { most, total_width: below });
         }
         Ok(Self { record_len, offsets: sizes.offsets, count_width, levels })
     }
@@ -58,7 +63,7 @@ impl Shape {
     }
 
     pub(super) fn cost(&self) -> usize {
-        self.levels.len() * size_of::<Level>()
+        self.levels.len() * size_of::<DepthLevel>()
     }
 
     /// Bytes of a pointer in a node of that depth.
@@ -86,10 +91,15 @@ impl Shape {
     }
 }
 
-impl Tree {
+impl BtreeHeader {
     /// Takes a node apart; `bytes` are those used and no more.
-    pub(super) fn parse_node(&self, bytes: &Bytes, node: NodeRef, file: &File) -> Result<Node, Error> {
-        let mut cursor = Cursor::new(bytes, "a node of a version 2 B-tree");
+    pub(super) fn parse_node(
+        &self,
+        bytes: &Bytes,
+        node: NodeRef,
+        file: &Hdf5File,
+    ) -> Result<BtreeNode, Error> {
+        let mut cursor = ByteCursor::new(bytes, "a node of a version 2 B-tree");
         cursor.signature(if node.depth == 0 { b"BTLF" } else { b"BTIN" })?;
         cursor.version(&[0])?;
         let kind = cursor.u8()?;
@@ -109,7 +119,7 @@ impl Tree {
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of a node of a version 2 B-tree is wrong"));
         }
-        Ok(Node { records, children, read_as: self.read_as(node) })
+        Ok(BtreeNode { records, children, read_as: self.read_as(node) })
     }
 
     pub(super) fn read_as(&self, node: NodeRef) -> ReadAs {
@@ -118,7 +128,7 @@ impl Tree {
     }
 
     /// A pointer in a node of that depth, at least 1.
-    fn child(&self, cursor: &mut Cursor<'_>, depth: u16, file: &File) -> Result<NodeRef, Error> {
+    fn child(&self, cursor: &mut ByteCursor<'_>, depth: u16, file: &Hdf5File) -> Result<NodeRef, Error> {
         let addr = cursor.addr(file.sizes)?;
         let addr = addr.ok_or_else(|| Error::malformed("a child without address"))?;
         let records = cursor.uint(self.shape.count_width)?;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::testing::build::{Builder, summed, words};
+use crate::testing::build::{FileBuilder, summed, words};
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::Want;
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 use proptest::prelude::*;
 
 const KIND: u8 = 5;
@@ -27,18 +27,18 @@ fn inner(records: &[u8], children: &[(u64, u8)]) -> Vec<u8> {
     summed([b"BTIN\0\x05".to_vec(), records.collect(), pointers.collect()].concat())
 }
 
-fn records_of(file: Builder, addr: u64) -> Result<Vec<u8>, Error> {
+fn records_of(file: FileBuilder, addr: u64) -> Result<Vec<u8>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
-    let tree = done(Tree::load(&view, &file, Addr(addr), Lies::Among))?;
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let tree = done(BtreeHeader::load(&view, &file, FileAddress(addr), NodeRequest::Among))?;
     assert_eq!((tree.kind, tree.record_len), (KIND, RECORD));
     let records = done(tree.records(&view, &file))?;
     Ok(records.iter().map(|record| record[0]).collect())
 }
 
 /// A file with a tree of depth 1 with the records 1 to 7.
-fn sample() -> (Builder, u64) {
-    let mut file = Builder::new();
+fn sample() -> (FileBuilder, u64) {
+    let mut file = FileBuilder::new();
     file.put(&[0; 1 << 15]);
     let children = [[1, 2], [4, 5], [7, 7]].map(|records| (file.put(&leaf(&records)), 2));
     let root = file.put(&inner(&[3, 6], &children));
@@ -55,7 +55,7 @@ fn records_come_in_order_from_all_levels() {
 #[test]
 fn an_empty_tree_has_no_records() {
     for root in [u64::MAX, 48] {
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         let addr = file.put(&tree(0, root, 0, 0));
         assert!(records_of(file, addr).expect("records").is_empty());
     }
@@ -63,7 +63,7 @@ fn an_empty_tree_has_no_records() {
 
 #[test]
 fn a_node_with_two_parents_is_an_error() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let child = (file.put(&leaf(&[1])), 1);
     let root = file.put(&inner(&[2], &[child, child]));
     let addr = file.put(&tree(1, root, 1, 3));
@@ -72,7 +72,7 @@ fn a_node_with_two_parents_is_an_error() {
 
 #[test]
 fn a_node_that_is_its_own_child_is_an_error() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let at = file.next();
     file.put(&inner(&[], &[(at, 0)]));
     let addr = file.put(&tree(1, at, 0, 1));
@@ -81,15 +81,16 @@ fn a_node_that_is_its_own_child_is_an_error() {
 
 #[test]
 fn the_same_node_read_as_another_is_read_anew() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let two = [b"BTLF\0\x05".to_vec(), vec![1; 2 * RECORD]].concat();
     let node = file.put(&summed(two));
     let whole = file.put(&tree(0, node, 2, 2));
     let less = file.put(&tree(0, node, 1, 1));
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY))).expect("a file");
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
     for (addr, sound) in [(whole, true), (less, false), (whole, true)] {
-        let tree = done(Tree::load(&view, &file, Addr(addr), Lies::Among)).expect("a tree");
+        let tree =
+            done(BtreeHeader::load(&view, &file, FileAddress(addr), NodeRequest::Among)).expect("a tree");
         assert_eq!(done(tree.records(&view, &file)).is_ok(), sound);
     }
 }
@@ -98,19 +99,19 @@ fn the_same_node_read_as_another_is_read_anew() {
 fn nodes_of_a_level_travel_together_and_lone_ones_are_asked_exactly() {
     let (file, addr) = sample();
     let bytes = file.finish(48);
-    let rounds = Rounds::new(Objects::one(KEY, bytes.clone()));
+    let rounds = StallingView::new(ObjectView::one(KEY, bytes.clone()));
     let all = drive(&rounds, |view| {
-        let file = crate::file::load(view, &Objects::id(KEY))?;
-        Tree::load(view, &file, Addr(addr), Lies::Among)?.records(view, &file)
+        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        BtreeHeader::load(view, &file, FileAddress(addr), NodeRequest::Among)?.records(view, &file)
     });
     assert_eq!(all.expect("records").len(), 8);
     assert_eq!((rounds.rounds(), rounds.requests().len()), (4, 6));
 
-    let rounds = Rounds::new(Objects::one(KEY, bytes));
+    let rounds = StallingView::new(ObjectView::one(KEY, bytes));
     drive(&rounds, |view| {
-        let file = crate::file::load(view, &Objects::id(KEY))?;
-        let tree = Tree::load(view, &file, Addr(addr), Lies::Alone)?;
-        tree.node(view, &file, tree.root.expect("a root"), Lies::Alone)
+        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        let tree = BtreeHeader::load(view, &file, FileAddress(addr), NodeRequest::Alone)?;
+        tree.node(view, &file, tree.root.expect("a root"), NodeRequest::Alone)
     })
     .expect("a node");
     let asked = rounds.requests().into_iter().skip(1);
@@ -142,12 +143,12 @@ proptest! {
         (depth, records, total) in (0..40u16, 0..300u16, any::<u64>()),
         noise in prop::collection::vec(any::<u8>(), 0..600),
     ) {
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         let root = file.put(&summed([b"BTIN\0\x05".to_vec(), noise].concat()));
         let addr = file.put(&tree(depth, root, records, total.max(1)));
         let view = view(file.finish(48));
-        let file = done(crate::file::load(&view, &Objects::id(KEY))).expect("a file");
-        let found = done(Tree::load(&view, &file, Addr(addr), Lies::Among).and_then(|tree| tree.records(&view, &file)));
+        let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+        let found = done(BtreeHeader::load(&view, &file, FileAddress(addr), NodeRequest::Among).and_then(|tree| tree.records(&view, &file)));
         prop_assert!(found.is_err());
     }
 }

@@ -1,11 +1,11 @@
 //! The superblock and its extension (docs/spec/hdf5-netcdf4.md A).
 mod extension;
 
-use super::{Addr, File, Ranks, Sizes};
+use super::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
 use crate::checksum::lookup3;
-use crate::cursor::{Cursor, all_ones};
+use crate::cursor::{ByteCursor, all_ones};
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Error, ObjectId, Step, View, Want, join};
+use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, View, Want, join};
 use std::sync::Arc;
 
 /// Where the signature lies in the object, if it is an HDF5 file: at 0, 512, 1024 and so on
@@ -17,7 +17,7 @@ pub(crate) fn find(view: &dyn View, object: &ObjectId) -> Step<Option<u64>> {
     }
 }
 
-fn find_from(view: &dyn View, object: &ObjectId, first: &Blob) -> Step<Option<u64>> {
+fn find_from(view: &dyn View, object: &ObjectId, first: &ObjectBytes) -> Step<Option<u64>> {
     let places = || std::iter::once(0).chain((9..63).map(|power| 1 << power));
     let fits = |place: &u64| place.checked_add(8).is_some_and(|end| end <= first.size);
     let near = |place: &u64| place + 8 <= FIRST_READ;
@@ -41,11 +41,11 @@ fn is_signature(bytes: &[u8], place: u64) -> bool {
 }
 
 /// Opens a file, once.
-pub(crate) fn load(view: &dyn View, object: &ObjectId) -> Step<Arc<File>> {
+pub(crate) fn load(view: &dyn View, object: &ObjectId) -> Step<Arc<Hdf5File>> {
     let Some(first) = view.read(object, Want::Parse(0..FIRST_READ))? else {
         return Err(Error::not_found("no such file").at_object(object).into());
     };
-    if let Some(file) = view.memo().find::<File>(object, Some(&first.tag), 0, KIND) {
+    if let Some(file) = view.memo().find::<Hdf5File>(object, Some(&first.tag), 0, KIND) {
         return Ok(file);
     }
     let Some(base) = find_from(view, object, &first)? else {
@@ -54,11 +54,11 @@ pub(crate) fn load(view: &dyn View, object: &ObjectId) -> Step<Arc<File>> {
     let bytes = superblock_bytes(view, object, &first, base)?;
     let raw = Superblock::parse(&bytes).map_err(|error| error.at_object(object).at_offset(base))?;
     let file = extension::complete(view, raw.into_file(object, &first, base))?;
-    Ok(view.memo().keep(object, Some(&first.tag), 0, KIND, file, size_of::<File>()))
+    Ok(view.memo().keep(object, Some(&first.tag), 0, KIND, file, size_of::<Hdf5File>()))
 }
 
 /// The superblock's bytes, mostly those of the first read.
-fn superblock_bytes(view: &dyn View, object: &ObjectId, first: &Blob, base: u64) -> Step<Bytes> {
+fn superblock_bytes(view: &dyn View, object: &ObjectId, first: &ObjectBytes, base: u64) -> Step<Bytes> {
     let end = base.saturating_add(LONGEST).min(first.size);
     if end <= FIRST_READ.min(first.bytes.len() as u64) {
         let at =
@@ -73,21 +73,21 @@ fn superblock_bytes(view: &dyn View, object: &ObjectId, first: &Blob, base: u64)
 #[derive(Debug)]
 struct Superblock {
     version: u8,
-    sizes: Sizes,
-    ranks: Ranks,
+    sizes: FieldSizes,
+    ranks: NodeRanks,
     flags: u8,
     base: u64,
     end: u64,
-    root: Addr,
+    root: FileAddress,
     /// Driver information block of versions 0 and 1.
-    driver: Option<Addr>,
+    driver: Option<FileAddress>,
     /// Superblock extension of versions 2 and 3.
-    extension: Option<Addr>,
+    extension: Option<FileAddress>,
 }
 
 impl Superblock {
     fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes, "the superblock");
+        let mut cursor = ByteCursor::new(bytes, "the superblock");
         cursor.skip(SIGNATURE.len())?;
         match cursor.version(&[0, 1, 2, 3])? {
             version @ (0 | 1) => Self::parse_old(&mut cursor, version),
@@ -95,14 +95,14 @@ impl Superblock {
         }
     }
 
-    /// Versions 0 and 1 (docs/spec/hdf5-netcdf4.md A.2).
-    fn parse_old(cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
+    /// Versions 0 and 1 (A.2).
+    fn parse_old(cursor: &mut ByteCursor<'_>, version: u8) -> Result<Self, Error> {
         cursor.skip(4)?;
-        let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
+        let sizes = FieldSizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
         check_sizes(sizes)?;
         cursor.skip(1)?;
         let mut ranks =
-            Ranks { group_leaf: cursor.u16()?, group_internal: cursor.u16()?, ..Ranks::default() };
+            NodeRanks { group_leaf: cursor.u16()?, group_internal: cursor.u16()?, ..NodeRanks::default() };
         cursor.skip(4)?;
         if version == 1 {
             ranks.chunk = cursor.u16()?;
@@ -117,9 +117,9 @@ impl Superblock {
         Ok(Self { version, sizes, ranks, flags: 0, base, end, root, driver, extension: None })
     }
 
-    /// Versions 2 and 3 (docs/spec/hdf5-netcdf4.md A.3).
-    fn parse_new(cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
-        let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
+    /// Versions 2 and 3 (A.3).
+    fn parse_new(cursor: &mut ByteCursor<'_>, version: u8) -> Result<Self, Error> {
+        let sizes = FieldSizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
         check_sizes(sizes)?;
         let flags = cursor.u8()?;
         let base = cursor.uint(usize::from(sizes.offsets))?;
@@ -131,12 +131,21 @@ impl Superblock {
             return Err(Error::malformed("the checksum of the superblock is wrong"));
         }
         let root = root(found)?;
-        Ok(Self { version, sizes, ranks: Ranks::default(), flags, base, end, root, driver: None, extension })
+        Ok(Self {
+            version,
+            sizes,
+            ranks: NodeRanks::default(),
+            flags,
+            base,
+            end,
+            root,
+            driver: None,
+            extension,
+        })
     }
 
-    /// The file; the place where the signature was found is its base, whatever is stored
-    /// (docs/spec/hdf5-netcdf4.md A.1).
-    fn into_file(self, object: &ObjectId, first: &Blob, base: u64) -> (File, Parts) {
+    /// The file; the place where the signature was found is its base, whatever is stored (A.1).
+    fn into_file(self, object: &ObjectId, first: &ObjectBytes, base: u64) -> (Hdf5File, SuperblockParts) {
         let (mut warnings, mut losses) = (Vec::new(), Vec::new());
         let end = self.end.wrapping_sub(self.base.wrapping_sub(base));
         if self.end != all_ones(self.sizes.offsets) && end > first.size {
@@ -146,8 +155,8 @@ impl Superblock {
         if self.version == 3 && self.flags & 0b101 != 0 {
             warnings.push("the file is open for writing, or was not closed by its writer".to_owned());
         }
-        let parts = Parts { driver: self.driver, extension: self.extension };
-        let file = File {
+        let parts = SuperblockParts { driver: self.driver, extension: self.extension };
+        let file = Hdf5File {
             object: object.clone(),
             tag: first.tag.clone(),
             size: first.size,
@@ -167,12 +176,12 @@ impl Superblock {
 
 /// What else belongs to the superblock.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
-    driver: Option<Addr>,
-    extension: Option<Addr>,
+struct SuperblockParts {
+    driver: Option<FileAddress>,
+    extension: Option<FileAddress>,
 }
 
-fn check_sizes(sizes: Sizes) -> Result<(), Error> {
+fn check_sizes(sizes: FieldSizes) -> Result<(), Error> {
     let known = [2, 4, 8];
     if known.contains(&sizes.offsets) && known.contains(&sizes.lengths) {
         return Ok(());
@@ -181,7 +190,7 @@ fn check_sizes(sizes: Sizes) -> Result<(), Error> {
     Err(Error::unsupported(format!("offsets of {offsets} bytes and lengths of {lengths} bytes")))
 }
 
-fn root(addr: Option<Addr>) -> Result<Addr, Error> {
+fn root(addr: Option<FileAddress>) -> Result<FileAddress, Error> {
     addr.ok_or_else(|| Error::malformed("the file has no root group"))
 }
 

@@ -1,27 +1,27 @@
 //! Following links: soft ones by path, external ones into other files of the same store.
 use super::{LinkTarget, links};
-use crate::file::{File, load};
+use crate::file::{Hdf5File, load};
 use crate::object::ObjectRef;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, settle};
 use std::sync::Arc;
 
 /// The object that a link of `group` leads to; at most 16 links are passed through.
 pub(crate) fn follow(view: &dyn View, group: &ObjectRef, target: &LinkTarget) -> Step<ObjectRef> {
-    let mut walk = Walk::new(group);
+    let mut walk = PathWalk::new(group);
     walk.pass(view, target)?;
     walk.finish(view)
 }
 
 /// The object at a path, from the root when it begins with `/`, else from `start`.
 pub(crate) fn lookup(view: &dyn View, start: &ObjectRef, path: &str) -> Step<ObjectRef> {
-    let mut walk = Walk::new(start);
+    let mut walk = PathWalk::new(start);
     walk.turn(path);
     walk.finish(view)
 }
 
 /// The objects that a file name in `file` may mean, first choice first: the name relative to the folder of `file`, then
 /// its last segment there. A name that leads out of the store is none.
-pub(crate) fn external_candidates(file: &File, name: &str) -> Vec<ObjectId> {
+pub(crate) fn external_candidates(file: &Hdf5File, name: &str) -> Vec<ObjectId> {
     let key = file.object.key();
     let folder: Vec<&str> =
         key.rsplit_once('/').map_or(Vec::new(), |(folder, _)| folder.split('/').collect());
@@ -48,7 +48,7 @@ fn below(folder: &[&str], path: &str) -> Option<String> {
 
 /// A walk along a path.
 #[derive(Debug)]
-struct Walk {
+struct PathWalk {
     at: ObjectRef,
     /// Names that are still to go, the next one last.
     ahead: Vec<String>,
@@ -56,7 +56,7 @@ struct Walk {
     passed: usize,
 }
 
-impl Walk {
+impl PathWalk {
     fn new(start: &ObjectRef) -> Self {
         Self { at: start.clone(), ahead: Vec::new(), passed: 0 }
     }
@@ -111,7 +111,7 @@ impl Walk {
 }
 
 /// The file of that name, seen from another: the first candidate that exists.
-fn open(view: &dyn View, from: &File, name: &str) -> Step<Arc<File>> {
+fn open(view: &dyn View, from: &Hdf5File, name: &str) -> Step<Arc<Hdf5File>> {
     for candidate in external_candidates(from, name) {
         match settle(load(view, &candidate)).map_err(Stall::Need)? {
             Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -3,26 +3,26 @@ mod dense;
 mod message;
 mod old;
 
-use super::{Link, LinkTarget, Links};
-use crate::cursor::{Cursor, escaped};
-use crate::file::{Addr, File, Sizes};
-use crate::object::{Header, ObjectRef, header, kind};
+use super::{GroupLink, GroupLinks, LinkTarget};
+use crate::cursor::{ByteCursor, escaped};
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::object::{ObjectHeader, ObjectRef, header, kind};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The links of a group, read once.
-pub(crate) fn links(view: &dyn View, group: &ObjectRef) -> Step<Arc<Links>> {
+pub(crate) fn links(view: &dyn View, group: &ObjectRef) -> Step<Arc<GroupLinks>> {
     let file = group.file.as_ref();
     file.memo(view, group.addr, "hdf5 links", || {
         let links = read(view, file, header(view, group)?.as_ref())?.arrange();
-        let cost = links.list.iter().map(Link::cost).sum();
+        let cost = links.list.iter().map(GroupLink::cost).sum();
         Ok((links, cost))
     })
 }
 
-fn read(view: &dyn View, file: &File, header: &Header) -> Step<Found> {
+fn read(view: &dyn View, file: &Hdf5File, header: &ObjectHeader) -> Step<FoundLinks> {
     if let Some(message) = header.find(kind::LINK_INFO) {
         let info = LinkInfo::parse(&message.body, file)?;
         let mut found = match info.dense {
@@ -46,7 +46,7 @@ fn read(view: &dyn View, file: &File, header: &Header) -> Step<Found> {
 ///
 /// # Errors
 /// A need, or damage of any of them.
-pub(crate) fn dense_links(view: &dyn View, file: &File, info: &[u8]) -> Step<Vec<Bytes>> {
+pub(crate) fn dense_links(view: &dyn View, file: &Hdf5File, info: &[u8]) -> Step<Vec<Bytes>> {
     match LinkInfo::parse(info, file)?.dense {
         Some(dense) => Ok(dense::bodies(view, file, &dense)?.into_iter().collect::<Result<_, _>>()?),
         None => Ok(Vec::new()),
@@ -57,7 +57,7 @@ pub(crate) fn dense_links(view: &dyn View, file: &File, info: &[u8]) -> Step<Vec
 ///
 /// # Errors
 /// When it is damaged.
-pub(crate) fn link_name(body: &[u8], sizes: Sizes) -> Result<String, Error> {
+pub(crate) fn link_name(body: &[u8], sizes: FieldSizes) -> Result<String, Error> {
     Ok(escaped(&message::parse(body, sizes)?.name))
 }
 
@@ -65,20 +65,20 @@ pub(crate) fn link_name(body: &[u8], sizes: Sizes) -> Result<String, Error> {
 #[derive(Debug)]
 struct LinkInfo {
     tracked: bool,
-    dense: Option<Dense>,
+    dense: Option<DenseLinks>,
 }
 
 /// Where densely stored links are.
 #[derive(Debug)]
-struct Dense {
-    heap: Addr,
-    by_name: Option<Addr>,
-    by_order: Option<Addr>,
+struct DenseLinks {
+    heap: FileAddress,
+    by_name: Option<FileAddress>,
+    by_order: Option<FileAddress>,
 }
 
 impl LinkInfo {
-    fn parse(body: &[u8], file: &File) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(body, "a link info message");
+    fn parse(body: &[u8], file: &Hdf5File) -> Result<Self, Error> {
+        let mut cursor = ByteCursor::new(body, "a link info message");
         cursor.version(&[0])?;
         let flags = cursor.u8()?;
         let tracked = flags & 1 != 0;
@@ -86,13 +86,13 @@ impl LinkInfo {
         let heap = cursor.addr(file.sizes)?;
         let by_name = cursor.addr(file.sizes)?;
         let by_order = if flags & 2 != 0 { cursor.addr(file.sizes)? } else { None };
-        Ok(Self { tracked, dense: heap.map(|heap| Dense { heap, by_name, by_order }) })
+        Ok(Self { tracked, dense: heap.map(|heap| DenseLinks { heap, by_name, by_order }) })
     }
 }
 
 /// Links as they come from the file.
 #[derive(Debug, Default)]
-struct Found {
+struct FoundLinks {
     list: Vec<FoundLink>,
     tracked: bool,
     /// Bytes of all names and targets.
@@ -111,7 +111,7 @@ struct FoundLink {
     target: LinkTarget,
 }
 
-impl Found {
+impl FoundLinks {
     /// Takes a link, or notes why it cannot be read; links without a name are passed over.
     fn take(&mut self, link: Result<FoundLink, Error>) {
         match link {
@@ -143,7 +143,7 @@ impl Found {
     }
 
     /// The links in their order; of those with one name the first counts.
-    fn arrange(mut self) -> Links {
+    fn arrange(mut self) -> GroupLinks {
         let mut names = HashSet::new();
         let list = std::mem::take(&mut self.list);
         let mut found: Vec<_> = list.into_iter().map(|link| (escaped(&link.name), link)).collect();
@@ -161,11 +161,11 @@ impl Found {
         if self.tracked {
             found.sort_by_key(|(_, link)| (link.order.is_none(), link.order));
         }
-        let list: Vec<Link> =
-            found.into_iter().map(|(name, link)| Link { name, target: link.target }).collect();
+        let list: Vec<GroupLink> =
+            found.into_iter().map(|(name, link)| GroupLink { name, target: link.target }).collect();
         let mut by_name: Vec<usize> = (0..list.len()).collect();
         by_name.sort_by_key(|index| list.get(*index).map(|link| link.name.as_str()));
-        Links { list, by_name, losses: self.losses }
+        GroupLinks { list, by_name, losses: self.losses }
     }
 }
 
@@ -177,7 +177,7 @@ fn retold(what: &str, error: &Error) -> Error {
     place.offset.iter().fold(told, |told, offset| told.at_offset(*offset))
 }
 
-impl Link {
+impl GroupLink {
     /// Bytes that it takes, roughly.
     fn cost(&self) -> usize {
         size_of::<Self>() + size_of::<usize>() + self.name.len() + self.target.byte_len()

@@ -6,10 +6,10 @@ mod id;
 mod table;
 
 use self::block::DirectRef;
-use self::huge::Huge;
-use self::id::{HeapId, Ids};
-use self::table::Table;
-use crate::file::{Addr, Budget, File};
+use self::huge::HugeObject;
+use self::id::{HeapId, HeapIds};
+use self::table::DoublingTable;
+use crate::file::{FileAddress, Hdf5File, StructureBudget};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View, join_each};
 use ncirrus_model::CodecSpec;
@@ -19,39 +19,39 @@ use std::sync::Arc;
 /// A fractal heap of which the header is known.
 #[derive(Debug)]
 pub(crate) struct FractalHeap {
-    addr: Addr,
-    ids: Ids,
-    table: Table,
+    addr: FileAddress,
+    ids: HeapIds,
+    table: DoublingTable,
     /// Whether direct blocks have a checksum.
     checksums: bool,
-    root: Option<Root>,
+    root: Option<RootBlock>,
     /// The tree of huge objects.
-    huge: Option<Addr>,
+    huge: Option<FileAddress>,
     /// The filters of blocks and huge objects.
     filters: Vec<CodecSpec>,
 }
 
 /// The outermost block.
 #[derive(Debug, Clone, Copy)]
-enum Root {
+enum RootBlock {
     Direct(DirectRef),
-    Indirect { addr: Addr, rows: u16 },
+    Indirect { addr: FileAddress, rows: u16 },
 }
 
 /// Where an object is.
 #[derive(Debug)]
-enum Object {
+enum HeapObject {
     /// In the heap id itself.
     Tiny(Bytes),
     /// In a direct block.
     Managed { block: DirectRef, at: usize, len: usize },
     /// On its own.
-    Huge(Huge),
+    Huge(HugeObject),
 }
 
 impl FractalHeap {
     /// Reads the header, once.
-    pub(crate) fn load(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Self>> {
+    pub(crate) fn load(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Self>> {
         file.memo(view, addr, "hdf5 fractal heap", || {
             let heap = header::read(view, file, addr)?;
             let cost = size_of::<Self>() + heap.filters.len() * 64;
@@ -63,16 +63,16 @@ impl FractalHeap {
     pub(crate) fn objects(
         &self,
         view: &dyn View,
-        file: &File,
+        file: &Hdf5File,
         ids: &[Bytes],
     ) -> Step<Vec<Result<Bytes, Error>>> {
         let located = join_each(ids, |id| self.locate(view, file, id))?;
         let blocks = self.blocks(view, file, &located)?;
         let mut budget = file.budget();
-        let mut decoded = Budget::new(view.limits().metadata_bytes);
+        let mut decoded = StructureBudget::new(view.limits().metadata_bytes);
         join_each(located, |object| match object? {
-            Object::Tiny(bytes) => Ok(bytes),
-            Object::Managed { block, at, len } => {
+            HeapObject::Tiny(bytes) => Ok(bytes),
+            HeapObject::Managed { block, at, len } => {
                 let bytes = blocks.get(&block).cloned();
                 let bytes = bytes.unwrap_or_else(|| Err(Error::internal("a heap block is missing")))?;
                 let end = at.checked_add(len).filter(|end| *end <= bytes.len());
@@ -83,7 +83,7 @@ impl FractalHeap {
                 let end = end.ok_or_else(|| file.at(block.addr, damaged()))?;
                 Ok(bytes.slice(at..end))
             }
-            Object::Huge(huge) => {
+            HeapObject::Huge(huge) => {
                 budget.take(huge.stored_len())?;
                 decoded.take(huge.len())?;
                 self.huge_object(view, file, huge)
@@ -95,20 +95,20 @@ impl FractalHeap {
     fn blocks(
         &self,
         view: &dyn View,
-        file: &File,
-        objects: &[Result<Object, Error>],
+        file: &Hdf5File,
+        objects: &[Result<HeapObject, Error>],
     ) -> Step<HashMap<DirectRef, Result<Bytes, Error>>> {
         let mut seen = HashSet::new();
         let wanted: Vec<DirectRef> = objects
             .iter()
             .filter_map(|object| match object {
-                Ok(Object::Managed { block, .. }) => Some(*block),
+                Ok(HeapObject::Managed { block, .. }) => Some(*block),
                 _ => None,
             })
             .filter(|block| seen.insert(*block))
             .collect();
         let mut budget = file.budget();
-        let mut decoded = Budget::new(view.limits().metadata_bytes);
+        let mut decoded = StructureBudget::new(view.limits().metadata_bytes);
         let read = join_each(&wanted, |block| {
             budget.take(block.stored_len())?;
             decoded.take(block.len)?;
@@ -118,27 +118,27 @@ impl FractalHeap {
     }
 
     /// Where the object of a heap id is.
-    fn locate(&self, view: &dyn View, file: &File, id: &[u8]) -> Step<Object> {
+    fn locate(&self, view: &dyn View, file: &Hdf5File, id: &[u8]) -> Step<HeapObject> {
         let located = match self.ids.parse(id, file)? {
-            HeapId::Tiny(bytes) => Ok(Object::Tiny(Bytes::copy_from_slice(bytes))),
-            HeapId::Huge(huge) => Ok(Object::Huge(huge)),
-            HeapId::HugeKey(key) => self.find_huge(view, file, key).map(Object::Huge),
+            HeapId::Tiny(bytes) => Ok(HeapObject::Tiny(Bytes::copy_from_slice(bytes))),
+            HeapId::Huge(huge) => Ok(HeapObject::Huge(huge)),
+            HeapId::HugeKey(key) => self.find_huge(view, file, key).map(HeapObject::Huge),
             HeapId::Managed { offset, len } => self.locate_managed(view, file, offset, len),
         };
         located.map_err(|stall: Stall| stall.map_error(|error| file.at(self.addr, error)))
     }
 
-    fn locate_managed(&self, view: &dyn View, file: &File, offset: u64, len: u64) -> Step<Object> {
+    fn locate_managed(&self, view: &dyn View, file: &Hdf5File, offset: u64, len: u64) -> Step<HeapObject> {
         let block = match self.root {
             None => return Err(Error::malformed("an object of an empty heap").into()),
-            Some(Root::Direct(block)) => block,
-            Some(Root::Indirect { addr, rows }) => self.descend(view, file, addr, rows, offset)?,
+            Some(RootBlock::Direct(block)) => block,
+            Some(RootBlock::Indirect { addr, rows }) => self.descend(view, file, addr, rows, offset)?,
         };
         let at = offset.checked_sub(block.offset).and_then(|at| usize::try_from(at).ok());
         let (Some(at), Ok(len)) = (at, usize::try_from(len)) else {
             return Err(Error::malformed(format!("an object at offset {offset} of a heap")).into());
         };
-        Ok(Object::Managed { block, at, len })
+        Ok(HeapObject::Managed { block, at, len })
     }
 }
 

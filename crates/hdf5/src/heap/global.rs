@@ -1,28 +1,28 @@
 //! The heap of variable-length data (docs/spec/hdf5-netcdf4.md F.1).
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, join};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// An object of a collection.
-pub(crate) fn object(view: &dyn View, file: &File, collection: Addr, index: u32) -> Step<Bytes> {
-    let loaded = Collection::load(view, file, collection)?;
+pub(crate) fn object(view: &dyn View, file: &Hdf5File, collection: FileAddress, index: u32) -> Step<Bytes> {
+    let loaded = GlobalCollection::load(view, file, collection)?;
     Ok(loaded.object(index).map_err(|error| file.at(collection, error))?)
 }
 
 /// Several objects: each collection is read once, all that lack together.
-pub(crate) fn objects(view: &dyn View, file: &File, of: &[(Addr, u32)]) -> Step<Vec<Bytes>> {
-    let wanted: BTreeSet<Addr> = of.iter().map(|(collection, _)| *collection).collect();
+pub(crate) fn objects(view: &dyn View, file: &Hdf5File, of: &[(FileAddress, u32)]) -> Step<Vec<Bytes>> {
+    let wanted: BTreeSet<FileAddress> = of.iter().map(|(collection, _)| *collection).collect();
     let mut budget = file.budget();
     let loaded = join(wanted, |addr| {
-        let collection = Collection::load(view, file, addr)?;
+        let collection = GlobalCollection::load(view, file, addr)?;
         budget.take(collection.byte_len).map_err(|error| file.at(addr, error))?;
         Ok((addr, collection))
     })?;
-    let collections: HashMap<Addr, Arc<Collection>> = loaded.into_iter().collect();
-    let find = |(addr, index): &(Addr, u32)| {
+    let collections: HashMap<FileAddress, Arc<GlobalCollection>> = loaded.into_iter().collect();
+    let find = |(addr, index): &(FileAddress, u32)| {
         let collection = collections.get(addr).ok_or_else(|| Error::internal("a collection is missing"))?;
         collection.object(*index).map_err(|error| file.at(*addr, error))
     };
@@ -31,23 +31,23 @@ pub(crate) fn objects(view: &dyn View, file: &File, of: &[(Addr, u32)]) -> Step<
 
 /// The objects of a collection by their index.
 #[derive(Debug)]
-struct Collection {
+struct GlobalCollection {
     objects: HashMap<u32, Bytes>,
     byte_len: u64,
 }
 
-impl Collection {
-    fn load(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Self>> {
+impl GlobalCollection {
+    fn load(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Self>> {
         file.memo(view, addr, "hdf5 global heap", || {
             let first = file.parse(view, addr, FIRST_READ)?;
-            let mut cursor = Cursor::new(&first, "a global heap collection");
+            let mut cursor = ByteCursor::new(&first, "a global heap collection");
             cursor.signature(b"GCOL")?;
             cursor.version(&[1])?;
             cursor.skip(3)?;
             let len = cursor.len(file.sizes)?;
             let bytes = file.parse_all(view, addr, len)?;
             let bytes =
-                Bytes::copy_from_slice(Cursor::new(&bytes, "a global heap collection").take_u64(len)?);
+                Bytes::copy_from_slice(ByteCursor::new(&bytes, "a global heap collection").take_u64(len)?);
             let collection = Self::scan(&bytes, file.sizes);
             let cost = bytes.len() + collection.objects.len() * size_of::<(u32, Bytes)>();
             Ok((collection, cost))
@@ -55,9 +55,9 @@ impl Collection {
     }
 
     /// Finds the objects; damage ends the scan, and what lies beyond it is not found.
-    fn scan(bytes: &Bytes, sizes: Sizes) -> Self {
+    fn scan(bytes: &Bytes, sizes: FieldSizes) -> Self {
         let mut objects = HashMap::new();
-        let mut cursor = Cursor::new(bytes, "a global heap collection");
+        let mut cursor = ByteCursor::new(bytes, "a global heap collection");
         _ = cursor.skip(header_len(sizes));
         while let Ok(Some((index, object))) = next_object(&mut cursor, sizes) {
             objects.entry(index).or_insert_with(|| bytes.slice_ref(object));
@@ -72,7 +72,7 @@ impl Collection {
 }
 
 /// The next object; none at the end and at free space, which is last.
-fn next_object<'a>(cursor: &mut Cursor<'a>, sizes: Sizes) -> Result<Option<(u32, &'a [u8])>, Error> {
+fn next_object<'a>(cursor: &mut ByteCursor<'a>, sizes: FieldSizes) -> Result<Option<(u32, &'a [u8])>, Error> {
     if cursor.left() < header_len(sizes) {
         return Ok(None);
     }
@@ -90,7 +90,7 @@ fn next_object<'a>(cursor: &mut Cursor<'a>, sizes: Sizes) -> Result<Option<(u32,
 }
 
 /// Bytes before the objects, and before each object's data: padded to 8 bytes whatever the width of lengths.
-fn header_len(sizes: Sizes) -> usize {
+fn header_len(sizes: FieldSizes) -> usize {
     (8 + usize::from(sizes.lengths)).next_multiple_of(8)
 }
 

@@ -1,6 +1,6 @@
 //! The heap of names of an old-style group (docs/spec/hdf5-netcdf4.md C.1).
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ pub(crate) struct LocalHeap {
 
 impl LocalHeap {
     /// Reads the heap, once.
-    pub(crate) fn load(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Self>> {
+    pub(crate) fn load(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Self>> {
         file.memo(view, addr, "hdf5 local heap", || {
             let header = file.parse(view, addr, FIRST_READ)?;
-            let mut cursor = Cursor::new(&header, "a local heap");
+            let mut cursor = ByteCursor::new(&header, "a local heap");
             cursor.signature(b"HEAP")?;
             cursor.version(&[0])?;
             cursor.skip(3)?;
@@ -26,7 +26,7 @@ impl LocalHeap {
                 return Ok((Self { data: Bytes::new() }, 0));
             };
             let data = file.parse_all(view, segment, len)?;
-            let data = Bytes::copy_from_slice(Cursor::new(&data, "a local heap").take_u64(len)?);
+            let data = Bytes::copy_from_slice(ByteCursor::new(&data, "a local heap").take_u64(len)?);
             let cost = data.len();
             Ok((Self { data }, cost))
         })
@@ -39,7 +39,7 @@ impl LocalHeap {
             let len = self.data.len();
             Error::malformed(format!("a name at offset {offset} of a local heap of {len} bytes"))
         })?;
-        Cursor::new(rest, "a local heap").until_nul()
+        ByteCursor::new(rest, "a local heap").until_nul()
     }
 }
 

@@ -1,16 +1,16 @@
 //! From the objects of a file to its model (docs/spec/hdf5-netcdf4.md H).
 use super::catalog::Hdf5Catalog;
-use super::describe::{DatasetFacts, Facts, GroupFacts};
-use super::dimensions::{Axes, Dimensions, Scale, assign, lacks_scales};
+use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
+use super::dimensions::{DimensionScale, FileDimensions, VariableAxes, assign, lacks_scales};
 use super::front::metadata_end;
-use super::hidden::{self, Raw};
-use super::types::{Types, unwrap_arrays};
+use super::hidden::{self, AttributeResults};
+use super::types::{DatasetTypes, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
-use super::walk::{GroupNode, Member, Tree};
-use super::{Key, attribute};
-use crate::file::File;
+use super::walk::{GroupNode, ObjectTree, TreeMember};
+use super::{ObjectKey, attribute};
+use crate::file::Hdf5File;
 use crate::object::ObjectRef;
-use crate::place::Dataset;
+use crate::place::StoredDataset;
 use crate::word::{Dataspace, RawAttribute};
 use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, join, settle};
 use ncirrus_model::{
@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// A need; damage of members stays in its place.
 pub(super) fn assemble(
     view: &dyn View,
-    file: &Arc<File>,
-    mut tree: Tree,
+    file: &Arc<Hdf5File>,
+    mut tree: ObjectTree,
     facts: &[GroupFacts],
 ) -> Step<Hdf5Catalog> {
     let order = depth_first(&tree);
@@ -51,9 +51,9 @@ pub(super) fn assemble(
     let (provenance, strict) = root_facts(view, file, facts)?;
     let is_ours = provenance.as_ref().is_some_and(|text| text.contains(",ncirrus="));
     let front = if is_ours { metadata_end(view, file, &tree, facts) } else { None };
-    let mut assembly = Assembly {
+    let mut assembly = ModelAssembly {
         model: Model::new(),
-        types: Types::default(),
+        types: DatasetTypes::default(),
         warnings: std::mem::take(&mut tree.warnings),
         groups: Vec::new(),
         variables: Vec::new(),
@@ -86,11 +86,11 @@ pub(super) fn assemble(
 
 /// What of the datasets of a group cannot be read, and is in none of them.
 fn losses_of_members((group, facts): (&GroupNode, &GroupFacts)) -> Vec<Error> {
-    let of_member = |(member, facts): (&Member, &Facts)| {
+    let of_member = |(member, facts): (&TreeMember, &MemberFacts)| {
         let losses = match facts {
-            Facts::Dataset(facts) => facts.losses.clone(),
-            Facts::Type(Err(error)) if is_damage(error) => vec![error.clone()],
-            Facts::Type(_) | Facts::Damaged(_) => Vec::new(),
+            MemberFacts::Dataset(facts) => facts.losses.clone(),
+            MemberFacts::Type(Err(error)) if is_damage(error) => vec![error.clone()],
+            MemberFacts::Type(_) | MemberFacts::Damaged(_) => Vec::new(),
         };
         let path = format!("{}/{}", group.path, member.name);
         let (file, addr) = (Arc::clone(&member.object.file), member.object.addr);
@@ -123,7 +123,7 @@ fn fault_of(losses: &[Error]) -> Option<Fault> {
 }
 
 /// The groups, each followed by all that lie in it.
-fn depth_first(tree: &Tree) -> Vec<usize> {
+fn depth_first(tree: &ObjectTree) -> Vec<usize> {
     let mut order = Vec::with_capacity(tree.groups.len());
     let mut stack = vec![0];
     while let Some(at) = stack.pop() {
@@ -134,29 +134,29 @@ fn depth_first(tree: &Tree) -> Vec<usize> {
 }
 
 /// A dataset that is a variable, or a damaged object in the place of one.
-struct Found<'a> {
+struct FoundVariable<'a> {
     name: &'a str,
     object: &'a ObjectRef,
-    axes: Axes,
-    facts: Result<(&'a DatasetFacts, &'a Dataset), &'a Error>,
+    axes: VariableAxes,
+    facts: Result<(&'a DatasetFacts, &'a StoredDataset), &'a Error>,
 }
 
 /// The variable that a member is, if any; the scale that it is goes to the list.
 fn found<'a>(
     group: usize,
-    member: &'a Member,
-    facts: &'a Facts,
-    scales: &mut Vec<Scale>,
-) -> Option<Found<'a>> {
+    member: &'a TreeMember,
+    facts: &'a MemberFacts,
+    scales: &mut Vec<DimensionScale>,
+) -> Option<FoundVariable<'a>> {
     let (name, object) = (member.name.as_str(), &member.object);
     let nothing = |error| {
-        let axes = Axes { group, ..Axes::default() };
-        Some(Found { name, object, axes, facts: Err(error) })
+        let axes = VariableAxes { group, ..VariableAxes::default() };
+        Some(FoundVariable { name, object, axes, facts: Err(error) })
     };
     let facts = match facts {
-        Facts::Dataset(facts) => facts,
-        Facts::Damaged(error) => return nothing(error),
-        Facts::Type(_) => return None,
+        MemberFacts::Dataset(facts) => facts,
+        MemberFacts::Damaged(error) => return nothing(error),
+        MemberFacts::Type(_) => return None,
     };
     let dataset = match &facts.dataset {
         Ok(dataset) => dataset,
@@ -166,19 +166,19 @@ fn found<'a>(
     if let (true, Some(&len), Some(&unlimited)) = (facts.is_scale, axes.lens.first(), axes.unlimited.first())
     {
         axes.scale = Some(scales.len());
-        let (name, object) = (name.to_owned(), Key::from(object));
-        scales.push(Scale { group, name, len, unlimited, id: facts.id, object });
+        let (name, object) = (name.to_owned(), ObjectKey::from(object));
+        scales.push(DimensionScale { group, name, len, unlimited, id: facts.id, object });
     }
-    facts.is_variable.then_some(Found { name, object, axes, facts: Ok((facts, dataset)) })
+    facts.is_variable.then_some(FoundVariable { name, object, axes, facts: Ok((facts, dataset)) })
 }
 
-fn axes_of(group: usize, dataset: &Dataset, facts: &DatasetFacts) -> Axes {
+fn axes_of(group: usize, dataset: &StoredDataset, facts: &DatasetFacts) -> VariableAxes {
     let max: &[Option<u64>] = match &dataset.space {
         Dataspace::Simple { max, .. } => max,
         Dataspace::Null | Dataspace::Scalar => &[],
     };
     let unlimited = |axis| max.get(axis).is_some_and(Option::is_none);
-    Axes {
+    VariableAxes {
         group,
         lens: dataset.shape.clone(),
         unlimited: (0..dataset.shape.len()).map(unlimited).collect(),
@@ -193,8 +193,8 @@ fn axes_of(group: usize, dataset: &Dataset, facts: &DatasetFacts) -> Axes {
 /// its group.
 fn second_choice(
     view: &dyn View,
-    scales: &[Scale],
-    variables: &mut [Found<'_>],
+    scales: &[DimensionScale],
+    variables: &mut [FoundVariable<'_>],
 ) -> Step<Vec<(usize, Error)>> {
     let lacking = lacks_scales(scales, variables.iter().map(|found| &found.axes));
     let attached = join(&lacking, |at| {
@@ -202,7 +202,7 @@ fn second_choice(
             return Ok(Ok(Vec::new()));
         };
         let none = Vec::new();
-        let raw: &Raw = facts.attributes.as_deref().map_or(&none, Vec::as_slice);
+        let raw: &AttributeResults = facts.attributes.as_deref().map_or(&none, Vec::as_slice);
         let list = hidden::attached(view, found.object, raw, found.axes.lens.len());
         settle(list).map_err(Stall::Need)
     })?;
@@ -222,7 +222,7 @@ fn second_choice(
 }
 
 /// Provenance, and whether the file was made by the rules of the classic model.
-fn root_facts(view: &dyn View, file: &File, facts: &[GroupFacts]) -> Step<(Option<String>, bool)> {
+fn root_facts(view: &dyn View, file: &Hdf5File, facts: &[GroupFacts]) -> Step<(Option<String>, bool)> {
     let Some(Ok(raw)) = facts.first().map(|root| &root.attributes) else { return Ok((None, false)) };
     let strict = hidden::find(raw, "_nc3_strict").is_some();
     let Some(provenance) = hidden::find(raw, "_NCProperties") else { return Ok((None, strict)) };
@@ -232,27 +232,27 @@ fn root_facts(view: &dyn View, file: &File, facts: &[GroupFacts]) -> Step<(Optio
 
 /// How many attributes of datasets tell of netCDF.
 fn marks(facts: &[GroupFacts]) -> usize {
-    let of_member = |member: &Facts| match member {
-        Facts::Dataset(facts) => facts.attributes.as_deref().map_or(0, |raw| hidden::count_marks(raw)),
-        Facts::Type(_) | Facts::Damaged(_) => 0,
+    let of_member = |member: &MemberFacts| match member {
+        MemberFacts::Dataset(facts) => facts.attributes.as_deref().map_or(0, |raw| hidden::count_marks(raw)),
+        MemberFacts::Type(_) | MemberFacts::Damaged(_) => 0,
     };
     facts.iter().flat_map(|group| &group.members).map(of_member).sum()
 }
 
 /// What is put together so far.
-struct Assembly {
+struct ModelAssembly {
     model: Model,
-    types: Types,
+    types: DatasetTypes,
     warnings: Vec<String>,
     /// By the number of the group.
     groups: Vec<(GroupId, ObjectRef)>,
     /// By the number of the variable.
     variables: Vec<ObjectRef>,
-    scales: Vec<(DimId, Key, Option<i64>)>,
+    scales: Vec<(DimId, ObjectKey, Option<i64>)>,
 }
 
-impl Assembly {
-    fn add_groups(&mut self, tree: &Tree, order: &[usize], losses: &[Vec<Error>]) -> Result<(), Error> {
+impl ModelAssembly {
+    fn add_groups(&mut self, tree: &ObjectTree, order: &[usize], losses: &[Vec<Error>]) -> Result<(), Error> {
         let mut ids: HashMap<usize, GroupId> = HashMap::new();
         for &at in order {
             let Some(node) = tree.groups.get(at) else { continue };
@@ -281,19 +281,19 @@ impl Assembly {
         root.fault.clone().filter(|_| root.is_empty() && !has_attributes)
     }
 
-    fn add_types(&mut self, tree: &Tree, facts: &[GroupFacts], order: &[usize]) {
+    fn add_types(&mut self, tree: &ObjectTree, facts: &[GroupFacts], order: &[usize]) {
         for (&at, (group, _)) in order.iter().zip(&self.groups) {
             let Some((node, facts)) = tree.groups.get(at).zip(facts.get(at)) else { continue };
             for (member, facts) in node.members.iter().zip(&facts.members) {
                 match facts {
-                    Facts::Type(Ok(datatype)) => {
-                        let key = Key::from(&member.object);
+                    MemberFacts::Type(Ok(datatype)) => {
+                        let key = ObjectKey::from(&member.object);
                         self.types.commit(key, *group, &member.name, Arc::clone(datatype));
                     }
-                    Facts::Type(Err(error)) if !is_damage(error) => {
+                    MemberFacts::Type(Err(error)) if !is_damage(error) => {
                         self.warnings.push(format!("type {:?} cannot be used: {error}", member.name));
                     }
-                    Facts::Type(Err(_)) | Facts::Dataset(_) | Facts::Damaged(_) => {}
+                    MemberFacts::Type(Err(_)) | MemberFacts::Dataset(_) | MemberFacts::Damaged(_) => {}
                 }
             }
         }
@@ -303,11 +303,11 @@ impl Assembly {
     fn add_variables(
         &mut self,
         order: &[usize],
-        scales: &[Scale],
-        mut found: Vec<Found<'_>>,
+        scales: &[DimensionScale],
+        mut found: Vec<FoundVariable<'_>>,
     ) -> Result<(), Error> {
         let parents: Vec<Option<usize>> = self.parents(order.len());
-        let axes: Vec<Axes> = found.iter_mut().map(|found| std::mem::take(&mut found.axes)).collect();
+        let axes: Vec<VariableAxes> = found.iter_mut().map(|found| std::mem::take(&mut found.axes)).collect();
         let dimensions = assign(&parents, scales, &axes);
         let ids = self.add_dimensions(&dimensions)?;
         // Dimensions begin with those of the scales.
@@ -325,7 +325,7 @@ impl Assembly {
         Ok(())
     }
 
-    fn variable(&mut self, group: GroupId, found: &Found<'_>, dims: Vec<DimId>) -> Variable {
+    fn variable(&mut self, group: GroupId, found: &FoundVariable<'_>, dims: Vec<DimId>) -> Variable {
         match found.facts {
             Err(error) => damaged(found.name, error),
             Ok((facts, dataset)) => {
@@ -348,7 +348,7 @@ impl Assembly {
     }
 
     /// Puts the dimensions into the model, ordered by their ids.
-    fn add_dimensions(&mut self, dimensions: &Dimensions) -> Result<HashMap<usize, DimId>, Error> {
+    fn add_dimensions(&mut self, dimensions: &FileDimensions) -> Result<HashMap<usize, DimId>, Error> {
         let mut order: Vec<usize> = (0..dimensions.list.len()).collect();
         order.sort_by_key(|at| dimensions.list.get(*at).map(|dim| dim.id));
         let mut ids = HashMap::new();
@@ -367,8 +367,8 @@ impl Assembly {
         for (&at, (group, holder)) in order.iter().zip(&self.groups) {
             let Some(facts) = facts.get(at) else { continue };
             let of_members = facts.members.iter().filter_map(|member| match member {
-                Facts::Dataset(facts) => Some(&facts.attributes),
-                Facts::Type(_) | Facts::Damaged(_) => None,
+                MemberFacts::Dataset(facts) => Some(&facts.attributes),
+                MemberFacts::Type(_) | MemberFacts::Damaged(_) => None,
             });
             let lists = std::iter::once(&facts.attributes).chain(of_members).flatten();
             for raw in lists.flat_map(|list| list.iter()).flatten() {

@@ -1,23 +1,23 @@
 //! What attributes hold (docs/spec/hdf5-netcdf4.md H.6).
-use super::hidden::{self, Raw, is_hidden};
-use super::types::{Types, unwrap_arrays};
-use super::walk::Paths;
-use crate::file::File;
+use super::hidden::{self, AttributeResults, is_hidden};
+use super::types::{DatasetTypes, unwrap_arrays};
+use super::walk::ObjectPaths;
+use crate::file::Hdf5File;
 use crate::object::ObjectRef;
-use crate::word::{Class, Dataspace, RawAttribute, attributes, values};
+use crate::word::{Dataspace, DatatypeClass, RawAttribute, attributes, values};
 use ncirrus_layout::{Error, Result, Stall, Step, View, join_each, settle};
 use ncirrus_model::{Attribute, Attributes, Fault, GroupId, Model, Strings, Values};
 use std::collections::{HashMap, HashSet};
 
 /// What attributes are read with.
-pub(super) struct Reader<'a> {
+pub(super) struct AttributeReader<'a> {
     pub(super) view: &'a dyn View,
     pub(super) model: &'a Model,
-    pub(super) types: &'a Types,
-    pub(super) paths: &'a Paths,
+    pub(super) types: &'a DatasetTypes,
+    pub(super) paths: &'a ObjectPaths,
 }
 
-impl Reader<'_> {
+impl AttributeReader<'_> {
     /// The attributes of an object in a group that are shown; damaged ones are faults.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Reader<'_> {
 /// Text of fixed length: one is characters, all of them; several are strings, each up to its NUL.
 fn text(raw: &RawAttribute) -> Option<Values> {
     let (dims, element) = unwrap_arrays(&raw.datatype);
-    let Class::Text(_) = element.class else { return None };
+    let DatatypeClass::Text(_) = element.class else { return None };
     match raw.space {
         Dataspace::Null => Some(Values::Char(Vec::new())),
         Dataspace::Scalar if dims.is_empty() => Some(Values::Char(raw.data.to_vec())),
@@ -87,7 +87,11 @@ fn text(raw: &RawAttribute) -> Option<Values> {
 ///
 /// # Errors
 /// A need, or damage of the value.
-pub(super) fn fill_value(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Step<Option<Values>> {
+pub(super) fn fill_value(
+    view: &dyn View,
+    object: &ObjectRef,
+    raw: &AttributeResults,
+) -> Step<Option<Values>> {
     let Some(raw) = hidden::find(raw, "_FillValue").filter(|raw| raw.space.count() == 1) else {
         return Ok(None);
     };
@@ -102,15 +106,15 @@ pub(super) fn fill_value(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Step
 ///
 /// # Errors
 /// A need, or damage of the value.
-pub(super) fn text_of(view: &dyn View, file: &File, raw: &RawAttribute) -> Step<Option<String>> {
+pub(super) fn text_of(view: &dyn View, file: &Hdf5File, raw: &RawAttribute) -> Step<Option<String>> {
     let values = match (text(raw), &raw.datatype.class) {
         (Some(values), _) => values,
-        (None, Class::VlenText(_)) if raw.space.count() == 1 => decode_one(view, file, raw)?,
+        (None, DatatypeClass::VlenText(_)) if raw.space.count() == 1 => decode_one(view, file, raw)?,
         (None, _) => return Ok(None),
     };
     Ok(Attribute::atomic("", values).as_text())
 }
 
-fn decode_one(view: &dyn View, file: &File, raw: &RawAttribute) -> Step<Values> {
+fn decode_one(view: &dyn View, file: &Hdf5File, raw: &RawAttribute) -> Step<Values> {
     values(view, file, &raw.datatype, &raw.data, 1, &HashMap::new())
 }

@@ -1,12 +1,12 @@
 //! An open file.
-use super::Key;
-use super::attribute::Reader;
-use super::types::Types;
-use super::walk::Paths;
-use crate::file::Addr;
+use super::ObjectKey;
+use super::attribute::AttributeReader;
+use super::types::DatasetTypes;
+use super::walk::ObjectPaths;
+use crate::file::FileAddress;
 use crate::object::ObjectRef;
-use crate::place::{Dataset, dataset, layout};
-use crate::word::{Fill, ValueResolver, fill, stored, values};
+use crate::place::{StoredDataset, dataset, layout};
+use crate::word::{FillMessage, ValueResolver, fill, stored, values};
 use crate::write::Hdf5Writer;
 use bytes::Bytes;
 use ncirrus_layout::{
@@ -32,15 +32,15 @@ pub(super) struct Hdf5Catalog {
     pub(super) strict: bool,
     /// Whether the reference takes it for netCDF-4: two marks, and none of the classic model.
     pub(super) is_netcdf4: bool,
-    pub(super) paths: Paths,
+    pub(super) paths: ObjectPaths,
     pub(super) model: Arc<Model>,
-    pub(super) types: Types,
+    pub(super) types: DatasetTypes,
     /// By the number of the group.
     pub(super) groups: Vec<(GroupId, ObjectRef)>,
     /// By the number of the variable.
     pub(super) variables: Vec<ObjectRef>,
     /// The dimensions that are objects of the file, and the ids that they were given there.
-    pub(super) scales: Vec<(DimId, Key, Option<i64>)>,
+    pub(super) scales: Vec<(DimId, ObjectKey, Option<i64>)>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -76,7 +76,11 @@ impl Hdf5Catalog {
     }
 
     /// What one stored element is, and who decodes it when the engine cannot.
-    fn element(&self, object: &ObjectRef, dataset: &Dataset) -> (StoredType, Option<Arc<dyn Resolver>>) {
+    fn element(
+        &self,
+        object: &ObjectRef,
+        dataset: &StoredDataset,
+    ) -> (StoredType, Option<Arc<dyn Resolver>>) {
         if let Some(stored) = stored(&dataset.element) {
             return (stored, None);
         }
@@ -93,11 +97,11 @@ impl Hdf5Catalog {
 pub(crate) fn fill_of(
     view: &dyn View,
     object: &ObjectRef,
-    dataset: &Dataset,
-    paths: &HashMap<Addr, String>,
+    dataset: &StoredDataset,
+    paths: &HashMap<FileAddress, String>,
 ) -> Step<Values> {
     let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
-    let Fill { value, .. } = fill(view, object)?;
+    let FillMessage { value, .. } = fill(view, object)?;
     let zeros = || Bytes::from(vec![0; byte_len]);
     let one =
         value.filter(|value| value.len() >= byte_len).map_or_else(zeros, |value| value.slice(..byte_len));
@@ -110,7 +114,7 @@ impl Catalog for Hdf5Catalog {
     }
 
     fn attributes(&self, view: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
-        let reader = Reader { view, model: &self.model, types: &self.types, paths: &self.paths };
+        let reader = AttributeReader { view, model: &self.model, types: &self.types, paths: &self.paths };
         join(of, |node| match self.holder(*node) {
             Ok((object, group)) => {
                 let attributes = reader.all(object, group)?;

@@ -1,10 +1,10 @@
 //! What the objects of a tree hold, as far as the model needs it: asked for together.
-use super::hidden::{self, Raw};
-use super::walk::{GroupNode, Member, Tree, What};
-use super::{Key, attribute};
+use super::hidden::{self, AttributeResults};
+use super::walk::{GroupNode, MemberKind, ObjectTree, TreeMember};
+use super::{ObjectKey, attribute};
 use crate::object::{ObjectRef, header, kind};
-use crate::place::{Dataset, dataset};
-use crate::word::{Datatype, Fill, RawAttribute, attributes, datatype, fill};
+use crate::place::{StoredDataset, dataset};
+use crate::word::{Datatype, FillMessage, RawAttribute, attributes, datatype, fill};
 use ncirrus_layout::{Error, Result, Stall, Step, View, join, settle};
 use ncirrus_model::Values;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ pub(super) type RawAttributes = Arc<Vec<std::result::Result<RawAttribute, (Strin
 pub(super) struct GroupFacts {
     pub(super) attributes: Result<RawAttributes>,
     /// One for each member.
-    pub(super) members: Vec<Facts>,
+    pub(super) members: Vec<MemberFacts>,
 }
 
 /// What a member is made of.
 #[derive(Debug)]
-pub(super) enum Facts {
+pub(super) enum MemberFacts {
     Dataset(Box<DatasetFacts>),
     Type(Result<Arc<Datatype>>),
     Damaged(Error),
@@ -31,14 +31,14 @@ pub(super) enum Facts {
 /// What a dataset is made of.
 #[derive(Debug)]
 pub(super) struct DatasetFacts {
-    pub(super) dataset: Result<Arc<Dataset>>,
+    pub(super) dataset: Result<Arc<StoredDataset>>,
     pub(super) attributes: Result<RawAttributes>,
     pub(super) is_scale: bool,
     pub(super) is_variable: bool,
     pub(super) id: Option<i64>,
     pub(super) coordinates: Option<Vec<i64>>,
-    pub(super) attached: Vec<Option<Key>>,
-    pub(super) fill: Fill,
+    pub(super) attached: Vec<Option<ObjectKey>>,
+    pub(super) fill: FillMessage,
     /// The value of `_FillValue`, if it has one.
     pub(super) own_fill: Option<Values>,
     /// What of it cannot be read, and is in no attribute that is shown.
@@ -49,7 +49,7 @@ pub(super) struct DatasetFacts {
 ///
 /// # Errors
 /// A need; never a failure.
-pub(super) fn describe(view: &dyn View, tree: &Tree) -> Step<Vec<GroupFacts>> {
+pub(super) fn describe(view: &dyn View, tree: &ObjectTree) -> Step<Vec<GroupFacts>> {
     join(&tree.groups, |group| group_facts(view, group))
 }
 
@@ -60,11 +60,11 @@ fn group_facts(view: &dyn View, group: &GroupNode) -> Step<GroupFacts> {
     Ok(GroupFacts { attributes, members })
 }
 
-fn facts(view: &dyn View, member: &Member) -> Step<Facts> {
+fn facts(view: &dyn View, member: &TreeMember) -> Step<MemberFacts> {
     Ok(match &member.what {
-        What::Dataset => Facts::Dataset(Box::new(dataset_facts(view, &member.object)?)),
-        What::Type => Facts::Type(settle(committed(view, &member.object)).map_err(Stall::Need)?),
-        What::Damaged(error) => Facts::Damaged(error.clone()),
+        MemberKind::Dataset => MemberFacts::Dataset(Box::new(dataset_facts(view, &member.object)?)),
+        MemberKind::Type => MemberFacts::Type(settle(committed(view, &member.object)).map_err(Stall::Need)?),
+        MemberKind::Damaged(error) => MemberFacts::Damaged(error.clone()),
     })
 }
 
@@ -78,7 +78,7 @@ fn dataset_facts(view: &dyn View, object: &ObjectRef) -> Step<DatasetFacts> {
     let own = settle(dataset(view, object)).map_err(Stall::Need);
     let (dataset, raw) = together(own, settle(attributes(view, object)).map_err(Stall::Need))?;
     let none = Vec::new();
-    let list: &Raw = raw.as_deref().map_or(&none, Vec::as_slice);
+    let list: &AttributeResults = raw.as_deref().map_or(&none, Vec::as_slice);
     let rank = dataset.as_ref().map_or(0, |dataset| dataset.space.dims().len());
     let is_scale = rank > 0 && hidden::is_scale(list);
     let coordinates = hidden::coordinates(view, object, list);

@@ -1,5 +1,5 @@
 //! Which dimensions there are, and which of them span each variable (docs/spec/hdf5-netcdf4.md H.2 to H.4, L).
-use super::Key;
+use super::ObjectKey;
 use std::collections::HashMap;
 
 #[cfg(test)]
@@ -7,7 +7,7 @@ mod tests;
 
 /// A dimension scale.
 #[derive(Debug, Clone)]
-pub(super) struct Scale {
+pub(super) struct DimensionScale {
     /// Number of its group.
     pub(super) group: usize,
     pub(super) name: String,
@@ -16,12 +16,12 @@ pub(super) struct Scale {
     pub(super) unlimited: bool,
     /// The id that it was given.
     pub(super) id: Option<i64>,
-    pub(super) object: Key,
+    pub(super) object: ObjectKey,
 }
 
 /// The axes of a variable.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Axes {
+pub(super) struct VariableAxes {
     /// Number of its group.
     pub(super) group: usize,
     pub(super) lens: Vec<u64>,
@@ -31,14 +31,14 @@ pub(super) struct Axes {
     /// Ids of the dimensions of all axes, where the file says them.
     pub(super) coordinates: Option<Vec<i64>>,
     /// The scale that is attached to each axis; empty or shorter than the rank when there are none.
-    pub(super) attached: Vec<Option<Key>>,
+    pub(super) attached: Vec<Option<ObjectKey>>,
     /// netCDF-C does not list such a variable: dimensions that only it has are numbered after all others.
     pub(super) late: bool,
 }
 
 /// A dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Dim {
+pub(super) struct FileDimension {
     /// Number of its group.
     pub(super) group: usize,
     pub(super) name: String,
@@ -50,15 +50,19 @@ pub(super) struct Dim {
 
 /// All dimensions, and for each variable the numbers of those that span it.
 #[derive(Debug, Default)]
-pub(super) struct Dimensions {
-    pub(super) list: Vec<Dim>,
+pub(super) struct FileDimensions {
+    pub(super) list: Vec<FileDimension>,
     pub(super) axes: Vec<Vec<usize>>,
 }
 
 /// Finds the dimensions of all variables. Groups are numbered in depth-first order and given by their parents; scales
 /// and variables stand in the order in which their groups list them.
-pub(super) fn assign(parents: &[Option<usize>], scales: &[Scale], variables: &[Axes]) -> Dimensions {
-    let mut assignment = Assignment::new(parents, scales);
+pub(super) fn assign(
+    parents: &[Option<usize>],
+    scales: &[DimensionScale],
+    variables: &[VariableAxes],
+) -> FileDimensions {
+    let mut assignment = DimensionAssignment::new(parents, scales);
     let mut axes: Vec<_> = variables.iter().map(|variable| assignment.known(variable)).collect();
     let mut of_group = vec![Vec::new(); parents.len()];
     for (at, variable) in variables.iter().enumerate() {
@@ -79,13 +83,16 @@ pub(super) fn assign(parents: &[Option<usize>], scales: &[Scale], variables: &[A
     }
     let axes: Vec<Vec<usize>> = axes.into_iter().map(|axes| axes.into_iter().flatten().collect()).collect();
     assignment.grow(variables, &axes);
-    Dimensions { list: assignment.list, axes }
+    FileDimensions { list: assignment.list, axes }
 }
 
 /// The variables of which the ids name no dimensions, so that their attached scales must be looked at.
-pub(super) fn lacks_scales<'a>(scales: &[Scale], variables: impl Iterator<Item = &'a Axes>) -> Vec<usize> {
-    let assignment = Assignment::new(&[], scales);
-    let lacks = |variable: &Axes| {
+pub(super) fn lacks_scales<'a>(
+    scales: &[DimensionScale],
+    variables: impl Iterator<Item = &'a VariableAxes>,
+) -> Vec<usize> {
+    let assignment = DimensionAssignment::new(&[], scales);
+    let lacks = |variable: &VariableAxes| {
         let own = variable.scale.is_some() && variable.lens.len() == 1;
         !own && variable.coordinates.is_some() && assignment.by_ids(variable).is_none()
     };
@@ -111,19 +118,19 @@ fn post_order(parents: &[Option<usize>]) -> Vec<usize> {
 }
 
 /// What is known while dimensions are assigned.
-struct Assignment<'a> {
+struct DimensionAssignment<'a> {
     parents: &'a [Option<usize>],
-    list: Vec<Dim>,
+    list: Vec<FileDimension>,
     next: i64,
     /// Dimensions by id; `None` for an id that several have.
     by_id: HashMap<i64, Option<usize>>,
-    by_object: HashMap<&'a Key, Vec<usize>>,
+    by_object: HashMap<&'a ObjectKey, Vec<usize>>,
     /// Dimensions by group, length and whether they grow.
     alike: HashMap<(usize, u64, bool), Vec<usize>>,
 }
 
-impl<'a> Assignment<'a> {
-    fn new(parents: &'a [Option<usize>], scales: &'a [Scale]) -> Self {
+impl<'a> DimensionAssignment<'a> {
+    fn new(parents: &'a [Option<usize>], scales: &'a [DimensionScale]) -> Self {
         let mut assignment = Self {
             parents,
             list: Vec::new(),
@@ -134,14 +141,14 @@ impl<'a> Assignment<'a> {
         };
         for scale in scales {
             let id = scale.id.filter(|id| *id >= 0).unwrap_or(assignment.next);
-            let Scale { group, len, unlimited, .. } = *scale;
-            let at = assignment.add(Dim { group, name: scale.name.clone(), len, unlimited, id });
+            let DimensionScale { group, len, unlimited, .. } = *scale;
+            let at = assignment.add(FileDimension { group, name: scale.name.clone(), len, unlimited, id });
             assignment.by_object.entry(&scale.object).or_default().push(at);
         }
         assignment
     }
 
-    fn add(&mut self, mut dim: Dim) -> usize {
+    fn add(&mut self, mut dim: FileDimension) -> usize {
         let at = self.list.len();
         // netCDF has no fixed dimensions of length 0: that length means "unlimited" there.
         dim.unlimited |= dim.len == 0;
@@ -154,7 +161,7 @@ impl<'a> Assignment<'a> {
 
     /// What the file itself says: a scale of one axis is its own dimension; ids count more than attached scales, which
     /// are not looked at when the first axis has none.
-    fn known(&self, variable: &Axes) -> Vec<Option<usize>> {
+    fn known(&self, variable: &VariableAxes) -> Vec<Option<usize>> {
         let rank = variable.lens.len();
         if let (Some(scale), 1) = (variable.scale, rank) {
             return vec![Some(scale)];
@@ -173,13 +180,13 @@ impl<'a> Assignment<'a> {
         axes
     }
 
-    fn by_ids(&self, variable: &Axes) -> Option<Vec<usize>> {
+    fn by_ids(&self, variable: &VariableAxes) -> Option<Vec<usize>> {
         let ids = variable.coordinates.as_ref().filter(|ids| ids.len() == variable.lens.len())?;
         ids.iter().map(|id| self.by_id.get(id).copied().flatten()).collect()
     }
 
     /// The dimension of that scale in the group or the nearest one around it.
-    fn in_scope(&self, group: usize, object: &Key) -> Option<usize> {
+    fn in_scope(&self, group: usize, object: &ObjectKey) -> Option<usize> {
         let dims = self.by_object.get(object)?;
         let of = |group: usize| {
             dims.iter().copied().find(|dim| self.list.get(*dim).is_some_and(|dim| dim.group == group))
@@ -194,7 +201,7 @@ impl<'a> Assignment<'a> {
 
     /// Axes that nothing names get a dimension of the same group, length and kind that the variable does not use yet,
     /// or a new one.
-    fn fill_in(&mut self, variable: &Axes, axes: &mut [Option<usize>]) {
+    fn fill_in(&mut self, variable: &VariableAxes, axes: &mut [Option<usize>]) {
         let kinds = variable.lens.iter().zip(&variable.unlimited);
         for (axis, (&len, &unlimited)) in kinds.enumerate().take(axes.len()) {
             if axes.get(axis).copied().flatten().is_some() {
@@ -204,7 +211,7 @@ impl<'a> Assignment<'a> {
             let free = alike.into_iter().flatten().copied().find(|dim| !axes.contains(&Some(*dim)));
             let dim = free.unwrap_or_else(|| {
                 let (id, group) = (self.next, variable.group);
-                self.add(Dim { group, name: format!("phony_dim_{id}"), len, unlimited, id })
+                self.add(FileDimension { group, name: format!("phony_dim_{id}"), len, unlimited, id })
             });
             if let Some(axis) = axes.get_mut(axis) {
                 *axis = Some(dim);
@@ -213,7 +220,7 @@ impl<'a> Assignment<'a> {
     }
 
     /// An unlimited dimension is as long as its longest user below the group that defines it.
-    fn grow(&mut self, variables: &[Axes], axes: &[Vec<usize>]) {
+    fn grow(&mut self, variables: &[VariableAxes], axes: &[Vec<usize>]) {
         for (variable, dims) in variables.iter().zip(axes) {
             for (&dim, &len) in dims.iter().zip(&variable.lens) {
                 let longer = self.list.get(dim).is_some_and(|dim| {

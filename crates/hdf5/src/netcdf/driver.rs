@@ -2,7 +2,7 @@
 use super::assemble::assemble;
 use super::catalog::Hdf5Catalog;
 use super::describe::{describe, together};
-use super::walk::Tree;
+use super::walk::ObjectTree;
 use crate::file::{find, load};
 use ncirrus_layout::{Catalog, Confidence, Driver, ObjectId, OpenOptions, Step, View};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Driver for Hdf5Driver {
 /// Everything that is known of a file.
 pub(super) fn catalog(view: &dyn View, root: &ObjectId) -> Step<Hdf5Catalog> {
     let file = load(view, root)?;
-    let mut tree = Tree::new(&file);
+    let mut tree = ObjectTree::new(&file);
     let walked = tree.walk(view);
     // What is known already is described while the next level is asked for.
     let described = describe(view, &tree);

@@ -1,12 +1,11 @@
-//! How much of the front of a file holds all its metadata, for those that are arranged so
-//! (docs/spec/hdf5-netcdf4.md I.3).
-use super::describe::{DatasetFacts, Facts, GroupFacts};
-use super::walk::Tree;
-use crate::file::{Addr, File};
+//! How much of the front of a file holds all its metadata, for those that are arranged so (docs/spec/hdf5-netcdf4.md I.3).
+use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
+use super::walk::ObjectTree;
+use crate::file::{FileAddress, Hdf5File};
 use crate::object::{ObjectRef, header};
-use crate::place::{Arrangement, IndexKind};
-use crate::word::Class;
-use crate::write::{Grid, index_len};
+use crate::place::{ElementLayout, IndexKind};
+use crate::word::DatatypeClass;
+use crate::write::{IndexGrid, index_len};
 use ncirrus_layout::View;
 
 /// Most bytes that readers are told of: what they may well fetch at once.
@@ -15,16 +14,21 @@ const MOST: u64 = 64 << 20;
 const COLLECTION: u64 = 4096;
 
 /// First address behind all metadata of a file that was made here; `None` when data lie between them.
-pub(super) fn metadata_end(view: &dyn View, file: &File, tree: &Tree, facts: &[GroupFacts]) -> Option<u64> {
+pub(super) fn metadata_end(
+    view: &dyn View,
+    file: &Hdf5File,
+    tree: &ObjectTree,
+    facts: &[GroupFacts],
+) -> Option<u64> {
     let header_end = |object: &ObjectRef| Some(header(view, object).ok()?.end);
     let (mut end, mut data) = (0, u64::MAX);
     for (group, facts) in tree.groups.iter().zip(facts) {
         end = end.max(header_end(&group.object)?);
         for (member, facts) in group.members.iter().zip(&facts.members) {
             end = end.max(header_end(&member.object)?);
-            let Facts::Dataset(facts) = facts else { continue };
+            let MemberFacts::Dataset(facts) = facts else { continue };
             end = end.max(heap_end(facts, file)).max(index_end(facts, file)?);
-            if let Arrangement::Contiguous { addr: Some(addr), .. } =
+            if let ElementLayout::Contiguous { addr: Some(addr), .. } =
                 &facts.dataset.as_ref().ok()?.arrangement
             {
                 data = data.min(addr.0);
@@ -35,13 +39,13 @@ pub(super) fn metadata_end(view: &dyn View, file: &File, tree: &Tree, facts: &[G
 }
 
 /// First address behind the chunk index.
-fn index_end(facts: &DatasetFacts, file: &File) -> Option<u64> {
+fn index_end(facts: &DatasetFacts, file: &Hdf5File) -> Option<u64> {
     let dataset = facts.dataset.as_ref().ok()?;
-    let Arrangement::Chunked { shape, index, addr: Some(addr), version, .. } = &dataset.arrangement else {
+    let ElementLayout::Chunked { shape, index, addr: Some(addr), version, .. } = &dataset.arrangement else {
         return Some(0);
     };
     let dims = dataset.space.dims().to_vec();
-    let grid = Grid {
+    let grid = IndexGrid {
         chunk: shape.clone(),
         element: dataset.element.byte_len,
         max: dims.iter().map(|len| Some(*len)).collect(),
@@ -61,16 +65,16 @@ fn index_end(facts: &DatasetFacts, file: &File) -> Option<u64> {
 }
 
 /// First address behind the collections that attributes refer to.
-fn heap_end(facts: &DatasetFacts, file: &File) -> u64 {
+fn heap_end(facts: &DatasetFacts, file: &Hdf5File) -> u64 {
     let attributes = facts.attributes.as_deref().map_or(&[][..], Vec::as_slice);
     let heaped = attributes
         .iter()
         .flatten()
-        .filter(|raw| matches!(raw.datatype.class, Class::Vlen(_) | Class::VlenText(_)));
+        .filter(|raw| matches!(raw.datatype.class, DatatypeClass::Vlen(_) | DatatypeClass::VlenText(_)));
     let collections = heaped.flat_map(|raw| raw.data.chunks_exact(8 + usize::from(file.sizes.offsets)));
     let addr = |element: &[u8]| {
         let bytes = element.get(4..12).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u64::from_le_bytes).filter(|addr| *addr != 0 && *addr != u64::MAX)
     };
-    collections.filter_map(addr).max().map_or(0, |addr| Addr(addr).0.saturating_add(COLLECTION))
+    collections.filter_map(addr).max().map_or(0, |addr| FileAddress(addr).0.saturating_add(COLLECTION))
 }

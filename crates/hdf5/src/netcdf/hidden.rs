@@ -1,8 +1,7 @@
-//! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (docs/spec/hdf5-netcdf4.md H.2,
-//! H.3, H.7).
-use super::Key;
+//! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7).
+use super::ObjectKey;
 use crate::object::ObjectRef;
-use crate::word::{Class, Dataspace, Padding, RawAttribute, object_references, values};
+use crate::word::{Dataspace, DatatypeClass, RawAttribute, StringPadding, object_references, values};
 use ncirrus_layout::{Error, ErrorKind, Step, View};
 use std::collections::HashMap;
 
@@ -31,7 +30,7 @@ const HIDDEN: [&str; 17] = [
 const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variable.";
 
 /// Attributes as they are in the file.
-pub(super) type Raw = [Result<RawAttribute, (String, Error)>];
+pub(super) type AttributeResults = [Result<RawAttribute, (String, Error)>];
 
 /// Whether an attribute is not shown.
 pub(super) fn is_hidden(name: &str) -> bool {
@@ -39,7 +38,7 @@ pub(super) fn is_hidden(name: &str) -> bool {
 }
 
 /// The attributes that are not shown and cannot be read. Nothing is taken from the back pointers of scales.
-pub(super) fn damaged(raw: &Raw) -> Vec<Error> {
+pub(super) fn damaged(raw: &AttributeResults) -> Vec<Error> {
     let is_lost = |(name, error): &&(String, Error)| {
         is_hidden(name) && name != "REFERENCE_LIST" && error.kind() == ErrorKind::Malformed
     };
@@ -53,39 +52,39 @@ pub(super) fn lost(name: &str, error: &Error) -> Error {
 }
 
 /// How many attributes of a dataset are such as only netCDF and its like write.
-pub(super) fn count_marks(raw: &Raw) -> usize {
+pub(super) fn count_marks(raw: &AttributeResults) -> usize {
     raw.iter().flatten().filter(|attribute| is_hidden(&attribute.name)).count()
 }
 
 /// The readable attribute of that name.
-pub(super) fn find<'a>(raw: &'a Raw, name: &str) -> Option<&'a RawAttribute> {
+pub(super) fn find<'a>(raw: &'a AttributeResults, name: &str) -> Option<&'a RawAttribute> {
     raw.iter().filter_map(|attribute| attribute.as_ref().ok()).find(|attribute| attribute.name == name)
 }
 
 /// Whether a dataset is a dimension scale: the type of `CLASS` must be exactly the one that the reference looks for.
-pub(super) fn is_scale(raw: &Raw) -> bool {
+pub(super) fn is_scale(raw: &AttributeResults) -> bool {
     find(raw, "CLASS").is_some_and(|class| {
-        class.datatype.class == Class::Text(Padding::NulTerminated)
+        class.datatype.class == DatatypeClass::Text(StringPadding::NulTerminated)
             && class.datatype.byte_len == 16
             && class.data.get(..16) == Some(b"DIMENSION_SCALE\0")
     })
 }
 
 /// Whether a scale is a dimension only, and no variable.
-pub(super) fn is_only_dimension(raw: &Raw) -> bool {
+pub(super) fn is_only_dimension(raw: &AttributeResults) -> bool {
     find(raw, "NAME").is_some_and(|name| {
-        matches!(name.datatype.class, Class::Text(_)) && name.data.starts_with(NO_VARIABLE)
+        matches!(name.datatype.class, DatatypeClass::Text(_)) && name.data.starts_with(NO_VARIABLE)
     })
 }
 
 /// The id that a scale was given.
-pub(super) fn dimension_id(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Option<i64> {
+pub(super) fn dimension_id(view: &dyn View, object: &ObjectRef, raw: &AttributeResults) -> Option<i64> {
     let ids = integers(view, object, find(raw, "_Netcdf4Dimid")?)?;
     ids.first().copied()
 }
 
 /// The ids of the dimensions of all axes.
-pub(super) fn coordinates(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Option<Vec<i64>> {
+pub(super) fn coordinates(view: &dyn View, object: &ObjectRef, raw: &AttributeResults) -> Option<Vec<i64>> {
     integers(view, object, find(raw, "_Netcdf4Coordinates")?)
 }
 
@@ -96,21 +95,21 @@ pub(super) fn coordinates(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Opt
 pub(super) fn attached(
     view: &dyn View,
     object: &ObjectRef,
-    raw: &Raw,
+    raw: &AttributeResults,
     rank: usize,
-) -> Step<Vec<Option<Key>>> {
+) -> Step<Vec<Option<ObjectKey>>> {
     let Some(list) = find(raw, "DIMENSION_LIST").filter(|list| list.space.count() == rank as u64) else {
         return Ok(Vec::new());
     };
     let file = &object.file;
     let references = object_references(view, file, &list.datatype, &list.data, rank)?;
-    let key = |addr: &crate::file::Addr| Key { file: file.object.clone(), addr: *addr };
+    let key = |addr: &crate::file::FileAddress| ObjectKey { file: file.object.clone(), addr: *addr };
     Ok(references.iter().map(|axis| axis.last().map(key)).collect())
 }
 
 /// Whole numbers; `None` for an attribute of another kind. They lie in the attribute itself, so that nothing stalls.
 fn integers(view: &dyn View, object: &ObjectRef, raw: &RawAttribute) -> Option<Vec<i64>> {
-    if !matches!(raw.datatype.class, Class::Integer(_)) || matches!(raw.space, Dataspace::Null) {
+    if !matches!(raw.datatype.class, DatatypeClass::Integer(_)) || matches!(raw.space, Dataspace::Null) {
         return None;
     }
     let count = usize::try_from(raw.space.count()).ok()?;

@@ -1,7 +1,7 @@
 //! Where the members of a file are, for changing it.
-use super::Key;
+use super::ObjectKey;
 use super::driver::catalog;
-use crate::file::Addr;
+use crate::file::FileAddress;
 use ncirrus_layout::{ObjectId, Step, View};
 use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId};
 use std::collections::HashMap;
@@ -9,32 +9,33 @@ use std::sync::Arc;
 
 /// The members of a file that are objects of it: what links into other files lead to is left out.
 #[derive(Debug)]
-pub(crate) struct Members {
+pub(crate) struct LocalMembers {
     pub(crate) model: Arc<Model>,
-    pub(crate) groups: Vec<(GroupId, Addr)>,
-    pub(crate) variables: Vec<(VarId, Addr)>,
-    pub(crate) types: Vec<(TypeId, Addr)>,
+    pub(crate) groups: Vec<(GroupId, FileAddress)>,
+    pub(crate) variables: Vec<(VarId, FileAddress)>,
+    pub(crate) types: Vec<(TypeId, FileAddress)>,
     /// Dimensions, and the ids that the file gives them.
-    pub(crate) scales: Vec<(DimId, Addr, Option<i64>)>,
+    pub(crate) scales: Vec<(DimId, FileAddress, Option<i64>)>,
     /// Names of all objects, for references.
-    pub(crate) paths: Arc<HashMap<Addr, String>>,
+    pub(crate) paths: Arc<HashMap<FileAddress, String>>,
 }
 
 /// Finds all members of a file.
 ///
 /// # Errors
 /// A need, or why the file cannot be read.
-pub(crate) fn members(view: &dyn View, root: &ObjectId) -> Step<Members> {
+pub(crate) fn members(view: &dyn View, root: &ObjectId) -> Step<LocalMembers> {
     let catalog = catalog(view, root)?;
-    let here = |key: &Key| (key.file == *root).then_some(key.addr);
-    let groups = catalog.groups.iter().filter_map(|(id, object)| Some((*id, here(&Key::from(object))?)));
+    let here = |key: &ObjectKey| (key.file == *root).then_some(key.addr);
+    let groups =
+        catalog.groups.iter().filter_map(|(id, object)| Some((*id, here(&ObjectKey::from(object))?)));
     let variables = catalog.model.variables().into_iter().filter_map(|id| {
         let object = catalog.variables.get(id.index())?;
-        Some((id, here(&Key::from(object))?))
+        Some((id, here(&ObjectKey::from(object))?))
     });
     let types = catalog.types.committed_types().filter_map(|(id, key)| Some((id, here(key)?)));
     let scales = catalog.scales.iter().filter_map(|(dim, key, id)| Some((*dim, here(key)?, *id)));
-    Ok(Members {
+    Ok(LocalMembers {
         groups: groups.collect(),
         variables: variables.collect(),
         types: types.collect(),

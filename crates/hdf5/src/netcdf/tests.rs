@@ -4,7 +4,7 @@ use crate::testing::done;
 use ncirrus_layout::{Catalog, Driver, OpenOptions};
 use ncirrus_model::{Atomic, Attributes, DimId, FaultKind, GroupId, Model, NodeId, TypeRef, Values, VarId};
 use ncirrus_testkit::corpus::{corpus, peers_python};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use serde_json::{Map, Value, json};
 use std::process::Command;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use std::sync::Arc;
 const SCRIPT: &str = include_str!("tests/peers.py");
 
 /// A file that is open.
-struct Open {
+struct OpenFile {
     view: MemoryView,
     catalog: Arc<dyn Catalog>,
     model: Arc<Model>,
 }
 
-impl Open {
-    fn new(objects: Objects, name: &str) -> Self {
+impl OpenFile {
+    fn new(objects: ObjectView, name: &str) -> Self {
         let view = MemoryView::new(objects);
-        let catalog = done(Hdf5Driver.open(&view, &Objects::id(name), &OpenOptions::default())).unwrap();
+        let catalog = done(Hdf5Driver.open(&view, &ObjectView::id(name), &OpenOptions::default())).unwrap();
         let model = done(catalog.tree(&view)).unwrap();
         Self { view, catalog, model }
     }
@@ -41,22 +41,22 @@ impl Open {
 }
 
 /// The files of the peers' script, and what netCDF-C sees in them.
-fn written() -> Option<(Objects, Map<String, Value>)> {
+fn written() -> Option<(ObjectView, Map<String, Value>)> {
     let python = peers_python()?;
     let home = tempfile::tempdir().unwrap();
     let output = Command::new(python).args(["-c", SCRIPT]).arg(home.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = serde_json::from_slice(&output.stdout).unwrap();
-    Some((Objects::from_dir(home.path()).unwrap(), said))
+    Some((ObjectView::from_dir(home.path()).unwrap(), said))
 }
 
-fn of_corpus(path: &str) -> Option<Open> {
+fn of_corpus(path: &str) -> Option<OpenFile> {
     let file = corpus("hdf5")?.join(path);
-    Some(Open::new(Objects::one("f", std::fs::read(file).unwrap()), "f"))
+    Some(OpenFile::new(ObjectView::one("f", std::fs::read(file).unwrap()), "f"))
 }
 
 /// A group as the script describes it.
-fn seen(open: &Open, id: GroupId) -> Value {
+fn seen(open: &OpenFile, id: GroupId) -> Value {
     let (model, group) = (&open.model, open.model.group(id).unwrap());
     let dimension = |dim: &DimId| {
         let dim = model.dimension(*dim).unwrap();
@@ -96,7 +96,7 @@ fn files_of_peers_are_seen_as_netcdf_c_sees_them() {
     let said = said.iter().filter(|(name, said)| !said.is_null() && *name != "class_of_any_length.h5");
     let mut seen_files = 0;
     for (name, said) in said {
-        let open = Open::new(objects.clone(), name);
+        let open = OpenFile::new(objects.clone(), name);
         let mut ours = seen(&open, open.model.root());
         ours["model"] = match open.catalog.kind() {
             "netCDF-4 classic model" => json!("NETCDF4_CLASSIC"),
@@ -115,7 +115,7 @@ fn what_netcdf_c_refuses_is_read_as_far_as_it_goes() {
         said["links.h5"].is_null() && said["partly_attached.h5"].is_null() && said["attributes.h5"].is_null()
     );
 
-    let open = Open::new(objects.clone(), "links.h5");
+    let open = OpenFile::new(objects.clone(), "links.h5");
     let paths: Vec<String> = open.model.variables().iter().map(|id| open.model.variable_path(*id)).collect();
     assert_eq!(paths, ["/d", "/hard", "/soft", "/there/w", "/there/h/v"]);
     let warnings = open.catalog.warnings();
@@ -123,17 +123,17 @@ fn what_netcdf_c_refuses_is_read_as_far_as_it_goes() {
         assert!(warnings.iter().any(|text| text.contains(name)), "{name}: {warnings:?}");
     }
 
-    let open = Open::new(objects.clone(), "partly_attached.h5");
+    let open = OpenFile::new(objects.clone(), "partly_attached.h5");
     assert_eq!(open.dims("v"), ["/x", "/phony_dim_1"]);
 
-    let open = Open::new(objects, "class_of_any_length.h5");
+    let open = OpenFile::new(objects, "class_of_any_length.h5");
     assert_eq!(open.dims("vlen"), ["/phony_dim_0"]);
 }
 
 #[test]
 fn attributes_of_every_form_are_read_and_only_those_without_a_type_are_faults() {
     let Some((objects, _)) = written() else { return };
-    let open = Open::new(objects, "attributes.h5");
+    let open = OpenFile::new(objects, "attributes.h5");
     let attributes = open.root_attributes();
     let values = |name: &str| attributes.find(name).unwrap_or_else(|| panic!("no {name}")).values.clone();
     let strings = |list: &[&str]| Values::String(list.iter().map(|text| Some(*text)).collect());
@@ -161,7 +161,7 @@ fn attributes_of_every_form_are_read_and_only_those_without_a_type_are_faults() 
 #[test]
 fn types_are_those_that_are_committed_even_when_they_are_equal() {
     let Some((objects, _)) = written() else { return };
-    let open = Open::new(objects, "committed.h5");
+    let open = OpenFile::new(objects, "committed.h5");
     let type_of = |path: &str| {
         let variable = open.model.variable(open.model.variable_at(path).unwrap()).unwrap();
         let TypeRef::User(id) = variable.ty else { panic!("{path} is atomic") };
@@ -208,7 +208,7 @@ with h5py.File(sys.argv[1], 'w') as f:
     let path = home.path().join("net.h5");
     let made = Command::new(python).args(["-c", script]).arg(&path).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let open = Open::new(Objects::one("f", std::fs::read(path).unwrap()), "f");
+    let open = OpenFile::new(ObjectView::one("f", std::fs::read(path).unwrap()), "f");
     assert!(open.model.walk().len() < 40 * 257, "{}", open.model.walk().len());
     assert!(open.catalog.warnings().iter().any(|text| text.contains("too many paths")));
 }

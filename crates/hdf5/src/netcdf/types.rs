@@ -1,6 +1,6 @@
 //! User-defined types: committed ones by address, others by structure (docs/spec/hdf5-netcdf4.md D.4, H.5).
-use super::Key;
-use crate::word::{Class, Datatype, EnumValue, Native, native};
+use super::ObjectKey;
+use crate::word::{Datatype, DatatypeClass, EnumValue, NativeType, native};
 use ncirrus_layout::ObjectId;
 use ncirrus_model::{Atomic, EnumMember, Field, GroupId, Model, TypeId, TypeRef, UserKind, UserType};
 use std::collections::HashMap;
@@ -11,22 +11,22 @@ mod tests;
 
 /// The types of a dataset.
 #[derive(Debug, Default)]
-pub(super) struct Types {
-    known: Vec<Known>,
-    by_address: HashMap<Key, usize>,
+pub(super) struct DatasetTypes {
+    known: Vec<KnownType>,
+    by_address: HashMap<ObjectKey, usize>,
     anonymous: u32,
 }
 
 /// A type that was met.
 #[derive(Debug)]
-struct Known {
+struct KnownType {
     datatype: Arc<Datatype>,
     group: GroupId,
-    state: State,
+    state: TypeState,
 }
 
 #[derive(Debug, Clone)]
-enum State {
+enum TypeState {
     /// Committed under that name, not defined yet.
     Waiting(String),
     Defined(TypeId),
@@ -34,12 +34,12 @@ enum State {
     Refused(String),
 }
 
-impl Types {
+impl DatasetTypes {
     /// Takes note of a committed type. Those of atomic classes have no name of their own in netCDF.
-    pub(super) fn commit(&mut self, object: Key, group: GroupId, name: &str, datatype: Arc<Datatype>) {
-        if is_user_type(&datatype) || matches!(native(&datatype), Native::None(_)) {
+    pub(super) fn commit(&mut self, object: ObjectKey, group: GroupId, name: &str, datatype: Arc<Datatype>) {
+        if is_user_type(&datatype) || matches!(native(&datatype), NativeType::None(_)) {
             self.by_address.entry(object).or_insert(self.known.len());
-            self.known.push(Known { datatype, group, state: State::Waiting(name.to_owned()) });
+            self.known.push(KnownType { datatype, group, state: TypeState::Waiting(name.to_owned()) });
         }
     }
 
@@ -48,7 +48,7 @@ impl Types {
         let mut refused = Vec::new();
         for at in 0..self.known.len() {
             let name = match self.known.get(at).map(|known| &known.state) {
-                Some(State::Waiting(name)) => name.clone(),
+                Some(TypeState::Waiting(name)) => name.clone(),
                 _ => continue,
             };
             if let Err(reason) = self.define(model, at) {
@@ -76,10 +76,10 @@ impl Types {
     }
 
     /// The committed types that are defined, and where they are.
-    pub(super) fn committed_types(&self) -> impl Iterator<Item = (TypeId, &Key)> + '_ {
+    pub(super) fn committed_types(&self) -> impl Iterator<Item = (TypeId, &ObjectKey)> + '_ {
         self.by_address.iter().filter_map(|(key, at)| match self.known.get(*at)?.state {
-            State::Defined(id) => Some((id, key)),
-            State::Waiting(_) | State::Refused(_) => None,
+            TypeState::Defined(id) => Some((id, key)),
+            TypeState::Waiting(_) | TypeState::Refused(_) => None,
         })
     }
 
@@ -101,7 +101,7 @@ impl Types {
         let name = format!("_Anonymous{}{}", kind_name(&kind), self.anonymous);
         let id = insert(model, group, name, kind)?;
         let datatype = Arc::new(datatype.clone());
-        self.known.push(Known { datatype, group, state: State::Defined(id) });
+        self.known.push(KnownType { datatype, group, state: TypeState::Defined(id) });
         Ok(TypeRef::User(id))
     }
 
@@ -121,15 +121,15 @@ impl Types {
         }
         let at = self.committed(file, datatype).or_else(|| self.alike(model, group, datatype));
         match at.and_then(|at| self.known.get(at)).map(|known| &known.state) {
-            Some(State::Defined(id)) => Ok(TypeRef::User(*id)),
-            Some(State::Refused(reason)) => Err(reason.clone()),
-            Some(State::Waiting(_)) | None => Err("a type that is not defined in the file".to_owned()),
+            Some(TypeState::Defined(id)) => Ok(TypeRef::User(*id)),
+            Some(TypeState::Refused(reason)) => Err(reason.clone()),
+            Some(TypeState::Waiting(_)) | None => Err("a type that is not defined in the file".to_owned()),
         }
     }
 
     /// The committed type that it is.
     fn committed(&self, file: &ObjectId, datatype: &Datatype) -> Option<usize> {
-        let key = Key { file: file.clone(), addr: datatype.committed? };
+        let key = ObjectKey { file: file.clone(), addr: datatype.committed? };
         self.by_address.get(&key).copied()
     }
 
@@ -145,17 +145,17 @@ impl Types {
         let missing = || "a type that is not known".to_owned();
         let known = self.known.get_mut(at).ok_or_else(missing)?;
         let name = match &known.state {
-            State::Defined(id) => return Ok(TypeRef::User(*id)),
-            State::Refused(reason) => return Err(reason.clone()),
-            State::Waiting(name) => name.clone(),
+            TypeState::Defined(id) => return Ok(TypeRef::User(*id)),
+            TypeState::Refused(reason) => return Err(reason.clone()),
+            TypeState::Waiting(name) => name.clone(),
         };
-        known.state = State::Refused("a type that contains itself".to_owned());
+        known.state = TypeState::Refused("a type that contains itself".to_owned());
         let (datatype, group) = (Arc::clone(&known.datatype), known.group);
         let kind = self.kind(model, group, &datatype);
         let defined = kind.and_then(|kind| insert(model, group, name, kind));
         let state = match &defined {
-            Ok(id) => State::Defined(*id),
-            Err(reason) => State::Refused(reason.clone()),
+            Ok(id) => TypeState::Defined(*id),
+            Err(reason) => TypeState::Refused(reason.clone()),
         };
         if let Some(known) = self.known.get_mut(at) {
             known.state = state;
@@ -165,13 +165,13 @@ impl Types {
 
     fn kind(&mut self, model: &mut Model, group: GroupId, datatype: &Datatype) -> Result<UserKind, String> {
         match native(datatype) {
-            Native::Opaque => Ok(UserKind::Opaque(datatype.byte_len)),
-            Native::Enum(base) => Ok(UserKind::Enum { base, members: members(datatype) }),
-            Native::Vlen => match &datatype.class {
-                Class::Vlen(base) => Ok(UserKind::Vlen(self.structural(model, group, base)?)),
+            NativeType::Opaque => Ok(UserKind::Opaque(datatype.byte_len)),
+            NativeType::Enum(base) => Ok(UserKind::Enum { base, members: members(datatype) }),
+            NativeType::Vlen => match &datatype.class {
+                DatatypeClass::Vlen(base) => Ok(UserKind::Vlen(self.structural(model, group, base)?)),
                 _ => Err("a sequence of nothing".to_owned()),
             },
-            Native::Compound => {
+            NativeType::Compound => {
                 let mut fields = Vec::new();
                 for (name, member) in parts(datatype) {
                     let (dims, base) = unwrap_arrays(member);
@@ -182,8 +182,10 @@ impl Types {
                 }
                 Ok(UserKind::Compound(fields))
             }
-            Native::None(reason) => Err(reason),
-            Native::Atomic(_) | Native::Array | Native::Reference => Err("no user-defined type".to_owned()),
+            NativeType::None(reason) => Err(reason),
+            NativeType::Atomic(_) | NativeType::Array | NativeType::Reference => {
+                Err("no user-defined type".to_owned())
+            }
         }
     }
 }
@@ -191,45 +193,52 @@ impl Types {
 /// The atomic type of a datatype; `None` when it is a user-defined type.
 fn atomic_of(datatype: &Datatype) -> Result<Option<Atomic>, String> {
     match native(datatype) {
-        Native::Atomic(atomic) => Ok(Some(atomic)),
-        Native::Reference => Ok(Some(Atomic::String)),
-        Native::None(reason) => Err(reason),
-        Native::Array => Err("an array where one element is expected".to_owned()),
-        Native::Enum(_) | Native::Opaque | Native::Compound | Native::Vlen => Ok(None),
+        NativeType::Atomic(atomic) => Ok(Some(atomic)),
+        NativeType::Reference => Ok(Some(Atomic::String)),
+        NativeType::None(reason) => Err(reason),
+        NativeType::Array => Err("an array where one element is expected".to_owned()),
+        NativeType::Enum(_) | NativeType::Opaque | NativeType::Compound | NativeType::Vlen => Ok(None),
     }
 }
 
 fn is_user_type(datatype: &Datatype) -> bool {
-    matches!(native(datatype), Native::Enum(_) | Native::Opaque | Native::Compound | Native::Vlen)
+    matches!(
+        native(datatype),
+        NativeType::Enum(_) | NativeType::Opaque | NativeType::Compound | NativeType::Vlen
+    )
 }
 
 /// Whether two datatypes are the same for the data model: byte order and padding do not count.
 fn alike(a: &Datatype, b: &Datatype) -> bool {
     match (&a.class, &b.class) {
-        (Class::Compound(_) | Class::Complex(_), Class::Compound(_) | Class::Complex(_)) => {
+        (
+            DatatypeClass::Compound(_) | DatatypeClass::Complex(_),
+            DatatypeClass::Compound(_) | DatatypeClass::Complex(_),
+        ) => {
             let (a, b) = (parts(a), parts(b));
             let same = |((a, x), (b, y)): (&(&str, &Datatype), &(&str, &Datatype))| a == b && alike(x, y);
             a.len() == b.len() && a.iter().zip(&b).all(same)
         }
-        (Class::Enum { base: a, members: these }, Class::Enum { base: b, members: those }) => {
-            alike(a, b) && these == those
-        }
-        (Class::Vlen(a), Class::Vlen(b)) => alike(a, b),
-        (Class::Array { dims, base: a }, Class::Array { dims: others, base: b }) => {
+        (
+            DatatypeClass::Enum { base: a, members: these },
+            DatatypeClass::Enum { base: b, members: those },
+        ) => alike(a, b) && these == those,
+        (DatatypeClass::Vlen(a), DatatypeClass::Vlen(b)) => alike(a, b),
+        (DatatypeClass::Array { dims, base: a }, DatatypeClass::Array { dims: others, base: b }) => {
             dims == others && alike(a, b)
         }
-        (Class::Opaque, Class::Opaque) => a.byte_len == b.byte_len,
-        _ => !is_user_type(a) && native(a) == native(b) && native(a) != Native::Array,
+        (DatatypeClass::Opaque, DatatypeClass::Opaque) => a.byte_len == b.byte_len,
+        _ => !is_user_type(a) && native(a) == native(b) && native(a) != NativeType::Array,
     }
 }
 
 /// The members of a compound; `r` and `i` of a complex number.
 fn parts(datatype: &Datatype) -> Vec<(&str, &Datatype)> {
     match &datatype.class {
-        Class::Compound(members) => {
+        DatatypeClass::Compound(members) => {
             members.iter().map(|member| (member.name.as_str(), &member.datatype)).collect()
         }
-        Class::Complex(base) => vec![("r", base), ("i", base)],
+        DatatypeClass::Complex(base) => vec![("r", base), ("i", base)],
         _ => Vec::new(),
     }
 }
@@ -237,7 +246,7 @@ fn parts(datatype: &Datatype) -> Vec<(&str, &Datatype)> {
 /// The dimensions of an array, or of an array of arrays, and its elements.
 pub(super) fn unwrap_arrays(datatype: &Datatype) -> (Vec<u64>, &Datatype) {
     let (mut dims, mut element) = (Vec::new(), datatype);
-    while let Class::Array { dims: more, base } = &element.class {
+    while let DatatypeClass::Array { dims: more, base } = &element.class {
         dims.extend(more);
         element = base;
     }
@@ -246,7 +255,7 @@ pub(super) fn unwrap_arrays(datatype: &Datatype) -> (Vec<u64>, &Datatype) {
 
 /// Constants of an enumeration; of several with one name the first counts.
 fn members(datatype: &Datatype) -> Vec<EnumMember> {
-    let Class::Enum { members, .. } = &datatype.class else { return Vec::new() };
+    let DatatypeClass::Enum { members, .. } = &datatype.class else { return Vec::new() };
     let mut seen = std::collections::HashSet::new();
     let first = members.iter().filter(|member| seen.insert(member.name.as_str()));
     first.map(|EnumValue { name, value }| EnumMember { name: name.clone(), value: *value }).collect()

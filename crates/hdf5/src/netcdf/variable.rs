@@ -1,8 +1,8 @@
 //! From a dataset to a variable (docs/spec/hdf5-netcdf4.md D.4, H.5).
 use super::describe::DatasetFacts;
 use crate::group::variable_name;
-use crate::place::{Arrangement, Dataset};
-use crate::word::{Bits, Class, Datatype, FloatOrder, Native, native};
+use crate::place::{ElementLayout, StoredDataset};
+use crate::word::{BitField, Datatype, DatatypeClass, FloatOrder, NativeType, native};
 use ncirrus_layout::{ByteOrder, Error};
 use ncirrus_model::{
     Atomic, AttributeState, DimId, Endianness, Fault, FillValue, Model, Storage, TypeRef, Values, Variable,
@@ -12,7 +12,7 @@ use ncirrus_model::{
 pub(super) fn variable(
     model: &Model,
     name: &str,
-    dataset: &Dataset,
+    dataset: &StoredDataset,
     facts: &DatasetFacts,
     (ty, dims): (Result<TypeRef, String>, Vec<DimId>),
 ) -> Variable {
@@ -21,7 +21,7 @@ pub(super) fn variable(
         Err(reason) => (Atomic::Byte.into(), Some(Fault::from(&Error::unsupported(reason)))),
     };
     let filters = match dataset.arrangement {
-        Arrangement::Chunked { .. } => dataset.filters.clone(),
+        ElementLayout::Chunked { .. } => dataset.filters.clone(),
         _ => Vec::new(),
     };
     Variable {
@@ -59,13 +59,15 @@ fn fill_of(model: &Model, ty: TypeRef, facts: &DatasetFacts) -> FillValue {
 fn endianness(element: &Datatype) -> Endianness {
     let order = match &element.class {
         _ if element.byte_len < 2 => return Endianness::Native,
-        Class::Integer(Bits { order, .. }) | Class::BitField(Bits { order, .. }) => *order,
-        Class::Float(format) => match format.order {
+        DatatypeClass::Integer(BitField { order, .. }) | DatatypeClass::BitField(BitField { order, .. }) => {
+            *order
+        }
+        DatatypeClass::Float(format) => match format.order {
             FloatOrder::Little => ByteOrder::Little,
             FloatOrder::Big => ByteOrder::Big,
             FloatOrder::Vax => return Endianness::Native,
         },
-        Class::Enum { base, .. } => return endianness(base),
+        DatatypeClass::Enum { base, .. } => return endianness(base),
         _ => return Endianness::Native,
     };
     match order {
@@ -74,15 +76,15 @@ fn endianness(element: &Datatype) -> Endianness {
     }
 }
 
-fn storage(dataset: &Dataset) -> Storage {
+fn storage(dataset: &StoredDataset) -> Storage {
     match &dataset.arrangement {
-        Arrangement::Compact(_) => Storage::Compact,
-        Arrangement::Contiguous { .. } | Arrangement::External(_) => Storage::Contiguous,
-        Arrangement::Chunked { shape, .. } => {
+        ElementLayout::Compact(_) => Storage::Compact,
+        ElementLayout::Contiguous { .. } | ElementLayout::External(_) => Storage::Contiguous,
+        ElementLayout::Chunked { shape, .. } => {
             let within = dataset.shape.get(shape.len()..).unwrap_or_default();
             Storage::Chunked(shape.iter().chain(within).copied().collect())
         }
-        Arrangement::Virtual { .. } => Storage::Virtual,
+        ElementLayout::Virtual { .. } => Storage::Virtual,
     }
 }
 
@@ -90,16 +92,16 @@ fn storage(dataset: &Dataset) -> Storage {
 /// of their own.
 pub(super) fn is_listed(datatype: &Datatype) -> bool {
     match &datatype.class {
-        Class::Array { .. } => false,
+        DatatypeClass::Array { .. } => false,
         _ => is_understood(datatype),
     }
 }
 
 fn is_understood(datatype: &Datatype) -> bool {
     match &datatype.class {
-        Class::BitField(_) | Class::Time | Class::Reference(_) => false,
-        Class::Compound(members) => members.iter().all(|member| is_understood(&member.datatype)),
-        Class::Array { base, .. } | Class::Vlen(base) => is_understood(base),
-        _ => !matches!(native(datatype), Native::None(_)),
+        DatatypeClass::BitField(_) | DatatypeClass::Time | DatatypeClass::Reference(_) => false,
+        DatatypeClass::Compound(members) => members.iter().all(|member| is_understood(&member.datatype)),
+        DatatypeClass::Array { base, .. } | DatatypeClass::Vlen(base) => is_understood(base),
+        _ => !matches!(native(datatype), NativeType::None(_)),
     }
 }

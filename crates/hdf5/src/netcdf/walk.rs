@@ -1,25 +1,24 @@
-//! Finding all objects of a file: the links of all groups of a level are asked for together
-//! (docs/spec/hdf5-netcdf4.md H.1).
-use super::Key;
-use crate::file::{Addr, File};
-use crate::group::{Link, LinkTarget, follow, links};
-use crate::object::{Header, ObjectRef, header, kind};
+//! Finding all objects of a file: the links of all groups of a level are asked for together (docs/spec/hdf5-netcdf4.md H.1).
+use super::ObjectKey;
+use crate::file::{FileAddress, Hdf5File};
+use crate::group::{GroupLink, LinkTarget, follow, links};
+use crate::object::{ObjectHeader, ObjectRef, header, kind};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, join_each, settle};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Names of the objects of each file: where each was found first.
-pub(super) type Paths = HashMap<ObjectId, Arc<HashMap<Addr, String>>>;
+pub(super) type ObjectPaths = HashMap<ObjectId, Arc<HashMap<FileAddress, String>>>;
 
 /// What was found so far.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ObjectTree {
     /// The root first, each group before its subgroups.
     pub(super) groups: Vec<GroupNode>,
     pub(super) warnings: Vec<String>,
-    paths: HashMap<ObjectId, HashMap<Addr, String>>,
+    paths: HashMap<ObjectId, HashMap<FileAddress, String>>,
     /// How many paths lead to a group.
-    met: HashMap<Key, u32>,
+    met: HashMap<ObjectKey, u32>,
     members: u64,
 }
 
@@ -32,7 +31,7 @@ pub(super) struct GroupNode {
     pub(super) parent: Option<usize>,
     pub(super) object: ObjectRef,
     /// Datasets and committed types, in the order of their links.
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<TreeMember>,
     pub(super) groups: Vec<usize>,
     /// What of it cannot be read, with its place.
     pub(super) losses: Vec<Error>,
@@ -40,15 +39,15 @@ pub(super) struct GroupNode {
 
 /// A member of a group that is no group.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct TreeMember {
     pub(super) name: String,
     pub(super) object: ObjectRef,
-    pub(super) what: What,
+    pub(super) what: MemberKind,
 }
 
 /// What a member is.
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum MemberKind {
     Dataset,
     Type,
     /// Its header cannot be read.
@@ -57,13 +56,13 @@ pub(super) enum What {
 
 /// Why a group is not walked.
 #[derive(Clone, Copy)]
-enum Hinder {
+enum WalkObstacle {
     Circle,
     Deep,
     Paths,
 }
 
-impl Hinder {
+impl WalkObstacle {
     fn reason(self) -> &'static str {
         match self {
             Self::Circle => "it contains itself",
@@ -74,16 +73,16 @@ impl Hinder {
 }
 
 /// What an object's header says that it is.
-enum Sort {
+enum ObjectSort {
     Group,
     Dataset,
     Type,
     Unknown,
 }
 
-impl Tree {
+impl ObjectTree {
     /// A file of which only the root is known.
-    pub(super) fn new(file: &Arc<File>) -> Self {
+    pub(super) fn new(file: &Arc<Hdf5File>) -> Self {
         let object = ObjectRef { file: Arc::clone(file), addr: file.root };
         let mut tree = Self {
             groups: Vec::new(),
@@ -108,7 +107,7 @@ impl Tree {
     }
 
     /// Names of all objects.
-    pub(super) fn take_paths(&mut self) -> Paths {
+    pub(super) fn take_paths(&mut self) -> ObjectPaths {
         let named = std::mem::take(&mut self.paths);
         named.into_iter().map(|(file, paths)| (file, Arc::new(paths))).collect()
     }
@@ -137,7 +136,7 @@ impl Tree {
     }
 
     /// The links of all groups of a level, each with the number of its group.
-    fn links_of(&mut self, view: &dyn View, level: &[usize]) -> Step<Vec<(usize, Link)>> {
+    fn links_of(&mut self, view: &dyn View, level: &[usize]) -> Step<Vec<(usize, GroupLink)>> {
         let of_groups = join_each(level, |group| match self.groups.get(*group) {
             Some(group) => links(view, &group.object),
             None => Err(Error::internal("no group").into()),
@@ -171,7 +170,7 @@ impl Tree {
         view: &dyn View,
         (group, name, path): (usize, String, String),
         object: ObjectRef,
-        header: &Result<Arc<Header>, Error>,
+        header: &Result<Arc<ObjectHeader>, Error>,
     ) -> Option<usize> {
         self.name(&object, &path);
         if let Ok(header) = header {
@@ -182,29 +181,31 @@ impl Tree {
             }
         }
         let what = match header.as_ref().map(|header| sort_of(header)) {
-            Ok(Sort::Group) => match self.hinder(view, group, &object) {
+            Ok(ObjectSort::Group) => match self.hinder(view, group, &object) {
                 None => return Some(self.group(name, path, Some(group), object)),
                 Some(hinder) => {
                     let told = format!("group {path} is left out: {}", hinder.reason());
                     match hinder {
-                        Hinder::Deep => self.lose(group, [object.file.at(object.addr, Error::limit(told))]),
+                        WalkObstacle::Deep => {
+                            self.lose(group, [object.file.at(object.addr, Error::limit(told))]);
+                        }
                         // What is in it is shown elsewhere.
-                        Hinder::Circle | Hinder::Paths => self.warnings.push(told),
+                        WalkObstacle::Circle | WalkObstacle::Paths => self.warnings.push(told),
                     }
                     return None;
                 }
             },
-            Ok(Sort::Unknown) => {
+            Ok(ObjectSort::Unknown) => {
                 let error = Error::malformed(format!("{path} is neither a group, a dataset nor a type"));
                 self.lose(group, [object.file.at(object.addr, error)]);
                 return None;
             }
-            Ok(Sort::Dataset) => What::Dataset,
-            Ok(Sort::Type) => What::Type,
-            Err(error) => What::Damaged(error.clone()),
+            Ok(ObjectSort::Dataset) => MemberKind::Dataset,
+            Ok(ObjectSort::Type) => MemberKind::Type,
+            Err(error) => MemberKind::Damaged(error.clone()),
         };
         if let Some(group) = self.groups.get_mut(group) {
-            group.members.push(Member { name, object, what });
+            group.members.push(TreeMember { name, object, what });
         }
         None
     }
@@ -234,22 +235,22 @@ impl Tree {
     }
 
     /// Why a group cannot be walked below another.
-    fn hinder(&mut self, view: &dyn View, parent: usize, object: &ObjectRef) -> Option<Hinder> {
+    fn hinder(&mut self, view: &dyn View, parent: usize, object: &ObjectRef) -> Option<WalkObstacle> {
         let mut depth = 1;
         let mut at = Some(parent);
         while let Some(group) = at.and_then(|at| self.groups.get(at)) {
             if group.object == *object {
-                return Some(Hinder::Circle);
+                return Some(WalkObstacle::Circle);
             }
             depth += 1;
             at = group.parent;
         }
         if view.limits().depth(depth, "a group").is_err() {
-            return Some(Hinder::Deep);
+            return Some(WalkObstacle::Deep);
         }
-        let met = self.met.entry(Key::from(object)).or_insert(0);
+        let met = self.met.entry(ObjectKey::from(object)).or_insert(0);
         *met += 1;
-        (*met > MOST_PATHS).then_some(Hinder::Paths)
+        (*met > MOST_PATHS).then_some(WalkObstacle::Paths)
     }
 
     fn group(&mut self, name: String, path: String, parent: Option<usize>, object: ObjectRef) -> usize {
@@ -271,18 +272,18 @@ impl Tree {
 /// Groups that more paths lead to are left out there: links in a net of groups can be followed in endlessly many ways.
 const MOST_PATHS: u32 = 256;
 
-fn sort_of(header: &Header) -> Sort {
+fn sort_of(header: &ObjectHeader) -> ObjectSort {
     let has = |wanted: u16| header.find(wanted).is_some();
     match (has(kind::DATATYPE), has(kind::DATASPACE) || has(kind::LAYOUT)) {
-        (true, true) => Sort::Dataset,
-        (true, false) => Sort::Type,
+        (true, true) => ObjectSort::Dataset,
+        (true, false) => ObjectSort::Type,
         (false, _)
             if [kind::SYMBOL_TABLE, kind::LINK_INFO, kind::LINK, kind::GROUP_INFO].into_iter().any(has) =>
         {
-            Sort::Group
+            ObjectSort::Group
         }
-        (false, true) => Sort::Dataset,
-        (false, false) => Sort::Unknown,
+        (false, true) => ObjectSort::Dataset,
+        (false, false) => ObjectSort::Unknown,
     }
 }
 

@@ -4,16 +4,16 @@ mod pieces;
 
 pub(crate) use pieces::pieces;
 
-use self::chunk::{Format, Prefix};
-use super::{Header, Message, ObjectRef, kind};
-use crate::file::{Addr, File};
+use self::chunk::{HeaderPrefix, MessageFormat};
+use super::{HeaderMessage, ObjectHeader, ObjectRef, kind};
+use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, join};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The header of an object, read once.
-pub(crate) fn header(view: &dyn View, object: &ObjectRef) -> Step<Arc<Header>> {
+pub(crate) fn header(view: &dyn View, object: &ObjectRef) -> Step<Arc<ObjectHeader>> {
     header_at(view, &object.file, object.addr)
 }
 
@@ -21,19 +21,19 @@ pub(crate) fn header(view: &dyn View, object: &ObjectRef) -> Step<Arc<Header>> {
 const CHECKSUM: u64 = 4;
 
 /// The header at an address, read once.
-pub(crate) fn header_at(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Header>> {
+pub(crate) fn header_at(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<ObjectHeader>> {
     file.memo(view, addr, "hdf5 object header", || {
         let header = read(view, file, addr)?;
         let bytes: usize = header.messages.iter().map(|message| message.body.len()).sum();
-        let cost = bytes + header.messages.len() * size_of::<Message>() + size_of::<Header>();
+        let cost = bytes + header.messages.len() * size_of::<HeaderMessage>() + size_of::<ObjectHeader>();
         Ok((header, cost))
     })
 }
 
 /// Reads the first chunk, then level by level those that continue it.
-fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
-    let (prefix, first) = Prefix::read(view, file, addr)?;
-    let mut reading = Reading::new(&prefix);
+fn read(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<ObjectHeader> {
+    let (prefix, first) = HeaderPrefix::read(view, file, addr)?;
+    let mut reading = PartialHeader::new(&prefix);
     reading.reaches(addr, prefix.at.saturating_add(first.len() as u64 + CHECKSUM));
     let mut level = reading.add(file, &first)?;
     if level.is_empty() {
@@ -61,17 +61,17 @@ fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
 
 /// A header of which some chunks are read.
 #[derive(Debug)]
-struct Reading {
-    format: Format,
-    header: Header,
+struct PartialHeader {
+    format: MessageFormat,
+    header: ObjectHeader,
     /// How many messages may still come (version 1).
     left: Option<usize>,
 }
 
-impl Reading {
-    fn new(prefix: &Prefix) -> Self {
-        let header = Header {
-            tracks_attributes: prefix.format == (Format::New { indexed: true }),
+impl PartialHeader {
+    fn new(prefix: &HeaderPrefix) -> Self {
+        let header = ObjectHeader {
+            tracks_attributes: prefix.format == (MessageFormat::New { indexed: true }),
             messages: Vec::new(),
             end: 0,
             warnings: Vec::new(),
@@ -81,12 +81,12 @@ impl Reading {
     }
 
     /// Remembers how far the header reaches.
-    fn reaches(&mut self, addr: Addr, len: u64) {
+    fn reaches(&mut self, addr: FileAddress, len: u64) {
         self.header.end = self.header.end.max(addr.0.saturating_add(len));
     }
 
     /// Takes the messages of a chunk; gives the chunks that continue it.
-    fn add(&mut self, file: &File, chunk: &Bytes) -> Result<Vec<(Addr, u64)>, Error> {
+    fn add(&mut self, file: &Hdf5File, chunk: &Bytes) -> Result<Vec<(FileAddress, u64)>, Error> {
         let mut more = Vec::new();
         let messages = self.format.messages(chunk, self.left)?;
         self.header.messages.reserve(messages.len());
@@ -107,7 +107,7 @@ impl Reading {
         Ok(more)
     }
 
-    fn finish(self) -> Header {
+    fn finish(self) -> ObjectHeader {
         let mut header = self.header;
         header.missing = self.left.unwrap_or(0);
         for (kind, name) in ONCE {

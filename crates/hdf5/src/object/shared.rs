@@ -1,40 +1,47 @@
 //! Messages that several objects share (docs/spec/hdf5-netcdf4.md B.4, B.6).
 mod table;
 
-use super::{Message, Resolved, header_at, kind};
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use super::{HeaderMessage, ResolvedMessage, header_at, kind};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 
 /// The bytes of a message, followed to where they are shared.
-pub(crate) fn resolve(view: &dyn View, file: &File, message: &Message) -> Step<Resolved> {
+pub(crate) fn resolve(view: &dyn View, file: &Hdf5File, message: &HeaderMessage) -> Step<ResolvedMessage> {
     if message.flags & SHARED == 0 {
-        return Ok(Resolved { body: message.body.clone(), committed: None });
+        return Ok(ResolvedMessage { body: message.body.clone(), committed: None });
     }
     resolve_record(view, file, message.kind, &message.body)
 }
 
 /// As [`resolve`], from a shared-message record itself: in attributes, whose datatype or dataspace is shared.
-pub(crate) fn resolve_record(view: &dyn View, file: &File, kind: u16, record: &[u8]) -> Step<Resolved> {
-    match Place::parse(record, file)? {
-        Place::Header(addr) => in_header(view, file, kind, addr),
-        Place::Heap(id) => Ok(Resolved { body: table::find(view, file, kind, id)?, committed: None }),
+pub(crate) fn resolve_record(
+    view: &dyn View,
+    file: &Hdf5File,
+    kind: u16,
+    record: &[u8],
+) -> Step<ResolvedMessage> {
+    match SharedPlace::parse(record, file)? {
+        SharedPlace::Header(addr) => in_header(view, file, kind, addr),
+        SharedPlace::Heap(id) => {
+            Ok(ResolvedMessage { body: table::find(view, file, kind, id)?, committed: None })
+        }
     }
 }
 
 /// Where a shared message lies.
 #[derive(Debug)]
-enum Place {
+enum SharedPlace {
     /// In the object header at this address.
-    Header(Addr),
+    Header(FileAddress),
     /// In the heap of shared messages of its type, under this id.
     Heap(Bytes),
 }
 
-impl Place {
-    fn parse(record: &[u8], file: &File) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(record, "a shared message record");
+impl SharedPlace {
+    fn parse(record: &[u8], file: &Hdf5File) -> Result<Self, Error> {
+        let mut cursor = ByteCursor::new(record, "a shared message record");
         match (cursor.version(&[1, 2, 3])?, cursor.u8()?) {
             (3, 1) => return Ok(Self::Heap(Bytes::copy_from_slice(cursor.take(8)?))),
             (3, 2) | (2, _) => {}
@@ -49,13 +56,13 @@ impl Place {
 }
 
 /// The first message of the type in another object's header; shared again it would be without end.
-fn in_header(view: &dyn View, file: &File, kind: u16, addr: Addr) -> Step<Resolved> {
+fn in_header(view: &dyn View, file: &Hdf5File, kind: u16, addr: FileAddress) -> Step<ResolvedMessage> {
     let header = header_at(view, file, addr)?;
     let damaged = |message| Err(file.at(addr, Error::malformed(message)).into());
     match header.find(kind) {
         Some(message) if message.flags & SHARED == 0 => {
             let committed = (kind == kind::DATATYPE).then_some(addr);
-            Ok(Resolved { body: message.body.clone(), committed })
+            Ok(ResolvedMessage { body: message.body.clone(), committed })
         }
         Some(_) => damaged(format!("a message of type {kind:#04x} that is shared twice over")),
         None => damaged(format!("no message of type {kind:#04x} where one is shared from")),

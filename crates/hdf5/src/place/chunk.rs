@@ -9,18 +9,18 @@ mod fixed;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use extensible::{Home as ArrayHome, Shape as ArrayShape};
+pub(crate) use extensible::{ArrayShape, ElementHome};
 
-use super::{Arrangement, Dataset, IndexKind};
-use crate::file::{Addr, File};
+use super::{ElementLayout, IndexKind, StoredDataset};
+use crate::file::{FileAddress, Hdf5File};
 use crate::word::Dataspace;
-use ncirrus_layout::{Cells, ChunkIndex, ChunkRef, Error, Location, Result, Step, View};
+use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Error, Location, Result, Step, View};
 use std::sync::Arc;
 
 /// The chunks of a dataset, found by its chunk index.
 #[derive(Debug)]
-pub(super) struct Chunks {
-    file: Arc<File>,
+pub(super) struct ChunkLookup {
+    file: Arc<Hdf5File>,
     /// Current lengths of the dataspace, and how far each may grow.
     dims: Vec<u64>,
     max: Vec<Option<u64>>,
@@ -35,20 +35,20 @@ pub(super) struct Chunks {
     /// Bytes of a chunk's size in the newer indexes.
     size_width: u8,
     kind: IndexKind,
-    addr: Option<Addr>,
+    addr: Option<FileAddress>,
 }
 
 /// What an index says of a chunk that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stored {
-    addr: Addr,
+struct ChunkRecord {
+    addr: FileAddress,
     /// Bytes in the file; `None` where the index leaves them out: those of a decoded chunk.
     byte_len: Option<u64>,
     mask: u32,
 }
 
-impl ChunkIndex for Chunks {
-    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+impl ChunkIndex for ChunkLookup {
+    fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let found = match self.addr {
             Some(addr) => self.find(view, addr, cells)?,
             None => vec![None; cells.len()],
@@ -62,10 +62,10 @@ impl ChunkIndex for Chunks {
     }
 }
 
-impl Chunks {
+impl ChunkLookup {
     /// The chunks of a chunked dataset.
-    pub(super) fn new(file: &Arc<File>, dataset: &Dataset) -> Result<Self> {
-        let Arrangement::Chunked { shape, index, addr, edges_unfiltered, version } = &dataset.arrangement
+    pub(super) fn new(file: &Arc<Hdf5File>, dataset: &StoredDataset) -> Result<Self> {
+        let ElementLayout::Chunked { shape, index, addr, edges_unfiltered, version } = &dataset.arrangement
         else {
             return Err(Error::internal("chunks of a dataset that has none"));
         };
@@ -100,7 +100,7 @@ impl Chunks {
         })
     }
 
-    fn find(&self, view: &dyn View, addr: Addr, cells: &Cells) -> Step<Vec<Option<Stored>>> {
+    fn find(&self, view: &dyn View, addr: FileAddress, cells: &CellList) -> Step<Vec<Option<ChunkRecord>>> {
         match self.kind {
             IndexKind::BTree1 => btree1::find(view, self, addr, cells),
             IndexKind::BTree2 => btree2::find(view, self, addr, cells),
@@ -116,11 +116,11 @@ impl Chunks {
     }
 
     /// The chunk of an implicit index: they lie one after the other.
-    fn implicit(&self, first: Addr, cell: &[u64]) -> Result<Option<Stored>> {
+    fn implicit(&self, first: FileAddress, cell: &[u64]) -> Result<Option<ChunkRecord>> {
         let Some(number) = self.number(cell)? else { return Ok(None) };
         let addr = number.checked_mul(self.byte_len).and_then(|offset| offset.checked_add(first.0));
         let addr = addr.ok_or_else(|| Error::malformed("a chunk beyond 2^64 bytes").at_chunk(cell))?;
-        Ok(Some(Stored { addr: Addr(addr), byte_len: None, mask: 0 }))
+        Ok(Some(ChunkRecord { addr: FileAddress(addr), byte_len: None, mask: 0 }))
     }
 
     /// Number of a chunk among all that there can be, in row-major order of the largest extents
@@ -167,7 +167,7 @@ impl Chunks {
     }
 
     /// Checks what an index says, and puts it into the engine's words.
-    fn place(&self, cell: &[u64], stored: Option<Stored>) -> Result<ChunkRef> {
+    fn place(&self, cell: &[u64], stored: Option<ChunkRecord>) -> Result<ChunkRef> {
         let is_inside =
             (0..self.shape.len()).all(|axis| self.is_inside(axis, cell.get(axis).copied().unwrap_or(0)));
         let Some(stored) = stored.filter(|_| is_inside) else {
@@ -176,7 +176,7 @@ impl Chunks {
         let at = |error: Error| self.file.at(stored.addr, error).at_chunk(cell);
         let is_plain = !self.is_filtered || (self.edges_unfiltered && self.is_partial(cell));
         let (len, mask) = match stored.byte_len {
-            _ if stored.addr == Addr(0) => return Err(at(Error::malformed("a chunk at address 0"))),
+            _ if stored.addr == FileAddress(0) => return Err(at(Error::malformed("a chunk at address 0"))),
             Some(len) if !self.is_filtered && len < self.byte_len => {
                 let need = self.byte_len;
                 return Err(at(Error::malformed(format!("a chunk of {len} bytes instead of {need}"))));
@@ -200,8 +200,8 @@ fn bounds(space: &Dataspace) -> (Vec<u64>, Vec<Option<u64>>) {
     }
 }
 
-fn single(addr: Addr, filtered: Option<(u64, u32)>) -> Stored {
-    Stored { addr, byte_len: filtered.map(|(len, _)| len), mask: filtered.map_or(0, |(_, mask)| mask) }
+fn single(addr: FileAddress, filtered: Option<(u64, u32)>) -> ChunkRecord {
+    ChunkRecord { addr, byte_len: filtered.map(|(len, _)| len), mask: filtered.map_or(0, |(_, mask)| mask) }
 }
 
 /// Bytes of a chunk's size before version 5 of the layout: one more than the decoded size needs.

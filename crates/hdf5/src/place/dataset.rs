@@ -1,45 +1,50 @@
 //! A dataset as its object header describes it, and its layout as the engine reads it.
-use super::chunk::Chunks;
+use super::chunk::ChunkLookup;
 use super::layout::{self, LayoutMessage};
-use super::{Arrangement, Dataset, external, pipeline, virtuals};
-use crate::file::{Addr, File};
-use crate::object::{Header, ObjectRef, header, kind, resolve};
-use crate::word::{Class, Datatype, dataspace, datatype};
+use super::{ElementLayout, StoredDataset, external, pipeline, virtuals};
+use crate::file::{FileAddress, Hdf5File};
+use crate::object::{ObjectHeader, ObjectRef, header, kind, resolve};
+use crate::word::{Datatype, DatatypeClass, dataspace, datatype};
 use bytes::Bytes;
 use ncirrus_layout::{
-    Cells, ChunkGrid, ChunkIndex, ChunkRef, Edge, Error, Extent, Layout, Location, Result, Step, View, join,
+    CellList, ChunkGrid, ChunkIndex, ChunkRef, EdgeChunks, Error, Extent, Layout, Location, Result, Step,
+    View, join,
 };
 use std::sync::Arc;
 
 /// A dataset, and those that are read because it is put together from them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chain<'a> {
+pub(super) struct DatasetChain<'a> {
     pub(super) object: &'a ObjectRef,
-    asking: Option<&'a Chain<'a>>,
+    asking: Option<&'a DatasetChain<'a>>,
 }
 
 /// The description of a dataset, read once.
-pub(crate) fn dataset(view: &dyn View, object: &ObjectRef) -> Step<Arc<Dataset>> {
-    described(view, &Chain::new(object))
+pub(crate) fn dataset(view: &dyn View, object: &ObjectRef) -> Step<Arc<StoredDataset>> {
+    described(view, &DatasetChain::new(object))
 }
 
 /// As [`dataset`], of a dataset that another is put together from.
-pub(super) fn dataset_below(view: &dyn View, object: &ObjectRef, asking: &Chain<'_>) -> Step<Arc<Dataset>> {
-    let chain = Chain { object, asking: Some(asking) };
+pub(super) fn dataset_below(
+    view: &dyn View,
+    object: &ObjectRef,
+    asking: &DatasetChain<'_>,
+) -> Step<Arc<StoredDataset>> {
+    let chain = DatasetChain { object, asking: Some(asking) };
     chain.check(view)?;
     described(view, &chain)
 }
 
-fn described(view: &dyn View, chain: &Chain<'_>) -> Step<Arc<Dataset>> {
+fn described(view: &dyn View, chain: &DatasetChain<'_>) -> Step<Arc<StoredDataset>> {
     let object = chain.object;
     object.file.memo(view, object.addr, "dataset", || {
         let dataset = read(view, chain)?;
-        let cost = size_of::<Dataset>() + 64 * dataset.filters.len();
+        let cost = size_of::<StoredDataset>() + 64 * dataset.filters.len();
         Ok((dataset, cost))
     })
 }
 
-impl<'a> Chain<'a> {
+impl<'a> DatasetChain<'a> {
     pub(super) fn new(object: &'a ObjectRef) -> Self {
         Self { object, asking: None }
     }
@@ -60,31 +65,31 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// How the elements of [`Dataset::shape`] can be had.
-pub(crate) fn layout(view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> Step<Layout> {
+/// How the elements of [`StoredDataset::shape`] can be had.
+pub(crate) fn layout(view: &dyn View, object: &ObjectRef, dataset: &StoredDataset) -> Step<Layout> {
     let file = &object.file;
     match &dataset.arrangement {
-        Arrangement::Compact(data) => Ok(compact(dataset, data)?),
-        Arrangement::Contiguous { addr, byte_len } => {
+        ElementLayout::Compact(data) => Ok(compact(dataset, data)?),
+        ElementLayout::Contiguous { addr, byte_len } => {
             let extents = contiguous(file, dataset, *addr, *byte_len)?;
             Ok(affine(dataset, extents.into_iter().collect())?)
         }
-        Arrangement::External(parts) => {
+        ElementLayout::External(parts) => {
             let need = dataset.byte_len()?;
             Ok(affine(dataset, external::extents(view, file, parts, need)?)?)
         }
-        Arrangement::Chunked { shape, .. } => {
-            let index = Arc::new(Chunks::new(file, dataset)?);
+        ElementLayout::Chunked { shape, .. } => {
+            let index = Arc::new(ChunkLookup::new(file, dataset)?);
             let mut lengths = shape.clone();
             lengths.extend(dataset.shape.iter().skip(shape.len()).map(|len| (*len).max(1)));
             let codecs = dataset.filters.as_slice().into();
-            Ok(Layout::Grid { grid: ChunkGrid::regular(lengths)?, edge: Edge::Full, index, codecs })
+            Ok(Layout::Grid { grid: ChunkGrid::regular(lengths)?, edge: EdgeChunks::Full, index, codecs })
         }
-        Arrangement::Virtual { .. } => virtuals::layout(view, object, dataset),
+        ElementLayout::Virtual { .. } => virtuals::layout(view, object, dataset),
     }
 }
 
-fn read(view: &dyn View, chain: &Chain<'_>) -> Step<Dataset> {
+fn read(view: &dyn View, chain: &DatasetChain<'_>) -> Step<StoredDataset> {
     let file = chain.object.file.as_ref();
     let header = header(view, chain.object)?;
     let kinds = [kind::DATASPACE, kind::PIPELINE, kind::LAYOUT, kind::EXTERNAL_FILES];
@@ -102,29 +107,29 @@ fn read(view: &dyn View, chain: &Chain<'_>) -> Step<Dataset> {
     let need = space.count().saturating_mul(datatype.byte_len);
     let arrangement = arrangement(layout::parse(&layout, file.sizes, need)?, datatype.byte_len)?;
     let arrangement = match (arrangement, external) {
-        (Arrangement::Contiguous { addr: None, .. }, Some(body)) => {
-            Arrangement::External(external::parts(view, file, &body)?.into())
+        (ElementLayout::Contiguous { addr: None, .. }, Some(body)) => {
+            ElementLayout::External(external::parts(view, file, &body)?.into())
         }
         (arrangement, _) => arrangement,
     };
     let space = match &arrangement {
-        Arrangement::Virtual { .. } => virtuals::extent(view, chain, &arrangement, space)?,
+        ElementLayout::Virtual { .. } => virtuals::extent(view, chain, &arrangement, space)?,
         _ => space,
     };
     let (shape, element) = flattened(space.dims(), &datatype);
-    Ok(Dataset { space, datatype, element, shape, arrangement, filters, filter_names })
+    Ok(StoredDataset { space, datatype, element, shape, arrangement, filters, filter_names })
 }
 
 fn lacking(what: &str) -> Error {
     Error::malformed(format!("a dataset without {what}"))
 }
 
-fn element_type(view: &dyn View, file: &File, header: &Header) -> Step<Arc<Datatype>> {
+fn element_type(view: &dyn View, file: &Hdf5File, header: &ObjectHeader) -> Step<Arc<Datatype>> {
     datatype(view, file, header.find(kind::DATATYPE).ok_or_else(|| lacking("datatype"))?)
 }
 
 /// The arrangement, when it goes with elements of that length.
-fn arrangement(message: LayoutMessage, element_len: u64) -> Result<Arrangement> {
+fn arrangement(message: LayoutMessage, element_len: u64) -> Result<ElementLayout> {
     match message.element_len {
         Some(len) if len != element_len => Err(Error::malformed(format!(
             "chunks of elements of {len} bytes where the datatype has {element_len}"
@@ -137,7 +142,7 @@ fn arrangement(message: LayoutMessage, element_len: u64) -> Result<Arrangement> 
 fn flattened(dims: &[u64], datatype: &Arc<Datatype>) -> (Vec<u64>, Arc<Datatype>) {
     let mut shape = dims.to_vec();
     let mut element = datatype.as_ref();
-    while let Class::Array { dims, base } = &element.class {
+    while let DatatypeClass::Array { dims, base } = &element.class {
         shape.extend(dims);
         element = base;
     }
@@ -145,7 +150,7 @@ fn flattened(dims: &[u64], datatype: &Arc<Datatype>) -> (Vec<u64>, Arc<Datatype>
     (shape, if is_array { Arc::new(element.clone()) } else { Arc::clone(datatype) })
 }
 
-impl Dataset {
+impl StoredDataset {
     /// Bytes of all elements.
     fn byte_len(&self) -> Result<u64> {
         let len = self.space.count().checked_mul(self.datatype.byte_len);
@@ -154,7 +159,12 @@ impl Dataset {
 }
 
 /// The one run of bytes, if any was ever written.
-fn contiguous(file: &File, dataset: &Dataset, addr: Option<Addr>, byte_len: u64) -> Result<Option<Extent>> {
+fn contiguous(
+    file: &Hdf5File,
+    dataset: &StoredDataset,
+    addr: Option<FileAddress>,
+    byte_len: u64,
+) -> Result<Option<Extent>> {
     let need = dataset.byte_len()?;
     let Some(addr) = addr.filter(|_| byte_len > 0 && need > 0) else { return Ok(None) };
     if byte_len < need {
@@ -168,7 +178,7 @@ fn contiguous(file: &File, dataset: &Dataset, addr: Option<Addr>, byte_len: u64)
 }
 
 /// Elements one after the other in these extents.
-fn affine(dataset: &Dataset, extents: Vec<Extent>) -> Result<Layout> {
+fn affine(dataset: &StoredDataset, extents: Vec<Extent>) -> Result<Layout> {
     dataset.byte_len()?;
     let mut stride = dataset.element.byte_len;
     let mut strides = vec![0; dataset.shape.len()];
@@ -180,20 +190,25 @@ fn affine(dataset: &Dataset, extents: Vec<Extent>) -> Result<Layout> {
 }
 
 /// Elements in the object header: one chunk. Filters do not act on them.
-fn compact(dataset: &Dataset, data: &Bytes) -> Result<Layout> {
+fn compact(dataset: &StoredDataset, data: &Bytes) -> Result<Layout> {
     let need = dataset.byte_len()?;
     let data = usize::try_from(need).ok().filter(|need| *need <= data.len()).map(|need| data.slice(..need));
     let data = data.ok_or_else(|| Error::malformed(format!("compact data of less than {need} bytes")))?;
     let grid = ChunkGrid::regular(dataset.shape.iter().map(|len| (*len).max(1)).collect())?;
-    Ok(Layout::Grid { grid, edge: Edge::Full, index: Arc::new(Inline(data)), codecs: Arc::new([]) })
+    Ok(Layout::Grid {
+        grid,
+        edge: EdgeChunks::Full,
+        index: Arc::new(CompactChunk(data)),
+        codecs: Arc::new([]),
+    })
 }
 
 /// The one chunk of a compact dataset.
 #[derive(Debug)]
-struct Inline(Bytes);
+struct CompactChunk(Bytes);
 
-impl ChunkIndex for Inline {
-    fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+impl ChunkIndex for CompactChunk {
+    fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         Ok(cells.iter().map(|_| ChunkRef::new(Location::Inline(self.0.clone()))).collect())
     }
 }

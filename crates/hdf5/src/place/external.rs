@@ -1,24 +1,24 @@
 //! Data in other files (docs/spec/hdf5-netcdf4.md E.8).
 use super::ExternalPart;
-use crate::cursor::{Cursor, all_ones, escaped};
-use crate::file::{File, Sizes};
+use crate::cursor::{ByteCursor, all_ones, escaped};
+use crate::file::{FieldSizes, Hdf5File};
 use crate::group::external_candidates;
 use crate::heap::LocalHeap;
-use ncirrus_layout::{Blob, Error, Extent, ObjectId, Result, Step, View, Want, join};
+use ncirrus_layout::{Error, Extent, ObjectBytes, ObjectId, Result, Step, View, Want, join};
 
 #[cfg(test)]
 mod tests;
 
 /// A list of external files as the message has it.
 #[derive(Debug, PartialEq, Eq)]
-struct Slots {
-    heap: crate::file::Addr,
+struct ExternalSlots {
+    heap: crate::file::FileAddress,
     /// Offset of the name in the heap, offset in the file, length.
     list: Vec<(u64, u64, Option<u64>)>,
 }
 
 /// The parts that a message lists; their names lie in a local heap.
-pub(super) fn parts(view: &dyn View, file: &File, body: &[u8]) -> Step<Vec<ExternalPart>> {
+pub(super) fn parts(view: &dyn View, file: &Hdf5File, body: &[u8]) -> Step<Vec<ExternalPart>> {
     let slots = parse(body, file.sizes)?;
     let heap = LocalHeap::load(view, file, slots.heap)?;
     let part = |(name, offset, byte_len): (u64, u64, Option<u64>)| -> Result<ExternalPart> {
@@ -28,7 +28,12 @@ pub(super) fn parts(view: &dyn View, file: &File, body: &[u8]) -> Step<Vec<Exter
 }
 
 /// Where the first `need` bytes of the parts together lie. Files that are absent or too short were never written there.
-pub(super) fn extents(view: &dyn View, file: &File, parts: &[ExternalPart], need: u64) -> Step<Vec<Extent>> {
+pub(super) fn extents(
+    view: &dyn View,
+    file: &Hdf5File,
+    parts: &[ExternalPart],
+    need: u64,
+) -> Step<Vec<Extent>> {
     let mut end = 0u64;
     let mut wanted = Vec::new();
     for part in parts {
@@ -50,17 +55,17 @@ pub(super) fn extents(view: &dyn View, file: &File, parts: &[ExternalPart], need
 }
 
 /// The file of that name, if there is one, and its size.
-fn existing(view: &dyn View, file: &File, name: &str) -> Step<Option<(ObjectId, u64)>> {
+fn existing(view: &dyn View, file: &Hdf5File, name: &str) -> Step<Option<(ObjectId, u64)>> {
     for object in external_candidates(file, name) {
-        if let Some(Blob { size, .. }) = view.read(&object, Want::Range(0..1))? {
+        if let Some(ObjectBytes { size, .. }) = view.read(&object, Want::Range(0..1))? {
             return Ok(Some((object, size)));
         }
     }
     Ok(None)
 }
 
-fn parse(body: &[u8], sizes: Sizes) -> Result<Slots> {
-    let mut cursor = Cursor::new(body, "a list of external files");
+fn parse(body: &[u8], sizes: FieldSizes) -> Result<ExternalSlots> {
+    let mut cursor = ByteCursor::new(body, "a list of external files");
     cursor.version(&[1])?;
     cursor.skip(3 + 2)?;
     let used = cursor.u16()?;
@@ -71,5 +76,5 @@ fn parse(body: &[u8], sizes: Sizes) -> Result<Slots> {
         let (name, offset) = (cursor.len(sizes)?, cursor.len(sizes)?);
         Ok((name, offset, Some(cursor.len(sizes)?).filter(|len| *len != unlimited)))
     };
-    Ok(Slots { heap, list: (0..used).map(slot).collect::<Result<_>>()? })
+    Ok(ExternalSlots { heap, list: (0..used).map(slot).collect::<Result<_>>()? })
 }

@@ -1,7 +1,7 @@
 //! Layout messages of versions 1 to 5 (docs/spec/hdf5-netcdf4.md E.1 to E.3).
-use super::{Arrangement, IndexKind};
-use crate::cursor::Cursor;
-use crate::file::Sizes;
+use super::{ElementLayout, IndexKind};
+use crate::cursor::ByteCursor;
+use crate::file::FieldSizes;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
@@ -11,14 +11,14 @@ mod tests;
 /// A layout message.
 #[derive(Debug)]
 pub(super) struct LayoutMessage {
-    pub(super) arrangement: Arrangement,
+    pub(super) arrangement: ElementLayout,
     /// Bytes of one element as a chunked layout repeats them.
     pub(super) element_len: Option<u64>,
 }
 
 /// The layout in these bytes, of a dataset whose elements take `need` bytes.
-pub(super) fn parse(body: &Bytes, sizes: Sizes, need: u64) -> Result<LayoutMessage> {
-    let mut cursor = Cursor::new(body, "a data layout");
+pub(super) fn parse(body: &Bytes, sizes: FieldSizes, need: u64) -> Result<LayoutMessage> {
+    let mut cursor = ByteCursor::new(body, "a data layout");
     match cursor.version(&[1, 2, 3, 4, 5])? {
         1 | 2 => oldest(body, cursor, sizes, need),
         version => newer(body, cursor, sizes, version),
@@ -26,13 +26,13 @@ pub(super) fn parse(body: &Bytes, sizes: Sizes, need: u64) -> Result<LayoutMessa
 }
 
 impl LayoutMessage {
-    fn of(arrangement: Arrangement) -> Self {
+    fn of(arrangement: ElementLayout) -> Self {
         Self { arrangement, element_len: None }
     }
 }
 
 /// Versions 1 and 2, in which contiguous data have no length of their own.
-fn oldest(body: &Bytes, mut cursor: Cursor<'_>, sizes: Sizes, need: u64) -> Result<LayoutMessage> {
+fn oldest(body: &Bytes, mut cursor: ByteCursor<'_>, sizes: FieldSizes, need: u64) -> Result<LayoutMessage> {
     let dimensionality = cursor.u8()?;
     let class = cursor.u8()?;
     cursor.skip(5)?;
@@ -43,7 +43,7 @@ fn oldest(body: &Bytes, mut cursor: Cursor<'_>, sizes: Sizes, need: u64) -> Resu
             let len = cursor.u32()?;
             compact(body, cursor, u64::from(len))
         }
-        1 => Ok(LayoutMessage::of(Arrangement::Contiguous { addr, byte_len: need })),
+        1 => Ok(LayoutMessage::of(ElementLayout::Contiguous { addr, byte_len: need })),
         2 => {
             let (shape, element_len) = chunk_dims(&mut cursor, dimensionality, 4)?;
             Ok(tree_of_chunks(shape, element_len, addr))
@@ -53,7 +53,7 @@ fn oldest(body: &Bytes, mut cursor: Cursor<'_>, sizes: Sizes, need: u64) -> Resu
 }
 
 /// Versions 3 to 5.
-fn newer(body: &Bytes, mut cursor: Cursor<'_>, sizes: Sizes, version: u8) -> Result<LayoutMessage> {
+fn newer(body: &Bytes, mut cursor: ByteCursor<'_>, sizes: FieldSizes, version: u8) -> Result<LayoutMessage> {
     match (cursor.u8()?, version) {
         (0, _) => {
             let len = cursor.u16()?;
@@ -61,7 +61,7 @@ fn newer(body: &Bytes, mut cursor: Cursor<'_>, sizes: Sizes, version: u8) -> Res
         }
         (1, _) => {
             let (addr, byte_len) = (cursor.addr(sizes)?, cursor.len(sizes)?);
-            Ok(LayoutMessage::of(Arrangement::Contiguous { addr, byte_len }))
+            Ok(LayoutMessage::of(ElementLayout::Contiguous { addr, byte_len }))
         }
         (2, 3) => {
             let dimensionality = cursor.u8()?;
@@ -72,14 +72,14 @@ fn newer(body: &Bytes, mut cursor: Cursor<'_>, sizes: Sizes, version: u8) -> Res
         (2, _) => indexed(cursor, sizes, version),
         (3, 4 | 5) => {
             let (collection, index) = (cursor.addr(sizes)?, cursor.u32()?);
-            Ok(LayoutMessage::of(Arrangement::Virtual { collection, index }))
+            Ok(LayoutMessage::of(ElementLayout::Virtual { collection, index }))
         }
         (other, _) => Err(unknown_class(other)),
     }
 }
 
 /// Chunks of versions 4 and 5, with one of the newer indexes.
-fn indexed(mut cursor: Cursor<'_>, sizes: Sizes, version: u8) -> Result<LayoutMessage> {
+fn indexed(mut cursor: ByteCursor<'_>, sizes: FieldSizes, version: u8) -> Result<LayoutMessage> {
     const EDGES_UNFILTERED: u8 = 1;
     const SINGLE_FILTERED: u8 = 2;
     let flags = cursor.u8()?;
@@ -108,12 +108,12 @@ fn indexed(mut cursor: Cursor<'_>, sizes: Sizes, version: u8) -> Result<LayoutMe
     };
     let addr = cursor.addr(sizes)?;
     let edges_unfiltered = flags & EDGES_UNFILTERED != 0;
-    let arrangement = Arrangement::Chunked { shape, index, addr, edges_unfiltered, version };
+    let arrangement = ElementLayout::Chunked { shape, index, addr, edges_unfiltered, version };
     Ok(LayoutMessage { arrangement, element_len: Some(element_len) })
 }
 
 /// The shape of a chunk and the bytes of one element, which stand behind each other.
-fn chunk_dims(cursor: &mut Cursor<'_>, dimensionality: u8, width: usize) -> Result<(Vec<u64>, u64)> {
+fn chunk_dims(cursor: &mut ByteCursor<'_>, dimensionality: u8, width: usize) -> Result<(Vec<u64>, u64)> {
     if width == 0 {
         return Err(Error::malformed("chunk lengths of 0 bytes each"));
     }
@@ -125,15 +125,19 @@ fn chunk_dims(cursor: &mut Cursor<'_>, dimensionality: u8, width: usize) -> Resu
     }
 }
 
-fn tree_of_chunks(shape: Vec<u64>, element_len: u64, addr: Option<crate::file::Addr>) -> LayoutMessage {
+fn tree_of_chunks(
+    shape: Vec<u64>,
+    element_len: u64,
+    addr: Option<crate::file::FileAddress>,
+) -> LayoutMessage {
     let (index, edges_unfiltered, version) = (IndexKind::BTree1, false, 3);
-    let arrangement = Arrangement::Chunked { shape, index, addr, edges_unfiltered, version };
+    let arrangement = ElementLayout::Chunked { shape, index, addr, edges_unfiltered, version };
     LayoutMessage { arrangement, element_len: Some(element_len) }
 }
 
-fn compact(body: &Bytes, mut cursor: Cursor<'_>, len: u64) -> Result<LayoutMessage> {
+fn compact(body: &Bytes, mut cursor: ByteCursor<'_>, len: u64) -> Result<LayoutMessage> {
     let data = cursor.take(usize::try_from(len).unwrap_or(usize::MAX))?;
-    Ok(LayoutMessage::of(Arrangement::Compact(body.slice_ref(data))))
+    Ok(LayoutMessage::of(ElementLayout::Compact(body.slice_ref(data))))
 }
 
 fn unknown_class(class: u8) -> Error {

@@ -1,5 +1,5 @@
 //! Filter pipeline messages (docs/spec/hdf5-netcdf4.md G.1).
-use crate::cursor::Cursor;
+use crate::cursor::ByteCursor;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::CodecSpec;
 
@@ -17,7 +17,7 @@ pub(crate) type NamedFilter = (CodecSpec, String);
 
 /// The filters in these bytes in the order of encoding, for elements of `element_len` bytes.
 pub(crate) fn parse(body: &[u8], element_len: u64) -> Result<Vec<NamedFilter>> {
-    let mut cursor = Cursor::new(body, "a filter pipeline");
+    let mut cursor = ByteCursor::new(body, "a filter pipeline");
     let version = cursor.version(&[1, 2])?;
     let count = cursor.u8()?;
     if count > MOST {
@@ -29,7 +29,7 @@ pub(crate) fn parse(body: &[u8], element_len: u64) -> Result<Vec<NamedFilter>> {
     (0..count).map(|_| filter(&mut cursor, version, element_len)).collect()
 }
 
-fn filter(cursor: &mut Cursor<'_>, version: u8, element_len: u64) -> Result<NamedFilter> {
+fn filter(cursor: &mut ByteCursor<'_>, version: u8, element_len: u64) -> Result<NamedFilter> {
     const OPTIONAL: u16 = 1;
     let id = cursor.u16()?;
     let has_name = version == 1 || id >= FIRST_NAMED;

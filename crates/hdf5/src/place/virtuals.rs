@@ -8,14 +8,14 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use super::dataset::Chain;
-use super::{Arrangement, Dataset};
+use super::dataset::DatasetChain;
+use super::{ElementLayout, StoredDataset};
 use crate::heap::object as heap_object;
 use crate::object::ObjectRef;
-use crate::selection::Set;
+use crate::selection::ElementSet;
 use crate::word::Dataspace;
-use block::Mapping;
-use cover::Piece;
+use block::VirtualMapping;
+use cover::CoverPiece;
 use ncirrus_layout::{BoxTree, Error, Layout, Limits, Result, Step, Tile, TileIndex, TileSource, View, join};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// The dataspace of a virtual dataset, which may grow with its sources.
 pub(super) fn extent(
     view: &dyn View,
-    asking: &Chain<'_>,
-    arrangement: &Arrangement,
+    asking: &DatasetChain<'_>,
+    arrangement: &ElementLayout,
     space: Dataspace,
 ) -> Step<Dataspace> {
     let mappings = mappings(view, asking.object, arrangement)?;
@@ -33,11 +33,11 @@ pub(super) fn extent(
 }
 
 /// How the elements of a virtual dataset can be had.
-pub(super) fn layout(view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> Step<Layout> {
+pub(super) fn layout(view: &dyn View, object: &ObjectRef, dataset: &StoredDataset) -> Step<Layout> {
     let mappings = mappings(view, object, &dataset.arrangement)?;
     let (dims, limits) = (dataset.space.dims(), view.limits());
     let mut bounds = Vec::new();
-    let mut target = |mapping: &Mapping| {
+    let mut target = |mapping: &VirtualMapping| {
         let target = target(mapping, dims, limits)?;
         bounds.extend(target.bounds(dims.len()));
         Ok(mapping.target.unlimited().is_none().then_some(target))
@@ -45,13 +45,17 @@ pub(super) fn layout(view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> 
     let targets = mappings.iter().map(&mut target).collect::<Result<_>>()?;
     let places = BoxTree::new(dims.len(), mappings.len(), bounds);
     Ok(Layout::Mosaic {
-        tiles: Arc::new(Tiles { object: object.clone(), rank: dims.len(), mappings, targets, places }),
+        tiles: Arc::new(VirtualTiles { object: object.clone(), rank: dims.len(), mappings, targets, places }),
     })
 }
 
 /// The mappings of a virtual dataset, read once.
-fn mappings(view: &dyn View, object: &ObjectRef, arrangement: &Arrangement) -> Step<Arc<Vec<Mapping>>> {
-    let Arrangement::Virtual { collection, index } = arrangement else {
+fn mappings(
+    view: &dyn View,
+    object: &ObjectRef,
+    arrangement: &ElementLayout,
+) -> Step<Arc<Vec<VirtualMapping>>> {
+    let ElementLayout::Virtual { collection, index } = arrangement else {
         return Err(Error::internal("mappings of a dataset that has none").into());
     };
     let Some(collection) = collection.filter(|addr| addr.0 != 0) else { return Ok(Arc::default()) };
@@ -63,31 +67,31 @@ fn mappings(view: &dyn View, object: &ObjectRef, arrangement: &Arrangement) -> S
 }
 
 /// The elements of a virtual dataset that a mapping gives, as far as the dataset reaches.
-fn target(mapping: &Mapping, dims: &[u64], limits: &Limits) -> Result<Set> {
+fn target(mapping: &VirtualMapping, dims: &[u64], limits: &Limits) -> Result<ElementSet> {
     let unlimited = mapping.target.unlimited();
     let len = unlimited.zip(unlimited.and_then(|(axis, _)| dims.get(axis)));
     let len = len.map_or(0, |((_, progression), len)| progression.count_below(*len));
-    Set::new(&mapping.target, dims, len, limits)
+    ElementSet::new(&mapping.target, dims, len, limits)
 }
 
 /// Puts regions of a virtual dataset together.
 #[derive(Debug)]
-struct Tiles {
+struct VirtualTiles {
     object: ObjectRef,
     rank: usize,
-    mappings: Arc<Vec<Mapping>>,
+    mappings: Arc<Vec<VirtualMapping>>,
     /// The elements of each mapping; `None` when how many they are depends on the source, or when there is one source
     /// per block.
-    targets: Vec<Option<Set>>,
+    targets: Vec<Option<ElementSet>>,
     /// Boxes around them.
     places: BoxTree,
 }
 
-impl TileIndex for Tiles {
+impl TileIndex for VirtualTiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         let (head, tail) = split(region, self.rank);
         let pieces = self.pieces(&head, view.limits())?;
-        let asking = Chain::new(&self.object);
+        let asking = DatasetChain::new(&self.object);
         let sources = join(&pieces, |piece| source::find(view, &asking, piece.mapping, piece.block))?;
         let tiles = cover::tiles(&head, &pieces, &sources, view.limits())?;
         Ok(tiles.into_iter().map(|tile| extended(tile, &tail)).collect())
@@ -103,9 +107,9 @@ impl TileIndex for Tiles {
     }
 }
 
-impl Tiles {
+impl VirtualTiles {
     /// The mappings that meet a region, block by block where each block has its own source.
-    fn pieces(&self, region: &Region, limits: &Limits) -> Result<Vec<Piece<'_>>> {
+    fn pieces(&self, region: &Region, limits: &Limits) -> Result<Vec<CoverPiece<'_>>> {
         let mut pieces = Vec::new();
         for at in self.places.touched(region) {
             let (Some(mapping), Some(target)) = (self.mappings.get(at), self.targets.get(at)) else {
@@ -118,7 +122,7 @@ impl Tiles {
             )?;
             let target = target.as_ref();
             let bounds = self.places.ranges(at);
-            pieces.extend(blocks.map(|block| Piece { mapping, target, bounds, block }));
+            pieces.extend(blocks.map(|block| CoverPiece { mapping, target, bounds, block }));
         }
         Ok(pieces)
     }
@@ -137,7 +141,7 @@ impl Tiles {
 }
 
 /// The blocks of a mapping that meet a region; one when there is one source for all.
-fn blocks(mapping: &Mapping, region: &Region) -> Range<u64> {
+fn blocks(mapping: &VirtualMapping, region: &Region) -> Range<u64> {
     let Some((axis, target)) = mapping.target.unlimited() else { return 0..1 };
     if mapping.source.unlimited().is_some() {
         return 0..1;

@@ -1,20 +1,20 @@
 //! The indices of one axis that a selection takes.
-use super::Progression;
+use super::BlockProgression;
 use ncirrus_layout::{Limits, Result};
 use std::ops::Range;
 
 /// Indices of one axis, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Axis {
+pub(crate) enum AxisIndices {
     /// The first `len` indices of blocks at equal distances.
     Steps { start: u64, stride: u64, block: u64, len: u64 },
     /// These runs.
-    Runs(Vec<Run>),
+    Runs(Vec<IndexRun>),
 }
 
 /// Indices one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct IndexRun {
     /// The first index.
     pub(crate) index: u64,
     pub(crate) len: u64,
@@ -22,15 +22,15 @@ pub(crate) struct Run {
     pub(crate) position: u64,
 }
 
-impl Axis {
+impl AxisIndices {
     /// All indices below a length.
     pub(crate) fn all(len: u64) -> Self {
         Self::Steps { start: 0, stride: len.max(1), block: len.max(1), len }
     }
 
     /// The first `len` indices of a progression.
-    pub(crate) fn first(progression: Progression, len: u64) -> Self {
-        let Progression { start, stride, block, .. } = progression;
+    pub(crate) fn first(progression: BlockProgression, len: u64) -> Self {
+        let BlockProgression { start, stride, block, .. } = progression;
         match block {
             // One block, or blocks without gaps.
             Some(block) if len > block && stride > block => {
@@ -44,7 +44,7 @@ impl Axis {
     pub(crate) fn runs(list: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut position = 0;
         let run = |(index, len)| {
-            let run = Run { index, len, position };
+            let run = IndexRun { index, len, position };
             position += len;
             run
         };
@@ -74,7 +74,7 @@ impl Axis {
     }
 
     /// The indices in a range.
-    pub(crate) fn within(&self, indices: &Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
+    pub(crate) fn within(&self, indices: &Range<u64>, limits: &Limits) -> Result<Vec<IndexRun>> {
         self.select(self.position_at(indices.start)..self.position_at(indices.end), limits)
     }
 
@@ -94,7 +94,7 @@ impl Axis {
     }
 
     /// The indices at these positions.
-    pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
+    pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<IndexRun>> {
         let positions = positions.start..positions.end.min(self.len());
         if positions.is_empty() {
             return Ok(Vec::new());
@@ -134,10 +134,10 @@ impl Axis {
 }
 
 /// The part of a run whose positions are wanted; it has some.
-fn clipped(index: u64, len: u64, position: u64, positions: &Range<u64>) -> Run {
+fn clipped(index: u64, len: u64, position: u64, positions: &Range<u64>) -> IndexRun {
     let before = positions.start.saturating_sub(position);
     let end = len.min(positions.end - position);
-    Run { index: index + before, len: end - before, position: position + before }
+    IndexRun { index: index + before, len: end - before, position: position + before }
 }
 
 /// Checks how many parts a selection falls into.

@@ -1,22 +1,22 @@
 //! The elements that a selection takes of a dataset of known shape, in order.
-use super::axis::{Axis, check_count};
-use super::{Progression, Selection};
+use super::axis::{AxisIndices, check_count};
+use super::{BlockProgression, HyperslabSelection};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Region;
 use std::ops::Range;
 
 /// Elements in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Set {
+pub(crate) enum ElementSet {
     /// Every combination of the indices of each axis, in row-major order.
-    Product(Vec<Axis>),
+    Product(Vec<AxisIndices>),
     /// These rows, one after the other.
-    Rows(Vec<Row>),
+    Rows(Vec<ElementRow>),
 }
 
 /// Elements one after the other along the last axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct ElementRow {
     /// The first element.
     pub(crate) start: Vec<u64>,
     pub(crate) len: u64,
@@ -24,14 +24,19 @@ pub(crate) struct Row {
     pub(crate) position: u64,
 }
 
-impl Set {
+impl ElementSet {
     /// The elements that a selection takes of a dataset of that shape; along an unlimited axis so many indices as
     /// `unlimited` says.
-    pub(crate) fn new(selection: &Selection, shape: &[u64], unlimited: u64, limits: &Limits) -> Result<Self> {
+    pub(crate) fn new(
+        selection: &HyperslabSelection,
+        shape: &[u64],
+        unlimited: u64,
+        limits: &Limits,
+    ) -> Result<Self> {
         let rank = match selection {
-            Selection::None | Selection::All => shape.len(),
-            Selection::Regular(axes) => axes.len(),
-            Selection::Boxes { rank, .. } | Selection::Points { rank, .. } => *rank,
+            HyperslabSelection::None | HyperslabSelection::All => shape.len(),
+            HyperslabSelection::Regular(axes) => axes.len(),
+            HyperslabSelection::Boxes { rank, .. } | HyperslabSelection::Points { rank, .. } => *rank,
         };
         if rank != shape.len() {
             return Err(Error::malformed(format!(
@@ -40,24 +45,26 @@ impl Set {
             )));
         }
         match selection {
-            Selection::None => Ok(Self::Rows(Vec::new())),
-            Selection::All => Ok(Self::Product(shape.iter().map(|len| Axis::all(*len)).collect())),
-            Selection::Regular(axes) => {
-                let axis = |axis: &Progression| {
+            HyperslabSelection::None => Ok(Self::Rows(Vec::new())),
+            HyperslabSelection::All => {
+                Ok(Self::Product(shape.iter().map(|len| AxisIndices::all(*len)).collect()))
+            }
+            HyperslabSelection::Regular(axes) => {
+                let axis = |axis: &BlockProgression| {
                     let all = axis.count.zip(axis.block).map(|(count, block)| count.checked_mul(block));
                     match all {
-                        Some(Some(len)) => Ok(Axis::first(*axis, len)),
+                        Some(Some(len)) => Ok(AxisIndices::first(*axis, len)),
                         Some(None) => Err(Error::malformed(format!("a selection beyond 2^64: {axis:?}"))),
-                        None => Ok(Axis::first(*axis, unlimited)),
+                        None => Ok(AxisIndices::first(*axis, unlimited)),
                     }
                 };
                 Ok(Self::Product(axes.iter().map(axis).collect::<Result<_>>()?))
             }
-            Selection::Boxes { rank, list } => match product(*rank, list) {
+            HyperslabSelection::Boxes { rank, list } => match product(*rank, list) {
                 Some(axes) => Ok(Self::Product(axes)),
                 None => rows_of_boxes(list, limits),
             },
-            Selection::Points { rank, coords } => Ok(rows_of_points(*rank, coords)),
+            HyperslabSelection::Points { rank, coords } => Ok(rows_of_points(*rank, coords)),
         }
     }
 
@@ -73,7 +80,7 @@ impl Set {
     /// A box around all elements, as ranges.
     pub(crate) fn bounds(&self, rank: usize) -> Vec<Range<u64>> {
         match self {
-            Self::Product(axes) => axes.iter().map(Axis::bounds).collect(),
+            Self::Product(axes) => axes.iter().map(AxisIndices::bounds).collect(),
             Self::Rows(rows) => (0..rank)
                 .map(|axis| {
                     let last = axis + 1 == rank;
@@ -88,7 +95,7 @@ impl Set {
     }
 
     /// The elements in a region.
-    pub(crate) fn within(&self, region: &Region, limits: &Limits) -> Result<Vec<Row>> {
+    pub(crate) fn within(&self, region: &Region, limits: &Limits) -> Result<Vec<ElementRow>> {
         match self {
             Self::Product(axes) => product_rows(axes, region, limits),
             Self::Rows(rows) => Ok(rows.iter().filter_map(|row| row.clipped(region)).collect()),
@@ -109,7 +116,7 @@ impl Set {
     }
 
     /// The elements at these positions.
-    pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Row>> {
+    pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<ElementRow>> {
         match self {
             Self::Product(axes) => product_select(axes, positions, limits),
             Self::Rows(rows) => {
@@ -122,7 +129,7 @@ impl Set {
     }
 }
 
-impl Row {
+impl ElementRow {
     /// The part in a region, if any.
     fn clipped(&self, region: &Region) -> Option<Self> {
         let (first, outer) = self.start.split_last()?;
@@ -148,8 +155,8 @@ impl Row {
 }
 
 /// The rows of a product that lie in a region.
-fn product_rows(axes: &[Axis], region: &Region, limits: &Limits) -> Result<Vec<Row>> {
-    let mut rows = vec![Row { start: Vec::new(), len: 1, position: 0 }];
+fn product_rows(axes: &[AxisIndices], region: &Region, limits: &Limits) -> Result<Vec<ElementRow>> {
+    let mut rows = vec![ElementRow { start: Vec::new(), len: 1, position: 0 }];
     for (number, axis) in axes.iter().enumerate() {
         let range = region.start.get(number).zip(region.count.get(number));
         let range = range.map_or(0..0, |(start, count)| *start..start.saturating_add(*count));
@@ -165,7 +172,7 @@ fn product_rows(axes: &[Axis], region: &Region, limits: &Limits) -> Result<Vec<R
                     let mut start = row.start.clone();
                     start.push(run.index + more);
                     let position = row.position * axis.len() + run.position + more;
-                    next.push(Row { start, len: if is_last { run.len } else { 1 }, position });
+                    next.push(ElementRow { start, len: if is_last { run.len } else { 1 }, position });
                 }
             }
         }
@@ -175,9 +182,9 @@ fn product_rows(axes: &[Axis], region: &Region, limits: &Limits) -> Result<Vec<R
 }
 
 /// The rows of a product at these positions.
-fn product_select(axes: &[Axis], positions: Range<u64>, limits: &Limits) -> Result<Vec<Row>> {
+fn product_select(axes: &[AxisIndices], positions: Range<u64>, limits: &Limits) -> Result<Vec<ElementRow>> {
     let Some((last, leading)) = axes.split_last() else {
-        return Ok(vec![Row { start: Vec::new(), len: 1, position: 0 }]);
+        return Ok(vec![ElementRow { start: Vec::new(), len: 1, position: 0 }]);
     };
     let width = last.len();
     let mut rows = Vec::new();
@@ -189,7 +196,7 @@ fn product_select(axes: &[Axis], positions: Range<u64>, limits: &Limits) -> Resu
         for run in last.select(first..first + count, limits)? {
             let mut start = outer.clone();
             start.push(run.index);
-            rows.push(Row { start, len: run.len, position: line * width + run.position });
+            rows.push(ElementRow { start, len: run.len, position: line * width + run.position });
         }
         check_count(rows.len() as u64, limits)?;
         at += count;
@@ -198,7 +205,7 @@ fn product_select(axes: &[Axis], positions: Range<u64>, limits: &Limits) -> Resu
 }
 
 /// The indices of the element at a position of a product.
-fn coordinates(axes: &[Axis], mut position: u64, limits: &Limits) -> Result<Vec<u64>> {
+fn coordinates(axes: &[AxisIndices], mut position: u64, limits: &Limits) -> Result<Vec<u64>> {
     let mut coords = vec![0; axes.len()];
     for (slot, axis) in coords.iter_mut().zip(axes).rev() {
         let at = position.checked_rem(axis.len()).unwrap_or(0);
@@ -209,7 +216,7 @@ fn coordinates(axes: &[Axis], mut position: u64, limits: &Limits) -> Result<Vec<
 }
 
 /// Boxes that are all combinations of runs along each axis, as that.
-fn product(rank: usize, list: &[Region]) -> Option<Vec<Axis>> {
+fn product(rank: usize, list: &[Region]) -> Option<Vec<AxisIndices>> {
     let mut combinations = 1usize;
     let mut axes = Vec::with_capacity(rank);
     for axis in 0..rank {
@@ -223,7 +230,7 @@ fn product(rank: usize, list: &[Region]) -> Option<Vec<Axis>> {
             return None;
         }
         combinations = combinations.checked_mul(runs.len())?;
-        axes.push(Axis::runs(runs));
+        axes.push(AxisIndices::runs(runs));
     }
     let mut starts: Vec<&[u64]> = list.iter().map(|region| region.start.as_slice()).collect();
     starts.sort_unstable();
@@ -232,17 +239,21 @@ fn product(rank: usize, list: &[Region]) -> Option<Vec<Axis>> {
 }
 
 /// The rows of any boxes, in row-major order; where they overlap elements count once.
-fn rows_of_boxes(list: &[Region], limits: &Limits) -> Result<Set> {
+fn rows_of_boxes(list: &[Region], limits: &Limits) -> Result<ElementSet> {
     let mut rows: Vec<(Vec<u64>, u64)> = Vec::new();
     for region in list {
-        let axes: Vec<Axis> =
-            region.count.iter().zip(&region.start).map(|(len, start)| Axis::runs([(*start, *len)])).collect();
+        let axes: Vec<AxisIndices> = region
+            .count
+            .iter()
+            .zip(&region.start)
+            .map(|(len, start)| AxisIndices::runs([(*start, *len)]))
+            .collect();
         let found = product_rows(&axes, region, limits)?;
         check_count((rows.len() + found.len()) as u64, limits)?;
         rows.extend(found.into_iter().map(|row| (row.start, row.len)));
     }
     rows.sort_unstable();
-    let mut merged: Vec<Row> = Vec::new();
+    let mut merged: Vec<ElementRow> = Vec::new();
     for (start, len) in rows {
         match merged.last_mut().filter(|last| reaches(last, &start)) {
             Some(last) => {
@@ -252,38 +263,38 @@ fn rows_of_boxes(list: &[Region], limits: &Limits) -> Result<Set> {
             }
             None => {
                 let position = merged.last().map_or(0, |last| last.position.saturating_add(last.len));
-                merged.push(Row { start, len, position });
+                merged.push(ElementRow { start, len, position });
             }
         }
     }
-    Ok(Set::Rows(merged))
+    Ok(ElementSet::Rows(merged))
 }
 
 /// Elements in the order that they are listed in.
-fn rows_of_points(rank: usize, coords: &[u64]) -> Set {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows_of_points(rank: usize, coords: &[u64]) -> ElementSet {
+    let mut rows: Vec<ElementRow> = Vec::new();
     for start in coords.chunks_exact(rank.max(1)) {
-        let follows = |last: &&mut Row| reaches(last, start) && start.last() == last.end().as_ref();
+        let follows = |last: &&mut ElementRow| reaches(last, start) && start.last() == last.end().as_ref();
         match rows.last_mut().filter(follows) {
             Some(last) => last.len += 1,
             None => {
                 let position = rows.last().map_or(0, |last| last.position + last.len);
-                rows.push(Row { start: start.to_vec(), len: 1, position });
+                rows.push(ElementRow { start: start.to_vec(), len: 1, position });
             }
         }
     }
-    Set::Rows(rows)
+    ElementSet::Rows(rows)
 }
 
 /// Whether a row reaches an element of the same line.
-fn reaches(row: &Row, start: &[u64]) -> bool {
+fn reaches(row: &ElementRow, start: &[u64]) -> bool {
     let (Some((_, outer)), Some((first, others))) = (row.start.split_last(), start.split_last()) else {
         return false;
     };
     outer == others && row.end().is_some_and(|end| *first <= end)
 }
 
-impl Row {
+impl ElementRow {
     /// The index behind the last along the last axis.
     fn end(&self) -> Option<u64> {
         self.start.last().map(|first| first + self.len)

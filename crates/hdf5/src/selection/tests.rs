@@ -4,9 +4,9 @@ use proptest::prelude::*;
 const LIMITS: Limits =
     Limits { metadata_bytes: 1 << 20, chunk_bytes: 1 << 20, depth: 64, count: 1 << 16, rank: 32 };
 
-fn read(bytes: &[u8]) -> Result<Selection> {
-    let mut cursor = Cursor::new(bytes, "a selection");
-    let selection = Selection::parse(&mut cursor, &LIMITS)?;
+fn read(bytes: &[u8]) -> Result<HyperslabSelection> {
+    let mut cursor = ByteCursor::new(bytes, "a selection");
+    let selection = HyperslabSelection::parse(&mut cursor, &LIMITS)?;
     assert_eq!(cursor.left(), 0, "all bytes belong to the selection");
     Ok(selection)
 }
@@ -27,17 +27,18 @@ fn boxed(start: [u64; 2], count: [u64; 2]) -> Region {
     Region { start: start.to_vec(), count: count.to_vec() }
 }
 
-fn samples() -> Vec<(Vec<u8>, Selection)> {
+fn samples() -> Vec<(Vec<u8>, HyperslabSelection)> {
     let regular = |count, block| {
-        let first = Progression { start: 1, stride: 3, count: Some(2), block: Some(2) };
-        Selection::Regular(vec![first, Progression { start: 0, stride: 5, count, block }])
+        let first = BlockProgression { start: 1, stride: 3, count: Some(2), block: Some(2) };
+        HyperslabSelection::Regular(vec![first, BlockProgression { start: 0, stride: 5, count, block }])
     };
-    let boxes = Selection::Boxes { rank: 2, list: vec![boxed([0, 1], [1, 3]), boxed([4, 2], [2, 1])] };
-    let points = Selection::Points { rank: 2, coords: vec![3, 4, 0, 9] };
+    let boxes =
+        HyperslabSelection::Boxes { rank: 2, list: vec![boxed([0, 1], [1, 3]), boxed([4, 2], [2, 1])] };
+    let points = HyperslabSelection::Points { rank: 2, coords: vec![3, 4, 0, 9] };
     let corners = [0, 1, 0, 3, 4, 2, 5, 2];
     vec![
-        (u32s(&[0, 1, 0, 0]), Selection::None),
-        (u32s(&[3, 1, 0, 0]), Selection::All),
+        (u32s(&[0, 1, 0, 0]), HyperslabSelection::None),
+        (u32s(&[3, 1, 0, 0]), HyperslabSelection::All),
         (u32s(&[&[2, 1, 0, 40, 2, 2][..], &corners].concat()), boxes.clone()),
         (
             [u32s(&[2, 2]), vec![1], u32s(&[68, 2]), u64s(&[1, 3, 2, 2, 0, 5, u64::MAX, 5])].concat(),
@@ -71,9 +72,9 @@ fn selections_are_shown_as_blocks_and_points() {
     let shown: Vec<_> = samples().iter().map(|(_, selection)| selection.to_string()).collect();
     assert_eq!(shown, wanted);
     let regular = |rows, columns, block| {
-        let first = Progression { start: 1, stride: 3, count: Some(rows), block: Some(2) };
-        let second = Progression { start: 0, stride: 5, count: Some(columns), block: Some(block) };
-        Selection::Regular(vec![first, second]).to_string()
+        let first = BlockProgression { start: 1, stride: 3, count: Some(rows), block: Some(2) };
+        let second = BlockProgression { start: 0, stride: 5, count: Some(columns), block: Some(block) };
+        HyperslabSelection::Regular(vec![first, second]).to_string()
     };
     assert_eq!(regular(2, 1, 5), blocks);
     assert_eq!(regular(4, 8, 5).matches('-').count(), 32);
@@ -112,7 +113,7 @@ fn impossible_selections_are_errors() {
 
 #[test]
 fn a_progression_ends_where_its_last_index_is() {
-    let progression = Progression { start: 3, stride: 4, count: None, block: Some(2) };
+    let progression = BlockProgression { start: 3, stride: 4, count: None, block: Some(2) };
     let indices = [3, 4, 7, 8, 11, 12];
     for len in 0..13 {
         let below = indices.iter().filter(|index| **index < len).count() as u64;
@@ -121,12 +122,12 @@ fn a_progression_ends_where_its_last_index_is() {
     for (count, index) in indices.iter().enumerate() {
         assert_eq!(progression.end_of(count as u64 + 1), index + 1);
     }
-    let endless = Progression { start: 3, stride: 1, count: Some(1), block: None };
+    let endless = BlockProgression { start: 3, stride: 1, count: Some(1), block: None };
     assert_eq!((endless.count_below(10), endless.end_of(7)), (7, 10));
 }
 
 /// All elements of a selection in order, found without arithmetic.
-fn plain(selection: &Selection, shape: &[u64], unlimited: u64) -> Vec<Vec<u64>> {
+fn plain(selection: &HyperslabSelection, shape: &[u64], unlimited: u64) -> Vec<Vec<u64>> {
     let all = elements(&Region::all(shape));
     let inside = |region: &Region, at: &[u64]| {
         at.iter()
@@ -135,10 +136,10 @@ fn plain(selection: &Selection, shape: &[u64], unlimited: u64) -> Vec<Vec<u64>> 
             .all(|((at, start), count)| at >= start && *at < start + count)
     };
     match selection {
-        Selection::None => Vec::new(),
-        Selection::All => all,
-        Selection::Regular(axes) => {
-            let takes = |axis: &Progression, at: u64| {
+        HyperslabSelection::None => Vec::new(),
+        HyperslabSelection::All => all,
+        HyperslabSelection::Regular(axes) => {
+            let takes = |axis: &BlockProgression, at: u64| {
                 let len = axis.count.zip(axis.block).map_or(unlimited, |(count, block)| count * block);
                 let mut indices = Vec::new();
                 for number in 0..len {
@@ -149,10 +150,10 @@ fn plain(selection: &Selection, shape: &[u64], unlimited: u64) -> Vec<Vec<u64>> 
             };
             all.into_iter().filter(|at| axes.iter().zip(at).all(|(axis, at)| takes(axis, *at))).collect()
         }
-        Selection::Boxes { list, .. } => {
+        HyperslabSelection::Boxes { list, .. } => {
             all.into_iter().filter(|at| list.iter().any(|region| inside(region, at))).collect()
         }
-        Selection::Points { rank, coords } => coords.chunks(*rank).map(<[u64]>::to_vec).collect(),
+        HyperslabSelection::Points { rank, coords } => coords.chunks(*rank).map(<[u64]>::to_vec).collect(),
     }
 }
 
@@ -167,11 +168,11 @@ pub(crate) fn elements(region: &Region) -> Vec<Vec<u64>> {
     all
 }
 
-fn progression(len: u64) -> impl Strategy<Value = Progression> {
+fn progression(len: u64) -> impl Strategy<Value = BlockProgression> {
     (0..len, 1u64..4, 0u64..4, 0u64..4).prop_map(move |(start, block, gap, count)| {
         let stride = block + gap;
         let count = count.min((len - start) / stride);
-        Progression { start, stride, count: Some(count), block: Some(block) }
+        BlockProgression { start, stride, count: Some(count), block: Some(block) }
     })
 }
 
@@ -184,20 +185,21 @@ fn region(shape: [u64; 3]) -> impl Strategy<Value = Region> {
 }
 
 /// Any selection of a small dataset.
-pub(crate) fn any_selection(shape: [u64; 3]) -> impl Strategy<Value = Selection> {
+pub(crate) fn any_selection(shape: [u64; 3]) -> impl Strategy<Value = HyperslabSelection> {
     let point = (0..shape[0], 0..shape[1], 0..shape[2]);
     prop_oneof![
-        Just(Selection::All),
-        shape.map(progression).prop_map(|axes| Selection::Regular(axes.to_vec())),
-        prop::collection::vec(region(shape), 1..4).prop_map(|list| Selection::Boxes { rank: 3, list }),
+        Just(HyperslabSelection::All),
+        shape.map(progression).prop_map(|axes| HyperslabSelection::Regular(axes.to_vec())),
+        prop::collection::vec(region(shape), 1..4)
+            .prop_map(|list| HyperslabSelection::Boxes { rank: 3, list }),
         prop::collection::vec(point, 0..12).prop_map(|points| {
             let coords = points.into_iter().flat_map(|(a, b, c)| [a, b, c]).collect();
-            Selection::Points { rank: 3, coords }
+            HyperslabSelection::Points { rank: 3, coords }
         }),
     ]
 }
 
-fn listed(rows: &[Row]) -> Vec<(u64, Vec<u64>)> {
+fn listed(rows: &[ElementRow]) -> Vec<(u64, Vec<u64>)> {
     let elements = rows.iter().flat_map(|row| {
         (0..row.len).map(|more| {
             let mut at = row.start.clone();
@@ -215,7 +217,7 @@ proptest! {
         region in region([4, 5, 9]),
         (start, len) in (0u64..60, 0u64..60),
     ) {
-        let set = Set::new(&selection, &[4, 5, 9], 0, &LIMITS).expect("a set");
+        let set = ElementSet::new(&selection, &[4, 5, 9], 0, &LIMITS).expect("a set");
         let expected: Vec<(u64, Vec<u64>)> = (0..).zip(plain(&selection, &[4, 5, 9], 0)).collect();
         prop_assert_eq!(set.len().expect("a length"), expected.len() as u64);
 
@@ -245,10 +247,10 @@ proptest! {
         rest in prop::collection::vec(prop_oneof![Just(0u8), Just(255), any::<u8>()], 0..100),
     ) {
         let bytes = [u32s(&[kind, version]), rest].concat();
-        if let Ok(selection) = Selection::parse(&mut Cursor::new(&bytes, "a selection"), &LIMITS) {
+        if let Ok(selection) = HyperslabSelection::parse(&mut ByteCursor::new(&bytes, "a selection"), &LIMITS) {
             _ = ((0..3).map(|axis| selection.end_along(axis)).collect::<Vec<_>>(), selection.to_string());
             for shape in [&[7][..], &[7, 8], &[1 << 60, 1 << 60]] {
-                let Ok(set) = Set::new(&selection, shape, 3, &LIMITS) else { continue };
+                let Ok(set) = ElementSet::new(&selection, shape, 3, &LIMITS) else { continue };
                 _ = set.bounds(shape.len());
                 if let Ok(len) = set.len() {
                     _ = set.within(&Region::all(&vec![3; shape.len()]), &LIMITS);

@@ -1,12 +1,12 @@
 //! Selections as text, in short the notation of HDF5's tools: blocks as `{(0,2)-(3,5)}`, points as `{(1,2),(3,4)}`.
-use super::{Progression, Selection};
+use super::{BlockProgression, HyperslabSelection};
 use ncirrus_model::Region;
 use std::fmt::{self, Display, Formatter};
 
 /// Most blocks of a regular selection that are listed one by one.
 const MAX_LISTED: u64 = 32;
 
-impl Display for Selection {
+impl Display for HyperslabSelection {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("{}"),
@@ -32,7 +32,7 @@ fn boxes(f: &mut Formatter<'_>, list: &[Region]) -> fmt::Result {
     })
 }
 
-fn progressions(f: &mut Formatter<'_>, axes: &[Progression]) -> fmt::Result {
+fn progressions(f: &mut Formatter<'_>, axes: &[BlockProgression]) -> fmt::Result {
     let limit =
         |number: Option<u64>| number.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
     f.write_str("{start=")?;
@@ -47,7 +47,7 @@ fn progressions(f: &mut Formatter<'_>, axes: &[Progression]) -> fmt::Result {
 }
 
 /// The blocks of a regular selection in row-major order, if they are few.
-fn blocks(axes: &[Progression]) -> Option<Vec<Region>> {
+fn blocks(axes: &[BlockProgression]) -> Option<Vec<Region>> {
     let counts: Vec<(u64, u64)> =
         axes.iter().map(|axis| Some((axis.count?, axis.block?))).collect::<Option<_>>()?;
     if counts.iter().any(|(count, block)| *count == 0 || *block == 0) {

@@ -3,11 +3,11 @@ use crate::checksum::lookup3;
 
 /// A file that grows by what is put into it; it begins with room for the superblock.
 #[derive(Debug, Clone)]
-pub(crate) struct Builder {
+pub(crate) struct FileBuilder {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Builder {
+impl FileBuilder {
     pub(crate) fn new() -> Self {
         Self { bytes: vec![0; 48] }
     }

@@ -1,7 +1,7 @@
 //! Attributes, compact and dense (docs/spec/hdf5-netcdf4.md C.5).
 use super::{Dataspace, Datatype};
-use crate::file::File;
-use crate::object::{Header, Message, ObjectRef, header, kind, resolve};
+use crate::file::Hdf5File;
+use crate::object::{HeaderMessage, ObjectHeader, ObjectRef, header, kind, resolve};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View, join, settle};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-use dense::Info;
+use dense::AttributeInfo;
 
 /// An attribute whose values are not decoded yet.
 #[derive(Debug, Clone)]
@@ -26,11 +26,11 @@ pub(crate) struct RawAttribute {
 }
 
 /// An attribute, or what of its name is known and why it cannot be read.
-pub(crate) type Named = Result<RawAttribute, (String, Error)>;
+pub(crate) type NamedAttribute = Result<RawAttribute, (String, Error)>;
 
 /// An attribute's message before it is read.
 #[derive(Debug)]
-struct Found {
+struct AttributeMessage {
     /// When it was made, beside others.
     order: Option<u32>,
     body: Result<Bytes, Error>,
@@ -38,11 +38,12 @@ struct Found {
 
 /// The attributes of an object, in creation order where it is tracked, else as the file lists them (which is what the
 /// reference does, compact and dense); read once. A damaged one is an error with its name, as far as that is known.
-pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<Named>>> {
+pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<NamedAttribute>>> {
     object.file.memo(view, object.addr, "hdf5 attributes", || {
         let header = header(view, object)?;
-        let info =
-            header.find(kind::ATTRIBUTE_INFO).map(|message| Info::parse(&message.body, object.file.sizes));
+        let info = header
+            .find(kind::ATTRIBUTE_INFO)
+            .map(|message| AttributeInfo::parse(&message.body, object.file.sizes));
         let info = info.transpose()?;
         let mut found = compact(view, object, &header)?;
         if let Some(info) = &info {
@@ -60,8 +61,8 @@ pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<Na
 ///
 /// # Errors
 /// A need, or damage.
-pub(crate) fn attribute_name(view: &dyn View, file: &File, message: &Message) -> Step<String> {
-    Ok(message::Parts::parse(&resolve(view, file, message)?.body)?.name)
+pub(crate) fn attribute_name(view: &dyn View, file: &Hdf5File, message: &HeaderMessage) -> Step<String> {
+    Ok(message::MessageParts::parse(&resolve(view, file, message)?.body)?.name)
 }
 
 /// Attributes that lie in a heap, as the messages that they would be in the header of an object with such an attribute
@@ -69,24 +70,28 @@ pub(crate) fn attribute_name(view: &dyn View, file: &File, message: &Message) ->
 ///
 /// # Errors
 /// A need, or damage.
-pub(crate) fn dense_attributes(view: &dyn View, file: &File, info: &[u8]) -> Step<Vec<Message>> {
-    Info::parse(info, file.sizes)?.messages(view, file)
+pub(crate) fn dense_attributes(view: &dyn View, file: &Hdf5File, info: &[u8]) -> Step<Vec<HeaderMessage>> {
+    AttributeInfo::parse(info, file.sizes)?.messages(view, file)
 }
 
 /// The messages in the object header; each may be shared.
-fn compact(view: &dyn View, object: &ObjectRef, header: &Header) -> Step<Vec<Found>> {
+fn compact(view: &dyn View, object: &ObjectRef, header: &ObjectHeader) -> Step<Vec<AttributeMessage>> {
     join(header.all(kind::ATTRIBUTE), |message| {
         let body = settle(resolve(view, &object.file, message)).map_err(Stall::Need)?;
         let order = message.order.map(u32::from);
-        Ok(Found { order, body: body.map(|resolved| resolved.body) })
+        Ok(AttributeMessage { order, body: body.map(|resolved| resolved.body) })
     })
 }
 
 /// Every message read, with its order.
-fn read(view: &dyn View, object: &ObjectRef, found: &[Found]) -> Step<Vec<(Option<u32>, Named)>> {
+fn read(
+    view: &dyn View,
+    object: &ObjectRef,
+    found: &[AttributeMessage],
+) -> Step<Vec<(Option<u32>, NamedAttribute)>> {
     join(found.iter().enumerate(), |(index, found)| {
         let unnamed = |error: Error| (format!("#{index}"), object.file.at(object.addr, error));
-        let named = match found.body.clone().and_then(|body| message::Parts::parse(&body)) {
+        let named = match found.body.clone().and_then(|body| message::MessageParts::parse(&body)) {
             Err(error) => Err(unnamed(error)),
             Ok(mut parts) => settle(parts.read(view, &object.file))
                 .map_err(Stall::Need)?
@@ -96,14 +101,14 @@ fn read(view: &dyn View, object: &ObjectRef, found: &[Found]) -> Step<Vec<(Optio
     })
 }
 
-fn sorted(mut list: Vec<(Option<u32>, Named)>, tracked: bool) -> Vec<Named> {
+fn sorted(mut list: Vec<(Option<u32>, NamedAttribute)>, tracked: bool) -> Vec<NamedAttribute> {
     if tracked {
         list.sort_by_key(|(order, _)| *order);
     }
     list.into_iter().map(|(_, named)| named).collect()
 }
 
-fn name(named: &Named) -> &str {
+fn name(named: &NamedAttribute) -> &str {
     match named {
         Ok(attribute) => &attribute.name,
         Err((name, _)) => name,
@@ -111,7 +116,7 @@ fn name(named: &Named) -> &str {
 }
 
 /// Bytes that an attribute holds in memory.
-fn cost(named: &Named) -> usize {
+fn cost(named: &NamedAttribute) -> usize {
     let data = named.as_ref().map_or(0, |attribute| attribute.data.len());
-    size_of::<Named>() + size_of::<Datatype>() + name(named).len() + data
+    size_of::<NamedAttribute>() + size_of::<Datatype>() + name(named).len() + data
 }

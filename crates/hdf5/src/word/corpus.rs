@@ -6,10 +6,10 @@ mod regions;
 mod truth;
 mod truth_text;
 
-use crate::cursor::Cursor;
-use crate::file::File;
+use crate::cursor::ByteCursor;
+use crate::file::Hdf5File;
 use crate::group::{LinkTarget, links};
-use crate::object::{Header, ObjectRef, header, kind, resolve};
+use crate::object::{ObjectHeader, ObjectRef, header, kind, resolve};
 use crate::testing::object;
 use crate::word::{Datatype, RawAttribute, attributes, dataspace, datatype, fill, values};
 use bytes::Bytes;
@@ -39,7 +39,7 @@ fn objects(view: &dyn View, root: &ObjectRef) -> Vec<(String, ObjectRef)> {
 }
 
 /// The datatype and the lengths of a dataset, or the datatype of a committed type.
-fn described(view: &dyn View, object: &ObjectRef, header: &Header) -> Step<(Arc<Datatype>, Vec<u64>)> {
+fn described(view: &dyn View, object: &ObjectRef, header: &ObjectHeader) -> Step<(Arc<Datatype>, Vec<u64>)> {
     let missing = || Error::malformed("no datatype");
     let ty = datatype(view, &object.file, header.find(kind::DATATYPE).ok_or_else(missing)?)?;
     let Some(space) = header.find(kind::DATASPACE) else { return Ok((ty, Vec::new())) };
@@ -47,18 +47,18 @@ fn described(view: &dyn View, object: &ObjectRef, header: &Header) -> Step<(Arc<
     Ok((ty, dataspace(&space, object.file.sizes)?.dims().to_vec()))
 }
 
-fn attribute_values(view: &dyn View, file: &File, raw: &RawAttribute) -> Step<Values> {
+fn attribute_values(view: &dyn View, file: &Hdf5File, raw: &RawAttribute) -> Step<Values> {
     let count = usize::try_from(raw.space.count()).unwrap_or(usize::MAX);
     values(view, file, &raw.datatype, &raw.data, count, &HashMap::new())
 }
 
 /// The stored elements of a dataset in its header or in one run; `None` for those in chunks.
-fn stored_bytes(view: &dyn View, object: &ObjectRef, header: &Header, len: u64) -> Step<Option<Bytes>> {
+fn stored_bytes(view: &dyn View, object: &ObjectRef, header: &ObjectHeader, len: u64) -> Step<Option<Bytes>> {
     let body = header.find(kind::LAYOUT).map(|message| &message.body[..]);
     match body {
         Some([3 | 4, 0, _, _, data @ ..]) => Ok(Some(Bytes::copy_from_slice(data))),
         Some([3 | 4, 1, place @ ..]) => {
-            let mut cursor = Cursor::new(place, "layout");
+            let mut cursor = ByteCursor::new(place, "layout");
             let Some(addr) = cursor.addr(object.file.sizes)? else { return Ok(None) };
             object.file.exact(view, addr, len).map(Some)
         }

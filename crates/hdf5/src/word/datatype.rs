@@ -1,8 +1,8 @@
 //! Datatype messages of versions 1 to 5 (docs/spec/hdf5-netcdf4.md D.2).
-use super::{Bits, Class, Datatype, Padding, ReferenceKind};
-use crate::cursor::Cursor;
-use crate::file::{File, Sizes};
-use crate::object::{Message, Resolved, resolve};
+use super::{BitField, Datatype, DatatypeClass, ReferenceKind, StringPadding};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, Hdf5File};
+use crate::object::{HeaderMessage, ResolvedMessage, resolve};
 use ncirrus_layout::{ByteOrder, Error, Limits, Result, Step, View};
 use std::sync::Arc;
 
@@ -15,12 +15,16 @@ mod tests;
 pub(super) use number::{element_bits, integer};
 
 /// The datatype of a message, followed to where it is committed or shared.
-pub(crate) fn datatype(view: &dyn View, file: &File, message: &Message) -> Step<Arc<Datatype>> {
+pub(crate) fn datatype(view: &dyn View, file: &Hdf5File, message: &HeaderMessage) -> Step<Arc<Datatype>> {
     of_resolved(view, file, &resolve(view, file, message)?)
 }
 
 /// The datatype in a message that was followed; a committed one is parsed once.
-pub(super) fn of_resolved(view: &dyn View, file: &File, resolved: &Resolved) -> Step<Arc<Datatype>> {
+pub(super) fn of_resolved(
+    view: &dyn View,
+    file: &Hdf5File,
+    resolved: &ResolvedMessage,
+) -> Step<Arc<Datatype>> {
     let parse = || -> Step<(Datatype, usize)> {
         let (mut datatype, len) = nested_datatype(&resolved.body, file.sizes, view.limits())?;
         datatype.committed = resolved.committed;
@@ -36,19 +40,19 @@ pub(super) fn of_resolved(view: &dyn View, file: &File, resolved: &Resolved) -> 
 ///
 /// What cannot be read as it says it is may be from a miscompiled build of ours (`docs/correctness.md`): compounds of
 /// version 1 with the members of version 3. No type of version 1 that can be read is taken for one.
-fn nested_datatype(bytes: &[u8], sizes: Sizes, limits: &Limits) -> Result<(Datatype, usize)> {
+fn nested_datatype(bytes: &[u8], sizes: FieldSizes, limits: &Limits) -> Result<(Datatype, usize)> {
     let parse = |mislabelled| {
-        let cursor = Cursor::new(bytes, "datatype");
-        let mut parser = Parser { cursor, sizes, limits, mislabelled };
+        let cursor = ByteCursor::new(bytes, "datatype");
+        let mut parser = DatatypeParser { cursor, sizes, limits, mislabelled };
         let datatype = parser.datatype(1)?;
         Ok((datatype, parser.cursor.position()))
     };
     parse(false).or_else(|error| parse(true).map_err(|_| error))
 }
 
-struct Parser<'a> {
-    cursor: Cursor<'a>,
-    sizes: Sizes,
+struct DatatypeParser<'a> {
+    cursor: ByteCursor<'a>,
+    sizes: FieldSizes,
     limits: &'a Limits,
     /// Whether compounds of version 1 are such of version 3.
     mislabelled: bool,
@@ -56,7 +60,7 @@ struct Parser<'a> {
 
 /// What every datatype starts with.
 #[derive(Debug, Clone, Copy)]
-struct Head {
+struct DatatypeHead {
     version: u8,
     /// The bit field of the class.
     flags: u32,
@@ -64,7 +68,7 @@ struct Head {
     depth: u32,
 }
 
-impl Head {
+impl DatatypeHead {
     fn order(self) -> ByteOrder {
         if self.flags & 1 == 0 { ByteOrder::Little } else { ByteOrder::Big }
     }
@@ -80,7 +84,7 @@ impl Head {
     }
 }
 
-impl Parser<'_> {
+impl DatatypeParser<'_> {
     fn datatype(&mut self, depth: u32) -> Result<Datatype> {
         self.limits.depth(depth, "a datatype")?;
         let first = self.cursor.u8()?;
@@ -94,20 +98,20 @@ impl Parser<'_> {
         if byte_len == 0 {
             return Err(Error::malformed(format!("a datatype of class {class} and 0 bytes")));
         }
-        let class = self.class(class, Head { version, flags, byte_len, depth })?;
+        let class = self.class(class, DatatypeHead { version, flags, byte_len, depth })?;
         Ok(Datatype { byte_len, class, committed: None })
     }
 
-    fn class(&mut self, class: u8, head: Head) -> Result<Class> {
+    fn class(&mut self, class: u8, head: DatatypeHead) -> Result<DatatypeClass> {
         match class {
-            0 => Ok(Class::Integer(self.bits(head, head.flags & 8 != 0)?)),
-            1 => Ok(Class::Float(number::float(&mut self.cursor, head)?)),
-            2 => self.cursor.skip(2).map(|()| Class::Time),
-            3 => Ok(Class::Text(padding(head.nibble(0))?)),
-            4 => Ok(Class::BitField(self.bits(head, false)?)),
-            5 => self.cursor.skip(usize::from(head.flags.to_le_bytes()[0])).map(|()| Class::Opaque),
+            0 => Ok(DatatypeClass::Integer(self.bits(head, head.flags & 8 != 0)?)),
+            1 => Ok(DatatypeClass::Float(number::float(&mut self.cursor, head)?)),
+            2 => self.cursor.skip(2).map(|()| DatatypeClass::Time),
+            3 => Ok(DatatypeClass::Text(padding(head.nibble(0))?)),
+            4 => Ok(DatatypeClass::BitField(self.bits(head, false)?)),
+            5 => self.cursor.skip(usize::from(head.flags.to_le_bytes()[0])).map(|()| DatatypeClass::Opaque),
             6 => self.compound(head),
-            7 => Ok(Class::Reference(reference(head.nibble(0))?)),
+            7 => Ok(DatatypeClass::Reference(reference(head.nibble(0))?)),
             8 => self.enumeration(head),
             9 => self.vlen(head),
             10 => self.array(head),
@@ -116,13 +120,13 @@ impl Parser<'_> {
         }
     }
 
-    fn bits(&mut self, head: Head, signed: bool) -> Result<Bits> {
+    fn bits(&mut self, head: DatatypeHead, signed: bool) -> Result<BitField> {
         let (offset, precision) = (self.cursor.u16()?, self.cursor.u16()?);
         number::check_bits(head, offset, precision)?;
-        Ok(Bits { order: head.order(), signed, offset, precision })
+        Ok(BitField { order: head.order(), signed, offset, precision })
     }
 
-    fn vlen(&mut self, head: Head) -> Result<Class> {
+    fn vlen(&mut self, head: DatatypeHead) -> Result<DatatypeClass> {
         let least = 8 + u64::from(self.sizes.offsets);
         if head.byte_len < least {
             let len = head.byte_len;
@@ -130,30 +134,31 @@ impl Parser<'_> {
         }
         let base = self.datatype(head.depth + 1)?;
         match head.nibble(0) {
-            0 => Ok(Class::Vlen(Box::new(base))),
-            1 => Ok(Class::VlenText(padding(head.nibble(4))?)),
+            0 => Ok(DatatypeClass::Vlen(Box::new(base))),
+            1 => Ok(DatatypeClass::VlenText(padding(head.nibble(4))?)),
             other => Err(Error::unsupported(format!("a variable-length datatype of kind {other}"))),
         }
     }
 
-    fn complex(&mut self, head: Head) -> Result<Class> {
+    fn complex(&mut self, head: DatatypeHead) -> Result<DatatypeClass> {
         if head.flags & 7 != 1 {
             return Err(Error::unsupported(format!("complex numbers of form {:#x}", head.flags & 7)));
         }
         let base = self.datatype(head.depth + 1)?;
-        if !matches!(base.class, Class::Float(_)) || head.byte_len != base.byte_len.saturating_mul(2) {
+        if !matches!(base.class, DatatypeClass::Float(_)) || head.byte_len != base.byte_len.saturating_mul(2)
+        {
             let (whole, part) = (head.byte_len, base.byte_len);
             return Err(Error::malformed(format!("complex numbers of {whole} bytes, their parts of {part}")));
         }
-        Ok(Class::Complex(Box::new(base)))
+        Ok(DatatypeClass::Complex(Box::new(base)))
     }
 }
 
-fn padding(value: u32) -> Result<Padding> {
+fn padding(value: u32) -> Result<StringPadding> {
     match value {
-        0 => Ok(Padding::NulTerminated),
-        1 => Ok(Padding::NulPadded),
-        2 => Ok(Padding::SpacePadded),
+        0 => Ok(StringPadding::NulTerminated),
+        1 => Ok(StringPadding::NulPadded),
+        2 => Ok(StringPadding::SpacePadded),
         _ => Err(Error::malformed(format!("text padded in way {value}"))),
     }
 }

@@ -1,7 +1,7 @@
 //! Dataspace messages (docs/spec/hdf5-netcdf4.md D.1).
 use super::Dataspace;
-use crate::cursor::{Cursor, all_ones};
-use crate::file::Sizes;
+use crate::cursor::{ByteCursor, all_ones};
+use crate::file::FieldSizes;
 use ncirrus_layout::{Error, Result};
 
 #[cfg(test)]
@@ -11,8 +11,8 @@ mod tests;
 pub(super) const MAX_RANK: u8 = 32;
 
 /// The dataspace in these bytes.
-pub(crate) fn dataspace(bytes: &[u8], sizes: Sizes) -> Result<Dataspace> {
-    let mut cursor = Cursor::new(bytes, "dataspace");
+pub(crate) fn dataspace(bytes: &[u8], sizes: FieldSizes) -> Result<Dataspace> {
+    let mut cursor = ByteCursor::new(bytes, "dataspace");
     let version = cursor.version(&[1, 2])?;
     let rank = cursor.u8()?;
     if rank > MAX_RANK {
@@ -34,7 +34,7 @@ pub(crate) fn dataspace(bytes: &[u8], sizes: Sizes) -> Result<Dataspace> {
     }
 }
 
-fn simple(cursor: &mut Cursor<'_>, rank: u8, has_max: bool, sizes: Sizes) -> Result<Dataspace> {
+fn simple(cursor: &mut ByteCursor<'_>, rank: u8, has_max: bool, sizes: FieldSizes) -> Result<Dataspace> {
     let dims = (0..rank).map(|_| cursor.len(sizes)).collect::<Result<Vec<_>>>()?;
     let max = if has_max {
         let unlimited = all_ones(sizes.lengths);

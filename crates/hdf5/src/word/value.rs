@@ -1,6 +1,6 @@
 //! What stored elements mean (docs/spec/hdf5-netcdf4.md D.2, D.4, F.2, F.3).
-use super::{Class, Datatype, Native};
-use crate::file::{Addr, File};
+use super::{Datatype, DatatypeClass, NativeType};
+use crate::file::{FileAddress, Hdf5File};
 use ncirrus_layout::{Error, Resolver, Result, Step, View};
 use ncirrus_model::Values;
 use std::collections::HashMap;
@@ -25,31 +25,31 @@ pub(crate) use stored::stored;
 /// lie in, all that lack together. `paths` names the objects of the file, for references.
 pub(crate) fn values(
     view: &dyn View,
-    file: &File,
+    file: &Hdf5File,
     datatype: &Datatype,
     raw: &[u8],
     count: usize,
-    paths: &HashMap<Addr, String>,
+    paths: &HashMap<FileAddress, String>,
 ) -> Step<Values> {
-    if let Native::None(reason) = native(datatype) {
+    if let NativeType::None(reason) = native(datatype) {
         return Err(Error::unsupported(reason).into());
     }
     let raw = elements(datatype, raw, count)?;
-    decode::Decoder::new(view, file, paths).column(datatype, raw)
+    decode::ValueDecoder::new(view, file, paths).column(datatype, raw)
 }
 
 /// The object references in stored elements of a reference type, or of a vlen of one (one list per element). Null
 /// references are left out.
 pub(crate) fn object_references(
     view: &dyn View,
-    file: &File,
+    file: &Hdf5File,
     datatype: &Datatype,
     raw: &[u8],
     count: usize,
-) -> Step<Vec<Vec<Addr>>> {
+) -> Step<Vec<Vec<FileAddress>>> {
     let raw = elements(datatype, raw, count)?;
     match &datatype.class {
-        Class::Vlen(base) => {
+        DatatypeClass::Vlen(base) => {
             let parts = heaped::sequences(view, file, datatype, base, raw)?;
             Ok(parts.iter().map(|part| reference::addresses(file, base, part)).collect::<Result<_>>()?)
         }
@@ -72,9 +72,9 @@ fn elements<'a>(datatype: &Datatype, raw: &'a [u8], count: usize) -> Result<&'a 
 
 /// Decodes elements that the engine cannot copy by itself.
 pub(crate) struct ValueResolver {
-    pub(crate) file: Arc<File>,
+    pub(crate) file: Arc<Hdf5File>,
     pub(crate) datatype: Arc<Datatype>,
-    pub(crate) paths: Arc<HashMap<Addr, String>>,
+    pub(crate) paths: Arc<HashMap<FileAddress, String>>,
 }
 
 impl fmt::Debug for ValueResolver {

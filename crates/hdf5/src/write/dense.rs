@@ -2,17 +2,17 @@
 //! B-trees lead to them by name and by number (docs/spec/hdf5-netcdf4.md C.5, D.4, F.3).
 //!
 //! Each is a huge object of the heap, in a place of its own; a tree is one leaf.
-use super::Patch;
-use super::out::Out;
-use super::space::Space;
+use super::FilePatch;
+use super::out::ByteSink;
+use super::space::SpaceAllocator;
 use crate::checksum::lookup3;
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
 /// An attribute as it would be in the header.
 #[derive(Debug)]
-pub(crate) struct Loose {
+pub(crate) struct LooseAttribute {
     pub(crate) flags: u8,
     pub(crate) order: u16,
     pub(crate) body: Bytes,
@@ -20,11 +20,11 @@ pub(crate) struct Loose {
 
 /// Where attributes lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Dense {
-    pub(crate) heap: Addr,
-    pub(crate) names: Addr,
+pub(crate) struct DenseAttributes {
+    pub(crate) heap: FileAddress,
+    pub(crate) names: FileAddress,
     /// The index by number, where there is one.
-    pub(crate) orders: Option<Addr>,
+    pub(crate) orders: Option<FileAddress>,
 }
 
 /// Puts attributes into a heap; `numbered`: with an index by number too.
@@ -32,25 +32,25 @@ pub(crate) struct Dense {
 /// # Errors
 /// When one has no name.
 pub(crate) fn dense(
-    attributes: &[Loose],
+    attributes: &[LooseAttribute],
     numbered: bool,
-    sizes: Sizes,
-    space: &mut Space,
-) -> Result<(Dense, Vec<Patch>)> {
+    sizes: FieldSizes,
+    space: &mut SpaceAllocator,
+) -> Result<(DenseAttributes, Vec<FilePatch>)> {
     let mut patches = Vec::new();
     let (mut huge, mut by_name, mut by_order) = (Vec::new(), Vec::new(), Vec::new());
     for (key, attribute) in (1u64..).zip(attributes) {
         let addr = space.take(attribute.body.len() as u64, 8);
-        patches.push(Patch { addr, body: attribute.body.clone() });
-        let mut place = Out::new();
+        patches.push(FilePatch { addr, body: attribute.body.clone() });
+        let mut place = ByteSink::new();
         place.addr(Some(addr), sizes).length(attribute.body.len() as u64, sizes).length(key, sizes);
         huge.push(place.finish());
         let (name, id) = (name_of(&attribute.body)?, heap_id(key, sizes));
         let hash = lookup3(name);
-        let mut named = Out::new();
+        let mut named = ByteSink::new();
         named.bytes(&id).u8(attribute.flags).u32(attribute.order.into()).u32(hash);
         by_name.push(((hash, name), named.finish()));
-        let mut counted = Out::new();
+        let mut counted = ByteSink::new();
         counted.bytes(&id).u8(attribute.flags).u32(attribute.order.into());
         by_order.push((attribute.order, counted.finish()));
     }
@@ -64,8 +64,8 @@ pub(crate) fn dense(
     let total = attributes.iter().map(|attribute| attribute.body.len() as u64).sum();
     let heap = heap(objects, attributes.len() as u64, total, sizes);
     let addr = space.take(heap.len() as u64, 8);
-    patches.push(Patch { addr, body: heap });
-    Ok((Dense { heap: addr, names, orders }, patches))
+    patches.push(FilePatch { addr, body: heap });
+    Ok((DenseAttributes { heap: addr, names, orders }, patches))
 }
 
 /// The name in the message of an attribute of any version, without the NUL at its end.
@@ -76,7 +76,7 @@ fn name_of(body: &[u8]) -> Result<&[u8]> {
 }
 
 /// What leads to a huge object of a heap whose ids have eight bytes: its key.
-fn heap_id(key: u64, sizes: Sizes) -> [u8; 8] {
+fn heap_id(key: u64, sizes: FieldSizes) -> [u8; 8] {
     const HUGE: u8 = 0x10;
     let mut id = [0; 8];
     let width = usize::from(sizes.lengths).min(7);
@@ -87,10 +87,10 @@ fn heap_id(key: u64, sizes: Sizes) -> [u8; 8] {
 }
 
 /// A heap without managed objects, with the parameters that HDF5 uses for attributes.
-fn heap(objects: Addr, count: u64, total: u64, sizes: Sizes) -> Bytes {
+fn heap(objects: FileAddress, count: u64, total: u64, sizes: FieldSizes) -> Bytes {
     const CHECKED_BLOCKS: u8 = 2;
     const MOST_MANAGED: u32 = 4096;
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.bytes(b"FRHP\0").u16(8).u16(0).u8(CHECKED_BLOCKS).u32(MOST_MANAGED);
     out.length(count, sizes).addr(Some(objects), sizes);
     // Free space of managed blocks, and where it is listed.
@@ -109,13 +109,13 @@ fn heap(objects: Addr, count: u64, total: u64, sizes: Sizes) -> Bytes {
 fn tree(
     kind: u8,
     records: &[Bytes],
-    sizes: Sizes,
-    space: &mut Space,
-    patches: &mut Vec<Patch>,
-) -> Result<Addr> {
+    sizes: FieldSizes,
+    space: &mut SpaceAllocator,
+    patches: &mut Vec<FilePatch>,
+) -> Result<FileAddress> {
     let count = u16::try_from(records.len())
         .map_err(|_| Error::unsupported(format!("{} attributes of one object", records.len())))?;
-    let mut leaf = Out::new();
+    let mut leaf = ByteSink::new();
     leaf.bytes(b"BTLF\0").u8(kind);
     records.iter().for_each(|record| _ = leaf.bytes(record));
     leaf.checksum();
@@ -123,15 +123,15 @@ fn tree(
     let rest = node_len.saturating_sub(leaf.len() as u64);
     leaf.zeros(usize::try_from(rest).unwrap_or(0));
     let root = space.take(node_len, 8);
-    patches.push(Patch { addr: root, body: leaf.finish() });
+    patches.push(FilePatch { addr: root, body: leaf.finish() });
     let record_len = records.first().map_or(0, Bytes::len);
     let node_len = u32::try_from(node_len).map_err(|_| Error::limit("attributes of one object"))?;
-    let mut head = Out::new();
+    let mut head = ByteSink::new();
     head.bytes(b"BTHD\0").u8(kind).u32(node_len).u16(u16::try_from(record_len).unwrap_or(0)).u16(0);
     head.u8(100).u8(40).addr(Some(root), sizes).u16(count).length(u64::from(count), sizes);
     let body = head.checksum().finish();
     let addr = space.take(body.len() as u64, 8);
-    patches.push(Patch { addr, body });
+    patches.push(FilePatch { addr, body });
     Ok(addr)
 }
 

@@ -8,31 +8,31 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-use super::Change;
-use super::Patch;
-use super::header::Draft;
+use super::FilePatch;
+use super::StructureChange;
+use super::header::MessageDraft;
 use super::put::put;
-use super::space::Space;
-use crate::file::{Addr, Sizes};
+use super::space::SpaceAllocator;
+use crate::file::{FieldSizes, FileAddress};
 use crate::object::{ObjectRef, is_known, kind, pieces};
 use bytes::Bytes;
-use encode::Style;
+use encode::MessageStyle;
 use ncirrus_layout::{Error, Result, Step, View};
 
 /// A header that is being changed.
 #[derive(Debug, Clone)]
-pub(crate) struct Editable {
-    sizes: Sizes,
-    style: Style,
-    pieces: Vec<Room>,
-    messages: Vec<Held>,
+pub(crate) struct EditableHeader {
+    sizes: FieldSizes,
+    style: MessageStyle,
+    pieces: Vec<HeaderRoom>,
+    messages: Vec<HeldMessage>,
     dirty: bool,
 }
 
 /// A piece of the header, without its messages.
 #[derive(Debug, Clone)]
-struct Room {
-    addr: Addr,
+struct HeaderRoom {
+    addr: FileAddress,
     head: Bytes,
     /// Bytes for messages.
     len: usize,
@@ -44,32 +44,33 @@ struct Room {
 
 /// A message, and the piece in which it lies.
 #[derive(Debug, Clone)]
-struct Held {
-    draft: Draft,
+struct HeldMessage {
+    draft: MessageDraft,
     home: Option<usize>,
 }
 
-impl Editable {
+impl EditableHeader {
     /// Reads the header for changing.
     ///
     /// # Errors
     /// A need, damage, or a message that only programs may touch that know it.
     pub(crate) fn load(view: &dyn View, object: &ObjectRef) -> Step<Self> {
         let found = pieces(view, &object.file, object.addr)?;
-        let style = Style { version: found.version, indexed: found.indexed };
+        let style = MessageStyle { version: found.version, indexed: found.indexed };
         let mut messages = Vec::new();
         let mut rooms = Vec::new();
         for (home, piece) in found.list.into_iter().enumerate() {
             let (count, len) = (piece.messages.len(), piece.room);
-            rooms.push(Room { addr: piece.addr, head: piece.head, len, count, dirty: false });
+            rooms.push(HeaderRoom { addr: piece.addr, head: piece.head, len, count, dirty: false });
             for message in piece.messages.into_iter().filter(|message| message.kind != NIL) {
                 if !is_known(message.kind) && message.flags & FAIL_WHEN_WRITING != 0 {
                     let text = format!("a message of type {:#04x} that is not known here", message.kind);
                     return Err(object.file.at(object.addr, Error::unsupported(text)).into());
                 }
                 let order = message.order.unwrap_or(0);
-                let draft = Draft { kind: message.kind, flags: message.flags, order, body: message.body };
-                messages.push(Held { draft, home: Some(home) });
+                let draft =
+                    MessageDraft { kind: message.kind, flags: message.flags, order, body: message.body };
+                messages.push(HeldMessage { draft, home: Some(home) });
             }
         }
         let sizes = object.file.sizes;
@@ -82,13 +83,13 @@ impl Editable {
     }
 
     /// The messages of that type, each with its number.
-    pub(crate) fn all(&self, kind: u16) -> impl Iterator<Item = (usize, &Draft)> + '_ {
+    pub(crate) fn all(&self, kind: u16) -> impl Iterator<Item = (usize, &MessageDraft)> + '_ {
         let all = self.messages.iter().map(|held| &held.draft).enumerate();
         all.filter(move |(_, draft)| draft.kind == kind)
     }
 
     /// The first message of that type.
-    pub(crate) fn find(&self, kind: u16) -> Option<(usize, &Draft)> {
+    pub(crate) fn find(&self, kind: u16) -> Option<(usize, &MessageDraft)> {
         self.all(kind).next()
     }
 
@@ -97,7 +98,7 @@ impl Editable {
     /// # Errors
     /// When there is no such message.
     pub(crate) fn set(&mut self, number: usize, body: Bytes) -> Result<()> {
-        let draft = Draft { body, ..self.held(number)?.draft.clone() };
+        let draft = MessageDraft { body, ..self.held(number)?.draft.clone() };
         self.replace(number, draft)
     }
 
@@ -105,7 +106,7 @@ impl Editable {
     ///
     /// # Errors
     /// When there is no such message.
-    pub(crate) fn replace(&mut self, number: usize, draft: Draft) -> Result<()> {
+    pub(crate) fn replace(&mut self, number: usize, draft: MessageDraft) -> Result<()> {
         let held = self.held(number)?;
         if held.draft == draft {
             return Ok(());
@@ -115,15 +116,15 @@ impl Editable {
         self.touch(home)
     }
 
-    fn held(&mut self, number: usize) -> Result<&mut Held> {
+    fn held(&mut self, number: usize) -> Result<&mut HeldMessage> {
         let count = self.messages.len();
         let held = self.messages.get_mut(number);
         held.ok_or_else(|| Error::internal(format!("message {number} of a header with {count}")))
     }
 
     /// Adds a message behind all others.
-    pub(crate) fn push(&mut self, draft: Draft) {
-        self.messages.push(Held { draft, home: None });
+    pub(crate) fn push(&mut self, draft: MessageDraft) {
+        self.messages.push(HeldMessage { draft, home: None });
         self.dirty = true;
     }
 
@@ -131,7 +132,7 @@ impl Editable {
     ///
     /// # Errors
     /// When a message lies in no piece.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Draft) -> bool) -> Result<()> {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&MessageDraft) -> bool) -> Result<()> {
         let mut homes = Vec::new();
         self.messages.retain(|held| {
             let kept = keep(&held.draft);
@@ -181,7 +182,7 @@ impl Editable {
         match self.find(kind::REFERENCE_COUNT).map(|(number, _)| number) {
             Some(number) => self.set(number, body),
             None => {
-                self.push(Draft { kind: kind::REFERENCE_COUNT, flags: 0, order: 0, body });
+                self.push(MessageDraft { kind: kind::REFERENCE_COUNT, flags: 0, order: 0, body });
                 Ok(())
             }
         }
@@ -191,13 +192,13 @@ impl Editable {
     ///
     /// # Errors
     /// When its first piece is too small to lead to another.
-    pub(crate) fn change(&self, space: &mut Space) -> Result<Change> {
+    pub(crate) fn change(&self, space: &mut SpaceAllocator) -> Result<StructureChange> {
         if !self.dirty {
-            return Ok(Change::default());
+            return Ok(StructureChange::default());
         }
         let marked = self.marked()?;
         match marked.in_place()? {
-            Some(patch) => Ok(Change { fresh: Vec::new(), then: vec![patch], released: Vec::new() }),
+            Some(patch) => Ok(StructureChange { fresh: Vec::new(), then: vec![patch], released: Vec::new() }),
             None => marked.switch(space),
         }
     }
@@ -219,7 +220,7 @@ impl Editable {
     }
 
     /// One write of one piece, when nothing changes in the others and it has the room.
-    fn in_place(&self) -> Result<Option<Patch>> {
+    fn in_place(&self) -> Result<Option<FilePatch>> {
         let dirty: Vec<usize> =
             self.pieces.iter().enumerate().filter(|(_, room)| room.dirty).map(|(at, _)| at).collect();
         let candidates = match dirty.as_slice() {
@@ -230,8 +231,9 @@ impl Editable {
         for at in candidates {
             let room =
                 self.pieces.get(at).ok_or_else(|| Error::internal(format!("no piece {at} of a header")))?;
-            let here = |held: &&Held| held.home.is_none() || held.home == Some(at);
-            let drafts: Vec<&Draft> = self.messages.iter().filter(here).map(|held| &held.draft).collect();
+            let here = |held: &&HeldMessage| held.home.is_none() || held.home == Some(at);
+            let drafts: Vec<&MessageDraft> =
+                self.messages.iter().filter(here).map(|held| &held.draft).collect();
             let Some((area, count)) = self.style.area(&drafts, room.len)? else { continue };
             // The first piece says how many messages there are in all (version 1).
             if self.style.version == 1 && at > 0 && count != room.count {
@@ -245,22 +247,22 @@ impl Editable {
                 .map(|(_, room)| room.count)
                 .sum();
             let body = self.style.piece(&room.head, &area, (at == 0).then_some(others + count))?;
-            return Ok(Some(Patch { addr: room.addr, body }));
+            return Ok(Some(FilePatch { addr: room.addr, body }));
         }
         Ok(None)
     }
 
     /// A new piece for what does not fit into the first one, which is then written.
-    fn switch(&self, space: &mut Space) -> Result<Change> {
+    fn switch(&self, space: &mut SpaceAllocator) -> Result<StructureChange> {
         let first = self.pieces.first().ok_or_else(|| Error::internal("a header without pieces"))?;
-        let drafts: Vec<&Draft> = self
+        let drafts: Vec<&MessageDraft> = self
             .messages
             .iter()
             .map(|held| &held.draft)
             .filter(|draft| draft.kind != kind::CONTINUATION)
             .collect();
         let released = self.pieces.iter().skip(1).map(|room| (room.addr, self.style.piece_len(room.len)));
-        let mut change = Change { released: released.collect(), ..Change::default() };
+        let mut change = StructureChange { released: released.collect(), ..StructureChange::default() };
         let (area, count) = match self.style.area(&drafts, first.len)? {
             Some(all) => all,
             None => {
@@ -278,8 +280,8 @@ impl Editable {
                 let addr = space.take(self.style.piece_len(len), 8);
                 let body = self.style.piece(self.style.signature(), &area, None)?;
                 let lead = self.style.lead(addr, body.len() as u64, self.sizes);
-                change.fresh.push(Patch { addr, body });
-                let stay: Vec<&Draft> = stay.iter().copied().chain([&lead]).collect();
+                change.fresh.push(FilePatch { addr, body });
+                let stay: Vec<&MessageDraft> = stay.iter().copied().chain([&lead]).collect();
                 let (area, count) = self
                     .style
                     .area(&stay, first.len)?
@@ -288,7 +290,7 @@ impl Editable {
             }
         };
         let body = self.style.piece(&first.head, &area, Some(count))?;
-        change.then.push(Patch { addr: first.addr, body });
+        change.then.push(FilePatch { addr: first.addr, body });
         Ok(change)
     }
 }

@@ -1,10 +1,10 @@
 //! New object headers of version 2 (docs/spec/hdf5-netcdf4.md B.2, I.1).
-use super::out::Out;
+use super::out::ByteSink;
 use bytes::Bytes;
 
 /// A message that is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Draft {
+pub(crate) struct MessageDraft {
     pub(crate) kind: u16,
     pub(crate) flags: u8,
     /// Creation index, for attributes.
@@ -12,31 +12,31 @@ pub(crate) struct Draft {
     pub(crate) body: Bytes,
 }
 
-impl Draft {
+impl MessageDraft {
     /// Bytes that the message takes in a header.
     pub(crate) fn byte_len(&self, tracked: bool) -> u64 {
         prefix_len(tracked) + self.body.len() as u64
     }
 
     /// Appends the message as it stands in a header.
-    pub(crate) fn encode(&self, out: &mut Out, tracked: bool) {
+    pub(crate) fn encode(&self, out: &mut ByteSink, tracked: bool) {
         prefix(out, (self.kind, self.flags, self.order), self.body.len() as u64, tracked);
         out.bytes(&self.body);
     }
 }
 
 /// Bytes of a header with these messages: known before any address is.
-pub(crate) fn header_len(messages: &[Draft], tracked: bool, spare: u64) -> u64 {
+pub(crate) fn header_len(messages: &[MessageDraft], tracked: bool, spare: u64) -> u64 {
     let area = area_len(messages, tracked, spare);
     FIXED + width(area).1 as u64 + area + CHECKSUM
 }
 
 /// A header with these messages, `tracked` when the order of attributes is kept, with `spare` bytes of room for later
 /// messages.
-pub(crate) fn encode_header(messages: &[Draft], tracked: bool, spare: u64) -> Bytes {
+pub(crate) fn encode_header(messages: &[MessageDraft], tracked: bool, spare: u64) -> Bytes {
     let area = area_len(messages, tracked, spare);
     let (code, width) = width(area);
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.bytes(b"OHDR\x02").u8(code | if tracked { TRACKED_AND_INDEXED } else { 0 }).uint(area, width);
     messages.iter().for_each(|message| message.encode(&mut out, tracked));
     encode_room(&mut out, spare, tracked);
@@ -45,7 +45,7 @@ pub(crate) fn encode_header(messages: &[Draft], tracked: bool, spare: u64) -> By
 }
 
 /// Appends room for later messages: empty messages, or a gap where not even one has room.
-pub(crate) fn encode_room(out: &mut Out, room: u64, tracked: bool) {
+pub(crate) fn encode_room(out: &mut ByteSink, room: u64, tracked: bool) {
     let prefix_len = prefix_len(tracked);
     let mut left = room;
     while left >= prefix_len {
@@ -65,14 +65,14 @@ pub(crate) fn prefix_len(tracked: bool) -> u64 {
     if tracked { 6 } else { 4 }
 }
 
-fn prefix(out: &mut Out, (kind, flags, order): (u16, u8, u16), len: u64, tracked: bool) {
+fn prefix(out: &mut ByteSink, (kind, flags, order): (u16, u8, u16), len: u64, tracked: bool) {
     out.uint(u64::from(kind), 1).uint(len, 2).u8(flags);
     if tracked {
         out.u16(order);
     }
 }
 
-fn area_len(messages: &[Draft], tracked: bool, spare: u64) -> u64 {
+fn area_len(messages: &[MessageDraft], tracked: bool, spare: u64) -> u64 {
     messages.iter().map(|message| message.byte_len(tracked)).sum::<u64>() + spare
 }
 

@@ -1,37 +1,37 @@
 //! Global heap collections as they are written (docs/spec/hdf5-netcdf4.md F.1).
-use super::Patch;
-use super::out::Out;
-use super::space::Space;
-use crate::file::{Addr, Sizes};
+use super::FilePatch;
+use super::out::ByteSink;
+use super::space::SpaceAllocator;
+use crate::file::{FieldSizes, FileAddress};
 use ncirrus_layout::{Error, Result};
 
 /// Collects objects of variable length into collections of at least 4096 bytes.
 #[derive(Debug)]
 pub(crate) struct HeapBuilder {
-    sizes: Sizes,
+    sizes: FieldSizes,
     /// The collection that has room.
-    open: Option<Collection>,
-    full: Vec<Patch>,
+    open: Option<HeapCollection>,
+    full: Vec<FilePatch>,
     /// Bytes of the next collection: more when many objects come at once.
     next_len: u64,
 }
 
 #[derive(Debug)]
-struct Collection {
-    addr: Addr,
+struct HeapCollection {
+    addr: FileAddress,
     byte_len: u64,
-    objects: Out,
+    objects: ByteSink,
     count: u16,
 }
 
 impl HeapBuilder {
     /// Nothing yet, for a file of those widths.
-    pub(crate) fn new(sizes: Sizes) -> Self {
+    pub(crate) fn new(sizes: FieldSizes) -> Self {
         Self { sizes, open: None, full: Vec::new(), next_len: LEAST }
     }
 
     /// Widths in the file.
-    pub(crate) fn sizes(&self) -> Sizes {
+    pub(crate) fn sizes(&self) -> FieldSizes {
         self.sizes
     }
 
@@ -39,7 +39,7 @@ impl HeapBuilder {
     ///
     /// # Errors
     /// When it is too long for lengths of the file.
-    pub(crate) fn add(&mut self, object: &[u8], space: &mut Space) -> Result<(Addr, u32)> {
+    pub(crate) fn add(&mut self, object: &[u8], space: &mut SpaceAllocator) -> Result<(FileAddress, u32)> {
         let head = head_len(self.sizes);
         let need = (head + object.len() as u64).next_multiple_of(8);
         if need > LARGEST_IN_COMMON {
@@ -48,7 +48,8 @@ impl HeapBuilder {
         if !self.open.as_ref().is_some_and(|open| open.has_room(need, head)) {
             self.close();
             let addr = space.take(self.next_len, 8);
-            self.open = Some(Collection { addr, byte_len: self.next_len, objects: Out::new(), count: 0 });
+            self.open =
+                Some(HeapCollection { addr, byte_len: self.next_len, objects: ByteSink::new(), count: 0 });
             self.next_len = (2 * self.next_len).min(LARGEST);
         }
         let sizes = self.sizes;
@@ -58,18 +59,19 @@ impl HeapBuilder {
     }
 
     /// Adds what is no collection but goes the same way.
-    pub(crate) fn carry(&mut self, patches: Vec<Patch>) {
+    pub(crate) fn carry(&mut self, patches: Vec<FilePatch>) {
         self.full.extend(patches);
     }
 
     /// A collection of its own for an object that would waste much of others.
-    fn add_alone(&mut self, object: &[u8], space: &mut Space) -> Result<(Addr, u32)> {
+    fn add_alone(&mut self, object: &[u8], space: &mut SpaceAllocator) -> Result<(FileAddress, u32)> {
         let head = head_len(self.sizes);
         let byte_len = (2 * head + (object.len() as u64).next_multiple_of(8)).max(LEAST);
         if byte_len > crate::cursor::all_ones(self.sizes.lengths) {
             return Err(Error::unsupported(format!("{} bytes in a heap with short lengths", object.len())));
         }
-        let mut alone = Collection { addr: space.take(byte_len, 8), byte_len, objects: Out::new(), count: 0 };
+        let mut alone =
+            HeapCollection { addr: space.take(byte_len, 8), byte_len, objects: ByteSink::new(), count: 0 };
         alone.push(object, self.sizes);
         self.full.push(alone.patch(self.sizes));
         Ok((alone.addr, 1))
@@ -77,7 +79,7 @@ impl HeapBuilder {
 
     /// The collections that were filled since the last call. None of them is given again: whoever puts them may do so
     /// in any order.
-    pub(crate) fn take(&mut self) -> Vec<Patch> {
+    pub(crate) fn take(&mut self) -> Vec<FilePatch> {
         self.close();
         self.next_len = LEAST;
         std::mem::take(&mut self.full)
@@ -88,21 +90,21 @@ impl HeapBuilder {
     }
 }
 
-impl Collection {
+impl HeapCollection {
     fn has_room(&self, need: u64, head: u64) -> bool {
         self.count < u16::MAX && head + self.objects.len() as u64 + need <= self.byte_len
     }
 
-    fn push(&mut self, object: &[u8], sizes: Sizes) {
+    fn push(&mut self, object: &[u8], sizes: FieldSizes) {
         self.count = self.count.saturating_add(1);
         object_head(&mut self.objects, self.count, 1, object.len() as u64, sizes);
         self.objects.bytes(object).zeros(object.len().wrapping_neg() % 8);
     }
 
     /// The whole collection, with what is left as free space.
-    fn patch(&self, sizes: Sizes) -> Patch {
+    fn patch(&self, sizes: FieldSizes) -> FilePatch {
         let head = head_len(sizes);
-        let mut out = Out::new();
+        let mut out = ByteSink::new();
         out.bytes(b"GCOL\x01\0\0\0").length(self.byte_len, sizes);
         out.zeros(usize::try_from(head).unwrap_or(0).saturating_sub(out.len()));
         out.bytes(self.objects.as_slice());
@@ -112,17 +114,17 @@ impl Collection {
         }
         let rest = usize::try_from(self.byte_len).unwrap_or(0).saturating_sub(out.len());
         out.zeros(rest);
-        Patch { addr: self.addr, body: out.finish() }
+        FilePatch { addr: self.addr, body: out.finish() }
     }
 }
 
-fn object_head(out: &mut Out, index: u16, references: u16, len: u64, sizes: Sizes) {
+fn object_head(out: &mut ByteSink, index: u16, references: u16, len: u64, sizes: FieldSizes) {
     out.u16(index).u16(references).u32(0).length(len, sizes);
     out.zeros(usize::from(sizes.lengths).wrapping_neg() % 8);
 }
 
 /// Bytes before the objects, and before each object's data: padded to 8 bytes whatever the width of lengths.
-fn head_len(sizes: Sizes) -> u64 {
+fn head_len(sizes: FieldSizes) -> u64 {
     (8 + u64::from(sizes.lengths)).next_multiple_of(8)
 }
 

@@ -8,38 +8,38 @@ mod extensible;
 mod fixed;
 mod grid;
 
-pub(crate) use grid::Grid;
+pub(crate) use grid::IndexGrid;
 
-use super::space::Space;
-use super::{Change, Patch, Stored};
+use super::space::SpaceAllocator;
+use super::{FilePatch, StoredChunk, StructureChange};
 use crate::cursor::all_ones;
-use crate::file::{Addr, File, Sizes};
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use crate::place::IndexKind;
 use ncirrus_layout::{Error, Result, Step, View};
 use std::collections::BTreeMap;
 
 /// Chunks by their coordinates in the grid.
-pub(crate) type Chunks = BTreeMap<Vec<u64>, Stored>;
+pub(crate) type ChunkMap = BTreeMap<Vec<u64>, StoredChunk>;
 
 /// A finished index: its structures with their places, and what the layout message says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Built {
-    pub(crate) patches: Vec<Patch>,
+pub(crate) struct BuiltIndex {
+    pub(crate) patches: Vec<FilePatch>,
     /// Address in the layout message.
-    pub(crate) addr: Option<Addr>,
+    pub(crate) addr: Option<FileAddress>,
     pub(crate) kind: IndexKind,
 }
 
 /// A change of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Updated {
-    pub(crate) change: Change,
+pub(crate) struct UpdatedIndex {
+    pub(crate) change: StructureChange,
     /// What the layout message must say from now on, written after the change; `None`: what it says already.
-    pub(crate) layout: Option<(IndexKind, Addr)>,
+    pub(crate) layout: Option<(IndexKind, FileAddress)>,
 }
 
 /// The index that suits a grid: v1 B-tree, or for HDF5 1.10 and newer single, fixed array, extensible array, v2 B-tree.
-pub(crate) fn choose(grid: &Grid, newer: bool) -> IndexKind {
+pub(crate) fn choose(grid: &IndexGrid, newer: bool) -> IndexKind {
     if !newer {
         return IndexKind::BTree1;
     }
@@ -58,7 +58,7 @@ pub(crate) fn choose(grid: &Grid, newer: bool) -> IndexKind {
 
 /// Bytes that the index of `chunks` chunks of the grid takes at most, each structure at a multiple of 8: known before any
 /// chunk is.
-pub(crate) fn byte_len(kind: IndexKind, grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
+pub(crate) fn byte_len(kind: IndexKind, grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
     match kind {
         IndexKind::BTree1 => btree1::byte_len(grid, chunks, sizes),
         IndexKind::BTree2 => btree2::byte_len(grid, chunks, sizes),
@@ -74,13 +74,13 @@ pub(crate) fn byte_len(kind: IndexKind, grid: &Grid, chunks: u64, sizes: Sizes) 
 /// When a chunk has no place in the index.
 pub(crate) fn build(
     kind: IndexKind,
-    grid: &Grid,
-    chunks: &Chunks,
-    sizes: Sizes,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<Built> {
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    sizes: FieldSizes,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<BuiltIndex> {
     if chunks.is_empty() {
-        return Ok(Built { patches: Vec::new(), addr: None, kind });
+        return Ok(BuiltIndex { patches: Vec::new(), addr: None, kind });
     }
     let (patches, addr) = match kind {
         IndexKind::BTree1 => btree1::build(grid, chunks, sizes, btree1::RANK, place)?,
@@ -89,28 +89,28 @@ pub(crate) fn build(
         IndexKind::ExtensibleArray { .. } => extensible::build(kind, grid, chunks, sizes, place)?,
         IndexKind::Single { .. } => {
             let (kind, addr) = single(grid, chunks)?;
-            return Ok(Built { patches: Vec::new(), addr: Some(addr), kind });
+            return Ok(BuiltIndex { patches: Vec::new(), addr: Some(addr), kind });
         }
         IndexKind::Implicit => (Vec::new(), first_of_implicit(grid, chunks)?),
     };
-    Ok(Built { patches, addr: Some(addr), kind })
+    Ok(BuiltIndex { patches, addr: Some(addr), kind })
 }
 
 /// Changes an index that exists: `chunks` are new or replace others. What is to be put after the new structures may be put
 /// in any order: each of these writes leaves the index whole. Nothing of `space` is taken before everything is read.
 pub(crate) fn update(
     view: &dyn View,
-    file: &File,
-    (kind, addr): (IndexKind, Option<Addr>),
-    grid: &Grid,
-    chunks: &Chunks,
-    space: &mut Space,
-) -> Step<Updated> {
+    file: &Hdf5File,
+    (kind, addr): (IndexKind, Option<FileAddress>),
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    space: &mut SpaceAllocator,
+) -> Step<UpdatedIndex> {
     let place = &mut |len| space.take(len, 8);
     let updated = match (kind, addr) {
-        _ if chunks.is_empty() => Updated::default(),
+        _ if chunks.is_empty() => UpdatedIndex::default(),
         (IndexKind::Single { .. }, _) => {
-            Updated { layout: Some(single(grid, chunks)?), ..Updated::default() }
+            UpdatedIndex { layout: Some(single(grid, chunks)?), ..UpdatedIndex::default() }
         }
         (_, None) => begin(file, kind, grid, chunks, place)?,
         (IndexKind::BTree1, Some(addr)) => btree1::update(view, file, addr, grid, chunks, place)?,
@@ -124,9 +124,9 @@ pub(crate) fn update(
     Ok(updated.fitting(chunks, file.sizes)?)
 }
 
-impl Updated {
+impl UpdatedIndex {
     /// Refuses what lies beyond the addresses of the file.
-    fn fitting(self, chunks: &Chunks, sizes: Sizes) -> Result<Self> {
+    fn fitting(self, chunks: &ChunkMap, sizes: FieldSizes) -> Result<Self> {
         let new = self.change.fresh.iter().map(|patch| patch.addr);
         let last = new.chain(chunks.values().map(|stored| stored.addr)).max();
         match last {
@@ -141,25 +141,25 @@ impl Updated {
 
 /// The first index of a dataset that had no chunks.
 fn begin(
-    file: &File,
+    file: &Hdf5File,
     kind: IndexKind,
-    grid: &Grid,
-    chunks: &Chunks,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<Updated> {
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<UpdatedIndex> {
     let built = match kind {
         IndexKind::BTree1 => {
             let (patches, addr) = btree1::build(grid, chunks, file.sizes, file.ranks.chunk, place)?;
-            Built { patches, addr: Some(addr), kind }
+            BuiltIndex { patches, addr: Some(addr), kind }
         }
         _ => build(kind, grid, chunks, file.sizes, place)?,
     };
-    let change = Change { fresh: built.patches, ..Change::default() };
-    Ok(Updated { change, layout: built.addr.map(|addr| (built.kind, addr)) })
+    let change = StructureChange { fresh: built.patches, ..StructureChange::default() };
+    Ok(UpdatedIndex { change, layout: built.addr.map(|addr| (built.kind, addr)) })
 }
 
 /// What the layout message says of the only chunk.
-fn single(grid: &Grid, chunks: &Chunks) -> Result<(IndexKind, Addr)> {
+fn single(grid: &IndexGrid, chunks: &ChunkMap) -> Result<(IndexKind, FileAddress)> {
     let mut all = chunks.iter();
     match (all.next(), all.next()) {
         (Some((cell, stored)), None) if cell.iter().all(|at| *at == 0) => {
@@ -171,8 +171,8 @@ fn single(grid: &Grid, chunks: &Chunks) -> Result<(IndexKind, Addr)> {
 }
 
 /// The address of the first chunk of those that lie one after the other, all that there can be.
-fn first_of_implicit(grid: &Grid, chunks: &Chunks) -> Result<Addr> {
-    let first = chunks.values().next().map_or(Addr(0), |stored| stored.addr);
+fn first_of_implicit(grid: &IndexGrid, chunks: &ChunkMap) -> Result<FileAddress> {
+    let first = chunks.values().next().map_or(FileAddress(0), |stored| stored.addr);
     if chunks.len() as u64 != grid.most_chunks()? {
         return Err(Error::invalid("an index without records needs all chunks"));
     }
@@ -180,7 +180,7 @@ fn first_of_implicit(grid: &Grid, chunks: &Chunks) -> Result<Addr> {
 }
 
 /// Chunks that lie where an index without records has them need no change of it.
-fn stays_implicit(first: Addr, grid: &Grid, chunks: &Chunks) -> Result<Updated> {
+fn stays_implicit(first: FileAddress, grid: &IndexGrid, chunks: &ChunkMap) -> Result<UpdatedIndex> {
     for (cell, stored) in chunks {
         let offset = grid.number(cell, None)?.checked_mul(grid.chunk_len()?);
         if offset.and_then(|offset| offset.checked_add(first.0)) != Some(stored.addr.0) {
@@ -188,7 +188,7 @@ fn stays_implicit(first: Addr, grid: &Grid, chunks: &Chunks) -> Result<Updated> 
             return Err(Error::invalid(text).at_chunk(cell));
         }
     }
-    Ok(Updated::default())
+    Ok(UpdatedIndex::default())
 }
 
 /// Arrays with room for more chunks than this would be mostly empty.

@@ -3,12 +3,12 @@ mod layout;
 
 pub(crate) use layout::layout;
 
-use super::dense::Dense;
-use super::out::Out;
+use super::dense::DenseAttributes;
+use super::out::ByteSink;
 use super::types::encode_datatype;
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use crate::place::registered_filter;
-use crate::word::{Dataspace, Datatype, Fill};
+use crate::word::{Dataspace, Datatype, FillMessage};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::CodecSpec;
@@ -17,8 +17,8 @@ use ncirrus_model::CodecSpec;
 pub(crate) const MOST: usize = 65_535;
 
 /// A dataspace of version 2.
-pub(crate) fn dataspace(space: &Dataspace, sizes: Sizes) -> Bytes {
-    let mut out = Out::new();
+pub(crate) fn dataspace(space: &Dataspace, sizes: FieldSizes) -> Bytes {
+    let mut out = ByteSink::new();
     match space {
         Dataspace::Scalar => out.bytes(&[2, 0, 0, 0]),
         Dataspace::Null => out.bytes(&[2, 0, 0, 2]),
@@ -42,22 +42,22 @@ pub(crate) fn datatype(datatype: &Datatype) -> Result<Bytes> {
 }
 
 /// A record of a committed datatype, instead of the datatype.
-pub(crate) fn shared(addr: Addr, sizes: Sizes) -> Bytes {
-    Out::new().bytes(&[2, 2]).addr(Some(addr), sizes).finish()
+pub(crate) fn shared(addr: FileAddress, sizes: FieldSizes) -> Bytes {
+    ByteSink::new().bytes(&[2, 2]).addr(Some(addr), sizes).finish()
 }
 
 /// A fill value of version 3. `allocation`: 1 early, 2 late, 3 incremental.
 ///
 /// # Errors
 /// When the value is too long for a message.
-pub(crate) fn fill(fill: &Fill, allocation: u8) -> Result<Bytes> {
+pub(crate) fn fill(fill: &FillMessage, allocation: u8) -> Result<Bytes> {
     const NEVER: u8 = 1 << 2;
     const IF_SET: u8 = 2 << 2;
     const PRESENT: u8 = 0x20;
     let time = if fill.never { NEVER } else { IF_SET };
     let Some(value) = &fill.value else { return Ok(Bytes::copy_from_slice(&[3, allocation | time])) };
     let len = u32::try_from(value.len()).unwrap_or(u32::MAX);
-    let body = Out::new().u8(3).u8(allocation | time | PRESENT).u32(len).bytes(value).finish();
+    let body = ByteSink::new().u8(3).u8(allocation | time | PRESENT).u32(len).bytes(value).finish();
     fitting(body, "a fill value")
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
             filters.len()
         )));
     }
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.u8(2).uint(filters.len() as u64, 1);
     for filter in filters {
         let CodecSpec::Hdf5 { id, parameters, optional } = filter else {
@@ -110,7 +110,7 @@ pub(crate) fn attribute(
     datatype: &Datatype,
     space: &Dataspace,
     data: &[u8],
-    sizes: Sizes,
+    sizes: FieldSizes,
 ) -> Result<Bytes> {
     const SHARED_DATATYPE: u8 = 1;
     let (flags, datatype) = match datatype.committed {
@@ -118,7 +118,7 @@ pub(crate) fn attribute(
         None => (0, self::datatype(datatype)?),
     };
     let space = dataspace(space, sizes);
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.u8(3).u8(flags);
     for (len, what) in [(name.len() + 1, "name"), (datatype.len(), "type"), (space.len(), "shape")] {
         let len = u16::try_from(len);
@@ -134,20 +134,20 @@ pub(crate) fn attribute(
 ///
 /// # Errors
 /// When the name is too long for a message.
-pub(crate) fn link(name: &str, order: u64, addr: Addr, sizes: Sizes) -> Result<Bytes> {
+pub(crate) fn link(name: &str, order: u64, addr: FileAddress, sizes: FieldSizes) -> Result<Bytes> {
     const ORDER: u8 = 4;
     const CHARSET: u8 = 0x10;
     // The width of the name's length is a power of two.
     let (flag, width) = if name.len() < 256 { (0, 1) } else { (1, 2) };
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.u8(1).u8(ORDER | CHARSET | flag).u64(order).u8(1);
     out.uint(name.len() as u64, width).bytes(name.as_bytes()).addr(Some(addr), sizes);
     fitting(out.finish(), "a link")
 }
 
 /// What a group says of its links, which are `count` messages in the order in which they were made.
-pub(crate) fn link_info(count: u64, sizes: Sizes) -> Bytes {
-    let mut out = Out::new();
+pub(crate) fn link_info(count: u64, sizes: FieldSizes) -> Bytes {
+    let mut out = ByteSink::new();
     out.bytes(TRACKED_AND_INDEXED).u64(count).addr(None, sizes).addr(None, sizes).addr(None, sizes);
     out.finish()
 }
@@ -159,8 +159,8 @@ pub(crate) fn group_info() -> Bytes {
 
 /// What an object says of its attributes, which are `count` messages in the order in which they were made, or lie
 /// elsewhere.
-pub(crate) fn attribute_info(count: u16, dense: Option<Dense>, sizes: Sizes) -> Bytes {
-    let mut out = Out::new();
+pub(crate) fn attribute_info(count: u16, dense: Option<DenseAttributes>, sizes: FieldSizes) -> Bytes {
+    let mut out = ByteSink::new();
     out.bytes(TRACKED_AND_INDEXED).u16(count).addr(dense.map(|dense| dense.heap), sizes);
     out.addr(dense.map(|dense| dense.names), sizes).addr(dense.and_then(|dense| dense.orders), sizes);
     out.finish()
@@ -168,7 +168,7 @@ pub(crate) fn attribute_info(count: u16, dense: Option<Dense>, sizes: Sizes) -> 
 
 /// How many links and shared messages lead to an object.
 pub(crate) fn reference_count(count: u32) -> Bytes {
-    Out::new().u8(0).u32(count).finish()
+    ByteSink::new().u8(0).u32(count).finish()
 }
 
 fn charset(name: &str) -> u8 {

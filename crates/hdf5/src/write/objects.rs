@@ -8,19 +8,19 @@ mod names;
 mod scale;
 
 pub(crate) use attribute::check_name;
-pub(crate) use names::{Object, dimension_of, known, listed, members, scale_of};
+pub(crate) use names::{FileObject, dimension_of, known, listed, members, scale_of};
 pub(crate) use scale::dimension_ids;
 
-use super::dense::{Loose, dense};
-use super::header::Draft;
+use super::dense::{LooseAttribute, dense};
+use super::header::MessageDraft;
 use super::heap::HeapBuilder;
 use super::message;
-use super::space::Space;
+use super::space::SpaceAllocator;
 use super::types::datatype_of;
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use crate::object::kind;
-use crate::place::Arrangement;
-use crate::word::{Dataspace, Datatype, Fill};
+use crate::place::ElementLayout;
+use crate::word::{Dataspace, Datatype, FillMessage};
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{
@@ -29,40 +29,40 @@ use ncirrus_model::{
 use std::collections::HashMap;
 
 /// Addresses and lengths in files that are written.
-pub(crate) const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+pub(crate) const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 /// Version of the layout message that HDF5 1.8 reads.
 pub(crate) const OLD_LAYOUT: u8 = 3;
 
 /// Describes objects in the words of the file.
 #[derive(Debug)]
-pub(crate) struct Describer<'a> {
+pub(crate) struct ObjectDescriber<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: FieldSizes,
     /// Where objects are; those that are not here yet are taken to be at 0.
-    pub(crate) addrs: &'a HashMap<Object, Addr>,
+    pub(crate) addrs: &'a HashMap<FileObject, FileAddress>,
     /// What the file calls each dimension.
     pub(crate) ids: &'a HashMap<DimId, i32>,
     /// What has variable length goes here.
     pub(crate) heap: &'a mut HeapBuilder,
-    pub(crate) space: &'a mut Space,
+    pub(crate) space: &'a mut SpaceAllocator,
 }
 
 /// How a variable's elements are stored.
 #[derive(Debug)]
-pub(crate) struct Stowed<'a> {
+pub(crate) struct ElementStorage<'a> {
     pub(crate) datatype: &'a Datatype,
-    pub(crate) arrangement: Arrangement,
+    pub(crate) arrangement: ElementLayout,
     pub(crate) filters: &'a [CodecSpec],
     /// Bytes of one element of fill as they are stored.
-    pub(crate) fill: Fill,
+    pub(crate) fill: FillMessage,
 }
 
-impl Describer<'_> {
+impl ObjectDescriber<'_> {
     /// The messages of a group: `extra` attributes come before its own.
     ///
     /// # Errors
     /// What cannot be described, by name.
-    pub(crate) fn group(&mut self, id: GroupId, extra: &[Attribute]) -> Result<Vec<Draft>> {
+    pub(crate) fn group(&mut self, id: GroupId, extra: &[Attribute]) -> Result<Vec<MessageDraft>> {
         let members = members(self.model, id)?;
         let mut drafts = vec![
             plain(kind::LINK_INFO, message::link_info(members.len() as u64, self.sizes)),
@@ -80,7 +80,7 @@ impl Describer<'_> {
     ///
     /// # Errors
     /// When the type cannot be stored.
-    pub(crate) fn committed(&mut self, id: TypeId) -> Result<Vec<Draft>> {
+    pub(crate) fn committed(&mut self, id: TypeId) -> Result<Vec<MessageDraft>> {
         let datatype = datatype_of(self.model, TypeRef::User(id), Endianness::Native)?;
         let mut drafts = vec![constant(kind::DATATYPE, message::datatype(&datatype)?)];
         let count = 1 + self.users(TypeRef::User(id));
@@ -104,7 +104,7 @@ impl Describer<'_> {
     ///
     /// # Errors
     /// When its references cannot be stored.
-    pub(crate) fn dimension(&mut self, id: DimId) -> Result<Vec<Draft>> {
+    pub(crate) fn dimension(&mut self, id: DimId) -> Result<Vec<MessageDraft>> {
         let len = self.model.dimension(id).map(|dimension| dimension.len);
         let len = len.ok_or_else(|| Error::not_found("no such dimension"))?;
         let current = len.current();
@@ -112,7 +112,7 @@ impl Describer<'_> {
         let space = Dataspace::Simple { dims: vec![current], max: vec![max] };
         let arrangement = if len.is_unlimited() {
             let index = crate::place::IndexKind::BTree1;
-            Arrangement::Chunked {
+            ElementLayout::Chunked {
                 shape: vec![1],
                 index,
                 addr: None,
@@ -120,10 +120,11 @@ impl Describer<'_> {
                 version: OLD_LAYOUT,
             }
         } else {
-            Arrangement::Contiguous { addr: None, byte_len: current.saturating_mul(4) }
+            ElementLayout::Contiguous { addr: None, byte_len: current.saturating_mul(4) }
         };
         let datatype = scale::placeholder(self.model)?;
-        let stowed = Stowed { datatype: &datatype, arrangement, filters: &[], fill: Fill::default() };
+        let stowed =
+            ElementStorage { datatype: &datatype, arrangement, filters: &[], fill: FillMessage::default() };
         let drafts = self.dataset(&space, &stowed)?;
         let attributes = self.scale_attributes(id, None)?;
         self.finished(drafts, attributes)
@@ -133,7 +134,7 @@ impl Describer<'_> {
     ///
     /// # Errors
     /// What cannot be described, by name.
-    pub(crate) fn variable(&mut self, id: VarId, stowed: &Stowed<'_>) -> Result<Vec<Draft>> {
+    pub(crate) fn variable(&mut self, id: VarId, stowed: &ElementStorage<'_>) -> Result<Vec<MessageDraft>> {
         let drafts = self.dataset(&self.space_of(id), stowed)?;
         let hidden = self.hidden_attributes(id)?;
         self.with_attributes(drafts, hidden, NodeId::Variable(id))
@@ -150,11 +151,11 @@ impl Describer<'_> {
         Dataspace::Simple { dims, max }
     }
 
-    fn dataset(&mut self, space: &Dataspace, stowed: &Stowed<'_>) -> Result<Vec<Draft>> {
-        let Stowed { datatype, arrangement, filters, fill } = stowed;
+    fn dataset(&mut self, space: &Dataspace, stowed: &ElementStorage<'_>) -> Result<Vec<MessageDraft>> {
+        let ElementStorage { datatype, arrangement, filters, fill } = stowed;
         let allocation = match arrangement {
-            Arrangement::Compact(_) => 1,
-            Arrangement::Chunked { .. } => 3,
+            ElementLayout::Compact(_) => 1,
+            ElementLayout::Chunked { .. } => 3,
             _ => 2,
         };
         let mut drafts = vec![
@@ -170,24 +171,24 @@ impl Describer<'_> {
     }
 
     /// A datatype, or where the committed one is.
-    fn datatype(&self, datatype: &Datatype) -> Result<Draft> {
+    fn datatype(&self, datatype: &Datatype) -> Result<MessageDraft> {
         let (flags, body) = match datatype.committed {
             Some(addr) => (CONSTANT | SHARED, message::shared(addr, self.sizes)),
             None => (CONSTANT, message::datatype(datatype)?),
         };
-        Ok(Draft { kind: kind::DATATYPE, flags, order: 0, body })
+        Ok(MessageDraft { kind: kind::DATATYPE, flags, order: 0, body })
     }
 
     /// Where an object is.
-    pub(crate) fn addr(&self, object: Object) -> Addr {
-        self.addrs.get(&object).copied().unwrap_or(Addr(0))
+    pub(crate) fn addr(&self, object: FileObject) -> FileAddress {
+        self.addrs.get(&object).copied().unwrap_or(FileAddress(0))
     }
 
     /// The datatype of a type: the committed one where there is one.
     pub(crate) fn type_of(&self, ty: TypeRef, order: Endianness) -> Result<Datatype> {
         let mut datatype = datatype_of(self.model, ty, order)?;
         if let TypeRef::User(id) = ty {
-            datatype.committed = Some(self.addr(Object::Type(id)));
+            datatype.committed = Some(self.addr(FileObject::Type(id)));
         }
         Ok(datatype)
     }
@@ -195,10 +196,10 @@ impl Describer<'_> {
     /// Adds attributes: those that netCDF hides, then those of the model.
     fn with_attributes(
         &mut self,
-        drafts: Vec<Draft>,
+        drafts: Vec<MessageDraft>,
         mut attributes: Vec<Bytes>,
         node: NodeId,
-    ) -> Result<Vec<Draft>> {
+    ) -> Result<Vec<MessageDraft>> {
         let path = match node {
             NodeId::Group(id) => self.model.group_path(id),
             NodeId::Variable(id) => self.model.variable_path(id),
@@ -213,32 +214,42 @@ impl Describer<'_> {
     }
 
     /// The messages with these attributes, in this order; when one of them is too long for that, all lie elsewhere.
-    fn finished(&mut self, mut drafts: Vec<Draft>, attributes: Vec<Bytes>) -> Result<Vec<Draft>> {
+    fn finished(
+        &mut self,
+        mut drafts: Vec<MessageDraft>,
+        attributes: Vec<Bytes>,
+    ) -> Result<Vec<MessageDraft>> {
         let count = u16::try_from(attributes.len()).map_err(|_| {
             Error::unsupported(format!("{} attributes of one object: HDF5 numbers 65535", attributes.len()))
                 .with_detail(Detail::BeyondHeader)
         })?;
         let numbered = attributes.into_iter().zip(0..);
         if numbered.clone().any(|(body, _)| body.len() > message::MOST) {
-            let loose: Vec<Loose> = numbered.map(|(body, order)| Loose { flags: 0, order, body }).collect();
+            let loose: Vec<LooseAttribute> =
+                numbered.map(|(body, order)| LooseAttribute { flags: 0, order, body }).collect();
             let (dense, patches) = dense(&loose, true, self.sizes, self.space)?;
             self.heap.carry(patches);
             drafts.push(plain(kind::ATTRIBUTE_INFO, message::attribute_info(count, Some(dense), self.sizes)));
             return Ok(drafts);
         }
         drafts.push(plain(kind::ATTRIBUTE_INFO, message::attribute_info(count, None, self.sizes)));
-        drafts.extend(numbered.map(|(body, order)| Draft { kind: kind::ATTRIBUTE, flags: 0, order, body }));
+        drafts.extend(numbered.map(|(body, order)| MessageDraft {
+            kind: kind::ATTRIBUTE,
+            flags: 0,
+            order,
+            body,
+        }));
         Ok(drafts)
     }
 }
 
-fn plain(kind: u16, body: Bytes) -> Draft {
-    Draft { kind, flags: 0, order: 0, body }
+fn plain(kind: u16, body: Bytes) -> MessageDraft {
+    MessageDraft { kind, flags: 0, order: 0, body }
 }
 
 /// A message that never changes.
-fn constant(kind: u16, body: Bytes) -> Draft {
-    Draft { kind, flags: CONSTANT, order: 0, body }
+fn constant(kind: u16, body: Bytes) -> MessageDraft {
+    MessageDraft { kind, flags: CONSTANT, order: 0, body }
 }
 
 const CONSTANT: u8 = 1;

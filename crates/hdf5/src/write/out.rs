@@ -1,13 +1,13 @@
 //! Writing little-endian numbers.
 use crate::checksum::lookup3;
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use bytes::Bytes;
 
 /// Bytes that grow.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Out(Vec<u8>);
+pub(crate) struct ByteSink(Vec<u8>);
 
-impl Out {
+impl ByteSink {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
         Self::default()
@@ -56,12 +56,12 @@ impl Out {
     }
 
     /// Appends an address; `None` is undefined.
-    pub(crate) fn addr(&mut self, addr: Option<Addr>, sizes: Sizes) -> &mut Self {
+    pub(crate) fn addr(&mut self, addr: Option<FileAddress>, sizes: FieldSizes) -> &mut Self {
         self.uint(addr.map_or(u64::MAX, |addr| addr.0), usize::from(sizes.offsets))
     }
 
     /// Appends a length.
-    pub(crate) fn length(&mut self, len: u64, sizes: Sizes) -> &mut Self {
+    pub(crate) fn length(&mut self, len: u64, sizes: FieldSizes) -> &mut Self {
         self.uint(len, usize::from(sizes.lengths))
     }
 

@@ -7,21 +7,21 @@ mod held;
 mod image;
 mod strict;
 
-pub(crate) use create::Track as Defined;
-pub(crate) use form::{Arranged, Form, rows};
-pub(crate) use held::{Held, run_of};
-pub(crate) use image::{Images, len_of, tracked};
+pub(crate) use create::VariableWrites;
+pub(crate) use form::{ChunkArrangement, StorageForm, rows};
+pub(crate) use held::{HeldElements, run_of};
+pub(crate) use image::{ImageSource, len_of, tracked};
 pub(crate) use strict::check as check_classic;
 
 use super::update::update;
-use create::Creation;
-use handover::New;
+use create::FileCreation;
+use handover::NewFile;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
 /// Which programs shall read new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Structures {
+pub enum FileStructures {
     /// HDF5 1.8 and newer, netCDF-4 of any age: v1 B-trees.
     #[default]
     V18,
@@ -45,7 +45,7 @@ pub struct Hdf5Writer {
     /// By the rules of the classic model (`_nc3_strict`).
     pub classic_model: bool,
     /// Which structures new files have.
-    pub structures: Structures,
+    pub structures: FileStructures,
     /// How chunk shapes are chosen.
     pub chunks: DefaultChunks,
     /// Bytes at the front for the metadata; `None`: as many as the definitions need when the first data come, and some
@@ -59,7 +59,7 @@ impl Default for Hdf5Writer {
     fn default() -> Self {
         Self {
             classic_model: false,
-            structures: Structures::default(),
+            structures: FileStructures::default(),
             chunks: DefaultChunks::default(),
             reserve: None,
             align: 8,
@@ -72,7 +72,7 @@ impl Writing for Hdf5Writer {
         if !self.align.is_power_of_two() {
             return Err(Error::invalid(format!("alignment {} is no power of two", self.align)));
         }
-        Ok(Box::new(New::First(Box::new(Creation::new(root.clone(), self.clone())))))
+        Ok(Box::new(NewFile::First(Box::new(FileCreation::new(root.clone(), self.clone())))))
     }
 
     fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {

@@ -1,46 +1,46 @@
 //! What the tests of this room share: types of any kind with values, and files that hold what was written.
-use super::Patch;
+use super::FilePatch;
 use super::types::datatype_of;
-use crate::file::{File, load};
-use crate::testing::build::Builder;
+use crate::file::{Hdf5File, load};
+use crate::testing::build::FileBuilder;
 use crate::testing::{KEY, done, view};
 use crate::word::Datatype;
 use ncirrus_model::{
     Atomic, Endianness, EnumMember, Field, Model, Strings, TypeRef, UserKind, UserType, Values,
 };
-use ncirrus_testkit::law::Random;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::law::RandomSource;
+use ncirrus_testkit::{MemoryView, ObjectView};
 use proptest::prelude::*;
 use std::sync::Arc;
 
 /// A type that is to be made.
 #[derive(Debug, Clone)]
-pub(super) enum Spec {
+pub(super) enum TypeSpec {
     Atomic(Atomic),
     Enum(Atomic),
     Opaque(u8),
-    Vlen(Box<Spec>),
-    Compound(Vec<(Spec, Vec<u64>)>),
+    Vlen(Box<TypeSpec>),
+    Compound(Vec<(TypeSpec, Vec<u64>)>),
 }
 
 /// Types that nest up to three deep.
-pub(super) fn any_type() -> impl Strategy<Value = Spec> {
+pub(super) fn any_type() -> impl Strategy<Value = TypeSpec> {
     let integers: Vec<Atomic> = Atomic::ALL.into_iter().filter(|atomic| atomic.is_integer()).collect();
     let leaf = prop_oneof![
-        prop::sample::select(Atomic::ALL.to_vec()).prop_map(Spec::Atomic),
-        prop::sample::select(integers).prop_map(Spec::Enum),
-        (1u8..20).prop_map(Spec::Opaque),
+        prop::sample::select(Atomic::ALL.to_vec()).prop_map(TypeSpec::Atomic),
+        prop::sample::select(integers).prop_map(TypeSpec::Enum),
+        (1u8..20).prop_map(TypeSpec::Opaque),
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
         let dims = prop::collection::vec(1u64..4, 0..3);
         prop_oneof![
-            inner.clone().prop_map(|spec| Spec::Vlen(Box::new(spec))),
-            prop::collection::vec((inner, dims), 1..5).prop_map(Spec::Compound),
+            inner.clone().prop_map(|spec| TypeSpec::Vlen(Box::new(spec))),
+            prop::collection::vec((inner, dims), 1..5).prop_map(TypeSpec::Compound),
         ]
     })
 }
 
-impl Spec {
+impl TypeSpec {
     /// The type in a model, with all that it needs.
     pub(super) fn define(&self, model: &mut Model) -> TypeRef {
         let kind = match self {
@@ -69,10 +69,10 @@ impl Spec {
     }
 
     /// Any values of the type.
-    pub(super) fn values(&self, count: usize, random: &mut Random) -> Values {
+    pub(super) fn values(&self, count: usize, random: &mut RandomSource) -> Values {
         match self {
             Self::Atomic(Atomic::String) => {
-                let text = |random: &mut Random| match random.below(4) {
+                let text = |random: &mut RandomSource| match random.below(4) {
                     0 => None,
                     1 => Some(String::new()),
                     len => Some("é,x".repeat(usize::try_from(len * random.below(40)).expect("small"))),
@@ -124,8 +124,8 @@ fn types(model: &Model) -> usize {
 }
 
 /// A file with these structures in it.
-pub(super) fn file_with(patches: &[Patch]) -> (MemoryView, Arc<File>) {
-    let mut builder = Builder::new();
+pub(super) fn file_with(patches: &[FilePatch]) -> (MemoryView, Arc<Hdf5File>) {
+    let mut builder = FileBuilder::new();
     for patch in patches {
         let start = usize::try_from(patch.addr.0).expect("small");
         let end = start + patch.body.len();
@@ -133,6 +133,6 @@ pub(super) fn file_with(patches: &[Patch]) -> (MemoryView, Arc<File>) {
         builder.bytes[start..end].copy_from_slice(&patch.body);
     }
     let view = view(builder.finish(48));
-    let file = done(load(&view, &Objects::id(KEY))).expect("a file");
+    let file = done(load(&view, &ObjectView::id(KEY))).expect("a file");
     (view, file)
 }

@@ -3,7 +3,10 @@ mod encode;
 
 pub(crate) use encode::encode_datatype;
 
-use crate::word::{Bits, Class, Datatype, EnumValue, FloatFormat, FloatOrder, Member, Norm, Padding};
+use crate::word::{
+    BitField, CompoundMember, Datatype, DatatypeClass, EnumValue, FloatFormat, FloatOrder, MantissaNorm,
+    StringPadding,
+};
 use ncirrus_layout::{ByteOrder, Error, Result};
 use ncirrus_model::{Atomic, Endianness, EnumMember, Field, Model, TypeRef, UserKind};
 
@@ -31,7 +34,7 @@ struct LaidOut {
 }
 
 impl LaidOut {
-    fn of(byte_len: u64, align: u64, class: Class) -> Self {
+    fn of(byte_len: u64, align: u64, class: DatatypeClass) -> Self {
         Self { datatype: Datatype { byte_len, class, committed: None }, align }
     }
 }
@@ -45,9 +48,9 @@ fn laid_out(model: &Model, ty: TypeRef, order: Endianness, depth: u32) -> Result
     let user = model.user_type(id).ok_or_else(|| Error::not_found("the type is not defined"))?;
     let made = match &user.kind {
         UserKind::Enum { base, members } => enumeration(*base, members),
-        UserKind::Opaque(len) => sized(*len).map(|len| LaidOut::of(len, 1, Class::Opaque)),
+        UserKind::Opaque(len) => sized(*len).map(|len| LaidOut::of(len, 1, DatatypeClass::Opaque)),
         UserKind::Vlen(base) => laid_out(model, *base, Endianness::Native, depth)
-            .map(|base| LaidOut::of(VLEN_LEN, 8, Class::Vlen(Box::new(base.datatype)))),
+            .map(|base| LaidOut::of(VLEN_LEN, 8, DatatypeClass::Vlen(Box::new(base.datatype)))),
         UserKind::Compound(fields) => compound(model, fields, depth),
     };
     made.map_err(|error| error.reworded(|fact| format!("type {}: {fact}", user.name)))
@@ -57,10 +60,10 @@ fn of_atomic(atomic: Atomic, order: Endianness) -> LaidOut {
     let byte_len = atomic.byte_len().map_or(VLEN_LEN, |len| len as u64);
     let order = byte_order(order);
     let class = match atomic {
-        Atomic::Char => Class::Text(Padding::NulTerminated),
-        Atomic::String => Class::VlenText(Padding::NulTerminated),
-        Atomic::Float => Class::Float(ieee(order, 32, (23, 8), 127)),
-        Atomic::Double => Class::Float(ieee(order, 64, (52, 11), 1023)),
+        Atomic::Char => DatatypeClass::Text(StringPadding::NulTerminated),
+        Atomic::String => DatatypeClass::VlenText(StringPadding::NulTerminated),
+        Atomic::Float => DatatypeClass::Float(ieee(order, 32, (23, 8), 127)),
+        Atomic::Double => DatatypeClass::Float(ieee(order, 64, (52, 11), 1023)),
         Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64 => integer(byte_len, true, order),
         Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64 => integer(byte_len, false, order),
     };
@@ -75,11 +78,11 @@ fn byte_order(order: Endianness) -> ByteOrder {
     }
 }
 
-fn integer(byte_len: u64, signed: bool, order: ByteOrder) -> Class {
+fn integer(byte_len: u64, signed: bool, order: ByteOrder) -> DatatypeClass {
     let precision = u16::try_from(8 * byte_len).unwrap_or(u16::MAX);
     // One byte has no order: it is called little-endian, as HDF5 does.
     let order = if byte_len == 1 { ByteOrder::Little } else { order };
-    Class::Integer(Bits { order, signed, offset: 0, precision })
+    DatatypeClass::Integer(BitField { order, signed, offset: 0, precision })
 }
 
 fn ieee(order: ByteOrder, precision: u8, exponent: (u8, u8), bias: u32) -> FloatFormat {
@@ -89,7 +92,7 @@ fn ieee(order: ByteOrder, precision: u8, exponent: (u8, u8), bias: u32) -> Float
     };
     let (sign, mantissa) = (precision - 1, (0, exponent.0));
     let precision = u16::from(precision);
-    FloatFormat { order, offset: 0, precision, sign, exponent, mantissa, bias, norm: Norm::Implied }
+    FloatFormat { order, offset: 0, precision, sign, exponent, mantissa, bias, norm: MantissaNorm::Implied }
 }
 
 fn enumeration(base: Atomic, members: &[EnumMember]) -> Result<LaidOut> {
@@ -100,7 +103,7 @@ fn enumeration(base: Atomic, members: &[EnumMember]) -> Result<LaidOut> {
     let LaidOut { datatype: base, align } = of_atomic(base, Endianness::Native);
     let value = |member: &EnumMember| EnumValue { name: member.name.clone(), value: member.value };
     let members = members.iter().map(value).collect();
-    Ok(LaidOut::of(base.byte_len, align, Class::Enum { base: Box::new(base), members }))
+    Ok(LaidOut::of(base.byte_len, align, DatatypeClass::Enum { base: Box::new(base), members }))
 }
 
 fn compound(model: &Model, fields: &[Field], depth: u32) -> Result<LaidOut> {
@@ -113,10 +116,10 @@ fn compound(model: &Model, fields: &[Field], depth: u32) -> Result<LaidOut> {
         let offset = end.next_multiple_of(align);
         end = sized(offset.saturating_add(datatype.byte_len))?;
         widest = widest.max(align);
-        members.push(Member { name: field.name.clone(), offset, datatype });
+        members.push(CompoundMember { name: field.name.clone(), offset, datatype });
     }
     let byte_len = sized(end.next_multiple_of(widest))?;
-    Ok(LaidOut::of(byte_len, widest, Class::Compound(members.into())))
+    Ok(LaidOut::of(byte_len, widest, DatatypeClass::Compound(members.into())))
 }
 
 /// The datatype of a field: an array where it has dimensions.
@@ -128,7 +131,7 @@ fn arrayed(base: Datatype, field: &Field) -> Result<Datatype> {
         return Err(Error::invalid(format!("field {} has a dimension of length {len}", field.name)));
     }
     let byte_len = sized(base.byte_len.saturating_mul(field.element_count()))?;
-    let class = Class::Array { dims: field.dims.clone(), base: Box::new(base) };
+    let class = DatatypeClass::Array { dims: field.dims.clone(), base: Box::new(base) };
     Ok(Datatype { byte_len, class, committed: None })
 }
 

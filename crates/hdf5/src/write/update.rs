@@ -11,42 +11,44 @@ mod layout_message;
 mod links;
 mod plan;
 
-pub(crate) use after::Made;
+pub(crate) use after::MadeFile;
 
 use super::heap::HeapBuilder;
-use super::objects::{Object, scale_of};
-use super::placer::{Arranged, Form, Hdf5Writer, Held, Structures, check_classic, run_of};
-use super::space::Space;
+use super::objects::{FileObject, scale_of};
+use super::placer::{
+    ChunkArrangement, FileStructures, Hdf5Writer, HeldElements, StorageForm, check_classic, run_of,
+};
+use super::space::SpaceAllocator;
 use super::value::encode_values;
-use super::{Patch, Stored};
-use crate::file::{Addr, File, Sizes, load};
+use super::{FilePatch, StoredChunk};
+use crate::file::{FieldSizes, FileAddress, Hdf5File, load};
 use crate::netcdf::members;
 use crate::object::ObjectRef;
 use crate::word::ValueResolver;
 use bytes::Bytes;
-use data::{Stand, form, locate};
-use head::Head;
+use data::{ExistingStorage, form, locate};
+use head::SuperblockImage;
 use ncirrus_layout::{
-    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
-    Result, Stall, Step, StoredType, Tag, View, Work, settle,
+    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType, Tag, View, settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
-use plan::{Plan, Planner};
+use plan::{UpdatePlan, UpdatePlanner};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Where the objects of a file are, and the ids that it gives to dimensions.
 #[derive(Debug, Clone, Default)]
-struct Known {
-    addrs: HashMap<Object, Addr>,
+struct KnownObjects {
+    addrs: HashMap<FileObject, FileAddress>,
     ids: HashMap<DimId, i32>,
 }
 
 /// A variable: how it is stored, and what of it was placed since the last commit.
 #[derive(Debug, Clone)]
-struct Track {
-    form: Form,
-    held: Held,
+struct PendingWrites {
+    form: StorageForm,
+    held: HeldElements,
     path: String,
     /// The shape of data that lie in one run.
     shape: Vec<u64>,
@@ -54,13 +56,13 @@ struct Track {
     late: BTreeMap<Vec<u64>, Bytes>,
 }
 
-impl Track {
+impl PendingWrites {
     /// Whether anything of it waits for a commit.
     fn waits(&self) -> bool {
         let is_held = match &self.held {
-            Held::Compact(body) => body.is_some(),
-            Held::Run { addr, .. } => addr.is_some(),
-            Held::Chunks(chunks) => !chunks.is_empty(),
+            HeldElements::Compact(body) => body.is_some(),
+            HeldElements::Run { addr, .. } => addr.is_some(),
+            HeldElements::Chunks(chunks) => !chunks.is_empty(),
         };
         is_held || !self.late.is_empty()
     }
@@ -68,23 +70,23 @@ impl Track {
 
 /// A file that is being changed.
 #[derive(Debug)]
-pub(crate) struct Update {
+pub(crate) struct FileUpdate {
     root: ObjectId,
     choices: Hdf5Writer,
     /// The model that readers see.
     model: Model,
-    known: Known,
-    tracks: HashMap<VarId, Track>,
-    stands: HashMap<VarId, Stand>,
+    known: KnownObjects,
+    tracks: HashMap<VarId, PendingWrites>,
+    stands: HashMap<VarId, ExistingStorage>,
     /// Why data of a variable cannot be written.
     refused: HashMap<VarId, Error>,
-    paths: Arc<HashMap<Addr, String>>,
+    paths: Arc<HashMap<FileAddress, String>>,
     base: u64,
-    sizes: Sizes,
-    root_group: Addr,
-    space: Space,
+    sizes: FieldSizes,
+    root_group: FileAddress,
+    space: SpaceAllocator,
     heap: HeapBuilder,
-    planned: Option<(Model, Known)>,
+    planned: Option<(Model, KnownObjects)>,
 }
 
 /// Starts changing the file `root`, whose present state is `model`.
@@ -98,26 +100,27 @@ pub(super) fn update(
     choices: &Hdf5Writer,
 ) -> Step<Box<dyn Placer>> {
     let file = load(view, root)?;
-    let head = Head::read(view, &file).map_err(|stall| stall.map_error(|error| error.at_object(root)))?;
+    let head =
+        SuperblockImage::read(view, &file).map_err(|stall| stall.map_error(|error| error.at_object(root)))?;
     let found = members(view, root)?;
     if !is_same(&found.model, model) {
         let message = "the file was changed by another program since it was opened";
         return Err(Error::unsupported(message).at_object(root).into());
     }
-    let mut known = Known::default();
-    known.addrs.extend(found.groups.iter().map(|(id, addr)| (Object::Group(*id), *addr)));
-    known.addrs.extend(found.variables.iter().map(|(id, addr)| (Object::Variable(*id), *addr)));
-    known.addrs.extend(found.types.iter().map(|(id, addr)| (Object::Type(*id), *addr)));
+    let mut known = KnownObjects::default();
+    known.addrs.extend(found.groups.iter().map(|(id, addr)| (FileObject::Group(*id), *addr)));
+    known.addrs.extend(found.variables.iter().map(|(id, addr)| (FileObject::Variable(*id), *addr)));
+    known.addrs.extend(found.types.iter().map(|(id, addr)| (FileObject::Type(*id), *addr)));
     for (dim, addr, id) in &found.scales {
         known.addrs.entry(scale_of(model, *dim)).or_insert(*addr);
         known.ids.extend(id.and_then(|id| i32::try_from(id).ok()).map(|id| (*dim, id)));
     }
     let choices = Hdf5Writer {
-        structures: if file.version >= 3 { Structures::V110 } else { choices.structures },
+        structures: if file.version >= 3 { FileStructures::V110 } else { choices.structures },
         ..choices.clone()
     };
     let end = head.end().max(file.size.saturating_sub(file.base));
-    let mut update = Update {
+    let mut update = FileUpdate {
         root: root.clone(),
         choices,
         model: model.clone(),
@@ -129,7 +132,7 @@ pub(super) fn update(
         base: file.base,
         sizes: file.sizes,
         root_group: file.root,
-        space: Space::new(end),
+        space: SpaceAllocator::new(end),
         heap: HeapBuilder::new(file.sizes),
         planned: None,
     };
@@ -146,7 +149,7 @@ fn is_same(a: &Model, b: &Model) -> bool {
     a.walk() == b.walk() && names(a) == names(b)
 }
 
-impl Update {
+impl FileUpdate {
     /// Learns how all variables of the file are stored.
     fn stand_all(&mut self, view: &dyn View) -> Step<()> {
         let file = load(view, &self.root)?;
@@ -154,15 +157,15 @@ impl Update {
         for id in self.model.variables() {
             let Some(variable) = self.model.variable(id) else { continue };
             let path = self.model.variable_path(id);
-            let Some(addr) = self.known.addrs.get(&Object::Variable(id)) else {
+            let Some(addr) = self.known.addrs.get(&FileObject::Variable(id)) else {
                 refused.insert(id, Error::unsupported("the variable lies in another file").at_path(path));
                 continue;
             };
             let object = ObjectRef { file: Arc::clone(&file), addr: *addr };
             match settle(form(view, &object, variable, &self.paths)).map_err(Stall::Need)? {
                 Ok((form, stand)) => {
-                    let (held, shape) = (Held::nothing(form.arranged), stand.shape.clone());
-                    tracks.insert(id, Track { form, held, path, shape, late: BTreeMap::new() });
+                    let (held, shape) = (HeldElements::nothing(form.arranged), stand.shape.clone());
+                    tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
                     stands.insert(id, stand);
                 }
                 Err(error) => _ = refused.insert(id, error.at_path(path)),
@@ -182,13 +185,13 @@ impl Update {
             let path = model.variable_path(id);
             match self.tracks.get(&id) {
                 Some(track) if self.stands.contains_key(&id) || track.waits() => {
-                    _ = tracks.insert(id, Track { path, ..track.clone() });
+                    _ = tracks.insert(id, PendingWrites { path, ..track.clone() });
                 }
                 _ if self.refused.contains_key(&id) => {}
                 _ => {
-                    let form = Form::new(model, id, &self.choices)?;
-                    let (held, shape) = (Held::nothing(form.arranged), model.shape(id));
-                    tracks.insert(id, Track { form, held, path, shape, late: BTreeMap::new() });
+                    let form = StorageForm::new(model, id, &self.choices)?;
+                    let (held, shape) = (HeldElements::nothing(form.arranged), model.shape(id));
+                    tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
                 }
             }
         }
@@ -196,16 +199,16 @@ impl Update {
         Ok(())
     }
 
-    fn plan(&self, view: &dyn View, model: &Model) -> Step<Plan> {
+    fn plan(&self, view: &dyn View, model: &Model) -> Step<UpdatePlan> {
         let file = load(view, &self.root)?;
-        let planner = Planner {
+        let planner = UpdatePlanner {
             view,
             old: &self.model,
             new: model,
             known: &self.known,
             tracks: &self.tracks,
             stands: &self.stands,
-            newer: self.choices.structures == Structures::V110,
+            newer: self.choices.structures == FileStructures::V110,
             after: self.known.clone(),
             space: self.space.clone(),
             heap: HeapBuilder::new(file.sizes),
@@ -220,9 +223,9 @@ impl Update {
         planner.plan()
     }
 
-    fn phases(&self, view: &dyn View, plan: &Plan) -> Step<Vec<Phase>> {
+    fn phases(&self, view: &dyn View, plan: &UpdatePlan) -> Step<Vec<PutPhase>> {
         let file = load(view, &self.root)?;
-        let mut head = Head::read(view, &file)?;
+        let mut head = SuperblockImage::read(view, &file)?;
         let waits = self.tracks.values().any(|track| track.waits());
         let is_changed = waits || !plan.fresh.is_empty() || !plan.headers.is_empty();
         if !is_changed && plan.indexes.is_empty() {
@@ -234,7 +237,7 @@ impl Update {
             if plan.root_is_new {
                 head.forget_root()?;
             }
-            phases.push(self.phase(&[Patch { addr: Addr(0), body: head.encode() }]));
+            phases.push(self.phase(&[FilePatch { addr: FileAddress(0), body: head.encode() }]));
         }
         let mut known = plan.late.clone();
         known.extend(plan.indexes.iter().cloned());
@@ -244,16 +247,16 @@ impl Update {
         Ok(phases)
     }
 
-    fn phase(&self, patches: &[Patch]) -> Phase {
+    fn phase(&self, patches: &[FilePatch]) -> PutPhase {
         let puts = patches.iter().map(|patch| self.put_at(patch.addr, patch.body.clone()));
-        Phase { puts: puts.collect(), rewrite: false }
+        PutPhase { puts: puts.collect(), rewrite: false }
     }
 
-    fn put_at(&self, addr: Addr, body: Bytes) -> Put {
-        Put::Patch { object: self.root.clone(), offset: self.base.saturating_add(addr.0), body }
+    fn put_at(&self, addr: FileAddress, body: Bytes) -> StorePut {
+        StorePut::Patch { object: self.root.clone(), offset: self.base.saturating_add(addr.0), body }
     }
 
-    fn track(&self, var: VarId) -> Result<&Track> {
+    fn track(&self, var: VarId) -> Result<&PendingWrites> {
         match (self.tracks.get(&var), self.refused.get(&var)) {
             (Some(track), _) => Ok(track),
             (None, Some(error)) => Err(error.clone()),
@@ -261,56 +264,56 @@ impl Update {
         }
     }
 
-    fn bytes_at(&self, addr: Addr, len: u64) -> Location {
+    fn bytes_at(&self, addr: FileAddress, len: u64) -> Location {
         let start = self.base.saturating_add(addr.0);
         Location::Bytes(self.root.clone(), start..start.saturating_add(len))
     }
 
     /// Where a cell is that was placed since the last commit, or that lies in a run; `None`: where the file says.
-    fn placed(&self, var: VarId, track: &Track, cell: &[u64]) -> Result<Option<ChunkRef>> {
+    fn placed(&self, var: VarId, track: &PendingWrites, cell: &[u64]) -> Result<Option<ChunkRef>> {
         let stand = self.stands.get(&var);
         if let Some(body) = track.late.get(cell) {
             return Ok(Some(ChunkRef::new(Location::Inline(body.clone()))));
         }
         let location = match &track.held {
-            Held::Compact(Some(body)) => Location::Inline(body.clone()),
-            Held::Run { addr, cells } => {
+            HeldElements::Compact(Some(body)) => Location::Inline(body.clone()),
+            HeldElements::Run { addr, cells } => {
                 let committed = stand.and_then(|stand| stand.run);
                 let run = committed.or(addr.filter(|_| cells.contains(cell)));
                 let range = run_of(&track.form, &track.shape, cell)?;
                 match run {
                     Some(run) => {
-                        self.bytes_at(Addr(run.0.saturating_add(range.start)), range.end - range.start)
+                        self.bytes_at(FileAddress(run.0.saturating_add(range.start)), range.end - range.start)
                     }
                     None => Location::Absent,
                 }
             }
-            Held::Chunks(chunks) => match chunks.get(cell) {
-                Some(Stored { addr, len, mask }) => {
+            HeldElements::Chunks(chunks) => match chunks.get(cell) {
+                Some(StoredChunk { addr, len, mask }) => {
                     return Ok(Some(ChunkRef { location: self.bytes_at(*addr, *len), mask: *mask }));
                 }
                 None if stand.is_some() => return Ok(None),
                 None => Location::Absent,
             },
-            Held::Compact(None) if stand.is_some() => return Ok(None),
-            Held::Compact(None) => Location::Absent,
+            HeldElements::Compact(None) if stand.is_some() => return Ok(None),
+            HeldElements::Compact(None) => Location::Absent,
         };
         Ok(Some(ChunkRef::new(location)))
     }
 
     /// Stores a cell's bytes.
-    fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+    fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<StorePut>> {
         self.track(var)?;
         let align = self.choices.align;
         let stand = self.stands.get(&var);
         let Some(track) = self.tracks.get_mut(&var) else { return Err(Error::internal("no such variable")) };
         let (space, form, shape) = (&mut self.space, &track.form, &track.shape);
         let addr = match &mut track.held {
-            Held::Compact(held) => {
+            HeldElements::Compact(held) => {
                 *held = Some(body);
                 return Ok(Vec::new());
             }
-            Held::Run { addr, cells } => {
+            HeldElements::Run { addr, cells } => {
                 let range = run_of(form, shape, cell)?;
                 let is_known = stand.is_some_and(|stand| stand.run.is_some());
                 if is_known && matches!(form.encoding.stored, StoredType::Reference { .. }) {
@@ -331,9 +334,9 @@ impl Update {
                 if !is_known {
                     cells.insert(cell.to_vec());
                 }
-                Addr(start.0.saturating_add(range.start))
+                FileAddress(start.0.saturating_add(range.start))
             }
-            Held::Chunks(chunks) => {
+            HeldElements::Chunks(chunks) => {
                 let len = body.len() as u64;
                 if let Some(stand) = stand.filter(|stand| stand.implicit)
                     && let Some(first) = stand.run
@@ -343,7 +346,7 @@ impl Update {
                         .and_then(|number| number.checked_mul(len))
                         .and_then(|at| at.checked_add(first.0));
                     let offset = offset.ok_or_else(|| Error::invalid("there is no such chunk"))?;
-                    return Ok(vec![self.put_at(Addr(offset), body)]);
+                    return Ok(vec![self.put_at(FileAddress(offset), body)]);
                 }
                 let addr = match chunks.get(cell) {
                     // Nobody knows of it yet.
@@ -354,7 +357,7 @@ impl Update {
                     }
                     None => space.take(len, align),
                 };
-                chunks.insert(cell.to_vec(), Stored { addr, len, mask });
+                chunks.insert(cell.to_vec(), StoredChunk { addr, len, mask });
                 addr
             }
         };
@@ -368,19 +371,19 @@ impl Update {
 }
 
 /// Number of a chunk among those that lie one after the other.
-fn number_in(stand: &Stand, form: &Form, cell: &[u64]) -> Option<u64> {
+fn number_in(stand: &ExistingStorage, form: &StorageForm, cell: &[u64]) -> Option<u64> {
     let counts = stand.shape.iter().zip(form.cell_shape()).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
     cell.iter().zip(counts).try_fold(0u64, |number, (at, count)| {
         number.checked_mul(count)?.checked_add(*at).filter(|_| *at < count)
     })
 }
 
-impl Placer for Update {
+impl Placer for FileUpdate {
     fn abilities(&self) -> Abilities {
         Abilities { redefine: true, codecs: Some(CodecSpace::Hdf5), sparse: true, patches: true }
     }
 
-    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
         // What cannot be changed is told before anything is put.
         self.plan(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
@@ -393,13 +396,14 @@ impl Placer for Update {
 
     fn needs_fill(&self, var: VarId) -> bool {
         let is_known = self.stands.get(&var).is_some_and(|stand| stand.run.is_some());
-        let is_run = |track: &Track| track.form.arranged == Arranged::Contiguous && track.waits();
+        let is_run =
+            |track: &PendingWrites| track.form.arranged == ChunkArrangement::Contiguous && track.waits();
         !is_known && self.tracks.get(&var).is_some_and(is_run)
     }
 
     fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
         let datatype = Arc::new(self.tracks.get(&var)?.form.datatype.clone());
-        let file = Arc::new(File {
+        let file = Arc::new(Hdf5File {
             object: self.root.clone(),
             tag: Tag::new(""),
             size: self.base.saturating_add(self.space.end()),
@@ -407,7 +411,7 @@ impl Placer for Update {
             sizes: self.sizes,
             version: 2,
             root: self.root_group,
-            ranks: crate::file::Ranks::default(),
+            ranks: crate::file::NodeRanks::default(),
             shared: None,
             page: None,
             warnings: Vec::new(),
@@ -416,11 +420,11 @@ impl Placer for Update {
         Some(Arc::new(ValueResolver { file, datatype, paths: Arc::clone(&self.paths) }))
     }
 
-    fn locate(&self, view: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let track = self.track(var)?;
         let placed = cells.iter().map(|cell| self.placed(var, track, cell)).collect::<Result<Vec<_>>>();
         let placed = placed.map_err(|error| self.at(var, error))?;
-        let mut lacking = Cells::new(cells.rank());
+        let mut lacking = CellList::new(cells.rank());
         cells
             .iter()
             .zip(&placed)
@@ -435,11 +439,11 @@ impl Placer for Update {
         Ok(placed.into_iter().map(|place| place.or_else(|| found.next()).unwrap_or_else(absent)).collect())
     }
 
-    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
-        Ok(Prepared::nothing())
+    fn prepare(&self, _: &dyn View, _: &[PlacerWork]) -> Step<PreparedPlacement> {
+        Ok(PreparedPlacement::nothing())
     }
 
-    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         let datatype = self.track(var)?.form.datatype.clone();
         let stored = encode_values(&datatype, values, 0..values.len(), &mut self.heap, &mut self.space);
         let stored = stored.map_err(|error| self.at(var, error))?;
@@ -447,11 +451,18 @@ impl Placer for Update {
         Ok((stored.into(), patches.into_iter().map(|patch| self.put_at(patch.addr, patch.body)).collect()))
     }
 
-    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+    fn place(
+        &mut self,
+        _: &PreparedPlacement,
+        var: VarId,
+        cell: &[u64],
+        body: Bytes,
+        mask: u32,
+    ) -> Result<Vec<StorePut>> {
         self.store(var, cell, body, mask).map_err(|error| self.at(var, error.at_chunk(cell)))
     }
 
-    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
         let named = |stall: Stall| stall.map_error(|error| error.by("hdf5"));
         let plan = self.plan(view, model).map_err(named)?;
@@ -469,14 +480,15 @@ impl Placer for Update {
         self.stands.retain(|id, _| self.model.variable(*id).is_some());
         for (id, track) in &mut self.tracks {
             let run = match &track.held {
-                Held::Run { addr, .. } => *addr,
+                HeldElements::Run { addr, .. } => *addr,
                 _ => None,
             };
-            track.held = Held::nothing(track.form.arranged);
+            track.held = HeldElements::nothing(track.form.arranged);
             track.late.clear();
-            let Some(addr) = self.known.addrs.get(&Object::Variable(*id)).copied() else { continue };
+            let Some(addr) = self.known.addrs.get(&FileObject::Variable(*id)).copied() else { continue };
             let shape = track.shape.clone();
-            let stand = self.stands.entry(*id).or_insert(Stand { addr, run: None, implicit: false, shape });
+            let stand =
+                self.stands.entry(*id).or_insert(ExistingStorage { addr, run: None, implicit: false, shape });
             stand.run = stand.run.or(run);
         }
     }

@@ -2,9 +2,9 @@
 mod number;
 
 use super::heap::HeapBuilder;
-use super::out::Out;
-use super::space::Space;
-use crate::word::{Class, Datatype, Member, Padding};
+use super::out::ByteSink;
+use super::space::SpaceAllocator;
+use crate::word::{CompoundMember, Datatype, DatatypeClass, StringPadding};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Values;
 use std::ops::Range;
@@ -19,17 +19,17 @@ pub(crate) fn encode_values(
     values: &Values,
     range: Range<usize>,
     heap: &mut HeapBuilder,
-    space: &mut Space,
+    space: &mut SpaceAllocator,
 ) -> Result<Vec<u8>> {
-    Encoder { heap, space }.elements(datatype, values, range)
+    ValueEncoder { heap, space }.elements(datatype, values, range)
 }
 
-struct Encoder<'a> {
+struct ValueEncoder<'a> {
     heap: &'a mut HeapBuilder,
-    space: &'a mut Space,
+    space: &'a mut SpaceAllocator,
 }
 
-impl Encoder<'_> {
+impl ValueEncoder<'_> {
     fn elements(&mut self, datatype: &Datatype, values: &Values, range: Range<usize>) -> Result<Vec<u8>> {
         let each = len_of(datatype)?;
         let len = range.len().checked_mul(each);
@@ -49,30 +49,30 @@ impl Encoder<'_> {
         place: &mut [u8],
     ) -> Result<()> {
         match (&datatype.class, values) {
-            (Class::Integer(_) | Class::BitField(_) | Class::Float(_), _) => {
+            (DatatypeClass::Integer(_) | DatatypeClass::BitField(_) | DatatypeClass::Float(_), _) => {
                 number::encode(datatype, values, index, place)
             }
-            (Class::Enum { base, .. }, _) => self.element(base, values, index, place),
-            (Class::Text(_), Values::Char(text)) => copy(text, index, place),
-            (Class::Text(padding), Values::String(strings)) => {
+            (DatatypeClass::Enum { base, .. }, _) => self.element(base, values, index, place),
+            (DatatypeClass::Text(_), Values::Char(text)) => copy(text, index, place),
+            (DatatypeClass::Text(padding), Values::String(strings)) => {
                 fixed_text(*padding, strings.get(index), place)
             }
-            (Class::VlenText(_), Values::String(strings)) => match strings.get(index) {
+            (DatatypeClass::VlenText(_), Values::String(strings)) => match strings.get(index) {
                 Some(text) => self.handle(text.len(), text, place),
                 None => Ok(()),
             },
-            (Class::Opaque, Values::Opaque { size, bytes }) if *size == place.len() => {
+            (DatatypeClass::Opaque, Values::Opaque { size, bytes }) if *size == place.len() => {
                 copy(bytes, index, place)
             }
-            (Class::Compound(members), Values::Compound { fields, .. }) => {
+            (DatatypeClass::Compound(members), Values::Compound { fields, .. }) => {
                 self.compound(members, fields, index, place)
             }
-            (Class::Complex(base), Values::Compound { fields, .. }) => {
+            (DatatypeClass::Complex(base), Values::Compound { fields, .. }) => {
                 let parts = place.chunks_exact_mut(len_of(base)?);
                 fields.iter().zip(parts).try_for_each(|(field, part)| self.element(base, field, index, part))
             }
-            (Class::Array { base, .. }, _) => self.array(base, values, index, place),
-            (Class::Vlen(base), Values::Vlen { ends, elements }) => {
+            (DatatypeClass::Array { base, .. }, _) => self.array(base, values, index, place),
+            (DatatypeClass::Vlen(base), Values::Vlen { ends, elements }) => {
                 let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
                 let end = ends.get(index).copied().ok_or_else(too_few)?;
                 if end <= start {
@@ -81,16 +81,16 @@ impl Encoder<'_> {
                 let sequence = self.elements(base, elements, start..end)?;
                 self.handle(end - start, &sequence, place)
             }
-            (Class::Reference(_), Values::String(strings)) if strings.get(index).is_none() => Ok(()),
-            (Class::Reference(_), _) => Err(Error::unsupported("writing of references to objects")),
-            (Class::Time, _) => Err(Error::unsupported("writing of times of class 2")),
+            (DatatypeClass::Reference(_), Values::String(strings)) if strings.get(index).is_none() => Ok(()),
+            (DatatypeClass::Reference(_), _) => Err(Error::unsupported("writing of references to objects")),
+            (DatatypeClass::Time, _) => Err(Error::unsupported("writing of times of class 2")),
             _ => Err(Error::invalid("values of another type than the one that is stored")),
         }
     }
 
     fn compound(
         &mut self,
-        members: &[Member],
+        members: &[CompoundMember],
         fields: &[Values],
         index: usize,
         place: &mut [u8],
@@ -126,7 +126,7 @@ impl Encoder<'_> {
         let count =
             count.map_err(|_| Error::unsupported(format!("{} bytes in one element", object.len())))?;
         let (collection, index) = self.heap.add(object, self.space)?;
-        let handle = Out::new().u32(count).addr(Some(collection), self.heap.sizes()).u32(index).finish();
+        let handle = ByteSink::new().u32(count).addr(Some(collection), self.heap.sizes()).u32(index).finish();
         copy(&handle, 0, place)
     }
 }
@@ -139,7 +139,7 @@ fn copy(items: &[u8], index: usize, place: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-fn fixed_text(padding: Padding, text: Option<&[u8]>, place: &mut [u8]) -> Result<()> {
+fn fixed_text(padding: StringPadding, text: Option<&[u8]>, place: &mut [u8]) -> Result<()> {
     let text = text.unwrap_or_default();
     let room = place.len();
     let Some((start, rest)) = place.split_at_mut_checked(text.len()) else {
@@ -147,7 +147,7 @@ fn fixed_text(padding: Padding, text: Option<&[u8]>, place: &mut [u8]) -> Result
         return Err(Error::invalid(format!("text of {len} bytes where {room} are stored")));
     };
     start.copy_from_slice(text);
-    rest.fill(if padding == Padding::SpacePadded { b' ' } else { 0 });
+    rest.fill(if padding == StringPadding::SpacePadded { b' ' } else { 0 });
     Ok(())
 }
 

@@ -1,10 +1,10 @@
 //! An aggregation that is added to, taken apart into what its files were: those that are added are arranged with them
 //! as if all had been given at once.
 use super::AggregateOptions;
-use super::existing::Existing;
+use super::existing::ExistingFragments;
 use super::names::resolve;
-use super::parts::Part;
-use super::shape::{Axis, Template, axis, likely_axis};
+use super::parts::FilePart;
+use super::shape::{FirstFile, JoinAxis, axis, likely_axis};
 use super::split::place;
 use crate::{Dataset, Error, Result, Selection, Values};
 use ncirrus_aggregate::write::FragmentArray;
@@ -16,10 +16,10 @@ use std::ops::Range;
 /// What the files of the aggregation were like, and where each of them lies.
 pub(super) fn take_apart(
     master: &Dataset,
-    existing: &Existing,
+    existing: &ExistingFragments,
     file: &Model,
     options: &AggregateOptions<'_>,
-) -> Result<(Template, Vec<Part>)> {
+) -> Result<(FirstFile, Vec<FilePart>)> {
     let whole = master.model()?;
     let (axes, is_new) = axes_of(&whole, existing, file, options)?;
     let dims: Vec<DimId> = axes.iter().filter_map(|axis| axis.dim).collect();
@@ -28,15 +28,15 @@ pub(super) fn take_apart(
     };
     let of = |var: VarId| (along(var), existing.arrays.contains_key(&var));
     let model = if is_new { without(&whole, existing, &dims)? } else { Model::clone(&whole) };
-    let axes_of_files: Vec<Axis> =
-        axes.iter().map(|axis| Axis { dim: axis.dim.filter(|_| !is_new), ..axis.clone() }).collect();
-    let template = Template::of_master(master, model, axes_of_files, is_new, of, options.compare)?;
+    let axes_of_files: Vec<JoinAxis> =
+        axes.iter().map(|axis| JoinAxis { dim: axis.dim.filter(|_| !is_new), ..axis.clone() }).collect();
+    let template = FirstFile::of_master(master, model, axes_of_files, is_new, of, options.compare)?;
     let blocks: Vec<Vec<u64>> =
         axes.iter().map(|axis| edges(&whole, existing, axis)).collect::<Result<_>>()?;
     let of_array = |(var, array): (&VarId, &FragmentArray)| (*var, array.starts());
     let starts = existing.arrays.iter().map(of_array).collect();
     let (axes, blocks) = (&axes[..], &blocks[..]);
-    let pieces = Pieces { master, whole: &whole, existing, starts, axes, blocks, template: &template };
+    let pieces = AddedPieces { master, whole: &whole, existing, starts, axes, blocks, template: &template };
     let parts = pieces.all()?;
     Ok((template, parts))
 }
@@ -45,10 +45,10 @@ pub(super) fn take_apart(
 /// that the first of the files lacks, then by those along which the aggregation is cut, then as for files alone.
 fn axes_of(
     model: &Model,
-    existing: &Existing,
+    existing: &ExistingFragments,
     file: &Model,
     options: &AggregateOptions<'_>,
-) -> Result<(Vec<Axis>, bool)> {
+) -> Result<(Vec<JoinAxis>, bool)> {
     let new = options.new_axis.clone().or_else(|| lacked(model, existing, file));
     if !options.axes.is_empty() {
         return Ok((options.axes.iter().map(|name| axis(model, name)).collect::<Result<_>>()?, false));
@@ -71,7 +71,7 @@ fn axes_of(
 }
 
 /// The one dimension of an aggregated variable that the same variable of a file lacks.
-fn lacked(model: &Model, existing: &Existing, file: &Model) -> Option<String> {
+fn lacked(model: &Model, existing: &ExistingFragments, file: &Model) -> Option<String> {
     let names = |model: &Model, var: VarId| -> Vec<String> {
         let dims = model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
         dims.iter().filter_map(|dim| model.dimension(*dim)).map(|dim| dim.name.clone()).collect()
@@ -88,7 +88,7 @@ fn lacked(model: &Model, existing: &Existing, file: &Model) -> Option<String> {
 }
 
 /// Paths of the dimensions along which some variable has several fragments.
-fn cut_along(model: &Model, existing: &Existing) -> Vec<String> {
+fn cut_along(model: &Model, existing: &ExistingFragments) -> Vec<String> {
     let mut cut: Vec<DimId> = Vec::new();
     for (var, array) in &existing.arrays {
         let dims = model.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
@@ -103,7 +103,7 @@ fn cut_along(model: &Model, existing: &Existing) -> Vec<String> {
 }
 
 /// Definitions without a new axis, as the files have them.
-fn without(whole: &Model, existing: &Existing, dims: &[DimId]) -> Result<Model> {
+fn without(whole: &Model, existing: &ExistingFragments, dims: &[DimId]) -> Result<Model> {
     let mut model = whole.clone();
     for (var, array) in &existing.arrays {
         let own = whole.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
@@ -130,7 +130,7 @@ fn without(whole: &Model, existing: &Existing, dims: &[DimId]) -> Result<Model> 
 }
 
 /// Where all aggregated variables along an axis begin new fragments, and the axis' end.
-fn edges(model: &Model, existing: &Existing, axis: &Axis) -> Result<Vec<u64>> {
+fn edges(model: &Model, existing: &ExistingFragments, axis: &JoinAxis) -> Result<Vec<u64>> {
     let mut common: Option<BTreeSet<u64>> = None;
     for (var, array) in &existing.arrays {
         let dims = model.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
@@ -148,20 +148,20 @@ fn edges(model: &Model, existing: &Existing, axis: &Axis) -> Result<Vec<u64>> {
 }
 
 /// What the parts are cut from.
-struct Pieces<'a> {
+struct AddedPieces<'a> {
     master: &'a Dataset,
     whole: &'a Model,
-    existing: &'a Existing,
+    existing: &'a ExistingFragments,
     /// Where fragments begin.
     starts: BTreeMap<VarId, Vec<Vec<u64>>>,
-    axes: &'a [Axis],
+    axes: &'a [JoinAxis],
     /// For each axis, where parts begin, and its end.
     blocks: &'a [Vec<u64>],
-    template: &'a Template,
+    template: &'a FirstFile,
 }
 
-impl Pieces<'_> {
-    fn all(&self) -> Result<Vec<Part>> {
+impl AddedPieces<'_> {
+    fn all(&self) -> Result<Vec<FilePart>> {
         let collected: Vec<(VarId, Values)> =
             self.template.collected().map(|member| self.values(member.var)).collect::<Result<_>>()?;
         let coordinates: Vec<Option<Vec<f64>>> =
@@ -184,7 +184,7 @@ impl Pieces<'_> {
         Ok((var, values.map_err(|error| error.at_path(self.whole.variable_path(var)))?))
     }
 
-    fn coordinates(&self, axis: &Axis, collected: &[(VarId, Values)]) -> Result<Option<Vec<f64>>> {
+    fn coordinates(&self, axis: &JoinAxis, collected: &[(VarId, Values)]) -> Result<Option<Vec<f64>>> {
         let Some(coordinate) = axis.coordinate else { return Ok(None) };
         let found = collected.iter().find(|(var, _)| *var == coordinate);
         let values = found.map_or_else(|| self.values(coordinate), |found| Ok(found.clone()))?.1;
@@ -197,9 +197,11 @@ impl Pieces<'_> {
         block: &[Range<u64>],
         collected: &[(VarId, Values)],
         coordinates: &[Option<Vec<f64>>],
-    ) -> Result<Part> {
-        let mut part =
-            Part { lens: block.iter().map(|range| range.end - range.start).collect(), ..Part::default() };
+    ) -> Result<FilePart> {
+        let mut part = FilePart {
+            lens: block.iter().map(|range| range.end - range.start).collect(),
+            ..FilePart::default()
+        };
         for (range, numbers) in block.iter().zip(coordinates) {
             let own = numbers.as_ref().and_then(|numbers| numbers.get(indices(range)));
             part.coordinates.push(own.map(<[f64]>::to_vec));

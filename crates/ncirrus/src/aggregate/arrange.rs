@@ -1,11 +1,11 @@
 //! Which file goes where: the order along an axis, or the places in a grid of several.
-use super::parts::Part;
-use super::shape::Template;
+use super::parts::FilePart;
+use super::shape::FirstFile;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where each file goes.
 #[derive(Default)]
-pub(super) struct Arrangement {
+pub(super) struct FileArrangement {
     /// For each axis, the lengths of the blocks along it.
     pub(super) sizes: Vec<Vec<u64>>,
     /// For each axis, where the blocks begin.
@@ -18,9 +18,9 @@ pub(super) struct Arrangement {
     pub(super) notes: Vec<String>,
 }
 
-impl Arrangement {
+impl FileArrangement {
     /// Finds the places of files that were looked at.
-    pub(super) fn of(parts: &[Part], template: &Template, sort: bool) -> Self {
+    pub(super) fn of(parts: &[FilePart], template: &FirstFile, sort: bool) -> Self {
         let mut arrangement = Self::default();
         match template.axes.as_slice() {
             [_] => arrangement.follow(parts, template, sort),
@@ -36,7 +36,7 @@ impl Arrangement {
     }
 
     /// One axis: files as they are given, or by their first coordinates.
-    fn follow(&mut self, parts: &[Part], template: &Template, sort: bool) {
+    fn follow(&mut self, parts: &[FilePart], template: &FirstFile, sort: bool) {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         fill_hollow(parts, &mut order);
         let first = |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first().copied());
@@ -54,7 +54,7 @@ impl Arrangement {
     }
 
     /// Several axes: files are tiles of a grid, by their coordinates.
-    fn tile(&mut self, parts: &[Part], template: &Template) {
+    fn tile(&mut self, parts: &[FilePart], template: &FirstFile) {
         let mut at: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
         for (axis, named) in template.axes.iter().enumerate() {
             let mut blocks: Vec<usize> = Vec::new();
@@ -84,7 +84,7 @@ impl Arrangement {
     }
 
     /// Puts files at their places in a grid; two at one place, or none, is a fault.
-    fn place(&mut self, parts: &[Part], template: &Template, at: &[Vec<usize>]) {
+    fn place(&mut self, parts: &[FilePart], template: &FirstFile, at: &[Vec<usize>]) {
         let lens: Vec<usize> = self.blocks.iter().map(Vec::len).collect();
         let cells = lens.iter().try_fold(1usize, |cells, len| cells.checked_mul(*len));
         // A grid that is mostly empty is none.
@@ -122,7 +122,7 @@ impl Arrangement {
     }
 
     /// Whether coordinates go one way, within files and from one to the next.
-    fn check_order(&mut self, parts: &[Part], template: &Template, axis: usize, blocks: &[usize]) {
+    fn check_order(&mut self, parts: &[FilePart], template: &FirstFile, axis: usize, blocks: &[usize]) {
         let Some(name) = template.axes.get(axis).map(|axis| axis.name.as_str()) else { return };
         let first =
             |block: &usize| coordinates(parts, *block, axis).and_then(|numbers| numbers.first().copied());
@@ -178,12 +178,12 @@ pub(super) fn starts(sizes: &[u64]) -> Vec<u64> {
     starts
 }
 
-fn is_hollow(parts: &[Part], part: usize) -> bool {
-    parts.get(part).is_some_and(Part::is_hollow)
+fn is_hollow(parts: &[FilePart], part: usize) -> bool {
+    parts.get(part).is_some_and(FilePart::is_hollow)
 }
 
 /// Puts files in the place of what has their coordinates and no fragment.
-fn fill_hollow(parts: &[Part], order: &mut Vec<usize>) {
+fn fill_hollow(parts: &[FilePart], order: &mut Vec<usize>) {
     let first =
         |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first()).map(|n| n.to_bits());
     if !order.iter().any(|part| is_hollow(parts, *part)) {
@@ -206,12 +206,12 @@ fn fill_hollow(parts: &[Part], order: &mut Vec<usize>) {
     order.retain(|part| !filled.contains(part));
 }
 
-fn descends(parts: &[Part], axis: usize) -> bool {
+fn descends(parts: &[FilePart], axis: usize) -> bool {
     direction(parts, axis).unwrap_or(false)
 }
 
 /// Whether the coordinates of an axis go down: as in the first file that tells.
-fn direction(parts: &[Part], axis: usize) -> Option<bool> {
+fn direction(parts: &[FilePart], axis: usize) -> Option<bool> {
     let ends = |part: usize| {
         let numbers = coordinates(parts, part, axis)?;
         let (first, last) = (numbers.first()?, numbers.last()?);
@@ -220,14 +220,14 @@ fn direction(parts: &[Part], axis: usize) -> Option<bool> {
     (0..parts.len()).find_map(ends)
 }
 
-fn coordinates(parts: &[Part], part: usize, axis: usize) -> Option<&[f64]> {
+fn coordinates(parts: &[FilePart], part: usize, axis: usize) -> Option<&[f64]> {
     parts.get(part)?.coordinates.get(axis)?.as_deref()
 }
 
-fn len_of(parts: &[Part], part: usize, axis: usize) -> u64 {
+fn len_of(parts: &[FilePart], part: usize, axis: usize) -> u64 {
     parts.get(part).and_then(|part| part.lens.get(axis)).copied().unwrap_or(0)
 }
 
-fn url(parts: &[Part], part: usize) -> &str {
+fn url(parts: &[FilePart], part: usize) -> &str {
     parts.get(part).map(|part| part.url.as_str()).unwrap_or_default()
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// How far a long work is: things done, and things to do.
-pub type Steps<'a> = dyn Fn(usize, usize) + Sync + 'a;
+pub type WorkSteps<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 /// Does something for every item, `at_once` of them at the same time, and gives the results in the items' order. Work
 /// that has not begun is not begun after an error.
 pub(super) fn each<T: Sync, R: Send>(
     items: &[T],
     at_once: usize,
-    steps: Option<&Steps<'_>>,
+    steps: Option<&WorkSteps<'_>>,
     work: impl Fn(usize, &T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -4,7 +4,7 @@ mod marks;
 use super::names::{absolute, resolve};
 use super::relocate::terms;
 use crate::{Dataset, Error, OpenOptions, Result};
-use marks::Marks;
+use marks::FragmentMarks;
 pub use marks::master_options;
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_layout::{Fragment, FragmentAxis, FragmentPart, FragmentVariable, Tile, TileSource};
@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The fragments of the aggregated variables of a dataset, with their names as the master has them.
-pub(super) struct Existing {
+pub(super) struct ExistingFragments {
     pub(super) arrays: BTreeMap<VarId, FragmentArray>,
     /// What stands for `${NAME}` in names.
     pub(super) substitutions: Vec<(String, String)>,
 }
 
-impl Existing {
+impl ExistingFragments {
     /// The fragments of the aggregated variables of a dataset.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Existing {
         var: VarId,
     ) -> Result<()> {
         let tiles = dataset.tiles(var)?;
-        let marks = Marks::of(raw, raw_model, var)?;
+        let marks = FragmentMarks::of(raw, raw_model, var)?;
         let array = array(&model.shape(var), &tiles, &marks)?;
         for pair in marks.substitutions {
             if !self.substitutions.contains(&pair) {
@@ -95,7 +95,7 @@ impl Existing {
     }
 }
 
-fn array(shape: &[u64], tiles: &[Tile], marks: &Marks) -> Result<FragmentArray> {
+fn array(shape: &[u64], tiles: &[Tile], marks: &FragmentMarks) -> Result<FragmentArray> {
     let mut edges: Vec<BTreeSet<u64>> = shape.iter().map(|len| BTreeSet::from([*len])).collect();
     for tile in tiles {
         edges.iter_mut().zip(&tile.region.start).for_each(|(edges, start)| _ = edges.insert(*start));
@@ -138,7 +138,7 @@ fn array(shape: &[u64], tiles: &[Tile], marks: &Marks) -> Result<FragmentArray> 
 
 fn cell(
     fragment: &Fragment,
-    (marks, number, count): (&Marks, usize, usize),
+    (marks, number, count): (&FragmentMarks, usize, usize),
     lacking: &mut [bool],
 ) -> Result<FragmentCell> {
     if let Some(axes) = &fragment.axes {

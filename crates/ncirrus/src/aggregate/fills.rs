@@ -1,7 +1,7 @@
 //! Missing values that are not the same in all files: what one file calls missing may be data in another.
 use crate::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
 use ncirrus_engine::convert;
-use ncirrus_engine::units::Conversion;
+use ncirrus_engine::units::UnitConversion;
 use ncirrus_model::{Attribute, FillValue, Storage, TypeRef, VarId, Variable, default_fill};
 
 /// Elements that are looked at together.
@@ -22,16 +22,16 @@ pub(super) fn same_number(one: f64, other: f64) -> bool {
 }
 
 /// Numbers of a variable, a part at a time, without those that stand for missing values.
-pub(super) struct Data<'a> {
+pub(super) struct VariableNumbers<'a> {
     pub(super) dataset: &'a Dataset,
     pub(super) var: VarId,
     /// What stands for missing values there.
     pub(super) missing: &'a [f64],
     /// How they become numbers of the aggregation.
-    pub(super) conversion: Option<&'a Conversion>,
+    pub(super) conversion: Option<&'a UnitConversion>,
 }
 
-impl Data<'_> {
+impl VariableNumbers<'_> {
     /// The first number that is data here, and one of those that the aggregation takes for missing.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Lists of datasets: names with wildcards, folders, files of names.
 use crate::{Error, Result, Session};
-use ncirrus_layout::{Entry, ErrorKind};
+use ncirrus_layout::{ErrorKind, ListEntry};
 use ncirrus_store::{Scheme, Url};
 
 /// The datasets that names mean, in order: a name with `*`, `?` or `[...]` means all that fit, in the order of their
@@ -70,7 +70,7 @@ fn expand_below(folder: &str, parts: &[&str], session: &Session, all: &mut Vec<S
 }
 
 /// What lies directly below a folder.
-fn entries(folder: &str, session: &Session) -> Result<Vec<Entry>> {
+fn entries(folder: &str, session: &Session) -> Result<Vec<ListEntry>> {
     let address = if folder.is_empty() { "." } else { folder };
     let opened = match session.wait_for_store(address, ncirrus_store::open(address, &session.stores)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -3,7 +3,7 @@ use super::names::Naming;
 use super::shape::{known, unpacked};
 use crate::create::CreateOptions;
 use crate::{Dataset, Error, Kind, Result, Selection, Session, Storage, Values, overwrite};
-use ncirrus_aggregate::write::{Convention, Describer, Form, FragmentArray};
+use ncirrus_aggregate::write::{Convention, FragmentArray, FragmentDescriber, MasterForm};
 use ncirrus_engine::convert;
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, NodeId, TypeRef,
@@ -31,17 +31,17 @@ pub struct MasterOptions {
 }
 
 /// Definitions of a master, what it stores, and what lies in fragments.
-pub(super) struct Master {
+pub(super) struct MasterPlan {
     /// Aggregated variables have their dimensions until the master is written.
     pub(super) model: Model,
-    pub(super) stored: Vec<Stored>,
+    pub(super) stored: Vec<StoredValues>,
     pub(super) aggregated: Vec<(VarId, FragmentArray)>,
     /// What stands for `${NAME}` in names, besides what the options say.
     pub(super) substitutions: Vec<(String, String)>,
 }
 
 /// Values that a master stores.
-pub(super) enum Stored {
+pub(super) enum StoredValues {
     /// A part of a variable.
     Values(VarId, Selection, Values),
     /// The whole of the same variable of another dataset.
@@ -68,8 +68,8 @@ impl MasterOptions {
         }
     }
 
-    pub(super) fn form(&self, kind: Kind) -> Result<Form> {
-        Ok(Form {
+    pub(super) fn form(&self, kind: Kind) -> Result<MasterForm> {
+        Ok(MasterForm {
             convention: self.convention,
             compat: self.compat,
             is_classic: kind.is_classic(),
@@ -84,7 +84,7 @@ impl MasterOptions {
         sources: impl Iterator<Item = &'a str>,
         session: &Session,
     ) -> Result<()> {
-        overwrite::check(target, sources, overwrite::Written::Aggregation, self.overwrite_any, session)
+        overwrite::check(target, sources, overwrite::WrittenForm::Aggregation, self.overwrite_any, session)
     }
 
     pub(super) fn replaces(&self) -> bool {
@@ -93,11 +93,11 @@ impl MasterOptions {
 
     /// Fails for what can be known to fail before anything is read.
     pub(super) fn check(&self, url: &str) -> Result<()> {
-        Describer::new(&mut Model::new(), self.form(self.kind_for(url))?).map(|_| ())
+        FragmentDescriber::new(&mut Model::new(), self.form(self.kind_for(url))?).map(|_| ())
     }
 }
 
-impl Master {
+impl MasterPlan {
     /// Nothing yet.
     pub(super) fn empty() -> Self {
         Self { model: Model::new(), stored: Vec::new(), aggregated: Vec::new(), substitutions: Vec::new() }
@@ -133,7 +133,7 @@ impl Master {
     }
 
     /// Brings the definitions to what is written: aggregated variables are scalar, and others describe their fragments.
-    fn describe(&mut self, mut form: Form, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
+    fn describe(&mut self, mut form: MasterForm, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
         self.record_substitutions(&mut form)?;
         let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
         let aggregated = std::mem::take(&mut self.aggregated);
@@ -147,14 +147,14 @@ impl Master {
         } else {
             self.free_records();
         }
-        let mut describer = Describer::new(&mut self.model, form)?;
+        let mut describer = FragmentDescriber::new(&mut self.model, form)?;
         for (var, dims, array) in &spanned {
             describer.describe(*var, dims, array)?;
         }
         Ok(describer.finish())
     }
 
-    fn record_substitutions(&mut self, form: &mut Form) -> Result<()> {
+    fn record_substitutions(&mut self, form: &mut MasterForm) -> Result<()> {
         for (key, value) in std::mem::take(&mut self.substitutions) {
             let name = key.trim_start_matches("${").trim_end_matches('}').to_owned();
             match form.substitutions.iter().find(|(other, _)| *other == name) {
@@ -238,16 +238,16 @@ fn define(dataset: &Dataset, model: Model) -> Result<()> {
 }
 
 /// Writes the values of a new master.
-fn fill_in(master: &Dataset, stored: Vec<Stored>, described: Vec<(VarId, Arc<Values>)>) -> Result<()> {
+fn fill_in(master: &Dataset, stored: Vec<StoredValues>, described: Vec<(VarId, Arc<Values>)>) -> Result<()> {
     let model = master.snapshot();
     let place = |var: VarId| model.variable_path(var);
     for stored in stored {
         match stored {
-            Stored::Values(var, selection, values) => {
+            StoredValues::Values(var, selection, values) => {
                 let values = fit(&model, var, values)?;
                 master.write_values(var, &selection, &values).map_err(|error| error.at_path(place(var)))?;
             }
-            Stored::Copied(var, source, from) => copy_values(master, var, &source, from)?,
+            StoredValues::Copied(var, source, from) => copy_values(master, var, &source, from)?,
         }
     }
     for (var, values) in described {
@@ -274,11 +274,11 @@ pub(super) fn copy_values(master: &Dataset, var: VarId, source: &Dataset, from: 
     if shape.contains(&0) {
         return Ok(());
     }
-    let pair = crate::copy::Pair {
+    let pair = crate::copy::CopiedVariable {
         path: source.path_of(from),
         var: from,
         selection: Selection::all(&shape),
-        treatment: ncirrus_engine::Treatment::default(),
+        treatment: ncirrus_engine::ValueTreatment::default(),
     };
     master.copy_from_to(source, &pair, var, &|_| ())
 }

@@ -1,17 +1,17 @@
 //! Files that become an aggregation: what each of them adds, and how it differs from the first.
-use super::fills::{Data, missing_numbers, same_number};
-use super::shape::{Member, Role, Template, known, unpacked};
+use super::fills::{VariableNumbers, missing_numbers, same_number};
+use super::shape::{FirstFile, FirstVariable, VariableRole, known, unpacked};
 use super::units::conversion;
 use crate::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
-use ncirrus_engine::units::Conversion;
+use ncirrus_engine::units::UnitConversion;
 use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a file.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     pub(super) url: String,
     /// Format as S3netCDF4 names it.
     pub(super) format: &'static str,
@@ -64,7 +64,7 @@ pub(super) fn format_name(kind: &str) -> &'static str {
     }
 }
 
-impl Part {
+impl FilePart {
     /// Whether it is a place where no fragment lies.
     pub(super) fn is_hollow(&self) -> bool {
         let is_hollow = |array: &FragmentArray| array.cells.iter().all(Option::is_none);
@@ -72,7 +72,7 @@ impl Part {
     }
 
     /// Reads what is to be known of a file. What is wrong with it is among its problems.
-    pub(super) fn read(url: &str, template: &Template, session: &Session) -> Self {
+    pub(super) fn read(url: &str, template: &FirstFile, session: &Session) -> Self {
         let mut part = Self { url: url.to_owned(), ..Self::default() };
         let opened = Dataset::open_with(url, &OpenOptions::default(), session);
         if let Err(error) = opened.and_then(|dataset| part.look(&dataset, template)) {
@@ -81,7 +81,7 @@ impl Part {
         part
     }
 
-    fn look(&mut self, dataset: &Dataset, template: &Template) -> Result<()> {
+    fn look(&mut self, dataset: &Dataset, template: &FirstFile) -> Result<()> {
         let model = dataset.model()?;
         self.format = format_name(dataset.kind());
         let root = known(&model, NodeId::Group(model.root()));
@@ -106,7 +106,7 @@ impl Part {
     }
 
     /// Lengths and coordinates of the axes, and the values that the master gets.
-    fn measure(&mut self, dataset: &Dataset, model: &Model, template: &Template) -> Result<()> {
+    fn measure(&mut self, dataset: &Dataset, model: &Model, template: &FirstFile) -> Result<()> {
         for member in template.collected() {
             let values = self.collect(dataset, model, template, member)?;
             self.collected.push(values);
@@ -126,8 +126,8 @@ impl Part {
     }
 
     /// The length of an axis: of the dimension where the first file's variables have it.
-    fn axis_len(&self, model: &Model, template: &Template, axis: usize) -> u64 {
-        let len = |member: &Member| {
+    fn axis_len(&self, model: &Model, template: &FirstFile, axis: usize) -> u64 {
+        let len = |member: &FirstVariable| {
             let dims = template.model.variable(member.var).map(|variable| variable.dims.as_slice())?;
             let place = dims.iter().position(|dim| template.axis_of(*dim) == Some(axis))?;
             model.shape(model.variable_at(&member.path)?).get(place).copied()
@@ -140,8 +140,8 @@ impl Part {
         &self,
         dataset: &Dataset,
         model: &Model,
-        template: &Template,
-        member: &Member,
+        template: &FirstFile,
+        member: &FirstVariable,
     ) -> Result<Values> {
         let Some(var) = model.variable_at(&member.path) else { return Ok(Values::Byte(Vec::new())) };
         let values = dataset.read_values(var, &Selection::all(&model.shape(var)));
@@ -157,7 +157,7 @@ impl Part {
         bring().map_err(|error: Error| error.at_path(&*member.path))
     }
 
-    fn compare_groups(&mut self, model: &Model, template: &Template) {
+    fn compare_groups(&mut self, model: &Model, template: &FirstFile) {
         for group in template.model.walk() {
             let path = template.model.group_path(group);
             let Some(other) = model.group_at(&path) else { continue };
@@ -170,8 +170,8 @@ impl Part {
     fn compare(
         &mut self,
         number: usize,
-        member: &Member,
-        template: &Template,
+        member: &FirstVariable,
+        template: &FirstFile,
         (dataset, model, var): (&Dataset, &Model, VarId),
     ) -> Result<()> {
         let (one, other) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
@@ -186,7 +186,7 @@ impl Part {
             |ty: Option<TypeRef>, model: &Model| ty.map(|ty| crate::type_name(model, ty)).unwrap_or_default();
         if let (Some(first), Some(second)) = types
             && !same_type((&template.model, first, &one), (model, second, &other))
-            && !(member.role == Role::Collected && is_number(first) && is_number(second))
+            && !(member.role == VariableRole::Collected && is_number(first) && is_number(second))
         {
             let (second, first) = (name(types.1, model), name(types.0, &template.model));
             self.problems.push(match first == second {
@@ -200,14 +200,14 @@ impl Part {
         if let Err(error) = conversion(&units_of(model, var), &units_of(&template.model, member.var)) {
             self.problems.push(format!("{path}: {}", error.message()));
         }
-        if member.role == Role::Aggregated && self.problems.len() == problems {
+        if member.role == VariableRole::Aggregated && self.problems.len() == problems {
             self.find_clash(number, member, template, (dataset, model, var))?;
         }
         for name in MEANING.iter().filter(|name| value(&one, name) != value(&other, name)) {
             self.problems.push(format!("{path}:{name} is another"));
         }
         self.compare_attributes(path, &one, &other);
-        if let Role::Common(Some(values)) | Role::Kept(Some(values)) = &member.role
+        if let VariableRole::Common(Some(values)) | VariableRole::Kept(Some(values)) = &member.role
             && self.problems.len() == problems
         {
             let shape = model.shape(var);
@@ -225,8 +225,8 @@ impl Part {
     fn find_clash(
         &mut self,
         number: usize,
-        member: &Member,
-        template: &Template,
+        member: &FirstVariable,
+        template: &FirstFile,
         (dataset, model, var): (&Dataset, &Model, VarId),
     ) -> Result<()> {
         let ty = model.variable(var).map(|variable| variable.ty);
@@ -239,7 +239,7 @@ impl Part {
         let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
         let conversion = conversion(&units_of(model, var), &units_of(&template.model, member.var))?;
         let conversion = conversion.as_ref().filter(|_| !is_packed);
-        let clash = Data { dataset, var, missing: &missing, conversion }.clash(&theirs);
+        let clash = VariableNumbers { dataset, var, missing: &missing, conversion }.clash(&theirs);
         if let Some(value) = clash.map_err(|error| error.at_path(&*member.path))? {
             self.clashes.insert(number, value);
         }
@@ -252,8 +252,8 @@ impl Part {
     /// When they cannot be read.
     pub(super) fn range(
         &self,
-        member: &Member,
-        template: &Template,
+        member: &FirstVariable,
+        template: &FirstFile,
         session: &Session,
     ) -> Result<Option<(f64, f64)>> {
         let dataset = Dataset::open_with(&self.url, &OpenOptions::default(), session)?;
@@ -266,10 +266,15 @@ impl Part {
         let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
         let conversion = conversion(&units_of(&model, var), &units_of(&template.model, member.var))?;
         let (missing, conversion) = (missing_numbers(ty, &own), conversion.as_ref().filter(|_| !is_packed));
-        Data { dataset: &dataset, var, missing: &missing, conversion }.range()
+        VariableNumbers { dataset: &dataset, var, missing: &missing, conversion }.range()
     }
 
-    fn compare_dimensions(&mut self, member: &Member, template: &Template, (model, var): (&Model, VarId)) {
+    fn compare_dimensions(
+        &mut self,
+        member: &FirstVariable,
+        template: &FirstFile,
+        (model, var): (&Model, VarId),
+    ) {
         let path = &member.path;
         let (one, other) = (dims(&template.model, member.var), dims(model, var));
         let names = |model: &Model, dims: &[DimId]| {
@@ -373,7 +378,7 @@ fn is_number(ty: TypeRef) -> bool {
 fn brought(
     values: Values,
     (own, first): (&Attributes, &Attributes),
-    conversion: Option<Conversion>,
+    conversion: Option<UnitConversion>,
     ty: Option<Atomic>,
 ) -> Result<Values> {
     let Some(ty) = ty.filter(|ty| ty.is_numeric() && values.atomic().is_some_and(Atomic::is_numeric)) else {

@@ -3,15 +3,15 @@ mod cells;
 mod merge;
 
 use super::adding::take_apart;
-use super::arrange::Arrangement;
+use super::arrange::FileArrangement;
 use super::each::each;
-use super::existing::Existing;
+use super::existing::ExistingFragments;
 use super::fills::give_free_fill;
-use super::master::{Master, MasterOptions, Stored, unpack};
+use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::absolute;
-use super::parts::Part;
+use super::parts::FilePart;
 use super::relocate::single_file_kind;
-use super::shape::{Member, Role, Template};
+use super::shape::{FirstFile, FirstVariable, VariableRole};
 use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Selection, Session, Values};
@@ -24,17 +24,17 @@ use std::collections::{BTreeMap, BTreeSet};
 const AT_ONCE: usize = 16;
 
 /// Files that were looked at, ready to become an aggregation. Nothing is written yet.
-pub struct Prepared {
-    template: Template,
+pub struct PreparedAggregation {
+    template: FirstFile,
     first: Dataset,
-    parts: Vec<Part>,
-    arrangement: Arrangement,
+    parts: Vec<FilePart>,
+    arrangement: FileArrangement,
     report: Aggregation,
     /// The aggregation that is added to: the first of the parts were its files.
-    existing: Option<Existing>,
+    existing: Option<ExistingFragments>,
 }
 
-impl Prepared {
+impl PreparedAggregation {
     /// Looks at files: headers, coordinates of the axes, and the values of variables that do not lie along an axis.
     ///
     /// # Errors
@@ -44,13 +44,14 @@ impl Prepared {
             return Err(Error::invalid("there are no files to aggregate"));
         };
         let first = Dataset::open_with(first, &OpenOptions::default(), session)?;
-        let template = Template::of(&first, options).map_err(|error| error.at_object(first.url()))?;
-        let parts = each(files, AT_ONCE, options.steps, |_, url| Ok(Part::read(url, &template, session)))?;
+        let template = FirstFile::of(&first, options).map_err(|error| error.at_object(first.url()))?;
+        let parts =
+            each(files, AT_ONCE, options.steps, |_, url| Ok(FilePart::read(url, &template, session)))?;
         let mut prepared = Self {
             template,
             first,
             parts,
-            arrangement: Arrangement::default(),
+            arrangement: FileArrangement::default(),
             report: Aggregation::default(),
             existing: None,
         };
@@ -73,7 +74,7 @@ impl Prepared {
     ) -> Result<Self> {
         let master = Dataset::open_with(target, &OpenOptions::default(), session)?;
         check_replaceable(&master)?;
-        let existing = Existing::of(&master)?;
+        let existing = ExistingFragments::of(&master)?;
         if existing.arrays.is_empty() {
             return Err(Error::invalid("there is no aggregated variable in it").at_object(target));
         }
@@ -84,12 +85,14 @@ impl Prepared {
             None => master.model()?,
         };
         let (template, mut parts) = take_apart(&master, &existing, &file, options)?;
-        parts.extend(each(&files, AT_ONCE, options.steps, |_, url| Ok(Part::read(url, &template, session)))?);
+        parts.extend(each(&files, AT_ONCE, options.steps, |_, url| {
+            Ok(FilePart::read(url, &template, session))
+        })?);
         let mut prepared = Self {
             template,
             first: master,
             parts,
-            arrangement: Arrangement::default(),
+            arrangement: FileArrangement::default(),
             report: Aggregation::default(),
             existing: Some(existing),
         };
@@ -117,7 +120,7 @@ impl Prepared {
         self.report.files = self.parts.len();
         self.find_twice();
         if self.report.problems.is_empty() {
-            self.arrangement = Arrangement::of(&self.parts, &self.template, sort);
+            self.arrangement = FileArrangement::of(&self.parts, &self.template, sort);
             self.report.problems.append(&mut self.arrangement.problems);
             self.report.notes.append(&mut self.arrangement.notes);
         }
@@ -127,8 +130,10 @@ impl Prepared {
         self.report.axes = names.zip(lens).map(|(name, (blocks, len))| (name, blocks, len)).collect();
         for member in &self.template.members {
             match member.role {
-                Role::Aggregated | Role::Kept(_) => self.report.aggregated.push(member.path.clone()),
-                Role::Collected | Role::Common(_) | Role::Bare => {
+                VariableRole::Aggregated | VariableRole::Kept(_) => {
+                    self.report.aggregated.push(member.path.clone());
+                }
+                VariableRole::Collected | VariableRole::Common(_) | VariableRole::Bare => {
                     self.report.stored.push(member.path.clone());
                 }
             }
@@ -210,12 +215,12 @@ impl Prepared {
         Ok(self.report)
     }
 
-    fn master(&self, target: &str, options: &MasterOptions) -> Result<Master> {
+    fn master(&self, target: &str, options: &MasterOptions) -> Result<MasterPlan> {
         let mut model = Model::clone(&self.template.model);
         let axes = self.lengthen(&mut model)?;
         self.merge_attributes(&mut model);
         let names = self.names(target, options)?;
-        let mut master = Master { model, ..Master::empty() };
+        let mut master = MasterPlan { model, ..MasterPlan::empty() };
         if let Some(existing) = self.existing.as_ref().filter(|_| options.convention == Convention::Cfa06) {
             master.substitutions.clone_from(&existing.substitutions);
         }
@@ -225,7 +230,7 @@ impl Prepared {
                 self.add_axis(&mut master.model, member.var, &axes);
             }
             match &member.role {
-                Role::Aggregated => {
+                VariableRole::Aggregated => {
                     let repacked = self.parts.iter().any(|part| part.repacked.contains(&number));
                     let is_unpacked = (repacked || options.convention.is_unpacked())
                         && unpack(&mut master.model, member.var);
@@ -238,7 +243,7 @@ impl Prepared {
                         .aggregated
                         .push((member.var, cells.map_err(|error| error.at_path(&*member.path))?));
                 }
-                Role::Kept(_) => {
+                VariableRole::Kept(_) => {
                     if options.convention.is_unpacked() {
                         unpack(&mut master.model, member.var);
                     }
@@ -246,25 +251,25 @@ impl Prepared {
                     let array = old.map(|array| names.of_array(array));
                     master.aggregated.extend(array.map(|array| (member.var, array)));
                 }
-                Role::Collected => {
+                VariableRole::Collected => {
                     self.collect(&mut master, member, collected)?;
                     collected += 1;
                 }
-                Role::Common(Some(values)) => {
+                VariableRole::Common(Some(values)) => {
                     let all = Selection::all(&master.model.shape(member.var));
-                    master.stored.push(Stored::Values(member.var, all, values.clone()));
+                    master.stored.push(StoredValues::Values(member.var, all, values.clone()));
                 }
-                Role::Common(None) => {
-                    master.stored.push(Stored::Copied(member.var, self.first.clone(), member.var));
+                VariableRole::Common(None) => {
+                    master.stored.push(StoredValues::Copied(member.var, self.first.clone(), member.var));
                 }
-                Role::Bare => {}
+                VariableRole::Bare => {}
             }
         }
         Ok(master)
     }
 
     /// Gives a variable another missing value where data of some file equal the one that it has.
-    fn free_fill(&self, model: &mut Model, number: usize, member: &Member) -> Result<()> {
+    fn free_fill(&self, model: &mut Model, number: usize, member: &FirstVariable) -> Result<()> {
         let Some(clash) = self.parts.iter().find(|part| part.clashes.contains_key(&number)) else {
             return Ok(());
         };
@@ -314,9 +319,9 @@ impl Prepared {
     }
 
     /// Values that the master gets of every file, at their places.
-    fn collect(&self, master: &mut Master, member: &Member, number: usize) -> Result<()> {
+    fn collect(&self, master: &mut MasterPlan, member: &FirstVariable, number: usize) -> Result<()> {
         let doubles =
-            |part: &Part| part.collected.get(number).and_then(Values::atomic) == Some(Atomic::Double);
+            |part: &FilePart| part.collected.get(number).and_then(Values::atomic) == Some(Atomic::Double);
         if self.parts.iter().any(doubles)
             && let Some(variable) = master.model.variable_mut(member.var)
             && matches!(variable.ty, TypeRef::Atomic(atomic) if atomic != Atomic::Double)
@@ -346,7 +351,7 @@ impl Prepared {
                 Some(_) => {}
                 None => {
                     let selection = Selection::slab(&start, &count);
-                    master.stored.push(Stored::Values(member.var, selection, values.clone()));
+                    master.stored.push(StoredValues::Values(member.var, selection, values.clone()));
                     // Along all axes no two files have a place in common.
                     if member.along.contains(&false) {
                         taken.push((start, values));
@@ -358,7 +363,7 @@ impl Prepared {
     }
 
     /// The places of the grid of files, and what lies there.
-    pub(super) fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&Part>)> {
+    pub(super) fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&FilePart>)> {
         let lens: Vec<usize> = self.arrangement.sizes.iter().map(Vec::len).collect();
         self.arrangement.places.iter().enumerate().map(move |(number, part)| {
             let place = place(number, &lens);

@@ -3,10 +3,10 @@ use super::Aggregation;
 use super::arrange::starts;
 use super::each::each;
 use super::list::list;
-use super::master::{Master, MasterOptions, Stored, unpack};
+use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
 use super::parts::format_name;
-use super::split::{Names, place};
+use super::split::{FragmentNames, place};
 use crate::{Dataset, Error, OpenOptions, Result, Selection, Session};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
@@ -27,7 +27,8 @@ pub fn rebuild(
     options.check(target)?;
     options.check_target(target, std::iter::empty(), session)?;
     let found = find(target, folder, session)?;
-    let mut builder = Builder { session, options, target, master: Master::empty(), seen: BTreeSet::new() };
+    let mut builder =
+        MasterBuilder { session, options, target, master: MasterPlan::empty(), seen: BTreeSet::new() };
     let mut report = Aggregation::default();
     for (path, cells) in &found {
         report.files += cells.len();
@@ -46,12 +47,12 @@ pub fn rebuild(
 }
 
 /// Fragments by their place in the array.
-type Cells = BTreeMap<Vec<usize>, String>;
+type FragmentCells = BTreeMap<Vec<usize>, String>;
 
 /// The fragments in a folder by the dotted names of their variables.
-fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String, Cells>> {
-    let start = format!("{}.", Names::beside(target, Some(folder)).base());
-    let mut found: BTreeMap<String, Cells> = BTreeMap::new();
+fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String, FragmentCells>> {
+    let start = format!("{}.", FragmentNames::beside(target, Some(folder)).base());
+    let mut found: BTreeMap<String, FragmentCells> = BTreeMap::new();
     for url in list(&[join(folder, "*.nc")], session)? {
         let name = url.get(folder_of(&url).len()..).unwrap_or_default();
         let Some(rest) = name.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".nc")) else {
@@ -69,18 +70,18 @@ fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String
     }
 }
 
-struct Builder<'a> {
+struct MasterBuilder<'a> {
     session: &'a Session,
     options: &'a MasterOptions,
     target: &'a str,
-    master: Master,
+    master: MasterPlan,
     /// Parts of stored variables that are there.
     seen: BTreeSet<(String, Vec<u64>)>,
 }
 
-impl Builder<'_> {
+impl MasterBuilder<'_> {
     /// Adds an aggregated variable, and what its fragments say of the others.
-    fn variable(&mut self, dotted: &str, cells: &Cells) -> Result<()> {
+    fn variable(&mut self, dotted: &str, cells: &FragmentCells) -> Result<()> {
         let urls: Vec<(&Vec<usize>, &String)> = cells.iter().collect();
         let opened = each(&urls, 16, None, |_, (place, url)| {
             let dataset = Dataset::open_with(url, &OpenOptions::default(), self.session)?;
@@ -126,7 +127,7 @@ impl Builder<'_> {
     }
 
     /// Takes definitions of a fragment that are new, and the values that it holds of variables that are stored.
-    fn collect(&mut self, path: &str, sizes: &[Vec<u64>], cells: &Cells, url: &str) -> Result<()> {
+    fn collect(&mut self, path: &str, sizes: &[Vec<u64>], cells: &FragmentCells, url: &str) -> Result<()> {
         let Some(at) = cells.iter().find(|(_, other)| *other == url).map(|(place, _)| place) else {
             return Ok(());
         };
@@ -155,7 +156,11 @@ impl Builder<'_> {
             let values =
                 dataset.read_values(other, &Selection::all(&shape)).map_err(|error| error.at_path(&*name))?;
             if let Some(target) = self.master.model.variable_at(&name) {
-                self.master.stored.push(Stored::Values(target, Selection::slab(&start, &shape), values));
+                self.master.stored.push(StoredValues::Values(
+                    target,
+                    Selection::slab(&start, &shape),
+                    values,
+                ));
             }
         }
         Ok(())
@@ -209,7 +214,7 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         sizes: Vec<Vec<u64>>,
-        cells: &Cells,
+        cells: &FragmentCells,
         formats: &BTreeMap<&Vec<usize>, &'static str>,
     ) -> Result<()> {
         let var = self.master.model.variable_at(path).ok_or_else(|| Error::internal("it was added"))?;

@@ -25,7 +25,7 @@ pub enum Relocation {
 
 /// A name that changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Renamed {
+pub struct RenamedFragment {
     /// Path of the aggregated variable; of several that share their names, the first.
     pub variable: String,
     /// The name as it is.
@@ -46,12 +46,12 @@ pub fn relocate(
     variable: Option<&str>,
     dry_run: bool,
     session: &Session,
-) -> Result<Vec<Renamed>> {
+) -> Result<Vec<RenamedFragment>> {
     let raw = OpenOptions { raw: true, ..OpenOptions::default() };
     let dataset = Dataset::open_with(url, &raw, session)?;
     let model = dataset.model()?;
-    let names = Renamer { relocation, master: url };
-    let mut changes = Changes::default();
+    let names = FragmentRenamer { relocation, master: url };
+    let mut changes = MasterChanges::default();
     for aggregated in wanted(&model, variable)? {
         let path = model.variable_path(aggregated);
         changes.of(&dataset, &model, aggregated, &names).map_err(|error| error.at_path(path))?;
@@ -88,24 +88,30 @@ fn wanted(model: &Model, variable: Option<&str>) -> Result<Vec<VarId>> {
 
 /// What changes in a master.
 #[derive(Default)]
-struct Changes {
-    renamed: Vec<Renamed>,
+struct MasterChanges {
+    renamed: Vec<RenamedFragment>,
     /// Variables that hold names, and their new values.
     values: BTreeMap<VarId, Vec<String>>,
     attributes: Vec<(VarId, Attribute)>,
 }
 
-impl Changes {
+impl MasterChanges {
     fn is_empty(&self) -> bool {
         self.renamed.is_empty() && self.attributes.is_empty()
     }
 
     /// What changes for an aggregated variable.
-    fn of(&mut self, dataset: &Dataset, model: &Model, var: VarId, names: &Renamer<'_>) -> Result<()> {
+    fn of(
+        &mut self,
+        dataset: &Dataset,
+        model: &Model,
+        var: VarId,
+        names: &FragmentRenamer<'_>,
+    ) -> Result<()> {
         let path = model.variable_path(var);
         let mut rename = |from: &str, to: &str| {
             if from != to {
-                self.renamed.push(Renamed {
+                self.renamed.push(RenamedFragment {
                     variable: path.clone(),
                     from: from.to_owned(),
                     to: to.to_owned(),
@@ -254,12 +260,12 @@ pub(super) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
 }
 
 /// Makes new names of old ones.
-pub(super) struct Renamer<'a> {
+pub(super) struct FragmentRenamer<'a> {
     relocation: &'a Relocation,
     master: &'a str,
 }
 
-impl Renamer<'_> {
+impl FragmentRenamer<'_> {
     /// The new name.
     fn rename(&self, name: &str, substitutions: &[(String, String)]) -> Result<String> {
         match self.relocation {

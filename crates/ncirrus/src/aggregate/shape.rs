@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the first file says: the others are like it.
-pub(super) struct Template {
+pub(super) struct FirstFile {
     pub(super) model: Arc<Model>,
-    pub(super) axes: Vec<Axis>,
+    pub(super) axes: Vec<JoinAxis>,
     /// The axis is a new one, which no file has.
     pub(super) is_new: bool,
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<FirstVariable>,
     /// What the first file cannot give.
     pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A dimension along which files follow each other.
 #[derive(Clone)]
-pub(super) struct Axis {
+pub(super) struct JoinAxis {
     pub(super) name: String,
     /// The dimension in the files; `None` for a new one.
     pub(super) dim: Option<DimId>,
@@ -28,17 +28,17 @@ pub(super) struct Axis {
 }
 
 /// A variable of the first file.
-pub(super) struct Member {
+pub(super) struct FirstVariable {
     pub(super) var: VarId,
     pub(super) path: String,
-    pub(super) role: Role,
+    pub(super) role: VariableRole,
     /// Which axes it lies along.
     pub(super) along: Vec<bool>,
 }
 
 /// What is made of a variable.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Role {
+pub(super) enum VariableRole {
     /// It stays in the files.
     Aggregated,
     /// The master gets the values of all files, one after the other.
@@ -51,7 +51,7 @@ pub(super) enum Role {
     Bare,
 }
 
-impl Template {
+impl FirstFile {
     /// What the first file says.
     ///
     /// # Errors
@@ -70,18 +70,22 @@ impl Template {
             // Fragments are of atomic types (docs/spec/cfa.md 2.2, 5.1).
             let is_own = matches!(variable.ty, TypeRef::User(_));
             let role = if collected.contains(&var) {
-                Role::Collected
+                VariableRole::Collected
             } else if is_new && !stays && !variable.dims.is_empty() {
-                if is_own { Role::Collected } else { Role::Aggregated }
+                if is_own { VariableRole::Collected } else { VariableRole::Aggregated }
             } else if !along.contains(&true) {
                 common(first, var, options.compare)?
             } else if along.contains(&false) || is_own {
-                Role::Collected
+                VariableRole::Collected
             } else {
-                Role::Aggregated
+                VariableRole::Aggregated
             };
-            let along = if is_new { vec![matches!(role, Role::Aggregated | Role::Collected)] } else { along };
-            members.push(Member { var, path: model.variable_path(var), role, along });
+            let along = if is_new {
+                vec![matches!(role, VariableRole::Aggregated | VariableRole::Collected)]
+            } else {
+                along
+            };
+            members.push(FirstVariable { var, path: model.variable_path(var), role, along });
         }
         Ok(Self { model, axes, is_new, members, left_out })
     }
@@ -94,7 +98,7 @@ impl Template {
     pub(super) fn of_master(
         master: &Dataset,
         model: Model,
-        axes: Vec<Axis>,
+        axes: Vec<JoinAxis>,
         is_new: bool,
         of: impl Fn(VarId) -> (Vec<bool>, bool),
         compare: bool,
@@ -103,15 +107,15 @@ impl Template {
         for var in model.variables() {
             let (along, in_fragments) = of(var);
             let role = match (along.contains(&true), in_fragments) {
-                (true, true) => Role::Aggregated,
-                (true, false) => Role::Collected,
+                (true, true) => VariableRole::Aggregated,
+                (true, false) => VariableRole::Collected,
                 (false, in_fragments) => match common(master, var, compare)? {
-                    Role::Common(values) if in_fragments => Role::Kept(values),
-                    _ if in_fragments => Role::Kept(None),
+                    VariableRole::Common(values) if in_fragments => VariableRole::Kept(values),
+                    _ if in_fragments => VariableRole::Kept(None),
                     role => role,
                 },
             };
-            members.push(Member { var, path: model.variable_path(var), role, along });
+            members.push(FirstVariable { var, path: model.variable_path(var), role, along });
         }
         Ok(Self { model: Arc::new(model), axes, is_new, members, left_out: master.left_out()? })
     }
@@ -127,8 +131,8 @@ impl Template {
     }
 
     /// The number of a variable among those of a role.
-    pub(super) fn collected(&self) -> impl Iterator<Item = &Member> {
-        self.members.iter().filter(|member| member.role == Role::Collected)
+    pub(super) fn collected(&self) -> impl Iterator<Item = &FirstVariable> {
+        self.members.iter().filter(|member| member.role == VariableRole::Collected)
     }
 }
 
@@ -143,7 +147,7 @@ pub(super) fn readable(model: &Model) -> Result<Arc<Model>> {
     Ok(Arc::new(sound))
 }
 
-impl Axis {
+impl JoinAxis {
     fn is_of(&self, variable: &Variable) -> bool {
         self.dim.is_some_and(|dim| variable.dims.contains(&dim))
     }
@@ -155,7 +159,7 @@ pub(super) fn known(model: &Model, node: NodeId) -> Attributes {
 }
 
 /// The axes that were asked for; else the one unlimited dimension, or the one dimension of time.
-fn axes(model: &Model, options: &AggregateOptions<'_>) -> Result<Vec<Axis>> {
+fn axes(model: &Model, options: &AggregateOptions<'_>) -> Result<Vec<JoinAxis>> {
     if let Some(name) = &options.new_axis {
         if model.visible_dimension(model.root(), name).is_some() {
             let message = format!("dimension {name:?} is there already: it is an axis, not a new one");
@@ -163,20 +167,20 @@ fn axes(model: &Model, options: &AggregateOptions<'_>) -> Result<Vec<Axis>> {
         }
         let scalar = model.variable_in(model.root(), name);
         let scalar = scalar.filter(|var| model.variable(*var).is_some_and(|scalar| scalar.dims.is_empty()));
-        return Ok(vec![Axis { name: name.clone(), dim: None, coordinate: scalar }]);
+        return Ok(vec![JoinAxis { name: name.clone(), dim: None, coordinate: scalar }]);
     }
     let names = if options.axes.is_empty() { vec![likely_axis(model)?] } else { options.axes.clone() };
     names.into_iter().map(|name| axis(model, &name)).collect()
 }
 
-pub(super) fn axis(model: &Model, name: &str) -> Result<Axis> {
+pub(super) fn axis(model: &Model, name: &str) -> Result<JoinAxis> {
     let by_name = || dimensions(model).find(|dim| model.dimension(*dim).is_some_and(|dim| dim.name == *name));
     let dim = if name.contains('/') { model.dimension_at(name) } else { by_name() };
     let dim = dim.ok_or_else(|| {
         Error::not_found(format!("no dimension {name:?}; --new-axis adds one to files of one step each"))
     })?;
     let name = model.dimension(dim).map(|dim| dim.name.clone()).unwrap_or_default();
-    Ok(Axis { name, dim: Some(dim), coordinate: model.coordinate_of(dim) })
+    Ok(JoinAxis { name, dim: Some(dim), coordinate: model.coordinate_of(dim) })
 }
 
 fn dimensions(model: &Model) -> impl Iterator<Item = DimId> + '_ {
@@ -212,7 +216,7 @@ pub(super) fn is_time(attributes: &Attributes) -> bool {
 
 /// Variables that the master gets whole: the coordinates of the axes with their bounds, and other coordinates along
 /// axes alone.
-fn coordinates(model: &Model, axes: &[Axis]) -> BTreeSet<VarId> {
+fn coordinates(model: &Model, axes: &[JoinAxis]) -> BTreeSet<VarId> {
     let mut found: BTreeSet<VarId> = axes.iter().filter_map(|axis| axis.coordinate).collect();
     let dims: Vec<DimId> = axes.iter().filter_map(|axis| axis.dim).collect();
     let only_axes = |var: &VarId| {
@@ -227,7 +231,7 @@ fn coordinates(model: &Model, axes: &[Axis]) -> BTreeSet<VarId> {
 }
 
 /// With a new axis: scalar coordinates, with their bounds.
-fn scalars(model: &Model, axes: &[Axis]) -> BTreeSet<VarId> {
+fn scalars(model: &Model, axes: &[JoinAxis]) -> BTreeSet<VarId> {
     let mut found: BTreeSet<VarId> = axes.iter().filter_map(|axis| axis.coordinate).collect();
     let is_scalar = |var: &VarId| model.variable(*var).is_some_and(|variable| variable.dims.is_empty());
     for var in model.variables() {
@@ -276,16 +280,16 @@ pub(super) fn named(model: &Model, var: VarId, attributes: &[&str]) -> Vec<VarId
 }
 
 /// A variable without the axis, with its values unless they are not to be compared.
-fn common(first: &Dataset, var: VarId, compare: bool) -> Result<Role> {
+fn common(first: &Dataset, var: VarId, compare: bool) -> Result<VariableRole> {
     let model = first.snapshot();
     let shape = model.shape(var);
     if shape.contains(&0) {
-        return Ok(Role::Bare);
+        return Ok(VariableRole::Bare);
     }
     if !compare {
-        return Ok(Role::Common(None));
+        return Ok(VariableRole::Common(None));
     }
-    Ok(Role::Common(Some(
+    Ok(VariableRole::Common(Some(
         first.read_values(var, &Selection::all(&shape)).map_err(|e| e.at_path(model.variable_path(var)))?,
     )))
 }

@@ -5,18 +5,18 @@ mod fragments;
 mod legacy;
 mod state;
 
-use super::each::{Steps, each};
-use super::master::{Master, MasterOptions, Stored, unpack};
+use super::each::{WorkSteps, each};
+use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
 use super::shape::{named, readable};
 use crate::create::CreateOptions;
 use crate::{Dataset, Error, Kind, LeftOut, Result, Session};
-use blocks::Blocks;
+use blocks::VariableBlocks;
 pub(super) use fragments::place;
-use fragments::{Piece, Splitter};
+use fragments::{FragmentWriter, SplitPiece};
 use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_model::{Model, TypeRef, VarId};
-use state::State;
+use state::SplitState;
 pub(super) use state::make_folder;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub struct SplitOptions<'a> {
     /// Fragments that are written at once; `None`: a few.
     pub at_once: Option<usize>,
     /// Called when a fragment is there.
-    pub steps: Option<&'a Steps<'a>>,
+    pub steps: Option<&'a WorkSteps<'a>>,
 }
 
 /// What S3netCDF4 and we take as the size of a fragment where none is given (docs/spec/cfa.md 7.3).
@@ -90,31 +90,31 @@ pub fn split(
     check_lengths(source, options)?;
     master.check_target(target, std::iter::once(source.url()), session)?;
     check_free(target, master, session)?;
-    let plan = Plan::of(source, target, options, master)?;
+    let plan = SplitPlan::of(source, target, options, master)?;
     let built = plan.master(source, target, master)?;
     built.rehearse(target, master, session)?;
-    let state = State::of(source, target, options, master, session)?;
+    let state = SplitState::of(source, target, options, master, session)?;
     let is_resumed = state.begin(&plan.names.folder, plan.names.base(), session)?;
-    let work = |_: usize, piece: &Piece| plan.splitter.put(piece, is_resumed, session);
+    let work = |_: usize, piece: &SplitPiece| plan.splitter.put(piece, is_resumed, session);
     let at_once = options.at_once.unwrap_or(4).max(1);
     let kept = each(&plan.pieces, at_once, options.steps, work)?;
     let kept = kept.into_iter().filter(|kept| *kept).count();
     built.write(target, master, session)?;
-    State::end(&plan.names.folder, session)?;
+    SplitState::end(&plan.names.folder, session)?;
     let (written, left_out) = (plan.pieces.len() - kept, source.left_out()?);
     Ok(SplitReport { written, kept, variables: plan.shapes, left_out })
 }
 
 /// What will be written where.
-struct Plan<'a> {
-    names: Names,
-    splitter: Splitter<'a>,
-    pieces: Vec<Piece>,
+struct SplitPlan<'a> {
+    names: FragmentNames,
+    splitter: FragmentWriter<'a>,
+    pieces: Vec<SplitPiece>,
     split: Vec<(VarId, Vec<Vec<u64>>)>,
     shapes: Vec<(String, Vec<u64>)>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> SplitPlan<'a> {
     fn of(
         source: &'a Dataset,
         target: &str,
@@ -123,11 +123,11 @@ impl<'a> Plan<'a> {
     ) -> Result<Self> {
         let model = source.model()?;
         let vars = split_variables(&model);
-        let names = Names::of(target, options);
-        let blocks = Blocks { model: &model, options };
+        let names = FragmentNames::of(target, options);
+        let blocks = VariableBlocks { model: &model, options };
         let mut plan = Self {
-            names: Names::of(target, options),
-            splitter: Splitter {
+            names: FragmentNames::of(target, options),
+            splitter: FragmentWriter {
                 source,
                 create: CreateOptions {
                     kind: Some(fragment_kind(target, options, master)),
@@ -155,9 +155,9 @@ impl<'a> Plan<'a> {
     }
 
     /// The master: what was not split lies in it.
-    fn master(&self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<Master> {
+    fn master(&self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<MasterPlan> {
         let model = readable(source.model()?.as_ref())?;
-        let mut master = Master { model: Model::clone(&model), ..Master::empty() };
+        let mut master = MasterPlan { model: Model::clone(&model), ..MasterPlan::empty() };
         let mut urls = self.pieces.iter().map(|piece| piece.url.as_str());
         for (var, sizes) in self.split.clone() {
             if options.convention.is_unpacked() {
@@ -174,7 +174,7 @@ impl<'a> Plan<'a> {
         }
         let split: BTreeSet<VarId> = master.aggregated.iter().map(|(var, _)| *var).collect();
         for var in model.variables().into_iter().filter(|var| !split.contains(var)) {
-            master.stored.push(Stored::Copied(var, source.clone(), var));
+            master.stored.push(StoredValues::Copied(var, source.clone(), var));
         }
         Ok(master)
     }
@@ -207,13 +207,13 @@ fn split_variables(model: &Model) -> Vec<VarId> {
     model.variables().into_iter().filter(|var| !stays.contains(var)).filter(is_split).collect()
 }
 
-/// Where fragments lie and what they are called (docs/spec/cfa.md 7.4).
-pub(super) struct Names {
+/// Where fragments lie and what they are called (`docs/spec/cfa.md` 7.4).
+pub(super) struct FragmentNames {
     pub(super) folder: String,
     base: String,
 }
 
-impl Names {
+impl FragmentNames {
     fn of(target: &str, options: &SplitOptions<'_>) -> Self {
         Self::beside(target, options.fragments.as_deref())
     }
@@ -296,7 +296,7 @@ fn check_free(target: &str, master: &MasterOptions, session: &Session) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::FragmentNames;
 
     #[test]
     fn fragments_are_called_as_s3netcdf4_calls_them() {
@@ -308,9 +308,9 @@ mod tests {
             ("/d.nca/m.nca", "/tas", &[2], "/d.nca/m/m.tas.2.nc"),
             ("/d/m", "/tas", &[2], "/d/m.fragments/m.tas.2.nc"),
         ] {
-            assert_eq!(Names::beside(target, None).of_fragment(path, place), want);
+            assert_eq!(FragmentNames::beside(target, None).of_fragment(path, place), want);
         }
-        let elsewhere = Names::beside("m.nca", Some("s3://b/x/"));
+        let elsewhere = FragmentNames::beside("m.nca", Some("s3://b/x/"));
         assert_eq!(elsewhere.of_fragment("/tas", &[0]), "s3://b/x/m.tas.0.nc");
         assert_eq!(elsewhere.of_fill("/tas", &[4, 3]), "s3://b/x/m.tas.fill-4x3.nc");
     }

@@ -1,13 +1,13 @@
 //! Units of coordinates of different files, brought to one.
 use crate::{Attribute, Attributes, Error, Result};
-use ncirrus_engine::units::{self, Conversion};
+use ncirrus_engine::units::{self, UnitConversion};
 
 /// How numbers with these attributes become numbers with those; `None` when they are the same. What has no units is in
 /// the others'.
 ///
 /// # Errors
 /// `Invalid` when the units or calendars do not fit each other.
-pub(super) fn conversion(from: &Attributes, to: &Attributes) -> Result<Option<Conversion>> {
+pub(super) fn conversion(from: &Attributes, to: &Attributes) -> Result<Option<UnitConversion>> {
     let text = |attributes: &Attributes, name: &str| attributes.find(name).and_then(Attribute::as_text);
     let (Some(from_units), Some(to_units)) = (text(from, "units"), text(to, "units")) else {
         return Ok(None);

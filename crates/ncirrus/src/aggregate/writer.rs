@@ -2,19 +2,19 @@
 mod cuts;
 mod fragment;
 
-use super::existing::Existing;
+use super::existing::ExistingFragments;
 use super::master::{MasterOptions, copy_values, unpack};
 use super::names::resolve;
 use super::relocate::single_file_kind;
 use super::shape::known;
-use super::split::{Names, place};
+use super::split::{FragmentNames, place};
 use crate::create::CreateOptions;
 use crate::{
     Attributes, CodecSpec, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, TypeRef, Values,
 };
-use cuts::{Cut, Cuts};
-use fragment::{Definition, Part};
-use ncirrus_aggregate::write::{Describer, FragmentArray, FragmentCell};
+use cuts::{BlockCuts, TouchedBlock};
+use fragment::{FragmentBox, FragmentDefinition};
+use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, Model, NodeId, VarId};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,21 +58,21 @@ pub struct AggregationWriter {
     target: String,
     options: WriterOptions,
     kind: Kind,
-    names: Names,
-    variables: Mutex<BTreeMap<String, Growing>>,
+    names: FragmentNames,
+    variables: Mutex<BTreeMap<String, GrowingVariable>>,
 }
 
 /// A variable that is written.
-struct Growing {
-    definition: Definition,
+struct GrowingVariable {
+    definition: FragmentDefinition,
     dims: Vec<DimId>,
-    cuts: Vec<Cuts>,
+    cuts: Vec<BlockCuts>,
     /// Fragments that are there, by their places.
-    cells: BTreeMap<Vec<usize>, Fragment>,
+    cells: BTreeMap<Vec<usize>, WrittenFragment>,
 }
 
 /// A fragment that is there.
-struct Fragment {
+struct WrittenFragment {
     url: String,
     /// As it is named in the master already.
     name: Option<FragmentCell>,
@@ -104,7 +104,7 @@ impl AggregationWriter {
     pub fn open(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
         let source = Dataset::open_with(target, &OpenOptions::default(), session)?;
         let model = source.model()?;
-        let mut existing = Existing::of(&source)?;
+        let mut existing = ExistingFragments::of(&source)?;
         existing.make_names_whole();
         let arrays = existing.arrays;
         let kind = single_file_kind(&source).unwrap_or(Kind::NcZarr);
@@ -129,7 +129,7 @@ impl AggregationWriter {
             target: target.to_owned(),
             options: options.clone(),
             kind,
-            names: Names::beside(target, options.fragments.as_deref()),
+            names: FragmentNames::beside(target, options.fragments.as_deref()),
             variables: Mutex::default(),
         }
     }
@@ -146,17 +146,17 @@ impl AggregationWriter {
             let shape =
                 array.sizes.iter().zip(&at).filter_map(|(sizes, at)| sizes.get(*at).copied()).collect();
             let url = resolve(&self.target, &cell.file)?.to_string();
-            cells.insert(at, Fragment { url, name: Some(cell.clone()), shape });
+            cells.insert(at, WrittenFragment { url, name: Some(cell.clone()), shape });
         }
-        let definition = Definition {
+        let definition = FragmentDefinition {
             path: path.clone(),
             ty: variable.ty,
             attributes: known(model, NodeId::Variable(var)),
             filters: Vec::new(),
         };
-        let block = |sizes: &Vec<u64>| Cuts::new(sizes.clone(), sizes.first().copied().unwrap_or(1));
+        let block = |sizes: &Vec<u64>| BlockCuts::new(sizes.clone(), sizes.first().copied().unwrap_or(1));
         let cuts = array.sizes.iter().map(block).collect();
-        self.lock().insert(path, Growing { definition, dims: variable.dims.clone(), cuts, cells });
+        self.lock().insert(path, GrowingVariable { definition, dims: variable.dims.clone(), cuts, cells });
         Ok(())
     }
 
@@ -185,10 +185,14 @@ impl AggregationWriter {
         if model.variable_at(&path).is_some() || self.lock().contains_key(&path) {
             return Err(Error::new(crate::ErrorKind::Conflict, "the name is in use").at_path(path));
         }
-        let cuts = new.blocks.iter().map(|block| Cuts::new(Vec::new(), *block)).collect();
-        let definition =
-            Definition { path: path.clone(), ty: new.ty, attributes: new.attributes, filters: new.filters };
-        self.lock().insert(path, Growing { definition, dims, cuts, cells: BTreeMap::new() });
+        let cuts = new.blocks.iter().map(|block| BlockCuts::new(Vec::new(), *block)).collect();
+        let definition = FragmentDefinition {
+            path: path.clone(),
+            ty: new.ty,
+            attributes: new.attributes,
+            filters: new.filters,
+        };
+        self.lock().insert(path, GrowingVariable { definition, dims, cuts, cells: BTreeMap::new() });
         Ok(())
     }
 
@@ -205,7 +209,13 @@ impl AggregationWriter {
         self.write_to(growing, start, count, values).map_err(|error| error.at_path(path))
     }
 
-    fn write_to(&self, growing: &mut Growing, start: &[u64], count: &[u64], values: &Values) -> Result<()> {
+    fn write_to(
+        &self,
+        growing: &mut GrowingVariable,
+        start: &[u64],
+        count: &[u64],
+        values: &Values,
+    ) -> Result<()> {
         let model = self.master.snapshot();
         let lens: Vec<DimensionLen> =
             growing.dims.iter().filter_map(|dim| model.dimension(*dim)).map(|dim| dim.len).collect();
@@ -224,19 +234,25 @@ impl AggregationWriter {
                 .map(|cuts| cuts.between(*start, start.saturating_add(*count), limit))
                 .unwrap_or_default()
         };
-        let cuts: Vec<Vec<Cut>> = start.iter().zip(count).enumerate().map(along).collect();
+        let cuts: Vec<Vec<TouchedBlock>> = start.iter().zip(count).enumerate().map(along).collect();
         let lens: Vec<usize> = cuts.iter().map(Vec::len).collect();
         for number in 0..lens.iter().product() {
-            let touched: Vec<&Cut> =
+            let touched: Vec<&TouchedBlock> =
                 cuts.iter().zip(place(number, &lens)).filter_map(|(cuts, at)| cuts.get(at)).collect();
-            let part = Part::of(&touched, start, count, values)?;
+            let part = FragmentBox::of(&touched, start, count, values)?;
             self.put(growing, &touched, &grows, &part)?;
         }
         Ok(())
     }
 
     /// Writes a part of a fragment.
-    fn put(&self, growing: &mut Growing, touched: &[&Cut], grows: &[bool], part: &Part) -> Result<()> {
+    fn put(
+        &self,
+        growing: &mut GrowingVariable,
+        touched: &[&TouchedBlock],
+        grows: &[bool],
+        part: &FragmentBox,
+    ) -> Result<()> {
         let at: Vec<usize> = touched.iter().map(|cut| cut.at).collect();
         if let Some(fragment) = growing.cells.get_mut(&at) {
             fragment::update(&fragment.url, &growing.definition, part, self.master.session())?;
@@ -244,7 +260,8 @@ impl AggregationWriter {
             return Ok(());
         }
         let url = self.names.of_fragment(&growing.definition.path, &at);
-        let home = fragment::Home { master: &self.master, kind: self.fragment_kind(), dims: &growing.dims };
+        let home =
+            fragment::FragmentHome { master: &self.master, kind: self.fragment_kind(), dims: &growing.dims };
         let starts: Vec<u64> = touched.iter().map(|cut| cut.start).collect();
         let lens: Vec<u64> = touched.iter().map(|cut| cut.len).collect();
         let grows = fragment::may_grow(grows, self.fragment_kind());
@@ -254,7 +271,7 @@ impl AggregationWriter {
             .zip(part.end())
             .zip(&grows)
             .map(|((len, end), grows)| if *grows { end } else { *len });
-        growing.cells.insert(at, Fragment { url, name: None, shape: shape.collect() });
+        growing.cells.insert(at, WrittenFragment { url, name: None, shape: shape.collect() });
         Ok(())
     }
 
@@ -287,7 +304,7 @@ impl AggregationWriter {
             if self.kind.is_classic() {
                 crate::copy::make_attributes_classic(model);
             }
-            let mut describer = Describer::new(model, form)?;
+            let mut describer = FragmentDescriber::new(model, form)?;
             for (var, dims, array) in vars {
                 describer.describe(var, dims, array)?;
             }
@@ -301,7 +318,7 @@ impl AggregationWriter {
     }
 
     /// How long unlimited dimensions are, by what was written.
-    fn lens(&self, variables: &BTreeMap<String, Growing>) -> BTreeMap<DimId, u64> {
+    fn lens(&self, variables: &BTreeMap<String, GrowingVariable>) -> BTreeMap<DimId, u64> {
         let model = self.master.snapshot();
         let mut lens: BTreeMap<DimId, u64> = BTreeMap::new();
         for growing in variables.values() {
@@ -319,7 +336,7 @@ impl AggregationWriter {
     }
 
     /// The fragments of a variable; the last ones along a dimension that grows are brought to its length.
-    fn array(&self, growing: &mut Growing, lens: &BTreeMap<DimId, u64>) -> Result<FragmentArray> {
+    fn array(&self, growing: &mut GrowingVariable, lens: &BTreeMap<DimId, u64>) -> Result<FragmentArray> {
         let model = self.master.snapshot();
         let len = |dim: &DimId| {
             lens.get(dim).copied().or_else(|| model.dimension(*dim).map(|dim| dim.len.current())).unwrap_or(0)
@@ -356,7 +373,12 @@ impl AggregationWriter {
         Ok(FragmentArray { lacking: vec![false; sizes.len()], sizes, cells })
     }
 
-    fn cell(&self, definition: &Definition, url: &str, name: Option<&FragmentCell>) -> Result<FragmentCell> {
+    fn cell(
+        &self,
+        definition: &FragmentDefinition,
+        url: &str,
+        name: Option<&FragmentCell>,
+    ) -> Result<FragmentCell> {
         if let Some(cell) = name {
             return Ok(cell.clone());
         }
@@ -366,13 +388,19 @@ impl AggregationWriter {
     }
 
     /// What stands for a fragment that was never written.
-    fn absent(&self, growing: &Growing, starts: &[u64], shape: &[u64]) -> Result<Option<FragmentCell>> {
+    fn absent(
+        &self,
+        growing: &GrowingVariable,
+        starts: &[u64],
+        shape: &[u64],
+    ) -> Result<Option<FragmentCell>> {
         let master = &self.options.master;
         if master.convention.has_gaps() && !master.compat {
             return Ok(None);
         }
         let url = self.names.of_fill(&growing.definition.path, shape);
-        let home = fragment::Home { master: &self.master, kind: self.fragment_kind(), dims: &growing.dims };
+        let home =
+            fragment::FragmentHome { master: &self.master, kind: self.fragment_kind(), dims: &growing.dims };
         match fragment::create(
             &url,
             &growing.definition,
@@ -390,15 +418,15 @@ impl AggregationWriter {
         self.options.fragment_kind.unwrap_or(if self.kind.is_classic() { self.kind } else { Kind::Nc4 })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Growing>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, GrowingVariable>> {
         self.variables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Growing {
+impl GrowingVariable {
     /// Past the last element that was written along a dimension.
     fn end(&self, dim: usize) -> u64 {
-        let end = |(at, fragment): (&Vec<usize>, &Fragment)| {
+        let end = |(at, fragment): (&Vec<usize>, &WrittenFragment)| {
             let (at, len) = (*at.get(dim)?, *fragment.shape.get(dim)?);
             Some(self.cuts.get(dim)?.start(at).saturating_add(len))
         };
@@ -406,7 +434,7 @@ impl Growing {
     }
 }
 
-impl Definition {
+impl FragmentDefinition {
     /// Defines the variable.
     fn add_to(&self, model: &mut Model, dims: &[DimId]) -> Result<VarId> {
         let (group, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));

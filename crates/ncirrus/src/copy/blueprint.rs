@@ -1,11 +1,11 @@
 //! The definitions of a copy, and which values go where.
-use super::choice::Choice;
+use super::choice::CopyChoice;
 use super::chunking::storage_by_rules;
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use crate::create::CreateOptions;
 use crate::left_out::forget_faults;
 use crate::{AxisSelection, Dataset, LeftOut, Result, Selection};
-use ncirrus_engine::Treatment;
+use ncirrus_engine::ValueTreatment;
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, NodeId, Storage, TypeRef,
@@ -13,22 +13,22 @@ use ncirrus_model::{
 };
 
 /// The definitions of a copy, and which values go where.
-pub(super) struct Blueprint {
+pub(super) struct CopyBlueprint {
     pub(super) model: Model,
-    pub(super) pairs: Vec<Pair>,
+    pub(super) pairs: Vec<CopiedVariable>,
     /// Members that the source cannot give.
     pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A variable that is copied; it has the same id in the copy, which starts as the source itself.
-pub(crate) struct Pair {
+pub(crate) struct CopiedVariable {
     pub(crate) path: String,
     pub(crate) var: VarId,
     pub(crate) selection: Selection,
-    pub(crate) treatment: Treatment,
+    pub(crate) treatment: ValueTreatment,
 }
 
-impl Blueprint {
+impl CopyBlueprint {
     /// Draws the copy's definitions.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Blueprint {
     ) -> Result<Self> {
         let whole = source.model()?;
         super::effect::check(options, &whole)?;
-        let choice = Choice::make(&whole, options, left_out)?;
+        let choice = CopyChoice::make(&whole, options, left_out)?;
         // The copy starts as the source itself, so that ids, order and everything not spoken of here stay.
         let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), left_out: Vec::new() };
         draft.cut_dimensions(&choice, options)?;
@@ -61,7 +61,7 @@ impl Blueprint {
     }
 
     /// Notes what is not copied because the source cannot give it: of what is copied at all.
-    fn leave_out(&mut self, source: &Dataset, choice: &Choice) -> Result<()> {
+    fn leave_out(&mut self, source: &Dataset, choice: &CopyChoice) -> Result<()> {
         for (node, left_out) in source.left_out_members()? {
             let is_wanted = match node {
                 NodeId::Variable(var) => choice.variables.contains(&var),
@@ -76,7 +76,7 @@ impl Blueprint {
     }
 
     /// Lengths of the dimensions of which only a part is copied, and unlimited ones that become fixed.
-    fn cut_dimensions(&mut self, choice: &Choice, options: &CopyOptions<'_>) -> Result<()> {
+    fn cut_dimensions(&mut self, choice: &CopyChoice, options: &CopyOptions<'_>) -> Result<()> {
         for group in self.model.walk() {
             let dims = self.model.group(group).map(|group| group.dims.clone()).unwrap_or_default();
             for dim in dims {
@@ -94,7 +94,7 @@ impl Blueprint {
         &mut self,
         whole: &Model,
         var: VarId,
-        choice: &Choice,
+        choice: &CopyChoice,
         options: &CopyOptions<'_>,
         create: &CreateOptions,
     ) -> Result<()> {
@@ -136,8 +136,8 @@ impl Blueprint {
             self.record(var, quantize, options.cf_quantization)?;
         }
         let selection = selection_of(whole, var, choice);
-        let treatment = Treatment { quantize, verify: options.verify };
-        self.pairs.push(Pair { path, var, selection, treatment });
+        let treatment = ValueTreatment { quantize, verify: options.verify };
+        self.pairs.push(CopiedVariable { path, var, selection, treatment });
         Ok(())
     }
 
@@ -236,7 +236,7 @@ fn fit_chunks(storage: &mut Storage, shape: &[u64], growing: &[bool]) {
     }
 }
 
-fn selection_of(model: &Model, var: VarId, choice: &Choice) -> Selection {
+fn selection_of(model: &Model, var: VarId, choice: &CopyChoice) -> Selection {
     let dims = model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
     let axes = dims.iter().zip(model.shape(var));
     let axis = |(dim, count)| {
@@ -245,7 +245,7 @@ fn selection_of(model: &Model, var: VarId, choice: &Choice) -> Selection {
     Selection::new(axes.map(axis).collect())
 }
 
-impl Pair {
+impl CopiedVariable {
     pub(super) fn element_count(&self) -> u64 {
         self.selection.element_count().unwrap_or(u64::MAX)
     }

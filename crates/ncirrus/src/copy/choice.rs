@@ -6,14 +6,14 @@ use ncirrus_model::{DimId, GroupId, Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The members that a copy takes.
-pub(super) struct Choice {
+pub(super) struct CopyChoice {
     /// Variables, in the order of the model.
     pub(super) variables: Vec<VarId>,
     /// Dimensions of which only a part is taken.
     pub(super) parts: BTreeMap<DimId, AxisSelection>,
 }
 
-impl Choice {
+impl CopyChoice {
     /// What the options choose of a model.
     ///
     /// # Errors

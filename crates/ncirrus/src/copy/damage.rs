@@ -1,25 +1,25 @@
 //! What a copy that goes on past damage notes of it.
-use ncirrus_engine::Skipped;
+use ncirrus_engine::SkippedPart;
 
 /// Notes a part that was skipped: a chunk once, and neighbours of a variable without chunks as one.
-pub(super) fn note(all: &mut Vec<Skipped>, part: Skipped) {
+pub(super) fn note(all: &mut Vec<SkippedPart>, part: SkippedPart) {
     if let Some(last) = all.last_mut().filter(|last| last.path == part.path)
         && (is_same_chunk(last, &part) || joined(last, &part))
     {
         return;
     }
-    let is_known = |other: &Skipped| other.path == part.path && is_same_chunk(other, &part);
+    let is_known = |other: &SkippedPart| other.path == part.path && is_same_chunk(other, &part);
     if !all.iter().any(is_known) {
         all.push(part);
     }
 }
 
-fn is_same_chunk(one: &Skipped, other: &Skipped) -> bool {
+fn is_same_chunk(one: &SkippedPart, other: &SkippedPart) -> bool {
     one.chunk.is_some() && one.chunk == other.chunk
 }
 
 /// Adds a box that follows along the first axis to the one before it.
-fn joined(last: &mut Skipped, part: &Skipped) -> bool {
+fn joined(last: &mut SkippedPart, part: &SkippedPart) -> bool {
     let (one, other) = (&mut last.region, &part.region);
     let (Some(((start, count), next)), Some(more)) =
         (one.start.first().zip(one.count.first_mut()).zip(other.start.first()), other.count.first())
@@ -41,10 +41,10 @@ mod tests {
     use crate::Error;
     use ncirrus_model::Region;
 
-    fn part(path: &str, chunk: Option<&[u64]>, start: u64, count: u64) -> Skipped {
+    fn part(path: &str, chunk: Option<&[u64]>, start: u64, count: u64) -> SkippedPart {
         let region = Region { start: vec![start, 0], count: vec![count, 5] };
         let error = Error::malformed("damage");
-        Skipped { path: path.to_owned(), chunk: chunk.map(<[u64]>::to_vec), region, error }
+        SkippedPart { path: path.to_owned(), chunk: chunk.map(<[u64]>::to_vec), region, error }
     }
 
     #[test]

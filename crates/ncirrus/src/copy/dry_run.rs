@@ -1,5 +1,5 @@
 //! What a copy will take, without making it.
-use super::blueprint::Blueprint;
+use super::blueprint::CopyBlueprint;
 use super::settle::settle;
 use super::{CopyOptions, drop_filters, effect, names};
 use crate::{Dataset, LeftOut, Result, Session};
@@ -33,7 +33,7 @@ pub fn plan_copy(
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
     let resolved = create.resolve(target, session.settings())?;
     check_apart(source.url(), target, resolved.shape(), &session.stores)?;
-    let Blueprint { mut model, pairs, left_out } = Blueprint::draw(source, options, &[], &create)?;
+    let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     // The format lays out the copy in memory, without data.

@@ -1,6 +1,6 @@
 //! Filters and quantization by rule, in the grammar of nccopy's `-F` and beyond (docs/spec/nczarr.md 11.11).
 use crate::{CodecSpec, Error, Result};
-use ncirrus_codec::{Element, names};
+use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{CodecSpace, Model, TypeRef, VarId};
 use serde_json::{Map, Value};
@@ -9,20 +9,20 @@ use std::path::Path;
 /// The filters that some variables get.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilterRule {
-    variables: Names,
+    variables: VariableNames,
     filters: Vec<CodecSpec>,
 }
 
 /// How values of some variables are quantized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuantizeRule {
-    variables: Names,
+    variables: VariableNames,
     quantize: Quantize,
 }
 
 /// Which variables a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Names {
+enum VariableNames {
     All,
     /// Paths or simple names.
     Of(Vec<String>),
@@ -65,7 +65,7 @@ impl FilterRule {
     }
 }
 
-impl Names {
+impl VariableNames {
     fn given(&self) -> impl Iterator<Item = &str> {
         let list = match self {
             Self::All => &[][..],
@@ -113,7 +113,7 @@ impl QuantizeRule {
         let ty = model.variable(var).map(|variable| variable.ty);
         let floating = matches!(ty, Some(TypeRef::Atomic(crate::Atomic::Float | crate::Atomic::Double)));
         match ty {
-            Some(ty) if floating || rule.variables != Names::All => {
+            Some(ty) if floating || rule.variables != VariableNames::All => {
                 let checked = rule.quantize.check(ty);
                 checked.map_err(|error| error.at_path(model.variable_path(var)))?;
                 Ok(Some(rule.quantize))
@@ -124,17 +124,22 @@ impl QuantizeRule {
 }
 
 /// The last rule for a variable: of those that name it, else of those for all.
-fn last<'a, R>(rules: &'a [R], names: impl Fn(&R) -> &Names, model: &Model, var: VarId) -> Option<&'a R> {
+fn last<'a, R>(
+    rules: &'a [R],
+    names: impl Fn(&R) -> &VariableNames,
+    model: &Model,
+    var: VarId,
+) -> Option<&'a R> {
     let named = |rule: &&R| match names(rule) {
-        Names::All => false,
-        Names::Of(list) => list.iter().any(|name| super::chunking::names(model, var, name)),
+        VariableNames::All => false,
+        VariableNames::Of(list) => list.iter().any(|name| super::chunking::names(model, var, name)),
     };
-    let general = |rule: &&R| *names(rule) == Names::All;
+    let general = |rule: &&R| *names(rule) == VariableNames::All;
     rules.iter().rev().find(named).or_else(|| rules.iter().rev().find(general))
 }
 
 /// The variables that a rule begins with, and the rest.
-fn split(text: &str) -> (Names, &str) {
+fn split(text: &str) -> (VariableNames, &str) {
     let (first, rest) = text.split_once(',').unwrap_or((text, ""));
     let only_filter = first.starts_with(['{', '[', '@'])
         || first.starts_with(|c: char| c.is_ascii_digit())
@@ -144,11 +149,11 @@ fn split(text: &str) -> (Names, &str) {
             && rest.split([',', '|']).next().is_some_and(|next| next.contains('='))
             && !is_rule_with_mode(rest));
     if only_filter {
-        return (Names::All, text);
+        return (VariableNames::All, text);
     }
     match first.trim() {
-        "*" => (Names::All, rest),
-        names => (Names::Of(names.split('|').map(|name| name.trim().to_owned()).collect()), rest),
+        "*" => (VariableNames::All, rest),
+        names => (VariableNames::Of(names.split('|').map(|name| name.trim().to_owned()).collect()), rest),
     }
 }
 
@@ -208,7 +213,7 @@ fn filter(text: &str) -> Result<CodecSpec> {
     if parts.is_empty() {
         return Ok(CodecSpec::V2(map));
     }
-    let named = names::translate(&CodecSpec::V2(map), CodecSpace::Hdf5, &Element::sized(None));
+    let named = names::translate(&CodecSpec::V2(map), CodecSpace::Hdf5, &DecodedElement::sized(None));
     match named {
         Ok(CodecSpec::Hdf5 { id, .. }) => Ok(CodecSpec::hdf5(id, &parameters(&parts)?)),
         _ => {
@@ -292,24 +297,27 @@ mod tests {
 
     #[test]
     fn a_rule_names_variables_and_filters() {
-        let names = |list: &[&str]| Names::Of(list.iter().map(|name| (*name).to_owned()).collect());
+        let names = |list: &[&str]| VariableNames::Of(list.iter().map(|name| (*name).to_owned()).collect());
         let zstd = v2(&json!({"id": "zstd", "level": 5}));
         assert_eq!(
             rule("v,zstd,level=5"),
             FilterRule { variables: names(&["v"]), filters: vec![zstd.clone()] }
         );
-        assert_eq!(rule("zstd,level=5"), FilterRule { variables: Names::All, filters: vec![zstd.clone()] });
+        assert_eq!(
+            rule("zstd,level=5"),
+            FilterRule { variables: VariableNames::All, filters: vec![zstd.clone()] }
+        );
         assert_eq!(rule("a|/g/b,307,9").variables, names(&["a", "/g/b"]));
         assert_eq!(rule("*,2|307,9").filters, [CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(307, &[9])]);
         assert_eq!(
             rule("307,9"),
-            FilterRule { variables: Names::All, filters: vec![CodecSpec::hdf5(307, &[9])] }
+            FilterRule { variables: VariableNames::All, filters: vec![CodecSpec::hdf5(307, &[9])] }
         );
         assert_eq!(rule("v,zstd,5").filters, [CodecSpec::hdf5(32015, &[5])]);
         assert_eq!(rule("shuffle|zstd,level=5").filters, [v2(&json!({"id": "shuffle"})), zstd.clone()]);
         assert_eq!(rule(r#"v,{"id": "zstd", "level": 5}"#).filters, [zstd]);
         assert_eq!(rule("v,none").filters, []);
-        assert_eq!(rule("none").variables, Names::All);
+        assert_eq!(rule("none").variables, VariableNames::All);
     }
 
     #[test]
@@ -336,10 +344,10 @@ mod tests {
     #[test]
     fn quantization_is_parsed_with_and_without_variables() {
         let rule = QuantizeRule::parse("*,bitround=9").map(|rule| (rule.variables, rule.quantize));
-        assert_eq!(rule.ok(), Some((Names::All, Quantize::BitRound(9))));
+        assert_eq!(rule.ok(), Some((VariableNames::All, Quantize::BitRound(9))));
         let rule = QuantizeRule::parse("granular=3").map(|rule| (rule.variables, rule.quantize));
-        assert_eq!(rule.ok(), Some((Names::All, Quantize::GranularBitRound(3))));
+        assert_eq!(rule.ok(), Some((VariableNames::All, Quantize::GranularBitRound(3))));
         let rule = QuantizeRule::parse("t,bitgroom=3").map(|rule| rule.variables);
-        assert_eq!(rule.ok(), Some(Names::Of(vec!["t".to_owned()])));
+        assert_eq!(rule.ok(), Some(VariableNames::Of(vec!["t".to_owned()])));
     }
 }

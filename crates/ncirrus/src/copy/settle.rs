@@ -1,10 +1,10 @@
 //! Lossy filters are applied once: a copy passes chunks through that were encoded with them, or goes without them. What
 //! readers of the copy do not have is told.
-use super::blueprint::Pair;
+use super::blueprint::CopiedVariable;
 use super::{CopyOptions, FilterRule, Filters};
 use crate::{CodecSpec, Dataset, Result, Session};
 use ncirrus_codec::names;
-use ncirrus_engine::{Writer, element_in, plan_copy};
+use ncirrus_engine::{DatasetWriter, element_in, plan_copy};
 use ncirrus_model::{CodecSpace, Model, VarId};
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 /// that readers of the copy do not have.
 pub(super) fn settle(
     source: &Dataset,
-    writer: &Writer,
-    pairs: &[Pair],
+    writer: &DatasetWriter,
+    pairs: &[CopiedVariable],
     options: &CopyOptions<'_>,
     session: &Session,
 ) -> Result<Vec<String>> {
     let whole = source.model()?;
     let mut notes = Vec::new();
     let mut fitting = Vec::new();
-    let is_kept = |pair: &Pair| {
+    let is_kept = |pair: &CopiedVariable| {
         options.filters == Filters::Keep
             && FilterRule::choose(&options.filter_rules, &whole, pair.var).is_none()
     };
@@ -48,7 +48,7 @@ pub(super) fn settle(
 }
 
 /// What is to be told of codecs in Zarr that its usual readers do not have.
-fn unread(writer: &Writer) -> Vec<String> {
+fn unread(writer: &DatasetWriter) -> Vec<String> {
     if !matches!(writer.abilities().codecs, Some(CodecSpace::V2 | CodecSpace::V3)) {
         return Vec::new();
     }
@@ -89,15 +89,15 @@ fn instead(model: &Model, var: VarId) -> Option<Vec<CodecSpec>> {
 }
 
 /// Whether the format holds the filters.
-fn is_held(writer: &Writer, model: &Model, var: VarId) -> bool {
+fn is_held(writer: &DatasetWriter, model: &Model, var: VarId) -> bool {
     model.variable(var).is_some_and(|variable| {
         variable.filters.iter().all(|filter| writer.check_filter(filter, model, variable).is_ok())
     })
 }
 
 fn replace(
-    writer: &Writer,
-    pair: &Pair,
+    writer: &DatasetWriter,
+    pair: &CopiedVariable,
     before: &Model,
     instead: Vec<CodecSpec>,
     session: &Session,

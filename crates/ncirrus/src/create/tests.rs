@@ -1,13 +1,13 @@
 //! What a configuration says of new datasets.
 use super::*;
 use crate::ErrorKind;
-use ncirrus_store::config::{Environment, Format};
+use ncirrus_store::config::{ConfigFormat, ProcessEnvironment};
 use std::path::Path;
 
-fn settings(consolidated: &str, rc: &str) -> Settings {
-    let environment = Environment::default().with("NCZARR_CONSOLIDATED", consolidated);
-    let mut settings = Settings::of_environment(environment);
-    settings.read(Format::NetCdf, rc, Path::new(".ncrc")).unwrap();
+fn settings(consolidated: &str, rc: &str) -> ConfigSettings {
+    let environment = ProcessEnvironment::default().with("NCZARR_CONSOLIDATED", consolidated);
+    let mut settings = ConfigSettings::of_environment(environment);
+    settings.read(ConfigFormat::NetCdf, rc, Path::new(".ncrc")).unwrap();
     settings
 }
 

@@ -1,9 +1,9 @@
 //! The objects of a store.
-use super::{Level, at_once, open};
+use super::{PrefixLevel, at_once, open};
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Limits, ObjectId, Want};
-use ncirrus_store::{Objects, Store};
+use ncirrus_store::{ObjectPage, Store};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::Arc;
@@ -32,24 +32,24 @@ pub struct Key {
 pub struct Keys {
     session: Session,
     url: String,
-    walk: Walk,
+    walk: KeyWalk,
 }
 
-struct Walk {
+struct KeyWalk {
     store: Arc<dyn Store>,
     root: ObjectId,
     limits: Limits,
     sizes: bool,
     found: VecDeque<Key>,
-    place: Place,
+    place: ListingPlace,
 }
 
 /// Where the listing has come to.
-enum Place {
+enum ListingPlace {
     /// The store lists whatever lies below a prefix at once.
     Flat { prefix: ObjectId, next: Option<String> },
     /// One page of each level down to the present one.
-    Levels(Vec<Level>),
+    Levels(Vec<PrefixLevel>),
 }
 
 /// Keys that are found before they are handed out.
@@ -66,8 +66,8 @@ pub fn keys(url: &str, options: &KeysOptions, session: &Session) -> Result<Keys>
     let opened = open(url, session)?;
     let (store, root) = (opened.store, opened.root);
     let limits = session.engine.limits().clone();
-    let place = Place::Levels(Vec::new());
-    let mut walk = Walk { store, root, limits, sizes: options.sizes, found: VecDeque::new(), place };
+    let place = ListingPlace::Levels(Vec::new());
+    let mut walk = KeyWalk { store, root, limits, sizes: options.sizes, found: VecDeque::new(), place };
     session.wait_for_store(url, walk.start(options.prefix.trim_matches('/')))?;
     Ok(Keys { session: session.clone(), url: url.to_owned(), walk })
 }
@@ -117,24 +117,25 @@ impl Iterator for Keys {
         if self.walk.found.is_empty()
             && let Err(error) = self.session.wait_for_store(&self.url, self.walk.find_more())
         {
-            self.walk.place = Place::Levels(Vec::new());
+            self.walk.place = ListingPlace::Levels(Vec::new());
             return Some(Err(error));
         }
         self.walk.found.pop_front().map(Ok)
     }
 }
 
-impl Walk {
+impl KeyWalk {
     async fn start(&mut self, prefix: &str) -> Result<()> {
         let below = self.root.child(prefix);
         let store = Arc::clone(&self.store);
         if let Some(first) = store.objects(&below, None) {
             let next = self.take(first.await?);
-            self.place = Place::Flat { prefix: below.clone(), next };
+            self.place = ListingPlace::Flat { prefix: below.clone(), next };
         } else {
             let first = self.store.list(&below, None).await?;
             let path = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-            self.place = Place::Levels(vec![Level::new(store.as_ref(), below.clone(), path, first)]);
+            self.place =
+                ListingPlace::Levels(vec![PrefixLevel::new(store.as_ref(), below.clone(), path, first)]);
         }
         if self.found.is_empty() {
             self.find_more().await?;
@@ -152,7 +153,7 @@ impl Walk {
     }
 
     /// Keeps what a page has, and says where the next one starts.
-    fn take(&mut self, page: Objects) -> Option<String> {
+    fn take(&mut self, page: ObjectPage) -> Option<String> {
         let from = self.root.key().len() + usize::from(!self.root.key().is_empty());
         let key = |key: &str, size: u64, is_named| {
             let key = key.get(from..).unwrap_or_default().to_owned();
@@ -166,8 +167,8 @@ impl Walk {
     /// Finds at least one object more, unless there is none.
     async fn find_more(&mut self) -> Result<()> {
         match &mut self.place {
-            Place::Flat { .. } => self.find_more_at_once().await,
-            Place::Levels(levels) => {
+            ListingPlace::Flat { .. } => self.find_more_at_once().await,
+            ListingPlace::Levels(levels) => {
                 let found = of_levels(&self.store, levels, &self.limits).await?;
                 let (store, root, sizes) = (&self.store, &self.root, self.sizes);
                 let sized = found.into_iter().map(|key| async move {
@@ -183,20 +184,24 @@ impl Walk {
     async fn find_more_at_once(&mut self) -> Result<()> {
         let store = Arc::clone(&self.store);
         while self.found.is_empty()
-            && let Place::Flat { prefix, next } = &mut self.place
+            && let ListingPlace::Flat { prefix, next } = &mut self.place
             && let Some(page) = next.take()
         {
             let prefix = prefix.clone();
             let Some(listing) = store.objects(&prefix, Some(&page)) else { break };
             let next = self.take(listing.await?);
-            self.place = Place::Flat { prefix, next };
+            self.place = ListingPlace::Flat { prefix, next };
         }
         Ok(())
     }
 }
 
 /// The keys of some more objects.
-async fn of_levels(store: &Arc<dyn Store>, levels: &mut Vec<Level>, limits: &Limits) -> Result<Vec<String>> {
+async fn of_levels(
+    store: &Arc<dyn Store>,
+    levels: &mut Vec<PrefixLevel>,
+    limits: &Limits,
+) -> Result<Vec<String>> {
     let mut found = Vec::new();
     while found.len() < BATCH
         && let Some(level) = levels.last_mut()
@@ -212,7 +217,7 @@ async fn of_levels(store: &Arc<dyn Store>, levels: &mut Vec<Level>, limits: &Lim
                     );
                 }
                 let first = store.list(&prefix, None).await?;
-                let below = Level::new(store.as_ref(), prefix, path, first);
+                let below = PrefixLevel::new(store.as_ref(), prefix, path, first);
                 // A link to what it lies in would lead on for ever.
                 if below.mark.is_none() || levels.iter().all(|level| level.mark != below.mark) {
                     levels.push(below);

@@ -1,13 +1,13 @@
 //! What lies at a place, told from names and first bytes.
 use crate::Result;
-use ncirrus_layout::{Entry, Limits, ObjectId, Want};
+use ncirrus_layout::{Limits, ListEntry, ObjectId, Want};
 use ncirrus_store::Store;
 use std::fmt;
 use std::sync::Arc;
 
 /// What lies at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum PlaceKind {
     /// A netCDF-3 file of any version.
     NetCdf3,
     /// A netCDF-4 or other HDF5 file.
@@ -30,7 +30,7 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl PlaceKind {
     /// The kind in words.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for PlaceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -89,16 +89,16 @@ pub(super) fn is_other(name: &str) -> bool {
 }
 
 /// The kind of a prefix by the names directly below it, which begin with `.` or are `zarr.json` where they matter.
-pub(super) fn of_prefix(names: &[Entry]) -> Kind {
+pub(super) fn of_prefix(names: &[ListEntry]) -> PlaceKind {
     let has = |wanted: &[&str]| names.iter().any(|entry| !entry.is_prefix && wanted.contains(&&*entry.name));
     if has(&["zarr.json"]) {
-        Kind::Zarr3
+        PlaceKind::Zarr3
     } else if has(&[".nczarr", ".zdataset"]) {
-        Kind::NcZarr
+        PlaceKind::NcZarr
     } else if has(&[".zgroup", ".zarray", ".zmetadata", ".zattrs"]) {
-        Kind::Zarr2
+        PlaceKind::Zarr2
     } else {
-        Kind::Prefix
+        PlaceKind::Prefix
     }
 }
 
@@ -107,30 +107,30 @@ pub(super) async fn of_object(
     store: &Arc<dyn Store>,
     object: &ObjectId,
     limits: &Limits,
-) -> Result<Option<(Kind, u64)>> {
+) -> Result<Option<(PlaceKind, u64)>> {
     let want = Want::Range(0..if is_other(object.name()) { 0 } else { FIRST_READ });
     let Some(head) = store.get(object, &want).await? else { return Ok(None) };
     let bytes = head.bytes.as_ref();
     let at = |offset: usize, magic: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic));
     let kind = match bytes {
-        [b'C', b'D', b'F', 1 | 2 | 5, ..] => Kind::NetCdf3,
-        _ if SIGNATURES.iter().any(|offset| at(*offset, HDF5)) => Kind::Hdf5,
+        [b'C', b'D', b'F', 1 | 2 | 5, ..] => PlaceKind::NetCdf3,
+        _ if SIGNATURES.iter().any(|offset| at(*offset, HDF5)) => PlaceKind::Hdf5,
         _ if ZIP.iter().any(|magic| at(0, magic)) => of_zip(store, object, limits).await,
-        _ => Kind::Object,
+        _ => PlaceKind::Object,
     };
     Ok(Some((kind, head.size)))
 }
 
 /// The kind of a zip file; a damaged one is no dataset.
 #[cfg(feature = "zip")]
-async fn of_zip(store: &Arc<dyn Store>, object: &ObjectId, limits: &Limits) -> Kind {
+async fn of_zip(store: &Arc<dyn Store>, object: &ObjectId, limits: &Limits) -> PlaceKind {
     let zip = ncirrus_store::ZipStore::open(Arc::clone(store), object.clone(), limits).await;
-    let Ok(zip) = zip else { return Kind::Object };
+    let Ok(zip) = zip else { return PlaceKind::Object };
     let listing = zip.list(&zip.root(), None).await;
-    listing.map_or(Kind::Object, |listing| of_prefix(&listing.entries).zipped())
+    listing.map_or(PlaceKind::Object, |listing| of_prefix(&listing.entries).zipped())
 }
 
 #[cfg(not(feature = "zip"))]
-async fn of_zip(_: &Arc<dyn Store>, _: &ObjectId, _: &Limits) -> Kind {
-    Kind::Object
+async fn of_zip(_: &Arc<dyn Store>, _: &ObjectId, _: &Limits) -> PlaceKind {
+    PlaceKind::Object
 }

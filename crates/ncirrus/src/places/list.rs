@@ -1,9 +1,9 @@
 //! The datasets below a prefix.
-use super::kind::{Kind, is_other, of_object, of_prefix};
-use super::{Level, Mark, at_once, open};
+use super::kind::{PlaceKind, is_other, of_object, of_prefix};
+use super::{PrefixLevel, PrefixMark, at_once, open};
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, iter};
-use ncirrus_layout::{Entry, ErrorKind, Limits, Listing, ObjectId};
+use ncirrus_layout::{ErrorKind, Limits, ListEntry, Listing, ObjectId};
 use ncirrus_store::Store;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub struct ListOptions {
 
 /// What lies at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundDataset {
     /// Path from the prefix that was listed; empty for the dataset that lies there itself.
     pub path: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: PlaceKind,
     /// Bytes, of an object.
     pub size: Option<u64>,
 }
@@ -34,24 +34,24 @@ pub struct Found {
 pub struct Places {
     session: Session,
     url: String,
-    walk: Walk,
+    walk: PlaceWalk,
 }
 
 /// Where a search has come to.
-struct Walk {
+struct PlaceWalk {
     store: Arc<dyn Store>,
     options: ListOptions,
     limits: Limits,
     /// What lies at the address itself.
-    first: Option<Found>,
-    levels: Vec<(Level, VecDeque<Result<Seen>>)>,
+    first: Option<FoundDataset>,
+    levels: Vec<(PrefixLevel, VecDeque<Result<SeenPlace>>)>,
     /// What was looked into: links may lead there again.
-    known: HashSet<Mark>,
+    known: HashSet<PrefixMark>,
 }
 
 /// What was seen at a place; the names below a prefix were listed to tell what it is.
-struct Seen {
-    found: Found,
+struct SeenPlace {
+    found: FoundDataset,
     below: Option<(ObjectId, Listing)>,
 }
 
@@ -62,8 +62,14 @@ struct Seen {
 pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Places> {
     let opened = open(url, session)?;
     let (limits, options) = (session.engine.limits().clone(), *options);
-    let mut walk =
-        Walk { store: opened.store, options, limits, first: None, levels: Vec::new(), known: HashSet::new() };
+    let mut walk = PlaceWalk {
+        store: opened.store,
+        options,
+        limits,
+        first: None,
+        levels: Vec::new(),
+        known: HashSet::new(),
+    };
     session.wait_for_store(url, walk.start(opened.root))?;
     Ok(Places { session: session.clone(), url: url.to_owned(), walk })
 }
@@ -76,26 +82,26 @@ impl Places {
 }
 
 impl Iterator for Places {
-    type Item = Result<Found>;
+    type Item = Result<FoundDataset>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.session.wait_for_store(&self.url, self.walk.next()).transpose()
     }
 }
 
-impl Walk {
+impl PlaceWalk {
     /// Looks at the address itself: a dataset is all there is, a prefix is looked into.
     async fn start(&mut self, root: ObjectId) -> Result<()> {
         let lists = self.store.facts().lists;
         let listing = if lists { self.store.list(&root, None).await? } else { Listing::default() };
         let path = String::new();
         match of_prefix(&listing.entries) {
-            Kind::Prefix if !listing.entries.is_empty() => {
-                self.push(Level::new(self.store.as_ref(), root, path, listing));
+            PlaceKind::Prefix if !listing.entries.is_empty() => {
+                self.push(PrefixLevel::new(self.store.as_ref(), root, path, listing));
             }
-            Kind::Prefix => match of_object(&self.store, &root, &self.limits).await? {
+            PlaceKind::Prefix => match of_object(&self.store, &root, &self.limits).await? {
                 Some((kind, size)) if kind.is_dataset() || self.options.all => {
-                    self.first = Some(Found { path, kind, size: Some(size) });
+                    self.first = Some(FoundDataset { path, kind, size: Some(size) });
                 }
                 // Whoever does not list says so.
                 _ if !lists => _ = self.store.list(&root, None).await?,
@@ -104,18 +110,18 @@ impl Walk {
                 }
                 _ => {}
             },
-            kind => self.first = Some(Found { path, kind, size: None }),
+            kind => self.first = Some(FoundDataset { path, kind, size: None }),
         }
         Ok(())
     }
 
-    async fn next(&mut self) -> Result<Option<Found>> {
+    async fn next(&mut self) -> Result<Option<FoundDataset>> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
         }
         while let Some((level, ready)) = self.levels.last_mut() {
             if let Some(seen) = ready.pop_front() {
-                let Seen { found, below } = seen?;
+                let SeenPlace { found, below } = seen?;
                 if let Some((prefix, listing)) = below.filter(|_| self.options.recursive) {
                     self.descend(&found, prefix, listing)?;
                 }
@@ -127,8 +133,9 @@ impl Walk {
             let at_once = at_once(self.store.as_ref());
             // What would not be told of need not be asked for.
             let all = self.options.all;
-            let may_be_told = |entry: &Entry| all || entry.is_prefix || !is_other(&entry.name);
-            let some: Vec<Entry> = level.entries.by_ref().filter(may_be_told).take(TURNS * at_once).collect();
+            let may_be_told = |entry: &ListEntry| all || entry.is_prefix || !is_other(&entry.name);
+            let some: Vec<ListEntry> =
+                level.entries.by_ref().filter(may_be_told).take(TURNS * at_once).collect();
             if !some.is_empty() {
                 let seen = some.into_iter().map(|entry| look(&self.store, level, entry, &self.limits));
                 *ready = iter(seen).buffered(at_once).collect().await;
@@ -140,19 +147,19 @@ impl Walk {
     }
 
     /// Looks into a level, unless that was done by another name.
-    fn push(&mut self, level: Level) {
+    fn push(&mut self, level: PrefixLevel) {
         if level.mark.is_none_or(|mark| self.known.insert(mark)) {
             self.levels.push((level, VecDeque::new()));
         }
     }
 
-    fn descend(&mut self, found: &Found, prefix: ObjectId, listing: Listing) -> Result<()> {
+    fn descend(&mut self, found: &FoundDataset, prefix: ObjectId, listing: Listing) -> Result<()> {
         if self.levels.len() >= self.limits.depth as usize {
             let depth = self.levels.len();
             return Err(Error::limit(format!("more than {depth} levels of prefixes")).at_object(prefix));
         }
         let path = format!("{}/", found.path);
-        self.push(Level::new(self.store.as_ref(), prefix, path, listing));
+        self.push(PrefixLevel::new(self.store.as_ref(), prefix, path, listing));
         Ok(())
     }
 }
@@ -161,14 +168,19 @@ impl Walk {
 const TURNS: usize = 4;
 
 /// Looks at one place of a level.
-async fn look(store: &Arc<dyn Store>, level: &Level, entry: Entry, limits: &Limits) -> Result<Seen> {
+async fn look(
+    store: &Arc<dyn Store>,
+    level: &PrefixLevel,
+    entry: ListEntry,
+    limits: &Limits,
+) -> Result<SeenPlace> {
     let place = level.prefix.child(&entry.name);
     let path = format!("{}{}", level.path, entry.name);
     if entry.is_prefix {
         let listing = store.list(&place, None).await?;
         let kind = of_prefix(&listing.entries);
-        let below = (kind == Kind::Prefix).then_some((place, listing));
-        return Ok(Seen { found: Found { path, kind, size: None }, below });
+        let below = (kind == PlaceKind::Prefix).then_some((place, listing));
+        return Ok(SeenPlace { found: FoundDataset { path, kind, size: None }, below });
     }
     let seen = match of_object(store, &place, limits).await {
         // Pipes and devices are no objects of any use.
@@ -176,6 +188,6 @@ async fn look(store: &Arc<dyn Store>, level: &Level, entry: Entry, limits: &Limi
         seen => seen?,
     };
     // It may have been removed meanwhile.
-    let (kind, size) = seen.map_or((Kind::Object, None), |(kind, size)| (kind, Some(size)));
-    Ok(Seen { found: Found { path, kind, size }, below: None })
+    let (kind, size) = seen.map_or((PlaceKind::Object, None), |(kind, size)| (kind, Some(size)));
+    Ok(SeenPlace { found: FoundDataset { path, kind, size }, below: None })
 }

@@ -8,7 +8,7 @@ const LEAST: u64 = 256 << 10;
 const WHOLE: u64 = 256 << 20;
 
 /// An array at fixed strides, and the lengths that it has along the axis of concatenation.
-pub(super) struct Strided<'a> {
+pub(super) struct StridedArray<'a> {
     pub(super) shape: &'a [u64],
     pub(super) strides: &'a [u64],
     pub(super) element: u64,
@@ -17,8 +17,8 @@ pub(super) struct Strided<'a> {
 }
 
 /// The chunk shape, of which a chunk is never cut by the end of the array; `None` when elements do not follow each other.
-pub(super) fn chunk_shape(array: &Strided<'_>) -> Option<Vec<u64>> {
-    let Strided { shape, strides, element, axis } = array;
+pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
+    let StridedArray { shape, strides, element, axis } = array;
     let rank = shape.len();
     if rank == 0 {
         return Some(Vec::new());
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn chunk(shape: &[u64], strides: &[u64], axis: Option<(usize, &[u64])>) -> Option<Vec<u64>> {
-        chunk_shape(&Strided { shape, strides, element: 4, axis })
+        chunk_shape(&StridedArray { shape, strides, element: 4, axis })
     }
 
     #[test]

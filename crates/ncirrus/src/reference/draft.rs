@@ -1,30 +1,30 @@
 //! What is referred to: the variables of one or several files, and how they follow each other.
-use super::cut::{self, Strided};
+use super::cut::{self, StridedArray};
 use super::existing::existing;
-use super::{Input, ReferenceOptions};
+use super::{ReferenceInput, ReferenceOptions};
 use crate::{
     Attribute, AttributeState, Attributes, Endianness, Error, LeftOut, Model, Result, Session, Storage,
     TypeRef, Values,
 };
-use ncirrus_codec::{Element, names};
+use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::StoredChunk;
-use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Layout, Source, StoredType};
+use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Layout, Source, StoredType};
 use ncirrus_model::{CodecSpace, DimId, DimensionLen, FillValue, GroupId, Selection, VarId, Variable};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What is referred to.
-pub(super) struct Draft {
+pub(super) struct ReferenceDraft {
     /// The joint definitions: storage and filters as chunks have them.
     pub(super) model: Model,
-    pub(super) variables: Vec<Joint>,
+    pub(super) variables: Vec<JointVariable>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A variable of the joint dataset.
-pub(super) struct Joint {
+pub(super) struct JointVariable {
     pub(super) path: String,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<VariablePart>,
     /// Which axis they follow each other along.
     pub(super) axis: Option<usize>,
     /// The chunk shape; `None` when values must be put into the file.
@@ -34,7 +34,7 @@ pub(super) struct Joint {
 }
 
 /// A variable of one file.
-pub(super) struct Part {
+pub(super) struct VariablePart {
     /// Number of the file.
     pub(super) input: usize,
     pub(super) var: VarId,
@@ -46,7 +46,7 @@ pub(super) struct Part {
     pub(super) start: u64,
 }
 
-impl Part {
+impl VariablePart {
     /// Whether all of it is known to have been written.
     fn is_complete(&self) -> bool {
         match &self.source.layout {
@@ -60,18 +60,27 @@ impl Part {
     }
 }
 
-impl Draft {
+impl ReferenceDraft {
     /// Looks at the definitions of all files.
     ///
     /// # Errors
     /// `Invalid` naming the file that does not fit the others.
-    pub(super) fn draw(inputs: &[Input], options: &ReferenceOptions, session: &Session) -> Result<Self> {
+    pub(super) fn draw(
+        inputs: &[ReferenceInput],
+        options: &ReferenceOptions,
+        session: &Session,
+    ) -> Result<Self> {
         let models = inputs.iter().map(|input| input.dataset.model()).collect::<Result<Vec<_>>>()?;
         let first = models.first().ok_or_else(|| Error::invalid("no files to refer to"))?;
         let left_out = inputs.first().map_or(Ok(Vec::new()), |input| input.dataset.left_out())?;
         let mut draft = Self { model: Model::new(), variables: Vec::new(), left_out };
-        let mut drawing =
-            Drawing { inputs, session, models: &models, axis: options.axis.as_deref(), dims: HashMap::new() };
+        let mut drawing = DraftInProgress {
+            inputs,
+            session,
+            models: &models,
+            axis: options.axis.as_deref(),
+            dims: HashMap::new(),
+        };
         let mut groups = HashMap::from([(first.root(), draft.model.root())]);
         let mut found = false;
         for group in first.walk() {
@@ -99,8 +108,8 @@ impl Draft {
     }
 }
 
-struct Drawing<'a> {
-    inputs: &'a [Input],
+struct DraftInProgress<'a> {
+    inputs: &'a [ReferenceInput],
     session: &'a Session,
     models: &'a [Arc<Model>],
     axis: Option<&'a str>,
@@ -108,7 +117,7 @@ struct Drawing<'a> {
     dims: HashMap<DimId, DimId>,
 }
 
-impl Drawing<'_> {
+impl DraftInProgress<'_> {
     fn url(&self, input: usize) -> &str {
         self.inputs.get(input).map_or("", |input| input.dataset.url())
     }
@@ -130,7 +139,7 @@ impl Drawing<'_> {
     }
 
     /// Attributes and dimensions of a group; whether the axis is among them.
-    fn group(&mut self, draft: &mut Draft, first: &Model, id: GroupId, to: GroupId) -> Result<bool> {
+    fn group(&mut self, draft: &mut ReferenceDraft, first: &Model, id: GroupId, to: GroupId) -> Result<bool> {
         let Some(group) = first.group(id) else { return Ok(false) };
         let path = first.group_path(id);
         let attributes = plain_attributes(&group.attributes, &path, &mut draft.left_out);
@@ -170,7 +179,7 @@ impl Drawing<'_> {
         Ok(found)
     }
 
-    fn variable(&mut self, draft: &mut Draft, first: &Model, id: VarId, to: GroupId) -> Result<()> {
+    fn variable(&mut self, draft: &mut ReferenceDraft, first: &Model, id: VarId, to: GroupId) -> Result<()> {
         let (Some(variable), path) = (first.variable(id), first.variable_path(id)) else { return Ok(()) };
         let out = |reason: String| LeftOut { path: path.clone(), reason };
         // It is among what the dataset itself leaves out.
@@ -214,12 +223,12 @@ impl Drawing<'_> {
         joint.storage =
             chunk.clone().filter(|chunk| !chunk.is_empty()).map_or(Storage::Default, Storage::Chunked);
         draft.model.insert_variable(to, joint)?;
-        draft.variables.push(Joint { path, parts, axis, chunk, reason });
+        draft.variables.push(JointVariable { path, parts, axis, chunk, reason });
         Ok(())
     }
 
     /// What is read where chunks were never written, in whichever file; `None` where all were.
-    fn fill_of(&self, parts: &[Part]) -> std::result::Result<Option<Values>, String> {
+    fn fill_of(&self, parts: &[VariablePart]) -> std::result::Result<Option<Values>, String> {
         let mut incomplete = parts.iter().filter(|part| !part.is_complete());
         let Some(first) = incomplete.next() else { return Ok(None) };
         let fill = &first.source.fill;
@@ -232,8 +241,8 @@ impl Drawing<'_> {
     }
 
     /// The variable in all files that have a part of it.
-    fn parts(&self, path: &str, of: &Variable, axis: Option<usize>) -> Result<Vec<Part>> {
-        let (mut parts, mut start) = (Vec::<Part>::new(), 0u64);
+    fn parts(&self, path: &str, of: &Variable, axis: Option<usize>) -> Result<Vec<VariablePart>> {
+        let (mut parts, mut start) = (Vec::<VariablePart>::new(), 0u64);
         let count = if axis.is_some() { self.inputs.len() } else { 1 };
         for (input, model) in self.models.iter().enumerate().take(count) {
             let odd = |what: &str| Error::invalid(format!("{path}: {what}")).at_object(self.url(input));
@@ -262,7 +271,7 @@ impl Drawing<'_> {
             let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
             let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
             let along = axis.and_then(|axis| shape.get(axis).copied()).unwrap_or(0);
-            parts.push(Part { input, var, shape, source, chunks, start });
+            parts.push(VariablePart { input, var, shape, source, chunks, start });
             start = start.checked_add(along).ok_or_else(|| odd("too long"))?;
         }
         Ok(parts)
@@ -286,7 +295,7 @@ fn same(one: Option<&Attribute>, other: Option<&Attribute>) -> bool {
 
 /// The chunk shape that all parts have, or why they have none.
 fn chunk_of(
-    parts: &[Part],
+    parts: &[VariablePart],
     axis: Option<usize>,
     url: impl Fn(usize) -> String,
 ) -> std::result::Result<Vec<u64>, String> {
@@ -300,9 +309,9 @@ fn chunk_of(
     let lens: Vec<u64> = parts.iter().filter_map(|part| part.shape.get(axis?).copied()).collect();
     let element = first.source.stored.byte_len().ok_or("elements of no fixed size")?;
     match &first.source.layout {
-        Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: Edge::Full, codecs, .. } => {
+        Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: EdgeChunks::Full, codecs, .. } => {
             for (number, part) in parts.iter().enumerate() {
-                let same = matches!(&part.source.layout, Layout::Grid { grid: ChunkGrid::Regular(other), edge: Edge::Full, codecs: theirs, .. } if other == chunk && theirs == codecs);
+                let same = matches!(&part.source.layout, Layout::Grid { grid: ChunkGrid::Regular(other), edge: EdgeChunks::Full, codecs: theirs, .. } if other == chunk && theirs == codecs);
                 if !same {
                     return Err(format!("{} has other chunks or filters", url(part.input)));
                 }
@@ -318,7 +327,7 @@ fn chunk_of(
             Ok(chunk.clone())
         }
         Layout::Affine { strides, .. } => {
-            let is_same = |part: &&Part| !matches!(&part.source.layout, Layout::Affine { .. });
+            let is_same = |part: &&VariablePart| !matches!(&part.source.layout, Layout::Affine { .. });
             if let Some(odd) = parts.iter().find(is_same) {
                 return Err(format!("{} has it in chunks", url(odd.input)));
             }
@@ -328,7 +337,7 @@ fn chunk_of(
                 _ => None,
             });
             let axis = axis.map(|axis| (axis, lens.as_slice()));
-            let array = Strided { shape: &first.shape, strides: gaps.unwrap_or(strides), element, axis };
+            let array = StridedArray { shape: &first.shape, strides: gaps.unwrap_or(strides), element, axis };
             cut::chunk_shape(&array).ok_or_else(|| "elements do not follow each other".to_owned())
         }
         _ => Err("it does not lie in chunks that Zarr knows".to_owned()),
@@ -341,7 +350,7 @@ fn codecs_of(source: &Source) -> std::result::Result<Vec<crate::CodecSpec>, Stri
     let byte_len = source.stored.byte_len().and_then(|len| usize::try_from(len).ok());
     let translated = codecs.iter().map(|codec| {
         let name = codec.identifier();
-        let found = names::translate(codec, CodecSpace::V2, &Element::sized(byte_len));
+        let found = names::translate(codec, CodecSpace::V2, &DecodedElement::sized(byte_len));
         let found = found.map_err(|error| format!("filter {name}: {error}"))?;
         match &found {
             crate::CodecSpec::V2(map) => match map.get("id").and_then(|id| id.as_str()) {

@@ -1,5 +1,5 @@
 //! Which chunks that are objects of their own are there: Zarr's index knows their names only.
-use super::Input;
+use super::ReferenceInput;
 use crate::{Result, Session};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use ncirrus_engine::StoredChunk;
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// # Errors
 /// What the store fails with.
 pub(super) fn existing(
-    input: &Input,
+    input: &ReferenceInput,
     mut chunks: Vec<StoredChunk>,
     session: &Session,
 ) -> Result<Vec<StoredChunk>> {

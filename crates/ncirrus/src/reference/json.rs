@@ -1,14 +1,14 @@
 //! The file itself.
-use super::draft::Joint;
+use super::draft::JointVariable;
 use super::pieces::pieces;
-use super::{Input, ReferenceOptions};
+use super::{ReferenceInput, ReferenceOptions};
 use crate::{Error, Result, Session};
 use ncirrus_layout::{Location, ObjectId, Want, base64};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What the keys of a reference file are.
-pub(super) struct References {
+pub(super) struct ReferenceKeys {
     refs: BTreeMap<String, Value>,
     /// Chunks that are referred to.
     pub(super) referred: u64,
@@ -16,7 +16,7 @@ pub(super) struct References {
     pub(super) inline: u64,
 }
 
-impl References {
+impl ReferenceKeys {
     /// References beside objects that are in the file.
     pub(super) fn new(objects: BTreeMap<String, Vec<u8>>) -> Self {
         let refs = objects.into_iter().map(|(key, body)| (key, text(&body)));
@@ -29,8 +29,8 @@ impl References {
     /// `Unsupported` for chunks that have no place of their own; what reading small ones fails with.
     pub(super) fn take(
         &mut self,
-        variable: &Joint,
-        inputs: &[Input],
+        variable: &JointVariable,
+        inputs: &[ReferenceInput],
         options: &ReferenceOptions,
         session: &Session,
     ) -> Result<()> {
@@ -49,7 +49,7 @@ impl References {
 
     fn reference(
         &mut self,
-        input: &Input,
+        input: &ReferenceInput,
         place: Location,
         options: &ReferenceOptions,
         session: &Session,
@@ -87,7 +87,7 @@ impl References {
     }
 }
 
-impl Input {
+impl ReferenceInput {
     /// The name of an object of the dataset.
     fn name_of(&self, object: &ObjectId) -> Result<String> {
         let root = self.dataset.reader()?.root();

@@ -1,16 +1,16 @@
 //! Where the chunks of a variable lie in its files.
-use super::draft::{Joint, Part};
+use super::draft::{JointVariable, VariablePart};
 use crate::{Error, Result};
 use ncirrus_layout::{Extent, Layout, Location};
 
 /// A chunk of the joint array, and where it lies.
-pub(super) type Piece = (Vec<u64>, Location);
+pub(super) type JointChunk = (Vec<u64>, Location);
 
 /// The chunks of one file, by their numbers in the joint array.
 ///
 /// # Errors
 /// `Unsupported` for a chunk of which a part was never written.
-pub(super) fn pieces(joint: &Joint, part: &Part, chunk: &[u64]) -> Result<Vec<Piece>> {
+pub(super) fn pieces(joint: &JointVariable, part: &VariablePart, chunk: &[u64]) -> Result<Vec<JointChunk>> {
     let offset = |axis: usize| match joint.axis {
         Some(along) if along == axis => chunk.get(axis).map_or(0, |len| part.start / (*len).max(1)),
         _ => 0,
@@ -35,11 +35,11 @@ fn moved(cell: Vec<u64>, offset: &impl Fn(usize) -> u64) -> Vec<u64> {
 
 /// The chunks of an array at fixed strides, which they divide.
 fn affine(
-    part: &Part,
+    part: &VariablePart,
     chunk: &[u64],
     (extents, base, strides): (&[Extent], u64, &[u64]),
     len: u64,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<JointChunk>> {
     let counts: Vec<u64> = part.shape.iter().zip(chunk).map(|(len, chunk)| len / (*chunk).max(1)).collect();
     let all = counts.iter().fold(1, |all: u64, count| all.saturating_mul(*count));
     let mut found = Vec::new();

@@ -1,32 +1,32 @@
 //! The Zarr dataset without the chunks that lie elsewhere: metadata, and values that are put into the file. It is made
 //! in memory as any other is, and read again to see that its chunks are what the files hold.
-use super::draft::{Draft, Joint};
-use super::{Input, ReferenceOptions};
+use super::draft::{JointVariable, ReferenceDraft};
+use super::{ReferenceInput, ReferenceOptions};
 use crate::{CodecSpec, Error, LeftOut, Result, Selection, Session};
-use ncirrus_codec::{ChunkInfo, Element, names};
-use ncirrus_engine::{Dataset, Writer};
-use ncirrus_layout::{ChunkGrid, Edge, Layout, ObjectId, OpenOptions, Source, StoredType, Want};
+use ncirrus_codec::{ChunkInfo, DecodedElement, names};
+use ncirrus_engine::{Dataset, DatasetWriter};
+use ncirrus_layout::{ChunkGrid, EdgeChunks, Layout, ObjectId, OpenOptions, Source, StoredType, Want};
 use ncirrus_store::{LocalStore, MemoryStore};
 use ncirrus_zarr::{Dialect, ZarrWriter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The Zarr dataset without the chunks that lie elsewhere.
-pub(super) struct Skeleton {
+pub(super) struct ZarrSkeleton {
     /// Its objects.
     pub(super) keys: BTreeMap<String, Vec<u8>>,
     /// How many of them are chunks.
     pub(super) inline: u64,
 }
 
-impl Skeleton {
+impl ZarrSkeleton {
     /// Makes it; variables whose chunks are not what Zarr would have are marked.
     ///
     /// # Errors
     /// `Unsupported` naming the member that Zarr cannot hold; `Invalid` when files do not fit together.
     pub(super) fn build(
-        draft: &mut Draft,
-        inputs: &[Input],
+        draft: &mut ReferenceDraft,
+        inputs: &[ReferenceInput],
         options: &ReferenceOptions,
         session: &Session,
     ) -> Result<Self> {
@@ -63,11 +63,12 @@ impl Skeleton {
 }
 
 /// Whether the chunks of the files are those of the dataset, else why not.
-async fn check(variable: &Joint, dataset: &Dataset) -> std::result::Result<(), String> {
+async fn check(variable: &JointVariable, dataset: &Dataset) -> std::result::Result<(), String> {
     let Some(chunk) = &variable.chunk else { return Err(variable.reason.clone()) };
     let there = dataset.model().variable_at(&variable.path).ok_or("Zarr cannot hold it")?;
     let there = dataset.source(there).await.map_err(|error| error.to_string())?;
-    let Layout::Grid { grid: ChunkGrid::Regular(shape), edge: Edge::Full, codecs, .. } = &there.layout else {
+    let Layout::Grid { grid: ChunkGrid::Regular(shape), edge: EdgeChunks::Full, codecs, .. } = &there.layout
+    else {
         return Err("Zarr would not cut it into chunks".to_owned());
     };
     if shape != chunk {
@@ -80,7 +81,7 @@ async fn check(variable: &Joint, dataset: &Dataset) -> std::result::Result<(), S
             _ => &none,
         };
         let byte_len = source.stored.byte_len().and_then(|len| usize::try_from(len).ok());
-        let info = ChunkInfo { shape: chunk.clone(), element: Element::sized(byte_len) };
+        let info = ChunkInfo { shape: chunk.clone(), element: DecodedElement::sized(byte_len) };
         let (theirs, ours) = (without_sums(theirs), without_sums(codecs));
         same_elements(&source.stored, &there.stored) && names::make_same_bytes(&theirs, &ours, &info)
     };
@@ -111,9 +112,9 @@ fn same_elements(one: &StoredType, other: &StoredType) -> bool {
 
 /// Puts the values of small variables without references into the dataset, and takes the large ones out.
 fn put_values(
-    draft: &mut Draft,
-    writer: &Writer,
-    inputs: &[Input],
+    draft: &mut ReferenceDraft,
+    writer: &DatasetWriter,
+    inputs: &[ReferenceInput],
     options: &ReferenceOptions,
     session: &Session,
 ) -> Result<()> {

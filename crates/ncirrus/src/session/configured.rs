@@ -3,19 +3,19 @@ use super::{Session, SessionBuilder};
 use crate::{Error, Result};
 use ncirrus_layout::Want;
 #[cfg(feature = "plugins")]
-use ncirrus_store::config::Origin;
-use ncirrus_store::config::{Key, Settings};
+use ncirrus_store::config::ValueOrigin;
+use ncirrus_store::config::{ConfigKey, ConfigSettings};
 use ncirrus_store::{StoreOptions, Url};
 use std::sync::Arc;
 
 /// The configuration, or why there is none.
 #[derive(Default)]
-pub(super) struct Configured {
-    settings: Option<Arc<Settings>>,
+pub(super) struct SessionConfig {
+    settings: Option<Arc<ConfigSettings>>,
     error: Option<Error>,
 }
 
-impl Configured {
+impl SessionConfig {
     /// The options with the configuration, unless the program gave them one of its own.
     pub(super) fn put_into(self, stores: &mut StoreOptions) -> Result<()> {
         if let Some(error) = self.error {
@@ -31,81 +31,81 @@ impl Configured {
 impl SessionBuilder {
     /// Starts from what the environment and the files of the user say.
     pub(super) fn configured(self) -> Self {
-        match Settings::of_process() {
+        match ConfigSettings::of_process() {
             Ok(settings) => self.settings(settings),
-            Err(error) => Self { configured: Configured { settings: None, error: Some(error) }, ..self },
+            Err(error) => Self { configured: SessionConfig { settings: None, error: Some(error) }, ..self },
         }
     }
 
     /// Starts from this configuration instead of the one of the environment and the user's files. What was chosen before
     /// and stands in it, too, is as it says; what is chosen later goes first.
     #[must_use]
-    pub fn settings(mut self, settings: Settings) -> Self {
+    pub fn settings(mut self, settings: ConfigSettings) -> Self {
         let count = |key| settings.count(key).and_then(|count| usize::try_from(count).ok());
         let size = |key| settings.size(key).map(|size| usize::try_from(size).unwrap_or(usize::MAX));
-        if let Some(threads) = count(Key::Threads) {
+        if let Some(threads) = count(ConfigKey::Threads) {
             self = self.threads(threads);
         }
-        if let Some(memory) = size(Key::Memory) {
+        if let Some(memory) = size(ConfigKey::Memory) {
             self = self.memory(memory);
         }
-        if let Some(handles) = count(Key::Handles) {
+        if let Some(handles) = count(ConfigKey::Handles) {
             self = self.handles(handles);
         }
-        if let Some(requests) = count(Key::Requests) {
+        if let Some(requests) = count(ConfigKey::Requests) {
             self = self.requests(requests);
         }
-        if let Some(folder) = settings.path(Key::CacheFolder) {
+        if let Some(folder) = settings.path(ConfigKey::CacheFolder) {
             self = self.cache_folder(folder);
             // A folder alone is one for arrays that are larger than memory.
-            if let Some(bytes) = settings.size(Key::CacheSize) {
+            if let Some(bytes) = settings.size(ConfigKey::CacheSize) {
                 self = self.block_cache(folder, bytes);
             }
         }
-        if let Some(folder) = settings.path(Key::IndexCacheFolder) {
-            self = self.index_cache(folder, settings.size(Key::IndexCacheSize).unwrap_or(1 << 30));
+        if let Some(folder) = settings.path(ConfigKey::IndexCacheFolder) {
+            self = self.index_cache(folder, settings.size(ConfigKey::IndexCacheSize).unwrap_or(1 << 30));
         }
         self = self.with_plugins_of(&settings);
         configure(&mut self.stores, &settings);
-        self.configured = Configured { settings: Some(Arc::new(settings)), error: None };
+        self.configured = SessionConfig { settings: Some(Arc::new(settings)), error: None };
         self
     }
 
     /// Folders of plugins that a file names; variables and netCDF's files are read where plugins are looked for.
     #[cfg(feature = "plugins")]
-    fn with_plugins_of(mut self, settings: &Settings) -> Self {
-        let is_in_file = matches!(settings.origin(Key::PluginPath), Some(Origin::File(path, _)) if path.extension().is_some_and(|end| end == "toml"));
-        if let Some(path) = settings.text(Key::PluginPath).filter(|_| is_in_file) {
+    fn with_plugins_of(mut self, settings: &ConfigSettings) -> Self {
+        let is_in_file = matches!(settings.origin(ConfigKey::PluginPath), Some(ValueOrigin::File(path, _)) if path.extension().is_some_and(|end| end == "toml"));
+        if let Some(path) = settings.text(ConfigKey::PluginPath).filter(|_| is_in_file) {
             self.plugins = self.plugins.directories(std::env::split_paths(path));
         }
         self
     }
 
     #[cfg(not(feature = "plugins"))]
-    fn with_plugins_of(self, _: &Settings) -> Self {
+    fn with_plugins_of(self, _: &ConfigSettings) -> Self {
         self
     }
 }
 
 /// How stores are opened, where the configuration says something of it.
-fn configure(stores: &mut StoreOptions, settings: &Settings) {
-    if let Some(timeout) = settings.duration(Key::Timeout) {
+fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
+    if let Some(timeout) = settings.duration(ConfigKey::Timeout) {
         stores.timeout = timeout;
     }
-    if let Some(wait) = settings.duration(Key::ConnectTimeout) {
+    if let Some(wait) = settings.duration(ConfigKey::ConnectTimeout) {
         stores.patience.connect = wait;
     }
-    if let Some(retries) = settings.count(Key::Retries) {
+    if let Some(retries) = settings.count(ConfigKey::Retries) {
         stores.retries = u32::try_from(retries).unwrap_or(u32::MAX);
     }
-    if let Some(folder) = settings.path(Key::Scratch) {
+    if let Some(folder) = settings.path(ConfigKey::Scratch) {
         stores.scratch = Some(folder.to_owned());
     }
 }
 
 /// What one request found at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probe {
+pub enum AddressProbe {
     /// An object of so many bytes.
     Object(u64),
     /// A whole bucket or folder that may be listed, and how many names its first page has.
@@ -119,7 +119,7 @@ impl Session {
     ///
     /// # Errors
     /// What a read would say: `Denied`, `Io`, `Invalid` for an address that is none.
-    pub fn probe(&self, url: &str) -> Result<Probe> {
+    pub fn probe(&self, url: &str) -> Result<AddressProbe> {
         let address = Url::parse(url)?;
         self.wait_for_store(url, async {
             let opened = ncirrus_store::open_url(&address, &self.stores).await?;
@@ -128,15 +128,15 @@ impl Session {
                 None => (opened.store, opened.root),
             };
             if root.key().is_empty() {
-                return store.list(&root, None).await.map(|page| Probe::Prefix(page.entries.len()));
+                return store.list(&root, None).await.map(|page| AddressProbe::Prefix(page.entries.len()));
             }
             let found = store.get(&root, &Want::Range(0..1)).await?;
-            Ok(found.map_or(Probe::Absent, |blob| Probe::Object(blob.size)))
+            Ok(found.map_or(AddressProbe::Absent, |blob| AddressProbe::Object(blob.size)))
         })
     }
 
     /// The configuration that the session goes by.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ConfigSettings {
         &self.stores.config
     }
 

@@ -2,34 +2,34 @@
 use super::SessionBuilder;
 use crate::Result;
 #[cfg(any(feature = "http", feature = "cloud"))]
-use ncirrus_store::Connections;
+use ncirrus_store::ConnectionPool;
 use ncirrus_store::cache::BlockCache;
-use ncirrus_store::{Handles, StoreFactory, StoreOptions};
+use ncirrus_store::{HandleBudget, StoreFactory, StoreOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Choices that go into the options of stores when the session is built.
 #[derive(Default)]
-pub(super) struct Resources {
+pub(super) struct ResourceChoices {
     handles: Option<usize>,
     requests: Option<usize>,
     blocks: Option<(PathBuf, u64)>,
     immutable: bool,
     #[cfg(feature = "cloud")]
-    codes: Option<ncirrus_store::Codes>,
+    codes: Option<ncirrus_store::MfaCodes>,
     own: Vec<(String, Arc<dyn StoreFactory>)>,
     pub(super) folder: Option<PathBuf>,
 }
 
-impl Resources {
+impl ResourceChoices {
     /// The options with these choices.
     pub(super) fn put_into(&self, stores: &mut StoreOptions) -> Result<()> {
         if let Some(most) = self.handles {
-            stores.handles = Handles::new(most);
+            stores.handles = HandleBudget::new(most);
         }
         #[cfg(any(feature = "http", feature = "cloud"))]
         if let Some(most) = self.requests {
-            stores.connections = Connections::new(most);
+            stores.connections = ConnectionPool::new(most);
         }
         if let Some((folder, most)) = &self.blocks {
             stores.cache = Some(BlockCache::new(folder, *most));
@@ -101,7 +101,7 @@ impl SessionBuilder {
     /// Who types the codes that profiles of Amazon's files want (`mfa_serial`); nobody unless given.
     #[cfg(feature = "cloud")]
     #[must_use]
-    pub fn codes(mut self, codes: ncirrus_store::Codes) -> Self {
+    pub fn codes(mut self, codes: ncirrus_store::MfaCodes) -> Self {
         self.resources.codes = Some(codes);
         self
     }

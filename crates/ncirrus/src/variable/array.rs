@@ -9,22 +9,22 @@ use std::ops::{Deref, DerefMut, Range};
 /// What is larger than the session's memory lies in a file that is mapped into memory, of which the operating system
 /// keeps there what it has room for. The file has no name, and is gone when this is dropped or the process ends.
 pub struct Array<T> {
-    place: Place<T>,
+    place: ArrayMemory<T>,
     shape: Vec<u64>,
 }
 
-enum Place<T> {
+enum ArrayMemory<T> {
     Memory(Vec<T>),
     Mapped(MappedFile),
 }
 
 impl<T: Element> Array<T> {
     pub(super) fn in_memory(values: Vec<T>, shape: Vec<u64>) -> Self {
-        Self { place: Place::Memory(values), shape }
+        Self { place: ArrayMemory::Memory(values), shape }
     }
 
     pub(super) fn in_file(file: MappedFile, shape: Vec<u64>) -> Self {
-        Self { place: Place::Mapped(file), shape }
+        Self { place: ArrayMemory::Mapped(file), shape }
     }
 
     /// Shape of the array, one length per axis of the selection.
@@ -34,14 +34,14 @@ impl<T: Element> Array<T> {
 
     /// Whether it lies in a file.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.place, Place::Mapped(_))
+        matches!(self.place, ArrayMemory::Mapped(_))
     }
 
     /// The numbers as a vector: in memory, however many they are.
     pub fn into_vec(self) -> Vec<T> {
         match self.place {
-            Place::Memory(values) => values,
-            Place::Mapped(_) => self.to_vec(),
+            ArrayMemory::Memory(values) => values,
+            ArrayMemory::Mapped(_) => self.to_vec(),
         }
     }
 }
@@ -51,9 +51,9 @@ impl<T: Element> Deref for Array<T> {
 
     fn deref(&self) -> &[T] {
         match &self.place {
-            Place::Memory(values) => values,
+            ArrayMemory::Memory(values) => values,
             // A map starts at the boundary of a page: only an empty slice, which has no map, can fail to be aligned.
-            Place::Mapped(file) => bytemuck::try_cast_slice(file.bytes()).unwrap_or_default(),
+            ArrayMemory::Mapped(file) => bytemuck::try_cast_slice(file.bytes()).unwrap_or_default(),
         }
     }
 }
@@ -61,8 +61,8 @@ impl<T: Element> Deref for Array<T> {
 impl<T: Element> DerefMut for Array<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.place {
-            Place::Memory(values) => values,
-            Place::Mapped(file) => bytemuck::try_cast_slice_mut(file.bytes_mut()).unwrap_or_default(),
+            ArrayMemory::Memory(values) => values,
+            ArrayMemory::Mapped(file) => bytemuck::try_cast_slice_mut(file.bytes_mut()).unwrap_or_default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading arrays that are larger than memory.
 use super::Variable;
 use super::array::{Array, bytes_of, no_room};
-use crate::dataset::State;
+use crate::dataset::DatasetState;
 use crate::{Element, Error, Result, Selection, Storage, TypeRef};
 use ncirrus_layout::Layout;
 use ncirrus_store::MappedFile;
@@ -46,7 +46,8 @@ impl Variable {
 
     /// Whether values can be read into memory of the caller without being held elsewhere.
     fn is_read_in_place<T: Element>(&self) -> Result<bool> {
-        if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) || matches!(self.dataset.state(), State::Writing(_))
+        if self.ty() != Some(TypeRef::Atomic(T::ATOMIC))
+            || matches!(self.dataset.state(), DatasetState::Writing(_))
         {
             return Ok(false);
         }

@@ -1,8 +1,8 @@
 //! Files that are added: the master is that of all files at once.
 use super::files::{Bench, CONVENTIONS, doubles, master, text};
 use ncirrus::aggregate::{
-    AggregateOptions, AggregationWriter, Convention, MasterOptions, NewVariable, Prepared, SplitOptions,
-    WriterOptions, aggregate, master_options, split,
+    AggregateOptions, AggregationWriter, Convention, MasterOptions, NewVariable, PreparedAggregation,
+    SplitOptions, WriterOptions, aggregate, master_options, split,
 };
 use ncirrus::{Atomic, Attribute, Attributes, CreateOptions, Dataset, Kind, Values};
 use std::ops::Range;
@@ -20,13 +20,13 @@ fn kinds(convention: Convention) -> Vec<Kind> {
 /// A master as text: definitions, values, and what describes the fragments.
 fn dump(bench: &Bench, url: &str) -> String {
     let mut text = Vec::new();
-    let options = ncirrus::cdl::Options { name: "m".into(), ..Default::default() };
+    let options = ncirrus::cdl::PrintOptions { name: "m".into(), ..Default::default() };
     ncirrus::dump(&bench.open_raw(url), &mut text, &options).unwrap();
     String::from_utf8(text).unwrap()
 }
 
 fn add(bench: &Bench, target: &str, files: &[String], options: &AggregateOptions<'_>) {
-    let prepared = Prepared::adding(target, files, options, &bench.session).unwrap();
+    let prepared = PreparedAggregation::adding(target, files, options, &bench.session).unwrap();
     let like = MasterOptions { overwrite: true, ..master_options(target, &bench.session).unwrap() };
     prepared.write(target, &like, &bench.session).unwrap();
 }
@@ -197,7 +197,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
         (odd, false, "/height, which does not lie along the axis, has other values"),
     ] {
         let options = AggregateOptions { sort, ..AggregateOptions::default() };
-        let prepared = Prepared::adding(&target, &[file], &options, &bench.session).unwrap();
+        let prepared = PreparedAggregation::adding(&target, &[file], &options, &bench.session).unwrap();
         assert!(
             prepared.report().problems.iter().any(|problem| problem.contains(told)),
             "{:?}",
@@ -209,10 +209,10 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
     }
     let options = AggregateOptions { sort: true, ..AggregateOptions::default() };
     let far = bench.field("far.nc", 40..41);
-    let prepared = Prepared::adding(&target, &[far], &options, &bench.session).unwrap();
+    let prepared = PreparedAggregation::adding(&target, &[far], &options, &bench.session).unwrap();
     assert!(prepared.report().notes.iter().any(|note| note.contains("gap")), "{:?}", prepared.report());
     // What is there already is told and left.
-    let prepared = Prepared::adding(&target, &files[1..], &options, &bench.session).unwrap();
+    let prepared = PreparedAggregation::adding(&target, &files[1..], &options, &bench.session).unwrap();
     assert!(
         prepared.report().notes.iter().any(|note| note.contains("in the aggregation already")),
         "{:?}",
@@ -255,7 +255,7 @@ fn files_are_added_to_what_was_split() {
         split(&bench.open(&source), &other, &tiles, &made, &bench.session).unwrap();
         let options = AggregateOptions { axes: vec!["time".into()], ..AggregateOptions::default() };
         let file = [bench.changed_field("last.nc", 5..6, map)];
-        let prepared = Prepared::adding(&other, &file, &options, &bench.session).unwrap();
+        let prepared = PreparedAggregation::adding(&other, &file, &options, &bench.session).unwrap();
         let like = MasterOptions { overwrite: true, ..made };
         let error = prepared.write(&other, &like, &bench.session).unwrap_err().to_string();
         assert!(error.contains("last.nc") && error.contains("split it so first"), "{error}");

@@ -1,6 +1,8 @@
 //! Files that are put together.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master, text};
-use ncirrus::aggregate::{AggregateOptions, Convention, MasterOptions, Naming, Prepared, aggregate, rebuild};
+use ncirrus::aggregate::{
+    AggregateOptions, Convention, MasterOptions, Naming, PreparedAggregation, aggregate, rebuild,
+};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Model, Selection, TypeRef,
     Values, Variable,
@@ -143,7 +145,7 @@ fn files_are_sorted_by_their_coordinates_and_gaps_are_told() {
     let bench = Bench::new();
     let files = [bench.field("b.nc", 10..12), bench.field("a.nc", 0..3)];
     let options = AggregateOptions { sort: true, ..AggregateOptions::default() };
-    let prepared = Prepared::of(&files, &options, &bench.session).unwrap();
+    let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
     assert!(
         prepared.report().notes.iter().any(|note| note.contains("gap") && note.contains("b.nc")),
         "{:?}",
@@ -177,7 +179,7 @@ fn files_are_tiles_of_a_grid() {
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)));
     assert_eq!(bench.numbers(&target, "lat"), [-30.0, 0.0, 30.0]);
     files.remove(1);
-    let prepared = Prepared::of(&files, &options, &bench.session).unwrap();
+    let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
     assert!(
         prepared.report().notes.iter().any(|note| note.contains("no file begins at")),
         "{:?}",
@@ -187,7 +189,7 @@ fn files_are_tiles_of_a_grid() {
     prepared.write(&target, &master(Convention::Cfa06, Kind::Nc4), &bench.session).unwrap();
     let values = bench.numbers(&target, "tas");
     assert_eq!((values[0], values[4]), (-999.0, 4.0));
-    let prepared = Prepared::of(&files, &options, &bench.session).unwrap();
+    let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
     let error =
         prepared.write(&target, &MasterOptions { overwrite: true, ..Default::default() }, &bench.session);
     assert!(error.unwrap_err().to_string().contains("fragments are wanting"));
@@ -223,7 +225,8 @@ fn files_are_added_to_an_aggregation() {
         let away = bench.path("away.nc");
         std::fs::rename(&files[0], &away).unwrap();
         let prepared =
-            Prepared::adding(&target, &files[2..], &AggregateOptions::default(), &bench.session).unwrap();
+            PreparedAggregation::adding(&target, &files[2..], &AggregateOptions::default(), &bench.session)
+                .unwrap();
         prepared.write(&target, &options, &bench.session).unwrap();
         std::fs::rename(&away, &files[0]).unwrap();
         assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..9)), "{convention:?}");
@@ -255,12 +258,13 @@ fn variables_of_types_that_a_file_defines_are_stored_in_the_master() {
     };
     let files = [file("a.nc", 0..3, 1), file("b.nc", 3..5, 1)];
     let odd = [files[0].clone(), file("odd.nc", 3..5, 2)];
-    let prepared = Prepared::of(&odd, &AggregateOptions::default(), &bench.session).unwrap();
+    let prepared = PreparedAggregation::of(&odd, &AggregateOptions::default(), &bench.session).unwrap();
     let told = &prepared.report().problems;
     assert!(told[0].contains("odd.nc: /flag is of another type answer"), "{told:?}");
     let target = join(&bench, &files[..1], &AggregateOptions::default(), "m.nca");
     let prepared =
-        Prepared::adding(&target, &files[1..], &AggregateOptions::default(), &bench.session).unwrap();
+        PreparedAggregation::adding(&target, &files[1..], &AggregateOptions::default(), &bench.session)
+            .unwrap();
     assert!(prepared.report().stored.contains(&"/flag".to_owned()), "{:?}", prepared.report());
     let overwrite = MasterOptions { overwrite: true, ..MasterOptions::default() };
     prepared.write(&target, &overwrite, &bench.session).unwrap();

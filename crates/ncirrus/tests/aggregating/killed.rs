@@ -2,7 +2,7 @@
 use super::files::{Bench, CONVENTIONS, doubles};
 use crate::kills::stores::{Far, Unplugged};
 use ncirrus::aggregate::{
-    AggregateOptions, MasterOptions, Prepared, SplitOptions, aggregate, master_options, split,
+    AggregateOptions, MasterOptions, PreparedAggregation, SplitOptions, aggregate, master_options, split,
 };
 use ncirrus::store::{MemoryStore, Store, StoreOptions, Url};
 use ncirrus::{Dataset, ErrorKind, OpenOptions, Result, Session};
@@ -75,7 +75,7 @@ fn a_splitting_that_was_begun_otherwise_is_not_continued() {
 /// Adds the last of the files to a master in a store that takes so many changes.
 fn add(files: &[String], target: &str, session: &Session) -> Result<()> {
     let rest = files.get(2..).unwrap_or_default();
-    let prepared = Prepared::adding(target, rest, &AggregateOptions::default(), session)?;
+    let prepared = PreparedAggregation::adding(target, rest, &AggregateOptions::default(), session)?;
     let like = MasterOptions { overwrite: true, ..master_options(target, session)? };
     prepared.write(target, &like, session).map(|_| ())
 }

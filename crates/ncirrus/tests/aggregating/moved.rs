@@ -1,6 +1,6 @@
 //! Fragments that are moved.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master};
-use ncirrus::aggregate::{AggregateOptions, Convention, Relocation, Renamed, aggregate, relocate};
+use ncirrus::aggregate::{AggregateOptions, Convention, Relocation, RenamedFragment, aggregate, relocate};
 use ncirrus::{ErrorKind, Kind};
 
 #[test]
@@ -24,7 +24,7 @@ fn masters_of_every_convention_and_kind_follow_their_fragments() {
                     .unwrap_or_else(|error| panic!("{case}: {error}"))
             };
             let prefix = Relocation::Prefix("a much longer name than before/x".into());
-            let want = Renamed {
+            let want = RenamedFragment {
                 variable: "/tas".into(),
                 from: "in/a.nc".into(),
                 to: "a much longer name than before/x/a.nc".into(),

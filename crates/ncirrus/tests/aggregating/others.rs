@@ -1,7 +1,7 @@
 //! What other programs make of masters that are written here.
 use super::files::{Bench, doubles};
 use ncirrus::Kind;
-use ncirrus::aggregate::{AggregateOptions, Convention, MasterOptions, Prepared, aggregate};
+use ncirrus::aggregate::{AggregateOptions, Convention, MasterOptions, PreparedAggregation, aggregate};
 use ncirrus_testkit::corpus::aggregation_python;
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn check(program: &str, convention: Convention, variants: &[(Kind, bool)]) {
         // The last file comes later.
         let (axis, first) = (AggregateOptions::default(), &files[..2]);
         aggregate(&target, first, &axis, &options, &bench.session).unwrap();
-        let prepared = Prepared::adding(&target, &files[2..], &axis, &bench.session).unwrap();
+        let prepared = PreparedAggregation::adding(&target, &files[2..], &axis, &bench.session).unwrap();
         let overwrite = MasterOptions { overwrite: true, ..options };
         prepared.write(&target, &overwrite, &bench.session).unwrap();
         // With whole URLs it does not matter where the program runs; others resolve relative names against that.

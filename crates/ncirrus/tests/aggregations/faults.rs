@@ -1,7 +1,7 @@
 //! What goes wrong with fragments is said of the fragment, and costs nothing else.
 use super::made::{Made, claims, fragment, text_fragment, value};
 use crate::support::{open, session, temp, values};
-use ncirrus::{Dataset, Error, ErrorKind, Missing, Selection, Session, Values};
+use ncirrus::{Dataset, Error, ErrorKind, MissingChunks, Selection, Session, Values};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn a_fragment_that_is_not_there_is_an_error_or_missing_values_that_are_reported(
     let error = failure(&made.path(), &session());
     says(&error, ErrorKind::NotFound, &["fragment [1] is not there", "f1.nc", "/v"]);
 
-    let lenient = Session::builder().fragments_absent(Missing::Fill).build().unwrap();
+    let lenient = Session::builder().fragments_absent(MissingChunks::Fill).build().unwrap();
     let dataset = open(&made.path(), &lenient).unwrap();
     let fill = 9.969_209_968_386_869e36;
     assert_eq!(v(&dataset).unwrap(), [value(0), value(1), fill, fill, value(4), value(5)]);
@@ -164,7 +164,7 @@ fn a_fragment_that_cannot_be_reached_is_an_error_and_never_fill() {
     let far = |number| if number == 1 { format!("http://{address}/f1.nc") } else { "f0.nc".to_owned() };
     made.write_master("m.nca", far, &session());
     let stores = ncirrus::store::StoreOptions { retries: 0, ..Default::default() };
-    let session = Session::builder().stores(stores).fragments_absent(Missing::Fill).build().unwrap();
+    let session = Session::builder().stores(stores).fragments_absent(MissingChunks::Fill).build().unwrap();
     let error = failure(&made.path(), &session);
     assert!(matches!(error.kind(), ErrorKind::Io { .. }), "{error:?}");
     says(&error, error.kind(), &["fragment [1]", "503"]);

@@ -86,9 +86,9 @@ fn is_metadata(path: &Path) -> bool {
 /// Whether it opens; what can be printed is printed.
 fn opens_and_prints(path: &Path, session: &Session) -> bool {
     let Ok(dataset) = open(path, session) else { return false };
-    let whole = cdl::Options { name: "m".to_owned(), ..cdl::Options::default() };
+    let whole = cdl::PrintOptions { name: "m".to_owned(), ..cdl::PrintOptions::default() };
     let data = cdl::DataChoice::HeaderOnly;
-    let storage = cdl::Options { special: true, data, ..whole.clone() };
+    let storage = cdl::PrintOptions { special: true, data, ..whole.clone() };
     for options in [whole, storage] {
         // The sink ends long dumps with an error.
         _ = dump(&dataset, &mut Sink(DUMPED), &options);

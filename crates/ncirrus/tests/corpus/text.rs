@@ -1,7 +1,7 @@
 //! CDL as the reference printed it, and as the text says that a dataset was made from.
 use crate::support::{cdl_of, difference};
 use ncirrus::Dataset;
-use ncirrus::cdl::{DataChoice, Options};
+use ncirrus::cdl::{DataChoice, PrintOptions};
 use ncirrus_testkit::corpus::program;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::process::Command;
 pub(crate) fn same_as_reference(dataset: &Dataset, expected: &Path, special: bool) -> Result<(), String> {
     let expected = String::from_utf8_lossy(&std::fs::read(expected).unwrap()).into_owned();
     let has_data = expected.lines().any(|line| line.trim() == "data:");
-    let change = |options: &mut Options| {
+    let change = |options: &mut PrintOptions| {
         options.special = special;
         // Of large datasets only the header was printed.
         if special || !has_data {

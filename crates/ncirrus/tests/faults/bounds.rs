@@ -6,7 +6,7 @@ use crate::serve::serve;
 use crate::support::temp;
 use ncirrus::places::{self, KeysOptions, ListOptions};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Storage};
-use ncirrus_store::Connections;
+use ncirrus_store::ConnectionPool;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn most(requests: usize, latency: u64) -> usize {
     let files = Proxy::watched(&serve(&temp, None), rule, Arc::clone(&gauge));
     let session = session(|options| {
         options.settings = settings(&buckets.address, KEY, SECRET);
-        options.connections = Connections::new(requests);
+        options.connections = ConnectionPool::new(requests);
     });
     create(temp.join("x.zarr").to_str().unwrap(), &session);
     let place = |name: &str| server.url(&format!("shelf{name}"));

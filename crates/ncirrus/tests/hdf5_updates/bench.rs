@@ -4,7 +4,7 @@ use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Writing};
 use ncirrus_model::{Model, Selection};
-use ncirrus_store::{LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store};
 use ncirrus_testkit::corpus::peers_python;
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +43,7 @@ impl Bench {
         let named = text.lines().map(|name| {
             let bytes = std::fs::read(self.folder.path().join(format!("{name}.nc"))).unwrap();
             let memory = MemoryStore::new("memory://updates");
-            LocalStore::put(&memory, &root(&memory), &bytes, &Precondition::None).unwrap();
+            LocalStore::put(&memory, &root(&memory), &bytes, &PutCondition::None).unwrap();
             (name.to_owned(), memory)
         });
         let mut all: Vec<_> = named.collect();

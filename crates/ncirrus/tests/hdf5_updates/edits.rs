@@ -1,5 +1,5 @@
 //! Edits of the files that `peers.py` makes.
-use ncirrus_engine::Writer;
+use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::Result;
 use ncirrus_model::{
     Atomic, Attribute, CodecSpec, DimensionLen, Endianness, EnumMember, Field, Model, NodeId, Selection,
@@ -36,7 +36,7 @@ impl Edit {
     }
 }
 
-fn find(writer: &Writer, name: &str) -> VarId {
+fn find(writer: &DatasetWriter, name: &str) -> VarId {
     let model = writer.model();
     let renamed = match name {
         "sst" => "sea",
@@ -50,7 +50,7 @@ fn find(writer: &Writer, name: &str) -> VarId {
 }
 
 pub(crate) async fn write(
-    writer: &Writer,
+    writer: &DatasetWriter,
     name: &str,
     start: &[u64],
     count: &[u64],
@@ -60,7 +60,7 @@ pub(crate) async fn write(
 }
 
 /// Changes what is written; `syncs` when in several commits where an edit has several steps.
-pub(crate) async fn apply(writer: &Writer, edit: Edit, syncs: bool) -> Result<()> {
+pub(crate) async fn apply(writer: &DatasetWriter, edit: Edit, syncs: bool) -> Result<()> {
     match edit {
         Edit::Attributes => writer.edit(attributes).await,
         Edit::Append => append(writer, syncs).await,
@@ -89,7 +89,7 @@ fn attributes(model: &mut Model) -> Result<()> {
 }
 
 /// Six records.
-async fn append(writer: &Writer, syncs: bool) -> Result<()> {
+async fn append(writer: &DatasetWriter, syncs: bool) -> Result<()> {
     for record in 3..9u64 {
         let first = i16::try_from(record * 4).unwrap();
         write(writer, "time", &[record], &[1], Values::Double(vec![f64::from(first) / 4.0 + 0.5])).await?;
@@ -104,7 +104,7 @@ async fn append(writer: &Writer, syncs: bool) -> Result<()> {
     Ok(())
 }
 
-async fn overwrite(writer: &Writer, syncs: bool) -> Result<()> {
+async fn overwrite(writer: &DatasetWriter, syncs: bool) -> Result<()> {
     write(writer, "sst", &[0, 1], &[2, 2], Values::Short(vec![-1, -2, -3, -4])).await?;
     let noise = |salt: i32| Values::Int((0..12).map(|n| n * 7919 + salt).collect());
     for salt in [1, 77_777, -5000] {
@@ -119,7 +119,7 @@ async fn overwrite(writer: &Writer, syncs: bool) -> Result<()> {
     write(writer, "words", &[1], &[1], word).await
 }
 
-async fn add(writer: &Writer) -> Result<()> {
+async fn add(writer: &DatasetWriter) -> Result<()> {
     writer.edit(define).await?;
     write(writer, "new", &[0, 0], &[2, 4], Values::Float((0..8u8).map(f32::from).collect())).await?;
     let records = Values::Int(vec![7, 8, 9]);
@@ -161,7 +161,7 @@ fn remove(model: &mut Model) -> Result<()> {
 }
 
 /// Types of its own, used by attributes and variables, once more when they are there.
-async fn types(writer: &Writer, syncs: bool) -> Result<()> {
+async fn types(writer: &DatasetWriter, syncs: bool) -> Result<()> {
     let define = |model: &mut Model| {
         let root = model.root();
         let member = |name: &str, value| EnumMember { name: name.to_owned(), value };
@@ -203,7 +203,7 @@ fn use_types(model: &mut Model, name: &str, color: TypeId) -> Result<()> {
 }
 
 /// A dimension gets a variable of its name, and another one loses it.
-async fn ties(writer: &Writer) -> Result<()> {
+async fn ties(writer: &DatasetWriter) -> Result<()> {
     let change = |model: &mut Model| {
         let root = model.root();
         let x = model.dimension_at("x").or_else(|| model.dimension_at("longitude")).unwrap();
@@ -218,7 +218,7 @@ async fn ties(writer: &Writer) -> Result<()> {
 }
 
 /// A group gets another name, another one comes and goes with a dimension, and what was never written gets a value.
-async fn groups(writer: &Writer, syncs: bool) -> Result<()> {
+async fn groups(writer: &DatasetWriter, syncs: bool) -> Result<()> {
     let come = |model: &mut Model| {
         let root = model.root();
         let passing = model.add_group(root, "passing")?;

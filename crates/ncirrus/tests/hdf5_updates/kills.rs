@@ -4,7 +4,7 @@ use super::edits::Edit;
 use crate::kills::stores::{Unplugged, copy_of};
 use ncirrus_layout::Result;
 use ncirrus_model::{NodeId, Selection, Values};
-use ncirrus_store::{Blocking, MemoryStore, Store};
+use ncirrus_store::{BlockingStore, MemoryStore, Store};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn a_writer_that_is_killed_after_any_write_leaves_a_file_that_opens() {
             let mut killed = 0;
             loop {
                 let memory = copy_of(&base);
-                let dying: Arc<dyn Store> = Arc::new(Blocking(Unplugged::after(&memory, killed)));
+                let dying: Arc<dyn Store> = Arc::new(BlockingStore(Unplugged::after(&memory, killed)));
                 let outcome = bench.update(dying, edits, false);
                 let at = format!("{name}: after {killed} writes");
                 let seen = bench.seen(&memory).unwrap_or_else(|error| panic!("{at}: {error:?}"));

@@ -1,5 +1,5 @@
 //! The dataset that is changed, the changes, and what is there afterwards.
-use ncirrus_engine::{Dataset, Writer};
+use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Storage, Values, VarId};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) enum Change {
 const CHUNK: usize = 2;
 
 /// Two variables along `time`, one to overwrite, one to rename and one to remove.
-pub(crate) async fn build(writer: &Writer, grows: bool) -> Result<()> {
+pub(crate) async fn build(writer: &DatasetWriter, grows: bool) -> Result<()> {
     writer.edit(|model| define(model, grows)).await?;
     let write = async |name: &str, start: &[u64], count: &[u64], from: i32| {
         let len = i32::try_from(count.iter().product::<u64>()).unwrap_or_default();
@@ -68,11 +68,11 @@ fn define(model: &mut Model, grows: bool) -> Result<()> {
     Ok(())
 }
 
-fn find(writer: &Writer, name: &str) -> Result<VarId> {
+fn find(writer: &DatasetWriter, name: &str) -> Result<VarId> {
     writer.model().variable_at(name).ok_or_else(|| Error::not_found(format!("no variable {name}")))
 }
 
-pub(crate) async fn apply(writer: &Writer, change: Change) -> Result<()> {
+pub(crate) async fn apply(writer: &DatasetWriter, change: Change) -> Result<()> {
     match change {
         Change::Attributes => {
             let set = |model: &mut Model| {

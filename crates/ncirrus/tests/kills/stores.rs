@@ -1,7 +1,7 @@
 //! Stores of writers that die.
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
-use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,7 +29,7 @@ pub(crate) fn copy_of(store: &MemoryStore) -> MemoryStore {
     for key in store.keys() {
         let object = store.root().child(&key);
         let blob = store.read(&object, &Want::All).unwrap().unwrap();
-        LocalStore::put(&copy, &object, &blob.bytes, &Precondition::None).unwrap();
+        LocalStore::put(&copy, &object, &blob.bytes, &PutCondition::None).unwrap();
     }
     copy
 }
@@ -39,7 +39,7 @@ impl LocalStore for Unplugged {
         LocalStore::id(&self.inner)
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         self.inner.read(object, want)
     }
 
@@ -55,7 +55,7 @@ impl LocalStore for Unplugged {
         self.inner.stat(object)
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         self.spend()?;
         LocalStore::put(&self.inner, object, body, when)
     }
@@ -105,7 +105,7 @@ impl LocalStore for Unplugged {
         self.inner.barrier()
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.inner)
     }
 }
@@ -121,19 +121,19 @@ impl Store for Far {
         LocalStore::id(&self.0)
     }
 
-    fn facts(&self) -> Facts {
-        Facts { concurrency: 4, ..LocalStore::facts(&self.0) }
+    fn facts(&self) -> StoreFacts {
+        StoreFacts { concurrency: 4, ..LocalStore::facts(&self.0) }
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> Answer<'a, Option<Blob>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> Answer<'a, Option<ObjectBytes>> {
         Box::pin(async move { self.0.read(object, want) })
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> Answer<'a, Tag> {
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: PutCondition) -> Answer<'a, Tag> {
         Box::pin(async move { LocalStore::put(&self.0, object, &body, &when) })
     }
 

@@ -1,5 +1,5 @@
 //! A netCDF-4 file of any maker (`make.py`), changes of it, and what is there then.
-use ncirrus_engine::{Dataset, Writer};
+use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{
     Atomic, Attribute, CodecSpec, DimensionLen, Model, NodeId, Selection, Storage, Values, VarId,
@@ -44,11 +44,11 @@ pub(crate) const CHANGES: [Change; 7] = [
     Change::Group,
 ];
 
-fn find(writer: &Writer, path: &str) -> Result<VarId> {
+fn find(writer: &DatasetWriter, path: &str) -> Result<VarId> {
     writer.model().variable_at(path).ok_or_else(|| Error::not_found(format!("no variable {path}")))
 }
 
-async fn write(writer: &Writer, path: &str, start: &[u64], count: &[u64], from: i32) -> Result<()> {
+async fn write(writer: &DatasetWriter, path: &str, start: &[u64], count: &[u64], from: i32) -> Result<()> {
     let len = i32::try_from(count.iter().product::<u64>()).unwrap();
     let values = Values::Int((from..from + len).collect());
     writer.write(find(writer, path)?, &Selection::slab(start, count), &values).await
@@ -73,7 +73,7 @@ fn define(model: &mut Model, variables: &[Definition<'_>]) -> Result<()> {
 }
 
 /// The same file as `make.py` makes: without records, `a` is wide and not compressed.
-pub(crate) async fn build(writer: &Writer, records: u64) -> Result<()> {
+pub(crate) async fn build(writer: &DatasetWriter, records: u64) -> Result<()> {
     let width = if records > 0 { 4 } else { 128 };
     let all: [Definition<'_>; 7] = [
         ("a", &["time", "x"], &[2, width], records > 0),
@@ -108,7 +108,7 @@ pub(crate) async fn build(writer: &Writer, records: u64) -> Result<()> {
 }
 
 /// Something that is compressed to little, or hardly at all.
-async fn put_big(writer: &Writer, noise: bool) -> Result<()> {
+async fn put_big(writer: &DatasetWriter, noise: bool) -> Result<()> {
     let mut state = 1u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -118,7 +118,7 @@ async fn put_big(writer: &Writer, noise: bool) -> Result<()> {
     writer.write(find(writer, "big")?, &Selection::slab(&[0], &[LEN]), &values).await
 }
 
-pub(crate) async fn apply(writer: &Writer, change: Change) -> Result<()> {
+pub(crate) async fn apply(writer: &DatasetWriter, change: Change) -> Result<()> {
     match change {
         Change::Attributes => writer.edit(retitle).await,
         Change::Addition => {

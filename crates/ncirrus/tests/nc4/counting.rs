@@ -1,6 +1,6 @@
 //! A store that counts what is written.
-use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
-use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition};
+use ncirrus_layout::{Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, StoreFacts};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,7 +35,7 @@ impl LocalStore for Counting {
         LocalStore::id(&self.inner)
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         self.inner.read(object, want)
     }
 
@@ -51,7 +51,7 @@ impl LocalStore for Counting {
         self.inner.stat(object)
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         self.count.add(body.len());
         LocalStore::put(&self.inner, object, body, when)
     }
@@ -90,7 +90,7 @@ impl LocalStore for Counting {
         self.inner.barrier()
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.inner)
     }
 }

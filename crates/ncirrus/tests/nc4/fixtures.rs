@@ -2,8 +2,8 @@
 use crate::numbers::{NUMBERS, six};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, Endianness, EnumMember, Field,
-    FillValue, Kind, Model, NodeId, OpenOptions, Result, Selection, Session, Storage, Structures, TypeRef,
-    UserKind, UserType, Values,
+    FileStructures, FillValue, Kind, Model, NodeId, OpenOptions, Result, Selection, Session, Storage,
+    TypeRef, UserKind, UserType, Values,
 };
 use std::path::Path;
 
@@ -42,8 +42,8 @@ pub(crate) const FIXTURES: [Fixture; 9] = [
 
 impl Fixture {
     /// Writes the file, and opens it.
-    pub(crate) fn write(&self, path: &Path, structures: Structures, session: &Session) -> Dataset {
-        let align = (structures == Structures::V110).then_some(4096);
+    pub(crate) fn write(&self, path: &Path, structures: FileStructures, session: &Session) -> Dataset {
+        let align = (structures == FileStructures::V110).then_some(4096);
         let options = CreateOptions { kind: Some(self.kind), structures, align, ..CreateOptions::default() };
         let url = path.to_str().unwrap();
         let dataset = Dataset::create_with(url, &options, session).unwrap();

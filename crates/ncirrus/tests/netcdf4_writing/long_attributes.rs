@@ -1,7 +1,7 @@
 //! Attributes that are longer than a message of an object header can be: every program reads them, and changes them.
 use super::{Making, session};
 use ncirrus_engine::{Dataset, Session};
-use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
+use ncirrus_hdf5::{FileStructures, Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, OpenOptions};
 use ncirrus_model::{Atomic, Attribute, Attributes, DimensionLen, Model, NodeId, Selection, Values};
 use ncirrus_store::DirectoryStore;
@@ -93,7 +93,7 @@ fn others(path: &Path, change: &str) -> Option<Vec<String>> {
 #[test]
 fn everyone_reads_long_attributes_and_changes_them() {
     let session = session();
-    for structures in [Structures::V18, Structures::V110] {
+    for structures in [FileStructures::V18, FileStructures::V110] {
         let making = Making::begin(Hdf5Writer { structures, ..Hdf5Writer::default() });
         making.edit(define);
         making.sync();

@@ -1,8 +1,8 @@
 //! Datasets below prefixes, and the objects of stores.
 use crate::far::Far;
 use crate::support::temp;
-use ncirrus::places::{self, KeysOptions, Kind, ListOptions};
-use ncirrus::store::{Facts, LocalStore, MemoryStore, Objects, Precondition, Store, Url};
+use ncirrus::places::{self, KeysOptions, ListOptions, PlaceKind};
+use ncirrus::store::{LocalStore, MemoryStore, ObjectPage, PutCondition, Store, StoreFacts, Url};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, ObjectId, Result, Session};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ fn create(url: &str, session: &Session) {
     dataset.close().unwrap();
 }
 
-fn list(url: &str, recursive: bool, all: bool, session: &Session) -> Vec<(String, Kind)> {
+fn list(url: &str, recursive: bool, all: bool, session: &Session) -> Vec<(String, PlaceKind)> {
     let found = places::list(url, &ListOptions { recursive, all }, session).unwrap();
     found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect()
 }
@@ -32,7 +32,7 @@ fn keys(url: &str, prefix: &str, session: &Session) -> Vec<(String, Option<u64>)
     keys.map(|key| key.map(|key| (key.key, key.size)).unwrap()).collect()
 }
 
-fn owned<const N: usize>(found: [(&str, Kind); N]) -> Vec<(String, Kind)> {
+fn owned<const N: usize>(found: [(&str, PlaceKind); N]) -> Vec<(String, PlaceKind)> {
     found.into_iter().map(|(path, kind)| (path.to_owned(), kind)).collect()
 }
 
@@ -52,23 +52,26 @@ fn datasets_of_a_directory_are_told_by_what_they_are() {
     let ((_folder, temp), session) = (temp(), session());
     shelf(&temp, &session);
     let url = temp.to_str().unwrap();
-    assert_eq!(list(url, false, false, &session), owned([("a.nc", Kind::NetCdf3), ("b.zarr", Kind::Zarr2)]));
+    assert_eq!(
+        list(url, false, false, &session),
+        owned([("a.nc", PlaceKind::NetCdf3), ("b.zarr", PlaceKind::Zarr2)])
+    );
     let everywhere = [
-        ("2024/d.zip", Kind::ZippedZarr2),
-        ("2024/without-ending", Kind::Hdf5),
-        ("a.nc", Kind::NetCdf3),
-        ("b.zarr", Kind::Zarr2),
+        ("2024/d.zip", PlaceKind::ZippedZarr2),
+        ("2024/without-ending", PlaceKind::Hdf5),
+        ("a.nc", PlaceKind::NetCdf3),
+        ("b.zarr", PlaceKind::Zarr2),
     ];
     assert_eq!(list(url, true, false, &session), owned(everywhere));
     let all = [
-        ("2024", Kind::Prefix),
-        ("2024/d.zip", Kind::ZippedZarr2),
-        ("2024/empty", Kind::Prefix),
-        ("2024/odd", Kind::Object),
-        ("2024/without-ending", Kind::Hdf5),
-        ("a.nc", Kind::NetCdf3),
-        ("b.zarr", Kind::Zarr2),
-        ("notes.txt", Kind::Object),
+        ("2024", PlaceKind::Prefix),
+        ("2024/d.zip", PlaceKind::ZippedZarr2),
+        ("2024/empty", PlaceKind::Prefix),
+        ("2024/odd", PlaceKind::Object),
+        ("2024/without-ending", PlaceKind::Hdf5),
+        ("a.nc", PlaceKind::NetCdf3),
+        ("b.zarr", PlaceKind::Zarr2),
+        ("notes.txt", PlaceKind::Object),
     ];
     assert_eq!(list(url, true, true, &session), owned(all));
 }
@@ -87,7 +90,11 @@ fn linked_directories_are_looked_into_once_and_circles_end() {
     symlink("a", temp.join("b")).unwrap();
     symlink("z.zarr", temp.join("latest.zarr")).unwrap();
     let url = temp.to_str().unwrap();
-    let found = [("a/deep/one.nc", Kind::NetCdf3), ("latest.zarr", Kind::Zarr2), ("z.zarr", Kind::Zarr2)];
+    let found = [
+        ("a/deep/one.nc", PlaceKind::NetCdf3),
+        ("latest.zarr", PlaceKind::Zarr2),
+        ("z.zarr", PlaceKind::Zarr2),
+    ];
     assert_eq!(list(url, true, false, &session), owned(found));
     let all: Vec<String> = list(url, true, true, &session).into_iter().map(|(path, _)| path).collect();
     let names = ["a", "a/deep", "a/deep/one.nc", "a/deep/up", "a/here", "b", "latest.zarr", "z.zarr"];
@@ -103,7 +110,9 @@ fn linked_directories_are_looked_into_once_and_circles_end() {
 fn a_dataset_is_listed_as_itself() {
     let ((_folder, temp), session) = (temp(), session());
     shelf(&temp, &session);
-    for (name, kind) in [("a.nc", Kind::NetCdf3), ("b.zarr", Kind::Zarr2), ("2024/d.zip", Kind::Zarr2)] {
+    for (name, kind) in
+        [("a.nc", PlaceKind::NetCdf3), ("b.zarr", PlaceKind::Zarr2), ("2024/d.zip", PlaceKind::Zarr2)]
+    {
         assert_eq!(list(temp.join(name).to_str().unwrap(), true, false, &session), owned([("", kind)]));
     }
     let nothing = places::list(temp.join("none").to_str().unwrap(), &ListOptions::default(), &session);
@@ -116,9 +125,9 @@ fn objects_without_telling_names_are_looked_at_together_and_told_meanwhile() {
     let far = Arc::new(Far::new(MemoryStore::new("far://place")));
     for number in 0..600 {
         let object = far.inner.root().child(&format!("{number:03}"));
-        LocalStore::put(&far.inner, &object, b"CDF\x01 and more", &Precondition::None).unwrap();
+        LocalStore::put(&far.inner, &object, b"CDF\x01 and more", &PutCondition::None).unwrap();
         let note = far.inner.root().child(&format!("{number:03}.txt"));
-        LocalStore::put(&far.inner, &note, b"words", &Precondition::None).unwrap();
+        LocalStore::put(&far.inner, &note, b"words", &PutCondition::None).unwrap();
     }
     let store = Arc::clone(&far);
     let connect = move |_: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
@@ -126,7 +135,7 @@ fn objects_without_telling_names_are_looked_at_together_and_told_meanwhile() {
     };
     let session = Session::builder().threads(2).store("far", connect).build().unwrap();
     let mut found = places::list("far://place", &ListOptions::default(), &session).unwrap();
-    assert_eq!(found.next().unwrap().unwrap().kind, Kind::NetCdf3);
+    assert_eq!(found.next().unwrap().unwrap().kind, PlaceKind::NetCdf3);
     assert!(far.requests().len() < 300, "{} requests before the first line", far.requests().len());
     assert_eq!((found.count(), far.requests().len()), (599, 601));
     assert_eq!(far.most_in_flight(), 64);
@@ -191,7 +200,7 @@ impl Counting {
     }
 
     fn put(&self, key: &str, bytes: &[u8]) {
-        LocalStore::put(&self.inner, &self.inner.root().child(key), bytes, &Precondition::None).unwrap();
+        LocalStore::put(&self.inner, &self.inner.root().child(key), bytes, &PutCondition::None).unwrap();
     }
 
     fn session(self: &Arc<Self>) -> Session {
@@ -215,7 +224,7 @@ impl Store for Counting {
         LocalStore::id(&self.inner)
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.inner)
     }
 
@@ -227,7 +236,7 @@ impl Store for Counting {
         &'a self,
         object: &'a ObjectId,
         want: &'a ncirrus_layout::Want,
-    ) -> Answer<'a, Option<ncirrus_layout::Blob>> {
+    ) -> Answer<'a, Option<ncirrus_layout::ObjectBytes>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.log.lock().unwrap().push(object.key().to_owned());
         Box::pin(async move { self.inner.read(object, want) })
@@ -237,7 +246,7 @@ impl Store for Counting {
         &'a self,
         object: &'a ObjectId,
         body: bytes::Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> Answer<'a, ncirrus_layout::Tag> {
         Box::pin(async move { self.inner.put_bytes(object, body, &when) })
     }
@@ -267,14 +276,18 @@ impl Store for Counting {
         })
     }
 
-    fn objects<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> Option<Answer<'a, Objects>> {
-        self.flat.then(|| -> Answer<'a, Objects> {
+    fn objects<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> Option<Answer<'a, ObjectPage>> {
+        self.flat.then(|| -> Answer<'a, ObjectPage> {
             self.lists.fetch_add(1, Ordering::Relaxed);
             Box::pin(async move {
                 let from: usize = page.map_or(0, |page| page.parse().unwrap());
                 let object = |at: usize| (prefix.child(&format!("k/{at:04}")), at as u64);
                 let next = (from + 100 < 1000).then(|| (from + 100).to_string());
-                Ok(Objects { objects: (from..from + 100).map(object).collect(), next, ..Objects::default() })
+                Ok(ObjectPage {
+                    objects: (from..from + 100).map(object).collect(),
+                    next,
+                    ..ObjectPage::default()
+                })
             })
         })
     }
@@ -292,14 +305,14 @@ fn each_level_is_listed_once_and_each_object_read_once() {
     let session = far.session();
     let found = list("far://place/top", true, false, &session);
     assert_eq!(found.len(), 10);
-    assert_eq!(found.iter().filter(|(_, kind)| *kind == Kind::Zarr2).count(), 5);
+    assert_eq!(found.iter().filter(|(_, kind)| *kind == PlaceKind::Zarr2).count(), 5);
     let (lists, reads) = far.counts();
     assert_eq!(
         (lists, reads),
         (4 + 5, 5),
         "four pages at the top, one of each dataset; the text file is not asked for"
     );
-    assert_eq!(list("far://place/top/3.zarr", true, false, &session), owned([("", Kind::Zarr2)]));
+    assert_eq!(list("far://place/top/3.zarr", true, false, &session), owned([("", PlaceKind::Zarr2)]));
     assert_eq!(far.counts(), (1, 0));
 }
 

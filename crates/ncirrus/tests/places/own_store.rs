@@ -3,7 +3,7 @@
 mod example;
 
 use crate::support::temp;
-use ncirrus::places::{self, Kind, ListOptions};
+use ncirrus::places::{self, ListOptions, PlaceKind};
 use ncirrus::store::{Store, conformance};
 use ncirrus::{CopyOptions, Dataset, ErrorKind, OpenOptions};
 
@@ -33,7 +33,10 @@ fn datasets_are_copied_to_a_store_of_ones_own_and_back() {
     let options = ListOptions { recursive: true, ..ListOptions::default() };
     let found = places::list("ledger://a", &options, &session).unwrap();
     let found: Vec<_> = found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect();
-    assert_eq!(found, [("one/sst.zarr".to_owned(), Kind::Zarr2), ("two/sst.nc".to_owned(), Kind::NetCdf3)]);
+    assert_eq!(
+        found,
+        [("one/sst.zarr".to_owned(), PlaceKind::Zarr2), ("two/sst.nc".to_owned(), PlaceKind::NetCdf3)]
+    );
 }
 
 #[test]

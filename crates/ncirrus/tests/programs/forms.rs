@@ -1,7 +1,7 @@
 //! The kinds of dataset that programs make, and what they cannot hold (`docs/formats/zarr-writing.md`).
 use super::oracle::Oracle;
-use ncirrus::{Atomic, CreateOptions, DefaultChunks, Dialect, Kind, Structures};
-use ncirrus_testkit::law::Random;
+use ncirrus::{Atomic, CreateOptions, DefaultChunks, Dialect, FileStructures, Kind};
+use ncirrus_testkit::law::RandomSource;
 
 /// A kind of dataset.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +66,7 @@ impl Form {
     }
 
     /// Choices of a creation.
-    pub(crate) fn create(&self, random: &mut Random) -> CreateOptions {
+    pub(crate) fn create(&self, random: &mut RandomSource) -> CreateOptions {
         let mut one_of = |of: u64| random.below(of) == 0;
         let mut options =
             CreateOptions { kind: Some(self.kind), dialect: self.dialect, ..Default::default() };
@@ -74,7 +74,7 @@ impl Form {
         options.separator = (self.is_zarr() && one_of(4)).then_some('/');
         options.header_pad = one_of(3).then_some(0);
         if one_of(3) {
-            options.structures = Structures::V110;
+            options.structures = FileStructures::V110;
         }
         if one_of(4) {
             options.default_chunks = DefaultChunks::NetcdfC;

@@ -1,20 +1,20 @@
 //! Random values, selections, filters.
 use super::oracle::Dim;
 use ncirrus::{Atomic, AxisSelection, CodecSpec, Selection, Values};
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 
-pub(crate) fn below(random: &mut Random, limit: usize) -> usize {
+pub(crate) fn below(random: &mut RandomSource, limit: usize) -> usize {
     usize::try_from(random.below(limit as u64)).unwrap()
 }
 
-pub(crate) fn word(random: &mut Random) -> String {
+pub(crate) fn word(random: &mut RandomSource) -> String {
     let words =
         ["", "a", "Zürich", "a rather long text with blanks", "0", "NaN", "tab\tand \"quotes\"", "𝔘nicode"];
     words[below(random, words.len())].to_owned()
 }
 
 /// Few different ones, so that filters have something to do; often the odd ones of the type.
-pub(crate) fn values(random: &mut Random, ty: Atomic, count: usize) -> Values {
+pub(crate) fn values(random: &mut RandomSource, ty: Atomic, count: usize) -> Values {
     if ty == Atomic::String {
         return Values::String((0..count).map(|_| Some(word(random))).collect());
     }
@@ -33,7 +33,7 @@ pub(crate) fn values(random: &mut Random, ty: Atomic, count: usize) -> Values {
     Values::from_native_bytes(ty, &bytes).unwrap()
 }
 
-fn small(random: &mut Random, ty: Atomic) -> [u8; 8] {
+fn small(random: &mut RandomSource, ty: Atomic) -> [u8; 8] {
     let number = random.below(20);
     let mut cell = [0; 8];
     match ty {
@@ -50,7 +50,7 @@ fn small(random: &mut Random, ty: Atomic) -> [u8; 8] {
 
 /// An element that JSON can spell: other not-a-numbers than the usual one have no name there, and netCDF-C knows
 /// nothing of escapes in it.
-pub(crate) fn spelled(random: &mut Random, ty: Atomic, count: usize) -> Values {
+pub(crate) fn spelled(random: &mut RandomSource, ty: Atomic, count: usize) -> Values {
     match values(random, ty, count) {
         Values::Float(list) => {
             Values::Float(list.into_iter().map(|x| if x.is_nan() { f32::NAN } else { x }).collect())
@@ -64,7 +64,7 @@ pub(crate) fn spelled(random: &mut Random, ty: Atomic, count: usize) -> Values {
 }
 
 /// A box of what is there; when it may grow, sometimes past the end.
-pub(crate) fn selection(random: &mut Random, dims: &[Dim], grow: bool) -> Selection {
+pub(crate) fn selection(random: &mut RandomSource, dims: &[Dim], grow: bool) -> Selection {
     let mut axes = Vec::new();
     for dim in dims {
         let room = if grow && dim.unlimited { dim.len + random.below(4) } else { dim.len };
@@ -80,12 +80,12 @@ pub(crate) fn selection(random: &mut Random, dims: &[Dim], grow: bool) -> Select
 }
 
 /// Some indices, in any order, also again.
-fn picked(random: &mut Random, room: u64) -> Vec<u64> {
+fn picked(random: &mut RandomSource, room: u64) -> Vec<u64> {
     (0..1 + random.below(4)).map(|_| random.below(room)).collect()
 }
 
 /// Filters for a new variable, in HDF5's words.
-pub(crate) fn filters(random: &mut Random) -> Vec<CodecSpec> {
+pub(crate) fn filters(random: &mut RandomSource) -> Vec<CodecSpec> {
     let deflate = || CodecSpec::hdf5(1, &[4]);
     let shuffle = || CodecSpec::hdf5(2, &[]);
     let sum = || CodecSpec::hdf5(3, &[]);
@@ -101,7 +101,7 @@ pub(crate) fn filters(random: &mut Random) -> Vec<CodecSpec> {
 }
 
 /// Filters of a copy, as one writes them on the command line.
-pub(crate) fn rule(random: &mut Random) -> &'static str {
+pub(crate) fn rule(random: &mut RandomSource) -> &'static str {
     let rules = ["zstd", "blosc", "shuffle|zlib", "bz2", "lz4", "none", "zlib,level=1"];
     rules[below(random, rules.len())]
 }

@@ -7,12 +7,12 @@ use ncirrus::{
     Atomic, Attribute, ChunkRule, CodecSpec, CopyOptions, Dataset, DimensionLen, Error, FilterRule, Filters,
     OpenOptions, Session, Storage, copy,
 };
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 use std::path::{Path, PathBuf};
 
 /// A program that runs.
 pub(crate) struct Program<'a> {
-    pub(crate) random: Random,
+    pub(crate) random: RandomSource,
     pub(crate) oracle: Oracle,
     pub(crate) form: Form,
     pub(crate) path: PathBuf,
@@ -41,7 +41,7 @@ fn told(error: Error) -> String {
 
 impl<'a> Program<'a> {
     pub(crate) fn new(seed: u64, folder: &'a Path, session: &'a Session) -> Self {
-        let mut random = Random(seed);
+        let mut random = RandomSource(seed);
         let form = FORMS[made::below(&mut random, FORMS.len())];
         let (oracle, path) = (Oracle::default(), PathBuf::new());
         let log = Vec::new();

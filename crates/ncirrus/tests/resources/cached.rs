@@ -1,7 +1,7 @@
 //! The cache of blocks on disk, as a session uses it.
 use crate::support::temp;
-use ncirrus::store::implement::{Blob, BoxFuture, Bytes, Listing, StoreId, Tag, Want};
-use ncirrus::store::{Facts, LocalStore, MemoryStore, Precondition, Store, Url};
+use ncirrus::store::implement::{BoxFuture, Bytes, Listing, ObjectBytes, StoreId, Tag, Want};
+use ncirrus::store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts, Url};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, OpenOptions, ReferenceOptions, Result,
     Session, write_references,
@@ -50,7 +50,7 @@ impl Store for Far {
         LocalStore::id(&self.inner)
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.inner)
     }
 
@@ -58,12 +58,12 @@ impl Store for Far {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         let counter = if *want == Want::Range(0..1) { &self.asked } else { &self.fetched };
         counter.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
             let blob = self.inner.read(object, want)?;
-            Ok(blob.map(|blob| Blob { tag: Self::strong(&blob.tag), ..blob }))
+            Ok(blob.map(|blob| ObjectBytes { tag: Self::strong(&blob.tag), ..blob }))
         })
     }
 
@@ -71,7 +71,7 @@ impl Store for Far {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { self.inner.put_bytes(object, body, &when).map(|tag| Self::strong(&tag)) })
     }
@@ -152,7 +152,7 @@ fn objects_that_a_reference_file_names_are_kept_and_asked_about_once_each() {
     write_references(&sources, refs.to_str().unwrap(), &options, &local).unwrap();
     for path in [&source, &refs] {
         let object = far.inner.root().child(path.file_name().unwrap().to_str().unwrap());
-        LocalStore::put(&far.inner, &object, &std::fs::read(path).unwrap(), &Precondition::None).unwrap();
+        LocalStore::put(&far.inner, &object, &std::fs::read(path).unwrap(), &PutCondition::None).unwrap();
     }
     let url = "far://place/refs.json";
     let first = read(url, &far.session(&folder, false));
@@ -175,7 +175,7 @@ fn objects_that_a_reference_file_names_are_kept_and_asked_about_once_each() {
     std::fs::remove_file(&source).unwrap();
     create_from(source.to_str().unwrap(), Kind::Nc4, 1, &local);
     let object = far.inner.root().child("a.nc");
-    LocalStore::put(&far.inner, &object, &std::fs::read(&source).unwrap(), &Precondition::None).unwrap();
+    LocalStore::put(&far.inner, &object, &std::fs::read(&source).unwrap(), &PutCondition::None).unwrap();
     assert!(read(url, &far.session(&folder, true)).into_iter().eq(1..100_001));
 }
 

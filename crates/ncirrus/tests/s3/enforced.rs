@@ -4,7 +4,7 @@ use super::guard::Guard;
 use super::server::{KEY, SECRET, Server, session, settings};
 use chrono::{DateTime, TimeDelta, Utc};
 use ncirrus::store::StoreOptions;
-use ncirrus::store::config::{Environment, Settings};
+use ncirrus::store::config::{ConfigSettings, ProcessEnvironment};
 use ncirrus::{ErrorKind, Session};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -69,9 +69,9 @@ impl Somebody {
         let config = config.replace("HOME", home.path().to_str().unwrap());
         std::fs::create_dir(home.path().join(".aws")).unwrap();
         std::fs::write(home.path().join(".aws/config"), config).unwrap();
-        let environment = Environment::default().at_home(home.path()).with("AWS_PROFILE", "lab");
+        let environment = ProcessEnvironment::default().at_home(home.path()).with("AWS_PROFILE", "lab");
         let environment = environment.with("AWS_ENDPOINT_URL", &server.address);
-        let config = Arc::new(Settings::gather(environment, None).unwrap());
+        let config = Arc::new(ConfigSettings::gather(environment, None).unwrap());
         let stores = StoreOptions { config, retries: 0, ..StoreOptions::default() };
         let session = Session::builder().threads(2).durable(false).stores(stores).build().unwrap();
         Self { home, session }

@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use ncirrus::store::Precondition;
+use ncirrus::store::PutCondition;
 use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, removal, remove};
 use s3s::Body;
 use std::collections::BTreeMap;
@@ -150,12 +150,12 @@ fn an_object_is_replaced_in_the_generation_that_was_seen() {
     let put = |body: &'static [u8], when| {
         runtime.block_on(opened.store.put(&opened.root, bytes::Bytes::from_static(body), when))
     };
-    let first = put(b"same", Precondition::Absent).unwrap();
-    assert_eq!(put(b"same", Precondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
-    let second = put(b"same", Precondition::Matches(first.clone())).unwrap();
+    let first = put(b"same", PutCondition::Absent).unwrap();
+    assert_eq!(put(b"same", PutCondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
+    let second = put(b"same", PutCondition::Matches(first.clone())).unwrap();
     assert_ne!(first, second, "of the same bytes, but another generation");
-    assert_eq!(put(b"other", Precondition::Matches(first)).unwrap_err().kind(), ErrorKind::Conflict);
-    put(b"other", Precondition::Matches(second)).unwrap();
+    assert_eq!(put(b"other", PutCondition::Matches(first)).unwrap_err().kind(), ErrorKind::Conflict);
+    put(b"other", PutCondition::Matches(second)).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Datasets and objects of buckets are listed, on servers that check signatures.
 use super::places::Place;
 use super::server::Server;
-use ncirrus::places::{self, KeysOptions, Kind, ListOptions};
+use ncirrus::places::{self, KeysOptions, ListOptions, PlaceKind};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Session, Storage};
 
 fn create(url: &str, chunks: u64, kind: ncirrus::Kind, session: &Session) {
@@ -34,7 +34,8 @@ fn datasets_and_objects_of_a_bucket_are_listed() {
         let options = ListOptions { recursive: true, ..ListOptions::default() };
         let found = places::list(&place.url("shelf"), &options, &session).unwrap();
         let found: Vec<_> = found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect();
-        let expected = [("2024/tree", Kind::Zarr2), ("b.zarr", Kind::Zarr3), ("file.nc", Kind::NetCdf3)];
+        let expected =
+            [("2024/tree", PlaceKind::Zarr2), ("b.zarr", PlaceKind::Zarr3), ("file.nc", PlaceKind::NetCdf3)];
         assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)), "{}", place.name);
 
         let all = keys(&place.url("shelf"), &session);

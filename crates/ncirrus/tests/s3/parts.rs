@@ -2,7 +2,7 @@
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, settings};
 use bytes::Bytes;
-use ncirrus::store::{CloudStore, Multipart, Precondition, Store, StoreOptions, Url};
+use ncirrus::store::{CloudStore, MultipartUpload, PutCondition, Store, StoreOptions, Url};
 use ncirrus::{Error, ErrorKind};
 use ncirrus_layout::{ObjectId, Tag, Want};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn connect(settings: BTreeMap<String, String>, url: &str) -> (CloudStore, Object
 }
 
 /// An upload of three parts that is not yet ended.
-async fn begin(store: &CloudStore, object: &ObjectId, fill: u8) -> Arc<dyn Multipart> {
+async fn begin(store: &CloudStore, object: &ObjectId, fill: u8) -> Arc<dyn MultipartUpload> {
     let upload = store.multipart(object).unwrap();
     for (index, len) in [PART, PART, 7].into_iter().enumerate() {
         upload.part(index, Bytes::from(vec![fill; len])).await.unwrap();
@@ -34,7 +34,7 @@ async fn race(
     store: &CloudStore,
     object: &ObjectId,
     fills: [u8; 2],
-    when: &Precondition,
+    when: &PutCondition,
 ) -> ([Result<Tag, Error>; 2], Bytes) {
     let uploads = [begin(store, object, fills[0]).await, begin(store, object, fills[1]).await];
     let (one, other) = tokio::join!(uploads[0].complete(when.clone()), uploads[1].complete(when.clone()));
@@ -54,11 +54,11 @@ fn check(name: &str, fills: [u8; 2], outcomes: &[Result<Tag, Error>; 2], stored:
 async fn of_two_writers_of_one_large_object_one_is_told() {
     let server = Server::with(Manners { ends_together: Some(2), ..Manners::default() });
     let (store, object) = connect(settings(&server.address, KEY, SECRET), &server.url("large"));
-    let (outcomes, stored) = race(&store, &object, [1, 2], &Precondition::Absent).await;
+    let (outcomes, stored) = race(&store, &object, [1, 2], &PutCondition::Absent).await;
     check("new", [1, 2], &outcomes, &stored);
     let tag = outcomes.into_iter().find_map(Result::ok).unwrap();
     server.behave(Manners { ends_together: Some(2), ..Manners::default() });
-    let (outcomes, stored) = race(&store, &object, [3, 4], &Precondition::Matches(tag)).await;
+    let (outcomes, stored) = race(&store, &object, [3, 4], &PutCondition::Matches(tag)).await;
     check("changed", [3, 4], &outcomes, &stored);
     let ends = |request: &&String| request.starts_with("POST") && request.contains("uploadId=");
     assert_eq!(server.requests().iter().filter(ends).count(), 4, "all of them came to the end");
@@ -71,7 +71,7 @@ async fn of_two_writers_of_one_large_object_one_is_told() {
 async fn of_two_writers_of_one_large_object_at_moto_one_is_told() {
     let Some((place, _)) = Place::moto() else { return };
     let (store, object) = connect(place.settings.clone(), &place.url("large"));
-    let (outcomes, stored) = race(&store, &object, [1, 2], &Precondition::Absent).await;
+    let (outcomes, stored) = race(&store, &object, [1, 2], &PutCondition::Absent).await;
     check(place.name, [1, 2], &outcomes, &stored);
 }
 
@@ -79,10 +79,10 @@ async fn of_two_writers_of_one_large_object_at_moto_one_is_told() {
 async fn of_two_writers_of_one_large_object_at_azurite_one_is_told() {
     let Some(place) = Place::azurite() else { return };
     let (store, object) = connect(place.settings.clone(), &place.url("large"));
-    let (outcomes, stored) = race(&store, &object, [1, 2], &Precondition::Absent).await;
+    let (outcomes, stored) = race(&store, &object, [1, 2], &PutCondition::Absent).await;
     check("new", [1, 2], &outcomes, &stored);
     let tag = outcomes.into_iter().find_map(Result::ok).unwrap();
-    let (outcomes, stored) = race(&store, &object, [3, 4], &Precondition::Matches(tag)).await;
+    let (outcomes, stored) = race(&store, &object, [3, 4], &PutCondition::Matches(tag)).await;
     check("changed", [3, 4], &outcomes, &stored);
 }
 
@@ -91,8 +91,8 @@ async fn a_server_that_takes_no_condition_at_the_end_of_an_upload_gets_none() {
     let server = Server::with(Manners { no_condition_at_ends: true, ..Manners::default() });
     let (store, object) = connect(settings(&server.address, KEY, SECRET), &server.url("large"));
     let upload = begin(&store, &object, 1).await;
-    upload.complete(Precondition::Absent).await.unwrap();
+    upload.complete(PutCondition::Absent).await.unwrap();
     let upload = begin(&store, &object, 2).await;
-    let error = upload.complete(Precondition::Absent).await.unwrap_err();
+    let error = upload.complete(PutCondition::Absent).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "looked at before: {error}");
 }

@@ -3,8 +3,8 @@
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
-use ncirrus_store::{Facts, LocalStore, MemoryStore, Objects, Precondition, Store};
+use ncirrus_layout::{Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_store::{LocalStore, MemoryStore, ObjectPage, PutCondition, Store, StoreFacts};
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -91,8 +91,8 @@ impl Store for Far {
         LocalStore::id(&self.inner)
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::from_millis(50),
             concurrency: 4096,
             merge_gap: self.merge_gap,
@@ -106,7 +106,7 @@ impl Store for Far {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> Answer<'a, Option<Blob>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> Answer<'a, Option<ObjectBytes>> {
         Box::pin(async move {
             self.turn(object, want.clone()).await;
             let blob = self.inner.read(object, want)?;
@@ -115,7 +115,7 @@ impl Store for Far {
         })
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> Answer<'a, Tag> {
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: PutCondition) -> Answer<'a, Tag> {
         Box::pin(async move {
             self.turn(object, Want::All).await;
             LocalStore::put(&self.inner, object, &body, &when)
@@ -143,7 +143,7 @@ impl Store for Far {
         })
     }
 
-    fn objects<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> Option<Answer<'a, Objects>> {
+    fn objects<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> Option<Answer<'a, ObjectPage>> {
         Some(Box::pin(async move {
             self.turn(prefix, Want::All).await;
             let folder = format!("{}/", prefix.key());
@@ -153,7 +153,7 @@ impl Store for Far {
                 let size = LocalStore::stat(&self.inner, &object)?.map_or(0, |(size, _)| size);
                 Ok((object, size))
             };
-            Ok(Objects { objects: below.map(object).collect::<Result<_>>()?, ..Objects::default() })
+            Ok(ObjectPage { objects: below.map(object).collect::<Result<_>>()?, ..ObjectPage::default() })
         }))
     }
 
@@ -161,7 +161,7 @@ impl Store for Far {
         Box::pin(async move {
             self.turn(to, Want::All).await;
             let blob = self.inner.read(from, &Want::All)?.unwrap();
-            LocalStore::put(&self.inner, to, &blob.bytes, &Precondition::None).map(|_| ())
+            LocalStore::put(&self.inner, to, &blob.bytes, &PutCondition::None).map(|_| ())
         })
     }
 

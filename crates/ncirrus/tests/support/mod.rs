@@ -21,9 +21,9 @@ pub(crate) fn open(path: &Path, session: &Session) -> Result<Dataset> {
 pub(crate) fn cdl_of(
     dataset: &Dataset,
     name: &str,
-    change: impl FnOnce(&mut cdl::Options),
+    change: impl FnOnce(&mut cdl::PrintOptions),
 ) -> Result<(String, bool)> {
-    let mut options = cdl::Options {
+    let mut options = cdl::PrintOptions {
         name: name.to_owned(),
         classic: ncirrus::is_classic_model(dataset),
         ..Default::default()
@@ -36,7 +36,7 @@ pub(crate) fn cdl_of(
 
 /// Exact CDL of everything: enough digits that equal text means equal values.
 pub(crate) fn exact_cdl(dataset: &Dataset, name: &str) -> String {
-    let exact = |options: &mut cdl::Options| {
+    let exact = |options: &mut cdl::PrintOptions| {
         options.float_digits = Some(9);
         options.double_digits = Some(17);
     };
@@ -47,7 +47,7 @@ pub(crate) fn exact_cdl(dataset: &Dataset, name: &str) -> String {
 
 /// Everything as text, in the words for netCDF-4 whatever the kind.
 pub(crate) fn exact(dataset: &Dataset) -> String {
-    let change = |options: &mut cdl::Options| {
+    let change = |options: &mut cdl::PrintOptions| {
         options.float_digits = Some(9);
         options.double_digits = Some(17);
         options.classic = false;

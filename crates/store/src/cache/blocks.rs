@@ -1,20 +1,20 @@
 //! Blocks of objects that other machines hold, on disk: data as well as metadata.
 //!
-//! A [`Cached`] store stands before another. What was fetched is kept in files of one block each; the first time that an
+//! A [`CachedStore`] store stands before another. What was fetched is kept in files of one block each; the first time that an
 //! object is touched after opening, a byte of it is asked for, which tells whether it is as it was.
 mod recall;
 #[cfg(test)]
 mod tests;
 
-use super::folder::Folder;
+use super::folder::CacheFolder;
 use crate::marker;
-use crate::multipart::Multipart;
-use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
+use crate::multipart::MultipartUpload;
+use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex as AsyncMutex;
-use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
-use recall::Recalled;
+use ncirrus_layout::{Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use recall::CachedRanges;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// A cache on disk of blocks of objects that other machines hold; clones share it, and so may several processes.
 #[derive(Debug, Clone)]
 pub struct BlockCache {
-    folder: Arc<Folder>,
-    shared: Arc<Shared>,
+    folder: Arc<CacheFolder>,
+    shared: Arc<SharedBlocks>,
     immutable: bool,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedBlocks {
     most: u64,
     /// Bytes that were written since the files were counted.
     written: AtomicU64,
@@ -44,8 +44,8 @@ const REMEMBERED: usize = 4096;
 impl BlockCache {
     /// A cache in a folder, which is made if need be; its files take about `most` bytes together.
     pub fn new(folder: impl Into<PathBuf>, most: u64) -> Self {
-        let folder = Arc::new(Folder::of_blocks(folder.into(), most));
-        Self { folder, shared: Arc::new(Shared { most, written: AtomicU64::new(0) }), immutable: false }
+        let folder = Arc::new(CacheFolder::of_blocks(folder.into(), most));
+        Self { folder, shared: Arc::new(SharedBlocks { most, written: AtomicU64::new(0) }), immutable: false }
     }
 
     /// Whether chunks of trees never change under their keys: those that are kept are then not asked about, only the
@@ -66,7 +66,7 @@ impl BlockCache {
             return store;
         }
         let dataset = with_server(store.as_ref(), root);
-        self.stand_before(store, Some(Dataset { root: root.clone(), name: dataset }))
+        self.stand_before(store, Some(CachedDataset { root: root.clone(), name: dataset }))
     }
 
     /// As [`before`](Self::before), for objects each of which is a dataset of its own.
@@ -74,8 +74,8 @@ impl BlockCache {
         if store.local().is_some() { store } else { self.stand_before(store, None) }
     }
 
-    fn stand_before(&self, inner: Arc<dyn Store>, dataset: Option<Dataset>) -> Arc<dyn Store> {
-        Arc::new(Cached {
+    fn stand_before(&self, inner: Arc<dyn Store>, dataset: Option<CachedDataset>) -> Arc<dyn Store> {
+        Arc::new(CachedStore {
             inner,
             dataset,
             cache: self.clone(),
@@ -107,10 +107,10 @@ fn with_server(store: &dyn Store, root: &ObjectId) -> ObjectId {
 
 /// A store with a cache before it, for one opening of a dataset, or of several.
 #[derive(Debug)]
-struct Cached {
+struct CachedStore {
     inner: Arc<dyn Store>,
     /// The dataset whose objects are read; none where each is its own.
-    dataset: Option<Dataset>,
+    dataset: Option<CachedDataset>,
     cache: BlockCache,
     /// Objects whose state was asked for in this opening.
     states: Mutex<HashMap<ObjectId, (Tag, u64)>>,
@@ -121,14 +121,14 @@ struct Cached {
 }
 
 #[derive(Debug)]
-struct Dataset {
+struct CachedDataset {
     root: ObjectId,
     /// What is kept of it is found by this name: its root, with the server.
     name: ObjectId,
 }
 
-impl Cached {
-    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+impl CachedStore {
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         if self.is_changed.load(Ordering::Relaxed) || !self.cache.folder.takes(object) {
             return self.inner.get(object, want).await;
         }
@@ -187,7 +187,12 @@ impl Cached {
     }
 
     /// Fetches and keeps.
-    async fn fetch(&self, object: &ObjectId, want: &Want, old: Option<&Recalled>) -> Result<Option<Blob>> {
+    async fn fetch(
+        &self,
+        object: &ObjectId,
+        want: &Want,
+        old: Option<&CachedRanges>,
+    ) -> Result<Option<ObjectBytes>> {
         let blob = self.inner.get(object, want).await?;
         let is_other = old.is_some_and(|old| blob.as_ref().is_none_or(|blob| !old.is_of(blob)));
         if is_other && self.cache.immutable && !self.may_be_trusted(object) {
@@ -220,11 +225,11 @@ impl Cached {
         states.insert(object.clone(), state);
     }
 
-    fn recall(&self, object: &ObjectId, want: &Want, known: Option<&(Tag, u64)>) -> Option<Recalled> {
+    fn recall(&self, object: &ObjectId, want: &Want, known: Option<&(Tag, u64)>) -> Option<CachedRanges> {
         recall::recall(&self.cache.folder, &self.dataset(object), object, want, known)
     }
 
-    fn keep(&self, object: &ObjectId, blob: &Blob) {
+    fn keep(&self, object: &ObjectId, blob: &ObjectBytes) {
         let written = recall::keep(&self.cache.folder, &self.dataset(object), object, blob);
         if written > 0 {
             self.cache.wrote(written);
@@ -245,7 +250,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Drop for Cached {
+impl Drop for CachedStore {
     fn drop(&mut self) {
         if self.cache.shared.written.swap(0, Ordering::Relaxed) > 0 {
             self.cache.folder.shrink();
@@ -253,12 +258,12 @@ impl Drop for Cached {
     }
 }
 
-impl Store for Cached {
+impl Store for CachedStore {
     fn id(&self) -> &StoreId {
         self.inner.id()
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         self.inner.facts()
     }
 
@@ -266,7 +271,7 @@ impl Store for Cached {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(self.read(object, want))
     }
 
@@ -274,7 +279,7 @@ impl Store for Cached {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         self.change();
         self.inner.put(object, body, when)
@@ -284,13 +289,13 @@ impl Store for Cached {
         &'a self,
         object: &'a ObjectId,
         file: &'a Path,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         self.change();
         self.inner.upload(object, file, when)
     }
 
-    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
         self.change();
         self.inner.multipart(object)
     }
@@ -322,7 +327,7 @@ impl Store for Cached {
         &'a self,
         prefix: &'a ObjectId,
         page: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
         self.inner.objects(prefix, page)
     }
 }

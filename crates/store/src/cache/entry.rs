@@ -6,7 +6,7 @@ use ncirrus_layout::Tag;
 
 /// What is kept of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct CacheEntry {
     /// The driver of the dataset, where the object is its root.
     pub driver: Option<String>,
     /// State of the object.
@@ -20,7 +20,7 @@ pub struct Entry {
 /// The last byte is the version.
 const MAGIC: &[u8] = b"ncirrus cache\x01";
 
-impl Entry {
+impl CacheEntry {
     /// Bytes of the object that are kept.
     pub fn byte_len(&self) -> usize {
         self.blocks.iter().map(|(_, bytes)| bytes.len()).sum()
@@ -53,7 +53,7 @@ impl Entry {
             return None;
         }
         let len = content.len();
-        let mut rest = Cursor(Bytes::from(file).split_to(len));
+        let mut rest = EntryCursor(Bytes::from(file).split_to(len));
         if rest.take(MAGIC.len() as u64)? != MAGIC || rest.text()? != address {
             return None;
         }
@@ -71,9 +71,9 @@ impl Entry {
     }
 }
 
-struct Cursor(Bytes);
+struct EntryCursor(Bytes);
 
-impl Cursor {
+impl EntryCursor {
     fn take(&mut self, len: u64) -> Option<Bytes> {
         let len = usize::try_from(len).ok().filter(|len| *len <= self.0.len())?;
         Some(self.0.split_to(len))

@@ -1,6 +1,6 @@
 //! Files of a cache in a folder of the user's choice. Files are replaced by renaming, so that several processes may share
 //! a folder; what is damaged is ignored.
-use super::Entry;
+use super::CacheEntry;
 use crate::platform;
 use ncirrus_layout::{ObjectId, Tag};
 use std::collections::hash_map::DefaultHasher;
@@ -13,17 +13,17 @@ use std::time::SystemTime;
 
 /// What is kept of objects, in the files of a folder: together they take so many bytes at most.
 #[derive(Debug)]
-pub struct Folder {
+pub struct CacheFolder {
     folder: PathBuf,
     most: u64,
-    purpose: Purpose,
+    purpose: CachePurpose,
     warning: Option<String>,
     written: AtomicU64,
 }
 
 /// What a folder is for. Caches of different purposes may share one.
 #[derive(Debug)]
-struct Purpose {
+struct CachePurpose {
     name: &'static str,
     ending: &'static str,
     /// Fewer bytes are not worth a file.
@@ -32,7 +32,7 @@ struct Purpose {
 
 /// What of an object a file holds.
 #[derive(Debug, Clone, Copy)]
-pub struct Slot<'a> {
+pub struct CacheSlot<'a> {
     /// The object.
     pub object: &'a ObjectId,
     /// Which part of it, where it is kept in parts.
@@ -41,25 +41,25 @@ pub struct Slot<'a> {
     pub dataset: Option<&'a ObjectId>,
 }
 
-impl<'a> From<&'a ObjectId> for Slot<'a> {
+impl<'a> From<&'a ObjectId> for CacheSlot<'a> {
     fn from(object: &'a ObjectId) -> Self {
         Self { object, part: 0, dataset: None }
     }
 }
 
-impl Folder {
+impl CacheFolder {
     /// A cache of headers and indexes in a folder, which is made if need be.
     pub fn of_indexes(folder: PathBuf, most: u64) -> Self {
         // Less is as quickly fetched as checked.
-        Self::new(folder, most, Purpose { name: "index cache", ending: "ncindex", least: 4 << 10 })
+        Self::new(folder, most, CachePurpose { name: "index cache", ending: "ncindex", least: 4 << 10 })
     }
 
     /// A cache of blocks of objects in a folder, which is made if need be.
     pub(super) fn of_blocks(folder: PathBuf, most: u64) -> Self {
-        Self::new(folder, most, Purpose { name: "cache of blocks", ending: "ncblock", least: 1 })
+        Self::new(folder, most, CachePurpose { name: "cache of blocks", ending: "ncblock", least: 1 })
     }
 
-    fn new(folder: PathBuf, most: u64, purpose: Purpose) -> Self {
+    fn new(folder: PathBuf, most: u64, purpose: CachePurpose) -> Self {
         let mut cache = Self { folder, most, purpose, warning: None, written: AtomicU64::new(0) };
         let usable = fs::create_dir_all(&cache.folder).and_then(|()| {
             let trial = cache.temporary();
@@ -77,14 +77,14 @@ impl Folder {
     }
 
     /// What is kept of an object.
-    pub fn find<'a>(&self, slot: impl Into<Slot<'a>>) -> Option<Entry> {
+    pub fn find<'a>(&self, slot: impl Into<CacheSlot<'a>>) -> Option<CacheEntry> {
         let slot = slot.into();
         let file = self.file(slot)?;
         if fs::metadata(&file).ok()?.len() > self.most {
             return None;
         }
         let bytes = fs::read(&file).ok()?;
-        Entry::decode(bytes, &slot.address()).or_else(|| {
+        CacheEntry::decode(bytes, &slot.address()).or_else(|| {
             // Damaged, or of another version.
             fs::remove_file(&file).ok();
             None
@@ -92,18 +92,18 @@ impl Folder {
     }
 
     /// Marks what is kept of an object as used.
-    pub fn touch<'a>(&self, slot: impl Into<Slot<'a>>) {
+    pub fn touch<'a>(&self, slot: impl Into<CacheSlot<'a>>) {
         let file = self.file(slot.into()).and_then(|file| File::options().append(true).open(file).ok());
         file.map(|file| file.set_modified(SystemTime::now()));
     }
 
     /// Forgets what is kept of an object.
-    pub fn forget<'a>(&self, slot: impl Into<Slot<'a>>) {
+    pub fn forget<'a>(&self, slot: impl Into<CacheSlot<'a>>) {
         self.file(slot.into()).map(fs::remove_file);
     }
 
     /// Keeps an entry, if it is worth it. A failure only means that the next opening has to fetch.
-    pub fn keep<'a>(&self, slot: impl Into<Slot<'a>>, entry: &Entry) {
+    pub fn keep<'a>(&self, slot: impl Into<CacheSlot<'a>>, entry: &CacheEntry) {
         let slot = slot.into();
         if entry.byte_len() < self.purpose.least || !is_strong(&entry.tag) {
             return;
@@ -153,7 +153,7 @@ impl Folder {
         self.warning.is_none() && object.query().is_none() && !is_marked(object)
     }
 
-    fn file(&self, slot: Slot<'_>) -> Option<PathBuf> {
+    fn file(&self, slot: CacheSlot<'_>) -> Option<PathBuf> {
         if !self.takes(slot.object) {
             return None;
         }
@@ -188,7 +188,7 @@ impl Folder {
     }
 }
 
-impl Slot<'_> {
+impl CacheSlot<'_> {
     /// What stands in the file, so that two names that are alike do no harm.
     fn address(&self) -> String {
         match self.part {

@@ -1,7 +1,7 @@
 //! Requests that the client of the provider does not know, at Amazon and its kin.
-use super::fault::Fault;
+use super::fault::CloudFault;
 use super::identity::escaped;
-use crate::net::{self, Failure};
+use crate::net::{self, RequestFailure};
 use bytes::Bytes;
 use ncirrus_layout::{Error, ErrorKind};
 use object_store::HeaderValue;
@@ -10,20 +10,20 @@ use reqwest::header::{CONTENT_TYPE, HeaderName};
 use reqwest::{Method, StatusCode};
 
 /// Asks for what the client of the provider does not know.
-pub(super) struct Asking {
+pub(super) struct BucketClient {
     /// The address of the bucket.
     bucket: String,
     /// Signs what it sends.
     client: HttpClient,
 }
 
-impl Asking {
+impl BucketClient {
     pub(super) fn new(bucket: String, client: HttpClient) -> Self {
         Self { bucket, client }
     }
 
     /// The answer to a question about the whole bucket.
-    pub(super) async fn ask(&self, query: &[(&str, &str)]) -> Result<(StatusCode, String), Fault> {
+    pub(super) async fn ask(&self, query: &[(&str, &str)]) -> Result<(StatusCode, String), CloudFault> {
         self.send(self.request(query)?).await
     }
 
@@ -33,7 +33,7 @@ impl Asking {
         query: &[(&str, &str)],
         body: String,
         digests: [(HeaderName, String); 2],
-    ) -> Result<(StatusCode, String), Fault> {
+    ) -> Result<(StatusCode, String), CloudFault> {
         let mut request = self.request(query)?;
         *request.method_mut() = Method::POST;
         *request.body_mut() = HttpRequestBody::from(Bytes::from(body));
@@ -45,7 +45,7 @@ impl Asking {
         self.send(request).await
     }
 
-    fn request(&self, query: &[(&str, &str)]) -> Result<HttpRequest, Fault> {
+    fn request(&self, query: &[(&str, &str)]) -> Result<HttpRequest, CloudFault> {
         let query: Vec<String> =
             query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
         let mut request = HttpRequest::new(HttpRequestBody::empty());
@@ -55,7 +55,7 @@ impl Asking {
     }
 
     /// Answers that are cut off are asked for again.
-    async fn send(&self, request: HttpRequest) -> Result<(StatusCode, String), Fault> {
+    async fn send(&self, request: HttpRequest) -> Result<(StatusCode, String), CloudFault> {
         loop {
             let answer = self.client.execute(request.clone()).await;
             let answer = answer.map_err(|error| fault(&error, "the server cannot be reached"))?;
@@ -64,20 +64,22 @@ impl Asking {
                 Ok(body) => return Ok((status, String::from_utf8_lossy(&body).into_owned())),
                 Err(error) => error,
             };
-            let Some(failure) = Failure::below(&error) else { return Err(failed("the answer was cut")) };
+            let Some(failure) = RequestFailure::below(&error) else {
+                return Err(failed("the answer was cut"));
+            };
             let again = net::again(failure.clone()).await;
-            again.map_err(|failure| Fault::Failed(failure.error))?;
+            again.map_err(|failure| CloudFault::Failed(failure.error))?;
         }
     }
 }
 
-fn fault(error: &HttpError, otherwise: &str) -> Fault {
-    match Failure::below(error) {
-        Some(failure) => Fault::Failed(failure.error.clone()),
+fn fault(error: &HttpError, otherwise: &str) -> CloudFault {
+    match RequestFailure::below(error) {
+        Some(failure) => CloudFault::Failed(failure.error.clone()),
         None => failed(otherwise),
     }
 }
 
-pub(super) fn failed(what: impl Into<String>) -> Fault {
-    Fault::Other(Error::new(ErrorKind::Io { retryable: false }, what))
+pub(super) fn failed(what: impl Into<String>) -> CloudFault {
+    CloudFault::Other(Error::new(ErrorKind::Io { retryable: false }, what))
 }

@@ -1,10 +1,10 @@
 //! Making clients of the providers.
-use super::asking::Asking;
-use super::identity::{Identity, Same, SharedKey, Signer, google_file};
+use super::asking::BucketClient;
+use super::identity::{BucketIdentity, BucketSigner, FixedConnector, SharedKey, google_file};
 use crate::StoreOptions;
-use crate::config::Transfer;
-use crate::net::Connector;
-use crate::url::{Bucket, Fragment, Provider};
+use crate::config::TransferSettings;
+use crate::net::PooledConnector;
+use crate::url::{BucketUrl, CloudProvider, UrlFragment};
 use ncirrus_layout::{Error, Result};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -17,7 +17,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 /// A client of a provider, seen in three ways.
-pub(super) struct Built {
+pub(super) struct ProviderClient {
     pub(super) objects: Arc<dyn ObjectStore>,
     pub(super) pages: Arc<dyn PaginatedListStore>,
     pub(super) parts: Arc<dyn MultipartStore>,
@@ -26,22 +26,28 @@ pub(super) struct Built {
     /// The server that is asked.
     pub(super) server: String,
     /// For what the client does not know to ask, at Amazon and its kin.
-    pub(super) asking: Option<Asking>,
+    pub(super) asking: Option<BucketClient>,
     /// What the configuration says of the server.
-    pub(super) transfer: Transfer,
+    pub(super) transfer: TransferSettings,
 }
 
-pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Built> {
+pub(super) fn connect(
+    bucket: &BucketUrl,
+    fragment: &UrlFragment,
+    options: &StoreOptions,
+) -> Result<ProviderClient> {
     let transfer = transfer(bucket, options);
     let options = &with_waits(options, &transfer);
-    let identity = Identity::resolve(bucket, fragment, options)?;
+    let identity = BucketIdentity::resolve(bucket, fragment, options)?;
     identity.warnings.iter().for_each(|warning| options.identities.note(warning.clone()));
     let service = options.connections.service(options, (&bucket.address(), super::AT_ONCE))?;
     let built = match bucket.provider {
-        Provider::S3 => amazon(bucket, &identity, options, HttpClient::new(service))
-            .map(|(store, asking)| Built { asking, ..Built::of(store) }),
-        Provider::Gcs => google(bucket, &identity, options, Connector(service)).build().map(Built::of),
-        Provider::Azure => {
+        CloudProvider::S3 => amazon(bucket, &identity, options, HttpClient::new(service))
+            .map(|(store, asking)| ProviderClient { asking, ..ProviderClient::of(store) }),
+        CloudProvider::Gcs => {
+            google(bucket, &identity, options, PooledConnector(service)).build().map(ProviderClient::of)
+        }
+        CloudProvider::Azure => {
             let builder = azure(bucket, &identity, options);
             let is_emulator = is_yes(builder.get_config_value(&AzureConfigKey::UseEmulator));
             if builder.get_config_value(&AzureConfigKey::AccountName).is_none() && !is_emulator {
@@ -51,13 +57,13 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
             let key = key.or_else(|| is_emulator.then(|| EMULATOR_KEY.to_owned()));
             let (client, known) = (HttpClient::new(service), options.identities.clone());
             let signer = SharedKey::new(client, key.as_deref(), known, &bucket.address());
-            builder.with_http_connector(signer).build().map(Built::of)
+            builder.with_http_connector(signer).build().map(ProviderClient::of)
         }
     };
     // The message names settings, not their values.
     let built = built.map_err(|error| Error::invalid(format!("object store cannot be used: {error}")))?;
     let (who, server) = (who(bucket, fragment, options), identity.endpoint.value);
-    Ok(Built { who, server, transfer, ..built })
+    Ok(ProviderClient { who, server, transfer, ..built })
 }
 
 /// The key that every emulator of Azure has.
@@ -67,27 +73,27 @@ const EMULATOR_KEY: &str =
 const NO_ACCOUNT: &str = "no account is named: abfs://container@account.dfs.core.windows.net/key names one, AZURE_STORAGE_ACCOUNT_NAME, too";
 
 /// What the configuration says of the server of a bucket, by its alias or its address.
-fn transfer(bucket: &Bucket, options: &StoreOptions) -> Transfer {
+fn transfer(bucket: &BucketUrl, options: &StoreOptions) -> TransferSettings {
     let by_alias = bucket.alias.as_ref().and_then(|alias| options.config.host(alias));
     let by_address = || Some(options.config.host_at(bucket.endpoint.as_ref()?)?.1);
     by_alias.or_else(by_address).map(|host| host.transfer.clone()).unwrap_or_default()
 }
 
 /// The options with the waits that a server has of its own.
-fn with_waits(options: &StoreOptions, transfer: &Transfer) -> StoreOptions {
+fn with_waits(options: &StoreOptions, transfer: &TransferSettings) -> StoreOptions {
     let mut options = options.clone();
     options.timeout = transfer.timeout.unwrap_or(options.timeout);
     options.patience.connect = transfer.connect_timeout.unwrap_or(options.patience.connect);
     options
 }
 
-fn who(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Option<String> {
+fn who(bucket: &BucketUrl, fragment: &UrlFragment, options: &StoreOptions) -> Option<String> {
     let settings = (!options.settings.is_empty()).then(|| options.connections.mark(&options.settings));
     let profile = || fragment.profile().map(|(_, name)| name.to_owned());
     settings.or_else(profile).or_else(|| bucket.alias.clone())
 }
 
-impl Built {
+impl ProviderClient {
     fn of<S: ObjectStore + PaginatedListStore + MultipartStore>(store: S) -> Self {
         let store = Arc::new(store);
         let (objects, pages) = (Arc::clone(&store) as Arc<dyn ObjectStore>, Arc::clone(&store) as _);
@@ -98,19 +104,19 @@ impl Built {
             who: None,
             server: String::new(),
             asking: None,
-            transfer: Transfer::default(),
+            transfer: TransferSettings::default(),
         }
     }
 }
 
 /// A client that signs nothing: requests are signed below it, when they are sent.
 fn amazon(
-    bucket: &Bucket,
-    identity: &Identity,
+    bucket: &BucketUrl,
+    identity: &BucketIdentity,
     options: &StoreOptions,
     client: HttpClient,
-) -> object_store::Result<(AmazonS3, Option<Asking>)> {
-    use AmazonS3ConfigKey as Key;
+) -> object_store::Result<(AmazonS3, Option<BucketClient>)> {
+    use AmazonS3ConfigKey as ConfigKey;
     let builder = AmazonS3Builder::new().with_bucket_name(&bucket.name).with_allow_http(true);
     let mut builder =
         configured("AWS_", options, builder, |builder, key, value| builder.with_config(key, value));
@@ -119,21 +125,21 @@ fn amazon(
     let has_bucket_in_host = match (alias, &bucket.endpoint) {
         (Some(host), _) => host.virtual_hosted,
         (None, Some(_)) => false,
-        (None, None) => is_yes(builder.get_config_value(&Key::VirtualHostedStyleRequest)),
+        (None, None) => is_yes(builder.get_config_value(&ConfigKey::VirtualHostedStyleRequest)),
     };
-    let signs_payload = !is_yes(builder.get_config_value(&Key::UnsignedPayload));
-    let is_express = is_yes(builder.get_config_value(&Key::S3Express));
-    let signer = Signer::new(identity, &bucket.address(), client.clone(), options, signs_payload);
+    let signs_payload = !is_yes(builder.get_config_value(&ConfigKey::UnsignedPayload));
+    let is_express = is_yes(builder.get_config_value(&ConfigKey::S3Express));
+    let signer = BucketSigner::new(identity, &bucket.address(), client.clone(), options, signs_payload);
     builder = builder.with_region(region).with_virtual_hosted_style_request(has_bucket_in_host);
     builder = builder.with_credentials(Arc::new(signer.clone())).with_retry(no_retries());
     if is_express {
         // These have sessions of their own, which the client signs with.
-        return Ok((builder.with_http_connector(Same(client)).build()?, None));
+        return Ok((builder.with_http_connector(FixedConnector(client)).build()?, None));
     }
     let server = endpoint(&identity.endpoint.value, &bucket.name, has_bucket_in_host);
     let address = if has_bucket_in_host { server.clone() } else { format!("{server}/{}", bucket.name) };
-    let asking = Asking::new(address, signer.connect(&ClientOptions::default())?);
-    let builder = builder.with_config(Key::S3Endpoint, server).with_skip_signature(true);
+    let asking = BucketClient::new(address, signer.connect(&ClientOptions::default())?);
+    let builder = builder.with_config(ConfigKey::S3Endpoint, server).with_skip_signature(true);
     Ok((builder.with_http_connector(signer).build()?, Some(asking)))
 }
 
@@ -148,10 +154,10 @@ fn endpoint(server: &str, bucket: &str, has_bucket_in_host: bool) -> String {
 }
 
 fn google(
-    bucket: &Bucket,
-    identity: &Identity,
+    bucket: &BucketUrl,
+    identity: &BucketIdentity,
     options: &StoreOptions,
-    connector: Connector,
+    connector: PooledConnector,
 ) -> GoogleCloudStorageBuilder {
     let builder = GoogleCloudStorageBuilder::new().with_bucket_name(&bucket.name);
     let mut builder =
@@ -167,7 +173,7 @@ fn google(
     builder.with_retry(no_retries()).with_http_connector(connector)
 }
 
-fn azure(bucket: &Bucket, identity: &Identity, options: &StoreOptions) -> MicrosoftAzureBuilder {
+fn azure(bucket: &BucketUrl, identity: &BucketIdentity, options: &StoreOptions) -> MicrosoftAzureBuilder {
     let builder = MicrosoftAzureBuilder::new().with_container_name(&bucket.name).with_allow_http(true);
     let mut builder =
         configured("AZURE_", options, builder, |builder, key, value| builder.with_config(key, value));

@@ -1,17 +1,17 @@
 //! Failures of object stores in the words of the library.
 use super::xml;
-use crate::net::Failure;
+use crate::net::RequestFailure;
 use ncirrus_layout::{Detail, Error, ErrorKind, ObjectId};
 use reqwest::StatusCode;
 use std::error::Error as StdError;
 
 /// A failure, as far as the caller tells them apart.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum CloudFault {
     /// There is no such object.
     Absent,
     /// A precondition did not hold.
-    Conflict(Clash),
+    Conflict(ConditionClash),
     /// Not allowed.
     Denied(String),
     /// Requests failed, though they were made again or would fail again.
@@ -22,7 +22,7 @@ pub(super) enum Fault {
 
 /// Which precondition did not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clash {
+pub(super) enum ConditionClash {
     /// There is such an object, and should not be.
     Exists,
     /// The object is another one than it was.
@@ -31,7 +31,7 @@ pub(super) enum Clash {
     Ended,
 }
 
-impl Clash {
+impl ConditionClash {
     pub(super) fn error(self) -> Error {
         match self {
             Self::Exists => Error::new(ErrorKind::Conflict, "exists already").with_detail(Detail::Exists),
@@ -41,7 +41,7 @@ impl Clash {
     }
 }
 
-impl Fault {
+impl CloudFault {
     pub(super) fn at(self, object: &ObjectId) -> Error {
         self.into_error().at_object(object).by("cloud")
     }
@@ -59,13 +59,13 @@ impl Fault {
     /// An object that is to be replaced and is not there was removed by someone else.
     pub(super) fn at_put(self, object: &ObjectId) -> Error {
         match self {
-            Self::Absent => Self::Conflict(Clash::Changed).at(object),
+            Self::Absent => Self::Conflict(ConditionClash::Changed).at(object),
             other => other.at(object),
         }
     }
 }
 
-impl Fault {
+impl CloudFault {
     /// What an answer means that tells no success.
     pub(super) fn of_answer(status: StatusCode, body: &str) -> Self {
         if let Some(fault) = of_code(body) {
@@ -82,10 +82,10 @@ impl Fault {
     }
 }
 
-impl From<object_store::Error> for Fault {
+impl From<object_store::Error> for CloudFault {
     fn from(error: object_store::Error) -> Self {
         use object_store::Error as Found;
-        if let Some(failure) = Failure::below(&error) {
+        if let Some(failure) = RequestFailure::below(&error) {
             return Self::Failed(failure.error.clone());
         }
         if let Some(fault) = explained(&error) {
@@ -93,8 +93,8 @@ impl From<object_store::Error> for Fault {
         }
         match error {
             Found::NotFound { .. } => Self::Absent,
-            Found::AlreadyExists { .. } => Self::Conflict(Clash::Exists),
-            Found::Precondition { .. } | Found::NotModified { .. } => Self::Conflict(Clash::Changed),
+            Found::AlreadyExists { .. } => Self::Conflict(ConditionClash::Exists),
+            Found::Precondition { .. } | Found::NotModified { .. } => Self::Conflict(ConditionClash::Changed),
             Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(told(&error)),
             Found::NotSupported { .. } | Found::NotImplemented { .. } => {
                 Self::Other(Error::unsupported(told(&error)))
@@ -110,7 +110,7 @@ impl From<object_store::Error> for Fault {
 }
 
 /// What the codes of the protocol mean that say more than the status.
-fn explained(error: &object_store::Error) -> Option<Fault> {
+fn explained(error: &object_store::Error) -> Option<CloudFault> {
     let text = innermost(error);
     if text.contains("redirect without LOCATION") {
         return Some(elsewhere(None));
@@ -118,13 +118,13 @@ fn explained(error: &object_store::Error) -> Option<Fault> {
     of_code(&text)
 }
 
-fn of_code(text: &str) -> Option<Fault> {
-    let denied = |why: &str| Some(Fault::Denied(why.to_owned()));
+fn of_code(text: &str) -> Option<CloudFault> {
+    let denied = |why: &str| Some(CloudFault::Denied(why.to_owned()));
     // The client tells the codes of single objects in words of its own.
     let in_words = || Some(text.rsplit_once("(code: ")?.1.split_once(')')?.0.to_owned());
     match xml::word(text, "Code").or_else(in_words)?.as_str() {
         "NoSuchBucket" | "ContainerNotFound" => {
-            Some(Fault::Failed(Error::not_found("there is no such bucket")))
+            Some(CloudFault::Failed(Error::not_found("there is no such bucket")))
         }
         "InvalidAccessKeyId" | "NotSignedUp" => denied("the server does not know the access key"),
         "SignatureDoesNotMatch" => denied("the secret access key does not belong to the access key"),
@@ -145,12 +145,12 @@ fn of_code(text: &str) -> Option<Fault> {
 const NO_LISTS: &str =
     "the permission is lacking, or the object is absent and the permission to list is lacking";
 
-fn elsewhere(region: Option<&str>) -> Fault {
+fn elsewhere(region: Option<&str>) -> CloudFault {
     let message = match region {
         Some(region) => format!("the bucket is in the region {region}: name it by #aws.region={region}"),
         None => "the bucket is in another region: name it by #aws.region=".to_owned(),
     };
-    Fault::Failed(Error::invalid(message))
+    CloudFault::Failed(Error::invalid(message))
 }
 
 /// The innermost cause on one line, without what may be secret. The error itself is not kept: it may show signed

@@ -1,16 +1,16 @@
 //! Reading objects, from the byte reached when an answer breaks off.
-use super::fault::Fault;
+use super::fault::CloudFault;
 use super::{CloudStore, tag_of_meta};
-use crate::net::{self, Failure};
+use crate::net::{self, RequestFailure};
 use bytes::BytesMut;
 use futures_util::StreamExt;
-use ncirrus_layout::{Blob, Error, ErrorKind, Tag};
+use ncirrus_layout::{Error, ErrorKind, ObjectBytes, Tag};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult};
 use std::ops::Range;
 
 /// An answer of which some bytes came.
-struct Begun {
+struct PartialAnswer {
     range: Range<u64>,
     size: u64,
     tag: Tag,
@@ -20,29 +20,33 @@ struct Begun {
 
 impl CloudStore {
     /// A range of an object, or all of it.
-    pub(super) async fn fetch(&self, path: &Path, range: Option<GetRange>) -> Result<Blob, Fault> {
-        let mut begun: Option<Begun> = None;
+    pub(super) async fn fetch(
+        &self,
+        path: &Path,
+        range: Option<GetRange>,
+    ) -> Result<ObjectBytes, CloudFault> {
+        let mut begun: Option<PartialAnswer> = None;
         loop {
             let options = match &begun {
                 None => GetOptions { range: range.clone(), ..GetOptions::default() },
                 Some(begun) => begun.rest(),
             };
             let options = GetOptions { version: self.version_of(path), ..options };
-            let found = self.objects.get_opts(path, options).await.map_err(Fault::from);
+            let found = self.objects.get_opts(path, options).await.map_err(CloudFault::from);
             let found = match found {
-                Err(Fault::Conflict(_)) if begun.is_some() => return Err(changed()),
+                Err(CloudFault::Conflict(_)) if begun.is_some() => return Err(changed()),
                 found => found?,
             };
             let mut so_far = match begun.take() {
-                None => Begun::new(&found),
+                None => PartialAnswer::new(&found),
                 Some(begun) if begun.goes_on(&found) => begun,
                 Some(_) => return Err(changed()),
             };
             match so_far.fill(found).await {
                 Ok(()) => return Ok(so_far.blob()),
                 Err(failure) => {
-                    net::again(failure).await.map_err(|failure| Fault::Failed(failure.error))?;
-                    begun = Some(so_far).filter(Begun::is_worth_going_on);
+                    net::again(failure).await.map_err(|failure| CloudFault::Failed(failure.error))?;
+                    begun = Some(so_far).filter(PartialAnswer::is_worth_going_on);
                 }
             }
         }
@@ -57,7 +61,7 @@ impl CloudStore {
     }
 }
 
-impl Begun {
+impl PartialAnswer {
     fn new(found: &GetResult) -> Self {
         Self {
             range: found.range.clone(),
@@ -89,25 +93,26 @@ impl Begun {
     }
 
     /// Takes what comes; why the rest does not, otherwise.
-    async fn fill(&mut self, found: GetResult) -> Result<(), Failure> {
+    async fn fill(&mut self, found: GetResult) -> Result<(), RequestFailure> {
         let mut pieces = found.into_stream();
         while let Some(piece) = pieces.next().await {
             match piece {
                 Ok(piece) => self.bytes.extend_from_slice(&piece),
                 Err(error) => {
-                    let known = Failure::below(&error).cloned();
-                    return Err(known.unwrap_or_else(|| Failure::lasting(Fault::from(error).into_error())));
+                    let known = RequestFailure::below(&error).cloned();
+                    return Err(known
+                        .unwrap_or_else(|| RequestFailure::lasting(CloudFault::from(error).into_error())));
                 }
             }
         }
         Ok(())
     }
 
-    fn blob(self) -> Blob {
-        Blob { bytes: self.bytes.freeze(), offset: self.range.start, size: self.size, tag: self.tag }
+    fn blob(self) -> ObjectBytes {
+        ObjectBytes { bytes: self.bytes.freeze(), offset: self.range.start, size: self.size, tag: self.tag }
     }
 }
 
-fn changed() -> Fault {
-    Fault::Failed(Error::new(ErrorKind::Changed, "the object changed while it was read"))
+fn changed() -> CloudFault {
+    CloudFault::Failed(Error::new(ErrorKind::Changed, "the object changed while it was read"))
 }

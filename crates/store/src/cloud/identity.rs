@@ -12,76 +12,80 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use codes::Codes;
-pub(super) use fetch::{Same, escaped};
+pub use codes::MfaCodes;
+pub(super) use fetch::{FixedConnector, escaped};
 pub(super) use google::file as google_file;
-pub use known::Identities;
+pub use known::CredentialRegistry;
 pub(super) use shared_key::SharedKey;
-pub(super) use sign::Signer;
-use source::Source;
+pub(super) use sign::BucketSigner;
+use source::CredentialSource;
 
-use super::profile::Profiles;
-use crate::url::{Bucket, Fragment, Provider};
+use super::profile::ProfileFiles;
+use crate::url::{BucketUrl, CloudProvider, UrlFragment};
 use crate::{StoreOptions, Url};
 use ncirrus_layout::Result;
 
 /// Whose name is used with a bucket, where it is asked for, and the reason of each.
 #[derive(Debug, Clone)]
-pub struct Identity {
+pub struct BucketIdentity {
     /// Server that is asked.
-    pub endpoint: Told<String>,
+    pub endpoint: SourcedValue<String>,
     /// Region of the bucket, where the provider has regions.
-    pub region: Option<Told<String>>,
+    pub region: Option<SourcedValue<String>>,
     /// Profile of Amazon's files that was named, or `default` where that is used.
-    pub profile: Option<Told<String>>,
+    pub profile: Option<SourcedValue<String>>,
     /// How somebody is known, without secrets.
-    pub credentials: Told<String>,
+    pub credentials: SourcedValue<String>,
     /// Whether requests are not signed.
     pub anonymous: bool,
     /// Whether a read that is denied is tried once more without a name.
     pub unsigned_retry: bool,
     /// Whether you pay for requests to buckets that ask for it.
-    pub requester_pays: Option<Told<bool>>,
+    pub requester_pays: Option<SourcedValue<bool>>,
     /// What was left out.
     pub warnings: Vec<String>,
-    pub(super) source: Source,
+    pub(super) source: CredentialSource,
 }
 
 /// A value and why it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told<T> {
+pub struct SourcedValue<T> {
     /// The value.
     pub value: T,
     /// Why it is used.
     pub why: String,
 }
 
-impl<T> Told<T> {
+impl<T> SourcedValue<T> {
     fn new(value: impl Into<T>, why: impl Into<String>) -> Self {
         Self { value: value.into(), why: why.into() }
     }
 }
 
-impl Identity {
+impl BucketIdentity {
     /// Whose name would be used with an address; none when it lies in no object store. Nothing is sent.
     ///
     /// # Errors
     /// As opening the address: profiles that are not there, settings that contradict each other.
-    pub fn of(url: &Url, options: &StoreOptions) -> Result<Option<(Bucket, Self)>> {
+    pub fn of(url: &Url, options: &StoreOptions) -> Result<Option<(BucketUrl, Self)>> {
         let Some(bucket) = options.config.bucket(url)? else { return Ok(None) };
         let identity = Self::resolve(&bucket, url.fragment(), options)?;
         Ok(Some((bucket, identity)))
     }
 
     /// Whose name is used with a bucket.
-    pub(super) fn resolve(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Self> {
+    pub(super) fn resolve(
+        bucket: &BucketUrl,
+        fragment: &UrlFragment,
+        options: &StoreOptions,
+    ) -> Result<Self> {
         match bucket.provider {
-            Provider::S3 => {
-                let profiles = Profiles::read(options.config.environment());
-                amazon::Asked { bucket, fragment, options, profiles: &profiles }.resolve()
+            CloudProvider::S3 => {
+                let profiles = ProfileFiles::read(options.config.environment());
+                amazon::IdentityQuery { bucket, fragment, options, profiles: &profiles }.resolve()
             }
-            Provider::Gcs => Ok(google::resolve(bucket, options)),
-            Provider::Azure => Ok(azure::resolve(bucket, options)),
+            CloudProvider::Gcs => Ok(google::resolve(bucket, options)),
+            CloudProvider::Azure => Ok(azure::resolve(bucket, options)),
         }
     }
 }
@@ -104,13 +108,13 @@ fn setting(options: &StoreOptions, name: &str) -> Option<(String, String)> {
 }
 
 /// Somebody whom the provider's own client knows, or nobody.
-fn of_provider(endpoint: Told<String>, what: Option<&'static str>, why: String) -> Identity {
-    let source = what.map_or(Source::Nobody, Source::Provider);
-    Identity {
+fn of_provider(endpoint: SourcedValue<String>, what: Option<&'static str>, why: String) -> BucketIdentity {
+    let source = what.map_or(CredentialSource::Nobody, CredentialSource::Provider);
+    BucketIdentity {
         endpoint,
         region: None,
         profile: None,
-        credentials: Told::new(source.to_string(), why),
+        credentials: SourcedValue::new(source.to_string(), why),
         anonymous: what.is_none(),
         unsigned_retry: false,
         requester_pays: None,

@@ -1,8 +1,8 @@
 //! What killed writers leave in a bucket.
-use super::asking::{Asking, failed};
-use super::fault::Fault;
+use super::asking::{BucketClient, failed};
+use super::fault::CloudFault;
 use super::listing::is_named;
-use super::xml::{self, Element};
+use super::xml::{self, XmlElement};
 use super::{CloudStore, path_of};
 use crate::key;
 use futures_util::TryStreamExt;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 /// An upload in parts that was begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unfinished {
+pub(crate) struct UnfinishedUpload {
     /// The object that it was to become.
     pub(crate) object: ObjectId,
     /// What the provider calls it.
@@ -22,7 +22,7 @@ pub(crate) struct Unfinished {
 
 impl CloudStore {
     /// Uploads in parts below (and at) a prefix that were not ended; `None` where they cannot be asked for.
-    pub(crate) async fn unfinished(&self, prefix: &ObjectId) -> Result<Option<Vec<Unfinished>>> {
+    pub(crate) async fn unfinished(&self, prefix: &ObjectId) -> Result<Option<Vec<UnfinishedUpload>>> {
         let Some(asking) = &self.other else { return Ok(None) };
         let key = key::check(prefix)?;
         let (mut found, mut after) = (Vec::new(), None);
@@ -34,7 +34,7 @@ impl CloudStore {
             }
             let page = page(asking, &query).await.map_err(|fault| fault.at(prefix))?;
             found.extend(uploads(&page).filter_map(|(key, id, since)| {
-                Some(Unfinished { object: self.root().child(key), id: id.to_owned(), since: since? })
+                Some(UnfinishedUpload { object: self.root().child(key), id: id.to_owned(), since: since? })
             }));
             let next = page.text("NextKeyMarker").zip(page.text("NextUploadIdMarker"));
             let next = next.map(|(key, id)| (key.to_owned(), id.to_owned()));
@@ -50,11 +50,11 @@ impl CloudStore {
     }
 
     /// Ends an upload without an object.
-    pub(crate) async fn abandon(&self, upload: &Unfinished) -> Result<()> {
+    pub(crate) async fn abandon(&self, upload: &UnfinishedUpload) -> Result<()> {
         let Some(parts) = &self.parts else { return Ok(()) };
         let path = path_of(&upload.object)?;
-        match parts.abort_multipart(&path, &upload.id).await.map_err(Fault::from) {
-            Ok(()) | Err(Fault::Absent) => Ok(()),
+        match parts.abort_multipart(&path, &upload.id).await.map_err(CloudFault::from) {
+            Ok(()) | Err(CloudFault::Absent) => Ok(()),
             Err(fault) => Err(fault.at(&upload.object)),
         }
     }
@@ -70,10 +70,14 @@ impl CloudStore {
             let seconds = u64::try_from(meta.last_modified.timestamp()).unwrap_or(0);
             (root.child(meta.location.as_ref()), SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
         });
-        told.try_collect().await.map_err(|error| Fault::from(error).at(prefix))
+        told.try_collect().await.map_err(|error| CloudFault::from(error).at(prefix))
     }
 
-    async fn dated_listed(&self, asking: &Asking, prefix: &ObjectId) -> Result<Vec<(ObjectId, SystemTime)>> {
+    async fn dated_listed(
+        &self,
+        asking: &BucketClient,
+        prefix: &ObjectId,
+    ) -> Result<Vec<(ObjectId, SystemTime)>> {
         let (folder, mut found, mut after) = (key::folder(prefix.key()), Vec::new(), None);
         loop {
             let page = asking.list(&folder, true, after.as_deref()).await;
@@ -92,18 +96,18 @@ impl CloudStore {
 }
 
 /// A page of the uploads of a bucket.
-async fn page(asking: &Asking, query: &[(&str, &str)]) -> std::result::Result<Element, Fault> {
+async fn page(asking: &BucketClient, query: &[(&str, &str)]) -> std::result::Result<XmlElement, CloudFault> {
     let (status, text) = asking.ask(query).await?;
     match status.as_u16() {
-        200..300 => Element::parse(&text).ok_or_else(|| failed("what was answered is no list of uploads")),
-        401 | 403 => Err(Fault::Denied("the unfinished uploads cannot be listed".to_owned())),
-        501 => Err(Fault::Other(Error::unsupported("the server does not list unfinished uploads"))),
+        200..300 => XmlElement::parse(&text).ok_or_else(|| failed("what was answered is no list of uploads")),
+        401 | 403 => Err(CloudFault::Denied("the unfinished uploads cannot be listed".to_owned())),
+        501 => Err(CloudFault::Other(Error::unsupported("the server does not list unfinished uploads"))),
         other => Err(failed(format!("the unfinished uploads cannot be listed: status {other}"))),
     }
 }
 
 /// Key, identifier and time of the uploads of an answer.
-fn uploads(page: &Element) -> impl Iterator<Item = (&str, &str, Option<SystemTime>)> {
+fn uploads(page: &XmlElement) -> impl Iterator<Item = (&str, &str, Option<SystemTime>)> {
     page.each("Upload").filter_map(|upload| {
         let since = upload.text("Initiated").and_then(xml::time);
         Some((upload.text("Key")?, upload.text("UploadId")?, since))
@@ -118,7 +122,7 @@ mod tests {
     fn uploads_are_read_from_the_answer() {
         let page = "<R><Upload><Key>a/b&amp;c</Key><UploadId>x</UploadId><Initiated>1970-01-01T00:00:01Z</Initiated>\
                     </Upload><Upload><Key>d</Key></Upload></R>";
-        let page = Element::parse(page).unwrap();
+        let page = XmlElement::parse(page).unwrap();
         let found: Vec<_> = uploads(&page).collect();
         let since = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
         assert_eq!(found, [("a/b&c", "x", Some(since))]);

@@ -1,11 +1,11 @@
 //! Listings of Amazon and its kin, with keys as they are. The client of the provider gives up a whole listing for one key
 //! that is no path to it (`a//b`, `a/../b`), and takes `/a` and `a/` for `a`.
-use super::asking::{Asking, failed};
-use super::fault::Fault;
-use super::xml::{self, Element};
+use super::asking::{BucketClient, failed};
+use super::fault::CloudFault;
+use super::xml::{self, XmlElement};
 use super::{CloudStore, entries};
 use crate::key;
-use crate::store::Objects;
+use crate::store::ObjectPage;
 use ncirrus_layout::{Listing, ObjectId, Result};
 use object_store::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 /// A page of a listing.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Page {
-    pub(super) objects: Vec<Listed>,
+pub(super) struct ListingPage {
+    pub(super) objects: Vec<ListedKey>,
     /// What keys have in common up to the next slash.
     prefixes: Vec<String>,
     /// Where the next page starts.
@@ -23,7 +23,7 @@ pub(super) struct Page {
 
 /// An object of a listing.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedKey {
     pub(super) key: String,
     size: u64,
     pub(super) changed: Option<SystemTime>,
@@ -31,12 +31,12 @@ pub(super) struct Listed {
 
 /// Keys that were seen and cannot be named, for the user to know.
 #[derive(Debug, Default)]
-pub(super) struct Odd(Mutex<Vec<String>>);
+pub(super) struct OddKeys(Mutex<Vec<String>>);
 
 /// Most keys that are told.
 const MOST: usize = 20;
 
-impl Odd {
+impl OddKeys {
     /// What was left out.
     pub(super) fn told(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -63,20 +63,20 @@ fn is_folder(key: &str) -> bool {
     key.strip_suffix('/').is_some_and(is_named)
 }
 
-impl Asking {
+impl BucketClient {
     /// A page of what lies below a folder: directly, or however deep.
     pub(super) async fn list(
         &self,
         folder: &str,
         is_deep: bool,
         after: Option<&str>,
-    ) -> std::result::Result<Page, Fault> {
+    ) -> std::result::Result<ListingPage, CloudFault> {
         let mut query = vec![("list-type", "2"), ("prefix", folder)];
         query.extend((!is_deep).then_some(("delimiter", "/")));
         query.extend(after.map(|after| ("continuation-token", after)));
         let (status, text) = self.ask(&query).await?;
         if !status.is_success() {
-            return Err(Fault::of_answer(status, &text));
+            return Err(CloudFault::of_answer(status, &text));
         }
         let page = parse(&text).map_err(failed)?;
         match page.next.as_deref() {
@@ -86,33 +86,33 @@ impl Asking {
     }
 }
 
-fn parse(text: &str) -> std::result::Result<Page, &'static str> {
-    let answer = Element::parse(text).filter(|answer| answer.is("ListBucketResult"));
+fn parse(text: &str) -> std::result::Result<ListingPage, &'static str> {
+    let answer = XmlElement::parse(text).filter(|answer| answer.is("ListBucketResult"));
     let answer = answer.ok_or("what was answered is no listing")?;
-    let objects: Option<Vec<Listed>> = answer.each("Contents").map(listed).collect();
+    let objects: Option<Vec<ListedKey>> = answer.each("Contents").map(listed).collect();
     let prefixes = answer.each("CommonPrefixes").flat_map(|within| within.texts("Prefix"));
     let next = answer.text("NextContinuationToken");
     if next.is_none() && answer.text("IsTruncated") == Some("true") {
         return Err("the listing goes on, and does not say where");
     }
-    Ok(Page {
+    Ok(ListingPage {
         objects: objects.ok_or("an object of the listing lacks key or size")?,
         prefixes: prefixes.map(str::to_owned).collect(),
         next: next.map(str::to_owned),
     })
 }
 
-fn listed(object: &Element) -> Option<Listed> {
+fn listed(object: &XmlElement) -> Option<ListedKey> {
     let size = object.text("Size")?.trim().parse().ok()?;
     let changed = object.text("LastModified").and_then(xml::time);
-    Some(Listed { key: object.text("Key")?.to_owned(), size, changed })
+    Some(ListedKey { key: object.text("Key")?.to_owned(), size, changed })
 }
 
 impl CloudStore {
     /// The names directly below a prefix.
     pub(super) async fn names_listed(
         &self,
-        asking: &Asking,
+        asking: &BucketClient,
         prefix: &ObjectId,
         after: Option<&str>,
     ) -> Result<Listing> {
@@ -129,13 +129,13 @@ impl CloudStore {
     /// All objects below a prefix.
     pub(super) async fn objects_listed(
         &self,
-        asking: &Asking,
+        asking: &BucketClient,
         prefix: &ObjectId,
         after: Option<&str>,
-    ) -> Result<Objects> {
+    ) -> Result<ObjectPage> {
         let folder = key::folder(prefix.key());
         let page = asking.list(&folder, true, after).await.map_err(|fault| fault.at(prefix))?;
-        let mut found = Objects { next: page.next, ..Objects::default() };
+        let mut found = ObjectPage { next: page.next, ..ObjectPage::default() };
         for object in page.objects.into_iter().filter(|object| object.key != folder) {
             match is_named(&object.key) {
                 true => found.objects.push((ObjectId::new(self.id.clone(), object.key), object.size)),

@@ -1,9 +1,9 @@
 //! Parts in any order.
-use super::fault::{Clash, Fault};
+use super::fault::{CloudFault, ConditionClash};
 use super::{CloudStore, path_of};
-use crate::multipart::Multipart;
-use crate::net::{Operation, operation};
-use crate::store::Precondition;
+use crate::multipart::MultipartUpload;
+use crate::net::{StoreOperation, operation};
+use crate::store::PutCondition;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
 /// An object that is sent in parts.
-struct Upload {
+struct CloudUpload {
     store: CloudStore,
     parts: Arc<dyn MultipartStore>,
     object: ObjectId,
@@ -29,20 +29,20 @@ struct Upload {
 
 impl CloudStore {
     /// An upload of an object in parts, where the provider is asked directly; nothing is sent yet.
-    pub(super) fn upload_in_parts(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+    pub(super) fn upload_in_parts(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
         let parts = Arc::clone(self.parts.as_ref().filter(|_| self.transfer.sends_parts())?);
         // A key that cannot be used is refused by whatever sends the object otherwise.
         let path = path_of(object).ok().filter(|_| !object.key().is_empty())?;
         let (store, object) = (self.clone(), object.clone());
         let (id, sent) = (OnceCell::new(), Mutex::default());
-        Some(Arc::new(Upload { store, parts, object, path, id, sent }))
+        Some(Arc::new(CloudUpload { store, parts, object, path, id, sent }))
     }
 }
 
-impl Upload {
+impl CloudUpload {
     async fn send(&self, index: usize, body: Bytes) -> Result<()> {
         let id = self.id.get_or_try_init(|| self.parts.create_multipart(&self.path)).await;
-        let id = id.map_err(|error| Fault::from(error).at(&self.object))?;
+        let id = id.map_err(|error| CloudFault::from(error).at(&self.object))?;
         let sent = self.parts.put_part(&self.path, id, index, PutPayload::from_bytes(body)).await;
         let part = sent.map_err(|error| failure_of_part(error).at_object(&self.object).by("cloud"))?;
         self.sent().insert(index, part);
@@ -50,7 +50,7 @@ impl Upload {
     }
 
     /// What the object depends on is checked before, as not all providers check it then.
-    async fn finish(&self, when: Precondition) -> Result<Tag> {
+    async fn finish(&self, when: PutCondition) -> Result<Tag> {
         let sent = std::mem::take(&mut *self.sent());
         let is_whole = sent.keys().copied().eq(0..sent.len());
         let Some(id) = self.id.get().filter(|_| is_whole) else {
@@ -58,9 +58,9 @@ impl Upload {
         };
         self.store.check(&self.object, &self.path, &when).await?;
         let count = sent.len();
-        Operation::depend(condition(&when));
+        StoreOperation::depend(condition(&when));
         let put = self.parts.complete_multipart(&self.path, id, sent.into_values().collect()).await;
-        match put.map_err(Fault::from) {
+        match put.map_err(CloudFault::from) {
             Ok(put) => self.store.tag_of_put(&self.object, &self.path, put).await,
             Err(fault) => {
                 let taken_back = async { self.parts.abort_multipart(&self.path, id).await.is_ok() };
@@ -71,8 +71,8 @@ impl Upload {
 
     async fn take_back(&self) -> Result<()> {
         let Some(id) = self.id.get() else { return Ok(()) };
-        match self.parts.abort_multipart(&self.path, id).await.map_err(Fault::from) {
-            Ok(()) | Err(Fault::Absent) => Ok(()),
+        match self.parts.abort_multipart(&self.path, id).await.map_err(CloudFault::from) {
+            Ok(()) | Err(CloudFault::Absent) => Ok(()),
             Err(fault) => Err(fault.at(&self.object)),
         }
     }
@@ -88,42 +88,43 @@ impl CloudStore {
     pub(super) async fn not_completed(
         &self,
         (object, path): (&ObjectId, &Path),
-        fault: Fault,
+        fault: CloudFault,
         parts: usize,
         taken_back: impl Future<Output = bool>,
     ) -> Result<Tag> {
         // An upload that is still there made no object.
-        let is_there = matches!(fault, Fault::Conflict(_)) && taken_back.await;
-        let may_be_own = matches!(fault, Fault::Absent | Fault::Conflict(_)) && Operation::is_in_doubt();
+        let is_there = matches!(fault, CloudFault::Conflict(_)) && taken_back.await;
+        let may_be_own =
+            matches!(fault, CloudFault::Absent | CloudFault::Conflict(_)) && StoreOperation::is_in_doubt();
         if is_there || !may_be_own {
             return Err(fault.at_put(object));
         }
-        let meta = self.objects.head(path).await.map_err(|error| Fault::from(error).at(object))?;
+        let meta = self.objects.head(path).await.map_err(|error| CloudFault::from(error).at(object))?;
         let etag = meta.e_tag.as_deref().unwrap_or_default().trim_matches('"');
         if etag.ends_with(&format!("-{parts}")) {
             return Ok(super::tag_of_meta(&meta));
         }
-        Err(Fault::Conflict(Clash::Ended).at(object))
+        Err(CloudFault::Conflict(ConditionClash::Ended).at(object))
     }
 }
 
 /// The header of a put that depends on what it replaces.
-pub(super) fn condition(when: &Precondition) -> Option<(HeaderName, HeaderValue)> {
+pub(super) fn condition(when: &PutCondition) -> Option<(HeaderName, HeaderValue)> {
     match when {
-        Precondition::None => None,
-        Precondition::Absent => Some((IF_NONE_MATCH, HeaderValue::from_static("*"))),
-        Precondition::Matches(tag) => {
+        PutCondition::None => None,
+        PutCondition::Absent => Some((IF_NONE_MATCH, HeaderValue::from_static("*"))),
+        PutCondition::Matches(tag) => {
             Some((IF_MATCH, HeaderValue::from_str(super::version_of(tag).e_tag.as_deref()?).ok()?))
         }
     }
 }
 
-impl Multipart for Upload {
+impl MultipartUpload for CloudUpload {
     fn part(&self, index: usize, body: Bytes) -> BoxFuture<'_, Result<()>> {
         operation(&self.object, self.send(index, body)).boxed()
     }
 
-    fn complete(&self, when: Precondition) -> BoxFuture<'_, Result<Tag>> {
+    fn complete(&self, when: PutCondition) -> BoxFuture<'_, Result<Tag>> {
         operation(&self.object, self.finish(when)).boxed()
     }
 
@@ -140,7 +141,7 @@ impl Multipart for Upload {
     }
 }
 
-impl fmt::Debug for Upload {
+impl fmt::Debug for CloudUpload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Upload({})", self.object)
     }
@@ -148,10 +149,10 @@ impl fmt::Debug for Upload {
 
 /// What it means that a part could not be sent.
 pub(super) fn failure_of_part(error: object_store::Error) -> Error {
-    match Fault::from(error) {
-        Fault::Failed(error) | Fault::Other(error) => error,
-        Fault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
-        Fault::Absent | Fault::Conflict(_) => {
+    match CloudFault::from(error) {
+        CloudFault::Failed(error) | CloudFault::Other(error) => error,
+        CloudFault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
+        CloudFault::Absent | CloudFault::Conflict(_) => {
             Error::new(ErrorKind::Conflict, "the upload was ended by someone else")
         }
     }

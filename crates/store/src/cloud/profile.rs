@@ -2,14 +2,14 @@
 #[cfg(test)]
 mod tests;
 
-use crate::config::{Environment, Origin};
+use crate::config::{ProcessEnvironment, ValueOrigin};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What both files say.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Profiles {
-    sections: BTreeMap<(Section, String), Profile>,
+pub(super) struct ProfileFiles {
+    sections: BTreeMap<(ProfileSection, String), CredentialProfile>,
     /// The files that were looked for.
     files: Vec<PathBuf>,
     /// What was left out.
@@ -18,7 +18,7 @@ pub(super) struct Profiles {
 
 /// What a section describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Section {
+pub(super) enum ProfileSection {
     Profile,
     SsoSession,
     Services,
@@ -26,9 +26,9 @@ pub(super) enum Section {
 
 /// The settings of a section. The keys of nested blocks stand below the name of the block: `s3.endpoint_url`.
 #[derive(Default, Clone, PartialEq, Eq)]
-pub(super) struct Profile(BTreeMap<String, (String, Option<Origin>)>);
+pub(super) struct CredentialProfile(BTreeMap<String, (String, Option<ValueOrigin>)>);
 
-impl Profile {
+impl CredentialProfile {
     pub(super) fn value(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(|(value, _)| value.as_str()).filter(|value| !value.is_empty())
     }
@@ -38,21 +38,21 @@ impl Profile {
         self.0.get(key).and_then(|(_, origin)| origin.as_ref()).map(ToString::to_string).unwrap_or_default()
     }
 
-    fn set(&mut self, key: &str, value: &str, origin: Option<Origin>) {
+    fn set(&mut self, key: &str, value: &str, origin: Option<ValueOrigin>) {
         self.0.insert(key.trim().to_ascii_lowercase(), (without_comment(value).to_owned(), origin));
     }
 }
 
 /// Names of settings only: values may be secret.
-impl std::fmt::Debug for Profile {
+impl std::fmt::Debug for CredentialProfile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Profile({:?})", self.0.keys())
     }
 }
 
-impl Profiles {
+impl ProfileFiles {
     /// What the user's files say; the settings of the credentials file go before those of the other.
-    pub(super) fn read(environment: &Environment) -> Self {
+    pub(super) fn read(environment: &ProcessEnvironment) -> Self {
         let mut profiles = Self::default();
         let files = [("AWS_CONFIG_FILE", ".aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")];
         for path in files.into_iter().filter_map(|(variable, default)| environment.file(variable, default)) {
@@ -67,7 +67,7 @@ impl Profiles {
     }
 
     /// The section of that kind and name.
-    pub(super) fn find(&self, section: Section, name: &str) -> Option<&Profile> {
+    pub(super) fn find(&self, section: ProfileSection, name: &str) -> Option<&CredentialProfile> {
         self.sections.get(&(section, name.to_owned()))
     }
 
@@ -79,7 +79,7 @@ impl Profiles {
     /// Takes over the sections of a file: `[name]`, `[profile name]`, `[sso-session name]` or `[services name]`, then
     /// `key = value`. Comments start with `#` or `;`. What is indented more than the key above belongs to it.
     pub(super) fn take(&mut self, text: &str, path: &Path) {
-        let mut section: Option<(Section, String)> = None;
+        let mut section: Option<(ProfileSection, String)> = None;
         // The key above: how far it is indented, and its name where it has no value.
         let mut above: Option<(usize, Option<String>)> = None;
         for (at, line) in text.lines().enumerate() {
@@ -101,7 +101,7 @@ impl Profiles {
             let (Some(settings), Some((key, value))) = (settings, content.split_once(['=', ':'])) else {
                 continue;
             };
-            let origin = Some(Origin::File(path.to_owned(), Some(at + 1)));
+            let origin = Some(ValueOrigin::File(path.to_owned(), Some(at + 1)));
             match &above {
                 Some((_, Some(block))) if is_below => {
                     settings.set(&format!("{block}.{}", key.trim()), value, origin);
@@ -118,15 +118,15 @@ impl Profiles {
 }
 
 /// What a header names.
-fn named(header: &str) -> Option<(Section, String)> {
+fn named(header: &str) -> Option<(ProfileSection, String)> {
     let header = header.trim();
     let (kind, name) = header.split_once(char::is_whitespace).unwrap_or(("", header));
     let (section, name) = match kind {
-        "profile" => (Section::Profile, name),
-        "sso-session" => (Section::SsoSession, name),
-        "services" => (Section::Services, name),
+        "profile" => (ProfileSection::Profile, name),
+        "sso-session" => (ProfileSection::SsoSession, name),
+        "services" => (ProfileSection::Services, name),
         "preview" | "plugins" => return None,
-        _ => (Section::Profile, header),
+        _ => (ProfileSection::Profile, header),
     };
     let name = name.trim();
     let quoted = ['"', '\''].into_iter().find_map(|mark| name.strip_prefix(mark)?.strip_suffix(mark));

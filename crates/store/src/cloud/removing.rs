@@ -1,11 +1,11 @@
 //! Removing what lies below a prefix, whatever the keys.
-use super::asking::{Asking, failed};
-use super::fault::Fault;
+use super::asking::{BucketClient, failed};
+use super::fault::CloudFault;
 use super::listing::is_named;
-use super::xml::{Element, escaped};
+use super::xml::{XmlElement, escaped};
 use super::{CloudStore, path_of};
 use crate::key;
-use crate::net::Failure;
+use crate::net::RequestFailure;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures_util::stream::{BoxStream, iter, try_unfold};
@@ -23,16 +23,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 const AT_ONCE: usize = 1000;
 
 /// Keys that were found and cannot be named.
-type Unnamed = Arc<Mutex<Vec<String>>>;
+type UnnamedKeys = Arc<Mutex<Vec<String>>>;
 
 impl CloudStore {
     pub(super) async fn remove_tree(&self, prefix: &ObjectId) -> Result<()> {
         let path = path_of(prefix)?;
         self.remove_below(prefix).await?;
         // Servers over a file system fail to remove what is a folder there.
-        match self.objects.head(&path).await.map_err(Fault::from) {
+        match self.objects.head(&path).await.map_err(CloudFault::from) {
             Ok(_) => self.remove(prefix).await,
-            Err(Fault::Absent) => Ok(()),
+            Err(CloudFault::Absent) => Ok(()),
             Err(fault) => Err(fault.at(prefix)),
         }
     }
@@ -43,11 +43,11 @@ impl CloudStore {
             path_of(object)
                 .map_err(|error| object_store::Error::Generic { store: "S3", source: Box::new(error) })
         });
-        let paths: Vec<Found<Path>> = paths.collect();
-        let mut removed = self.objects.delete_stream(iter(paths).boxed()).map_err(Fault::from);
+        let paths: Vec<ListResult<Path>> = paths.collect();
+        let mut removed = self.objects.delete_stream(iter(paths).boxed()).map_err(CloudFault::from);
         while let Some(removed) = removed.next().await {
             match removed {
-                Ok(_) | Err(Fault::Absent) => {}
+                Ok(_) | Err(CloudFault::Absent) => {}
                 Err(fault) => {
                     return Err(objects
                         .first()
@@ -64,16 +64,16 @@ impl CloudStore {
         if prefix.key().is_empty() {
             return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
         }
-        let unnamed = Unnamed::default();
+        let unnamed = UnnamedKeys::default();
         let below = match &self.other {
             Some(asking) => paths(Arc::clone(asking), key::folder(prefix.key()), Arc::clone(&unnamed)),
             None => self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed(),
         };
-        let mut removed = self.objects.delete_stream(below).map_err(Fault::from);
+        let mut removed = self.objects.delete_stream(below).map_err(CloudFault::from);
         while let Some(removed) = removed.next().await {
             match removed {
                 // Somebody else was faster, or an answer was lost.
-                Ok(_) | Err(Fault::Absent) => {}
+                Ok(_) | Err(CloudFault::Absent) => {}
                 Err(fault) => return Err(fault.at(prefix)),
             }
         }
@@ -86,11 +86,15 @@ impl CloudStore {
 }
 
 /// The objects below a folder as the client of the provider names them; others are put aside.
-fn paths(asking: Arc<Asking>, folder: String, unnamed: Unnamed) -> BoxStream<'static, Found<Path>> {
+fn paths(
+    asking: Arc<BucketClient>,
+    folder: String,
+    unnamed: UnnamedKeys,
+) -> BoxStream<'static, ListResult<Path>> {
     let pages = try_unfold(Some(None), move |at: Option<Option<String>>| {
         let (asking, folder, unnamed) = (Arc::clone(&asking), folder.clone(), Arc::clone(&unnamed));
         async move {
-            let Some(after) = at else { return Found::Ok(None) };
+            let Some(after) = at else { return ListResult::Ok(None) };
             let page = asking.list(&folder, true, after.as_deref()).await.map_err(passed_on)?;
             let keys = page.objects.into_iter().map(|object| object.key);
             let (named, mut others): (Vec<_>, Vec<_>) = keys.partition(|key| is_named(key));
@@ -102,16 +106,19 @@ fn paths(asking: Arc<Asking>, folder: String, unnamed: Unnamed) -> BoxStream<'st
     pages.try_flatten().boxed()
 }
 
-type Found<T> = object_store::Result<T>;
+type ListResult<T> = object_store::Result<T>;
 
 /// A failure on its way through the client of the provider.
-fn passed_on(fault: Fault) -> object_store::Error {
-    object_store::Error::Generic { store: "S3", source: Box::new(Failure::lasting(fault.into_error())) }
+fn passed_on(fault: CloudFault) -> object_store::Error {
+    object_store::Error::Generic {
+        store: "S3",
+        source: Box::new(RequestFailure::lasting(fault.into_error())),
+    }
 }
 
-impl Asking {
+impl BucketClient {
     /// Removes objects by their keys as they are: in addresses they would be changed.
-    async fn remove(&self, keys: &[String]) -> std::result::Result<(), Fault> {
+    async fn remove(&self, keys: &[String]) -> std::result::Result<(), CloudFault> {
         for keys in keys.chunks(AT_ONCE) {
             let stays = |why: &str| {
                 let first = keys.first().map(String::as_str).unwrap_or_default();
@@ -121,9 +128,9 @@ impl Asking {
             let digests = digests(order.as_bytes());
             let (status, text) = self.order(&[("delete", "")], order, digests).await?;
             if !status.is_success() {
-                return Err(stays(Fault::of_answer(status, &text).into_error().message()));
+                return Err(stays(CloudFault::of_answer(status, &text).into_error().message()));
             }
-            let answer = Element::parse(&text);
+            let answer = XmlElement::parse(&text);
             if answer.is_none() && !text.trim().is_empty() {
                 return Err(stays("the answer cannot be understood"));
             }

@@ -1,6 +1,6 @@
 //! The adapter over a store in memory, and what is read from configuration.
 use super::*;
-use crate::{Credentials, Precondition, Provider, Url, conformance};
+use crate::{CloudProvider, Credentials, PutCondition, Url, conformance};
 use futures_util::TryStreamExt;
 use ncirrus_layout::ErrorKind;
 use object_store::memory::InMemory;
@@ -25,7 +25,7 @@ fn keys_are_not_escaped() {
     let inner = Arc::new(InMemory::new());
     let store = CloudStore::new("s3://bucket", inner.clone() as Arc<dyn ObjectStore>);
     let object = store.root().child("a b/100%/~x/\u{e9}");
-    run(store.put(&object, Bytes::from_static(b"1"), Precondition::None)).unwrap();
+    run(store.put(&object, Bytes::from_static(b"1"), PutCondition::None)).unwrap();
     let keys: Vec<ObjectMeta> = run(async { Ok(inner.list(None).try_collect().await.unwrap()) }).unwrap();
     assert_eq!(keys[0].location.as_ref(), "a b/100%/~x/\u{e9}");
 }
@@ -38,10 +38,10 @@ fn large_files_are_sent_in_parts() {
     let bytes: Vec<u8> = (0..9_000_000_u32).flat_map(u32::to_le_bytes).collect();
     std::fs::write(&file, &bytes).unwrap();
     let object = store.root().child("big");
-    run(store.upload(&object, &file, Precondition::Absent)).unwrap();
+    run(store.upload(&object, &file, PutCondition::Absent)).unwrap();
     let read = run(store.get(&object, &Want::All)).unwrap().unwrap();
     assert!(read.bytes == bytes);
-    let again = run(store.upload(&object, &file, Precondition::Absent)).unwrap_err();
+    let again = run(store.upload(&object, &file, PutCondition::Absent)).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Conflict);
 }
 
@@ -73,8 +73,8 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
     let store = CloudStore::connect(&url.bucket().unwrap().unwrap(), url.fragment(), &options).unwrap();
     let shown = format!("{store:?} {}", store.root());
     assert!(shown.contains("@bucket") && !shown.contains("hunter2"), "{shown}");
-    let nowhere = Bucket {
-        provider: Provider::Azure,
+    let nowhere = BucketUrl {
+        provider: CloudProvider::Azure,
         endpoint: None,
         region: None,
         name: "box".to_owned(),
@@ -84,7 +84,7 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
         is_amazon: false,
     };
     let account = std::env::vars().any(|(name, _)| name.starts_with("AZURE_"));
-    let made = CloudStore::connect(&nowhere, &Fragment::default(), &options);
+    let made = CloudStore::connect(&nowhere, &UrlFragment::default(), &options);
     assert!(account || made.unwrap_err().kind() == ErrorKind::Invalid);
 }
 
@@ -94,7 +94,7 @@ fn failures_do_not_tell_secrets() {
         store: "x",
         source: "asked https://host/a?sig=hunter2 in vain\nand again".into(),
     };
-    let told = Fault::from(error).at(&store().root());
+    let told = CloudFault::from(error).at(&store().root());
     assert_eq!(told.message(), "asked https://host/a in vain and again");
 }
 
@@ -111,7 +111,7 @@ fn a_dataset_of_one_object_is_removed_alone_whatever_lies_below_its_name() {
     let keys = ["a", "a.nc", "a.nc/b", "a.nc2"];
     run(async {
         for key in keys {
-            kept.put(&kept.root().child(key), "x".into(), Precondition::None).await?;
+            kept.put(&kept.root().child(key), "x".into(), PutCondition::None).await?;
         }
         let found = crate::removal("shelf://x/a.nc", &options).await?;
         assert_eq!(found.keys.len(), 1);
@@ -128,7 +128,7 @@ fn a_dataset_of_one_object_is_removed_alone_whatever_lies_below_its_name() {
 #[test]
 fn a_listing_with_an_odd_key_is_told_with_what_is_odd() {
     let error = object_store::Error::from(Path::parse("a//b").unwrap_err());
-    let told = Fault::from(error).at(&store().root());
+    let told = CloudFault::from(error).at(&store().root());
     assert_eq!(told.kind(), ErrorKind::Unsupported);
     assert!(told.message().contains("\"a//b\"") && told.message().contains("listings"), "{told}");
 }
@@ -136,10 +136,10 @@ fn a_listing_with_an_odd_key_is_told_with_what_is_odd() {
 #[cfg(feature = "http")]
 #[test]
 fn a_server_that_speaks_like_amazon_is_asked_over_http() {
-    use crate::http::server::{Page, Server};
-    let server = Server::start([
-        ("/bucket/a/x.nc", Page::Ranged(b"0123456789".to_vec())),
-        ("/bucket/a/closed", Page::Status("403 Forbidden\r\n")),
+    use crate::http::server::{ServerPage, TestHttpServer};
+    let server = TestHttpServer::start([
+        ("/bucket/a/x.nc", ServerPage::Ranged(b"0123456789".to_vec())),
+        ("/bucket/a/closed", ServerPage::Status("403 Forbidden\r\n")),
     ]);
     let options = StoreOptions { credentials: Credentials::Anonymous, retries: 0, ..StoreOptions::default() };
     let address = format!("{}#mode=s3", server.url("/bucket/a/x.nc"));

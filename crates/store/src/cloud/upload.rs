@@ -1,9 +1,9 @@
 //! Sending files, large ones in parts.
-use super::fault::{Clash, Fault};
+use super::fault::{CloudFault, ConditionClash};
 use super::multipart::condition;
 use super::{CloudStore, LARGEST_PUT, path_of};
-use crate::net::Operation;
-use crate::store::Precondition;
+use crate::net::StoreOperation;
+use crate::store::PutCondition;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Error, ObjectId, Result, Tag};
@@ -28,7 +28,7 @@ impl CloudStore {
         &self,
         object: &ObjectId,
         file: &std::path::Path,
-        when: Precondition,
+        when: PutCondition,
     ) -> Result<Tag> {
         let failed = |error| crate::fault::of_io(error, file.display());
         let mut file = File::open(file).map_err(failed)?;
@@ -53,7 +53,7 @@ impl CloudStore {
         &self,
         object: &ObjectId,
         mut body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> Result<Tag> {
         let part = usize::try_from(self.part_len(body.len() as u64)).unwrap_or(usize::MAX);
         self.send_pieces(object, move || Ok(body.split_to(part.min(body.len()))), when).await
@@ -64,7 +64,7 @@ impl CloudStore {
         &self,
         object: &ObjectId,
         next: impl FnMut() -> Result<Bytes> + Send,
-        when: Precondition,
+        when: PutCondition,
     ) -> Result<Tag> {
         if !self.transfer.sends_parts() {
             let message = format!(
@@ -74,18 +74,18 @@ impl CloudStore {
         }
         let path = path_of(object)?;
         self.check_len(object)?;
-        if when != Precondition::None {
+        if when != PutCondition::None {
             self.check(object, &path, &when).await?;
         }
-        let fault = |error| Fault::from(error).at(object);
+        let fault = |error| CloudFault::from(error).at(object);
         let mut upload =
             self.objects.put_multipart_opts(&path, PutMultipartOptions::default()).await.map_err(fault)?;
         let at_once = self.transfer.at_once().unwrap_or(AT_ONCE);
         let sent = send_parts(upload.as_mut(), next, at_once).await;
         match sent {
             Ok(parts) => {
-                Operation::depend(condition(&when));
-                match upload.complete().await.map_err(Fault::from) {
+                StoreOperation::depend(condition(&when));
+                match upload.complete().await.map_err(CloudFault::from) {
                     Ok(put) => self.tag_of_put(object, &path, put).await,
                     Err(fault) => {
                         let taken_back = async { upload.abort().await.is_ok() };
@@ -114,15 +114,15 @@ impl CloudStore {
         self.transfer.part_bytes().unwrap_or(PART).max(len.div_ceil(MOST_PARTS))
     }
 
-    pub(super) async fn check(&self, object: &ObjectId, path: &Path, when: &Precondition) -> Result<()> {
-        let now = match self.objects.head(path).await.map_err(Fault::from) {
+    pub(super) async fn check(&self, object: &ObjectId, path: &Path, when: &PutCondition) -> Result<()> {
+        let now = match self.objects.head(path).await.map_err(CloudFault::from) {
             Ok(meta) => Some(super::tag_of_meta(&meta)),
-            Err(Fault::Absent) => None,
+            Err(CloudFault::Absent) => None,
             Err(fault) => return Err(fault.at(object)),
         };
         let clash = match when {
-            Precondition::Absent if now.is_some() => Clash::Exists,
-            Precondition::Matches(tag) if now.as_ref() != Some(tag) => Clash::Changed,
+            PutCondition::Absent if now.is_some() => ConditionClash::Exists,
+            PutCondition::Matches(tag) if now.as_ref() != Some(tag) => ConditionClash::Changed,
             _ => return Ok(()),
         };
         Err(clash.error().at_object(object))

@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime};
 
 /// An element: its name without the prefix of its name space, its text, and the elements in it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Element {
+pub(super) struct XmlElement {
     name: String,
     text: String,
-    children: Vec<Element>,
+    children: Vec<XmlElement>,
 }
 
 /// How deep elements may stand in each other; answers of services are four deep.
 const DEPTH: usize = 16;
 
-impl Element {
+impl XmlElement {
     /// The root of a document; `None` when it is none, or is cut.
     pub(super) fn parse(xml: &str) -> Option<Self> {
         let mut reader = Reader::from_str(xml);
@@ -86,7 +86,7 @@ impl Element {
 pub(super) fn word(text: &str, name: &str) -> Option<String> {
     let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
     let from = text.get(text.find(&begin)?..)?;
-    Element::parse(from.get(..from.find(&end)? + end.len())?).map(|element| element.text)
+    XmlElement::parse(from.get(..from.find(&end)? + end.len())?).map(|element| element.text)
 }
 
 /// Text as it stands in XML.
@@ -132,7 +132,7 @@ mod tests {
     fn elements_are_found_in_each_other_whatever_their_name_space() {
         let xml = "<?xml version=\"1.0\"?><s:R xmlns:s=\"x\"><!-- none --><s:A><K>1</K></s:A><B/><A x='1'><K><![CDATA[2<]]></K>\
                    </A></s:R>";
-        let root = Element::parse(xml).unwrap();
+        let root = XmlElement::parse(xml).unwrap();
         assert!(root.is("R"));
         assert_eq!(root.each("A").filter_map(|within| within.text("K")).collect::<Vec<_>>(), ["1", "2<"]);
         assert_eq!((root.text("B"), root.text("K")), (None, None));
@@ -144,29 +144,29 @@ mod tests {
     #[test]
     fn what_is_cut_or_too_deep_is_no_answer() {
         let xml = "<R><A><K>&lt;&#x1f40d;&amp;</K></A></R>";
-        assert_eq!(Element::parse(xml).unwrap().find("K").unwrap().text, "<\u{1f40d}&");
+        assert_eq!(XmlElement::parse(xml).unwrap().find("K").unwrap().text, "<\u{1f40d}&");
         for end in (0..xml.len()).filter(|end| xml.is_char_boundary(*end)) {
-            assert_eq!(Element::parse(&xml[..end]), None, "{}", &xml[..end]);
+            assert_eq!(XmlElement::parse(&xml[..end]), None, "{}", &xml[..end]);
         }
         for deep in [DEPTH, DEPTH + 1] {
             let xml = "<A>".repeat(deep) + &"</A>".repeat(deep);
-            assert_eq!(Element::parse(&xml).is_some(), deep == DEPTH);
+            assert_eq!(XmlElement::parse(&xml).is_some(), deep == DEPTH);
         }
-        assert_eq!(Element::parse("<A>&none;</A>"), None);
-        assert_eq!(Element::parse("<A/><B/>"), None);
+        assert_eq!(XmlElement::parse("<A>&none;</A>"), None);
+        assert_eq!(XmlElement::parse("<A/><B/>"), None);
     }
 
     proptest! {
         #[test]
         fn texts_come_back(text in "[^\0\r]{1,20}") {
             let xml = format!("<A><K>{}</K></A>", escaped(&text));
-            let answer = Element::parse(&xml).unwrap();
+            let answer = XmlElement::parse(&xml).unwrap();
             prop_assert_eq!(answer.text("K"), Some(text.as_str()));
         }
 
         #[test]
         fn any_bytes_end(text in any::<String>()) {
-            let _ = Element::parse(&text);
+            let _ = XmlElement::parse(&text);
             let _ = word(&text, "A");
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// What is asked of the process: variables and folders. Tests bring their own.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Environment {
+pub struct ProcessEnvironment {
     variables: BTreeMap<String, String>,
     home: Option<PathBuf>,
     folder: Option<PathBuf>,
@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 20;
 /// Where Linux says who made the machine.
 const MAKER: &str = "/sys/class/dmi/id/sys_vendor";
 
-impl Environment {
+impl ProcessEnvironment {
     /// That of the process.
     pub fn of_process() -> Self {
         let pair = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
@@ -129,7 +129,7 @@ impl Environment {
 }
 
 /// Names of variables only: values may be secret.
-impl fmt::Debug for Environment {
+impl fmt::Debug for ProcessEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Environment({:?})", self.variables.keys())
     }

@@ -1,6 +1,6 @@
 //! The project's own file, in TOML.
-use super::host::{Host, Server};
-use super::{Key, Origin, Settings, Value, invalid};
+use super::host::{HostSettings, WebServerSettings};
+use super::{ConfigKey, ConfigSettings, ConfigValue, ValueOrigin, invalid};
 use ncirrus_layout::{Error, Result};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Where the file lies: where `NCIRRUS_CONFIG` says, else below `XDG_CONFIG_HOME`, else below `~/.config`.
-pub(super) fn place(settings: &Settings) -> Option<PathBuf> {
+pub(super) fn place(settings: &ConfigSettings) -> Option<PathBuf> {
     let environment = settings.environment();
     if let Some(path) = environment.variable("NCIRRUS_CONFIG") {
         return Some(environment.expanded(path));
@@ -19,7 +19,7 @@ pub(super) fn place(settings: &Settings) -> Option<PathBuf> {
 }
 
 /// Reads the file that is named, else the one at its usual place.
-pub(super) fn read(settings: &mut Settings, named: Option<&Path>) -> Result<()> {
+pub(super) fn read(settings: &mut ConfigSettings, named: Option<&Path>) -> Result<()> {
     let must_be = named.is_some() || settings.environment().variable("NCIRRUS_CONFIG").is_some();
     let Some(path) = named.map(Path::to_owned).or_else(|| place(settings)) else { return Ok(()) };
     settings.files.push(path.clone());
@@ -27,7 +27,7 @@ pub(super) fn read(settings: &mut Settings, named: Option<&Path>) -> Result<()> 
         Ok(Some(text)) => take(settings, &text, &path),
         Ok(None) if must_be => return Err(Error::not_found("no such file").at_object(path.display())),
         Ok(None) => Ok(()),
-        Err(why) => Err(invalid(&Origin::File(path, None), why)),
+        Err(why) => Err(invalid(&ValueOrigin::File(path, None), why)),
     };
     match outcome {
         Err(error) if !must_be => {
@@ -39,10 +39,10 @@ pub(super) fn read(settings: &mut Settings, named: Option<&Path>) -> Result<()> 
 }
 
 /// Takes over what the text of a file says.
-pub(super) fn take(settings: &mut Settings, text: &str, path: &Path) -> Result<()> {
+pub(super) fn take(settings: &mut ConfigSettings, text: &str, path: &Path) -> Result<()> {
     let place = |at: usize| {
         let before = text.as_bytes().get(..at).unwrap_or_default();
-        Origin::File(path.to_owned(), Some(before.iter().filter(|byte| **byte == b'\n').count() + 1))
+        ValueOrigin::File(path.to_owned(), Some(before.iter().filter(|byte| **byte == b'\n').count() + 1))
     };
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -53,11 +53,16 @@ pub(super) fn take(settings: &mut Settings, text: &str, path: &Path) -> Result<(
 }
 
 /// Reads the keys of a table and of the tables in it.
-fn walk(settings: &mut Settings, table: &DeTable<'_>, prefix: &str, place: &dyn Fn(usize) -> Origin) {
+fn walk(
+    settings: &mut ConfigSettings,
+    table: &DeTable<'_>,
+    prefix: &str,
+    place: &dyn Fn(usize) -> ValueOrigin,
+) {
     for (name, value) in table {
         let origin = place(name.span().start);
         let name = format!("{prefix}{}", name.get_ref());
-        match (value.get_ref(), Key::named(&name)) {
+        match (value.get_ref(), ConfigKey::named(&name)) {
             (DeValue::Table(table), _) if name == "substitutions" => substitutions(settings, table, place),
             (DeValue::Table(table), _) if name == "hosts" => hosts(settings, table, place),
             (DeValue::Table(table), _) if name == "http.hosts" => servers(settings, table, place),
@@ -73,12 +78,12 @@ fn walk(settings: &mut Settings, table: &DeTable<'_>, prefix: &str, place: &dyn 
     }
 }
 
-fn substitutions(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) {
+fn substitutions(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(usize) -> ValueOrigin) {
     for (name, value) in table {
         let origin = place(name.span().start);
         match scalar(value) {
             Some(value) => {
-                let value = Value { value, origin };
+                let value = ConfigValue { value, origin };
                 settings.substitutions.entry(name.get_ref().to_string()).or_insert(value);
             }
             None => settings.warn(format!("{origin}: substitution {} is not a text", name.get_ref())),
@@ -87,9 +92,9 @@ fn substitutions(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(us
 }
 
 /// `[hosts.alias]`: servers of object stores.
-fn hosts(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) {
+fn hosts(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(usize) -> ValueOrigin) {
     for (alias, value) in table {
-        let mut host = Host::new(place(alias.span().start));
+        let mut host = HostSettings::new(place(alias.span().start));
         each(settings, alias, value, place, &mut |_, key, text| host.set(key, text));
         match host.fault() {
             Some(why) => settings.warn(format!("{}: host {} {why}", host.origin, alias.get_ref())),
@@ -101,9 +106,10 @@ fn hosts(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> 
 }
 
 /// `[http.hosts."host"]`: who asks web servers.
-fn servers(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) {
+fn servers(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(usize) -> ValueOrigin) {
     for (name, value) in table {
-        let mut server = Server { origin: Some(place(name.span().start)), ..Server::default() };
+        let mut server =
+            WebServerSettings { origin: Some(place(name.span().start)), ..WebServerSettings::default() };
         each(settings, name, value, place, &mut |settings, key, text| {
             server.set(key, text, settings.environment())
         });
@@ -113,11 +119,11 @@ fn servers(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -
 
 /// Hands on each setting of a table.
 fn each(
-    settings: &mut Settings,
+    settings: &mut ConfigSettings,
     name: &Spanned<Cow<'_, str>>,
     value: &Spanned<DeValue<'_>>,
-    place: &dyn Fn(usize) -> Origin,
-    set: &mut dyn FnMut(&Settings, &str, &str) -> std::result::Result<bool, String>,
+    place: &dyn Fn(usize) -> ValueOrigin,
+    set: &mut dyn FnMut(&ConfigSettings, &str, &str) -> std::result::Result<bool, String>,
 ) {
     let origin = place(name.span().start);
     let DeValue::Table(table) = value.get_ref() else {
@@ -138,10 +144,10 @@ fn each(
 }
 
 /// The value of a key; a list becomes a text with what stands between its items elsewhere.
-fn of_key(key: Key, value: &Spanned<DeValue<'_>>) -> Option<String> {
+fn of_key(key: ConfigKey, value: &Spanned<DeValue<'_>>) -> Option<String> {
     let separator = match (key, value.get_ref()) {
-        (Key::PluginPath, DeValue::Array(_)) => ":",
-        (Key::HttpNoProxy, DeValue::Array(_)) => ",",
+        (ConfigKey::PluginPath, DeValue::Array(_)) => ":",
+        (ConfigKey::HttpNoProxy, DeValue::Array(_)) => ",",
         _ => return scalar(value),
     };
     let items: Option<Vec<String>> = value.get_ref().as_array()?.iter().map(scalar).collect();

@@ -1,19 +1,19 @@
 //! Servers of object stores that the configuration gives names to.
-use super::{Environment, Origin, Secret, parse_duration, parse_size};
+use super::{ProcessEnvironment, SecretText, ValueOrigin, parse_duration, parse_size};
 use crate::Url;
 use std::time::Duration;
 
 /// A server of an object store that speaks S3, and how it is used: what `s3://alias/bucket/key` means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
+pub struct HostSettings {
     /// Scheme, host and port.
     pub endpoint: String,
     /// Access key.
-    pub access_key: Option<Secret>,
+    pub access_key: Option<SecretText>,
     /// Secret key.
-    pub secret_key: Option<Secret>,
+    pub secret_key: Option<SecretText>,
     /// Token of a session.
-    pub session_token: Option<Secret>,
+    pub session_token: Option<SecretText>,
     /// Profile of Amazon's files, instead of keys.
     pub profile: Option<String>,
     /// Region.
@@ -27,15 +27,15 @@ pub struct Host {
     /// What S3netCDF4 calls the way to speak to it; its settings are taken from the table of that name.
     pub backend: Option<String>,
     /// How data come and go.
-    pub transfer: Transfer,
+    pub transfer: TransferSettings,
     /// Where it is named.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }
 
 /// How data come and go; what is not said is as for all others. `multipart_download` is kept and changes nothing: reads ask
 /// for the ranges that they need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Transfer {
+pub struct TransferSettings {
     /// Bytes of a part.
     pub part_size: Option<u64>,
     /// Parts in flight.
@@ -50,8 +50,8 @@ pub struct Transfer {
     pub multipart_upload: Option<bool>,
 }
 
-impl Host {
-    pub(super) fn new(origin: Origin) -> Self {
+impl HostSettings {
+    pub(super) fn new(origin: ValueOrigin) -> Self {
         Self {
             endpoint: String::new(),
             access_key: None,
@@ -63,14 +63,14 @@ impl Host {
             requester_pays: None,
             virtual_hosted: false,
             backend: None,
-            transfer: Transfer::default(),
+            transfer: TransferSettings::default(),
             origin,
         }
     }
 
     /// Takes over a setting by any of its names; false when there is no such.
     pub(super) fn set(&mut self, name: &str, text: &str) -> Result<bool, String> {
-        let secret = || Some(Secret::new(text));
+        let secret = || Some(SecretText::new(text));
         match name {
             "url" | "endpoint" | "endpoint_url" => self.endpoint = endpoint(text)?,
             "access_key" | "accessKey" | "aws_access_key_id" => self.access_key = secret(),
@@ -105,7 +105,7 @@ const MOST_PART: u64 = 512 << 20;
 /// Most parts in flight.
 const MOST_AT_ONCE: u32 = 64;
 
-impl Transfer {
+impl TransferSettings {
     /// Bytes of a part as they are used: from 5 to 512 MiB.
     pub fn part_bytes(&self) -> Option<u64> {
         self.part_size.map(|size| size.clamp(LEAST_PART, MOST_PART))
@@ -165,33 +165,38 @@ pub(crate) fn endpoint(text: &str) -> Result<String, String> {
 
 /// A web server, and who asks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Server {
+pub struct WebServerSettings {
     /// User.
     pub user: Option<String>,
     /// Password.
-    pub password: Option<Secret>,
+    pub password: Option<SecretText>,
     /// Bearer token.
-    pub bearer: Option<Secret>,
+    pub bearer: Option<SecretText>,
     /// Where it is named.
-    pub origin: Option<Origin>,
+    pub origin: Option<ValueOrigin>,
 }
 
-impl Server {
+impl WebServerSettings {
     /// Takes over a setting; false when there is no such.
-    pub(super) fn set(&mut self, name: &str, text: &str, environment: &Environment) -> Result<bool, String> {
+    pub(super) fn set(
+        &mut self,
+        name: &str,
+        text: &str,
+        environment: &ProcessEnvironment,
+    ) -> Result<bool, String> {
         match name {
             "user" => self.user = Some(text.to_owned()),
-            "password" => self.password = Some(Secret::new(text)),
-            "bearer" => self.bearer = Some(Secret::new(text)),
+            "password" => self.password = Some(SecretText::new(text)),
+            "bearer" => self.bearer = Some(SecretText::new(text)),
             "bearer_variable" => {
                 // Somebody may have put the token itself here.
                 let token = environment.variable(text).ok_or("no variable of that name is set")?;
-                self.bearer = Some(Secret::new(token));
+                self.bearer = Some(SecretText::new(token));
             }
             "bearer_file" => {
                 let path = environment.expanded(text);
                 let token = environment.text(&path)?.ok_or_else(|| format!("there is no {text}"))?;
-                self.bearer = Some(Secret::new(token.trim()));
+                self.bearer = Some(SecretText::new(token.trim()));
             }
             _ => return Ok(false),
         }

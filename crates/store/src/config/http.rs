@@ -1,6 +1,6 @@
 //! How web servers are spoken to, and who asks.
 use super::show::without_password;
-use super::{Key, Origin, Secret, Server, Settings, cookies, netrc};
+use super::{ConfigKey, ConfigSettings, SecretText, ValueOrigin, WebServerSettings, cookies, netrc};
 use crate::Url;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HttpSettings {
     /// Proxy of all requests; may hold a password. Without, what the environment says.
-    pub proxy: Option<Secret>,
+    pub proxy: Option<SecretText>,
     /// Hosts that are reached without it, between commas.
     pub no_proxy: Option<String>,
     /// File of certificates (PEM) that are trusted besides the system's.
@@ -25,64 +25,66 @@ pub struct HttpSettings {
 
 /// Who asks a web server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Login {
+pub struct HttpLogin {
     /// User and password, or a token.
     pub kind: LoginKind,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }
 
 /// How somebody is known to a web server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoginKind {
     /// User and password.
-    Basic(String, Option<Secret>),
+    Basic(String, Option<SecretText>),
     /// A bearer token.
-    Bearer(Secret),
+    Bearer(SecretText),
 }
 
 /// Where NASA's token is sent.
 const EARTHDATA: [&str; 2] = ["earthdata.nasa.gov", "earthdatacloud.nasa.gov"];
 
-impl Settings {
+impl ConfigSettings {
     /// What all requests have in common.
     pub fn http(&self) -> HttpSettings {
         HttpSettings {
-            proxy: self.text(Key::HttpProxy).map(Secret::new),
-            no_proxy: self.text(Key::HttpNoProxy).map(str::to_owned),
-            certificates: self.path(Key::HttpCertificates).map(Into::into),
-            user_agent: self.text(Key::HttpUserAgent).map(str::to_owned),
-            connect_timeout: self.duration(Key::ConnectTimeout),
-            keepalive: self.duration(Key::HttpKeepalive),
+            proxy: self.text(ConfigKey::HttpProxy).map(SecretText::new),
+            no_proxy: self.text(ConfigKey::HttpNoProxy).map(str::to_owned),
+            certificates: self.path(ConfigKey::HttpCertificates).map(Into::into),
+            user_agent: self.text(ConfigKey::HttpUserAgent).map(str::to_owned),
+            connect_timeout: self.duration(ConfigKey::ConnectTimeout),
+            keepalive: self.duration(ConfigKey::HttpKeepalive),
         }
     }
 
     /// The cookies that an address is asked with, of the file that the configuration names.
-    pub fn cookies(&self, url: &Url) -> Option<Secret> {
-        let text = self.environment.text(self.path(Key::HttpCookies)?).ok()??;
+    pub fn cookies(&self, url: &Url) -> Option<SecretText> {
+        let text = self.environment.text(self.path(ConfigKey::HttpCookies)?).ok()??;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        cookies::of(&text, url, now.as_secs()).map(Secret::new)
+        cookies::of(&text, url, now.as_secs()).map(SecretText::new)
     }
 
     /// The hosts that are reached without a proxy, of the configuration where that names a proxy, else of the environment.
     pub(crate) fn excepted(&self) -> Option<&str> {
-        match self.text(Key::HttpProxy) {
-            Some(_) => self.text(Key::HttpNoProxy),
+        match self.text(ConfigKey::HttpProxy) {
+            Some(_) => self.text(ConfigKey::HttpNoProxy),
             None => ["NO_PROXY", "no_proxy"].into_iter().find_map(|name| self.environment.variable(name)),
         }
     }
 
     /// The proxy that an address is asked through, without its password, and where it is named.
-    pub fn proxy_of(&self, url: &Url) -> Option<(String, Origin)> {
+    pub fn proxy_of(&self, url: &Url) -> Option<(String, ValueOrigin)> {
         self.of_address(url).as_ref().unwrap_or(self).proxy_named(url)
     }
 
-    fn proxy_named(&self, url: &Url) -> Option<(String, Origin)> {
+    fn proxy_named(&self, url: &Url) -> Option<(String, ValueOrigin)> {
         if self.excepted().is_some_and(|hosts| hosts.split(',').any(|except| is_host_in(url.host(), except)))
         {
             return None;
         }
-        if let (Some(proxy), Some(origin)) = (self.text(Key::HttpProxy), self.origin(Key::HttpProxy)) {
+        if let (Some(proxy), Some(origin)) =
+            (self.text(ConfigKey::HttpProxy), self.origin(ConfigKey::HttpProxy))
+        {
             return Some((without_password(proxy), origin.clone()));
         }
         let own = if url.scheme() == crate::Scheme::Https { "https_proxy" } else { "http_proxy" };
@@ -92,14 +94,14 @@ impl Settings {
             let proxy = without_password(self.environment.variable(&name)?);
             Some((name, proxy))
         })?;
-        Some((proxy, Origin::Variable(name)))
+        Some((proxy, ValueOrigin::Variable(name)))
     }
 
     /// Who asks a web server: the address itself, the project's file, netCDF's files, NASA's token, `.netrc`.
-    pub fn login(&self, url: &Url) -> Option<Login> {
+    pub fn login(&self, url: &Url) -> Option<HttpLogin> {
         if let Some((user, password)) = url.credentials() {
-            let kind = LoginKind::Basic(user.to_owned(), password.map(Secret::new));
-            return Some(Login { kind, origin: Origin::Url("user") });
+            let kind = LoginKind::Basic(user.to_owned(), password.map(SecretText::new));
+            return Some(HttpLogin { kind, origin: ValueOrigin::Url("user") });
         }
         let host = url.host().to_ascii_lowercase();
         self.server_login(url, &host)
@@ -110,32 +112,32 @@ impl Settings {
 
     /// Who asks a server that another one redirects to: what the project's file, `.netrc` or NASA's token say of that very
     /// host. What the address says, and netCDF's files, is meant for the first server alone.
-    pub fn login_elsewhere(&self, url: &Url) -> Option<Login> {
+    pub fn login_elsewhere(&self, url: &Url) -> Option<HttpLogin> {
         let host = url.host().to_ascii_lowercase();
         self.server_login(url, &host)
             .or_else(|| self.netrc_login(&host))
             .or_else(|| self.earthdata(url, &host))
     }
 
-    fn server_login(&self, url: &Url, host: &str) -> Option<Login> {
+    fn server_login(&self, url: &Url, host: &str) -> Option<HttpLogin> {
         let with_port = url.port().map(|port| format!("{host}:{port}"));
         let server = with_port.as_ref().and_then(|host| self.servers.get(host));
-        server.or_else(|| self.servers.get(host)).and_then(Server::login)
+        server.or_else(|| self.servers.get(host)).and_then(WebServerSettings::login)
     }
 
-    fn rc_login(&self, url: &Url) -> Option<Login> {
+    fn rc_login(&self, url: &Url) -> Option<HttpLogin> {
         let find = |name: &str| self.rc.find(name, Some(url)).filter(|entry| !entry.value.is_empty());
         if let Some(both) = find("HTTP.CREDENTIALS.USERPASSWORD") {
             let (user, password) = both.value.split_once(':').unwrap_or((&both.value, ""));
-            let kind = LoginKind::Basic(user.to_owned(), Some(Secret::new(password)));
-            return Some(Login { kind, origin: both.origin.clone() });
+            let kind = LoginKind::Basic(user.to_owned(), Some(SecretText::new(password)));
+            return Some(HttpLogin { kind, origin: both.origin.clone() });
         }
         let user = find("HTTP.CREDENTIALS.USER").or_else(|| find("HTTP.CREDENTIALS.USERNAME"))?;
-        let password = find("HTTP.CREDENTIALS.PASSWORD").map(|entry| Secret::new(entry.value.as_str()));
-        Some(Login { kind: LoginKind::Basic(user.value.clone(), password), origin: user.origin.clone() })
+        let password = find("HTTP.CREDENTIALS.PASSWORD").map(|entry| SecretText::new(entry.value.as_str()));
+        Some(HttpLogin { kind: LoginKind::Basic(user.value.clone(), password), origin: user.origin.clone() })
     }
 
-    fn earthdata(&self, url: &Url, host: &str) -> Option<Login> {
+    fn earthdata(&self, url: &Url, host: &str) -> Option<HttpLogin> {
         let is_theirs = EARTHDATA.iter().any(|domain| {
             host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         });
@@ -143,17 +145,17 @@ impl Settings {
             return None;
         }
         let token = self.environment.variable("EARTHDATA_TOKEN")?;
-        let origin = Origin::Variable("EARTHDATA_TOKEN".to_owned());
-        Some(Login { kind: LoginKind::Bearer(Secret::new(token)), origin })
+        let origin = ValueOrigin::Variable("EARTHDATA_TOKEN".to_owned());
+        Some(HttpLogin { kind: LoginKind::Bearer(SecretText::new(token)), origin })
     }
 
-    fn netrc_login(&self, host: &str) -> Option<Login> {
-        let path = self.path(Key::HttpNetrc).map(PathBuf::from);
+    fn netrc_login(&self, host: &str) -> Option<HttpLogin> {
+        let path = self.path(ConfigKey::HttpNetrc).map(PathBuf::from);
         let path = path.or_else(|| Some(self.environment.home()?.join(".netrc")))?;
         let text = self.environment.text(&path).ok()??;
         let login = netrc::parse(&text).remove(host)?;
         let kind = LoginKind::Basic(login.user, login.password);
-        Some(Login { kind, origin: Origin::File(path, None) })
+        Some(HttpLogin { kind, origin: ValueOrigin::File(path, None) })
     }
 }
 
@@ -180,21 +182,21 @@ fn is_host_in(host: &str, except: &str) -> bool {
     except == "*" || (!except.is_empty() && is_below())
 }
 
-impl Server {
-    fn login(&self) -> Option<Login> {
+impl WebServerSettings {
+    fn login(&self) -> Option<HttpLogin> {
         let kind = match (&self.bearer, &self.user) {
             (Some(token), _) => LoginKind::Bearer(token.clone()),
             (None, Some(user)) => LoginKind::Basic(user.clone(), self.password.clone()),
             (None, None) => return None,
         };
-        Some(Login { kind, origin: self.origin.clone()? })
+        Some(HttpLogin { kind, origin: self.origin.clone()? })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Environment;
+    use crate::config::ProcessEnvironment;
 
     #[test]
     fn a_proxy_is_told_of_where_it_is_asked() {
@@ -211,11 +213,11 @@ mod tests {
         ] {
             let environment = [("http_proxy", "http://u:hunter2@proxy:1"), ("NO_PROXY", hosts)]
                 .into_iter()
-                .fold(Environment::default(), |all, (name, value)| all.with(name, value));
-            let settings = Settings::of_environment(environment);
+                .fold(ProcessEnvironment::default(), |all, (name, value)| all.with(name, value));
+            let settings = ConfigSettings::of_environment(environment);
             let proxy = settings.proxy_of(&Url::parse(url).unwrap());
-            let told =
-                is_asked.then(|| ("http://proxy:1".to_owned(), Origin::Variable("http_proxy".to_owned())));
+            let told = is_asked
+                .then(|| ("http://proxy:1".to_owned(), ValueOrigin::Variable("http_proxy".to_owned())));
             assert_eq!(proxy, told, "{hosts} {url}");
         }
     }

@@ -1,12 +1,12 @@
 //! The keys of the configuration.
-use super::{Environment, parse_duration, parse_size};
+use super::{ProcessEnvironment, parse_duration, parse_size};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a key is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum KeyTarget {
     Size(u64),
     Count(u64),
     Duration(Duration),
@@ -15,7 +15,7 @@ pub(super) enum Item {
     Path(PathBuf),
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for KeyTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size(number) | Self::Count(number) => write!(f, "{number}"),
@@ -29,7 +29,7 @@ impl fmt::Display for Item {
 
 /// What kind of value a key has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Size,
     Count,
     Duration,
@@ -40,18 +40,19 @@ enum Kind {
 
 /// A row of the table below: key, its name, kind of value, variables of the environment (the first one that is set
 /// counts), keys of netCDF's files, what it means.
-type Row = (Key, &'static str, Kind, &'static [&'static str], &'static [&'static str], &'static str);
+type KeyRow =
+    (ConfigKey, &'static str, ValueKind, &'static [&'static str], &'static [&'static str], &'static str);
 
 macro_rules! keys {
     ($($key:ident, $name:literal, $kind:ident, [$($variable:literal),*], [$($rc:literal),*], $text:literal;)*) => {
         /// A key of the configuration.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Key {
+        pub enum ConfigKey {
             $(#[doc = $text] $key,)*
         }
 
-        const TABLE: &[Row] = &[$((Key::$key, $name, Kind::$kind, &[$($variable),*], &[$($rc),*], $text),)*];
+        const TABLE: &[KeyRow] = &[$((ConfigKey::$key, $name, ValueKind::$kind, &[$($variable),*], &[$($rc),*], $text),)*];
     };
 }
 
@@ -85,7 +86,7 @@ keys! {
     HttpKeepalive, "http.keepalive", Duration, [], ["HTTP.KEEPALIVE"], "how long connections that are not used stay open";
 }
 
-impl Key {
+impl ConfigKey {
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|row| row.0)
@@ -116,27 +117,27 @@ impl Key {
         self.row().map_or("", |row| row.5)
     }
 
-    fn row(self) -> Option<&'static Row> {
+    fn row(self) -> Option<&'static KeyRow> {
         TABLE.get(self as usize)
     }
 
     /// Reads a value of the key's kind.
-    pub(super) fn parse(self, text: &str, environment: &Environment) -> Result<Item, String> {
+    pub(super) fn parse(self, text: &str, environment: &ProcessEnvironment) -> Result<KeyTarget, String> {
         let trimmed = text.trim();
-        match self.row().map_or(Kind::Text, |row| row.2) {
-            Kind::Size => parse_size(trimmed).map(Item::Size),
-            Kind::Count => {
-                trimmed.parse().map(Item::Count).map_err(|_| format!("{trimmed:?} is not a number"))
+        match self.row().map_or(ValueKind::Text, |row| row.2) {
+            ValueKind::Size => parse_size(trimmed).map(KeyTarget::Size),
+            ValueKind::Count => {
+                trimmed.parse().map(KeyTarget::Count).map_err(|_| format!("{trimmed:?} is not a number"))
             }
-            Kind::Duration => self.duration(trimmed).map(Item::Duration),
-            Kind::Flag => flag(trimmed).map(Item::Flag),
-            Kind::Text => Ok(Item::Text(trimmed.to_owned())),
-            Kind::Path => Ok(Item::Path(environment.expanded(trimmed))),
+            ValueKind::Duration => self.duration(trimmed).map(KeyTarget::Duration),
+            ValueKind::Flag => flag(trimmed).map(KeyTarget::Flag),
+            ValueKind::Text => Ok(KeyTarget::Text(trimmed.to_owned())),
+            ValueKind::Path => Ok(KeyTarget::Path(environment.expanded(trimmed))),
         }
     }
 }
 
-impl Key {
+impl ConfigKey {
     fn duration(self, text: &str) -> Result<Duration, String> {
         // netCDF has `on`, or idle time and interval of probes.
         let text = match (self, text.split_once('/')) {
@@ -167,7 +168,7 @@ pub(super) fn flag(text: &str) -> Result<bool, String> {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for ConfigKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -1,27 +1,27 @@
 //! The file of users and passwords that `ftp` and `curl` read.
-use super::Secret;
+use super::SecretText;
 use std::collections::BTreeMap;
 
 /// A user and a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Login {
+pub(super) struct NetrcLogin {
     pub(super) user: String,
-    pub(super) password: Option<Secret>,
+    pub(super) password: Option<SecretText>,
 }
 
 /// Users and passwords by host, of the first entry of each. `default` is left out: it would give a password to whoever
 /// asks.
-pub(super) fn parse(text: &str) -> BTreeMap<String, Login> {
+pub(super) fn parse(text: &str) -> BTreeMap<String, NetrcLogin> {
     let mut found = BTreeMap::new();
-    let mut entry: Option<(String, Login)> = None;
-    let mut words = Words(text);
+    let mut entry: Option<(String, NetrcLogin)> = None;
+    let mut words = NetrcWords(text);
     while let Some(word) = words.next() {
         let is_value = matches!(word.as_str(), "machine" | "login" | "password" | "account");
         let value = if is_value { words.value() } else { None };
         match (word.as_str(), value) {
             ("machine", host) => {
                 keep(&mut found, entry.take());
-                let new = Login { user: String::new(), password: None };
+                let new = NetrcLogin { user: String::new(), password: None };
                 entry = host.map(|host| (host.to_ascii_lowercase(), new));
             }
             ("default", _) => keep(&mut found, entry.take()),
@@ -29,7 +29,9 @@ pub(super) fn parse(text: &str) -> BTreeMap<String, Login> {
             ("macdef", _) => words.skip_to("\n\n"),
             ("login", Some(user)) => entry.iter_mut().for_each(|(_, login)| login.user.clone_from(&user)),
             ("password", Some(password)) => {
-                entry.iter_mut().for_each(|(_, login)| login.password = Some(Secret::new(password.as_str())));
+                entry
+                    .iter_mut()
+                    .for_each(|(_, login)| login.password = Some(SecretText::new(password.as_str())));
             }
             _ => {}
         }
@@ -38,7 +40,7 @@ pub(super) fn parse(text: &str) -> BTreeMap<String, Login> {
     found
 }
 
-fn keep(found: &mut BTreeMap<String, Login>, entry: Option<(String, Login)>) {
+fn keep(found: &mut BTreeMap<String, NetrcLogin>, entry: Option<(String, NetrcLogin)>) {
     if let Some((host, login)) = entry.filter(|(_, login)| !login.user.is_empty()) {
         found.entry(host).or_insert(login);
     }
@@ -46,15 +48,15 @@ fn keep(found: &mut BTreeMap<String, Login>, entry: Option<(String, Login)>) {
 
 /// Words between blanks, or in double quotes with backslashes; comments go from `#` at the start of a keyword to the end
 /// of the line.
-struct Words<'a>(&'a str);
+struct NetrcWords<'a>(&'a str);
 
-impl Words<'_> {
+impl NetrcWords<'_> {
     fn skip_to(&mut self, end: &str) {
         self.0 = self.0.split_once(end).map_or("", |(_, rest)| rest);
     }
 }
 
-impl Iterator for Words<'_> {
+impl Iterator for NetrcWords<'_> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
@@ -67,7 +69,7 @@ impl Iterator for Words<'_> {
     }
 }
 
-impl Words<'_> {
+impl NetrcWords<'_> {
     /// The next word, whatever it starts with.
     fn value(&mut self) -> Option<String> {
         self.0 = self.0.trim_start();

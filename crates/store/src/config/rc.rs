@@ -1,31 +1,31 @@
-//! netCDF's own configuration files (docs/spec/nczarr.md 9.1, 9.2).
-use super::{Key, Origin, Settings};
+//! netCDF's own configuration files (`docs/spec/nczarr.md` 9.1, 9.2).
+use super::{ConfigKey, ConfigSettings, ValueOrigin};
 use crate::Url;
-use crate::url::Bucket;
+use crate::url::BucketUrl;
 use std::path::{Path, PathBuf};
 
 /// The entries of all files, in the order in which they were read.
 #[derive(Clone, Default)]
-pub(super) struct Rc(Vec<Entry>);
+pub(super) struct RcFiles(Vec<RcEntry>);
 
 /// An entry: what it sets, and for which datasets.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct RcEntry {
     /// Host and port, and the path unless it is for all paths; for all datasets without.
-    place: Option<Place>,
+    place: Option<RcPlace>,
     pub(super) key: String,
     pub(super) value: String,
-    pub(super) origin: Origin,
+    pub(super) origin: ValueOrigin,
 }
 
-type Place = (String, Option<String>);
+type RcPlace = (String, Option<String>);
 
 const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
 /// Most entries that are kept.
 const MOST: usize = 10_000;
 
 /// Reads the files: those of the home folder, then those of the current one, unless a variable names one or none.
-pub(super) fn read(settings: &mut Settings) {
+pub(super) fn read(settings: &mut ConfigSettings) {
     let is_named = settings.environment.variable("NCRCENV_RC").is_some();
     for path in places(settings) {
         settings.files.push(path.clone());
@@ -39,9 +39,10 @@ pub(super) fn read(settings: &mut Settings) {
             Err(why) => settings.warn(format!("{}: {why}", path.display())),
         }
     }
-    for key in Key::all() {
+    for key in ConfigKey::all() {
         for name in key.rc() {
-            let is_trusted = |entry: &Entry| key != Key::PluginPath || !is_local(settings, &entry.origin);
+            let is_trusted =
+                |entry: &RcEntry| key != ConfigKey::PluginPath || !is_local(settings, &entry.origin);
             let Some(entry) = settings.rc.find(name, None).filter(|entry| is_trusted(entry)) else {
                 continue;
             };
@@ -49,19 +50,20 @@ pub(super) fn read(settings: &mut Settings) {
             settings.offer(key, &value, origin);
         }
     }
-    let vain = |entry: &&Entry| without_effect(&entry.key) == Some(VERIFIED) && entry.value == "0";
-    let vain: Vec<Origin> = settings.rc.0.iter().filter(vain).map(|entry| entry.origin.clone()).collect();
+    let vain = |entry: &&RcEntry| without_effect(&entry.key) == Some(VERIFIED) && entry.value == "0";
+    let vain: Vec<ValueOrigin> =
+        settings.rc.0.iter().filter(vain).map(|entry| entry.origin.clone()).collect();
     vain.iter().for_each(|origin| settings.warn(format!("{origin}: {VERIFIED}")));
 }
 
 /// The settings with what the files say of one address alone, if they say anything of it: what earlier sources say stays.
-pub(super) fn of_place(settings: &Settings, url: &Url) -> Option<Settings> {
+pub(super) fn of_place(settings: &ConfigSettings, url: &Url) -> Option<ConfigSettings> {
     let bucket = settings.bucket(url).ok().flatten();
     let place = bucket.map_or_else(|| place_of(url), |bucket| place(&in_bucket(&bucket)))?;
-    let is_rc = |origin: &Origin| settings.rc.0.iter().any(|entry| entry.origin == *origin);
-    let keys = Key::all().filter(|key| *key != Key::PluginPath);
+    let is_rc = |origin: &ValueOrigin| settings.rc.0.iter().any(|entry| entry.origin == *origin);
+    let keys = ConfigKey::all().filter(|key| *key != ConfigKey::PluginPath);
     let open = keys.filter(|key| settings.origin(*key).is_none_or(is_rc));
-    let said: Vec<(Key, Entry)> = open
+    let said: Vec<(ConfigKey, RcEntry)> = open
         .filter_map(|key| {
             Some((key, key.rc().iter().find_map(|name| settings.rc.find_own(name, &place))?.clone()))
         })
@@ -103,7 +105,7 @@ const VERIFIED: &str = "certificates are verified all the same";
 const NO_CLIENTS: &str = "certificates of clients are not sent";
 const BUFFERS: &str = "buffers are as large as answers need";
 
-fn places(settings: &Settings) -> Vec<PathBuf> {
+fn places(settings: &ConfigSettings) -> Vec<PathBuf> {
     let environment = &settings.environment;
     if environment.is_set("NCRCENV_IGNORE") {
         return Vec::new();
@@ -118,10 +120,10 @@ fn places(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Whether a file lies in the current folder: whoever left one there would have their code run.
-fn is_local(settings: &Settings, origin: &Origin) -> bool {
+fn is_local(settings: &ConfigSettings, origin: &ValueOrigin) -> bool {
     let home = settings.environment.home();
     match origin {
-        Origin::File(path, _) => settings
+        ValueOrigin::File(path, _) => settings
             .environment
             .folder()
             .is_some_and(|folder| path.parent() == Some(folder) && home != Some(folder)),
@@ -129,12 +131,12 @@ fn is_local(settings: &Settings, origin: &Origin) -> bool {
     }
 }
 
-impl Rc {
+impl RcFiles {
     /// Takes over the lines of a file; tells those that name no place where one should stand.
     pub(super) fn take(&mut self, text: &str, path: &Path) -> Vec<String> {
         let mut warnings = Vec::new();
         for (at, line) in text.lines().enumerate() {
-            let origin = Origin::File(path.to_owned(), Some(at + 1));
+            let origin = ValueOrigin::File(path.to_owned(), Some(at + 1));
             let entry = match parse(line, origin) {
                 Ok(Some(entry)) => entry,
                 Ok(None) => continue,
@@ -153,31 +155,31 @@ impl Rc {
     }
 
     /// The entry for a dataset: one that names its host goes before one that is for all.
-    pub(super) fn find(&self, key: &str, url: Option<&Url>) -> Option<&Entry> {
+    pub(super) fn find(&self, key: &str, url: Option<&Url>) -> Option<&RcEntry> {
         self.find_at(key, url.and_then(place_of).as_ref())
     }
 
     /// As [`Self::find`], for a dataset in a bucket.
     #[cfg(feature = "cloud")]
-    pub(super) fn find_in(&self, key: &str, bucket: &Bucket) -> Option<&Entry> {
+    pub(super) fn find_in(&self, key: &str, bucket: &BucketUrl) -> Option<&RcEntry> {
         self.find_at(key, place(&in_bucket(bucket)).as_ref())
     }
 
-    fn find_at(&self, key: &str, place: Option<&Place>) -> Option<&Entry> {
+    fn find_at(&self, key: &str, place: Option<&RcPlace>) -> Option<&RcEntry> {
         let for_all = || self.0.iter().find(|entry| entry.key == key && entry.place.is_none());
         place.and_then(|place| self.find_own(key, place)).or_else(for_all)
     }
 
     /// The entry for a place that is not for all.
-    fn find_own(&self, key: &str, (its_host, its_path): &Place) -> Option<&Entry> {
-        let applies = |entry: &&Entry| match &entry.place {
+    fn find_own(&self, key: &str, (its_host, its_path): &RcPlace) -> Option<&RcEntry> {
+        let applies = |entry: &&RcEntry| match &entry.place {
             Some((host, path)) => host == its_host && (path.is_none() || path == its_path),
             None => false,
         };
         self.0.iter().filter(|entry| entry.key == key).find(applies)
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (String, &RcEntry)> {
         self.0.iter().map(|entry| {
             let place = entry
                 .place
@@ -189,7 +191,7 @@ impl Rc {
 }
 
 /// A line: `[url]key=value`, `key=value`, or a key; none for comments. The place comes back where the URL is none.
-fn parse(line: &str, origin: Origin) -> Result<Option<Entry>, Origin> {
+fn parse(line: &str, origin: ValueOrigin) -> Result<Option<RcEntry>, ValueOrigin> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
@@ -203,7 +205,7 @@ fn parse(line: &str, origin: Origin) -> Result<Option<Entry>, Origin> {
     };
     let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
     let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
-    Ok((!key.is_empty()).then_some(Entry { place, key, value, origin }))
+    Ok((!key.is_empty()).then_some(RcEntry { place, key, value, origin }))
 }
 
 /// What stands in brackets, and what follows; hosts may be numbers in brackets of their own.
@@ -214,7 +216,7 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Host with port, and path, of an address; of a bucket as if it were in path style, without region.
-fn place_of(url: &Url) -> Option<Place> {
+fn place_of(url: &Url) -> Option<RcPlace> {
     match url.bucket().ok().flatten() {
         Some(bucket) => place(&in_bucket(&bucket)),
         None => {
@@ -225,13 +227,13 @@ fn place_of(url: &Url) -> Option<Place> {
 }
 
 /// Server and path of a bucket.
-fn in_bucket(bucket: &Bucket) -> (String, String) {
+fn in_bucket(bucket: &BucketUrl) -> (String, String) {
     let host = bucket.endpoint.as_deref().and_then(|endpoint| Some(endpoint.split_once("://")?.1));
     let host = host.unwrap_or(bucket.provider.server()).to_owned();
     (host, format!("/{}/{}", bucket.name, bucket.key))
 }
 
-fn place((host, path): &(String, String)) -> Option<Place> {
+fn place((host, path): &(String, String)) -> Option<RcPlace> {
     let path = path.trim_end_matches('/');
     let path = (!path.is_empty()).then(|| path.to_owned());
     (!host.is_empty()).then(|| (host.to_ascii_lowercase(), path))

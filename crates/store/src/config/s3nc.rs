@@ -1,6 +1,6 @@
-//! The configuration file of S3netCDF4 (docs/spec/cfa.md 7.9).
-use super::host::{Host, Transfer};
-use super::{Key, Origin, Settings};
+//! The configuration file of S3netCDF4 (`docs/spec/cfa.md` 7.9).
+use super::host::{HostSettings, TransferSettings};
+use super::{ConfigKey, ConfigSettings, ValueOrigin};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 const BACKENDS: [&str; 2] = ["s3aioFileObject", "s3FileObject"];
 
 /// Reads `S3_NC_CONFIG`, else `~/.s3nc.json`. Whatever is wrong with it is a warning.
-pub(super) fn read(settings: &mut Settings) {
+pub(super) fn read(settings: &mut ConfigSettings) {
     let Some(path) = settings.environment.file("S3_NC_CONFIG", ".s3nc.json") else { return };
     let is_named = settings.environment.variable("S3_NC_CONFIG").is_some();
     settings.files.push(path.clone());
@@ -22,26 +22,26 @@ pub(super) fn read(settings: &mut Settings) {
 }
 
 /// Takes over what the text of a file says.
-pub(super) fn take(settings: &mut Settings, text: &str, path: &Path) {
+pub(super) fn take(settings: &mut ConfigSettings, text: &str, path: &Path) {
     let json: Json = match serde_json::from_str(text) {
         Ok(json) => json,
         Err(error) => return settings.warn(format!("{}: {error}", path.display())),
     };
-    let mut file = File { settings, text, path, backends: BTreeMap::new() };
+    let mut file = S3ncFile { settings, text, path, backends: BTreeMap::new() };
     match json {
         Json::Object(members) => file.members(&members),
         _ => file.warn("", "is not an object"),
     }
 }
 
-struct File<'a> {
-    settings: &'a mut Settings,
+struct S3ncFile<'a> {
+    settings: &'a mut ConfigSettings,
     text: &'a str,
     path: &'a Path,
-    backends: BTreeMap<String, Transfer>,
+    backends: BTreeMap<String, TransferSettings>,
 }
 
-impl File<'_> {
+impl S3ncFile<'_> {
     fn members(&mut self, members: &Map<String, Json>) {
         if !members.contains_key("version") {
             self.warn("version", "is not given: read as 9");
@@ -56,7 +56,7 @@ impl File<'_> {
                 "version" if scalar(value).as_deref() == Some("9") => {}
                 "version" => self.warn(name, "is not 9: read as far as it is understood"),
                 "hosts" => self.each(name, value, Self::host),
-                "cache_location" => self.offer(Key::CacheFolder, name, value),
+                "cache_location" => self.offer(ConfigKey::CacheFolder, name, value),
                 "resource_allocation" => self.each(name, value, Self::resource),
                 _ => self.warn(name, "unknown key"),
             }
@@ -72,21 +72,21 @@ impl File<'_> {
 
     fn resource(&mut self, name: &str, value: &Json) {
         match name {
-            "memory" => self.offer(Key::Memory, name, value),
-            "filehandles" | "file_handles" | "disk_handles" => self.offer(Key::Handles, name, value),
+            "memory" => self.offer(ConfigKey::Memory, name, value),
+            "filehandles" | "file_handles" | "disk_handles" => self.offer(ConfigKey::Handles, name, value),
             _ => self.warn(name, "unknown key"),
         }
     }
 
     fn backend(&mut self, name: &str, value: &Json) {
-        let mut transfer = Transfer::default();
+        let mut transfer = TransferSettings::default();
         self.settings_of(name, value, &mut |key, text| transfer.set(key, text));
         self.backends.insert(name.to_owned(), transfer);
     }
 
     fn host(&mut self, name: &str, value: &Json) {
         let origin = self.origin(name);
-        let mut host = Host::new(origin);
+        let mut host = HostSettings::new(origin);
         self.settings_of(name, value, &mut |key, text| host.set(key, text));
         match host.backend.as_ref().map(|backend| (backend, self.backends.get(backend))) {
             Some((_, Some(transfer))) => host.transfer.or(transfer),
@@ -131,7 +131,7 @@ impl File<'_> {
         }
     }
 
-    fn offer(&mut self, key: Key, name: &str, value: &Json) {
+    fn offer(&mut self, key: ConfigKey, name: &str, value: &Json) {
         match scalar(value) {
             Some(text) => {
                 let origin = self.origin(name);
@@ -148,14 +148,14 @@ impl File<'_> {
     }
 
     /// The file, and the line where a name stands if it stands there once.
-    fn origin(&self, name: &str) -> Origin {
+    fn origin(&self, name: &str) -> ValueOrigin {
         let quoted = format!("\"{name}\"");
         let mut found = self.text.match_indices(&quoted).map(|(at, _)| at);
         let line = match (found.next(), found.next()) {
             (Some(at), None) => self.text.get(..at).map(|before| before.matches('\n').count() + 1),
             _ => None,
         };
-        Origin::File(self.path.to_owned(), line)
+        ValueOrigin::File(self.path.to_owned(), line)
     }
 }
 

@@ -1,63 +1,66 @@
 //! The configuration as it is shown: no secrets.
-use super::{Host, Key, Origin, Secret, Settings};
+use super::{ConfigKey, ConfigSettings, HostSettings, SecretText, ValueOrigin};
 use crate::Url;
 
 /// A value as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownValue {
     /// The key, as in the project's file.
     pub name: String,
     /// The value; stars instead of secrets.
     pub value: String,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
     /// Why it has no effect, of what netCDF-C knows and this library does not do.
     pub without_effect: Option<&'static str>,
 }
 
-impl Shown {
+impl ShownValue {
     /// A value and where it came from.
-    pub fn new(name: impl Into<String>, value: String, origin: Origin) -> Self {
+    pub fn new(name: impl Into<String>, value: String, origin: ValueOrigin) -> Self {
         Self { name: name.into(), value, origin, without_effect: None }
     }
 }
 
-impl Settings {
+impl ConfigSettings {
     /// All values that are set, and where they came from.
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn shown(&self) -> Vec<ShownValue> {
         let keys = self.entries.iter().map(|(key, value)| {
             let text = value.value.to_string();
-            let may_have_password = matches!(key, Key::HttpProxy | Key::Endpoint);
+            let may_have_password = matches!(key, ConfigKey::HttpProxy | ConfigKey::Endpoint);
             let value_shown = if may_have_password { without_password(&text) } else { text };
-            Shown::new(key.name(), value_shown, value.origin.clone())
+            ShownValue::new(key.name(), value_shown, value.origin.clone())
         });
         let hosts = self.hosts.iter().flat_map(|(alias, host)| of_host(alias, host));
         let servers = self.servers.iter().filter_map(|(name, server)| {
             let kind = if server.bearer.is_some() { "bearer" } else { "password" };
             let name = format!("http.hosts.{name}.{kind}");
-            Some(Shown::new(name, Secret::new("").to_string(), server.origin.clone()?))
+            Some(ShownValue::new(name, SecretText::new("").to_string(), server.origin.clone()?))
         });
         let substitutions = self.substitutions.iter().map(|(name, value)| {
-            Shown::new(format!("substitutions.{name}"), value.value.clone(), value.origin.clone())
+            ShownValue::new(format!("substitutions.{name}"), value.value.clone(), value.origin.clone())
         });
         let rc = self.rc.entries().map(|(name, entry)| {
             // Keys that are misspelt have values of the same kind.
             let key = entry.key.to_ascii_uppercase();
             let is_secret = ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| key.contains(part));
             let value = match is_secret {
-                true => Secret::new("").to_string(),
+                true => SecretText::new("").to_string(),
                 false if key.contains("PROXY") => without_password(&entry.value),
                 false => entry.value.clone(),
             };
             let without_effect = super::rc::without_effect(&entry.key);
-            Shown { without_effect, ..Shown::new(format!("rc.{name}"), value, entry.origin.clone()) }
+            ShownValue {
+                without_effect,
+                ..ShownValue::new(format!("rc.{name}"), value, entry.origin.clone())
+            }
         });
         keys.chain(hosts).chain(servers).chain(substitutions).chain(rc).collect()
     }
 }
 
-fn of_host(alias: &str, host: &Host) -> Vec<Shown> {
-    let secret = |secret: &Option<Secret>| secret.as_ref().map(Secret::to_string);
+fn of_host(alias: &str, host: &HostSettings) -> Vec<ShownValue> {
+    let secret = |secret: &Option<SecretText>| secret.as_ref().map(SecretText::to_string);
     let transfer = &host.transfer;
     let time = |time: std::time::Duration| format!("{}s", time.as_secs_f64());
     let values = [
@@ -79,7 +82,7 @@ fn of_host(alias: &str, host: &Host) -> Vec<Shown> {
         ("multipart_upload", transfer.multipart_upload.map(|is| is.to_string())),
     ];
     let shown = |(name, value): (&str, Option<String>)| {
-        Some(Shown::new(format!("hosts.{alias}.{name}"), value?, host.origin.clone()))
+        Some(ShownValue::new(format!("hosts.{alias}.{name}"), value?, host.origin.clone()))
     };
     values.into_iter().filter_map(shown).collect()
 }

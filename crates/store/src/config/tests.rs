@@ -23,14 +23,14 @@ pub(super) fn home(files: &[(&str, &str)]) -> TempDir {
 }
 
 /// What the files of a home folder and some variables say.
-pub(super) fn gathered(home: &TempDir, variables: &[(&str, &str)]) -> Settings {
-    let environment = Environment::default().at_home(home.path());
+pub(super) fn gathered(home: &TempDir, variables: &[(&str, &str)]) -> ConfigSettings {
+    let environment = ProcessEnvironment::default().at_home(home.path());
     let environment = variables.iter().fold(environment, |all, (name, value)| all.with(name, value));
-    Settings::gather(environment, None).unwrap()
+    ConfigSettings::gather(environment, None).unwrap()
 }
 
 /// An origin without the folder in front.
-pub(super) fn origin_of(settings: &Settings, key: Key, home: &TempDir) -> String {
+pub(super) fn origin_of(settings: &ConfigSettings, key: ConfigKey, home: &TempDir) -> String {
     let origin = settings.origin(key).map(ToString::to_string).unwrap_or_default();
     origin.replace(&format!("{}/", home.path().display()), "")
 }
@@ -58,10 +58,13 @@ fn the_first_source_that_says_something_counts(
     let home = home(&files);
     let variables: &[_] = &[("NCIRRUS_MEMORY", "1G"), ("NCIRRUS_TIMEOUT", "10s")];
     let settings = gathered(&home, if variable { variables } else { &[] });
-    assert_eq!(settings.size(Key::Memory), memory.map(|(size, _)| size));
-    assert_eq!(origin_of(&settings, Key::Memory, &home), memory.map_or("", |(_, origin)| origin));
-    assert_eq!(settings.duration(Key::Timeout), timeout.map(|(seconds, _)| Duration::from_secs(seconds)));
-    assert_eq!(origin_of(&settings, Key::Timeout, &home), timeout.map_or("", |(_, origin)| origin));
+    assert_eq!(settings.size(ConfigKey::Memory), memory.map(|(size, _)| size));
+    assert_eq!(origin_of(&settings, ConfigKey::Memory, &home), memory.map_or("", |(_, origin)| origin));
+    assert_eq!(
+        settings.duration(ConfigKey::Timeout),
+        timeout.map(|(seconds, _)| Duration::from_secs(seconds))
+    );
+    assert_eq!(origin_of(&settings, ConfigKey::Timeout, &home), timeout.map_or("", |(_, origin)| origin));
     assert_eq!(settings.warnings(), [""; 0]);
 }
 
@@ -111,8 +114,8 @@ fn no_times(#[case] text: &str) {
 
 #[test]
 fn each_key_has_its_row() {
-    for key in Key::all() {
-        assert_eq!(Key::named(key.name()), Some(key));
+    for key in ConfigKey::all() {
+        assert_eq!(ConfigKey::named(key.name()), Some(key));
         assert!(!key.meaning().is_empty());
     }
 }
@@ -120,7 +123,7 @@ fn each_key_has_its_row() {
 #[test]
 fn each_key_and_its_variables_stand_in_the_documentation() {
     let page = include_str!("../../../../docs/configuration.md");
-    for key in Key::all() {
+    for key in ConfigKey::all() {
         let row = page.lines().find(|line| line.starts_with(&format!("| `{key}` |")));
         let row = row.unwrap_or_else(|| panic!("{key} is not in the table"));
         for name in key.variables() {
@@ -131,7 +134,8 @@ fn each_key_and_its_variables_stand_in_the_documentation() {
 
 #[test]
 fn a_variable_that_cannot_be_understood_is_a_warning() {
-    let settings = Settings::of_environment(Environment::default().with("NCIRRUS_MEMORY", "much"));
-    assert_eq!(settings.size(Key::Memory), None);
+    let settings =
+        ConfigSettings::of_environment(ProcessEnvironment::default().with("NCIRRUS_MEMORY", "much"));
+    assert_eq!(settings.size(ConfigKey::Memory), None);
     assert_eq!(settings.warnings(), ["NCIRRUS_MEMORY: memory: \"much\" is not a size such as 500M or 2G"]);
 }

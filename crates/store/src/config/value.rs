@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 /// A value and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value<T> {
+pub struct ConfigValue<T> {
     /// The value.
     pub value: T,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// A variable of the environment.
     Variable(String),
     /// A file; its first line is 1. Without a line, the file as a whole.
@@ -26,7 +26,7 @@ pub enum Origin {
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable(name) => f.write_str(name),
@@ -41,9 +41,9 @@ impl fmt::Display for Origin {
 
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Secret(String);
+pub struct SecretText(String);
 
-impl Secret {
+impl SecretText {
     /// Keeps a text from being shown.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -55,13 +55,13 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }
 }
 
-impl fmt::Display for Secret {
+impl fmt::Display for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }

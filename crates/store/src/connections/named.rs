@@ -8,12 +8,12 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 /// Trusts a server with a certificate that is named itself, though it says that it may sign others, as those do that
 /// OpenSSL makes by default. Everything else is left to the verifier within.
 #[derive(Debug)]
-pub(super) struct Named<V> {
+pub(super) struct NamedCertificate<V> {
     pub(super) inner: V,
     pub(super) named: Vec<CertificateDer<'static>>,
 }
 
-impl<V: ServerCertVerifier> ServerCertVerifier for Named<V> {
+impl<V: ServerCertVerifier> ServerCertVerifier for NamedCertificate<V> {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -92,7 +92,7 @@ VTJv/Xjiuyn6G5jrR+nJGRsqvYya5LpPnKpZ7ohGSA==\n\
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let inner = Verifier::new_with_extra_roots(named.clone(), provider).unwrap();
             let host = ServerName::try_from(host.to_owned()).unwrap();
-            Named { inner, named }.verify_server_cert(&certificate, &[], &host, &[], now).is_ok()
+            NamedCertificate { inner, named }.verify_server_cert(&certificate, &[], &host, &[], now).is_ok()
         };
         let named = || vec![certificate.clone()];
         assert!(is_trusted(named(), "localhost", day(30_000)));

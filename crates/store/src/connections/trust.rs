@@ -1,7 +1,7 @@
 //! Whom connections trust, and through whom they go.
-use super::named::Named;
+use super::named::NamedCertificate;
 use crate::StoreOptions;
-use crate::config::Key;
+use crate::config::ConfigKey;
 use ncirrus_layout::{Error, Result};
 use reqwest::{ClientBuilder, NoProxy, Proxy};
 use rustls::pki_types::CertificateDer;
@@ -18,7 +18,7 @@ pub(super) fn tls(others: Vec<CertificateDer<'static>>) -> std::result::Result<C
         ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
     match Verifier::new_with_extra_roots(others.clone(), provider) {
         Ok(verifier) => {
-            let verifier = Arc::new(Named { inner: verifier, named: others });
+            let verifier = Arc::new(NamedCertificate { inner: verifier, named: others });
             let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
             Ok(builder.with_no_client_auth())
         }
@@ -32,9 +32,9 @@ pub(super) fn tls(others: Vec<CertificateDer<'static>>) -> std::result::Result<C
 
 /// The certificates that the configuration names.
 pub(super) fn certificates(options: &StoreOptions) -> Result<Vec<CertificateDer<'static>>> {
-    let Some(path) = options.config.path(Key::HttpCertificates) else { return Ok(Vec::new()) };
+    let Some(path) = options.config.path(ConfigKey::HttpCertificates) else { return Ok(Vec::new()) };
     let failed = |why: &dyn std::fmt::Display| {
-        let told = options.config.told(Key::HttpCertificates);
+        let told = options.config.told(ConfigKey::HttpCertificates);
         Error::invalid(format!("certificates cannot be read: {why} ({told})")).at_object(path.display())
     };
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! Changing datasets that exist.
-use super::lock::{FileLock, Locking};
-use super::{Direct, Finish, Staged};
+use super::lock::{FileLock, LockingMode};
+use super::{CommitAction, DirectCommit, StagedDataset};
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, platform};
@@ -14,7 +14,7 @@ use std::fs::{self, OpenOptions};
 ///
 /// # Errors
 /// As [`open`](crate::open), `Conflict` for a file that another program has open, `Denied` for what cannot be written, `Unsupported` where objects can only be read.
-pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
+pub async fn update(address: &str, options: &StoreOptions) -> Result<StagedDataset> {
     let url = Url::parse(address)?;
     // Before anything is read: what is read is what is changed.
     let lock = if url.scheme() == Scheme::File { lock(&as_it_is(&url))? } else { None };
@@ -30,15 +30,15 @@ pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
         return Ok(staged);
     }
     Ok(match lock {
-        Some(lock) => Staged::new(opened.store, opened.root, &opened.url, Locked(lock)),
-        None => Staged::new(opened.store, opened.root, &opened.url, Direct),
+        Some(lock) => StagedDataset::new(opened.store, opened.root, &opened.url, LockedFile(lock)),
+        None => StagedDataset::new(opened.store, opened.root, &opened.url, DirectCommit),
     })
 }
 
 /// A file that is changed in place, and locked until then.
-struct Locked(FileLock);
+struct LockedFile(FileLock);
 
-impl Finish for Locked {
+impl CommitAction for LockedFile {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async { Ok(()) })
     }
@@ -62,7 +62,7 @@ fn lock(url: &Url) -> Result<Option<FileLock>> {
         return Ok(None);
     }
     OpenOptions::new().write(true).open(&path).map_err(failed)?;
-    FileLock::take(&path, Locking::of_environment())
+    FileLock::take(&path, LockingMode::of_environment())
 }
 
 #[cfg(feature = "zip")]
@@ -74,6 +74,6 @@ async fn update_zip(
     _: &ncirrus_layout::ObjectId,
     url: &Url,
     _: &StoreOptions,
-) -> Result<Staged> {
+) -> Result<StagedDataset> {
     Err(super::no_zip(url))
 }

@@ -34,21 +34,21 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option
 
 /// An object that was listed, and its size where that was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ListedObject {
     pub(super) object: ObjectId,
     pub(super) size: Option<u64>,
 }
 
 /// Every object below a prefix that has a name.
-pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<Found>> {
-    let (mut all, mut next): (Vec<Found>, Option<String>) = (Vec::new(), None);
+pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ListedObject>> {
+    let (mut all, mut next): (Vec<ListedObject>, Option<String>) = (Vec::new(), None);
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else {
             let below = super::upkeep::below(store, prefix).await?;
-            return Ok(below.into_iter().map(|object| Found { object, size: None }).collect());
+            return Ok(below.into_iter().map(|object| ListedObject { object, size: None }).collect());
         };
         let page = page.await?;
-        all.extend(page.objects.into_iter().map(|(object, size)| Found { object, size: Some(size) }));
+        all.extend(page.objects.into_iter().map(|(object, size)| ListedObject { object, size: Some(size) }));
         next = page.next;
         if next.is_none() {
             return Ok(all);

@@ -8,14 +8,14 @@ use ncirrus_layout::ObjectId;
 
 /// Where a new tree is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Beside {
+pub(super) struct ReplacementTree {
     root: ObjectId,
     folder: ObjectId,
 }
 
 /// What an object of the folder will be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ReplacementPart {
     /// A document of the root.
     Document(ObjectId),
     /// Anything else.
@@ -29,7 +29,7 @@ const TREE: &str = "tree";
 /// How names of documents end until they are the root's.
 const SUFFIX: &str = ".new";
 
-impl Beside {
+impl ReplacementTree {
     /// A folder of that name, for a tree that will be at `root`.
     pub(super) fn new(root: &ObjectId, name: &str) -> Self {
         Self { root: root.clone(), folder: root.child(FOLDER).child(name) }
@@ -75,11 +75,11 @@ impl Beside {
     }
 
     /// What an object of the folder will be; none for others.
-    pub(super) fn part(&self, object: &ObjectId) -> Option<Part> {
+    pub(super) fn part(&self, object: &ObjectId) -> Option<ReplacementPart> {
         let (kind, rest) = below(&self.folder, object)?.split_once('/')?;
         match kind {
-            DOCUMENTS => Some(Part::Document(self.root.child(Self::document(rest)?))),
-            TREE => Some(Part::Other(self.root.child(rest))),
+            DOCUMENTS => Some(ReplacementPart::Document(self.root.child(Self::document(rest)?))),
+            TREE => Some(ReplacementPart::Other(self.root.child(rest))),
             _ => None,
         }
     }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn objects_have_one_place_each_and_come_back() {
         let root = ObjectId::new(StoreId::new("s3://b"), "a/x.zarr");
-        let beside = Beside::new(&root, "7-0a");
+        let beside = ReplacementTree::new(&root, "7-0a");
         for (name, key, is_document) in [
             (".zgroup", "documents/.zgroup.new", true),
             ("zarr.json", "documents/zarr.json.new", true),
@@ -114,7 +114,11 @@ mod tests {
         ] {
             let (object, place) = (root.child(name), beside.place_of(&root.child(name)));
             assert_eq!(place.key(), format!("a/x.zarr/.ncirrus-new/7-0a/{key}"));
-            let part = if is_document { Part::Document(object.clone()) } else { Part::Other(object.clone()) };
+            let part = if is_document {
+                ReplacementPart::Document(object.clone())
+            } else {
+                ReplacementPart::Other(object.clone())
+            };
             assert_eq!(beside.part(&place), Some(part));
             assert_eq!(beside.part(&object), None);
             assert!(place.key().len() - object.key().len() <= beside.longer());

@@ -1,12 +1,12 @@
 //! The place of a new tree on another machine: announced at once, and cleared of what a killed writer left with the first
 //! request, while more chunks are computed. Nothing of the new tree is put or read before, nor after another program took
 //! the place over. What replaces a tree is kept beside it.
-use super::beside::Beside;
-use super::lease::Lease;
-use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
+use super::beside::ReplacementTree;
+use super::lease::TreeLease;
+use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, Shared};
-use ncirrus_layout::{Blob, Entry, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What makes a place ready.
 #[derive(Clone)]
-pub(super) struct Site {
-    leased: Shared<BoxFuture<'static, Result<Arc<Lease>>>>,
+pub(super) struct TreeSite {
+    leased: Shared<BoxFuture<'static, Result<Arc<TreeLease>>>>,
     cleared: Shared<BoxFuture<'static, Result<()>>>,
     is_touched: Arc<AtomicBool>,
-    beside: Option<Arc<Beside>>,
+    beside: Option<Arc<ReplacementTree>>,
 }
 
-impl Site {
+impl TreeSite {
     /// `take` begins now; `clear` begins with the first request, when that is done.
     pub(super) async fn new(
-        take: impl Future<Output = Result<Arc<Lease>>> + Send + 'static,
+        take: impl Future<Output = Result<Arc<TreeLease>>> + Send + 'static,
         clear: impl Future<Output = Result<()>> + Send + 'static,
-        beside: Option<Beside>,
+        beside: Option<ReplacementTree>,
     ) -> Result<Self> {
         let leased = begun(take).await?.shared();
         let is_touched = Arc::new(AtomicBool::new(false));
@@ -41,7 +41,7 @@ impl Site {
     }
 
     /// The right to the place.
-    pub(super) async fn lease(&self) -> Result<Arc<Lease>> {
+    pub(super) async fn lease(&self) -> Result<Arc<TreeLease>> {
         self.leased.clone().await
     }
 
@@ -51,7 +51,7 @@ impl Site {
     }
 
     /// Where the new tree is made, when it replaces one.
-    pub(super) fn beside(&self) -> Option<&Beside> {
+    pub(super) fn beside(&self) -> Option<&ReplacementTree> {
         self.beside.as_deref()
     }
 
@@ -66,7 +66,7 @@ impl Site {
     }
 }
 
-impl fmt::Debug for Site {
+impl fmt::Debug for TreeSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Site(touched: {})", self.is_touched())
     }
@@ -88,12 +88,12 @@ async fn begun<T: Send + 'static>(
 
 /// A store whose requests wait until the place is ready.
 #[derive(Debug)]
-pub(super) struct Clearing {
+pub(super) struct ClearingStore {
     pub(super) inner: Arc<dyn Store>,
-    pub(super) site: Site,
+    pub(super) site: TreeSite,
 }
 
-impl Clearing {
+impl ClearingStore {
     /// Names directly below a prefix; those of the root lie in two folders.
     async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
         self.site.ready().await?;
@@ -101,7 +101,7 @@ impl Clearing {
         if let Some(beside) = self.site.beside().filter(|beside| beside.is_root(prefix) && page.is_none()) {
             let documents = self.inner.list(&beside.documents(), None).await?.entries;
             listing.entries.extend(documents.into_iter().filter_map(|entry| {
-                Some(Entry { name: Beside::document(&entry.name)?.to_owned(), ..entry })
+                Some(ListEntry { name: ReplacementTree::document(&entry.name)?.to_owned(), ..entry })
             }));
             listing.entries.sort_by(|one, other| one.name.cmp(&other.name));
         }
@@ -109,12 +109,12 @@ impl Clearing {
     }
 }
 
-impl Store for Clearing {
+impl Store for ClearingStore {
     fn id(&self) -> &StoreId {
         self.inner.id()
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         self.inner.facts()
     }
 
@@ -122,7 +122,7 @@ impl Store for Clearing {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move {
             self.site.ready().await?;
             self.inner.get(&self.site.place_of(object), want).await
@@ -137,7 +137,7 @@ impl Store for Clearing {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
             self.site.ready().await?;
@@ -149,7 +149,7 @@ impl Store for Clearing {
         &'a self,
         object: &'a ObjectId,
         file: &'a Path,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
             self.site.ready().await?;
@@ -158,7 +158,7 @@ impl Store for Clearing {
     }
 
     fn longest_key(&self) -> usize {
-        self.inner.longest_key().saturating_sub(self.site.beside().map_or(0, Beside::longer))
+        self.inner.longest_key().saturating_sub(self.site.beside().map_or(0, ReplacementTree::longer))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -190,7 +190,7 @@ impl Store for Clearing {
         &'a self,
         prefix: &'a ObjectId,
         page: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
         if self.site.beside().is_some() {
             return None;
         }

@@ -4,27 +4,27 @@
 //! learns when another one took it over; nothing that counts is put after that. Others take it over only when its writer
 //! is known to be gone: it was of this program and was given up, of a process of this machine that is no more, or it was
 //! not renewed for several turns.
-use super::owner::{self, Life, Mark};
+use super::owner::{self, WriterLife, WriterMark};
 use crate::fault;
-use crate::store::{Precondition, Store};
+use crate::store::{PutCondition, Store};
 use futures_util::lock::Mutex as AsyncMutex;
-use ncirrus_layout::{Blob, Error, ErrorKind, ObjectId, Result, Tag, Want};
+use ncirrus_layout::{Error, ErrorKind, ObjectBytes, ObjectId, Result, Tag, Want};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The right of a writer to the place of a tree.
-pub(super) struct Lease {
+pub(super) struct TreeLease {
     store: Arc<dyn Store>,
     sign: ObjectId,
-    mark: Mark,
+    mark: WriterMark,
     /// Whether another writer took it over.
     is_lost: AtomicBool,
-    state: AsyncMutex<State>,
+    state: AsyncMutex<LeaseState>,
 }
 
-struct State {
+struct LeaseState {
     /// None where the store knows no conditions.
     tag: Option<Tag>,
     /// Whether there is a sign: where conditions are not known a new one would keep nobody out.
@@ -33,19 +33,19 @@ struct State {
     /// When the last renewal began that was carried out.
     since: Instant,
     /// What the sign says beside whose it is.
-    stage: Stage,
+    stage: LeaseStage,
 }
 
 /// How far the writer is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum LeaseStage {
     /// It puts chunks and metadata.
     Making,
     /// The new tree is whole, and takes the place of the old one: the name of its folder.
     Switching(String),
 }
 
-impl Lease {
+impl TreeLease {
     /// Takes a place; `before` is the sign of a writer that is gone.
     ///
     /// # Errors
@@ -53,28 +53,28 @@ impl Lease {
     pub(super) async fn take(
         store: Arc<dyn Store>,
         sign: ObjectId,
-        mark: Mark,
-        before: Option<Blob>,
+        mark: WriterMark,
+        before: Option<ObjectBytes>,
     ) -> Result<Arc<Self>> {
         let since = Instant::now();
         // Whoever takes over what was nearly done ends it first.
-        let stage = before.as_ref().map_or(Stage::Making, |blob| owner::stage_of(&blob.bytes));
+        let stage = before.as_ref().map_or(LeaseStage::Making, |blob| owner::stage_of(&blob.bytes));
         let text = mark.text(0, &stage);
         let is_there = before.is_some();
-        let when = before.map_or(Precondition::Absent, |blob| Precondition::Matches(blob.tag));
+        let when = before.map_or(PutCondition::Absent, |blob| PutCondition::Matches(blob.tag));
         let tag = match store.put(&sign, text.clone(), when).await {
             Err(error) if error.kind() == ErrorKind::Conflict => return Err(taken(&sign)),
             // The store does not know conditions: what a killed program left is one's own from here on.
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 if is_there {
-                    store.put(&sign, text, Precondition::None).await?;
+                    store.put(&sign, text, PutCondition::None).await?;
                 }
                 None
             }
             put => Some(put?),
         };
         let is_put = is_there || tag.is_some();
-        let state = AsyncMutex::new(State { tag, is_put, renewals: 0, since, stage });
+        let state = AsyncMutex::new(LeaseState { tag, is_put, renewals: 0, since, stage });
         Ok(Arc::new(Self { store, sign, mark, is_lost: AtomicBool::new(false), state }))
     }
 
@@ -100,26 +100,26 @@ impl Lease {
     ///
     /// # Errors
     /// As [`renew`](Self::renew).
-    pub(super) async fn enter(&self, stage: Stage) -> Result<()> {
+    pub(super) async fn enter(&self, stage: LeaseStage) -> Result<()> {
         self.put(Some(stage)).await
     }
 
-    async fn put(&self, stage: Option<Stage>) -> Result<()> {
+    async fn put(&self, stage: Option<LeaseStage>) -> Result<()> {
         let mut state = self.state.lock().await;
         self.check_held()?;
         let Some(tag) = state.tag.clone() else { return Ok(()) };
         let (since, renewals) = (Instant::now(), state.renewals + 1);
         let stage = stage.unwrap_or_else(|| state.stage.clone());
         let text = self.mark.text(renewals, &stage);
-        let mut put = self.store.put(&self.sign, text.clone(), Precondition::Matches(tag)).await;
+        let mut put = self.store.put(&self.sign, text.clone(), PutCondition::Matches(tag)).await;
         if matches!(&put, Err(error) if error.kind() == ErrorKind::Conflict)
             && let Some(tag) = self.own_tag().await?
         {
-            put = self.store.put(&self.sign, text, Precondition::Matches(tag)).await;
+            put = self.store.put(&self.sign, text, PutCondition::Matches(tag)).await;
         }
         match put {
             Ok(tag) => {
-                *state = State { tag: Some(tag), is_put: true, renewals, since, stage };
+                *state = LeaseState { tag: Some(tag), is_put: true, renewals, since, stage };
                 Ok(())
             }
             Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -182,7 +182,7 @@ impl Lease {
     }
 }
 
-impl fmt::Debug for Lease {
+impl fmt::Debug for TreeLease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Lease({})", self.sign)
     }
@@ -192,11 +192,11 @@ impl fmt::Debug for Lease {
 ///
 /// # Errors
 /// `Conflict` when it is at work, or ended meanwhile.
-pub(super) async fn check_gone(store: &dyn Store, sign: &ObjectId, found: &Blob) -> Result<()> {
+pub(super) async fn check_gone(store: &dyn Store, sign: &ObjectId, found: &ObjectBytes) -> Result<()> {
     match owner::life_of(&found.bytes) {
-        Life::Gone => return Ok(()),
-        Life::AtWork => return Err(taken(sign)),
-        Life::Unknown => {}
+        WriterLife::Gone => return Ok(()),
+        WriterLife::AtWork => return Err(taken(sign)),
+        WriterLife::Unknown => {}
     }
     let since = Instant::now();
     while since.elapsed() < TERM {

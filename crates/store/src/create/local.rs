@@ -1,7 +1,7 @@
 //! New directories: written beside their place under a temporary name, then moved.
-use super::scratch::{Claim, folder_of, remove, resolve};
+use super::scratch::{ScratchClaim, folder_of, remove, resolve};
 use super::upkeep::others_in;
-use super::{Clobber, Finish, Staged, exists};
+use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
 use crate::open::path_error;
 use crate::{DirectoryStore, StoreOptions, Url, fault, marker, platform, temporary};
 use futures_util::future::BoxFuture;
@@ -11,35 +11,35 @@ use std::{fs, io};
 
 /// A directory that becomes a dataset.
 struct TreeFinish {
-    claim: Claim,
+    claim: ScratchClaim,
     target: PathBuf,
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     durable: bool,
 }
 
 pub(super) fn create_tree(
     path: &Path,
     url: &Url,
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     options: &StoreOptions,
-) -> Result<Staged> {
+) -> Result<StagedDataset> {
     let target = resolve(path)?;
     check(&target, clobber)?;
-    let claim = Claim::directory(&target)?;
+    let claim = ScratchClaim::directory(&target)?;
     let store = DirectoryStore::new(claim.path()).durable(options.durable).unseen();
     let root = store.root();
     let finish = TreeFinish { claim, target, clobber, durable: options.durable };
-    Ok(Staged::new(store.shared(), root, url, finish))
+    Ok(StagedDataset::new(store.shared(), root, url, finish))
 }
 
 /// Whether the place is free, or may become so. Only datasets, empty directories and files are replaced: a slip of the
-/// pen must not remove a home directory (docs/spec/nczarr.md 10.1).
-fn check(target: &Path, clobber: Clobber) -> Result<()> {
+/// pen must not remove a home directory (`docs/spec/nczarr.md` 10.1).
+fn check(target: &Path, clobber: OverwritePolicy) -> Result<()> {
     let metadata = match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other.map_err(|error| path_error(error, target))?,
     };
-    if clobber == Clobber::Never {
+    if clobber == OverwritePolicy::Never {
         return Err(exists(target.display()));
     }
     if metadata.is_file() || (metadata.is_dir() && may_go(target)?) {
@@ -64,7 +64,7 @@ impl TreeFinish {
     fn place(self) -> Result<()> {
         check(&self.target, self.clobber)?;
         let from = self.claim.path();
-        if self.clobber == Clobber::Replace && self.target.is_dir() {
+        if self.clobber == OverwritePolicy::Replace && self.target.is_dir() {
             self.keep_others(from)?;
         }
         let moved = match platform::rename_new(from, &self.target) {
@@ -100,7 +100,7 @@ impl TreeFinish {
 
     /// The old dataset takes the temporary name, with which it goes.
     fn replace(&self, from: &Path) -> io::Result<()> {
-        if self.clobber == Clobber::Never {
+        if self.clobber == OverwritePolicy::Never {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         if platform::exchange(from, &self.target)? {
@@ -128,7 +128,7 @@ fn keep(old: &Path, new: &Path) -> io::Result<()> {
     }
 }
 
-impl Finish for TreeFinish {
+impl CommitAction for TreeFinish {
     /// What the claim still holds afterwards is the old dataset, which goes with it.
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move { self.place() })

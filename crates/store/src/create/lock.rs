@@ -15,7 +15,7 @@ pub(super) struct FileLock {
 
 /// What the environment says of locks, as HDF5 understands it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Locking {
+pub(super) enum LockingMode {
     /// No locks.
     Off,
     /// Where the file system knows them.
@@ -24,7 +24,7 @@ pub(super) enum Locking {
     On,
 }
 
-impl Locking {
+impl LockingMode {
     /// What `HDF5_USE_FILE_LOCKING` says.
     pub(super) fn of_environment() -> Self {
         Self::of(std::env::var("HDF5_USE_FILE_LOCKING").ok().as_deref())
@@ -44,14 +44,14 @@ impl FileLock {
     ///
     /// # Errors
     /// `Conflict` when another program has it open.
-    pub(super) fn take(path: &Path, locking: Locking) -> Result<Option<Self>> {
-        if locking == Locking::Off {
+    pub(super) fn take(path: &Path, locking: LockingMode) -> Result<Option<Self>> {
+        if locking == LockingMode::Off {
             return Ok(None);
         }
         match platform::lock_as_hdf5(path) {
             Ok(Some(file)) => Ok(Some(Self { file, path: path.to_owned() })),
             Ok(None) => Err(fault::conflict(IN_USE, path.display())),
-            Err(_) if locking == Locking::BestEffort => Ok(None),
+            Err(_) if locking == LockingMode::BestEffort => Ok(None),
             Err(error) => Err(fault::of_io(error, path.display())),
         }
     }
@@ -82,8 +82,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.nc");
         std::fs::write(&path, "CDF").unwrap();
-        let lock = FileLock::take(&path, Locking::On).unwrap().unwrap();
-        let refused = FileLock::take(&path, Locking::BestEffort).err().unwrap();
+        let lock = FileLock::take(&path, LockingMode::On).unwrap().unwrap();
+        let refused = FileLock::take(&path, LockingMode::BestEffort).err().unwrap();
         assert_eq!(refused.kind(), ErrorKind::Conflict);
         assert!(refused.message().contains("HDF5_USE_FILE_LOCKING=FALSE"), "{refused}");
         let reader = File::open(&path).unwrap();
@@ -91,17 +91,17 @@ mod tests {
         lock.share().unwrap();
         lock.share().unwrap();
         reader.try_lock_shared().unwrap();
-        assert!(FileLock::take(&path, Locking::On).is_err(), "no second writer");
-        assert!(FileLock::take(&path, Locking::Off).unwrap().is_none());
+        assert!(FileLock::take(&path, LockingMode::On).is_err(), "no second writer");
+        assert!(FileLock::take(&path, LockingMode::Off).unwrap().is_none());
         drop(reader);
         drop(lock);
-        FileLock::take(&path, Locking::On).unwrap().unwrap();
+        FileLock::take(&path, LockingMode::On).unwrap().unwrap();
     }
 
     #[test]
     fn the_environment_is_read_as_hdf5_reads_it() {
-        use Locking::{BestEffort, Off, On};
+        use LockingMode::{BestEffort, Off, On};
         let values = [None, Some("BEST_EFFORT"), Some("TRUE"), Some("1"), Some("FALSE"), Some("0")];
-        assert_eq!(values.map(Locking::of), [BestEffort, BestEffort, On, On, Off, Off]);
+        assert_eq!(values.map(LockingMode::of), [BestEffort, BestEffort, On, On, Off, Off]);
     }
 }

@@ -1,5 +1,5 @@
 //! Who put a sign, and whether they still live.
-use super::lease::Stage;
+use super::lease::LeaseStage;
 use bytes::Bytes;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What tells a writer from all others; it is at work as long as this is kept.
 #[derive(Debug)]
-pub(super) struct Mark(String);
+pub(super) struct WriterMark(String);
 
 /// Whether a writer lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum WriterLife {
     /// It is at work.
     AtWork,
     /// It is no more.
@@ -23,7 +23,7 @@ pub(super) enum Life {
 /// Marks of this process that are kept.
 static AT_WORK: Mutex<Option<HashSet<String>>> = Mutex::new(None);
 
-impl Mark {
+impl WriterMark {
     pub(super) fn new() -> Self {
         let mark = crate::temporary::unique().trim_end().to_owned();
         at_work().get_or_insert_default().insert(mark.clone());
@@ -31,9 +31,9 @@ impl Mark {
     }
 
     /// What the sign of this writer says.
-    pub(super) fn text(&self, renewals: u64, stage: &Stage) -> Bytes {
+    pub(super) fn text(&self, renewals: u64, stage: &LeaseStage) -> Bytes {
         let mut text = format!("{}\n{}\n{renewals}\n", self.0, here());
-        if let Stage::Switching(folder) = stage {
+        if let LeaseStage::Switching(folder) = stage {
             let _ = writeln!(text, "{SWITCHING}{folder}");
         }
         Bytes::from(text)
@@ -50,7 +50,7 @@ impl Mark {
     }
 }
 
-impl Drop for Mark {
+impl Drop for WriterMark {
     fn drop(&mut self) {
         if let Some(marks) = at_work().as_mut() {
             marks.remove(&self.0);
@@ -63,36 +63,36 @@ fn at_work() -> MutexGuard<'static, Option<HashSet<String>>> {
 }
 
 /// What is known of the writer of a sign.
-pub(super) fn life_of(sign: &[u8]) -> Life {
+pub(super) fn life_of(sign: &[u8]) -> WriterLife {
     let text = String::from_utf8_lossy(sign);
     let mut lines = text.lines();
     let (mark, place) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     if at_work().as_ref().is_some_and(|marks| marks.contains(mark)) {
-        return Life::AtWork;
+        return WriterLife::AtWork;
     }
     let here = here();
     let (Some((machine, process)), Some((own_machine, own_process))) =
         (place.rsplit_once(' '), here.rsplit_once(' '))
     else {
-        return Life::Unknown;
+        return WriterLife::Unknown;
     };
     let number = mark.split_once('-').and_then(|(number, _)| number.parse::<u32>().ok());
     match number {
-        _ if machine != own_machine => Life::Unknown,
+        _ if machine != own_machine => WriterLife::Unknown,
         // Of this program, which does not keep it.
-        Some(number) if number == std::process::id() && process == own_process => Life::Gone,
-        Some(number) if begin_of(number).as_deref() == Some(process) => Life::Unknown,
-        Some(_) => Life::Gone,
-        None => Life::Unknown,
+        Some(number) if number == std::process::id() && process == own_process => WriterLife::Gone,
+        Some(number) if begin_of(number).as_deref() == Some(process) => WriterLife::Unknown,
+        Some(_) => WriterLife::Gone,
+        None => WriterLife::Unknown,
     }
 }
 
 /// How far the writer of a sign was.
-pub(super) fn stage_of(sign: &[u8]) -> Stage {
+pub(super) fn stage_of(sign: &[u8]) -> LeaseStage {
     let text = String::from_utf8_lossy(sign);
     let folder =
         text.lines().find_map(|line| line.strip_prefix(SWITCHING)).filter(|name| crate::key::is_name(name));
-    folder.map_or(Stage::Making, |folder| Stage::Switching(folder.to_owned()))
+    folder.map_or(LeaseStage::Making, |folder| LeaseStage::Switching(folder.to_owned()))
 }
 
 const SWITCHING: &str = "switching ";
@@ -129,21 +129,21 @@ mod tests {
 
     #[test]
     fn a_writer_of_this_program_is_at_work_as_long_as_it_keeps_its_mark() {
-        let mark = Mark::new();
-        let sign = mark.text(3, &Stage::Making);
-        assert_eq!((life_of(&sign), stage_of(&sign)), (Life::AtWork, Stage::Making));
-        let stage = Stage::Switching("a-b".to_owned());
+        let mark = WriterMark::new();
+        let sign = mark.text(3, &LeaseStage::Making);
+        assert_eq!((life_of(&sign), stage_of(&sign)), (WriterLife::AtWork, LeaseStage::Making));
+        let stage = LeaseStage::Switching("a-b".to_owned());
         assert_eq!(stage_of(&mark.text(4, &stage)), stage);
         drop(mark);
-        let left = if cfg!(target_os = "linux") { Life::Gone } else { Life::Unknown };
+        let left = if cfg!(target_os = "linux") { WriterLife::Gone } else { WriterLife::Unknown };
         assert_eq!(life_of(&sign), left);
     }
 
     #[test]
     fn of_writers_elsewhere_nothing_is_known() {
-        assert_eq!(life_of(b"17-0123456789abcdef\n"), Life::Unknown);
-        assert_eq!(life_of(b"17-0123456789abcdef\nanother-boot pid:[1] 5\n0\n"), Life::Unknown);
-        assert_eq!(life_of(b"\xff"), Life::Unknown);
+        assert_eq!(life_of(b"17-0123456789abcdef\n"), WriterLife::Unknown);
+        assert_eq!(life_of(b"17-0123456789abcdef\nanother-boot pid:[1] 5\n0\n"), WriterLife::Unknown);
+        assert_eq!(life_of(b"\xff"), WriterLife::Unknown);
     }
 
     #[cfg(target_os = "linux")]
@@ -154,11 +154,11 @@ mod tests {
         let machine = here();
         let (machine, _) = machine.rsplit_once(' ').unwrap();
         let sign = format!("{}-0123456789abcdef\n{machine} {begin}\n0\n", child.id());
-        assert_eq!(life_of(sign.as_bytes()), Life::Unknown, "it may have given up");
+        assert_eq!(life_of(sign.as_bytes()), WriterLife::Unknown, "it may have given up");
         child.kill().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!(life_of(sign.as_bytes()), Life::Gone, "nobody has asked for its end yet");
+        assert_eq!(life_of(sign.as_bytes()), WriterLife::Gone, "nobody has asked for its end yet");
         child.wait().unwrap();
-        assert_eq!(life_of(sign.as_bytes()), Life::Gone);
+        assert_eq!(life_of(sign.as_bytes()), WriterLife::Gone);
     }
 }

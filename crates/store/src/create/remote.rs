@@ -3,17 +3,17 @@
 //!
 //! While a tree is written an object beside its metadata says so, which its writer renews: of two programs one makes the
 //! dataset, and what a killed one left is told from what is none of ours.
-use super::beside::Beside;
-use super::clearing::{Clearing, Site};
-use super::lease::{self, Lease, Stage};
-use super::owner::{self, Mark};
-use super::scratch::Scratch;
+use super::beside::ReplacementTree;
+use super::clearing::{ClearingStore, TreeSite};
+use super::lease::{self, LeaseStage, TreeLease};
+use super::owner::{self, WriterMark};
+use super::scratch::ScratchFile;
 use super::switch::switch;
-use super::{Clobber, Finish, Staged, begun, exists};
+use super::{CommitAction, OverwritePolicy, StagedDataset, begun, exists};
 use crate::store::Store;
 use crate::{StoreOptions, Url, fault, marker};
 use futures_util::future::{BoxFuture, join, join3, try_join_all};
-use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, Want};
+use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, Want};
 use std::sync::Arc;
 
 /// A tree that is written in place, or beside the one that it replaces.
@@ -21,25 +21,29 @@ struct TreeFinish {
     store: Arc<dyn Store>,
     root: ObjectId,
     /// None where other programs are kept out otherwise.
-    site: Option<Site>,
+    site: Option<TreeSite>,
     /// Whether a single object of that name goes.
     has_object: bool,
 }
 
-pub(super) async fn create_tree(url: &Url, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
+pub(super) async fn create_tree(
+    url: &Url,
+    clobber: OverwritePolicy,
+    options: &StoreOptions,
+) -> Result<StagedDataset> {
     let (store, root) = writable(url, options)?;
     start_tree(store, root, url, clobber).await
 }
 
 /// What lies where a tree is to be.
-struct Place {
+struct TreePlace {
     listed: Result<Listing>,
-    sign: Option<Blob>,
+    sign: Option<ObjectBytes>,
     is_tree: bool,
     is_object: bool,
 }
 
-impl Place {
+impl TreePlace {
     async fn look(store: &dyn Store, root: &ObjectId, sign: &ObjectId) -> Result<Self> {
         let (listed, sign, is_object) =
             join3(store.list(root, None), store.get(sign, &Want::All), has_object(store, root)).await;
@@ -51,8 +55,8 @@ impl Place {
     }
 
     /// Refuses what is not replaced.
-    async fn check(&self, store: &dyn Store, root: &ObjectId, clobber: Clobber) -> Result<()> {
-        if clobber == Clobber::Never {
+    async fn check(&self, store: &dyn Store, root: &ObjectId, clobber: OverwritePolicy) -> Result<()> {
+        if clobber == OverwritePolicy::Never {
             refuse((self.is_tree || self.is_object, self.sign.is_some()), root)?;
         }
         if let Some(sign) = &self.sign {
@@ -74,7 +78,7 @@ impl Place {
 
     /// Whether a tree was about to take the place of another one when its writer was killed.
     fn is_switched(&self) -> bool {
-        self.sign.as_ref().is_some_and(|sign| owner::stage_of(&sign.bytes) != Stage::Making)
+        self.sign.as_ref().is_some_and(|sign| owner::stage_of(&sign.bytes) != LeaseStage::Making)
     }
 }
 
@@ -83,10 +87,10 @@ pub(super) async fn start_tree(
     store: Arc<dyn Store>,
     root: ObjectId,
     url: &Url,
-    clobber: Clobber,
-) -> Result<Staged> {
+    clobber: OverwritePolicy,
+) -> Result<StagedDataset> {
     let sign = root.child(marker::BEGUN);
-    let place = Place::look(store.as_ref(), &root, &sign).await?;
+    let place = TreePlace::look(store.as_ref(), &root, &sign).await?;
     place.check(store.as_ref(), &root, clobber).await?;
     let has_object = place.is_object;
     if store.local().is_some() {
@@ -95,11 +99,11 @@ pub(super) async fn start_tree(
             store.delete(&sign).await?;
         }
         let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), site: None, has_object };
-        return Ok(Staged::new(store, root, url, finish));
+        return Ok(StagedDataset::new(store, root, url, finish));
     }
-    let mark = Mark::new();
+    let mark = WriterMark::new();
     let replaces = place.is_tree || place.is_switched();
-    let beside = replaces.then(|| Beside::new(&root, mark.name()));
+    let beside = replaces.then(|| ReplacementTree::new(&root, mark.name()));
     let is_left = !replaces && place.sign.is_some();
     let (to_take, to_clear, old) = (Arc::clone(&store), Arc::clone(&store), root.clone());
     let take = {
@@ -112,24 +116,24 @@ pub(super) async fn start_tree(
             false => Ok(()),
         }
     };
-    let site = Site::new(take, clear, beside).await?;
-    let clearing = Arc::new(Clearing { inner: Arc::clone(&store), site: site.clone() });
+    let site = TreeSite::new(take, clear, beside).await?;
+    let clearing = Arc::new(ClearingStore { inner: Arc::clone(&store), site: site.clone() });
     let finish = TreeFinish { store, root: root.clone(), site: Some(site), has_object };
-    Ok(Staged::new(clearing, root, url, finish))
+    Ok(StagedDataset::new(clearing, root, url, finish))
 }
 
 /// Takes a place, and ends what a killed writer had nearly done there.
 async fn take(
     store: Arc<dyn Store>,
     root: &ObjectId,
-    mark: Mark,
-    before: Option<Blob>,
-) -> Result<Arc<Lease>> {
-    let stage = before.as_ref().map_or(Stage::Making, |sign| owner::stage_of(&sign.bytes));
-    let lease = Lease::take(Arc::clone(&store), root.child(marker::BEGUN), mark, before).await?;
-    if let Stage::Switching(folder) = stage {
-        switch(store.as_ref(), (root, &Beside::new(root, &folder)), &lease).await?;
-        lease.enter(Stage::Making).await?;
+    mark: WriterMark,
+    before: Option<ObjectBytes>,
+) -> Result<Arc<TreeLease>> {
+    let stage = before.as_ref().map_or(LeaseStage::Making, |sign| owner::stage_of(&sign.bytes));
+    let lease = TreeLease::take(Arc::clone(&store), root.child(marker::BEGUN), mark, before).await?;
+    if let LeaseStage::Switching(folder) = stage {
+        switch(store.as_ref(), (root, &ReplacementTree::new(root, &folder)), &lease).await?;
+        lease.enter(LeaseStage::Making).await?;
     }
     lease.keep();
     Ok(lease)
@@ -144,9 +148,9 @@ pub(super) async fn end_switch(store: Arc<dyn Store>, root: &ObjectId) -> Result
     let sign = root.child(marker::BEGUN);
     let Some(before) = store.get(&sign, &Want::All).await? else { return Ok(()) };
     lease::check_gone(store.as_ref(), &sign, &before).await?;
-    let lease = take(Arc::clone(&store), root, Mark::new(), Some(before)).await?;
+    let lease = take(Arc::clone(&store), root, WriterMark::new(), Some(before)).await?;
     lease.end().await?;
-    store.delete_tree(&Beside::all(root)).await
+    store.delete_tree(&ReplacementTree::all(root)).await
 }
 
 /// Whether there is a single object; where that cannot be told there is none.
@@ -169,7 +173,7 @@ const AMONG_OTHERS: &str = "holds what a killed program left, and objects of oth
 /// Where a single object goes; it is made sure that it may. Whether a tree of that name goes when it is there.
 pub(super) async fn room_for_object(
     url: &Url,
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     options: &StoreOptions,
 ) -> Result<(Arc<dyn Store>, ObjectId, bool)> {
     let (store, object) = writable(url, options)?;
@@ -181,14 +185,14 @@ pub(super) async fn room_for_object(
     };
     let first = async {
         match clobber {
-            Clobber::Never => store.get(&object, &Want::Range(0..1)).await,
-            Clobber::Replace => Ok(None),
+            OverwritePolicy::Never => store.get(&object, &Want::Range(0..1)).await,
+            OverwritePolicy::Replace => Ok(None),
         }
     };
     let (first, listed) = join(first, listed).await;
-    let is_ours = |entry: &Entry| is_marker(entry) || entry.name == marker::BEGUN;
+    let is_ours = |entry: &ListEntry| is_marker(entry) || entry.name == marker::BEGUN;
     let has_tree = listed.is_some_and(|listed| listed.entries.iter().any(is_ours));
-    if clobber == Clobber::Never && (has_tree || first?.is_some()) {
+    if clobber == OverwritePolicy::Never && (has_tree || first?.is_some()) {
         return Err(exists(&object));
     }
     Ok((store, object, has_tree))
@@ -196,12 +200,12 @@ pub(super) async fn room_for_object(
 
 /// A single object that takes the place of a tree of the same name, which would be taken for it.
 pub(super) struct InsteadOfTree {
-    pub(super) finish: Box<dyn Finish>,
+    pub(super) finish: Box<dyn CommitAction>,
     pub(super) store: Arc<dyn Store>,
     pub(super) root: ObjectId,
 }
 
-impl Finish for InsteadOfTree {
+impl CommitAction for InsteadOfTree {
     fn check(&self) -> BoxFuture<'static, Result<()>> {
         self.finish.check()
     }
@@ -237,11 +241,11 @@ async fn remove_below(store: &dyn Store, root: &ObjectId) -> Result<()> {
 pub(super) fn scratch(
     store: Arc<dyn Store>,
     object: ObjectId,
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     options: &StoreOptions,
-) -> Result<Scratch> {
+) -> Result<ScratchFile> {
     let folder = options.scratch_folder();
-    Scratch::for_upload(&folder, store, object, clobber)
+    ScratchFile::for_upload(&folder, store, object, clobber)
 }
 
 /// Where something is put.
@@ -272,7 +276,7 @@ pub(super) fn read_only(store: &dyn Store) -> Error {
     }
 }
 
-fn is_marker(entry: &Entry) -> bool {
+fn is_marker(entry: &ListEntry) -> bool {
     !entry.is_prefix && marker::NAMES.contains(&entry.name.as_str())
 }
 
@@ -308,7 +312,7 @@ pub(super) async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result
     Ok(())
 }
 
-impl Finish for TreeFinish {
+impl CommitAction for TreeFinish {
     fn check(&self) -> BoxFuture<'static, Result<()>> {
         let site = self.site.clone();
         Box::pin(async move {
@@ -332,7 +336,7 @@ impl Finish for TreeFinish {
             }
             lease.end().await?;
             match site.beside() {
-                Some(_) => store.delete_tree(&Beside::all(root)).await,
+                Some(_) => store.delete_tree(&ReplacementTree::all(root)).await,
                 None => Ok(()),
             }
         })

@@ -1,5 +1,5 @@
 //! Changing single files on other machines: fetched whole, changed here, and put back whole.
-use super::{Clobber, Staged, remote};
+use super::{OverwritePolicy, StagedDataset, remote};
 use crate::open::{Opened, path_error};
 use crate::store::Store;
 use crate::{DirectoryStore, StoreOptions, fault};
@@ -10,14 +10,14 @@ use std::path::Path;
 
 /// A scratch file with what an object holds, which it replaces on commit unless the object has changed meanwhile;
 /// `None` when there is no such object: a tree, whose objects are changed one by one.
-pub(super) async fn rewrite(opened: &Opened, options: &StoreOptions) -> Result<Option<Staged>> {
+pub(super) async fn rewrite(opened: &Opened, options: &StoreOptions) -> Result<Option<StagedDataset>> {
     let (store, object) = (&opened.store, &opened.root);
     let Some(first) = store.get(object, &Want::Range(0..1)).await? else { return Ok(None) };
     let mut scratch =
-        remote::scratch(std::sync::Arc::clone(store), object.clone(), Clobber::Replace, options)?;
+        remote::scratch(std::sync::Arc::clone(store), object.clone(), OverwritePolicy::Replace, options)?;
     scratch.only_over(fetch(store.as_ref(), object, scratch.path()).await?);
     let (store, root) = DirectoryStore::of_file(scratch.path())?;
-    let mut staged = Staged::new(store.durable(options.durable).shared(), root, &opened.url, scratch);
+    let mut staged = StagedDataset::new(store.durable(options.durable).shared(), root, &opened.url, scratch);
     staged.warnings.push(format!("{object}: its {} bytes are fetched and sent again", first.size));
     Ok(Some(staged))
 }

@@ -1,6 +1,6 @@
 //! Changing zip files: written anew beside the old ones.
-use super::scratch::Scratch;
-use super::{Clobber, Staged};
+use super::scratch::ScratchFile;
+use super::{OverwritePolicy, StagedDataset};
 use crate::StoreOptions;
 use crate::open::local_path;
 use crate::store::Store;
@@ -13,12 +13,12 @@ pub(super) async fn update_zip(
     zip: &ObjectId,
     url: &Url,
     options: &StoreOptions,
-) -> Result<Staged> {
+) -> Result<StagedDataset> {
     let mut scratch = match url.scheme() {
-        Scheme::File => Scratch::beside(&local_path(url), Clobber::Replace, options.durable)?,
+        Scheme::File => ScratchFile::beside(&local_path(url), OverwritePolicy::Replace, options.durable)?,
         _ => {
             let (store, object) = super::remote::writable(url, options)?;
-            super::remote::scratch(store, object, Clobber::Replace, options)?
+            super::remote::scratch(store, object, OverwritePolicy::Replace, options)?
         }
     };
     let fetched = super::rewrite::fetch(store, zip, scratch.path()).await?;

@@ -1,7 +1,7 @@
 //! Names that are taken while something is not finished, and files that are written under them.
-use super::{Clobber, Finish, exists};
+use super::{CommitAction, OverwritePolicy, exists};
 use crate::open::path_error;
-use crate::store::{Precondition, Store};
+use crate::store::{PutCondition, Store};
 use crate::{fault, platform, temporary};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result, Tag};
@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// A temporary file or directory beside its future place, locked so that others see that it is in use. Dropping it
 /// removes what has that name.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct ScratchClaim {
     path: PathBuf,
     _lock: Option<File>,
 }
 
-impl Claim {
+impl ScratchClaim {
     /// A new directory beside a path; what killed runs left there goes first.
     pub(super) fn directory(target: &Path) -> Result<Self> {
         Self::new(target, |path| fs::create_dir(path))
@@ -52,7 +52,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for ScratchClaim {
     fn drop(&mut self) {
         _ = self.remove();
     }
@@ -110,24 +110,24 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
 
 /// A file that is written here, and then moved to its place or sent there.
 #[derive(Debug)]
-pub(super) struct Scratch {
-    claim: Claim,
-    goes: Goes,
+pub(super) struct ScratchFile {
+    claim: ScratchClaim,
+    goes: ScratchTarget,
 }
 
 #[derive(Debug)]
-enum Goes {
-    To { target: PathBuf, clobber: Clobber, durable: bool },
-    Up { store: Arc<dyn Store>, object: ObjectId, when: Precondition },
+enum ScratchTarget {
+    To { target: PathBuf, clobber: OverwritePolicy, durable: bool },
+    Up { store: Arc<dyn Store>, object: ObjectId, when: PutCondition },
 }
 
-impl Scratch {
+impl ScratchFile {
     /// A file beside its place.
-    pub(super) fn beside(path: &Path, clobber: Clobber, durable: bool) -> Result<Self> {
+    pub(super) fn beside(path: &Path, clobber: OverwritePolicy, durable: bool) -> Result<Self> {
         let target = resolve(path)?;
         check_file(&target, clobber)?;
-        let claim = Claim::file(&target)?;
-        Ok(Self { claim, goes: Goes::To { target, clobber, durable } })
+        let claim = ScratchClaim::file(&target)?;
+        Ok(Self { claim, goes: ScratchTarget::To { target, clobber, durable } })
     }
 
     /// A file in a directory for temporary files, to be sent to a store.
@@ -135,20 +135,20 @@ impl Scratch {
         folder: &Path,
         store: Arc<dyn Store>,
         object: ObjectId,
-        clobber: Clobber,
+        clobber: OverwritePolicy,
     ) -> Result<Self> {
-        let claim = Claim::file(&folder.join(format!("upload-{}", object.name())))?;
+        let claim = ScratchClaim::file(&folder.join(format!("upload-{}", object.name())))?;
         let when = match clobber {
-            Clobber::Never => Precondition::Absent,
-            Clobber::Replace => Precondition::None,
+            OverwritePolicy::Never => PutCondition::Absent,
+            OverwritePolicy::Replace => PutCondition::None,
         };
-        Ok(Self { claim, goes: Goes::Up { store, object, when } })
+        Ok(Self { claim, goes: ScratchTarget::Up { store, object, when } })
     }
 
     /// What is sent replaces an object in that state only.
     pub(super) fn only_over(&mut self, state: Tag) {
-        if let Goes::Up { when, .. } = &mut self.goes {
-            *when = Precondition::Matches(state);
+        if let ScratchTarget::Up { when, .. } = &mut self.goes {
+            *when = PutCondition::Matches(state);
         }
     }
 
@@ -156,7 +156,7 @@ impl Scratch {
         self.claim.path()
     }
 
-    fn place(&self, target: &Path, clobber: Clobber, durable: bool) -> Result<()> {
+    fn place(&self, target: &Path, clobber: OverwritePolicy, durable: bool) -> Result<()> {
         check_file(target, clobber)?;
         let from = self.claim.path();
         let failed = |error: io::Error| fault::of_io(error, target.display());
@@ -168,8 +168,8 @@ impl Scratch {
             fs::set_permissions(from, old.permissions()).map_err(failed)?;
         }
         let moved = match clobber {
-            Clobber::Never => platform::rename_new(from, target),
-            Clobber::Replace => fs::rename(from, target),
+            OverwritePolicy::Never => platform::rename_new(from, target),
+            OverwritePolicy::Replace => fs::rename(from, target),
         };
         moved.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(target.display()),
@@ -179,12 +179,12 @@ impl Scratch {
     }
 }
 
-impl Finish for Scratch {
+impl CommitAction for ScratchFile {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             match &self.goes {
-                Goes::To { target, clobber, durable } => self.place(target, *clobber, *durable),
-                Goes::Up { store, object, when } => {
+                ScratchTarget::To { target, clobber, durable } => self.place(target, *clobber, *durable),
+                ScratchTarget::Up { store, object, when } => {
                     store.upload(object, self.claim.path(), when.clone()).await.map(|_| ())
                 }
             }
@@ -199,11 +199,11 @@ impl Finish for Scratch {
 }
 
 /// Whether the place of a file is free, or may become so.
-fn check_file(target: &Path, clobber: Clobber) -> Result<()> {
+fn check_file(target: &Path, clobber: OverwritePolicy) -> Result<()> {
     match (fs::symlink_metadata(target), clobber) {
         (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         (Err(error), _) => Err(path_error(error, target)),
-        (Ok(_), Clobber::Never) => Err(exists(target.display())),
+        (Ok(_), OverwritePolicy::Never) => Err(exists(target.display())),
         (Ok(metadata), _) if metadata.is_file() => Ok(()),
         (Ok(metadata), _) if metadata.is_dir() => Err(fault::in_the_way("a directory", target.display())),
         (Ok(_), _) => Err(fault::conflict("is not a regular file and is not replaced", target.display())),

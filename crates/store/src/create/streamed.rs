@@ -13,12 +13,12 @@ mod tests;
 
 pub(super) use finish::start;
 
-use crate::multipart::Multipart;
+use crate::multipart::MultipartUpload;
 use bytes::Bytes;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
-use ranges::Ranges;
-use sizes::Sizes;
-use spill::Spill;
+use ranges::ByteRanges;
+use sizes::PartSizes;
+use spill::SpillFile;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -31,17 +31,17 @@ use tokio::task::JoinSet;
 const AT_ONCE: usize = 8;
 
 /// An object on its way.
-struct Stream {
+struct StreamedUpload {
     object: ObjectId,
-    upload: Arc<dyn Multipart>,
+    upload: Arc<dyn MultipartUpload>,
     runtime: Handle,
-    sizes: Sizes,
+    sizes: PartSizes,
     /// Bytes of parts that are held or under way.
     budget: u64,
     /// Where parts may wait that there is no memory for.
     scratch: Option<PathBuf>,
     turns: Arc<Semaphore>,
-    state: Mutex<State>,
+    state: Mutex<UploadState>,
     /// Told when a part was sent.
     sent: Condvar,
     tasks: Mutex<JoinSet<()>>,
@@ -49,46 +49,46 @@ struct Stream {
 
 /// What was written so far.
 #[derive(Default)]
-struct State {
+struct UploadState {
     len: u64,
-    parts: BTreeMap<u64, Part>,
+    parts: BTreeMap<u64, UploadPart>,
     /// Bytes of parts that are held or under way.
     memory: u64,
     /// Parts under way.
     under_way: usize,
     /// Counts changes.
     changes: u64,
-    spill: Option<Spill>,
+    spill: Option<SpillFile>,
     failure: Option<Error>,
     /// Nothing is written any more.
     is_over: bool,
 }
 
 /// A part of which something was written.
-struct Part {
-    place: Place,
-    written: Ranges,
+struct UploadPart {
+    place: PartPlace,
+    written: ByteRanges,
     /// When it was changed last.
     changed: u64,
 }
 
 /// Where the bytes of a part are.
-enum Place {
+enum PartPlace {
     Held(Vec<u8>),
     Spilled,
     Sent,
 }
 
 /// A part that leaves. Dropping it gives its memory back; if it did not arrive, that is a failure.
-struct Leaving {
-    stream: Arc<Stream>,
+struct DepartingPart {
+    stream: Arc<StreamedUpload>,
     index: u64,
     body: Bytes,
     size: u64,
     outcome: Option<Result<()>>,
 }
 
-impl Stream {
+impl StreamedUpload {
     /// Writes bytes at an offset; waits when there is no memory for them before parts have left.
     fn write(self: &Arc<Self>, offset: u64, body: &[u8]) -> Result<()> {
         let end = offset.checked_add(body.len() as u64).filter(|end| *end <= self.sizes.most());
@@ -106,13 +106,13 @@ impl Stream {
         Ok(())
     }
 
-    fn write_piece(self: &Arc<Self>, index: u64, within: u64, piece: &[u8]) -> Result<Option<Leaving>> {
+    fn write_piece(self: &Arc<Self>, index: u64, within: u64, piece: &[u8]) -> Result<Option<DepartingPart>> {
         let (size, start) = (self.sizes.size(index), self.sizes.start(index));
         let mut state = self.lock();
         loop {
             state.check()?;
             match state.parts.get(&index).map(|part| &part.place) {
-                Some(Place::Sent) => return Err(gone("written", start + within)),
+                Some(PartPlace::Sent) => return Err(gone("written", start + within)),
                 Some(_) => break,
                 None if !self.has_room(&state, size) => state = self.make_room(state, index)?,
                 None => state.hold(index, size)?,
@@ -131,16 +131,20 @@ impl Stream {
         if state.is_sent(index) { Ok(None) } else { state.leave(self, index).map(Some) }
     }
 
-    fn has_room(&self, state: &State, size: u64) -> bool {
+    fn has_room(&self, state: &UploadState, size: u64) -> bool {
         state.memory.saturating_add(size) <= self.budget.max(size.saturating_mul(3))
     }
 
     /// Waits until a part was sent, or lets the one that was changed longest ago wait elsewhere.
-    fn make_room<'a>(&self, mut state: MutexGuard<'a, State>, keep: u64) -> Result<MutexGuard<'a, State>> {
+    fn make_room<'a>(
+        &self,
+        mut state: MutexGuard<'a, UploadState>,
+        keep: u64,
+    ) -> Result<MutexGuard<'a, UploadState>> {
         if state.under_way > 0 {
             return Ok(self.sent.wait(state).unwrap_or_else(PoisonError::into_inner));
         }
-        let is_held = |part: &Part| matches!(part.place, Place::Held(_));
+        let is_held = |part: &UploadPart| matches!(part.place, PartPlace::Held(_));
         let others = state.parts.iter().filter(|(index, part)| **index != keep && is_held(part));
         let oldest = others.min_by_key(|(_, part)| part.changed).map(|(index, _)| *index);
         let Some(oldest) = oldest else { return Err(Error::internal("memory of parts is lost")) };
@@ -157,7 +161,7 @@ impl Stream {
     }
 
     /// Sends a part in the background.
-    fn send(self: &Arc<Self>, mut leaving: Leaving) -> Result<()> {
+    fn send(self: &Arc<Self>, mut leaving: DepartingPart) -> Result<()> {
         let index = usize::try_from(leaving.index).map_err(|_| Error::limit("too many parts"))?;
         let (upload, turns) = (Arc::clone(&self.upload), Arc::clone(&self.turns));
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,12 +180,12 @@ impl Stream {
         std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, UploadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl UploadState {
     /// Whether everything went well so far.
     fn check(&self) -> Result<()> {
         match &self.failure {
@@ -193,9 +197,9 @@ impl State {
 
     /// Memory for a part of which nothing was written.
     fn hold(&mut self, index: u64, size: u64) -> Result<()> {
-        let (place, written) = (Place::Held(zeros(size)?), Ranges::default());
+        let (place, written) = (PartPlace::Held(zeros(size)?), ByteRanges::default());
         self.memory = self.memory.saturating_add(size);
-        self.parts.insert(index, Part { place, written, changed: self.changes });
+        self.parts.insert(index, UploadPart { place, written, changed: self.changes });
         Ok(())
     }
 
@@ -206,11 +210,11 @@ impl State {
         self.len = self.len.max(start + end);
         let Some(part) = self.parts.get_mut(&index) else { return Err(Error::internal("a part is lost")) };
         match (&mut part.place, &self.spill) {
-            (Place::Held(buffer), _) => {
+            (PartPlace::Held(buffer), _) => {
                 let at = usize::try_from(within).ok().and_then(|at| buffer.get_mut(at..at + piece.len()));
                 at.ok_or_else(|| Error::internal("a part is too short"))?.copy_from_slice(piece);
             }
-            (Place::Spilled, Some(spill)) => spill.write(start + within, piece)?,
+            (PartPlace::Spilled, Some(spill)) => spill.write(start + within, piece)?,
             _ => return Err(Error::internal("a part that was sent is changed")),
         }
         part.changed = self.changes;
@@ -221,52 +225,53 @@ impl State {
     }
 
     fn is_spilled(&self, index: u64) -> bool {
-        self.parts.get(&index).is_some_and(|part| matches!(part.place, Place::Spilled))
+        self.parts.get(&index).is_some_and(|part| matches!(part.place, PartPlace::Spilled))
     }
 
     fn is_sent(&self, index: u64) -> bool {
-        self.parts.get(&index).is_some_and(|part| matches!(part.place, Place::Sent))
+        self.parts.get(&index).is_some_and(|part| matches!(part.place, PartPlace::Sent))
     }
 
     /// Lets a part wait in the scratch file.
     fn spill(&mut self, index: u64, start: u64, folder: &std::path::Path, object: &ObjectId) -> Result<()> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            none => none.insert(Spill::new(folder, object)?),
+            none => none.insert(SpillFile::new(folder, object)?),
         };
         let Some(part) = self.parts.get_mut(&index) else { return Ok(()) };
-        if let Place::Held(buffer) = &part.place {
+        if let PartPlace::Held(buffer) = &part.place {
             spill.write(start, buffer)?;
             self.memory = self.memory.saturating_sub(buffer.len() as u64);
-            part.place = Place::Spilled;
+            part.place = PartPlace::Spilled;
         }
         Ok(())
     }
 
     /// Takes a part out for sending, cut where the object ends; zeros where nothing was written.
-    fn leave(&mut self, stream: &Arc<Stream>, index: u64) -> Result<Leaving> {
+    fn leave(&mut self, stream: &Arc<StreamedUpload>, index: u64) -> Result<DepartingPart> {
         let (start, size) = (stream.sizes.start(index), stream.sizes.size(index));
         let part = self.parts.remove(&index);
         let mut body = match (part.map(|part| part.place), &self.spill) {
-            (Some(Place::Held(buffer)), _) => {
+            (Some(PartPlace::Held(buffer)), _) => {
                 self.memory = self.memory.saturating_sub(size);
                 buffer
             }
-            (Some(Place::Spilled), Some(spill)) => spill.read(start, zeros(size)?)?,
+            (Some(PartPlace::Spilled), Some(spill)) => spill.read(start, zeros(size)?)?,
             (None, _) => zeros(size)?,
             _ => return Err(Error::internal("a part is sent twice")),
         };
         body.truncate(usize::try_from(self.len - start).unwrap_or(usize::MAX));
         self.memory = self.memory.saturating_add(size);
         self.under_way += 1;
-        let sent = Part { place: Place::Sent, written: Ranges::default(), changed: self.changes };
+        let sent =
+            UploadPart { place: PartPlace::Sent, written: ByteRanges::default(), changed: self.changes };
         self.parts.insert(index, sent);
         let stream = Arc::clone(stream);
-        Ok(Leaving { stream, index, body: body.into(), size, outcome: None })
+        Ok(DepartingPart { stream, index, body: body.into(), size, outcome: None })
     }
 }
 
-impl Leaving {
+impl DepartingPart {
     fn take(&mut self) -> Bytes {
         std::mem::take(&mut self.body)
     }
@@ -276,7 +281,7 @@ impl Leaving {
     }
 }
 
-impl Drop for Leaving {
+impl Drop for DepartingPart {
     fn drop(&mut self) {
         let mut state = self.stream.lock();
         state.memory = state.memory.saturating_sub(self.size);
@@ -290,7 +295,7 @@ impl Drop for Leaving {
     }
 }
 
-impl fmt::Debug for Stream {
+impl fmt::Debug for StreamedUpload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Stream({})", self.object)
     }

@@ -6,11 +6,11 @@
 //! 3. The new objects are copied within the store; old ones that have no successor go. It is looked whether all arrived.
 //! 4. The documents of the new root are put, those that make it one last and only if none is there.
 //! 5. The sign goes, then the folder.
-use super::begun::{self, Found};
-use super::beside::{Beside, Part};
-use super::lease::{Lease, Stage};
+use super::begun::{self, ListedObject};
+use super::beside::{ReplacementPart, ReplacementTree};
+use super::lease::{LeaseStage, TreeLease};
 use crate::marker;
-use crate::store::{Precondition, Store};
+use crate::store::{PutCondition, Store};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, join, try_join, try_join_all};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
@@ -19,13 +19,13 @@ use std::collections::{HashMap, HashSet};
 
 /// What lies below the root.
 #[derive(Default)]
-struct Listed {
+struct SwitchListing {
     /// Objects of the folder, what they will be, and how large they are.
     new: Vec<(ObjectId, ObjectId, Option<u64>)>,
     documents: Vec<(ObjectId, ObjectId)>,
     /// Documents of the root that is there.
     old_documents: Vec<ObjectId>,
-    old: Vec<Found>,
+    old: Vec<ListedObject>,
 }
 
 /// Puts a new tree, all of which lies in its folder, in the place of what is there. May be done again from the start at
@@ -35,11 +35,11 @@ struct Listed {
 /// `Conflict` when another program took the place over, else what requests fail with; it can be ended later.
 pub(super) async fn switch(
     store: &dyn Store,
-    (root, beside): (&ObjectId, &Beside),
-    lease: &Lease,
+    (root, beside): (&ObjectId, &ReplacementTree),
+    lease: &TreeLease,
 ) -> Result<()> {
     let (entered, listed) =
-        join(lease.enter(Stage::Switching(beside.name().to_owned())), look(store, root, beside)).await;
+        join(lease.enter(LeaseStage::Switching(beside.name().to_owned())), look(store, root, beside)).await;
     entered?;
     let listed = listed?;
     if listed.documents.is_empty() {
@@ -53,14 +53,14 @@ pub(super) async fn switch(
     put_documents(store, documents).await
 }
 
-async fn look(store: &dyn Store, root: &ObjectId, beside: &Beside) -> Result<Listed> {
-    let mut listed = Listed::default();
+async fn look(store: &dyn Store, root: &ObjectId, beside: &ReplacementTree) -> Result<SwitchListing> {
+    let mut listed = SwitchListing::default();
     let sign = root.child(marker::BEGUN);
-    let folder = crate::key::folder(Beside::all(root).key());
+    let folder = crate::key::folder(ReplacementTree::all(root).key());
     for found in begun::sized_below(store, root).await? {
         match beside.part(&found.object) {
-            Some(Part::Document(target)) => listed.documents.push((found.object, target)),
-            Some(Part::Other(target)) => listed.new.push((found.object, target, found.size)),
+            Some(ReplacementPart::Document(target)) => listed.documents.push((found.object, target)),
+            Some(ReplacementPart::Other(target)) => listed.new.push((found.object, target, found.size)),
             None if found.object == sign || found.object.key().starts_with(&folder) => {}
             None if marker::below(root).any(|marker| marker == found.object) => {
                 listed.old_documents.push(found.object);
@@ -84,14 +84,14 @@ fn decides(document: &ObjectId) -> bool {
     [".zarray", ".zgroup", "zarr.json", ".zmetadata"].contains(&document.name())
 }
 
-async fn copy_all(store: &dyn Store, listed: &Listed) -> Result<()> {
+async fn copy_all(store: &dyn Store, listed: &SwitchListing) -> Result<()> {
     let copies: Vec<BoxFuture<'_, Result<()>>> =
         listed.new.iter().map(|(from, to, _)| store.copy(from, to)).collect();
     iter(copies).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
 }
 
 /// Removes what was there and has no successor: else it would be part of the new tree.
-async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &Listed) -> Result<()> {
+async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &SwitchListing) -> Result<()> {
     let kept: HashSet<&ObjectId> = listed.new.iter().map(|(_, to, _)| to).collect();
     let rest = listed.old.iter().map(|found| found.object.clone());
     let rest: Vec<ObjectId> = rest.filter(|object| !kept.contains(object)).collect();
@@ -102,8 +102,8 @@ async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &Listed) -> Res
 /// Copies that a server claims to have made and has not are made by hand.
 async fn ensure_arrived(
     store: &dyn Store,
-    (root, beside): (&ObjectId, &Beside),
-    listed: &Listed,
+    (root, beside): (&ObjectId, &ReplacementTree),
+    listed: &SwitchListing,
 ) -> Result<()> {
     if listed.new.iter().all(|(_, _, size)| size.is_none()) {
         return Ok(());
@@ -120,9 +120,9 @@ async fn ensure_arrived(
     iter(again).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
 }
 
-type Document = (ObjectId, Bytes);
+type RootDocument = (ObjectId, Bytes);
 
-async fn read_all(store: &dyn Store, documents: &[(ObjectId, ObjectId)]) -> Result<Vec<Document>> {
+async fn read_all(store: &dyn Store, documents: &[(ObjectId, ObjectId)]) -> Result<Vec<RootDocument>> {
     let reads = documents.iter().map(|(from, to)| async move {
         let found = store.get(from, &Want::All).await?;
         let found =
@@ -133,16 +133,16 @@ async fn read_all(store: &dyn Store, documents: &[(ObjectId, ObjectId)]) -> Resu
 }
 
 /// Puts the documents of a root, those last that make it one, and only where there is none.
-async fn put_documents(store: &dyn Store, documents: Vec<Document>) -> Result<()> {
-    let (last, first): (Vec<Document>, Vec<Document>) =
+async fn put_documents(store: &dyn Store, documents: Vec<RootDocument>) -> Result<()> {
+    let (last, first): (Vec<RootDocument>, Vec<RootDocument>) =
         documents.into_iter().partition(|(object, _)| decides(object));
-    try_join_all(first.iter().map(|(object, body)| store.put(object, body.clone(), Precondition::None)))
+    try_join_all(first.iter().map(|(object, body)| store.put(object, body.clone(), PutCondition::None)))
         .await?;
     let last = last.iter().map(|(object, body)| async move {
-        match store.put(object, body.clone(), Precondition::Absent).await {
+        match store.put(object, body.clone(), PutCondition::Absent).await {
             // Where conditions are not known nobody is kept out.
             Err(error) if error.kind() == ErrorKind::Unsupported => {
-                store.put(object, body.clone(), Precondition::None).await
+                store.put(object, body.clone(), PutCondition::None).await
             }
             put => put,
         }

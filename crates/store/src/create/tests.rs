@@ -1,7 +1,7 @@
 //! Whole or not at all, on the local file system and in memory.
 use super::*;
 use crate::tests::now;
-use crate::{Precondition, open};
+use crate::{PutCondition, open};
 use ncirrus_layout::ErrorKind;
 #[cfg(any(feature = "zip", feature = "cloud"))]
 use ncirrus_layout::Want;
@@ -15,23 +15,23 @@ fn options() -> StoreOptions {
     StoreOptions::default()
 }
 
-fn stage(path: &Path, shape: Shape, clobber: Clobber) -> Result<Staged> {
+fn stage(path: &Path, shape: DatasetShape, clobber: OverwritePolicy) -> Result<StagedDataset> {
     now(create(path.to_str().unwrap(), shape, clobber, &options()))
 }
 
-fn put(staged: &Staged, name: &str, body: &'static [u8]) {
-    now(staged.store.put(&staged.root.child(name), body.into(), Precondition::None)).unwrap();
+fn put(staged: &StagedDataset, name: &str, body: &'static [u8]) {
+    now(staged.store.put(&staged.root.child(name), body.into(), PutCondition::None)).unwrap();
 }
 
-fn make_tree(path: &Path, clobber: Clobber, body: &'static [u8]) -> Result<()> {
-    let staged = stage(path, Shape::Tree, clobber)?;
+fn make_tree(path: &Path, clobber: OverwritePolicy, body: &'static [u8]) -> Result<()> {
+    let staged = stage(path, DatasetShape::Tree, clobber)?;
     put(&staged, ".zgroup", body);
     put(&staged, "v/0.0", body);
     now(staged.commit())
 }
 
-fn make_file(path: &Path, clobber: Clobber, body: &[u8]) -> Result<()> {
-    let staged = stage(path, Shape::Object, clobber)?;
+fn make_file(path: &Path, clobber: OverwritePolicy, body: &[u8]) -> Result<()> {
+    let staged = stage(path, DatasetShape::Object, clobber)?;
     staged.store.local().unwrap().write_at(&staged.root, 0, body)?;
     now(staged.commit())
 }
@@ -49,14 +49,14 @@ fn names(folder: &Path) -> Vec<String> {
 fn a_tree_appears_on_commit_and_is_replaced_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zarr");
-    let staged = stage(&path, Shape::Tree, Clobber::Never).unwrap();
+    let staged = stage(&path, DatasetShape::Tree, OverwritePolicy::Never).unwrap();
     put(&staged, ".zgroup", b"{}");
     assert!(!path.exists());
     assert_eq!(staged.name, "x");
     now(staged.commit()).unwrap();
     assert_eq!(names(folder.path()), ["x.zarr"]);
-    assert_eq!(make_tree(&path, Clobber::Never, b"1").unwrap_err().message(), "exists already");
-    make_tree(&path, Clobber::Replace, b"2").unwrap();
+    assert_eq!(make_tree(&path, OverwritePolicy::Never, b"1").unwrap_err().message(), "exists already");
+    make_tree(&path, OverwritePolicy::Replace, b"2").unwrap();
     assert_eq!(fs::read(path.join("v/0.0")).unwrap(), b"2");
     assert_eq!(names(folder.path()), ["x.zarr"]);
 }
@@ -65,10 +65,10 @@ fn a_tree_appears_on_commit_and_is_replaced_whole() {
 fn a_file_appears_on_commit_and_is_replaced_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.nc");
-    make_file(&path, Clobber::Never, b"CDF one").unwrap();
-    let refused = make_file(&path, Clobber::Never, b"two").unwrap_err();
+    make_file(&path, OverwritePolicy::Never, b"CDF one").unwrap();
+    let refused = make_file(&path, OverwritePolicy::Never, b"two").unwrap_err();
     assert_eq!((refused.kind(), refused.message()), (ErrorKind::Conflict, "exists already"));
-    make_file(&path, Clobber::Replace, b"CDF 2").unwrap();
+    make_file(&path, OverwritePolicy::Replace, b"CDF 2").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"CDF 2");
     assert_eq!(names(folder.path()), ["x.nc"]);
 }
@@ -76,13 +76,15 @@ fn a_file_appears_on_commit_and_is_replaced_whole() {
 #[test]
 fn what_is_not_committed_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, shape) in [("x.zarr", Shape::Tree), ("x.nc", Shape::Object), ("x.zip", Shape::Tree)] {
-        let staged = stage(&folder.path().join(name), shape, Clobber::Replace).unwrap();
-        if shape == Shape::Tree {
+    for (name, shape) in
+        [("x.zarr", DatasetShape::Tree), ("x.nc", DatasetShape::Object), ("x.zip", DatasetShape::Tree)]
+    {
+        let staged = stage(&folder.path().join(name), shape, OverwritePolicy::Replace).unwrap();
+        if shape == DatasetShape::Tree {
             put(&staged, "a/b", b"1");
         }
         drop(staged);
-        let staged = stage(&folder.path().join(name), shape, Clobber::Replace).unwrap();
+        let staged = stage(&folder.path().join(name), shape, OverwritePolicy::Replace).unwrap();
         now(staged.abort()).unwrap();
     }
     assert_eq!(names(folder.path()), [""; 0]);
@@ -94,25 +96,31 @@ fn only_datasets_and_empty_directories_are_replaced() {
     let home = folder.path().join("home");
     fs::create_dir(&home).unwrap();
     fs::write(home.join("letter.txt"), "dear").unwrap();
-    let refused = make_tree(&home, Clobber::Replace, b"1").unwrap_err();
+    let refused = make_tree(&home, OverwritePolicy::Replace, b"1").unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert!(refused.message().contains("without a zarr marker"), "{refused}");
-    assert_eq!(make_file(&home, Clobber::Replace, b"1").unwrap_err().message(), "a directory is in the way");
+    assert_eq!(
+        make_file(&home, OverwritePolicy::Replace, b"1").unwrap_err().message(),
+        "a directory is in the way"
+    );
     assert_eq!(fs::read(home.join("letter.txt")).unwrap(), b"dear");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    make_tree(&empty, Clobber::Replace, b"1").unwrap();
+    make_tree(&empty, OverwritePolicy::Replace, b"1").unwrap();
     assert!(empty.join(".zgroup").exists());
-    assert_eq!(make_tree(Path::new(".."), Clobber::Replace, b"1").unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(
+        make_tree(Path::new(".."), OverwritePolicy::Replace, b"1").unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
 }
 
 #[test]
 fn a_target_that_appears_meanwhile_is_a_conflict() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zarr");
-    let staged = stage(&path, Shape::Tree, Clobber::Never).unwrap();
+    let staged = stage(&path, DatasetShape::Tree, OverwritePolicy::Never).unwrap();
     put(&staged, ".zgroup", b"mine");
-    make_tree(&path, Clobber::Never, b"theirs").unwrap();
+    make_tree(&path, OverwritePolicy::Never, b"theirs").unwrap();
     assert_eq!(now(staged.commit()).unwrap_err().message(), "exists already");
     assert_eq!(fs::read(path.join(".zgroup")).unwrap(), b"theirs");
     assert_eq!(names(folder.path()), ["x.zarr"]);
@@ -131,10 +139,10 @@ fn leftovers_of_killed_runs_go_and_those_in_use_stay() {
     fs::write(&of_another, "1").unwrap();
     let of_a_longer_name = folder.path().join(".x.zarr.b.4242-00112233aabbccdd.ncirrus-tmp");
     fs::write(&of_a_longer_name, "1").unwrap();
-    let first = stage(&path, Shape::Tree, Clobber::Never).unwrap();
+    let first = stage(&path, DatasetShape::Tree, OverwritePolicy::Never).unwrap();
     assert!(!stale.exists() && !file.exists() && of_another.exists() && of_a_longer_name.exists());
     put(&first, ".zgroup", b"first");
-    let second = stage(&path, Shape::Tree, Clobber::Replace).unwrap();
+    let second = stage(&path, DatasetShape::Tree, OverwritePolicy::Replace).unwrap();
     put(&second, ".zgroup", b"second");
     now(first.commit()).unwrap();
     now(second.commit()).unwrap();
@@ -145,7 +153,7 @@ fn leftovers_of_killed_runs_go_and_those_in_use_stay() {
 #[test]
 fn a_missing_folder_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let error = make_file(&folder.path().join("no/x.nc"), Clobber::Never, b"1").unwrap_err();
+    let error = make_file(&folder.path().join("no/x.nc"), OverwritePolicy::Never, b"1").unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("no such file or directory (in {})", folder.path().join("no").display())
@@ -164,7 +172,7 @@ fn a_folder_without_leave_to_write_is_named() {
         println!("skipped: this user may write everywhere");
         return;
     }
-    let error = make_tree(&closed.join("x.zarr"), Clobber::Never, b"1").unwrap_err();
+    let error = make_tree(&closed.join("x.zarr"), OverwritePolicy::Never, b"1").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
     assert_eq!(error.to_string(), format!("permission denied (in {})", closed.display()));
 }
@@ -178,7 +186,7 @@ fn a_link_stays_and_its_target_is_replaced() {
     fs::write(&target, "old").unwrap();
     let link = folder.path().join("link.nc");
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    make_file(&link, Clobber::Replace, b"new").unwrap();
+    make_file(&link, OverwritePolicy::Replace, b"new").unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&target).unwrap(), b"new");
 }
@@ -189,9 +197,9 @@ fn a_file_that_is_replaced_keeps_who_may_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.nc");
-    make_file(&path, Clobber::Never, b"old").unwrap();
+    make_file(&path, OverwritePolicy::Never, b"old").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
-    make_file(&path, Clobber::Replace, b"new").unwrap();
+    make_file(&path, OverwritePolicy::Replace, b"new").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o440);
 }
@@ -199,7 +207,7 @@ fn a_file_that_is_replaced_keeps_who_may_read_it() {
 #[cfg(unix)]
 #[test]
 fn devices_are_not_replaced() {
-    let error = make_file(Path::new("/dev/null"), Clobber::Replace, b"1").unwrap_err();
+    let error = make_file(Path::new("/dev/null"), OverwritePolicy::Replace, b"1").unwrap_err();
     assert_eq!(error.message(), "is not a regular file and is not replaced");
     let error = now(open("/dev/null", &options())).unwrap_err();
     assert_eq!(error.message(), "not a regular file");
@@ -208,17 +216,17 @@ fn devices_are_not_replaced() {
 #[test]
 fn memory_changes_hands_on_commit() {
     let options = options();
-    let stage = |clobber| now(create("memory://m/a/b", Shape::Tree, clobber, &options));
-    let first = stage(Clobber::Never).unwrap();
+    let stage = |clobber| now(create("memory://m/a/b", DatasetShape::Tree, clobber, &options));
+    let first = stage(OverwritePolicy::Never).unwrap();
     put(&first, ".zgroup", b"1");
     put(&first, "old", b"1");
-    let rival = stage(Clobber::Never).unwrap();
+    let rival = stage(OverwritePolicy::Never).unwrap();
     put(&rival, ".zgroup", b"2");
     assert!(options.memory.find("m").unwrap().is_empty());
     now(first.commit()).unwrap();
     assert_eq!(now(rival.commit()).unwrap_err().kind(), ErrorKind::Conflict);
-    assert_eq!(stage(Clobber::Never).unwrap_err().message(), "exists already");
-    let second = stage(Clobber::Replace).unwrap();
+    assert_eq!(stage(OverwritePolicy::Never).unwrap_err().message(), "exists already");
+    let second = stage(OverwritePolicy::Replace).unwrap();
     put(&second, ".zgroup", b"3");
     now(second.commit()).unwrap();
     assert_eq!(options.memory.find("m").unwrap().keys(), ["a/b/.zgroup"]);
@@ -237,7 +245,7 @@ fn zip_files_are_created_updated_and_read() {
         let path = folder.path().join(name);
         let address = path.to_str().unwrap();
         let options = StoreOptions { zip_layout: layout, ..options() };
-        let staged = now(create(address, Shape::Tree, Clobber::Never, &options)).unwrap();
+        let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &options)).unwrap();
         put(&staged, ".zgroup", b"{}");
         put(&staged, "v/0.0", b"old chunk");
         put(&staged, "v/0.1", b"other chunk");
@@ -271,12 +279,12 @@ fn zip_files_in_memory_are_sent_when_they_are_complete() {
     let folder = tempfile::tempdir().unwrap();
     let options = StoreOptions { scratch: Some(folder.path().to_owned()), ..options() };
     let address = "memory://m/a/x.zip";
-    let staged = now(create(address, Shape::Tree, Clobber::Never, &options)).unwrap();
+    let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &options)).unwrap();
     put(&staged, "zarr.json", b"{}");
     assert!(options.memory.find("m").unwrap().is_empty());
     now(staged.commit()).unwrap();
     assert_eq!(names(folder.path()), [""; 0]);
-    let again = now(create(address, Shape::Tree, Clobber::Never, &options)).unwrap_err();
+    let again = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &options)).unwrap_err();
     assert_eq!(again.message(), "exists already");
     let updated = now(update(address, &options)).unwrap();
     put(&updated, "c/0", b"chunk");
@@ -292,10 +300,10 @@ fn zip_files_in_memory_are_sent_when_they_are_complete() {
 fn a_run_that_is_killed() {
     let Some(target) = std::env::var_os(KILLED) else { return };
     for name in ["x.zarr", "x.nc", "x.zip"] {
-        let shape = if name == "x.nc" { Shape::Object } else { Shape::Tree };
-        let staged = stage(&Path::new(&target).join(name), shape, Clobber::Replace).unwrap();
-        let object = if shape == Shape::Tree { staged.root.child("v/0") } else { staged.root.clone() };
-        now(staged.store.put(&object, "half".into(), Precondition::None)).unwrap();
+        let shape = if name == "x.nc" { DatasetShape::Object } else { DatasetShape::Tree };
+        let staged = stage(&Path::new(&target).join(name), shape, OverwritePolicy::Replace).unwrap();
+        let object = if shape == DatasetShape::Tree { staged.root.child("v/0") } else { staged.root.clone() };
+        now(staged.store.put(&object, "half".into(), PutCondition::None)).unwrap();
         std::mem::forget(staged);
     }
     std::process::abort();
@@ -306,7 +314,7 @@ const KILLED: &str = "NCIRRUS_TEST_KILLED_RUN";
 #[test]
 fn a_killed_run_leaves_nothing_that_stops_the_next() {
     let folder = tempfile::tempdir().unwrap();
-    make_tree(&folder.path().join("x.zarr"), Clobber::Never, b"old").unwrap();
+    make_tree(&folder.path().join("x.zarr"), OverwritePolicy::Never, b"old").unwrap();
     let killed = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "create::tests::a_run_that_is_killed"])
         .env(KILLED, folder.path())
@@ -317,9 +325,9 @@ fn a_killed_run_leaves_nothing_that_stops_the_next() {
     assert!(!killed.success());
     assert_eq!(names(folder.path()).len(), 4, "three leftovers: {:?}", names(folder.path()));
     assert_eq!(fs::read(folder.path().join("x.zarr/v/0.0")).unwrap(), b"old");
-    make_tree(&folder.path().join("x.zarr"), Clobber::Replace, b"new").unwrap();
-    make_file(&folder.path().join("x.nc"), Clobber::Never, b"new").unwrap();
-    make_tree(&folder.path().join("x.zip"), Clobber::Never, b"new").unwrap();
+    make_tree(&folder.path().join("x.zarr"), OverwritePolicy::Replace, b"new").unwrap();
+    make_file(&folder.path().join("x.nc"), OverwritePolicy::Never, b"new").unwrap();
+    make_tree(&folder.path().join("x.zip"), OverwritePolicy::Never, b"new").unwrap();
     assert_eq!(names(folder.path()), ["x.nc", "x.zarr", "x.zip"]);
 }
 
@@ -327,13 +335,13 @@ fn a_killed_run_leaves_nothing_that_stops_the_next() {
 fn directories_and_files_are_updated_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("x.zarr");
-    make_tree(&tree, Clobber::Never, b"1").unwrap();
+    make_tree(&tree, OverwritePolicy::Never, b"1").unwrap();
     let updated = now(update(tree.to_str().unwrap(), &options())).unwrap();
     put(&updated, "v/0.0", b"2");
     now(updated.commit()).unwrap();
     assert_eq!(fs::read(tree.join("v/0.0")).unwrap(), b"2");
     let file = folder.path().join("x.nc");
-    make_file(&file, Clobber::Never, b"CDF old").unwrap();
+    make_file(&file, OverwritePolicy::Never, b"CDF old").unwrap();
     let updated = now(update(file.to_str().unwrap(), &options())).unwrap();
     updated.store.local().unwrap().write_at(&updated.root, 4, b"new").unwrap();
     now(updated.commit()).unwrap();
@@ -349,7 +357,7 @@ fn a_file_whose_name_has_a_fragment_goes_first() {
     fs::write(&odd, "CDF").unwrap();
     let opened = now(open(odd.to_str().unwrap(), &options())).unwrap();
     assert_eq!((opened.root.key(), opened.url.fragment().modes().is_empty()), ("x#zarr", true));
-    make_tree(&folder.path().join("x"), Clobber::Never, b"1").unwrap();
+    make_tree(&folder.path().join("x"), OverwritePolicy::Never, b"1").unwrap();
     fs::remove_file(&odd).unwrap();
     let opened = now(open(odd.to_str().unwrap(), &options())).unwrap();
     assert!(opened.root.key().is_empty() && opened.url.fragment().modes().contains("zarr"));

@@ -2,10 +2,10 @@
 #[cfg(feature = "cloud")]
 use super::begun;
 #[cfg(feature = "cloud")]
-use super::beside::{Beside, FOLDER};
+use super::beside::{FOLDER, ReplacementTree};
 #[cfg(feature = "cloud")]
-use super::lease::Stage;
-use super::own::Own;
+use super::lease::LeaseStage;
+use super::own::OwnKeys;
 #[cfg(feature = "cloud")]
 use super::owner;
 use super::remote;
@@ -25,18 +25,18 @@ use std::time::SystemTime;
 
 /// A dataset that is to be removed: its keys, and nothing else.
 #[derive(Debug)]
-pub struct Removal {
+pub struct DatasetRemoval {
     /// Names of the files or objects that go.
     pub keys: Vec<String>,
     /// Names of those between them that the format does not define; they stay, unless everything is to go.
     pub others: Vec<String>,
     /// Whether there are markers of a dataset of many objects.
     pub is_tree: bool,
-    place: Place,
+    place: RemovalPlace,
 }
 
 #[derive(Debug)]
-enum Place {
+enum RemovalPlace {
     /// Everything there.
     Path(PathBuf),
     /// Some files in a folder.
@@ -49,7 +49,7 @@ enum Place {
 }
 
 /// What lies below a root.
-struct Below {
+struct KeyBelow {
     /// Its name as it is told.
     name: String,
     /// Its key from the root on.
@@ -59,13 +59,13 @@ struct Below {
 }
 
 /// What is a dataset's own, and what is not.
-fn parted(below: Vec<Below>, is_tree: bool) -> (Vec<Below>, Vec<Below>) {
+fn parted(below: Vec<KeyBelow>, is_tree: bool) -> (Vec<KeyBelow>, Vec<KeyBelow>) {
     let keys: Vec<String> = below.iter().map(|one| one.key.clone()).collect();
-    let own = Own::of(keys.iter().map(String::as_str));
+    let own = OwnKeys::of(keys.iter().map(String::as_str));
     below.into_iter().partition(|one| !is_tree || own.has(&one.key))
 }
 
-fn sorted_names(list: &[Below]) -> Vec<String> {
+fn sorted_names(list: &[KeyBelow]) -> Vec<String> {
     let mut names: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
     names.sort();
     names
@@ -80,13 +80,13 @@ pub struct Leftover {
     pub place: String,
     /// When it was changed last.
     pub since: SystemTime,
-    how: How,
+    how: CleanupAction,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum How {
+enum CleanupAction {
     #[cfg(feature = "cloud")]
-    Upload(crate::cloud::Unfinished),
+    Upload(crate::cloud::UnfinishedUpload),
     #[cfg(feature = "cloud")]
     Tree(ObjectId),
     #[cfg(feature = "cloud")]
@@ -107,7 +107,7 @@ enum How {
 /// # Errors
 /// `NotFound` when there is nothing, `Conflict` for a whole bucket, the root directory, and the current directory and
 /// those above it, `Unsupported` where nothing can be removed.
-pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
+pub async fn removal(address: &str, options: &StoreOptions) -> Result<DatasetRemoval> {
     let url = as_it_is(&Url::parse(address)?);
     if url.scheme() == Scheme::File {
         return of_path(local_path(&url));
@@ -124,8 +124,8 @@ pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
     let is_tree = remote::has_marker(store.as_ref(), &root).await?;
     // A dataset of a single object is nothing but that, whatever lies below its name.
     if !is_tree && store.get(&root, &Want::Range(0..1)).await?.is_some() {
-        let (keys, place) = (vec![root.to_string()], Place::Object(store, root));
-        return Ok(Removal { keys, others: Vec::new(), is_tree, place });
+        let (keys, place) = (vec![root.to_string()], RemovalPlace::Object(store, root));
+        return Ok(DatasetRemoval { keys, others: Vec::new(), is_tree, place });
     }
     let all = match all_below(store.as_ref(), &root).await? {
         Some(all) => all,
@@ -137,23 +137,23 @@ pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
     let (own, others) = parted(all, is_tree);
     let (keys, others) = (sorted_names(&own), sorted_names(&others));
     let place = match others.is_empty() {
-        true => Place::Remote(store, root),
-        false => Place::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect()),
+        true => RemovalPlace::Remote(store, root),
+        false => RemovalPlace::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect()),
     };
-    Ok(Removal { keys, others, is_tree, place })
+    Ok(DatasetRemoval { keys, others, is_tree, place })
 }
 
 /// An object below a root.
-fn named(object: ObjectId, root: &ObjectId) -> Below {
+fn named(object: ObjectId, root: &ObjectId) -> KeyBelow {
     let key = object.key().get(crate::key::folder(root.key()).len()..).unwrap_or_default().to_owned();
-    Below { name: object.to_string(), key, object: Some(object) }
+    KeyBelow { name: object.to_string(), key, object: Some(object) }
 }
 
 fn whole(root: &ObjectId) -> Error {
     Error::new(ErrorKind::Conflict, "a whole bucket is not removed").at_object(root)
 }
 
-fn of_path(path: PathBuf) -> Result<Removal> {
+fn of_path(path: PathBuf) -> Result<DatasetRemoval> {
     let metadata = fs::symlink_metadata(&path).map_err(|error| path_error(error, &path))?;
     if metadata.is_dir() {
         check_place(&path)?;
@@ -161,7 +161,7 @@ fn of_path(path: PathBuf) -> Result<Removal> {
     let mut files = Vec::new();
     let is_tree = metadata.is_dir() && marker::NAMES.iter().any(|name| path.join(name).exists());
     files_below(&path, metadata.is_dir(), &mut files)?;
-    let below = files.into_iter().map(|file| Below {
+    let below = files.into_iter().map(|file| KeyBelow {
         name: file.display().to_string(),
         key: key_of(&file, &path),
         object: None,
@@ -169,13 +169,13 @@ fn of_path(path: PathBuf) -> Result<Removal> {
     let (own, others) = parted(below.collect(), is_tree);
     let (keys, others) = (sorted_names(&own), sorted_names(&others));
     let place = match others.is_empty() {
-        true => Place::Path(path),
+        true => RemovalPlace::Path(path),
         false => {
             let own = own.iter().map(|one| path.join(&one.key)).collect();
-            Place::Files(path, own)
+            RemovalPlace::Files(path, own)
         }
     };
-    Ok(Removal { keys, others, is_tree, place })
+    Ok(DatasetRemoval { keys, others, is_tree, place })
 }
 
 /// The key of a file below a root.
@@ -193,7 +193,7 @@ pub(super) fn others_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     files_below(folder, true, &mut files)?;
     let keys: Vec<String> = files.iter().map(|file| key_of(file, folder)).collect();
-    let own = Own::of(keys.iter().map(String::as_str));
+    let own = OwnKeys::of(keys.iter().map(String::as_str));
     let others = files.iter().zip(&keys).filter(|(_, key)| !own.has(key));
     Ok(others.filter_map(|(file, _)| file.strip_prefix(folder).ok().map(Path::to_path_buf)).collect())
 }
@@ -230,14 +230,14 @@ fn files_below(path: &Path, is_folder: bool, files: &mut Vec<PathBuf>) -> Result
 }
 
 /// Every object below a prefix, where the store lists all at once: also those whose keys cannot be named.
-async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<Below>>> {
-    let (mut keys, mut next): (Vec<Below>, Option<String>) = (Vec::new(), None);
+async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<KeyBelow>>> {
+    let (mut keys, mut next): (Vec<KeyBelow>, Option<String>) = (Vec::new(), None);
     let folder = crate::key::folder(prefix.key());
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else { return Ok(None) };
         let page = page.await?;
         keys.extend(page.objects.into_iter().map(|(object, _)| named(object, prefix)));
-        keys.extend(page.unnamed.into_iter().map(|(key, _)| Below {
+        keys.extend(page.unnamed.into_iter().map(|(key, _)| KeyBelow {
             name: format!("{}/{key}", prefix.store.as_str()),
             key: key.strip_prefix(&folder).unwrap_or_default().to_owned(),
             object: None,
@@ -269,13 +269,13 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<Ob
     Ok(objects)
 }
 
-impl Removal {
+impl DatasetRemoval {
     /// Everything at and below the address, whatever it is.
     #[must_use]
     pub fn of_everything(mut self) -> Self {
         self.place = match self.place {
-            Place::Files(path, _) => Place::Path(path),
-            Place::Objects(store, root, _) => Place::Remote(store, root),
+            RemovalPlace::Files(path, _) => RemovalPlace::Path(path),
+            RemovalPlace::Objects(store, root, _) => RemovalPlace::Remote(store, root),
             place => place,
         };
         self.keys.append(&mut self.others);
@@ -289,14 +289,14 @@ impl Removal {
     /// `Denied`, `Io`.
     pub async fn run(self) -> Result<()> {
         match self.place {
-            Place::Remote(store, root) => remote::remove_dataset(store.as_ref(), &root).await,
-            Place::Object(store, object) => store.delete(&object).await,
-            Place::Objects(store, root, objects) => {
+            RemovalPlace::Remote(store, root) => remote::remove_dataset(store.as_ref(), &root).await,
+            RemovalPlace::Object(store, object) => store.delete(&object).await,
+            RemovalPlace::Objects(store, root, objects) => {
                 remote::remove_markers(store.as_ref(), &root).await?;
                 let removed = objects.iter().map(|object| store.delete(object));
                 iter(removed).buffer_unordered(AT_ONCE).try_collect::<()>().await
             }
-            Place::Files(path, files) => {
+            RemovalPlace::Files(path, files) => {
                 for name in marker::NAMES {
                     remove_path(&path.join(name))?;
                 }
@@ -306,7 +306,7 @@ impl Removal {
                 remove_emptied(&path, &files);
                 Ok(())
             }
-            Place::Path(path) => {
+            RemovalPlace::Path(path) => {
                 for name in marker::NAMES.iter().filter(|_| self.is_tree) {
                     remove_path(&path.join(name))?;
                 }
@@ -360,7 +360,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Leftover>> {
             let since = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
             let since = since.map_err(|error| path_error(error, &path))?;
             let (what, place) = ("unfinished file".to_owned(), path.display().to_string());
-            found.push(Leftover { what, place, since, how: How::Path(path) });
+            found.push(Leftover { what, place, since, how: CleanupAction::Path(path) });
         }
     }
     found.sort_by(|one, other| one.place.cmp(&other.place));
@@ -381,7 +381,7 @@ async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, 
             what: "unfinished upload".to_owned(),
             place: upload.object.to_string(),
             since: upload.since,
-            how: How::Upload(upload),
+            how: CleanupAction::Upload(upload),
         })),
         Ok(None) => {
             notes.push("unfinished uploads are not looked for: the provider ends them itself".to_owned());
@@ -405,11 +405,11 @@ async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<L
             continue;
         }
         let text = store.get(sign, &Want::All).await?;
-        if text.is_some_and(|text| owner::stage_of(&text.bytes) != Stage::Making) {
+        if text.is_some_and(|text| owner::stage_of(&text.bytes) != LeaseStage::Making) {
             let what =
                 "a dataset that is whole and was about to replace another one: this is ended".to_owned();
             let place = dataset.to_string();
-            found.push(Leftover { what, place, since: *since, how: How::Switch(dataset) });
+            found.push(Leftover { what, place, since: *since, how: CleanupAction::Switch(dataset) });
             continue;
         }
         let is_whole =
@@ -421,13 +421,13 @@ async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<L
                 what: "unfinished replacement".to_owned(),
                 place,
                 since: *since,
-                how: How::Beside(dataset),
+                how: CleanupAction::Beside(dataset),
             },
             true => Leftover {
                 what: "sign of a creation that was ended".to_owned(),
                 place,
                 since: *since,
-                how: How::Sign(sign.clone()),
+                how: CleanupAction::Sign(sign.clone()),
             },
             false => unfinished(store, dataset, &objects).await?,
         });
@@ -438,7 +438,7 @@ async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<L
 /// Whether something lies beside a dataset that was to replace it.
 #[cfg(feature = "cloud")]
 fn has_beside(objects: &[(ObjectId, SystemTime)], dataset: &ObjectId) -> bool {
-    let folder = crate::key::folder(Beside::all(dataset).key());
+    let folder = crate::key::folder(ReplacementTree::all(dataset).key());
     objects.iter().any(|(object, _)| object.key().starts_with(&folder))
 }
 
@@ -460,7 +460,7 @@ fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
         what: "what a replacement left that was ended".to_owned(),
         place: dataset.to_string(),
         since,
-        how: How::Beside(dataset),
+        how: CleanupAction::Beside(dataset),
     };
     lone.map(leftover).collect()
 }
@@ -481,11 +481,11 @@ async fn unfinished(
     let since = below.filter(|(object, _)| is_own.contains(object)).map(|(_, since)| *since).max();
     let (what, place) = (format!("unfinished dataset of {} objects", own.len()), dataset.to_string());
     let how = if own.len() == count && begun::below(store, &dataset).await?.is_some() {
-        How::Tree(dataset)
+        CleanupAction::Tree(dataset)
     } else {
         // The sign last: what is left at any moment is known to be unfinished.
         own.sort_by_key(|object| object.name() == marker::BEGUN);
-        How::Objects(own)
+        CleanupAction::Objects(own)
     };
     Ok(Leftover { what, place, since: since.unwrap_or_else(SystemTime::now), how })
 }
@@ -500,13 +500,13 @@ impl Leftover {
         #[cfg(feature = "cloud")]
         let store = || bucket(&Url::parse(address)?, options).map(|(store, _)| store);
         match &self.how {
-            How::Path(path) => remove_path(path),
+            CleanupAction::Path(path) => remove_path(path),
             #[cfg(feature = "cloud")]
-            How::Upload(upload) => store()?.abandon(upload).await,
+            CleanupAction::Upload(upload) => store()?.abandon(upload).await,
             #[cfg(feature = "cloud")]
-            How::Tree(root) => remote::remove_dataset(&store()?, root).await,
+            CleanupAction::Tree(root) => remote::remove_dataset(&store()?, root).await,
             #[cfg(feature = "cloud")]
-            How::Objects(objects) => {
+            CleanupAction::Objects(objects) => {
                 let store = store()?;
                 for object in objects {
                     store.delete(object).await?;
@@ -514,15 +514,15 @@ impl Leftover {
                 Ok(())
             }
             #[cfg(feature = "cloud")]
-            How::Sign(sign) => store()?.delete(sign).await,
+            CleanupAction::Sign(sign) => store()?.delete(sign).await,
             #[cfg(feature = "cloud")]
-            How::Beside(root) => {
+            CleanupAction::Beside(root) => {
                 let store = store()?;
-                store.delete_tree(&Beside::all(root)).await?;
+                store.delete_tree(&ReplacementTree::all(root)).await?;
                 store.delete(&root.child(marker::BEGUN)).await
             }
             #[cfg(feature = "cloud")]
-            How::Switch(root) => remote::end_switch(Arc::new(store()?), root).await,
+            CleanupAction::Switch(root) => remote::end_switch(Arc::new(store()?), root).await,
         }
     }
 }

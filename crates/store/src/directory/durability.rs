@@ -15,19 +15,19 @@ const MANY: usize = 4096;
 /// Files that were changed since the last barrier. Making each durable as it is put would cost a disk's round trip per
 /// chunk.
 #[derive(Debug)]
-pub(super) struct Unsynced {
+pub(super) struct UnsyncedFiles {
     root: PathBuf,
-    noted: Mutex<Noted>,
+    noted: Mutex<UnsyncedState>,
 }
 
 #[derive(Debug, Default)]
-struct Noted {
+struct UnsyncedState {
     files: BTreeSet<PathBuf>,
     /// What went wrong before the barrier, which tells it.
     failure: Option<io::Error>,
 }
 
-impl Unsynced {
+impl UnsyncedFiles {
     pub(super) fn new(root: PathBuf) -> Self {
         Self { root, noted: Mutex::default() }
     }
@@ -59,7 +59,7 @@ impl Unsynced {
         result
     }
 
-    fn lock(&self) -> MutexGuard<'_, Noted> {
+    fn lock(&self) -> MutexGuard<'_, UnsyncedState> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -8,24 +8,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// of the files that are kept open those used longest ago are closed first. Only where every one of them is being read
 /// at that moment are there more, by those that wait to be read.
 #[derive(Debug, Clone)]
-pub struct Handles(Arc<Shared>);
+pub struct HandleBudget(Arc<SharedHandles>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedHandles {
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<HandleState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    stores: HashMap<u64, HashMap<Box<str>, Kept>>,
+struct HandleState {
+    stores: HashMap<u64, HashMap<Box<str>, KeptHandle>>,
     open: usize,
     clock: u64,
     next_store: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptHandle {
     file: Arc<File>,
     used: u64,
 }
@@ -35,10 +35,10 @@ const USUAL_LIMIT: u64 = 1024;
 /// The default takes one in so many of the files that the process may open.
 const SHARE: u64 = 4;
 
-impl Handles {
+impl HandleBudget {
     /// Keeps at most so many files open; 0 keeps none.
     pub fn new(most: usize) -> Self {
-        Self(Arc::new(Shared { most, state: Mutex::default() }))
+        Self(Arc::new(SharedHandles { most, state: Mutex::default() }))
     }
 
     /// How many files are kept open at most.
@@ -58,12 +58,12 @@ impl Handles {
         StoreHandles { store: state.next_store, shared: self.clone() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HandleState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Default for Handles {
+impl Default for HandleBudget {
     /// A quarter of the files that this process may open, at least 16 and at most 4,096.
     fn default() -> Self {
         let limit = crate::platform::open_files_limit().unwrap_or(USUAL_LIMIT);
@@ -74,7 +74,7 @@ impl Default for Handles {
 /// The open files of one store; they are closed with it.
 #[derive(Debug)]
 pub(super) struct StoreHandles {
-    shared: Handles,
+    shared: HandleBudget,
     store: u64,
 }
 
@@ -128,7 +128,7 @@ impl Drop for StoreHandles {
     }
 }
 
-impl State {
+impl HandleState {
     fn find(&mut self, store: u64, key: &str) -> Option<Arc<File>> {
         self.clock += 1;
         let kept = self.stores.get_mut(&store)?.get_mut(key)?;
@@ -140,7 +140,7 @@ impl State {
     fn keep(&mut self, store: u64, key: &str, file: File) -> Arc<File> {
         self.clock += 1;
         let file = Arc::new(file);
-        let kept = Kept { file: Arc::clone(&file), used: self.clock };
+        let kept = KeptHandle { file: Arc::clone(&file), used: self.clock };
         let old = self.stores.entry(store).or_default().insert(key.into(), kept);
         self.open -= usize::from(old.is_some());
         file

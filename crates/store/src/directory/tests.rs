@@ -18,7 +18,7 @@ fn names(store: &DirectoryStore) -> Vec<String> {
 #[test]
 fn unfinished_files_are_not_listed() {
     let (folder, store) = store();
-    store.put(&store.root().child("a"), b"1", &Precondition::None).unwrap();
+    store.put(&store.root().child("a"), b"1", &PutCondition::None).unwrap();
     fs::write(folder.path().join(".a.1-0011223344556677.put.ncirrus-tmp"), "half").unwrap();
     fs::write(folder.path().join(".hidden"), "1").unwrap();
     assert_eq!(names(&store), [".hidden", "a"]);
@@ -28,8 +28,8 @@ fn unfinished_files_are_not_listed() {
 fn prefixes_that_become_empty_go() {
     let (folder, store) = store();
     let object = store.root().child("a/b/c");
-    store.put(&object, b"1", &Precondition::None).unwrap();
-    store.put(&store.root().child("a/d"), b"1", &Precondition::None).unwrap();
+    store.put(&object, b"1", &PutCondition::None).unwrap();
+    store.put(&store.root().child("a/d"), b"1", &PutCondition::None).unwrap();
     store.delete(&object).unwrap();
     assert!(!folder.path().join("a/b").exists() && folder.path().join("a/d").exists());
     store.delete_tree(&store.root().child("a")).unwrap();
@@ -41,9 +41,9 @@ fn names_that_are_too_long_are_absent() {
     let (_folder, store) = store();
     let object = store.root().child(&"x".repeat(300));
     assert_eq!(store.read(&object, &Want::All).unwrap(), None);
-    assert_eq!(store.put(&object, b"", &Precondition::None).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(store.put(&object, b"", &PutCondition::None).unwrap_err().kind(), ErrorKind::Invalid);
     let longest = store.root().child(&"x".repeat(255));
-    store.put(&longest, b"1", &Precondition::None).unwrap();
+    store.put(&longest, b"1", &PutCondition::None).unwrap();
     assert_eq!(names(&store).len(), 1);
 }
 
@@ -54,7 +54,7 @@ fn a_file_read_through_a_kept_handle_is_the_one_that_was_put_last() {
     let read = || store.read(&object, &Want::All).unwrap().map(|blob| blob.bytes);
     assert_eq!(read(), None);
     for body in [&b"one"[..], b"two", b"three"] {
-        store.put(&object, body, &Precondition::None).unwrap();
+        store.put(&object, body, &PutCondition::None).unwrap();
         assert_eq!(read().as_deref(), Some(body));
     }
     store.write_at(&object, 0, b"T").unwrap();
@@ -68,7 +68,7 @@ fn only_one_of_many_creates_an_object() {
     let (_folder, store) = store();
     let object = store.root().child("a/b/lock");
     let winners: usize = thread::scope(|scope| {
-        let run = || store.put(&object, b"mine", &Precondition::Absent).is_ok();
+        let run = || store.put(&object, b"mine", &PutCondition::Absent).is_ok();
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
         threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
     });
@@ -84,7 +84,7 @@ fn readers_see_whole_objects_while_others_put_and_delete() {
             let (store, object) = (&store, &object);
             scope.spawn(move || {
                 for _ in 0..200 {
-                    store.put(object, &[byte; 5000], &Precondition::None).unwrap();
+                    store.put(object, &[byte; 5000], &PutCondition::None).unwrap();
                     store.delete(object).unwrap();
                 }
             });
@@ -102,7 +102,7 @@ fn a_barrier_is_fine_with_few_files_many_and_gone_ones() {
     let (folder, store) = store();
     for count in [1, 3, 40] {
         for i in 0..count {
-            store.put(&store.root().child(&format!("d/{i}")), b"1", &Precondition::None).unwrap();
+            store.put(&store.root().child(&format!("d/{i}")), b"1", &PutCondition::None).unwrap();
         }
         fs::remove_file(folder.path().join("d/0")).unwrap();
         store.barrier().unwrap();
@@ -114,7 +114,7 @@ fn a_barrier_is_fine_with_few_files_many_and_gone_ones() {
 
 #[test]
 fn large_directories_are_listed_in_pages() {
-    let entries = (0..page::PAGE + 10).map(|i| Entry { name: format!("{i:08}"), is_prefix: false });
+    let entries = (0..page::PAGE + 10).map(|i| ListEntry { name: format!("{i:08}"), is_prefix: false });
     let first = page::cut(entries.clone(), None);
     let second = page::cut(entries.clone(), first.next.as_deref());
     assert_eq!((first.entries.len(), second.entries.len(), second.next), (page::PAGE, 10, None));
@@ -176,11 +176,11 @@ fn new_objects_have_their_own_names_from_the_start_where_nobody_looks() {
     );
     fs::remove_file(name).unwrap();
     let object = unseen.root().child("a/b");
-    unseen.put(&object, b"new", &Precondition::None).unwrap();
+    unseen.put(&object, b"new", &PutCondition::None).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
-    assert_eq!(unseen.put(&object, b"x", &Precondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(unseen.put(&object, b"x", &PutCondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(
-        unseen.put(&unseen.root().child("a"), b"x", &Precondition::None).unwrap_err().kind(),
+        unseen.put(&unseen.root().child("a"), b"x", &PutCondition::None).unwrap_err().kind(),
         ErrorKind::Conflict
     );
     assert_eq!(names(&unseen), ["a"]);

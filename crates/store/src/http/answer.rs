@@ -1,9 +1,9 @@
 //! What servers answer (RFC 9110).
 use super::HttpStore;
-use crate::net::{Answered, Failure, content_range};
+use crate::net::{RequestFailure, ResponseHead, content_range};
 use crate::want;
 use bytes::{Bytes, BytesMut};
-use ncirrus_layout::{Blob, Error, ErrorKind, Tag, Want};
+use ncirrus_layout::{Error, ErrorKind, ObjectBytes, Tag, Want};
 use reqwest::StatusCode;
 use reqwest::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
@@ -12,34 +12,34 @@ use std::ops::Range;
 
 /// What a server answered.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum HttpAnswer {
     /// That there is no such object.
     Absent,
     /// The bytes that were asked for.
-    Part(Blob),
+    Part(ObjectBytes),
     /// All bytes, asked for or not.
-    Whole(Whole),
+    Whole(WholeObject),
     /// A part of an object whose size the server does not tell.
     Unsized,
 }
 
 /// A whole object.
 #[derive(Debug, Clone)]
-pub(super) struct Whole {
+pub(super) struct WholeObject {
     bytes: Bytes,
     tag: Tag,
 }
 
-impl Whole {
+impl WholeObject {
     /// What is wanted of it.
-    pub(super) fn blob(&self, want: &Want) -> Blob {
+    pub(super) fn blob(&self, want: &Want) -> ObjectBytes {
         want::blob(&self.bytes, want, self.tag.clone())
     }
 }
 
 /// An answer of which some bytes came.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct PartialBody {
     /// The bytes of the object that the answer should have.
     range: Range<u64>,
     size: u64,
@@ -51,7 +51,7 @@ pub(super) struct Begun {
     etag: Option<String>,
 }
 
-impl Begun {
+impl PartialBody {
     /// The header that asks for the rest.
     pub(super) fn rest(&self) -> String {
         format!("bytes={}-{}", self.range.start + self.bytes.len() as u64, self.range.end - 1)
@@ -76,29 +76,29 @@ impl Begun {
             && (self.bytes.len() as u64) < self.range.end - self.range.start
     }
 
-    fn answer(self, want: &Want) -> Answer {
+    fn answer(self, want: &Want) -> HttpAnswer {
         let bytes = self.bytes.freeze();
         if self.is_whole {
-            return Answer::Whole(Whole { bytes, tag: self.tag });
+            return HttpAnswer::Whole(WholeObject { bytes, tag: self.tag });
         }
         let asked = want::resolve(want, self.size);
         // For an empty range a byte was asked for.
         let bytes = if asked.is_empty() { Bytes::new() } else { bytes };
-        Answer::Part(Blob { bytes, offset: asked.start, size: self.size, tag: self.tag })
+        HttpAnswer::Part(ObjectBytes { bytes, offset: asked.start, size: self.size, tag: self.tag })
     }
 }
 
 /// An answer, or why it broke off and what came of it.
-pub(super) type Read = Result<Answer, (Failure, Option<Begun>)>;
+pub(super) type ReadOutcome = Result<HttpAnswer, (RequestFailure, Option<PartialBody>)>;
 
 /// Reads an answer: to all that was asked for, or to the rest of one that broke off.
 pub(super) async fn read(
-    response: Answered,
+    response: ResponseHead,
     want: &Want,
-    begun: Option<Begun>,
+    begun: Option<PartialBody>,
     known_size: Option<u64>,
     store: &HttpStore,
-) -> Result<Read, Failure> {
+) -> Result<ReadOutcome, RequestFailure> {
     let status = response.status();
     if matches!(status, StatusCode::PARTIAL_CONTENT | StatusCode::OK) {
         check_encoding(response.headers())?;
@@ -113,37 +113,41 @@ pub(super) async fn read(
             Ok(Ok(nothing_there(response.headers(), want)?))
         }
         StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED => Err(changed()),
-        StatusCode::NOT_FOUND | StatusCode::GONE => Ok(Ok(Answer::Absent)),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Failure::lasting(Error::new(
+        StatusCode::NOT_FOUND | StatusCode::GONE => Ok(Ok(HttpAnswer::Absent)),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(RequestFailure::lasting(Error::new(
             ErrorKind::Denied,
             format!("access denied: server answered {status}"),
         ))),
         _ => {
             let error = Error::new(ErrorKind::Io { retryable: false }, format!("server answered {status}"));
-            Err(Failure::lasting(error))
+            Err(RequestFailure::lasting(error))
         }
     }
 }
 
 /// Ranges of compressed bytes are not ranges of the object.
-fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+fn check_encoding(headers: &HeaderMap) -> Result<(), RequestFailure> {
     match text(headers, &CONTENT_ENCODING) {
         None | Some("" | "identity") => Ok(()),
-        Some(encoding) => Err(Failure::lasting(Error::unsupported(format!(
+        Some(encoding) => Err(RequestFailure::lasting(Error::unsupported(format!(
             "server sends content encoding {encoding:?} unasked"
         )))),
     }
 }
 
-async fn part(response: Answered, want: &Want, known_size: Option<u64>) -> Result<Read, Failure> {
-    let malformed = |message: &str| Failure::lasting(Error::malformed(message));
+async fn part(
+    response: ResponseHead,
+    want: &Want,
+    known_size: Option<u64>,
+) -> Result<ReadOutcome, RequestFailure> {
+    let malformed = |message: &str| RequestFailure::lasting(Error::malformed(message));
     let Some((first, last, size)) = content_range(response.headers()) else {
         return Err(malformed("server sent a part without its place"));
     };
     // What was asked for from the end ends there.
     let at_end = matches!(want, Want::Suffix(_)).then(|| last.saturating_add(1));
     let Some(size) = size.or(at_end).or(known_size.filter(|size| last < *size)) else {
-        return Ok(Ok(Answer::Unsized));
+        return Ok(Ok(HttpAnswer::Unsized));
     };
     let asked = want::resolve(want, size);
     // For an empty range a byte was asked for.
@@ -151,7 +155,7 @@ async fn part(response: Answered, want: &Want, known_size: Option<u64>) -> Resul
     if (first != asked.start && !asked.is_empty()) || last > last_asked.saturating_sub(1) {
         return Err(malformed("server sent another part than was asked for"));
     }
-    let begun = Begun {
+    let begun = PartialBody {
         range: first..last + 1,
         size,
         is_whole: false,
@@ -163,9 +167,13 @@ async fn part(response: Answered, want: &Want, known_size: Option<u64>) -> Resul
 }
 
 /// The rest of an answer that broke off.
-async fn rest(response: Answered, want: &Want, begun: Begun) -> Result<Read, Failure> {
+async fn rest(
+    response: ResponseHead,
+    want: &Want,
+    begun: PartialBody,
+) -> Result<ReadOutcome, RequestFailure> {
     let Some((first, last, size)) = content_range(response.headers()) else {
-        return Err(Failure::lasting(Error::malformed("server sent a part without its place")));
+        return Err(RequestFailure::lasting(Error::malformed("server sent a part without its place")));
     };
     let size = size.unwrap_or(begun.size);
     if !begun.goes_on((first, last, size), &tag_of(response.headers(), size)) {
@@ -175,17 +183,19 @@ async fn rest(response: Answered, want: &Want, begun: Begun) -> Result<Read, Fai
 }
 
 async fn whole(
-    response: Answered,
+    response: ResponseHead,
     want: &Want,
-    begun: Option<&Begun>,
+    begun: Option<&PartialBody>,
     store: &HttpStore,
-) -> Result<Read, Failure> {
+) -> Result<ReadOutcome, RequestFailure> {
     let limit = store.limits.chunk_bytes;
     let most = if *want == Want::All { limit } else { store.whole_bytes.min(limit) };
     let declared = text(response.headers(), &CONTENT_LENGTH).and_then(|len| len.parse::<u64>().ok());
     let too_large = |len: u64| {
         let why = if *want == Want::All { "" } else { " and its server does not know ranges" };
-        Failure::lasting(Error::limit(format!("object has {len} bytes, more than the limit of {most}{why}")))
+        RequestFailure::lasting(Error::limit(format!(
+            "object has {len} bytes, more than the limit of {most}{why}"
+        )))
     };
     if let Some(len) = declared.filter(|len| *len > most) {
         return Err(too_large(len));
@@ -196,17 +206,19 @@ async fn whole(
         return Err(changed());
     }
     let etag = strong(response.headers()).filter(|_| declared.is_some());
-    let fresh = Begun { range: 0..size, size, is_whole: true, bytes: BytesMut::new(), tag, etag };
+    let fresh = PartialBody { range: 0..size, size, is_whole: true, bytes: BytesMut::new(), tag, etag };
     match fill(response, fresh, want, most).await {
-        Ok(Answer::Whole(whole)) if whole.bytes.len() as u64 > most => {
+        Ok(HttpAnswer::Whole(whole)) if whole.bytes.len() as u64 > most => {
             Err(too_large(whole.bytes.len() as u64))
         }
-        Ok(Answer::Whole(whole)) if declared.is_none() => Ok(Ok(Answer::Whole(whole.of_known_size()))),
+        Ok(HttpAnswer::Whole(whole)) if declared.is_none() => {
+            Ok(Ok(HttpAnswer::Whole(whole.of_known_size())))
+        }
         other => Ok(other),
     }
 }
 
-impl Whole {
+impl WholeObject {
     /// Without a mark of its state an object's state is told by its size, which is known now.
     fn of_known_size(self) -> Self {
         let tag = self.tag.as_str().replace(&u64::MAX.to_string(), &self.bytes.len().to_string());
@@ -215,12 +227,12 @@ impl Whole {
 }
 
 /// Adds the bytes of a body to those that are there; more than `most` are too many.
-async fn fill(response: Answered, mut begun: Begun, want: &Want, most: u64) -> Read {
+async fn fill(response: ResponseHead, mut begun: PartialBody, want: &Want, most: u64) -> ReadOutcome {
     let mut body = response.into_body();
     while let Some(piece) = body.piece().await {
         match piece {
             Ok(piece) => begun.bytes.extend_from_slice(&piece),
-            Err(failure) => return Err((failure, Some(begun).filter(Begun::is_worth_going_on))),
+            Err(failure) => return Err((failure, Some(begun).filter(PartialBody::is_worth_going_on))),
         }
         if begun.bytes.len() as u64 > most {
             break;
@@ -230,14 +242,14 @@ async fn fill(response: Answered, mut begun: Begun, want: &Want, most: u64) -> R
 }
 
 /// The size of an object, by an answer to one who asked for its last byte; `None` where that does not tell it.
-pub(super) fn size_of(response: &Answered) -> Option<u64> {
+pub(super) fn size_of(response: &ResponseHead) -> Option<u64> {
     let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
     let (_, last, size) = content_range(response.headers()).filter(|_| is_part)?;
     size.or(last.checked_add(1))
 }
 
 /// The range starts behind the end of the object.
-fn nothing_there(headers: &HeaderMap, want: &Want) -> Result<Answer, Failure> {
+fn nothing_there(headers: &HeaderMap, want: &Want) -> Result<HttpAnswer, RequestFailure> {
     // From the first byte on, or the last, there is nothing in an empty object alone.
     let is_empty = matches!(
         want,
@@ -246,13 +258,15 @@ fn nothing_there(headers: &HeaderMap, want: &Want) -> Result<Answer, Failure> {
     let told = text(headers, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
     let size = told.or(is_empty.then_some(0));
     let Some(size) = size else {
-        return Err(Failure::lasting(Error::malformed("server refused the range without telling the size")));
+        return Err(RequestFailure::lasting(Error::malformed(
+            "server refused the range without telling the size",
+        )));
     };
-    Ok(Answer::Part(Blob { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) }))
+    Ok(HttpAnswer::Part(ObjectBytes { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) }))
 }
 
-fn changed() -> Failure {
-    Failure::lasting(Error::new(ErrorKind::Changed, "the object changed while it was read"))
+fn changed() -> RequestFailure {
+    RequestFailure::lasting(Error::new(ErrorKind::Changed, "the object changed while it was read"))
 }
 
 /// A mark that two answers share only if they are of the same bytes.

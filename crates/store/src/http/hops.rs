@@ -2,8 +2,8 @@
 //!
 //! Each server gets what is meant for that very server: its own login, its own cookies, never those of the one before.
 use super::HttpStore;
-use crate::config::{Login, LoginKind, Secret};
-use crate::net::{Answered, Failure};
+use crate::config::{HttpLogin, LoginKind, SecretText};
+use crate::net::{RequestFailure, ResponseHead};
 use ncirrus_layout::{Error, ErrorKind};
 use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, COOKIE, HeaderMap, IF_MATCH, LOCATION, RANGE};
 use reqwest::{StatusCode, Url};
@@ -17,7 +17,7 @@ const HOPS: usize = 10;
 const DRAINED: usize = 64 << 10;
 
 /// What every server on the way is asked for.
-pub(super) struct Asked<'a> {
+pub(super) struct RedirectRequest<'a> {
     pub(super) range: Option<String>,
     /// The state that the object must be in.
     pub(super) state: Option<&'a str>,
@@ -25,14 +25,14 @@ pub(super) struct Asked<'a> {
 
 /// Where objects were found behind redirections, by their addresses.
 #[derive(Default)]
-pub(super) struct Places(Mutex<BTreeMap<String, (Url, Instant)>>);
+pub(super) struct RedirectCache(Mutex<BTreeMap<String, (Url, Instant)>>);
 
 /// Most places that are kept.
 const PLACES: usize = 1024;
 /// How long a place is asked before the address is asked again: what it redirects to may change.
 const KEPT: Duration = Duration::from_secs(300);
 
-impl Places {
+impl RedirectCache {
     fn find(&self, address: &str) -> Option<Url> {
         let place = self.lock().get(address).cloned();
         place.filter(|(_, since)| since.elapsed() < KEPT).map(|(place, _)| place)
@@ -58,8 +58,12 @@ impl Places {
 impl HttpStore {
     /// Asks for bytes where they were found last, else by the address. A place that was signed for a while may be gone:
     /// then the address is asked again, once.
-    pub(super) async fn reach(&self, address: &str, asked: &Asked<'_>) -> Result<Answered, Failure> {
-        let invalid = |_| Failure::lasting(Error::invalid("an address that is none"));
+    pub(super) async fn reach(
+        &self,
+        address: &str,
+        asked: &RedirectRequest<'_>,
+    ) -> Result<ResponseHead, RequestFailure> {
+        let invalid = |_| RequestFailure::lasting(Error::invalid("an address that is none"));
         let mut first: Url = address.parse().map_err(invalid)?;
         first.set_fragment(None);
         if let Some(place) = self.places.find(address) {
@@ -73,7 +77,12 @@ impl HttpStore {
         self.follow(address, &first, asked).await
     }
 
-    async fn follow(&self, address: &str, first: &Url, asked: &Asked<'_>) -> Result<Answered, Failure> {
+    async fn follow(
+        &self,
+        address: &str,
+        first: &Url,
+        asked: &RedirectRequest<'_>,
+    ) -> Result<ResponseHead, RequestFailure> {
         let (mut at, mut may_keep) = (first.clone(), true);
         for _ in 0..=HOPS {
             let answer = self.ask(first, &at, asked).await?;
@@ -90,7 +99,12 @@ impl HttpStore {
         Err(refused(&format!("more than {HOPS} redirections")))
     }
 
-    async fn ask(&self, first: &Url, at: &Url, asked: &Asked<'_>) -> Result<Answered, Failure> {
+    async fn ask(
+        &self,
+        first: &Url,
+        at: &Url,
+        asked: &RedirectRequest<'_>,
+    ) -> Result<ResponseHead, RequestFailure> {
         let login = self.login_at(first, at).map(|login| login.kind);
         let cookies = self.cookies_at(first, at);
         let make = || {
@@ -103,7 +117,7 @@ impl HttpStore {
             }
             request = match &login {
                 Some(LoginKind::Basic(user, password)) => {
-                    request.basic_auth(user, password.as_ref().map(Secret::exposed))
+                    request.basic_auth(user, password.as_ref().map(SecretText::exposed))
                 }
                 Some(LoginKind::Bearer(token)) => request.bearer_auth(token.exposed()),
                 None => request,
@@ -111,7 +125,7 @@ impl HttpStore {
             if !cookies.is_empty() {
                 request = request.header(COOKIE, cookies.join("; "));
             }
-            request.build().map_err(Failure::of)
+            request.build().map_err(RequestFailure::of)
         };
         let answer = self.service.send(make).await?;
         self.jar.take(&self.who, at, answer.headers());
@@ -120,7 +134,7 @@ impl HttpStore {
 
     /// Who asks a server: at the address itself as always; elsewhere by what is meant for that very host, and never in
     /// the open, as whoever can change an answer over http could ask for any password then.
-    fn login_at(&self, first: &Url, at: &Url) -> Option<Login> {
+    fn login_at(&self, first: &Url, at: &Url) -> Option<HttpLogin> {
         if first.origin() == at.origin() {
             return self.login.clone();
         }
@@ -145,7 +159,7 @@ impl HttpStore {
     }
 
     /// An answer, unless it is that of a server redirected to which lets nobody in: then that one is named.
-    fn admitted(&self, first: &Url, at: &Url, answer: Answered) -> Result<Answered, Failure> {
+    fn admitted(&self, first: &Url, at: &Url, answer: ResponseHead) -> Result<ResponseHead, RequestFailure> {
         let status = answer.status();
         if first.origin() == at.origin()
             || !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
@@ -160,12 +174,12 @@ impl HttpStore {
             None => String::new(),
         };
         let message = format!("access denied: {host} answered {status}{login}");
-        Err(Failure::lasting(Error::new(ErrorKind::Denied, message)))
+        Err(RequestFailure::lasting(Error::new(ErrorKind::Denied, message)))
     }
 }
 
 /// Where an answer redirects to; what was asked for in secret is not asked for in the open.
-fn next(at: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, Failure> {
+fn next(at: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, RequestFailure> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
@@ -183,9 +197,9 @@ fn next(at: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>
     if is_plain { Ok(Some(next)) } else { Err(refused("its address has no host")) }
 }
 
-fn refused(why: &str) -> Failure {
+fn refused(why: &str) -> RequestFailure {
     let message = format!("redirection was refused: {why}");
-    Failure::lasting(Error::new(ErrorKind::Io { retryable: false }, message))
+    RequestFailure::lasting(Error::new(ErrorKind::Io { retryable: false }, message))
 }
 
 fn is_good(status: StatusCode) -> bool {
@@ -210,7 +224,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// Reads what nobody wants to know.
-async fn drain(answer: Answered) {
+async fn drain(answer: ResponseHead) {
     _ = answer.into_body().collect(DRAINED).await;
 }
 

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 /// Cookies by who asked and whom.
 #[derive(Default)]
-pub(crate) struct Jar(Mutex<BTreeMap<(String, String), Vec<Cookie>>>);
+pub(crate) struct CookieJar(Mutex<BTreeMap<(String, String), Vec<StoredCookie>>>);
 
-struct Cookie {
+struct StoredCookie {
     name: String,
     value: String,
     path: String,
@@ -24,12 +24,12 @@ const COOKIES: usize = 16;
 /// Most bytes of a cookie.
 const LONGEST: usize = 4096;
 
-impl Jar {
+impl CookieJar {
     /// Keeps what an answer sets.
     pub(super) fn take(&self, who: &str, from: &Url, headers: &HeaderMap) {
         let now = SystemTime::now();
         for header in headers.get_all(SET_COOKIE).iter().take(COOKIES) {
-            if let Some(cookie) = header.to_str().ok().and_then(|text| Cookie::parse(text, from, now)) {
+            if let Some(cookie) = header.to_str().ok().and_then(|text| StoredCookie::parse(text, from, now)) {
                 self.put(key(who, from), cookie, now);
             }
         }
@@ -44,7 +44,7 @@ impl Jar {
         fitting.map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect()
     }
 
-    fn put(&self, key: (String, String), cookie: Cookie, now: SystemTime) {
+    fn put(&self, key: (String, String), cookie: StoredCookie, now: SystemTime) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= SERVERS && !all.contains_key(&key) {
             all.pop_first();
@@ -65,7 +65,7 @@ fn key(who: &str, url: &Url) -> (String, String) {
     (who.to_owned(), url.origin().ascii_serialization())
 }
 
-impl Cookie {
+impl StoredCookie {
     fn parse(text: &str, from: &Url, now: SystemTime) -> Option<Self> {
         let mut parts = text.split(';');
         let (name, value) = parts.next()?.split_once('=')?;
@@ -111,7 +111,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn set(jar: &Jar, from: &str, cookies: &[&str]) {
+    fn set(jar: &CookieJar, from: &str, cookies: &[&str]) {
         let mut headers = HeaderMap::new();
         for cookie in cookies {
             headers.append(SET_COOKIE, cookie.parse().unwrap());
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn cookies_go_back_to_who_set_them_alone() {
-        let jar = Jar::default();
+        let jar = CookieJar::default();
         set(&jar, "https://h.org/login", &["a=1; Domain=org; HttpOnly", "b=2; Path=/deep", " =x", "no"]);
         assert_eq!(jar.of("", &url("https://h.org/x")), ["a=1"]);
         assert_eq!(jar.of("", &url("https://h.org/deep/x")), ["a=1", "b=2"]);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn cookies_are_replaced_and_end() {
-        let jar = Jar::default();
+        let jar = CookieJar::default();
         set(&jar, "https://h.org/", &["a=1", "b=2", "c=3; Expires=Sat, 01 Jan 2000 00:00:00 GMT"]);
         set(&jar, "https://h.org/", &["a=4; Max-Age=60", "b=; Max-Age=0"]);
         assert_eq!(jar.of("", &url("https://h.org/")), ["a=4"]);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let jar = Jar::default();
+        let jar = CookieJar::default();
         let many: Vec<String> = (0..40).map(|index| format!("c{index}=1")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         for host in 0..100 {

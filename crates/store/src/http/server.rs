@@ -7,7 +7,7 @@ use std::thread;
 
 /// What the server does with a path.
 #[derive(Clone)]
-pub(crate) enum Page {
+pub(crate) enum ServerPage {
     /// Sends ranges of these bytes.
     Ranged(Vec<u8>),
     /// Sends all bytes, whatever is asked.
@@ -15,7 +15,7 @@ pub(crate) enum Page {
     /// Sends a status line and headers, each with its line end, without a body.
     Status(&'static str),
     /// Sends the first so many times, then the other.
-    First(u32, Box<Page>, Box<Page>),
+    First(u32, Box<ServerPage>, Box<ServerPage>),
     /// Declares more bytes than it sends.
     Cut(Vec<u8>),
     /// As `Ranged`, and ends the connection after so many bytes.
@@ -29,27 +29,27 @@ pub(crate) enum Page {
     /// As `Ranged`, of ranges that are a byte too short.
     Short(Vec<u8>),
     /// The first when the request has this header line, else the other.
-    If(String, Box<Page>, Box<Page>),
+    If(String, Box<ServerPage>, Box<ServerPage>),
 }
 
 /// A running server; it ends with the process.
-pub(crate) struct Server {
+pub(crate) struct TestHttpServer {
     pub(crate) address: SocketAddr,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ServerState>>,
 }
 
 #[derive(Default)]
-struct State {
-    pages: BTreeMap<String, Page>,
+struct ServerState {
+    pages: BTreeMap<String, ServerPage>,
     requests: Vec<String>,
 }
 
-impl Server {
-    pub(crate) fn start(pages: impl IntoIterator<Item = (&'static str, Page)>) -> Self {
+impl TestHttpServer {
+    pub(crate) fn start(pages: impl IntoIterator<Item = (&'static str, ServerPage)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let pages = pages.into_iter().map(|(path, page)| (path.to_owned(), page)).collect();
-        let state = Arc::new(Mutex::new(State { pages, requests: Vec::new() }));
+        let state = Arc::new(Mutex::new(ServerState { pages, requests: Vec::new() }));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -65,7 +65,7 @@ impl Server {
     }
 
     /// Adds a page, or replaces it.
-    pub(crate) fn add(&self, path: &str, page: Page) {
+    pub(crate) fn add(&self, path: &str, page: ServerPage) {
         self.state.lock().unwrap().pages.insert(path.to_owned(), page);
     }
 
@@ -75,7 +75,7 @@ impl Server {
     }
 }
 
-fn answer(stream: TcpStream, state: &Mutex<State>) {
+fn answer(stream: TcpStream, state: &Mutex<ServerState>) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
     let Some(first) = lines.next() else { return };
     let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
@@ -104,22 +104,22 @@ fn answer(stream: TcpStream, state: &Mutex<State>) {
 const STATE: &str = "etag: \"1\"\r\nlast-modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
 
 /// The page as it is this time.
-fn turn(page: Option<&mut Page>) -> Page {
+fn turn(page: Option<&mut ServerPage>) -> ServerPage {
     match page {
-        Some(Page::First(0, _, then)) => (**then).clone(),
-        Some(Page::First(left, now, _)) => {
+        Some(ServerPage::First(0, _, then)) => (**then).clone(),
+        Some(ServerPage::First(left, now, _)) => {
             *left -= 1;
             (**now).clone()
         }
         Some(page) => page.clone(),
-        None => Page::Status("404 Not Found\r\n"),
+        None => ServerPage::Status("404 Not Found\r\n"),
     }
 }
 
 /// The page for a request with these headers.
-fn chosen(page: Page, headers: &[String]) -> Page {
+fn chosen(page: ServerPage, headers: &[String]) -> ServerPage {
     match page {
-        Page::If(line, yes, no) => {
+        ServerPage::If(line, yes, no) => {
             let has = headers.iter().any(|header| header.eq_ignore_ascii_case(&line));
             chosen(if has { *yes } else { *no }, headers)
         }
@@ -127,34 +127,38 @@ fn chosen(page: Page, headers: &[String]) -> Page {
     }
 }
 
-fn send(mut stream: TcpStream, page: &Page, range: Option<&str>) {
+fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
     let ranged = |bytes: &[u8]| match range {
         Some(range) => part(bytes, range),
         None => whole(bytes),
     };
     let (head, body) = match page {
-        Page::Ranged(bytes) | Page::Broken(bytes, _) | Page::Trickle(bytes, _) => ranged(bytes),
-        Page::Unsized(bytes) => {
+        ServerPage::Ranged(bytes) | ServerPage::Broken(bytes, _) | ServerPage::Trickle(bytes, _) => {
+            ranged(bytes)
+        }
+        ServerPage::Unsized(bytes) => {
             let (head, body) = ranged(bytes);
             (head.replace(&format!("/{}\r\n", bytes.len()), "/*\r\n"), body)
         }
-        Page::Tagged(etag, bytes) => {
+        ServerPage::Tagged(etag, bytes) => {
             let (head, body) = ranged(bytes);
             (head.replace("\"1\"", etag), body)
         }
-        Page::Short(bytes) => {
+        ServerPage::Short(bytes) => {
             let (first, last) = range.unwrap().trim_start_matches("bytes=").split_once('-').unwrap();
             part(bytes, &format!("bytes={first}-{}", last.parse::<usize>().unwrap() - 1))
         }
-        Page::Whole(bytes) => whole(bytes),
-        Page::Cut(bytes) => (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone()),
-        Page::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
-        Page::First(..) | Page::If(..) => unreachable!("chosen before"),
+        ServerPage::Whole(bytes) => whole(bytes),
+        ServerPage::Cut(bytes) => {
+            (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone())
+        }
+        ServerPage::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
+        ServerPage::First(..) | ServerPage::If(..) => unreachable!("chosen before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");
     match page {
-        Page::Broken(_, len) => _ = stream.write_all(&body[..body.len().min(*len)]),
-        Page::Trickle(_, len) => {
+        ServerPage::Broken(_, len) => _ = stream.write_all(&body[..body.len().min(*len)]),
+        ServerPage::Trickle(_, len) => {
             let _ = stream.write_all(&body[..body.len().min(*len)]);
             // Until the other side gives up.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());

@@ -1,8 +1,8 @@
 //! Against a small server that misbehaves in known ways.
-use super::server::{Page, Server};
+use super::server::{ServerPage, TestHttpServer};
 use super::*;
-use crate::Patience;
-use crate::config::Format;
+use crate::RetryPolicy;
+use crate::config::ConfigFormat;
 use ncirrus_layout::ErrorKind;
 use std::time::Instant;
 
@@ -15,11 +15,11 @@ fn connect(address: &str) -> (HttpStore, ObjectId) {
 }
 
 fn options() -> StoreOptions {
-    let patience = Patience {
+    let patience = RetryPolicy {
         first_wait: Duration::from_millis(5),
         window: Duration::from_millis(200),
         slowest: 1000,
-        ..Patience::default()
+        ..RetryPolicy::default()
     };
     StoreOptions { retries: 3, timeout: Duration::from_millis(500), patience, ..StoreOptions::default() }
 }
@@ -28,7 +28,7 @@ fn connect_with(address: &str, options: &StoreOptions) -> (HttpStore, ObjectId) 
     HttpStore::connect(&Url::parse(address).unwrap(), options).unwrap()
 }
 
-fn get(address: &str, want: &Want) -> Result<Option<Blob>> {
+fn get(address: &str, want: &Want) -> Result<Option<ObjectBytes>> {
     let (store, object) = connect(address);
     run(store.get(&object, want))
 }
@@ -39,7 +39,10 @@ fn digits() -> Vec<u8> {
 
 #[test]
 fn ranges_are_asked_for_and_cut_at_the_end() {
-    let server = Server::start([("/d/x.nc", Page::Ranged(digits())), ("/d/empty", Page::Ranged(Vec::new()))]);
+    let server = TestHttpServer::start([
+        ("/d/x.nc", ServerPage::Ranged(digits())),
+        ("/d/empty", ServerPage::Ranged(Vec::new())),
+    ]);
     let (store, object) = connect(&server.url("/d/x.nc"));
     run(crate::conformance::read_digits(&store, &object)).unwrap();
     assert_eq!(server.requests()[1], "/d/x.nc bytes=2-4");
@@ -52,7 +55,7 @@ fn ranges_are_asked_for_and_cut_at_the_end() {
 
 #[test]
 fn a_server_need_not_tell_the_size_with_a_part() {
-    let server = Server::start([("/x", Page::Unsized(digits()))]);
+    let server = TestHttpServer::start([("/x", ServerPage::Unsized(digits()))]);
     let (store, object) = connect(&server.url("/x"));
     run(crate::conformance::read_digits(&store, &object)).unwrap();
     let (store, object) = connect(&server.url("/x"));
@@ -67,7 +70,7 @@ fn a_server_need_not_tell_the_size_with_a_part() {
 
 #[test]
 fn each_read_is_one_request() {
-    let server = Server::start([("/x", Page::Ranged(digits()))]);
+    let server = TestHttpServer::start([("/x", ServerPage::Ranged(digits()))]);
     let (store, object) = connect(&server.url("/x"));
     for _ in 0..3 {
         run(store.get(&object, &Want::Range(0..2))).unwrap();
@@ -78,7 +81,10 @@ fn each_read_is_one_request() {
 #[test]
 fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
     let unsized_body = "200 OK\r\nConnection: close\r\n\r\n0123456789";
-    let server = Server::start([("/x", Page::Ranged(digits())), ("/y", Page::Status(unsized_body))]);
+    let server = TestHttpServer::start([
+        ("/x", ServerPage::Ranged(digits())),
+        ("/y", ServerPage::Status(unsized_body)),
+    ]);
     for name in ["/x", "/y"] {
         let (store, object) = connect(&server.url(name));
         let read = |most: u64| run(crate::at_most(most, store.get(&object, &Want::All)));
@@ -93,7 +99,7 @@ fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
 
 #[test]
 fn a_server_without_ranges_is_asked_once() {
-    let server = Server::start([("/x", Page::Whole(digits()))]);
+    let server = TestHttpServer::start([("/x", ServerPage::Whole(digits()))]);
     let (store, object) = connect(&server.url("/x"));
     run(async {
         for (want, bytes) in
@@ -109,11 +115,11 @@ fn a_server_without_ranges_is_asked_once() {
 
 #[test]
 fn what_is_absent_or_denied_is_told_apart() {
-    let server = Server::start([
-        ("/gone", Page::Status("410 Gone\r\n")),
-        ("/secret", Page::Status("403 Forbidden\r\n")),
-        ("/login", Page::Status("401 Unauthorized\r\n")),
-        ("/tea", Page::Status("418 Teapot\r\n")),
+    let server = TestHttpServer::start([
+        ("/gone", ServerPage::Status("410 Gone\r\n")),
+        ("/secret", ServerPage::Status("403 Forbidden\r\n")),
+        ("/login", ServerPage::Status("401 Unauthorized\r\n")),
+        ("/tea", ServerPage::Status("418 Teapot\r\n")),
     ]);
     assert_eq!(get(&server.url("/nothing"), &Want::All).unwrap(), None);
     assert_eq!(get(&server.url("/gone"), &Want::All).unwrap(), None);
@@ -130,17 +136,20 @@ fn what_is_absent_or_denied_is_told_apart() {
 
 #[test]
 fn passing_failures_are_tried_again() {
-    let busy = || Box::new(Page::Status("503 Busy\r\n"));
-    let server = Server::start([
-        ("/x", Page::First(2, busy(), Box::new(Page::Ranged(digits())))),
-        ("/cut", Page::First(1, Box::new(Page::Cut(digits())), Box::new(Page::Ranged(digits())))),
+    let busy = || Box::new(ServerPage::Status("503 Busy\r\n"));
+    let server = TestHttpServer::start([
+        ("/x", ServerPage::First(2, busy(), Box::new(ServerPage::Ranged(digits())))),
+        (
+            "/cut",
+            ServerPage::First(1, Box::new(ServerPage::Cut(digits())), Box::new(ServerPage::Ranged(digits()))),
+        ),
         ("/never", *busy()),
         (
             "/later",
-            Page::First(
+            ServerPage::First(
                 1,
-                Box::new(Page::Status("429 Slow\r\nretry-after: 1\r\n")),
-                Box::new(Page::Ranged(digits())),
+                Box::new(ServerPage::Status("429 Slow\r\nretry-after: 1\r\n")),
+                Box::new(ServerPage::Ranged(digits())),
             ),
         ),
     ]);
@@ -161,10 +170,10 @@ fn passing_failures_are_tried_again() {
 
 #[test]
 fn redirections_are_followed() {
-    let server = Server::start([
-        ("/old", Page::Status("302 Found\r\nlocation: /new\r\n")),
-        ("/new", Page::Ranged(digits())),
-        ("/loop", Page::Status("302 Found\r\nlocation: /loop\r\n")),
+    let server = TestHttpServer::start([
+        ("/old", ServerPage::Status("302 Found\r\nlocation: /new\r\n")),
+        ("/new", ServerPage::Ranged(digits())),
+        ("/loop", ServerPage::Status("302 Found\r\nlocation: /loop\r\n")),
     ]);
     assert_eq!(get(&server.url("/old"), &Want::Range(0..2)).unwrap().unwrap().bytes.as_ref(), b"01");
     let error = get(&server.url("/loop"), &Want::All).unwrap_err();
@@ -182,7 +191,7 @@ fn no_connection_is_a_passing_failure() {
 
 #[test]
 fn a_server_without_tls_is_no_connection_over_https() {
-    let server = Server::start([("/x", Page::Ranged(digits()))]);
+    let server = TestHttpServer::start([("/x", ServerPage::Ranged(digits()))]);
     let error = get(&format!("https://{}/x", server.address), &Want::All).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io { retryable: true });
     assert!(server.requests().is_empty());
@@ -190,9 +199,9 @@ fn a_server_without_tls_is_no_connection_over_https() {
 
 #[test]
 fn secrets_are_sent_and_never_shown() {
-    let server = Server::start([
-        ("/a/x?sig=hunter2", Page::Ranged(digits())),
-        ("/a/.zgroup?sig=hunter2", Page::Whole(digits())),
+    let server = TestHttpServer::start([
+        ("/a/x?sig=hunter2", ServerPage::Ranged(digits())),
+        ("/a/.zgroup?sig=hunter2", ServerPage::Whole(digits())),
     ]);
     let address = format!("http://me:hunter2@{}/a/x?sig=hunter2", server.address);
     let (store, object) = connect(&address);
@@ -211,9 +220,9 @@ fn secrets_are_sent_and_never_shown() {
 
 #[test]
 fn keys_are_escaped_and_the_given_path_is_kept() {
-    let server = Server::start([
-        ("/%7Ed/x%20y.zarr/v/%C3%A9%20%25", Page::Ranged(digits())),
-        ("/dir/", Page::Whole(b"page".to_vec())),
+    let server = TestHttpServer::start([
+        ("/%7Ed/x%20y.zarr/v/%C3%A9%20%25", ServerPage::Ranged(digits())),
+        ("/dir/", ServerPage::Whole(b"page".to_vec())),
     ]);
     let (store, object) = connect(&server.url("/%7Ed/x%20y.zarr"));
     assert_eq!(object.key(), "x y.zarr");
@@ -224,9 +233,9 @@ fn keys_are_escaped_and_the_given_path_is_kept() {
 
 #[test]
 fn sizes_are_bounded() {
-    let server = Server::start([
-        ("/x", Page::Whole(digits())),
-        ("/zip", Page::Status("200 OK\r\ncontent-encoding: gzip\r\n")),
+    let server = TestHttpServer::start([
+        ("/x", ServerPage::Whole(digits())),
+        ("/zip", ServerPage::Status("200 OK\r\ncontent-encoding: gzip\r\n")),
     ]);
     let (store, object) =
         connect_with(&server.url("/x"), &StoreOptions { whole_bytes: 9, ..StoreOptions::default() });
@@ -243,7 +252,7 @@ fn nothing_is_listed_or_written() {
     let (store, object) = connect("http://127.0.0.1:9/x");
     assert_eq!(run(store.list(&object, None)).unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(
-        run(store.put(&object, Bytes::new(), Precondition::None)).unwrap_err().kind(),
+        run(store.put(&object, Bytes::new(), PutCondition::None)).unwrap_err().kind(),
         ErrorKind::Unsupported
     );
     assert!(!store.facts().writable && !store.facts().lists && store.local().is_none());
@@ -251,11 +260,15 @@ fn nothing_is_listed_or_written() {
 
 #[test]
 fn an_answer_that_breaks_off_is_read_on_from_there() {
-    let broken = |page: Page| Page::First(2, Box::new(page), Box::new(Page::Ranged(digits())));
-    let server = Server::start([
-        ("/cut", broken(Page::Broken(digits(), 4))),
-        ("/slow", broken(Page::Trickle(digits(), 4))),
-        ("/whole", Page::First(1, Box::new(Page::Cut(digits())), Box::new(Page::Ranged(digits())))),
+    let broken =
+        |page: ServerPage| ServerPage::First(2, Box::new(page), Box::new(ServerPage::Ranged(digits())));
+    let server = TestHttpServer::start([
+        ("/cut", broken(ServerPage::Broken(digits(), 4))),
+        ("/slow", broken(ServerPage::Trickle(digits(), 4))),
+        (
+            "/whole",
+            ServerPage::First(1, Box::new(ServerPage::Cut(digits())), Box::new(ServerPage::Ranged(digits()))),
+        ),
     ]);
     for path in ["/cut", "/slow"] {
         let blob = get(&server.url(path), &Want::Range(1..10)).unwrap().unwrap();
@@ -269,15 +282,15 @@ fn an_answer_that_breaks_off_is_read_on_from_there() {
 
 #[test]
 fn an_object_that_changes_while_it_is_read_is_told_of() {
-    let other = Page::Tagged("\"2\"", digits());
-    let server = Server::start([
-        ("/x", Page::First(1, Box::new(Page::Broken(digits(), 4)), Box::new(other))),
+    let other = ServerPage::Tagged("\"2\"", digits());
+    let server = TestHttpServer::start([
+        ("/x", ServerPage::First(1, Box::new(ServerPage::Broken(digits(), 4)), Box::new(other))),
         (
             "/y",
-            Page::First(
+            ServerPage::First(
                 1,
-                Box::new(Page::Broken(digits(), 4)),
-                Box::new(Page::Status("412 Precondition Failed\r\n")),
+                Box::new(ServerPage::Broken(digits(), 4)),
+                Box::new(ServerPage::Status("412 Precondition Failed\r\n")),
             ),
         ),
     ]);
@@ -289,9 +302,16 @@ fn an_object_that_changes_while_it_is_read_is_told_of() {
 
 #[test]
 fn answers_of_another_length_are_asked_for_again() {
-    let server = Server::start([
-        ("/short", Page::First(1, Box::new(Page::Short(digits())), Box::new(Page::Ranged(digits())))),
-        ("/always", Page::Short(digits())),
+    let server = TestHttpServer::start([
+        (
+            "/short",
+            ServerPage::First(
+                1,
+                Box::new(ServerPage::Short(digits())),
+                Box::new(ServerPage::Ranged(digits())),
+            ),
+        ),
+        ("/always", ServerPage::Short(digits())),
     ]);
     assert_eq!(get(&server.url("/short"), &Want::Range(0..8)).unwrap().unwrap().bytes, digits()[..8]);
     let error = get(&server.url("/always"), &Want::Range(0..8)).unwrap_err();
@@ -300,8 +320,8 @@ fn answers_of_another_length_are_asked_for_again() {
 
 #[test]
 fn a_session_makes_few_requests_of_a_broken_service_again_at_once() {
-    let server = Server::start([("/x", Page::Status("503 Busy\r\n"))]);
-    let patience = Patience { reserve: 2, longest: Duration::from_millis(150), ..options().patience };
+    let server = TestHttpServer::start([("/x", ServerPage::Status("503 Busy\r\n"))]);
+    let patience = RetryPolicy { reserve: 2, longest: Duration::from_millis(150), ..options().patience };
     let (store, object) =
         connect_with(&server.url("/x"), &StoreOptions { patience, retries: 99, ..options() });
     for _ in 0..3 {
@@ -313,7 +333,7 @@ fn a_session_makes_few_requests_of_a_broken_service_again_at_once() {
 
 #[test]
 fn a_server_that_asks_for_too_long_a_wait_is_given_up_at_once() {
-    let server = Server::start([("/x", Page::Status("429 Slow\r\nretry-after: 3600\r\n"))]);
+    let server = TestHttpServer::start([("/x", ServerPage::Status("429 Slow\r\nretry-after: 3600\r\n"))]);
     let error = get(&server.url("/x"), &Want::All).unwrap_err();
     let told = "server answered 429 Too Many Requests; the server asks to wait 3600 s";
     assert_eq!(error.message(), told);
@@ -322,8 +342,9 @@ fn a_server_that_asks_for_too_long_a_wait_is_given_up_at_once() {
 
 #[test]
 fn every_request_is_counted() {
-    let busy = Box::new(Page::Status("503 Busy\r\n"));
-    let server = Server::start([("/x", Page::First(1, busy, Box::new(Page::Ranged(digits()))))]);
+    let busy = Box::new(ServerPage::Status("503 Busy\r\n"));
+    let server =
+        TestHttpServer::start([("/x", ServerPage::First(1, busy, Box::new(ServerPage::Ranged(digits()))))]);
     let options = options();
     let (store, object) = connect_with(&server.url("/x"), &options);
     run(store.get(&object, &Want::All)).unwrap();
@@ -339,11 +360,11 @@ fn a_zip_file_at_a_server_is_read_in_few_requests() {
     let writer = crate::ZipWriterStore::create(&path, None).unwrap();
     let chunk = vec![7; 100_000];
     for name in [".zgroup", "v/.zarray", "v/0", "v/1", "v/2"] {
-        LocalStore::put(&writer, &writer.root().child(name), &chunk, &Precondition::None).unwrap();
+        LocalStore::put(&writer, &writer.root().child(name), &chunk, &PutCondition::None).unwrap();
     }
     writer.finish().unwrap();
-    let zip = Page::Ranged(std::fs::read(&path).unwrap());
-    let server = Server::start([("/x.zip", zip), ("/fake.zip", Page::Ranged(b"CDF".to_vec()))]);
+    let zip = ServerPage::Ranged(std::fs::read(&path).unwrap());
+    let server = TestHttpServer::start([("/x.zip", zip), ("/fake.zip", ServerPage::Ranged(b"CDF".to_vec()))]);
     let opened = run(crate::open(&server.url("/x.zip"), &StoreOptions::default())).unwrap();
     assert_eq!(opened.root.key(), "");
     let plain = run(crate::open(&server.url("/fake.zip"), &StoreOptions::default())).unwrap();
@@ -359,14 +380,14 @@ fn a_zip_file_at_a_server_is_read_in_few_requests() {
 #[test]
 fn what_netcdfs_files_say_of_one_address_holds_for_it_alone() {
     let page = |is_told: bool| {
-        let (yes, no) = (Page::Ranged(digits()), Page::Status("403 Forbidden\r\n"));
+        let (yes, no) = (ServerPage::Ranged(digits()), ServerPage::Status("403 Forbidden\r\n"));
         let (with, without) = if is_told { (yes, no) } else { (no, yes) };
-        Page::If("user-agent: me/1".to_owned(), Box::new(with), Box::new(without))
+        ServerPage::If("user-agent: me/1".to_owned(), Box::new(with), Box::new(without))
     };
-    let server = Server::start([("/told", page(true)), ("/other", page(false))]);
-    let mut settings = Settings::default();
+    let server = TestHttpServer::start([("/told", page(true)), ("/other", page(false))]);
+    let mut settings = ConfigSettings::default();
     let text = format!("[{}]HTTP.USERAGENT=me/1", server.url("/told"));
-    settings.read(Format::NetCdf, &text, std::path::Path::new(".ncrc")).unwrap();
+    settings.read(ConfigFormat::NetCdf, &text, std::path::Path::new(".ncrc")).unwrap();
     let options = StoreOptions { config: Arc::new(settings), ..options() };
     for path in ["/other", "/told"] {
         let url = Url::parse(&server.url(path)).unwrap();

@@ -1,53 +1,53 @@
 //! The same map for callers that may block: stores that are on this machine never wait.
 use super::failure::Result;
-use super::{Failure, Map, Presence};
+use super::{KeyPresence, KvFailure, ObjectMap};
 use crate::store::Store;
-use crate::{Clobber, StoreOptions};
+use crate::{OverwritePolicy, StoreOptions};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use ncirrus_layout::{Error, ObjectId};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A [`Map`] over a store on this machine.
+/// A [`ObjectMap`] over a store on this machine.
 #[derive(Debug, Clone)]
-pub struct BlockingMap(Map);
+pub struct BlockingMap(ObjectMap);
 
 impl BlockingMap {
-    /// As [`Map::new`].
+    /// As [`ObjectMap::new`].
     ///
     /// # Errors
     /// `Unsupported` when the store is on another machine.
     pub fn new(store: Arc<dyn Store>, root: ObjectId) -> Result<Self> {
-        Self::of(Map::new(store, root))
+        Self::of(ObjectMap::new(store, root))
     }
 
-    /// As [`Map::open`].
+    /// As [`ObjectMap::open`].
     ///
     /// # Errors
-    /// As [`Map::open`], `Unsupported` when the address is on another machine.
+    /// As [`ObjectMap::open`], `Unsupported` when the address is on another machine.
     pub fn open(address: &str, options: &StoreOptions) -> Result<Self> {
-        Self::of(ready(Map::open(address, options))?)
+        Self::of(ready(ObjectMap::open(address, options))?)
     }
 
-    /// As [`Map::create`].
+    /// As [`ObjectMap::create`].
     ///
     /// # Errors
-    /// As [`Map::create`], `Unsupported` when the store is on another machine.
-    pub fn create(store: Arc<dyn Store>, root: ObjectId, clobber: Clobber) -> Result<Self> {
+    /// As [`ObjectMap::create`], `Unsupported` when the store is on another machine.
+    pub fn create(store: Arc<dyn Store>, root: ObjectId, clobber: OverwritePolicy) -> Result<Self> {
         let map = Self::new(store, root)?.0;
-        ready(Map::create(map.store, map.root, clobber)).map(Self)
+        ready(ObjectMap::create(map.store, map.root, clobber)).map(Self)
     }
 
-    /// As [`Map::presence`].
+    /// As [`ObjectMap::presence`].
     ///
     /// # Errors
     /// As there.
-    pub fn presence(&self, key: &str) -> Result<Presence> {
+    pub fn presence(&self, key: &str) -> Result<KeyPresence> {
         ready(self.0.presence(key))
     }
 
-    /// As [`Map::exists`].
+    /// As [`ObjectMap::exists`].
     ///
     /// # Errors
     /// As there.
@@ -55,7 +55,7 @@ impl BlockingMap {
         ready(self.0.exists(key))
     }
 
-    /// As [`Map::length`].
+    /// As [`ObjectMap::length`].
     ///
     /// # Errors
     /// As there.
@@ -63,7 +63,7 @@ impl BlockingMap {
         ready(self.0.length(key))
     }
 
-    /// As [`Map::get`].
+    /// As [`ObjectMap::get`].
     ///
     /// # Errors
     /// As there.
@@ -71,7 +71,7 @@ impl BlockingMap {
         ready(self.0.get(key))
     }
 
-    /// As [`Map::get_range`].
+    /// As [`ObjectMap::get_range`].
     ///
     /// # Errors
     /// As there.
@@ -79,7 +79,7 @@ impl BlockingMap {
         ready(self.0.get_range(key, range))
     }
 
-    /// As [`Map::set`].
+    /// As [`ObjectMap::set`].
     ///
     /// # Errors
     /// As there.
@@ -87,7 +87,7 @@ impl BlockingMap {
         ready(self.0.set(key, Bytes::copy_from_slice(content)))
     }
 
-    /// As [`Map::remove`].
+    /// As [`ObjectMap::remove`].
     ///
     /// # Errors
     /// As there.
@@ -95,7 +95,7 @@ impl BlockingMap {
         ready(self.0.remove(key))
     }
 
-    /// As [`Map::search`].
+    /// As [`ObjectMap::search`].
     ///
     /// # Errors
     /// As there.
@@ -103,7 +103,7 @@ impl BlockingMap {
         ready(self.0.search(prefix))
     }
 
-    /// As [`Map::keys`].
+    /// As [`ObjectMap::keys`].
     ///
     /// # Errors
     /// As there.
@@ -111,7 +111,7 @@ impl BlockingMap {
         ready(self.0.keys())
     }
 
-    /// As [`Map::len`].
+    /// As [`ObjectMap::len`].
     ///
     /// # Errors
     /// As there.
@@ -119,7 +119,7 @@ impl BlockingMap {
         ready(self.0.len())
     }
 
-    /// As [`Map::is_empty`].
+    /// As [`ObjectMap::is_empty`].
     ///
     /// # Errors
     /// As there.
@@ -127,7 +127,7 @@ impl BlockingMap {
         ready(self.0.is_empty())
     }
 
-    /// As [`Map::ith`].
+    /// As [`ObjectMap::ith`].
     ///
     /// # Errors
     /// As there.
@@ -135,7 +135,7 @@ impl BlockingMap {
         ready(self.0.ith(place))
     }
 
-    /// As [`Map::clear`].
+    /// As [`ObjectMap::clear`].
     ///
     /// # Errors
     /// As there.
@@ -143,7 +143,7 @@ impl BlockingMap {
         ready(self.0.clear())
     }
 
-    fn of(map: Map) -> Result<Self> {
+    fn of(map: ObjectMap) -> Result<Self> {
         match map.store.local() {
             Some(_) => Ok(Self(map)),
             None => Err(elsewhere()),
@@ -156,6 +156,6 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     future.now_or_never().unwrap_or_else(|| Err(elsewhere()))
 }
 
-fn elsewhere() -> Failure {
-    Failure::Other(Error::unsupported("blocking access to a store on another machine"))
+fn elsewhere() -> KvFailure {
+    KvFailure::Other(Error::unsupported("blocking access to a store on another machine"))
 }

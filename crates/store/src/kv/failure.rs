@@ -2,11 +2,11 @@
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 use std::fmt;
 
-pub(super) type Result<T> = std::result::Result<T, Failure>;
+pub(super) type Result<T> = std::result::Result<T, KvFailure>;
 
 /// What a key is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Presence {
+pub enum KeyPresence {
     /// It has content.
     Object,
     /// It has none, but keys below it have.
@@ -15,7 +15,7 @@ pub enum Presence {
     Absent,
 }
 
-impl Presence {
+impl KeyPresence {
     /// The numeric code: 0, -139 (`NC_EEMPTY`) or -141 (`NC_ENOOBJECT`).
     pub fn code(self) -> i32 {
         match self {
@@ -29,7 +29,7 @@ impl Presence {
 /// Why an operation failed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum KvFailure {
     /// The key is a prefix and has no content.
     Empty(ObjectId),
     /// There is no such object.
@@ -50,7 +50,7 @@ const INVALID: i32 = -36;
 const NOT_BUILT: i32 = -128;
 const NCZARR: i32 = -137;
 
-impl Failure {
+impl KvFailure {
     /// The failure that an error of a store is.
     pub(super) fn of(error: Error) -> Self {
         match error.kind() {
@@ -78,22 +78,22 @@ impl Failure {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<KvFailure> for Error {
+    fn from(failure: KvFailure) -> Self {
         let (kind, message, object) = match failure {
-            Failure::Empty(object) => (ErrorKind::NotFound, "key is a prefix and has no content", object),
-            Failure::NoObject(object) => (ErrorKind::NotFound, "no such object", object),
-            Failure::InTheWay(object) => (ErrorKind::Conflict, "an object is in the way", object),
-            Failure::Denied(error) | Failure::Other(error) => return error,
+            KvFailure::Empty(object) => (ErrorKind::NotFound, "key is a prefix and has no content", object),
+            KvFailure::NoObject(object) => (ErrorKind::NotFound, "no such object", object),
+            KvFailure::InTheWay(object) => (ErrorKind::Conflict, "an object is in the way", object),
+            KvFailure::Denied(error) | KvFailure::Other(error) => return error,
         };
         Self::new(kind, message).at_object(object)
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for KvFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Error::from(self.clone()).fmt(f)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for KvFailure {}

@@ -3,7 +3,7 @@ use super::*;
 use crate::{DirectoryStore, MemoryStore};
 
 /// What every writable map does.
-async fn behave(map: &Map) -> Result<()> {
+async fn behave(map: &ObjectMap) -> Result<()> {
     assert_eq!((map.len().await?, map.is_empty().await?, map.ith(0).await?), (0, true, None));
     assert_eq!(map.search("/").await?, [""; 0]);
     for (key, content) in
@@ -32,11 +32,14 @@ async fn behave(map: &Map) -> Result<()> {
 }
 
 /// Results and their codes.
-async fn told_apart(map: &Map) -> Result<()> {
-    assert_eq!((map.presence("/v/0.0").await?, map.exists("/v/0.0").await?), (Presence::Object, true));
-    assert_eq!((map.presence("/v").await?, map.exists("/v").await?), (Presence::Prefix, false));
-    assert_eq!((map.presence("/no").await?, map.exists("/no").await?), (Presence::Absent, false));
-    assert_eq!([Presence::Object, Presence::Prefix, Presence::Absent].map(Presence::code), [0, -139, -141]);
+async fn told_apart(map: &ObjectMap) -> Result<()> {
+    assert_eq!((map.presence("/v/0.0").await?, map.exists("/v/0.0").await?), (KeyPresence::Object, true));
+    assert_eq!((map.presence("/v").await?, map.exists("/v").await?), (KeyPresence::Prefix, false));
+    assert_eq!((map.presence("/no").await?, map.exists("/no").await?), (KeyPresence::Absent, false));
+    assert_eq!(
+        [KeyPresence::Object, KeyPresence::Prefix, KeyPresence::Absent].map(KeyPresence::code),
+        [0, -139, -141]
+    );
     for key in ["/v", "/w/x"] {
         assert_eq!(map.get(key).await.map_err(|failure| failure.code()), Err(-139), "{key} is a prefix");
         assert_eq!(map.length(key).await.map_err(|failure| failure.code()), Err(-139));
@@ -67,8 +70,8 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
 #[test]
 fn maps_in_memory_behave() {
     let store = MemoryStore::new("memory://kv");
-    ready(behave(&Map::new(store.shared(), store.root()))).unwrap();
-    ready(behave(&Map::new(store.shared(), store.root().child("below/here")))).unwrap();
+    ready(behave(&ObjectMap::new(store.shared(), store.root()))).unwrap();
+    ready(behave(&ObjectMap::new(store.shared(), store.root().child("below/here")))).unwrap();
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn maps_in_directories_behave() {
     let folder = tempfile::tempdir().unwrap();
     let store = DirectoryStore::new(folder.path().join("x.zarr"));
     let root = store.root();
-    ready(behave(&Map::new(store.shared(), root))).unwrap();
+    ready(behave(&ObjectMap::new(store.shared(), root))).unwrap();
 }
 
 #[cfg(feature = "zip")]
@@ -85,7 +88,7 @@ fn maps_in_zip_files_behave() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
     let writer = crate::ZipWriterStore::create(&path, None).unwrap();
-    ready(behave(&Map::new(writer.shared(), writer.root()))).unwrap();
+    ready(behave(&ObjectMap::new(writer.shared(), writer.root()))).unwrap();
     writer.finish().unwrap();
     let map = BlockingMap::open(path.to_str().unwrap(), &StoreOptions::default()).unwrap();
     assert_eq!(
@@ -101,7 +104,7 @@ fn maps_in_object_stores_behave() {
     let objects = Arc::new(object_store::memory::InMemory::new());
     let store = Arc::new(crate::CloudStore::new("s3://bucket", objects));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let map = Map::new(store.clone(), store.root().child("a/b"));
+    let map = ObjectMap::new(store.clone(), store.root().child("a/b"));
     runtime.block_on(behave(&map)).unwrap();
     let refused = BlockingMap::new(store.clone(), store.root()).unwrap_err();
     assert_eq!(refused.code(), -128);
@@ -110,14 +113,14 @@ fn maps_in_object_stores_behave() {
 #[test]
 fn a_map_is_created_empty() {
     let store = MemoryStore::new("memory://kv");
-    let map = BlockingMap::create(store.shared(), store.root(), Clobber::Never).unwrap();
+    let map = BlockingMap::create(store.shared(), store.root(), OverwritePolicy::Never).unwrap();
     map.set("/a", b"1").unwrap();
-    let refused = BlockingMap::create(store.shared(), store.root(), Clobber::Never).unwrap_err();
+    let refused = BlockingMap::create(store.shared(), store.root(), OverwritePolicy::Never).unwrap_err();
     assert_eq!(
         (refused.code(), refused.to_string().as_str()),
         (-140, "an object is in the way (in memory://kv)")
     );
-    let map = BlockingMap::create(store.shared(), store.root(), Clobber::Replace).unwrap();
+    let map = BlockingMap::create(store.shared(), store.root(), OverwritePolicy::Replace).unwrap();
     assert_eq!(map.len().unwrap(), 0);
 }
 

@@ -1,5 +1,5 @@
 //! What answers say besides their bodies: whether to ask again, when, and whether they are what was asked for.
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use ncirrus_layout::{Error, ErrorKind};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE,
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 /// What is remembered of a request until it is answered.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     pub(super) method: Method,
     range: Option<String>,
     is_signed: bool,
@@ -18,7 +18,7 @@ pub(super) struct Asked {
     ahead: i64,
 }
 
-impl Asked {
+impl PendingRequest {
     pub(super) fn new(request: &reqwest::Request) -> Self {
         let headers = request.headers();
         Self {
@@ -38,16 +38,16 @@ pub(super) fn is_passing(status: StatusCode) -> bool {
 }
 
 /// The failure that a status means which may pass.
-pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
+pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> RequestFailure {
     let code = code(body).map(|code| format!(" ({code})")).unwrap_or_default();
-    let failure = Failure::passing(format!("server answered {status}{code}"));
+    let failure = RequestFailure::passing(format!("server answered {status}{code}"));
     // What is refused for being too much was not done.
     let in_doubt = !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-    Failure { after: retry_after(headers, SystemTime::now()), in_doubt, ..failure }
+    RequestFailure { after: retry_after(headers, SystemTime::now()), in_doubt, ..failure }
 }
 
 /// Whether the answer's body decides what its status means.
-pub(super) fn needs_body(status: StatusCode, asked: &Asked) -> bool {
+pub(super) fn needs_body(status: StatusCode, asked: &PendingRequest) -> bool {
     matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::CONFLICT)
         || (asked.method == Method::POST && status.is_success())
 }
@@ -57,8 +57,8 @@ pub(super) fn check_code(
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
-    asked: &Asked,
-) -> Result<Code, Failure> {
+    asked: &PendingRequest,
+) -> Result<StatusMeaning, RequestFailure> {
     match code(body) {
         Some("RequestTimeout" | "ConditionalRequestConflict" | "OperationAborted") => {
             Err(passing(status, headers, body))
@@ -67,26 +67,26 @@ pub(super) fn check_code(
         Some("InternalError" | "SlowDown" | "ServiceUnavailable") if status.is_success() => {
             Err(passing(status, headers, body))
         }
-        Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(Code::Expired),
+        Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(StatusMeaning::Expired),
         code => match clocks_differ(headers, SystemTime::now(), asked.ahead) {
             Some(ahead) if code == Some("RequestTimeTooSkewed") || is_refused(status, asked) => {
                 let error = Error::new(ErrorKind::Denied, format!("access denied: {}", told_of_clock(ahead)));
-                Err(Failure { clock: Some(ahead), ..Failure::lasting(error) })
+                Err(RequestFailure { clock: Some(ahead), ..RequestFailure::lasting(error) })
             }
-            _ => Ok(Code::Other),
+            _ => Ok(StatusMeaning::Other),
         },
     }
 }
 
 /// What a code means for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum StatusMeaning {
     Other,
     /// The time of the credentials is over.
     Expired,
 }
 
-fn is_refused(status: StatusCode, asked: &Asked) -> bool {
+fn is_refused(status: StatusCode, asked: &PendingRequest) -> bool {
     status == StatusCode::FORBIDDEN && asked.is_signed
 }
 
@@ -154,8 +154,8 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 pub(super) fn body_len(
     status: StatusCode,
     headers: &HeaderMap,
-    asked: &Asked,
-) -> Result<Option<u64>, Failure> {
+    asked: &PendingRequest,
+) -> Result<Option<u64>, RequestFailure> {
     let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     if asked.method == Method::HEAD || is_empty {
         return Ok(Some(0));
@@ -167,23 +167,23 @@ pub(super) fn body_len(
     let Some((first, last, size)) = place.filter(|_| !is_encoded) else { return Ok(declared) };
     let len = last - first + 1;
     if let Some(declared) = declared.filter(|declared| *declared != len) {
-        return Err(Failure::passing(format!("answer declares {declared} bytes for a part of {len}")));
+        return Err(RequestFailure::passing(format!("answer declares {declared} bytes for a part of {len}")));
     }
     match asked.range.as_deref().and_then(asked_range) {
         Some((start, end)) if first == start && size.is_some_and(|size| last < end.min(size - 1)) => {
             let wanted = size.map_or(end, |size| end.min(size - 1)) - start + 1;
-            Err(Failure::passing(format!("answer has {len} of {wanted} bytes")))
+            Err(RequestFailure::passing(format!("answer has {len} of {wanted} bytes")))
         }
         _ => Ok(Some(len)),
     }
 }
 
 /// Whether a body may have so many bytes.
-pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), Failure> {
+pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), RequestFailure> {
     match (len, most) {
         (Some(len), Some(most)) if len > most => {
             let told = format!("object has {len} bytes, more than the limit of {most}");
-            Err(Failure::lasting(Error::limit(told)))
+            Err(RequestFailure::lasting(Error::limit(told)))
         }
         _ => Ok(()),
     }

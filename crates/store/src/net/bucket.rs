@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 /// How many requests may be made again at once. It refills with time and with success.
 #[derive(Debug, Default)]
-pub(crate) struct Bucket(Mutex<Option<Level>>);
+pub(crate) struct TokenBucket(Mutex<Option<TokenLevel>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Level {
+struct TokenLevel {
     /// Thousandths of repetitions; less than none when some wait for theirs.
     millis: i64,
     most: i64,
@@ -19,12 +19,12 @@ const REFILL: i64 = 10;
 /// Thousandths of a repetition per success.
 const REWARD: i64 = 200;
 
-impl Bucket {
+impl TokenBucket {
     /// Takes a repetition: how long it has to wait.
     pub(crate) fn take(&self, reserve: u32, now: Instant) -> Duration {
         let mut level = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let most = i64::from(reserve) * 1000;
-        let level = level.get_or_insert(Level { millis: most, most, at: now });
+        let level = level.get_or_insert(TokenLevel { millis: most, most, at: now });
         let passed = now.saturating_duration_since(level.at).as_millis();
         let passed = i64::try_from(passed).unwrap_or(i64::MAX);
         level.millis = level.millis.saturating_add(passed.saturating_mul(REFILL)).min(level.most) - 1000;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn beyond_the_reserve_ten_per_second_are_let_through() {
-        let (bucket, start) = (Bucket::default(), Instant::now());
+        let (bucket, start) = (TokenBucket::default(), Instant::now());
         let waits: Vec<u128> = (0..5).map(|_| bucket.take(3, start).as_millis()).collect();
         assert_eq!(waits, [0, 0, 0, 100, 200]);
         assert_eq!(bucket.take(3, start + Duration::from_millis(300)), Duration::ZERO);
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn five_that_succeed_allow_one_more() {
-        let (bucket, start) = (Bucket::default(), Instant::now());
+        let (bucket, start) = (TokenBucket::default(), Instant::now());
         assert_eq!(bucket.take(1, start), Duration::ZERO);
         (0..5).for_each(|_| bucket.reward());
         assert_eq!(bucket.take(1, start), Duration::ZERO);

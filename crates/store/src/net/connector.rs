@@ -1,8 +1,8 @@
 //! The clients of object stores send their requests through the service of all stores.
-use super::failure::{Failure, Outlook};
+use super::failure::{RequestFailure, RetryOutlook};
 use super::operation::again;
-use super::service::{Answered, Service, TOLD};
-use super::watch::Watched;
+use super::service::{RequestService, ResponseHead, TOLD};
+use super::watch::MonitoredBody;
 use async_trait::async_trait;
 use object_store::ClientOptions;
 use object_store::client::{
@@ -12,16 +12,16 @@ use object_store::client::{
 
 /// Gives the providers' clients the connections of all stores.
 #[derive(Debug)]
-pub(crate) struct Connector(pub(crate) Service);
+pub(crate) struct PooledConnector(pub(crate) RequestService);
 
-impl HttpConnector for Connector {
+impl HttpConnector for PooledConnector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(HttpClient::new(self.0.clone()))
     }
 }
 
 #[async_trait]
-impl HttpService for Service {
+impl HttpService for RequestService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         loop {
             let answer = self.send(|| copy(&request)).await.map_err(error)?;
@@ -34,18 +34,18 @@ impl HttpService for Service {
 }
 
 /// An answer, whole where it tells of an error: whoever reads that above does not ask again when it breaks off.
-async fn with_reason(answer: Answered) -> Result<Answered, Failure> {
+async fn with_reason(answer: ResponseHead) -> Result<ResponseHead, RequestFailure> {
     if !answer.status().is_client_error() {
         return Ok(answer);
     }
     let (parts, mut body) = answer.into_parts();
     let told = body.collect(TOLD).await?;
-    Ok(http::Response::from_parts(parts, Watched::ready(told)))
+    Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
 }
 
 /// The request once more.
-fn copy(request: &HttpRequest) -> Result<reqwest::Request, Failure> {
-    let failed = |_| Failure::lasting(ncirrus_layout::Error::invalid("an address that is none"));
+fn copy(request: &HttpRequest) -> Result<reqwest::Request, RequestFailure> {
+    let failed = |_| RequestFailure::lasting(ncirrus_layout::Error::invalid("an address that is none"));
     let url = request.uri().to_string().parse().map_err(failed)?;
     let mut copy = reqwest::Request::new(request.method().clone(), url);
     copy.headers_mut().clone_from(request.headers());
@@ -61,10 +61,10 @@ fn body(body: &HttpRequestBody) -> reqwest::Body {
 }
 
 /// A failure as the clients of object stores pass it on: none of these is tried again above.
-pub(super) fn error(failure: Failure) -> HttpError {
+pub(super) fn error(failure: RequestFailure) -> HttpError {
     let kind = match failure.outlook {
-        Outlook::Final => HttpErrorKind::Unknown,
-        Outlook::Passing | Outlook::Unreached => HttpErrorKind::Interrupted,
+        RetryOutlook::Final => HttpErrorKind::Unknown,
+        RetryOutlook::Passing | RetryOutlook::Unreached => HttpErrorKind::Interrupted,
     };
     HttpError::new(kind, failure)
 }

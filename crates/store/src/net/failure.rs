@@ -6,9 +6,9 @@ use std::time::Duration;
 
 /// Why a request failed, and whether it is worth making again.
 #[derive(Debug, Clone)]
-pub(crate) struct Failure {
+pub(crate) struct RequestFailure {
     pub(crate) error: Error,
-    pub(crate) outlook: Outlook,
+    pub(crate) outlook: RetryOutlook,
     /// Wait that the server asks for.
     pub(crate) after: Option<Duration>,
     /// Whether the server may have done what it was asked to.
@@ -23,7 +23,7 @@ pub(crate) struct Failure {
 
 /// Whether a failure may pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outlook {
+pub(crate) enum RetryOutlook {
     /// It stays.
     Final,
     /// It may pass.
@@ -32,16 +32,16 @@ pub(crate) enum Outlook {
     Unreached,
 }
 
-impl Failure {
+impl RequestFailure {
     /// A failure that stays.
     pub(crate) fn lasting(error: Error) -> Self {
-        Self { error, outlook: Outlook::Final, after: None, in_doubt: false, clock: None }
+        Self { error, outlook: RetryOutlook::Final, after: None, in_doubt: false, clock: None }
     }
 
     /// A failure that may pass, of a request that may have been carried out.
     pub(crate) fn passing(message: impl Into<String>) -> Self {
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
-        Self { error, outlook: Outlook::Passing, after: None, in_doubt: true, clock: None }
+        Self { error, outlook: RetryOutlook::Passing, after: None, in_doubt: true, clock: None }
     }
 
     /// A failure of the connection. The address stays out of the message: it may hold a signature.
@@ -49,23 +49,25 @@ impl Failure {
         let error = error.without_url();
         let unreachable = Some(Detail::Unreachable);
         let (what, outlook, detail) = match &error {
-            error if error.is_redirect() => ("redirection was refused", Outlook::Final, None),
-            error if error.is_builder() => ("request cannot be made", Outlook::Final, None),
-            error if error.is_connect() => ("no connection", Outlook::Unreached, unreachable),
-            error if error.is_timeout() => ("no answer in time", Outlook::Passing, None),
-            error if error.is_body() || error.is_decode() => ("answer was cut off", Outlook::Passing, None),
-            _ => ("connection failed", Outlook::Passing, unreachable),
+            error if error.is_redirect() => ("redirection was refused", RetryOutlook::Final, None),
+            error if error.is_builder() => ("request cannot be made", RetryOutlook::Final, None),
+            error if error.is_connect() => ("no connection", RetryOutlook::Unreached, unreachable),
+            error if error.is_timeout() => ("no answer in time", RetryOutlook::Passing, None),
+            error if error.is_body() || error.is_decode() => {
+                ("answer was cut off", RetryOutlook::Passing, None)
+            }
+            _ => ("connection failed", RetryOutlook::Passing, unreachable),
         };
         let message = match innermost(&error) {
             Some(cause) => format!("{what}: {cause}"),
             None => what.to_owned(),
         };
-        let told = Error::new(ErrorKind::Io { retryable: outlook != Outlook::Final }, message);
+        let told = Error::new(ErrorKind::Io { retryable: outlook != RetryOutlook::Final }, message);
         let error = match detail {
             Some(detail) => told.with_detail(detail),
             None => told,
         };
-        Self { error, outlook, after: None, in_doubt: outlook == Outlook::Passing, clock: None }
+        Self { error, outlook, after: None, in_doubt: outlook == RetryOutlook::Passing, clock: None }
     }
 
     /// The failure below an error of a library that passed it on.
@@ -89,10 +91,10 @@ fn innermost(error: &dyn StdError) -> Option<&dyn StdError> {
     Some(cause)
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for RequestFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.error.message())
     }
 }
 
-impl StdError for Failure {}
+impl StdError for RequestFailure {}

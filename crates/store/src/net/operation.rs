@@ -1,6 +1,6 @@
 //! What a store is asked to do. All requests for it share one budget.
-use super::failure::{Failure, Outlook};
-use super::service::Service;
+use super::failure::{RequestFailure, RetryOutlook};
+use super::service::RequestService;
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 #[cfg(feature = "cloud")]
 use reqwest::header::{HeaderName, HeaderValue};
@@ -8,26 +8,26 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 tokio::task_local! {
-    static CURRENT: Arc<Operation>;
+    static CURRENT: Arc<StoreOperation>;
     static MOST: u64;
 }
 
 /// What a store is asked to do with an object, for which requests are made.
 #[derive(Debug)]
-pub(crate) struct Operation {
+pub(crate) struct StoreOperation {
     pub(super) store: String,
     pub(super) object: String,
     /// Bytes that one answer may have.
     pub(super) most: Option<u64>,
     /// Its requests are not made again.
     is_once: bool,
-    state: Mutex<State>,
+    state: Mutex<OperationState>,
     /// What its requests are sent by.
-    service: OnceLock<Service>,
+    service: OnceLock<RequestService>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OperationState {
     attempts: u32,
     /// Failures since something succeeded, and when the first of them was.
     failures: u32,
@@ -43,18 +43,20 @@ struct State {
 
 /// Runs what a store does with an object: its requests share one budget and bear its name.
 pub(crate) async fn operation<T>(object: &ObjectId, work: impl Future<Output = T>) -> T {
-    let operation = Operation::new(object.store.as_str(), object.key());
+    let operation = StoreOperation::new(object.store.as_str(), object.key());
     CURRENT.scope(Arc::new(operation), work).await
 }
 
 /// Sends requests of an operation that are not made again, whatever comes of them.
 #[cfg(feature = "cloud")]
 pub(crate) async fn once<T>(work: impl Future<Output = T>) -> T {
-    let operation = match Operation::current() {
-        Some(current) => Operation { most: current.most, ..Operation::new(&current.store, &current.object) },
-        None => Operation::new("", ""),
+    let operation = match StoreOperation::current() {
+        Some(current) => {
+            StoreOperation { most: current.most, ..StoreOperation::new(&current.store, &current.object) }
+        }
+        None => StoreOperation::new("", ""),
     };
-    CURRENT.scope(Arc::new(Operation { is_once: true, ..operation }), work).await
+    CURRENT.scope(Arc::new(StoreOperation { is_once: true, ..operation }), work).await
 }
 
 /// Runs reads of stores: over a network, an answer of more bytes is refused (`Limit`) before it is fetched.
@@ -63,15 +65,15 @@ pub async fn at_most<T>(bytes: u64, work: impl Future<Output = T>) -> T {
 }
 
 /// Waits until the rest of an answer that failed half way may be asked for.
-pub(crate) async fn again(failure: Failure) -> Result<(), Failure> {
-    let Some(operation) = Operation::current() else { return Err(failure) };
+pub(crate) async fn again(failure: RequestFailure) -> Result<(), RequestFailure> {
+    let Some(operation) = StoreOperation::current() else { return Err(failure) };
     match operation.service.get() {
         Some(service) => operation.again(failure, service).await,
         None => Err(failure),
     }
 }
 
-impl Operation {
+impl StoreOperation {
     pub(super) fn new(store: &str, object: &str) -> Self {
         let (store, object) = (store.to_owned(), object.to_owned());
         let most = MOST.try_with(|most| *most).ok();
@@ -110,7 +112,7 @@ impl Operation {
     }
 
     /// The number of the next attempt, from 1.
-    pub(super) fn begin(&self, service: &Service) -> u32 {
+    pub(super) fn begin(&self, service: &RequestService) -> u32 {
         self.service.get_or_init(|| service.clone());
         let mut state = self.lock();
         state.attempts += 1;
@@ -129,7 +131,11 @@ impl Operation {
     }
 
     /// Waits until a request may be made again.
-    pub(super) async fn again(&self, failure: Failure, service: &Service) -> Result<(), Failure> {
+    pub(super) async fn again(
+        &self,
+        failure: RequestFailure,
+        service: &RequestService,
+    ) -> Result<(), RequestFailure> {
         let message = failure.error.message().to_owned();
         let wait = self.judge(failure, service)?;
         tracing::info!(
@@ -141,16 +147,16 @@ impl Operation {
     }
 
     /// How long to wait, or why the request is given up.
-    fn judge(&self, failure: Failure, service: &Service) -> Result<Duration, Failure> {
+    fn judge(&self, failure: RequestFailure, service: &RequestService) -> Result<Duration, RequestFailure> {
         let now = Instant::now();
         let mut state = self.lock();
         state.in_doubt |= failure.in_doubt;
-        if failure.outlook == Outlook::Final || self.is_once {
+        if failure.outlook == RetryOutlook::Final || self.is_once {
             return Err(failure);
         }
         state.count(failure.error.message());
         let since = *state.since.get_or_insert(now);
-        let most = service.retries(failure.outlook == Outlook::Unreached);
+        let most = service.retries(failure.outlook == RetryOutlook::Unreached);
         if state.failures > most {
             return Err(state.summary(&failure, now, None));
         }
@@ -164,12 +170,12 @@ impl Operation {
         Ok(wait)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, OperationState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl OperationState {
     fn count(&mut self, message: &str) {
         self.failures += 1;
         match self.told.iter_mut().find(|(told, _)| told == message) {
@@ -179,7 +185,7 @@ impl State {
     }
 
     /// The failure, with what happened how often.
-    fn summary(&self, failure: &Failure, now: Instant, asked: Option<Duration>) -> Failure {
+    fn summary(&self, failure: &RequestFailure, now: Instant, asked: Option<Duration>) -> RequestFailure {
         let mut message = failure.error.message().to_owned();
         if self.failures > 1 {
             let others: Vec<String> =
@@ -195,6 +201,6 @@ impl State {
             message = format!("{message}; the server asks to wait {} s", asked.as_secs());
         }
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
-        Failure { error, outlook: Outlook::Final, ..failure.clone() }
+        RequestFailure { error, outlook: RetryOutlook::Final, ..failure.clone() }
     }
 }

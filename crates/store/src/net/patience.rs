@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How slow a network may be, and how long requests are made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// Longest wait for a connection.
     pub connect: Duration,
     /// Fewest bytes per second, on average over a window: what is slower is given up and asked for again.
@@ -23,7 +23,7 @@ pub struct Patience {
     pub reserve: u32,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(20),
@@ -38,7 +38,7 @@ impl Default for Patience {
 }
 
 #[cfg(feature = "net")]
-impl Patience {
+impl RetryPolicy {
     /// Fewest bytes per window.
     pub(crate) fn least(&self) -> u64 {
         let millis = u64::try_from(self.window.as_millis()).unwrap_or(u64::MAX);

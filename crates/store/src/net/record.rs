@@ -1,7 +1,7 @@
 //! What is told of each request, and sums.
-use super::operation::Operation;
-use super::service::{Service, Shared};
-use super::turns::Turn;
+use super::operation::StoreOperation;
+use super::service::{RequestService, SharedService};
+use super::turns::RequestPermit;
 use reqwest::{Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// What was sent and received over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Traffic {
+pub struct NetworkTraffic {
     /// Requests, those that were made again included.
     pub requests: u64,
     /// Requests that failed.
@@ -22,16 +22,16 @@ pub struct Traffic {
 
 /// The same, while it is counted.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TrafficCounters {
     requests: AtomicU64,
     failed: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
 }
 
-impl Tally {
-    pub(super) fn read(&self) -> Traffic {
-        Traffic {
+impl TrafficCounters {
+    pub(super) fn read(&self) -> NetworkTraffic {
+        NetworkTraffic {
             requests: self.requests.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             received: self.received.load(Ordering::Relaxed),
@@ -42,9 +42,9 @@ impl Tally {
 
 /// One request, told of when it ends or is dropped.
 #[derive(Debug)]
-pub(super) struct Record {
-    shared: Arc<Shared>,
-    pub(super) operation: Arc<Operation>,
+pub(super) struct RequestRecord {
+    shared: Arc<SharedService>,
+    pub(super) operation: Arc<StoreOperation>,
     method: Method,
     range: Option<String>,
     attempt: u32,
@@ -53,25 +53,25 @@ pub(super) struct Record {
     first: Option<Duration>,
     status: Option<StatusCode>,
     received: u64,
-    outcome: Outcome,
+    outcome: RequestOutcome,
     /// Others wait for theirs until this ends.
-    _turn: Turn,
+    _turn: RequestPermit,
 }
 
 #[derive(Debug)]
-enum Outcome {
+enum RequestOutcome {
     /// It was dropped before it ended.
     Open,
     Done,
     Failed(String),
 }
 
-impl Record {
+impl RequestRecord {
     pub(super) fn new(
-        service: &Service,
-        operation: Arc<Operation>,
+        service: &RequestService,
+        operation: Arc<StoreOperation>,
         request: &reqwest::Request,
-        turn: Turn,
+        turn: RequestPermit,
     ) -> Self {
         let range = request.headers().get(reqwest::header::RANGE);
         Self {
@@ -85,7 +85,7 @@ impl Record {
             first: None,
             status: None,
             received: 0,
-            outcome: Outcome::Open,
+            outcome: RequestOutcome::Open,
             _turn: turn,
         }
     }
@@ -100,33 +100,33 @@ impl Record {
     }
 
     pub(super) fn failed(&mut self, message: &str) {
-        self.outcome = Outcome::Failed(message.to_owned());
+        self.outcome = RequestOutcome::Failed(message.to_owned());
     }
 
     /// The answer came whole.
     pub(super) fn done(&mut self) {
-        if matches!(self.outcome, Outcome::Open) {
-            self.outcome = Outcome::Done;
+        if matches!(self.outcome, RequestOutcome::Open) {
+            self.outcome = RequestOutcome::Done;
         }
     }
 }
 
-impl Drop for Record {
+impl Drop for RequestRecord {
     fn drop(&mut self) {
-        if matches!(self.outcome, Outcome::Done) {
+        if matches!(self.outcome, RequestOutcome::Done) {
             self.operation.succeeded();
             self.shared.bucket.reward();
         }
         let tally = &self.shared.tally;
         tally.requests.fetch_add(1, Ordering::Relaxed);
-        tally.failed.fetch_add(matches!(self.outcome, Outcome::Failed(_)).into(), Ordering::Relaxed);
+        tally.failed.fetch_add(matches!(self.outcome, RequestOutcome::Failed(_)).into(), Ordering::Relaxed);
         tally.received.fetch_add(self.received, Ordering::Relaxed);
         tally.sent.fetch_add(self.sent, Ordering::Relaxed);
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let outcome = match &self.outcome {
-            Outcome::Open => "dropped",
-            Outcome::Done => "",
-            Outcome::Failed(message) => message,
+            RequestOutcome::Open => "dropped",
+            RequestOutcome::Done => "",
+            RequestOutcome::Failed(message) => message,
         };
         tracing::debug!(
             target: "ncirrus::request",

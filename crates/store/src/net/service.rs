@@ -1,12 +1,12 @@
 //! Sending requests until they are answered.
-use super::answer::{Asked, Code};
-use super::bucket::Bucket;
-use super::failure::Failure;
-use super::operation::Operation;
-use super::record::{Record, Tally, Traffic};
-use super::turns::{Queue, Turns};
-use super::watch::Watched;
-use super::{Patience, answer};
+use super::answer::{PendingRequest, StatusMeaning};
+use super::bucket::TokenBucket;
+use super::failure::RequestFailure;
+use super::operation::StoreOperation;
+use super::record::{NetworkTraffic, RequestRecord, TrafficCounters};
+use super::turns::{RequestLimiter, RequestQueue};
+use super::watch::MonitoredBody;
+use super::{RetryPolicy, answer};
 use crate::StoreOptions;
 use reqwest::{Client, Request, Url};
 use std::collections::HashSet;
@@ -15,40 +15,40 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// An answer whose body is still to come.
-pub(crate) type Answered = http::Response<Watched>;
+pub(crate) type ResponseHead = http::Response<MonitoredBody>;
 
 /// Sends requests of stores and makes them again while that may help.
 ///
 /// This is the only place where requests are made again: what lies above is told not to.
 #[derive(Clone)]
-pub(crate) struct Service {
+pub(crate) struct RequestService {
     client: Client,
     timeout: Duration,
     retries: u32,
-    pub(super) patience: Patience,
-    pub(super) shared: Arc<Shared>,
-    queue: Queue,
+    pub(super) patience: RetryPolicy,
+    pub(super) shared: Arc<SharedService>,
+    queue: RequestQueue,
 }
 
 /// What all services of a session share.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(super) bucket: Bucket,
-    pub(super) tally: Tally,
-    pub(crate) turns: Turns,
+pub(crate) struct SharedService {
+    pub(super) bucket: TokenBucket,
+    pub(super) tally: TrafficCounters,
+    pub(crate) turns: RequestLimiter,
     /// Hosts that answered before.
     known: Mutex<HashSet<String>>,
 }
 
-impl Shared {
+impl SharedService {
     /// Nothing was sent yet; at most so many requests will be under way at once.
     pub(crate) fn new(requests: usize) -> Self {
-        let (bucket, tally, known) = (Bucket::default(), Tally::default(), Mutex::default());
-        Self { bucket, tally, turns: Turns::new(requests), known }
+        let (bucket, tally, known) = (TokenBucket::default(), TrafficCounters::default(), Mutex::default());
+        Self { bucket, tally, turns: RequestLimiter::new(requests), known }
     }
 
     /// What was sent and received so far.
-    pub(crate) fn traffic(&self) -> Traffic {
+    pub(crate) fn traffic(&self) -> NetworkTraffic {
         self.tally.read()
     }
 
@@ -73,12 +73,12 @@ const STRANGER: u32 = 2;
 /// Longest wait for the service that tells a machine about itself.
 const METADATA: Duration = Duration::from_secs(2);
 
-impl Service {
+impl RequestService {
     /// Sends requests to a place that takes at most so many at once.
     pub(crate) fn new(
         client: Client,
         options: &StoreOptions,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedService>,
         (place, most): (&str, usize),
     ) -> Self {
         Self {
@@ -100,14 +100,14 @@ impl Service {
     /// Sends a request, as often as it takes until the head of an answer is there.
     pub(crate) async fn send(
         &self,
-        make: impl Fn() -> Result<Request, Failure>,
-    ) -> Result<Answered, Failure> {
-        let mut operation = Operation::current();
+        make: impl Fn() -> Result<Request, RequestFailure>,
+    ) -> Result<ResponseHead, RequestFailure> {
+        let mut operation = StoreOperation::current();
         loop {
             let request = make()?;
             let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
             let turn = self.queue.turn().await;
-            let record = Record::new(self, Arc::clone(operation), &request, turn);
+            let record = RequestRecord::new(self, Arc::clone(operation), &request, turn);
             match self.attempt(request, record).await {
                 Ok(answered) => return Ok(answered),
                 Err(failure) => operation.again(failure, self).await?,
@@ -120,15 +120,19 @@ impl Service {
         if is_unreached { self.retries.min(STRANGER) } else { self.retries }
     }
 
-    async fn attempt(&self, request: Request, mut record: Record) -> Result<Answered, Failure> {
-        let asked = Asked::new(&request);
+    async fn attempt(
+        &self,
+        request: Request,
+        mut record: RequestRecord,
+    ) -> Result<ResponseHead, RequestFailure> {
+        let asked = PendingRequest::new(&request);
         let host = request.url().authority().to_owned();
         let limit = self.limit(&request);
         let answer = match tokio::time::timeout(limit, self.client.execute(request)).await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => return Err(self.unanswered(Failure::of(error), &host, record)),
+            Ok(Err(error)) => return Err(self.unanswered(RequestFailure::of(error), &host, record)),
             Err(_) => {
-                let failure = Failure::passing(format!("no answer within {} s", limit.as_secs_f64()));
+                let failure = RequestFailure::passing(format!("no answer within {} s", limit.as_secs_f64()));
                 return Err(self.unanswered(failure, &host, record));
             }
         };
@@ -138,10 +142,15 @@ impl Service {
     }
 
     /// A connection that failed to a server that answered before may come back.
-    fn unanswered(&self, mut failure: Failure, host: &str, mut record: Record) -> Failure {
+    fn unanswered(
+        &self,
+        mut failure: RequestFailure,
+        host: &str,
+        mut record: RequestRecord,
+    ) -> RequestFailure {
         record.failed(failure.error.message());
-        if failure.outlook == super::failure::Outlook::Unreached && self.shared.is_known(host) {
-            failure.outlook = super::failure::Outlook::Passing;
+        if failure.outlook == super::failure::RetryOutlook::Unreached && self.shared.is_known(host) {
+            failure.outlook = super::failure::RetryOutlook::Passing;
         }
         failure
     }
@@ -149,9 +158,9 @@ impl Service {
     async fn inspect(
         &self,
         answer: http::Response<reqwest::Body>,
-        asked: &Asked,
-        record: Record,
-    ) -> Result<Answered, Failure> {
+        asked: &PendingRequest,
+        record: RequestRecord,
+    ) -> Result<ResponseHead, RequestFailure> {
         let (parts, body) = answer.into_parts();
         let (status, headers) = (parts.status, &parts.headers);
         let needs_body = answer::needs_body(status, asked);
@@ -163,7 +172,7 @@ impl Service {
         };
         let len = answer::body_len(status, headers, asked);
         let len = len.and_then(|len| answer::check_len(len, record.operation.most).map(|()| len));
-        let mut body = Watched::new(body, len.as_ref().ok().copied().flatten(), pace, record);
+        let mut body = MonitoredBody::new(body, len.as_ref().ok().copied().flatten(), pace, record);
         if let Err(failure) = len {
             return Err(body.refuse(&failure));
         }
@@ -177,10 +186,10 @@ impl Service {
         let told = body.collect(if status.is_success() { REPLY } else { TOLD }).await?;
         match answer::check_code(status, headers, &told, asked) {
             Err(failure) => return Err(body.refuse(&failure)),
-            Ok(Code::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
-            Ok(Code::Other) => {}
+            Ok(StatusMeaning::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
+            Ok(StatusMeaning::Other) => {}
         }
-        Ok(http::Response::from_parts(parts, Watched::ready(told)))
+        Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
     }
 
     /// Longest wait for the head of an answer. What is sent along may take its time.
@@ -199,8 +208,8 @@ pub(super) fn body_len(request: &Request) -> u64 {
 }
 
 /// A request that no store named: by its address, without what may be secret.
-fn of_request(url: &Url) -> Operation {
-    Operation::new(&format!("{}://{}", url.scheme(), host_of(url)), url.path().trim_start_matches('/'))
+fn of_request(url: &Url) -> StoreOperation {
+    StoreOperation::new(&format!("{}://{}", url.scheme(), host_of(url)), url.path().trim_start_matches('/'))
 }
 
 fn host_of(url: &Url) -> String {
@@ -213,7 +222,7 @@ fn is_metadata(url: &Url) -> bool {
     matches!(url.host_str(), Some("169.254.169.254" | "[fd00:ec2::254]" | "metadata.google.internal"))
 }
 
-impl fmt::Debug for Service {
+impl fmt::Debug for RequestService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Service")
     }

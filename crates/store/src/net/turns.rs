@@ -5,7 +5,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The bounds of a session.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct RequestLimiter {
     all: Arc<Semaphore>,
     /// By bucket, or by web server.
     places: Mutex<HashMap<String, Arc<Semaphore>>>,
@@ -13,37 +13,37 @@ pub(crate) struct Turns {
 
 /// Where requests to one place wait for their turn.
 #[derive(Debug, Clone)]
-pub(crate) struct Queue {
+pub(crate) struct RequestQueue {
     all: Arc<Semaphore>,
     place: Arc<Semaphore>,
 }
 
 /// A request may be under way until this is dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct RequestPermit {
     _place: Option<OwnedSemaphorePermit>,
     _all: Option<OwnedSemaphorePermit>,
 }
 
-impl Turns {
+impl RequestLimiter {
     /// At most so many requests at once, and at least one.
     pub(crate) fn new(most: usize) -> Self {
         Self { all: semaphore(most), places: Mutex::default() }
     }
 
     /// Where requests to a place wait, which takes at most so many at once.
-    pub(crate) fn queue(&self, place: &str, most: usize) -> Queue {
+    pub(crate) fn queue(&self, place: &str, most: usize) -> RequestQueue {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let place = places.entry(place.to_owned()).or_insert_with(|| semaphore(most));
-        Queue { all: Arc::clone(&self.all), place: Arc::clone(place) }
+        RequestQueue { all: Arc::clone(&self.all), place: Arc::clone(place) }
     }
 }
 
-impl Queue {
+impl RequestQueue {
     /// Waits for the turn of a request: first at its place, so that one that is busy keeps nobody else waiting.
-    pub(super) async fn turn(&self) -> Turn {
+    pub(super) async fn turn(&self) -> RequestPermit {
         let place = Arc::clone(&self.place).acquire_owned().await.ok();
-        Turn { _place: place, _all: Arc::clone(&self.all).acquire_owned().await.ok() }
+        RequestPermit { _place: place, _all: Arc::clone(&self.all).acquire_owned().await.ok() }
     }
 }
 

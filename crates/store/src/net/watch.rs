@@ -1,7 +1,7 @@
 //! Bodies of answers, watched while they come: they are as long as they should be, and not too slow.
-use super::failure::Failure;
-use super::operation::Operation;
-use super::record::Record;
+use super::failure::RequestFailure;
+use super::operation::StoreOperation;
+use super::record::RequestRecord;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame};
 use ncirrus_layout::Error;
@@ -13,33 +13,33 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The body of an answer.
-pub(crate) struct Watched {
+pub(crate) struct MonitoredBody {
     body: reqwest::Body,
     /// Bytes still to come, if that is known.
     left: Option<u64>,
     /// Bytes that may still come.
     room: Option<u64>,
-    pace: Option<Pace>,
-    record: Option<Record>,
+    pace: Option<TransferRate>,
+    record: Option<RequestRecord>,
 }
 
 /// How fast bytes must come.
-struct Pace {
+struct TransferRate {
     least: u64,
     window: Duration,
     end: Pin<Box<Sleep>>,
     so_far: u64,
 }
 
-impl Watched {
+impl MonitoredBody {
     /// A body of `len` bytes, if that is known, of which at least `least` come within each window.
     pub(super) fn new(
         body: reqwest::Body,
         len: Option<u64>,
         (least, window): (u64, Duration),
-        record: Record,
+        record: RequestRecord,
     ) -> Self {
-        let pace = Pace { least, window, end: Box::pin(sleep(window)), so_far: 0 };
+        let pace = TransferRate { least, window, end: Box::pin(sleep(window)), so_far: 0 };
         let room = record.operation.most;
         let mut watched = Self { body, left: len, room, pace: Some(pace), record: Some(record) };
         if len == Some(0) {
@@ -54,12 +54,12 @@ impl Watched {
     }
 
     /// The next bytes; `None` at the end.
-    pub(crate) async fn piece(&mut self) -> Option<Result<Bytes, Failure>> {
+    pub(crate) async fn piece(&mut self) -> Option<Result<Bytes, RequestFailure>> {
         poll_fn(|context| self.poll_piece(context)).await
     }
 
     /// All bytes, or the first `most` of them.
-    pub(crate) async fn collect(&mut self, most: usize) -> Result<Bytes, Failure> {
+    pub(crate) async fn collect(&mut self, most: usize) -> Result<Bytes, RequestFailure> {
         let mut bytes = BytesMut::new();
         while bytes.len() < most
             && let Some(piece) = self.piece().await
@@ -71,31 +71,30 @@ impl Watched {
     }
 
     /// Says why an answer that came is none.
-    pub(super) fn refuse(mut self, failure: &Failure) -> Failure {
+    pub(super) fn refuse(mut self, failure: &RequestFailure) -> RequestFailure {
         self.failed(failure)
     }
 
     /// What is asked for the requests of which this is an answer.
-    pub(super) fn operation(&self) -> Option<Arc<Operation>> {
+    pub(super) fn operation(&self) -> Option<Arc<StoreOperation>> {
         self.record.as_ref().map(|record| Arc::clone(&record.operation))
     }
 
-    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, RequestFailure>>> {
         loop {
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
                 let Some(pace) = &mut self.pace else { return Poll::Pending };
                 let slow = ready!(pace.poll_slow(context));
-                return Poll::Ready(Some(Err(self.failed(&Failure::passing(slow)))));
+                return Poll::Ready(Some(Err(self.failed(&RequestFailure::passing(slow)))));
             };
             return Poll::Ready(match frame.map(|frame| frame.map(Frame::into_data)) {
                 Some(Ok(Ok(piece))) => Some(self.take(piece)),
                 // Trailers say nothing.
                 Some(Ok(Err(_))) => continue,
-                Some(Err(error)) => Some(Err(self.failed(&Failure::of(error)))),
+                Some(Err(error)) => Some(Err(self.failed(&RequestFailure::of(error)))),
                 None => match self.left {
-                    Some(left) if left > 0 => Some(Err(
-                        self.failed(&Failure::passing(format!("answer was cut off {left} bytes early")))
-                    )),
+                    Some(left) if left > 0 => Some(Err(self
+                        .failed(&RequestFailure::passing(format!("answer was cut off {left} bytes early"))))),
                     _ => {
                         self.done();
                         None
@@ -105,7 +104,7 @@ impl Watched {
         }
     }
 
-    fn take(&mut self, piece: Bytes) -> Result<Bytes, Failure> {
+    fn take(&mut self, piece: Bytes) -> Result<Bytes, RequestFailure> {
         let len = piece.len() as u64;
         if let Some(pace) = &mut self.pace {
             pace.so_far += len;
@@ -115,12 +114,16 @@ impl Watched {
         }
         if let Some(room) = &mut self.room {
             let Some(left) = room.checked_sub(len) else {
-                return Err(self.failed(&Failure::lasting(Error::limit("object has more bytes than it may"))));
+                return Err(
+                    self.failed(&RequestFailure::lasting(Error::limit("object has more bytes than it may")))
+                );
             };
             *room = left;
         }
         match &mut self.left {
-            Some(left) if *left < len => Err(self.failed(&Failure::passing("answer is longer than it says"))),
+            Some(left) if *left < len => {
+                Err(self.failed(&RequestFailure::passing("answer is longer than it says")))
+            }
             Some(left) => {
                 *left -= len;
                 if *left == 0 {
@@ -132,7 +135,7 @@ impl Watched {
         }
     }
 
-    fn failed(&mut self, failure: &Failure) -> Failure {
+    fn failed(&mut self, failure: &RequestFailure) -> RequestFailure {
         if let Some(record) = &mut self.record {
             record.failed(failure.error.message());
         }
@@ -146,7 +149,7 @@ impl Watched {
     }
 }
 
-impl Pace {
+impl TransferRate {
     /// Ready when too little came within a window.
     fn poll_slow(&mut self, context: &mut Context<'_>) -> Poll<String> {
         loop {
@@ -163,7 +166,7 @@ impl Pace {
 }
 
 #[cfg(feature = "cloud")]
-impl http_body::Body for Watched {
+impl http_body::Body for MonitoredBody {
     type Data = Bytes;
     type Error = object_store::client::HttpError;
 

@@ -1,6 +1,6 @@
 //! Whether what is read and what is written lie apart.
 use super::{as_it_is, is_zip_name, local_path};
-use crate::create::Shape;
+use crate::create::DatasetShape;
 use crate::url::{Scheme, Url, percent_decoded};
 use crate::{StoreOptions, key};
 use ncirrus_layout::{Detail, Error, ErrorKind, Result};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a dataset lies, as it can be compared.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum ComparablePlace {
     /// On this machine, without links.
     Path(PathBuf),
     /// A server, and what is asked of it.
@@ -21,7 +21,7 @@ enum Place {
 ///
 /// # Errors
 /// `Conflict` naming both; `Invalid` for an address that is none.
-pub fn check_apart(source: &str, target: &str, shape: Shape, options: &StoreOptions) -> Result<()> {
+pub fn check_apart(source: &str, target: &str, shape: DatasetShape, options: &StoreOptions) -> Result<()> {
     let (from, to) = (as_it_is(&Url::parse(source)?), as_it_is(&Url::parse(target)?));
     let Some((read, written)) = places(&from, &to, options)? else { return Ok(()) };
     let what = if written == read {
@@ -50,7 +50,11 @@ pub fn is_same_place(one: &str, other: &str, options: &StoreOptions) -> Result<b
 }
 
 /// Where two datasets lie; `None` when that is nowhere, or their keys alone tell that they lie apart.
-fn places(one: &Url, other: &Url, options: &StoreOptions) -> Result<Option<(Place, Place)>> {
+fn places(
+    one: &Url,
+    other: &Url,
+    options: &StoreOptions,
+) -> Result<Option<(ComparablePlace, ComparablePlace)>> {
     if let (Some(one), Some(other)) = (options.config.bucket(one)?, options.config.bucket(other)?) {
         let (first, second) = (key::folder(&one.key), key::folder(&other.key));
         if one.name != other.name || !(first.starts_with(&second) || second.starts_with(&first)) {
@@ -61,16 +65,16 @@ fn places(one: &Url, other: &Url, options: &StoreOptions) -> Result<Option<(Plac
 }
 
 /// Elsewhere a dataset is written beside its place, or sent when it is whole.
-fn is_written_in_place(url: &Url, shape: Shape) -> bool {
+fn is_written_in_place(url: &Url, shape: DatasetShape) -> bool {
     let modes = url.fragment().modes();
     let is_zip = modes.contains("zip") || (is_zip_name(url.path()) && !modes.contains("file"));
-    shape == Shape::Tree && !is_zip && !matches!(url.scheme(), Scheme::File | Scheme::Memory)
+    shape == DatasetShape::Tree && !is_zip && !matches!(url.scheme(), Scheme::File | Scheme::Memory)
 }
 
 /// `None` for a path of which not even the folder is there.
-fn place_of(url: &Url, options: &StoreOptions) -> Result<Option<Place>> {
+fn place_of(url: &Url, options: &StoreOptions) -> Result<Option<ComparablePlace>> {
     Ok(match url.scheme() {
-        Scheme::File => real_path(&local_path(url)).map(Place::Path),
+        Scheme::File => real_path(&local_path(url)).map(ComparablePlace::Path),
         Scheme::Memory => Some(served(format!("memory://{}", url.host()), url.path())),
         _ => match in_bucket(url, options)? {
             Some((server, key)) => Some(served(server, &key)),
@@ -83,8 +87,8 @@ fn place_of(url: &Url, options: &StoreOptions) -> Result<Option<Place>> {
     })
 }
 
-fn served(server: String, path: &str) -> Place {
-    Place::Server(server, path.trim_matches('/').to_owned())
+fn served(server: String, path: &str) -> ComparablePlace {
+    ComparablePlace::Server(server, path.trim_matches('/').to_owned())
 }
 
 /// A path without links and dots, of what is there or may be created.
@@ -99,7 +103,7 @@ fn real_path(path: &Path) -> Option<PathBuf> {
 /// The server of a bucket, whoever asks it and by whatever name, and the path below it.
 #[cfg(feature = "cloud")]
 fn in_bucket(url: &Url, options: &StoreOptions) -> Result<Option<(String, String)>> {
-    let Some((bucket, identity)) = crate::Identity::of(url, options)? else { return Ok(None) };
+    let Some((bucket, identity)) = crate::BucketIdentity::of(url, options)? else { return Ok(None) };
     // Amazon's buckets are the same in whatever region they are asked for.
     let is_own = identity.endpoint.value.contains(".amazonaws.com");
     let server = if is_own { bucket.provider.server().to_owned() } else { identity.endpoint.value };
@@ -112,7 +116,7 @@ fn in_bucket(url: &Url, options: &StoreOptions) -> Result<Option<(String, String
     Ok(bucket.map(|bucket| (bucket.address(), bucket.key)))
 }
 
-impl Place {
+impl ComparablePlace {
     fn is_below(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Path(path), Self::Path(above)) => path.starts_with(above),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// The first bytes of an object.
-type Head = [u8; 4];
+type FirstBytes = [u8; 4];
 
 /// Whether bytes start as a zip file does.
 pub fn looks_like_zip(head: &[u8]) -> bool {
@@ -46,7 +46,7 @@ pub(super) async fn look_into_zip(opened: Opened, options: &StoreOptions) -> Res
 
 async fn starts_like_zip(store: &dyn Store, object: &ObjectId) -> Result<bool> {
     if let Some(local) = store.local() {
-        let mut head = Head::default();
+        let mut head = FirstBytes::default();
         return Ok(local.read_into(object, 0, &mut head)?.is_some_and(|_| looks_like_zip(&head)));
     }
     let head = store.get(object, &Want::Range(0..4)).await?;

@@ -1,6 +1,6 @@
 //! What a reference file says: which bytes each key has (version 0 and version 1 of the format of kerchunk and fsspec).
-use super::template::{Scope, Template};
-use crate::tree::Tree;
+use super::template::{ReferenceTemplate, TemplateScope};
+use crate::tree::KeyTree;
 use crate::{key, marker};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result, base64};
@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 /// What a reference file says.
 #[derive(Debug, Default)]
-pub(super) struct Manifest {
-    pub(super) entries: Tree<Entry>,
+pub(super) struct ReferenceManifest {
+    pub(super) entries: KeyTree<ManifestEntry>,
     /// Names of the objects that are referred to, each once.
     pub(super) targets: Vec<String>,
     pub(super) warnings: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct Manifest {
 
 /// Where the bytes of a key lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum ManifestEntry {
     /// In the file itself.
     Inline(Bytes),
     /// A whole object.
@@ -32,7 +32,7 @@ pub(super) enum Entry {
     Damaged(String),
 }
 
-impl Manifest {
+impl ReferenceManifest {
     /// Reads a file; `None` when it is JSON of another kind.
     ///
     /// # Errors
@@ -47,13 +47,13 @@ impl Manifest {
                 if let Some(version) = version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
                     return Err(Error::unsupported(format!("references of version {version}")));
                 }
-                let scope = Scope::of(all.get("templates"))?;
+                let scope = TemplateScope::of(all.get("templates"))?;
                 manifest.take_all(refs, &scope, limits)?;
                 for generator in all.get("gen").and_then(Value::as_array).into_iter().flatten() {
                     manifest.generate(generator, &scope, limits)?;
                 }
             }
-            _ if has_marker(&all) => manifest.take_all(&all, &Scope::default(), limits)?,
+            _ if has_marker(&all) => manifest.take_all(&all, &TemplateScope::default(), limits)?,
             _ => return Ok(None),
         }
         manifest.known = HashMap::new();
@@ -70,19 +70,19 @@ impl Manifest {
         prefixes.min_by_key(|prefix| depth(prefix)).unwrap_or_default().to_owned()
     }
 
-    fn take_all(&mut self, refs: &Map<String, Value>, scope: &Scope, limits: &Limits) -> Result<()> {
+    fn take_all(&mut self, refs: &Map<String, Value>, scope: &TemplateScope, limits: &Limits) -> Result<()> {
         limits.count(refs.len() as u64, "a reference file")?;
         for (key, value) in refs {
             let entry = self.entry(value, scope).or_else(|error| match error.kind() {
                 ncirrus_layout::ErrorKind::Limit => Err(error),
-                _ => Ok(Entry::Damaged(error.message().to_owned())),
+                _ => Ok(ManifestEntry::Damaged(error.message().to_owned())),
             })?;
             self.insert(key, entry);
         }
         Ok(())
     }
 
-    fn insert(&mut self, key: &str, entry: Entry) {
+    fn insert(&mut self, key: &str, entry: ManifestEntry) {
         if !key.is_empty() && key.split('/').all(key::is_name) {
             self.entries.insert(key, entry);
         } else if self.warnings.len() < MOST_WARNINGS {
@@ -90,15 +90,15 @@ impl Manifest {
         }
     }
 
-    fn entry(&mut self, value: &Value, scope: &Scope) -> Result<Entry> {
+    fn entry(&mut self, value: &Value, scope: &TemplateScope) -> Result<ManifestEntry> {
         let odd = || {
             Error::malformed(format!("the reference {value} is neither a text nor [name, offset, length]"))
         };
         match value {
             Value::String(text) => inline(text),
-            Value::Object(_) => Ok(Entry::Inline(Bytes::from(value.to_string()))),
+            Value::Object(_) => Ok(ManifestEntry::Inline(Bytes::from(value.to_string()))),
             Value::Array(parts) => match parts.as_slice() {
-                [Value::String(name)] => Ok(Entry::Whole(self.rendered(name, scope)?)),
+                [Value::String(name)] => Ok(ManifestEntry::Whole(self.rendered(name, scope)?)),
                 [Value::String(name), offset, len] => {
                     let (offset, len) = (number(offset).ok_or_else(odd)?, number(len).ok_or_else(odd)?);
                     self.range(name, scope, offset, len)
@@ -109,19 +109,19 @@ impl Manifest {
         }
     }
 
-    fn range(&mut self, name: &str, scope: &Scope, offset: u64, len: u64) -> Result<Entry> {
+    fn range(&mut self, name: &str, scope: &TemplateScope, offset: u64, len: u64) -> Result<ManifestEntry> {
         if offset.checked_add(len).is_none() {
             return Err(Error::malformed(format!("a reference to {len} bytes from {offset} on")));
         }
-        Ok(Entry::Range { target: self.rendered(name, scope)?, offset, len })
+        Ok(ManifestEntry::Range { target: self.rendered(name, scope)?, offset, len })
     }
 
     /// The number of the object of a name that may have expressions.
-    fn rendered(&mut self, name: &str, scope: &Scope) -> Result<u32> {
+    fn rendered(&mut self, name: &str, scope: &TemplateScope) -> Result<u32> {
         if scope.is_empty() || !name.contains("{{") {
             return self.target(name);
         }
-        let name = Template::parse(name)?.render(scope)?;
+        let name = ReferenceTemplate::parse(name)?.render(scope)?;
         self.target(&name)
     }
 
@@ -148,20 +148,23 @@ impl Manifest {
     }
 
     /// Makes the entries of a generator.
-    fn generate(&mut self, generator: &Value, scope: &Scope, limits: &Limits) -> Result<()> {
+    fn generate(&mut self, generator: &Value, scope: &TemplateScope, limits: &Limits) -> Result<()> {
         let part = |name: &str| generator.get(name).and_then(template_text);
         let missing = |name: &str| Error::malformed(format!("a generator of references without {name:?}"));
-        let key = Template::parse(&part("key").ok_or_else(|| missing("key"))?)?;
-        let url = Template::parse(&part("url").ok_or_else(|| missing("url"))?)?;
+        let key = ReferenceTemplate::parse(&part("key").ok_or_else(|| missing("key"))?)?;
+        let url = ReferenceTemplate::parse(&part("url").ok_or_else(|| missing("url"))?)?;
         let span = match (part("offset"), part("length")) {
-            (Some(offset), Some(len)) => Some((Template::parse(&offset)?, Template::parse(&len)?)),
+            (Some(offset), Some(len)) => {
+                Some((ReferenceTemplate::parse(&offset)?, ReferenceTemplate::parse(&len)?))
+            }
             (None, None) => None,
             (None, Some(_)) => return Err(missing("offset")),
             (Some(_), None) => return Err(missing("length")),
         };
         let axes = generator.get("dimensions").and_then(Value::as_object);
         let axes = axes.ok_or_else(|| missing("dimensions"))?;
-        let axes = axes.iter().map(|(name, along)| Axis::parse(name, along)).collect::<Result<Vec<_>>>()?;
+        let axes =
+            axes.iter().map(|(name, along)| GeneratorAxis::parse(name, along)).collect::<Result<Vec<_>>>()?;
         let made = axes.iter().fold(1u64, |count, axis| count.saturating_mul(axis.len()));
         let all = made.saturating_add(self.entries.len() as u64);
         limits.count(all, "a reference file with what it generates")?;
@@ -175,10 +178,10 @@ impl Manifest {
             let (key, url) = (key.render(&scope)?, url.render(&scope)?);
             self.spend(key.len())?;
             let entry = match &span {
-                None => Entry::Whole(self.target(&url)?),
+                None => ManifestEntry::Whole(self.target(&url)?),
                 Some((offset, len)) => {
                     let (offset, len) = (whole(&offset.render(&scope)?)?, whole(&len.render(&scope)?)?);
-                    self.range(&url, &Scope::default(), offset, len)?
+                    self.range(&url, &TemplateScope::default(), offset, len)?
                 }
             };
             self.insert(&key, entry);
@@ -188,12 +191,12 @@ impl Manifest {
 }
 
 /// What a dimension of a generator runs through.
-enum Axis {
+enum GeneratorAxis {
     Steps { name: String, start: i64, step: i64, count: u64 },
     List { name: String, values: Vec<Value> },
 }
 
-impl Axis {
+impl GeneratorAxis {
     fn parse(name: &str, along: &Value) -> Result<Self> {
         let odd = || Error::malformed(format!("dimension {name:?} of a generator of references: {along}"));
         let name = name.to_owned();
@@ -231,7 +234,7 @@ impl Axis {
     }
 
     /// Gives the name the value at that place.
-    fn bind(&self, at: u64, scope: &mut Scope) {
+    fn bind(&self, at: u64, scope: &mut TemplateScope) {
         match self {
             Self::Steps { name, start, step, .. } => {
                 let along = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(*step);
@@ -246,7 +249,7 @@ impl Axis {
     }
 }
 
-fn inline(text: &str) -> Result<Entry> {
+fn inline(text: &str) -> Result<ManifestEntry> {
     let body = match text.strip_prefix("base64:") {
         Some(encoded) => {
             let decoded = base64::decode(encoded.as_bytes());
@@ -254,7 +257,7 @@ fn inline(text: &str) -> Result<Entry> {
         }
         None => Bytes::copy_from_slice(text.as_bytes()),
     };
-    Ok(Entry::Inline(body))
+    Ok(ManifestEntry::Inline(body))
 }
 
 /// A number, which some programs write as a text.

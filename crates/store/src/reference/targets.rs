@@ -1,6 +1,6 @@
 //! The objects that a reference file names.
 use crate::open::{Opened, open_object};
-use crate::store::{Facts, Store};
+use crate::store::{Store, StoreFacts};
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, key};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, StoreId};
@@ -9,33 +9,33 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A store, and an object or folder in it.
-type Place = (Arc<dyn Store>, ObjectId);
+type TargetPlace = (Arc<dyn Store>, ObjectId);
 
 /// The objects that a reference file names; opened when they are wanted, those of one folder by one store.
-pub(super) struct Targets {
-    list: Vec<Target>,
+pub(super) struct ReferenceTargets {
+    list: Vec<ReferenceTarget>,
     /// Where the reference file lies.
     base: Url,
     options: StoreOptions,
-    folders: Mutex<HashMap<String, Place>>,
+    folders: Mutex<HashMap<String, TargetPlace>>,
 }
 
-struct Target {
+struct ReferenceTarget {
     name: String,
     /// How it is named in the store of the reference file.
     object: OnceLock<ObjectId>,
-    place: OnceLock<Result<Place>>,
+    place: OnceLock<Result<TargetPlace>>,
 }
 
-impl fmt::Debug for Targets {
+impl fmt::Debug for ReferenceTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Targets({} objects, named in {})", self.list.len(), self.base)
     }
 }
 
-impl Targets {
+impl ReferenceTargets {
     pub(super) fn new(names: &[String], file: &Opened, options: &StoreOptions) -> Self {
-        let list = names.iter().map(|name| Target {
+        let list = names.iter().map(|name| ReferenceTarget {
             name: name.clone(),
             object: OnceLock::new(),
             place: OnceLock::new(),
@@ -64,7 +64,7 @@ impl Targets {
     }
 
     /// What is known of the place of the first object that can be reached.
-    pub(super) fn facts(&self) -> Option<Facts> {
+    pub(super) fn facts(&self) -> Option<StoreFacts> {
         let first = u32::try_from(self.list.iter().position(|target| !target.name.is_empty())?).ok()?;
         self.get(first).ok().map(|(store, _)| store.facts())
     }
@@ -73,16 +73,16 @@ impl Targets {
     ///
     /// # Errors
     /// `Denied` when it may not be reached from where the file lies, else what opening its place fails with.
-    pub(super) fn get(&self, target: u32) -> Result<Place> {
+    pub(super) fn get(&self, target: u32) -> Result<TargetPlace> {
         let found = self.find(target).ok_or_else(|| Error::internal("a reference to no object"))?;
         found.place.get_or_init(|| self.open(&found.name)).clone()
     }
 
-    fn find(&self, target: u32) -> Option<&Target> {
+    fn find(&self, target: u32) -> Option<&ReferenceTarget> {
         self.list.get(usize::try_from(target).ok()?)
     }
 
-    fn open(&self, name: &str) -> Result<Place> {
+    fn open(&self, name: &str) -> Result<TargetPlace> {
         let url = self.resolve(name)?;
         // What is on this machine is not for whoever writes files elsewhere.
         let is_near = |url: &Url| matches!(url.scheme(), Scheme::File | Scheme::Memory);

@@ -2,18 +2,18 @@
 //! specification uses. Names, calls of templates with named arguments, integers, strings, `+ - * // % ** ~`, parentheses.
 mod expression;
 
-use expression::{Expression, Value};
+use expression::{ExpressionValue, TemplateExpression};
 use ncirrus_layout::{Error, Result};
 use std::collections::BTreeMap;
 
 /// What names mean.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Scope {
-    values: BTreeMap<String, Value>,
-    functions: BTreeMap<String, Template>,
+pub(super) struct TemplateScope {
+    values: BTreeMap<String, ExpressionValue>,
+    functions: BTreeMap<String, ReferenceTemplate>,
 }
 
-impl Scope {
+impl TemplateScope {
     /// The templates of a file: those that have expressions are called with what these name.
     ///
     /// # Errors
@@ -25,9 +25,9 @@ impl Scope {
         for (name, text) in all {
             let text =
                 text.as_str().ok_or_else(|| Error::malformed(format!("template {name:?} is no text")))?;
-            match Template::parse(text)? {
+            match ReferenceTemplate::parse(text)? {
                 template if template.is_plain() => {
-                    scope.values.insert(name.clone(), Value::Text(text.to_owned()));
+                    scope.values.insert(name.clone(), ExpressionValue::Text(text.to_owned()));
                 }
                 template => _ = scope.functions.insert(name.clone(), template),
             }
@@ -42,26 +42,26 @@ impl Scope {
 
     /// Gives a name to a number.
     pub(super) fn set_number(&mut self, name: &str, number: i64) {
-        self.values.insert(name.to_owned(), Value::Number(number));
+        self.values.insert(name.to_owned(), ExpressionValue::Number(number));
     }
 
     /// Gives a name to a text.
     pub(super) fn set_text(&mut self, name: &str, text: &str) {
-        self.values.insert(name.to_owned(), Value::Text(text.to_owned()));
+        self.values.insert(name.to_owned(), ExpressionValue::Text(text.to_owned()));
     }
 }
 
 /// A text with expressions.
 #[derive(Debug, Clone)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct ReferenceTemplate(Vec<TemplatePiece>);
 
 #[derive(Debug, Clone)]
-enum Piece {
+enum TemplatePiece {
     Plain(String),
-    Expression(Expression),
+    Expression(TemplateExpression),
 }
 
-impl Template {
+impl ReferenceTemplate {
     /// Reads a text.
     ///
     /// # Errors
@@ -72,31 +72,31 @@ impl Template {
             let Some((inner, after)) = begun.split_once("}}") else {
                 return Err(Error::malformed(format!("template {text:?} has braces that do not end")));
             };
-            pieces.extend((!plain.is_empty()).then(|| Piece::Plain(plain.to_owned())));
-            let parsed = Expression::parse(inner);
+            pieces.extend((!plain.is_empty()).then(|| TemplatePiece::Plain(plain.to_owned())));
+            let parsed = TemplateExpression::parse(inner);
             let understood = || Error::unsupported(format!("the expression {inner:?} of a template"));
-            pieces.push(Piece::Expression(parsed.ok_or_else(understood)?));
+            pieces.push(TemplatePiece::Expression(parsed.ok_or_else(understood)?));
             rest = after;
         }
-        pieces.extend((!rest.is_empty()).then(|| Piece::Plain(rest.to_owned())));
+        pieces.extend((!rest.is_empty()).then(|| TemplatePiece::Plain(rest.to_owned())));
         Ok(Self(pieces))
     }
 
     /// Whether it has no expressions.
     pub(super) fn is_plain(&self) -> bool {
-        !self.0.iter().any(|piece| matches!(piece, Piece::Expression(_)))
+        !self.0.iter().any(|piece| matches!(piece, TemplatePiece::Expression(_)))
     }
 
     /// The text, with the values of its expressions.
     ///
     /// # Errors
     /// `Malformed` for names that mean nothing, and numbers that leave 64 bits.
-    pub(super) fn render(&self, scope: &Scope) -> Result<String> {
+    pub(super) fn render(&self, scope: &TemplateScope) -> Result<String> {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Plain(plain) => text.push_str(plain),
-                Piece::Expression(expression) => text.push_str(&expression.value(scope)?.to_string()),
+                TemplatePiece::Plain(plain) => text.push_str(plain),
+                TemplatePiece::Expression(expression) => text.push_str(&expression.value(scope)?.to_string()),
             }
             if text.len() > LONGEST {
                 return Err(Error::limit(format!("a template gives more than {LONGEST} bytes")));

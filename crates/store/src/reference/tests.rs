@@ -14,7 +14,7 @@ fn options(text: &str) -> StoreOptions {
 }
 
 fn put(store: &MemoryStore, key: &str, body: &[u8]) {
-    LocalStore::put(store, &store.root().child(key), body, &Precondition::None).unwrap();
+    LocalStore::put(store, &store.root().child(key), body, &PutCondition::None).unwrap();
 }
 
 fn opened(text: &str) -> (Arc<dyn Store>, ObjectId) {
@@ -134,7 +134,7 @@ fn generators_that_claim_too_much_are_refused_at_once() {
         "gen": [{"key": "{{i}}", "url": format!("{long}{{{{i}}}}"), "dimensions": {"i": {"stop": 10_000_000}}}]
     });
     let limits = Limits { metadata_bytes: 1 << 20, ..Limits::default() };
-    let error = Manifest::parse(text.to_string().as_bytes(), &limits).unwrap_err();
+    let error = ReferenceManifest::parse(text.to_string().as_bytes(), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
 
@@ -166,7 +166,12 @@ fn references_are_not_changed() {
     let options = options(&everything().to_string());
     let error = crate::update("memory://refs/a/refs.json", &options).now_or_never().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    let staged = create("memory://refs/new.json", crate::Shape::Object, crate::Clobber::Never, &options);
+    let staged = create(
+        "memory://refs/new.json",
+        crate::DatasetShape::Object,
+        crate::OverwritePolicy::Never,
+        &options,
+    );
     assert!(staged.now_or_never().unwrap().is_ok());
 }
 
@@ -192,7 +197,7 @@ fn files_elsewhere_do_not_reach_into_this_machine() {
     let far = Opened { url: crate::Url::parse("http://example.org/a/refs.json").unwrap(), ..here };
     for (allowed, expected) in [(false, Some(ErrorKind::Denied)), (true, None)] {
         let options = StoreOptions { local_references: allowed, ..options.clone() };
-        let targets = Targets::new(&names, &far, &options);
+        let targets = ReferenceTargets::new(&names, &far, &options);
         for number in 0..3 {
             assert_eq!(targets.get(number).err().map(|error| error.kind()), expected);
         }
@@ -204,7 +209,7 @@ fn every_prefix_of_a_file_is_refused() {
     let text = everything().to_string();
     for len in 0..text.len() {
         let Some(part) = text.as_bytes().get(..len) else { continue };
-        assert!(Manifest::parse(part, &Limits::default()).is_err(), "{len}");
+        assert!(ReferenceManifest::parse(part, &Limits::default()).is_err(), "{len}");
     }
 }
 
@@ -215,6 +220,6 @@ proptest! {
         let at = at % text.len();
         text.splice(at..=at, std::iter::once(byte).chain(other.bytes()));
         let limits = Limits { count: 10_000, ..Limits::default() };
-        let _ = Manifest::parse(&text, &limits);
+        let _ = ReferenceManifest::parse(&text, &limits);
     }
 }

@@ -2,21 +2,21 @@
 
 /// What a host of Amazon says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Server<'a> {
+pub(super) struct AmazonHost<'a> {
     /// How many labels at the front are the name of the bucket; if none, it is the first segment of the path.
     pub(super) bucket_labels: usize,
     pub(super) region: Option<&'a str>,
 }
 
 /// Reads a host in lower case; `None` when it is none of S3's.
-pub(super) fn server(host: &str) -> Option<Server<'_>> {
+pub(super) fn server(host: &str) -> Option<AmazonHost<'_>> {
     let host = host.strip_suffix(".amazonaws.com").or_else(|| host.strip_suffix(".amazonaws.com.cn"))?;
     let labels: Vec<&str> = host.split('.').collect();
     let service = |(at, label): (usize, &&'_ str)| Some((at, service(label)?));
     let (bucket_labels, has_region) = labels.iter().enumerate().rev().find_map(service)?;
     let after = labels.iter().skip(bucket_labels + 1).copied().find(|label| *label != "dualstack");
     let within = || labels.get(bucket_labels)?.strip_prefix("s3-").filter(|_| has_region);
-    Some(Server { bucket_labels, region: after.or_else(within) })
+    Some(AmazonHost { bucket_labels, region: after.or_else(within) })
 }
 
 /// Whether a label that stands for the service also names the region, as `s3-us-west-2` does; `None` for other labels.

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 /// A bucket (or container) of an object store, and a key in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bucket {
+pub struct BucketUrl {
     /// Whose store.
-    pub provider: Provider,
+    pub provider: CloudProvider,
     /// Scheme, host and port of a server other than the provider's own.
     pub endpoint: Option<String>,
     /// Region, when the URL says.
@@ -26,7 +26,7 @@ pub struct Bucket {
 
 /// Whose object store, or whose interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Provider {
+pub enum CloudProvider {
     /// Amazon S3 and what speaks like it.
     S3,
     /// Google Cloud Storage.
@@ -37,7 +37,7 @@ pub enum Provider {
 
 const GOOGLE: &str = "storage.googleapis.com";
 
-impl Provider {
+impl CloudProvider {
     /// The provider's own server, whatever the region.
     pub(crate) fn server(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Provider {
     }
 }
 
-impl Bucket {
+impl BucketUrl {
     pub(super) fn of(url: &Url) -> Result<Option<Self>> {
         let modes = url.fragment().modes();
         let host = url.host().to_ascii_lowercase();
@@ -60,18 +60,22 @@ impl Bucket {
             Scheme::S3 if is_server(url) => {
                 let scheme = if is_near(url) { "http" } else { "https" };
                 let endpoint = Some(format!("{scheme}://{}", place(url)));
-                Self::in_path(url, Provider::S3, endpoint).map(Some)
+                Self::in_path(url, CloudProvider::S3, endpoint).map(Some)
             }
-            Scheme::S3 => Self::named(url, Provider::S3).map(Some),
-            Scheme::Gs => Self::named(url, Provider::Gcs).map(Some),
+            Scheme::S3 => Self::named(url, CloudProvider::S3).map(Some),
+            Scheme::Gs => Self::named(url, CloudProvider::Gcs).map(Some),
             Scheme::Azure => Self::in_account(url).map(Some),
             Scheme::Http | Scheme::Https => {
                 if host == GOOGLE {
-                    return Self::in_path(url, Provider::Gcs, url.port().map(|_| endpoint(url, url.host())))
-                        .map(Some);
+                    return Self::in_path(
+                        url,
+                        CloudProvider::Gcs,
+                        url.port().map(|_| endpoint(url, url.host())),
+                    )
+                    .map(Some);
                 }
                 if let Some(labels) = host.strip_suffix(GOOGLE).and_then(|front| front.strip_suffix('.')) {
-                    return Self::in_host(url, Provider::Gcs, labels.split('.').count()).map(Some);
+                    return Self::in_host(url, CloudProvider::Gcs, labels.split('.').count()).map(Some);
                 }
                 if modes.contains("s3") || modes.contains("gs3") {
                     return Self::of_host(url, &host).map(Some);
@@ -85,9 +89,9 @@ impl Bucket {
     /// The name of the store in messages: scheme and bucket, or the server and bucket.
     pub fn address(&self) -> String {
         let scheme = match self.provider {
-            Provider::S3 => "s3",
-            Provider::Gcs => "gs",
-            Provider::Azure => "az",
+            CloudProvider::S3 => "s3",
+            CloudProvider::Gcs => "gs",
+            CloudProvider::Azure => "az",
         };
         match (&self.endpoint, &self.account) {
             (Some(endpoint), _) => format!("{endpoint}/{}", self.name),
@@ -97,17 +101,17 @@ impl Bucket {
     }
 
     /// Forms 1 to 4, and the same with `s3://`.
-    fn at_amazon(url: &Url, server: amazon::Server<'_>) -> Result<Self> {
+    fn at_amazon(url: &Url, server: amazon::AmazonHost<'_>) -> Result<Self> {
         let found = match server.bucket_labels {
-            0 => Self::in_path(url, Provider::S3, None)?,
-            labels => Self::in_host(url, Provider::S3, labels)?,
+            0 => Self::in_path(url, CloudProvider::S3, None)?,
+            labels => Self::in_host(url, CloudProvider::S3, labels)?,
         };
         let region = server.region.map(str::to_owned).or(found.region);
         Ok(Self { region, is_amazon: true, ..found })
     }
 
     /// The bucket is the first labels of the provider's own host.
-    fn in_host(url: &Url, provider: Provider, labels: usize) -> Result<Self> {
+    fn in_host(url: &Url, provider: CloudProvider, labels: usize) -> Result<Self> {
         let name = first_labels(url.host(), labels);
         let (region, key) = (region_of(url), key_of(&decoded(url)));
         Self::checked(
@@ -126,7 +130,7 @@ impl Bucket {
     }
 
     /// The bucket is the first segment of the path.
-    fn in_path(url: &Url, provider: Provider, endpoint: Option<String>) -> Result<Self> {
+    fn in_path(url: &Url, provider: CloudProvider, endpoint: Option<String>) -> Result<Self> {
         let path = decoded(url);
         let path = path.trim_start_matches('/');
         let (name, key) = path.split_once('/').unwrap_or((path, ""));
@@ -140,11 +144,11 @@ impl Bucket {
     /// `s3://alias/bucket/key`, of an alias for a server.
     pub(crate) fn of_alias(url: &Url, alias: &str, endpoint: &str) -> Result<Self> {
         let alias = Some(alias.to_owned());
-        Ok(Self { alias, ..Self::in_path(url, Provider::S3, Some(endpoint.to_owned()))? })
+        Ok(Self { alias, ..Self::in_path(url, CloudProvider::S3, Some(endpoint.to_owned()))? })
     }
 
     /// `scheme://bucket/key`.
-    fn named(url: &Url, provider: Provider) -> Result<Self> {
+    fn named(url: &Url, provider: CloudProvider) -> Result<Self> {
         let region = region_of(url);
         Self::checked(
             url,
@@ -174,7 +178,7 @@ impl Bucket {
         Self::checked(
             url,
             Self {
-                provider: Provider::Azure,
+                provider: CloudProvider::Azure,
                 endpoint: None,
                 region: None,
                 name,
@@ -196,9 +200,9 @@ impl Bucket {
         let found = match s3 {
             Some(at) if at > 0 && after.len() > 1 => {
                 let server = labels.get(at..).unwrap_or_default().join(".");
-                Self { endpoint: Some(endpoint(url, &server)), ..Self::in_host(url, Provider::S3, at)? }
+                Self { endpoint: Some(endpoint(url, &server)), ..Self::in_host(url, CloudProvider::S3, at)? }
             }
-            _ => Self::in_path(url, Provider::S3, Some(endpoint(url, url.host())))?,
+            _ => Self::in_path(url, CloudProvider::S3, Some(endpoint(url, url.host())))?,
         };
         Ok(Self { region: region.or(found.region), ..found })
     }

@@ -1,11 +1,11 @@
-//! What stands after `#` (docs/spec/nczarr.md 8.1, 8.3, 8.7).
-use super::Modes;
+//! What stands after `#` (`docs/spec/nczarr.md` 8.1, 8.3, 8.7).
+use super::UrlModes;
 use std::fmt;
 
 /// What stands after `#`, or in brackets before the scheme: modes, and other keys, which are passed on.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Fragment {
-    pub(super) modes: Modes,
+pub struct UrlFragment {
+    pub(super) modes: UrlModes,
     pub(super) entries: Vec<(String, String)>,
 }
 
@@ -24,7 +24,7 @@ const MACROS: [(&str, &[&str]); 8] = [
 /// Keys that make the end of a bare path a fragment.
 const KEYS: [&str; 7] = ["mode", "aws.profile", "awsprofile", "aws.region", "awsregion", "log", "show"];
 
-impl Fragment {
+impl UrlFragment {
     /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme stands for.
     pub(super) fn parse<'a>(texts: impl IntoIterator<Item = &'a str>, mode: Option<&'a str>) -> Self {
         let mut words: Vec<&str> = mode.into_iter().collect();
@@ -45,7 +45,7 @@ impl Fragment {
                 None => entries.push((key.to_owned(), value.to_owned())),
             }
         }
-        Self { modes: Modes::infer(words), entries }
+        Self { modes: UrlModes::infer(words), entries }
     }
 
     /// Whether the end of a bare path can only be a fragment.
@@ -57,7 +57,7 @@ impl Fragment {
     }
 
     /// The mode words, after all inferences.
-    pub fn modes(&self) -> &Modes {
+    pub fn modes(&self) -> &UrlModes {
         &self.modes
     }
 
@@ -99,7 +99,7 @@ fn rewritten(key: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Names of the keys only: values may be secret.
-impl fmt::Debug for Fragment {
+impl fmt::Debug for UrlFragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys: Vec<&str> = self.entries.iter().map(|(key, _)| key.as_str()).collect();
         write!(f, "{:?} {keys:?}", self.modes)

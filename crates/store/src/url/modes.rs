@@ -2,7 +2,7 @@
 
 /// The mode words of an address, after all inferences, in the order in which they came up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Modes(Vec<String>);
+pub struct UrlModes(Vec<String>);
 
 /// A word, and the words that follow from it.
 const INFERENCES: [(&str, &[&str]); 3] =
@@ -15,7 +15,7 @@ const NEGATIONS: [(&str, &[&str]); 2] = [("bytes", &["nczarr", "zarr"]), ("noxar
 const IMPLEMENTATIONS: [&str; 9] =
     ["dap2", "dap4", "netcdf-3", "classic", "netcdf-4", "enhanced", "nczarr", "zarr", "bytes"];
 
-impl Modes {
+impl UrlModes {
     /// The words and all that follows from them; repetitions and empty words are dropped. Unknown words stay, and mean
     /// nothing.
     pub fn infer<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {

@@ -1,5 +1,5 @@
 //! Addresses made from others.
-use super::{Fragment, Modes, Url};
+use super::{Url, UrlFragment, UrlModes};
 
 impl Url {
     /// The same place with another path, without a query. The path stands as [`path`](Self::path) gives it.
@@ -13,7 +13,7 @@ impl Url {
     #[must_use]
     pub fn beside(&self, path: impl Into<String>) -> Self {
         let kept = self.fragment.modes().iter().filter(|word| ["s3", "gs3"].contains(word));
-        let modes = Modes::infer(kept);
-        Self { fragment: Fragment { modes, ..self.fragment.clone() }, ..self.with_path(path) }
+        let modes = UrlModes::infer(kept);
+        Self { fragment: UrlFragment { modes, ..self.fragment.clone() }, ..self.with_path(path) }
     }
 }

@@ -262,10 +262,10 @@ proptest! {
     #[test]
     fn inference_is_a_fixed_point(words in proptest::collection::vec(prop_oneof![
         Just("zarr"), Just("xarray"), Just("noxarray"), Just("bytes"), Just("nczarr"), Just("file"), Just("")], 0..6)) {
-        let once = Modes::infer(words);
-        let twice = Modes::infer(once.iter());
+        let once = UrlModes::infer(words);
+        let twice = UrlModes::infer(once.iter());
         prop_assert!(twice.iter().all(|word| once.contains(word) || !once.contains("bytes")));
-        prop_assert_eq!(&Modes::infer(twice.iter()), &twice);
+        prop_assert_eq!(&UrlModes::infer(twice.iter()), &twice);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a zip file holds: its directory, checked.
-use super::format::{self, End, Header, LOCAL_LEN, Reader};
-use crate::tree::Tree;
+use super::format::{self, DirectoryEnd, EntryHeader, LOCAL_LEN, ZipCursor};
+use crate::tree::KeyTree;
 use crate::{key, marker};
 use ncirrus_layout::{Error, Limits, Result};
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 /// What a zip file holds.
 #[derive(Debug)]
-pub(super) struct Directory {
-    pub(super) entries: Tree<Entry>,
+pub(super) struct ZipDirectory {
+    pub(super) entries: KeyTree<ZipEntry>,
     /// Entries that stand for folders, with the slash at the end of their names.
-    pub(super) folders: BTreeMap<String, Header>,
+    pub(super) folders: BTreeMap<String, EntryHeader>,
     /// Where the directory starts: no content lies behind.
     pub(super) start: u64,
     pub(super) warnings: Vec<String>,
@@ -19,8 +19,8 @@ pub(super) struct Directory {
 
 /// An entry that can be read.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) header: Header,
+pub(super) struct ZipEntry {
+    pub(super) header: EntryHeader,
     /// Offset of the next header: the content ends before.
     pub(super) bound: u64,
     /// Offset of the content, once its local header was read.
@@ -30,17 +30,17 @@ pub(super) struct Entry {
 /// Most warnings that are kept; a hostile file could cause millions.
 const MOST_WARNINGS: usize = 100;
 
-impl Directory {
+impl ZipDirectory {
     /// Reads the headers of a directory. Names that could leave the store are skipped; of entries of one name the last
     /// one counts.
-    pub(super) fn read(bytes: &[u8], end: End, limits: &Limits) -> Result<Self> {
+    pub(super) fn read(bytes: &[u8], end: DirectoryEnd, limits: &Limits) -> Result<Self> {
         let mut found = Self {
-            entries: Tree::default(),
+            entries: KeyTree::default(),
             folders: BTreeMap::new(),
             start: end.offset,
             warnings: Vec::new(),
         };
-        let mut reader = Reader(bytes);
+        let mut reader = ZipCursor(bytes);
         let mut starts = Vec::new();
         while !reader.0.is_empty() {
             let (name, header) = format::read_central(&mut reader)?;
@@ -70,15 +70,15 @@ impl Directory {
         shallowest.or(only).unwrap_or_default().to_owned()
     }
 
-    fn shifted(&self, header: Header, name_len: usize, shift: u64) -> Result<Header> {
+    fn shifted(&self, header: EntryHeader, name_len: usize, shift: u64) -> Result<EntryHeader> {
         let offset = header.offset.checked_add(shift);
-        let moved = offset.map(|offset| Header { offset, ..header });
+        let moved = offset.map(|offset| EntryHeader { offset, ..header });
         moved
             .filter(|moved| least_end(moved, name_len).is_some_and(|end| end <= self.start))
             .ok_or_else(|| Error::malformed("content of a zip entry lies outside the file"))
     }
 
-    fn take(&mut self, name: &[u8], header: Header) {
+    fn take(&mut self, name: &[u8], header: EntryHeader) {
         let Some(name) = std::str::from_utf8(name).ok().filter(|name| is_safe(name)) else {
             return self.warn(format!(
                 "zip entry {:?} was skipped: not a plain path",
@@ -92,7 +92,7 @@ impl Directory {
         if let Some(fault) = fault_of(&header) {
             return self.warn(format!("zip entry {name:?} was skipped: {fault}"));
         }
-        self.entries.insert(name, Entry { header, bound: self.start, content: OnceLock::new() });
+        self.entries.insert(name, ZipEntry { header, bound: self.start, content: OnceLock::new() });
     }
 
     fn warn(&mut self, warning: String) {
@@ -119,12 +119,12 @@ impl Directory {
 }
 
 /// Where an entry ends at the earliest.
-fn least_end(header: &Header, name_len: usize) -> Option<u64> {
+fn least_end(header: &EntryHeader, name_len: usize) -> Option<u64> {
     header.offset.checked_add((LOCAL_LEN + name_len) as u64)?.checked_add(header.compressed)
 }
 
 /// Why an entry cannot be what it says.
-fn fault_of(header: &Header) -> Option<&'static str> {
+fn fault_of(header: &EntryHeader) -> Option<&'static str> {
     // Deflate makes at most 258 bytes of 2 bits.
     let most = header.compressed.saturating_mul(1032).saturating_add(1032);
     match header.method {

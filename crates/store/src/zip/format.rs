@@ -30,7 +30,7 @@ const IN_64: u32 = u32::MAX;
 
 /// Where the directory of a zip file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct DirectoryEnd {
     /// Offset of the first header in the file.
     pub(super) offset: u64,
     /// Bytes of all headers.
@@ -42,16 +42,16 @@ pub(super) struct End {
 }
 
 /// What the tail of a zip file says.
-pub(super) enum Tail {
+pub(super) enum ZipTail {
     /// Where the directory is.
-    End(End),
+    End(DirectoryEnd),
     /// That a 64-bit end record must be read: its offset.
     At(u64),
 }
 
 /// An entry as its header in the directory has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct EntryHeader {
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) crc: u32,
@@ -62,9 +62,9 @@ pub(super) struct Header {
 }
 
 /// A cursor that cannot overrun.
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(super) struct ZipCursor<'a>(pub(super) &'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> ZipCursor<'a> {
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (taken, rest) =
             self.0.split_at_checked(len).ok_or_else(|| Error::malformed("zip record is cut off"))?;
@@ -93,38 +93,39 @@ impl<'a> Reader<'a> {
 }
 
 /// Finds the end record in the last bytes of a file of `size` bytes.
-pub(super) fn read_tail(tail: &[u8], size: u64) -> Result<Tail> {
+pub(super) fn read_tail(tail: &[u8], size: u64) -> Result<ZipTail> {
     let at = find_end(tail).ok_or_else(|| Error::malformed("no end record: not a zip file, or cut off"))?;
     let start = size.saturating_sub(tail.len() as u64);
-    let mut reader = Reader(tail.get(at + 4..).unwrap_or_default());
+    let mut reader = ZipCursor(tail.get(at + 4..).unwrap_or_default());
     let disks = (reader.u16()?, reader.u16()?);
     let (_, count) = (reader.u16()?, reader.u16()?);
     let (len, offset) = (reader.u32()?, reader.u32()?);
     if let Some(place) = locator(tail, at) {
-        return Ok(Tail::At(place?));
+        return Ok(ZipTail::At(place?));
     }
     if disks != (0, 0) && disks != (u16::MAX, u16::MAX) {
         return Err(Error::unsupported("zip file of several parts"));
     }
-    End::new(start + at as u64, u64::from(offset), u64::from(len), u64::from(count)).map(Tail::End)
+    DirectoryEnd::new(start + at as u64, u64::from(offset), u64::from(len), u64::from(count))
+        .map(ZipTail::End)
 }
 
 /// Reads a 64-bit end record that starts at `at` in the file.
-pub(super) fn read_end64(record: &[u8], at: u64) -> Result<End> {
-    let mut reader = Reader(record);
+pub(super) fn read_end64(record: &[u8], at: u64) -> Result<DirectoryEnd> {
+    let mut reader = ZipCursor(record);
     if reader.take(4)? != b"PK\x06\x06" {
         return Err(Error::malformed("no 64-bit end record where the zip file says").at_offset(at));
     }
     reader.take(20)?;
     let (_, count) = (reader.u64()?, reader.u64()?);
     let (len, offset) = (reader.u64()?, reader.u64()?);
-    End::new(at, offset, len, count)
+    DirectoryEnd::new(at, offset, len, count)
 }
 
 /// Bytes of a 64-bit end record that are looked at.
 pub(super) const READ_64: u64 = END64_LEN as u64;
 
-impl End {
+impl DirectoryEnd {
     /// The directory ends where the end record starts; what stands before the zip file shifts all offsets.
     fn new(end: u64, offset: u64, len: u64, count: u64) -> Result<Self> {
         let start = end.checked_sub(len);
@@ -151,12 +152,12 @@ fn find_end(tail: &[u8]) -> Option<usize> {
 /// The offset of a 64-bit end record, when its locator stands before the end record.
 fn locator(tail: &[u8], end: usize) -> Option<Result<u64>> {
     let locator = tail.get(end.checked_sub(LOCATOR_LEN)?..end)?;
-    let mut reader = Reader(locator.strip_prefix(b"PK\x06\x07")?);
+    let mut reader = ZipCursor(locator.strip_prefix(b"PK\x06\x07")?);
     Some(reader.u32().and_then(|_| reader.u64()))
 }
 
 /// The next header of a directory: name and entry.
-pub(super) fn read_central<'a>(reader: &mut Reader<'a>) -> Result<(&'a [u8], Header)> {
+pub(super) fn read_central<'a>(reader: &mut ZipCursor<'a>) -> Result<(&'a [u8], EntryHeader)> {
     if reader.take(4)? != b"PK\x01\x02" {
         return Err(Error::malformed("no header where the directory of the zip file should go on"));
     }
@@ -172,14 +173,14 @@ pub(super) fn read_central<'a>(reader: &mut Reader<'a>) -> Result<(&'a [u8], Hea
     let extra = reader.take(extra_len.into())?;
     reader.take(comment_len.into())?;
     let [size, compressed, offset] = widen([size, compressed, offset], extra)?;
-    Ok((name, Header { flags, method, crc, compressed, size, offset }))
+    Ok((name, EntryHeader { flags, method, crc, compressed, size, offset }))
 }
 
 /// Takes from the 64-bit extra field what does not fit the header.
 fn widen(narrow: [u32; 3], extra: &[u8]) -> Result<[u64; 3]> {
     let mut wide = narrow.map(u64::from);
     if narrow.contains(&IN_64) {
-        let mut field = Reader(field_64(extra)?);
+        let mut field = ZipCursor(field_64(extra)?);
         for (wide, narrow) in wide.iter_mut().zip(narrow) {
             if narrow == IN_64 {
                 *wide = field.u64()?;
@@ -190,7 +191,7 @@ fn widen(narrow: [u32; 3], extra: &[u8]) -> Result<[u64; 3]> {
 }
 
 fn field_64(extra: &[u8]) -> Result<&[u8]> {
-    let mut reader = Reader(extra);
+    let mut reader = ZipCursor(extra);
     loop {
         let (id, len) = (reader.u16()?, reader.u16()?);
         let field = reader.take(len.into())?;
@@ -202,7 +203,7 @@ fn field_64(extra: &[u8]) -> Result<&[u8]> {
 
 /// Bytes of a local header up to the content, if it is that of the entry of that name.
 pub(super) fn read_local(bytes: &[u8], name: &[u8], method: u16) -> Result<u64> {
-    let mut reader = Reader(bytes);
+    let mut reader = ZipCursor(bytes);
     let damaged = || Error::malformed("header of the zip entry is not what the directory says");
     if reader.take(4)? != b"PK\x03\x04" {
         return Err(damaged());
@@ -225,7 +226,7 @@ const VERSION: u16 = 45;
 const MADE_BY: u16 = 3 << 8 | VERSION;
 
 /// The local header of an entry; sizes that do not fit go into an extra field.
-pub(super) fn write_local(name: &str, header: &Header) -> Result<Vec<u8>> {
+pub(super) fn write_local(name: &str, header: &EntryHeader) -> Result<Vec<u8>> {
     let mut out = b"PK\x03\x04".to_vec();
     let wide = u32::try_from(header.size.max(header.compressed)).map_or(true, |size| size == IN_64);
     let extra = if wide { extra_64(&[header.size, header.compressed]) } else { Vec::new() };
@@ -238,7 +239,7 @@ pub(super) fn write_local(name: &str, header: &Header) -> Result<Vec<u8>> {
 }
 
 /// The header of an entry in the directory.
-pub(super) fn write_central(out: &mut Vec<u8>, name: &str, header: &Header) -> Result<()> {
+pub(super) fn write_central(out: &mut Vec<u8>, name: &str, header: &EntryHeader) -> Result<()> {
     let wide = u32::try_from(header.size.max(header.compressed).max(header.offset))
         .map_or(true, |size| size == IN_64);
     let extra = if wide { extra_64(&[header.size, header.compressed, header.offset]) } else { Vec::new() };

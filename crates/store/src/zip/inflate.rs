@@ -1,11 +1,11 @@
 //! The content of an entry from its bytes in the file.
-use super::format::{DEFLATED, Header};
+use super::format::{DEFLATED, EntryHeader};
 use bytes::Bytes;
 use flate2::{Decompress, FlushDecompress, Status};
 use ncirrus_layout::{Error, Limits, Result};
 
 /// The content of an entry: as long as declared, and with the declared checksum.
-pub(super) fn content(header: &Header, bytes: Bytes, limits: &Limits) -> Result<Bytes> {
+pub(super) fn content(header: &EntryHeader, bytes: Bytes, limits: &Limits) -> Result<Bytes> {
     let content = if header.method == DEFLATED { inflate(header, &bytes, limits)?.into() } else { bytes };
     if content.len() as u64 != header.size {
         let message = format!("zip entry has {} bytes instead of {}", content.len(), header.size);
@@ -18,7 +18,7 @@ pub(super) fn content(header: &Header, bytes: Bytes, limits: &Limits) -> Result<
 }
 
 /// Never makes more than the declared number of bytes.
-fn inflate(header: &Header, bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+fn inflate(header: &EntryHeader, bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let len = limits.chunk_len(header.size, "zip entry")?;
     let damaged = || Error::malformed("compressed zip entry is damaged");
     let mut out = Vec::new();

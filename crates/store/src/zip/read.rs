@@ -1,13 +1,13 @@
 //! Reading what lies in a zip file, wherever the zip file lies.
-use super::directory::{Directory, Entry};
-use super::format::{self, LOCAL_LEN, Tail};
+use super::directory::{ZipDirectory, ZipEntry};
+use super::format::{self, LOCAL_LEN, ZipTail};
 use super::inflate;
-use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
 use crate::{key, memory, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Blob, Error, ErrorKind, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, ErrorKind, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ pub struct ZipStore {
     inner: Arc<dyn Store>,
     zip: ObjectId,
     tag: Tag,
-    directory: Directory,
+    directory: ZipDirectory,
     limits: Limits,
     /// The compressed entry of which a part was read last.
     last: Mutex<Option<(String, Bytes)>>,
@@ -69,23 +69,23 @@ impl ZipStore {
         self.len() == 0
     }
 
-    pub(super) fn directory(&self) -> &Directory {
+    pub(super) fn directory(&self) -> &ZipDirectory {
         &self.directory
     }
 
-    async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let key = key::check(object)?;
         let Some(entry) = self.directory.entries.get(key) else { return Ok(None) };
         let range = want::resolve(want, entry.header.size);
         let bytes = self.part(key, entry, &range).await.map_err(|error| error.at_object(object).by("zip"))?;
-        Ok(Some(Blob { bytes, offset: range.start, size: entry.header.size, tag: self.tag_of(entry) }))
+        Ok(Some(ObjectBytes { bytes, offset: range.start, size: entry.header.size, tag: self.tag_of(entry) }))
     }
 
-    fn tag_of(&self, entry: &Entry) -> Tag {
+    fn tag_of(&self, entry: &ZipEntry) -> Tag {
         Tag::new(format!("{}-{:x}-{:x}", self.tag.as_str(), entry.header.offset, entry.header.crc))
     }
 
-    async fn part(&self, key: &str, entry: &Entry, range: &Range<u64>) -> Result<Bytes> {
+    async fn part(&self, key: &str, entry: &ZipEntry, range: &Range<u64>) -> Result<Bytes> {
         if range.is_empty() {
             return Ok(Bytes::new());
         }
@@ -124,7 +124,7 @@ impl ZipStore {
     }
 
     /// Bytes of an entry as they lie in the file. The header before them is read along when it is near.
-    async fn raw(&self, key: &str, entry: &Entry, range: Range<u64>) -> Result<Bytes> {
+    async fn raw(&self, key: &str, entry: &ZipEntry, range: Range<u64>) -> Result<Bytes> {
         let at = entry.header.offset;
         if let Some(&content) = entry.content.get() {
             return self.exactly(content + range.start..content + range.end).await;
@@ -147,7 +147,7 @@ impl ZipStore {
     }
 
     /// Where the content of an entry starts, from the bytes of its header on.
-    fn locate(&self, key: &str, entry: &Entry, bytes: &[u8]) -> Result<u64> {
+    fn locate(&self, key: &str, entry: &ZipEntry, bytes: &[u8]) -> Result<u64> {
         let len = format::read_local(bytes, key.as_bytes(), entry.header.method)?;
         let content = entry.header.offset + len;
         if content.checked_add(entry.header.compressed).is_none_or(|end| end > entry.bound) {
@@ -174,23 +174,23 @@ impl ZipStore {
     }
 }
 
-async fn read_directory(inner: &dyn Store, zip: &ObjectId, limits: &Limits) -> Result<(Tag, Directory)> {
+async fn read_directory(inner: &dyn Store, zip: &ObjectId, limits: &Limits) -> Result<(Tag, ZipDirectory)> {
     let tail = fetch(inner, zip, &Want::Suffix(TAIL.max(format::LONGEST_END))).await?;
     let start = tail.size.saturating_sub(tail.bytes.len() as u64);
     let end = match format::read_tail(&tail.bytes, tail.size)? {
-        Tail::End(end) => end,
-        Tail::At(at) => format::read_end64(&within(inner, zip, &tail, at, format::READ_64).await?, at)?,
+        ZipTail::End(end) => end,
+        ZipTail::At(at) => format::read_end64(&within(inner, zip, &tail, at, format::READ_64).await?, at)?,
     };
     limits.metadata_len(end.len, "directory of the zip file")?;
     let bytes = match end.offset.checked_sub(start) {
         Some(at) => slice(&tail.bytes, &(at..at + end.len))?,
         None => within(inner, zip, &tail, end.offset, end.len).await?,
     };
-    Ok((tail.tag, Directory::read(&bytes, end, limits)?))
+    Ok((tail.tag, ZipDirectory::read(&bytes, end, limits)?))
 }
 
 /// Bytes of the file: from its tail when they are there, else read.
-async fn within(inner: &dyn Store, zip: &ObjectId, tail: &Blob, at: u64, len: u64) -> Result<Bytes> {
+async fn within(inner: &dyn Store, zip: &ObjectId, tail: &ObjectBytes, at: u64, len: u64) -> Result<Bytes> {
     let end = at.checked_add(len).filter(|end| *end <= tail.size);
     let Some(end) = end else {
         return Err(Error::malformed("zip record lies outside the file").at_offset(at));
@@ -207,7 +207,7 @@ async fn within(inner: &dyn Store, zip: &ObjectId, tail: &Blob, at: u64, len: u6
 }
 
 /// Asks the store that holds the zip file, without waiting where that is possible.
-async fn fetch(inner: &dyn Store, zip: &ObjectId, want: &Want) -> Result<Blob> {
+async fn fetch(inner: &dyn Store, zip: &ObjectId, want: &Want) -> Result<ObjectBytes> {
     let blob = match inner.local() {
         Some(local) => local.read(zip, want)?,
         None => inner.get(zip, want).await?,
@@ -232,8 +232,8 @@ impl Store for ZipStore {
         &self.id
     }
 
-    fn facts(&self) -> Facts {
-        Facts { lists: true, writable: false, ..self.inner.facts() }
+    fn facts(&self) -> StoreFacts {
+        StoreFacts { lists: true, writable: false, ..self.inner.facts() }
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -244,11 +244,11 @@ impl Store for ZipStore {
         self.inner.local().map(|_| self as &dyn LocalStore)
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         self.read_entry(object, want).boxed()
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { read_only(object) })
     }
 
@@ -271,7 +271,7 @@ impl LocalStore for ZipStore {
         &self.id
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let read = self.read_entry(object, want).now_or_never();
         read.unwrap_or_else(|| Err(Error::internal("a local store had to wait").at_object(object)))
     }
@@ -304,7 +304,7 @@ impl LocalStore for ZipStore {
         Ok(entry.map(|entry| (entry.header.size, self.tag_of(entry))))
     }
 
-    fn put(&self, object: &ObjectId, _: &[u8], _: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, _: &[u8], _: &PutCondition) -> Result<Tag> {
         read_only(object)
     }
 
@@ -336,7 +336,7 @@ impl LocalStore for ZipStore {
         Ok(())
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         Store::facts(self)
     }
 }

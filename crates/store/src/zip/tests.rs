@@ -1,6 +1,6 @@
 //! Zip files of every layout, and hostile ones.
 use super::*;
-use crate::store::{LocalStore, Precondition};
+use crate::store::{LocalStore, PutCondition};
 use crate::tests::now;
 use crate::{DirectoryStore, MemoryStore, conformance};
 use ncirrus_layout::{ErrorKind, Limits, ObjectId, Result, Want};
@@ -9,15 +9,15 @@ use std::fs;
 
 /// A zip file by hand: names, methods, contents as they lie in the file, and declared sizes.
 #[derive(Default)]
-struct Made {
+struct HandmadeZip {
     bytes: Vec<u8>,
     central: Vec<u8>,
     count: u64,
 }
 
-impl Made {
+impl HandmadeZip {
     fn stored(self, name: &str, content: &[u8]) -> Self {
-        let header = format::Header {
+        let header = format::EntryHeader {
             flags: 0,
             method: format::STORED,
             crc: crc32fast::hash(content),
@@ -32,7 +32,7 @@ impl Made {
         let mut packed = Vec::with_capacity(content.len() + 100);
         let mut stream = flate2::Compress::new(flate2::Compression::best(), false);
         stream.compress_vec(content, &mut packed, flate2::FlushCompress::Finish).unwrap();
-        let header = format::Header {
+        let header = format::EntryHeader {
             flags: 0,
             method: format::DEFLATED,
             crc: crc32fast::hash(content),
@@ -43,14 +43,14 @@ impl Made {
         self.entry(name, header, &packed)
     }
 
-    fn entry(mut self, name: &str, header: format::Header, raw: &[u8]) -> Self {
-        let header = format::Header { offset: self.bytes.len() as u64, ..header };
+    fn entry(mut self, name: &str, header: format::EntryHeader, raw: &[u8]) -> Self {
+        let header = format::EntryHeader { offset: self.bytes.len() as u64, ..header };
         self.bytes.extend(format::write_local(name, &header).unwrap());
         self.bytes.extend(raw);
         self.listed(name, &header)
     }
 
-    fn listed(mut self, name: &str, header: &format::Header) -> Self {
+    fn listed(mut self, name: &str, header: &format::EntryHeader) -> Self {
         format::write_central(&mut self.central, name, header).unwrap();
         self.count += 1;
         self
@@ -71,7 +71,7 @@ fn open(bytes: impl AsRef<[u8]>) -> Result<ZipStore> {
 fn open_within(bytes: &[u8], limits: &Limits) -> Result<ZipStore> {
     let store = MemoryStore::new("memory://zips");
     let object = store.root().child("x.zip");
-    store.put(&object, bytes, &Precondition::None)?;
+    store.put(&object, bytes, &PutCondition::None)?;
     now(ZipStore::open(store.shared(), object, limits))
 }
 
@@ -88,7 +88,7 @@ fn keys(store: &ZipStore, key: &str) -> Vec<String> {
 #[test]
 fn the_root_is_the_shallowest_prefix_with_a_marker() {
     let root = |names: &[&str]| {
-        let made = names.iter().fold(Made::default(), |made, name| made.stored(name, b"{}"));
+        let made = names.iter().fold(HandmadeZip::default(), |made, name| made.stored(name, b"{}"));
         open(made.finish()).unwrap().root_prefix()
     };
     assert_eq!(root(&[".zgroup", "v/.zarray"]), "");
@@ -102,7 +102,10 @@ fn the_root_is_the_shallowest_prefix_with_a_marker() {
 
 #[test]
 fn stored_and_compressed_entries_read_alike() {
-    for made in [Made::default().stored("d", b"0123456789"), Made::default().deflated("d", b"0123456789")] {
+    for made in [
+        HandmadeZip::default().stored("d", b"0123456789"),
+        HandmadeZip::default().deflated("d", b"0123456789"),
+    ] {
         let made = made.stored("other", b"x");
         let store = open(made.finish()).unwrap();
         let object = ObjectId::new(LocalStore::id(&store).clone(), "d");
@@ -121,7 +124,8 @@ fn stored_and_compressed_entries_read_alike() {
 fn far_ranges_read_the_header_alone() {
     let content: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
     let store =
-        open(Made::default().stored("a", b"1").stored("big", &content).stored("z", b"2").finish()).unwrap();
+        open(HandmadeZip::default().stored("a", b"1").stored("big", &content).stored("z", b"2").finish())
+            .unwrap();
     let object = ObjectId::new(LocalStore::id(&store).clone(), "big");
     let blob = LocalStore::read(&store, &object, &Want::Range(600_000..600_008)).unwrap().unwrap();
     assert_eq!(blob.bytes.as_ref(), &content[600_000..600_008]);
@@ -129,8 +133,11 @@ fn far_ranges_read_the_header_alone() {
 
 #[test]
 fn the_last_entry_of_a_name_counts_and_folders_are_not_listed() {
-    let made =
-        Made::default().stored("a/", b"").stored("a/x", b"old").stored("b", b"1").stored("a/x", b"new");
+    let made = HandmadeZip::default()
+        .stored("a/", b"")
+        .stored("a/x", b"old")
+        .stored("b", b"1")
+        .stored("a/x", b"new");
     let store = open(made.finish()).unwrap();
     assert_eq!(whole(&store, "a/x").unwrap().as_deref(), Some(&b"new"[..]));
     assert_eq!(keys(&store, ""), ["a", "b"]);
@@ -141,7 +148,8 @@ fn the_last_entry_of_a_name_counts_and_folders_are_not_listed() {
 #[test]
 fn names_that_would_leave_the_store_are_skipped() {
     let bad = ["../evil", "a/../../evil", "/etc/passwd", "a\\..\\evil", "nul\0", "a//b", "./a", ".."];
-    let made = bad.iter().fold(Made::default().stored("good", b"1"), |made, name| made.stored(name, b"evil"));
+    let made =
+        bad.iter().fold(HandmadeZip::default().stored("good", b"1"), |made, name| made.stored(name, b"evil"));
     let store = open(made.finish()).unwrap();
     assert_eq!(keys(&store, ""), ["good"]);
     assert_eq!(store.warnings().len(), bad.len());
@@ -151,7 +159,7 @@ fn names_that_would_leave_the_store_are_skipped() {
 #[test]
 #[cfg(unix)]
 fn a_backslash_is_a_letter_of_a_name() {
-    let store = open(Made::default().stored("a\\b/.zarray", b"{}").finish()).unwrap();
+    let store = open(HandmadeZip::default().stored("a\\b/.zarray", b"{}").finish()).unwrap();
     assert_eq!(whole(&store, "a\\b/.zarray").unwrap().as_deref(), Some(&b"{}"[..]));
     assert!(store.warnings().is_empty());
 }
@@ -159,9 +167,15 @@ fn a_backslash_is_a_letter_of_a_name() {
 #[test]
 fn overlapping_entries_are_refused() {
     let content = vec![0; 1000];
-    let made = Made::default().stored("a", &content);
-    let inner =
-        format::Header { flags: 0, method: format::STORED, crc: 0, compressed: 500, size: 500, offset: 100 };
+    let made = HandmadeZip::default().stored("a", &content);
+    let inner = format::EntryHeader {
+        flags: 0,
+        method: format::STORED,
+        crc: 0,
+        compressed: 500,
+        size: 500,
+        offset: 100,
+    };
     let error = open(made.listed("b", &inner).finish()).unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Malformed, "entries of the zip file overlap"));
 }
@@ -169,9 +183,12 @@ fn overlapping_entries_are_refused() {
 #[test]
 fn content_that_grows_beyond_what_it_declares_is_refused() {
     let bomb = vec![0; 1 << 20];
-    let mut honest = Made::default().deflated("b", &bomb);
+    let mut honest = HandmadeZip::default().deflated("b", &bomb);
     assert_eq!(
-        whole(&open(Made::default().deflated("b", &bomb).finish()).unwrap(), "b").unwrap().unwrap().len(),
+        whole(&open(HandmadeZip::default().deflated("b", &bomb).finish()).unwrap(), "b")
+            .unwrap()
+            .unwrap()
+            .len(),
         1 << 20
     );
     let size = u32::try_from(bomb.len()).unwrap().to_le_bytes();
@@ -183,7 +200,7 @@ fn content_that_grows_beyond_what_it_declares_is_refused() {
 
 #[test]
 fn content_that_declares_the_impossible_is_skipped() {
-    let header = format::Header {
+    let header = format::EntryHeader {
         flags: 0,
         method: format::DEFLATED,
         crc: 0,
@@ -191,7 +208,8 @@ fn content_that_declares_the_impossible_is_skipped() {
         size: 1 << 40,
         offset: 0,
     };
-    let store = open(Made::default().entry("bomb", header, &[0; 10]).stored("ok", b"1").finish()).unwrap();
+    let store =
+        open(HandmadeZip::default().entry("bomb", header, &[0; 10]).stored("ok", b"1").finish()).unwrap();
     assert_eq!(keys(&store, ""), ["ok"]);
     assert!(store.warnings()[0].contains("declares more bytes"), "{:?}", store.warnings());
 }
@@ -199,23 +217,25 @@ fn content_that_declares_the_impossible_is_skipped() {
 #[test]
 fn limits_hold() {
     let tight = Limits { chunk_bytes: 1000, ..Limits::default() };
-    let store = open_within(&Made::default().deflated("b", &[0; 2000]).stored("c", &[0; 2]).finish(), &tight)
-        .unwrap();
+    let store =
+        open_within(&HandmadeZip::default().deflated("b", &[0; 2000]).stored("c", &[0; 2]).finish(), &tight)
+            .unwrap();
     let object = ObjectId::new(LocalStore::id(&store).clone(), "b");
     assert_eq!(LocalStore::read(&store, &object, &Want::All).unwrap_err().kind(), ErrorKind::Limit);
     let few = Limits { count: 1, ..Limits::default() };
-    let error = open_within(&Made::default().stored("a", b"").stored("b", b"").finish(), &few).unwrap_err();
+    let error =
+        open_within(&HandmadeZip::default().stored("a", b"").stored("b", b"").finish(), &few).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     let small = Limits { metadata_bytes: 10, ..Limits::default() };
     assert_eq!(
-        open_within(&Made::default().stored("a", b"").finish(), &small).unwrap_err().kind(),
+        open_within(&HandmadeZip::default().stored("a", b"").finish(), &small).unwrap_err().kind(),
         ErrorKind::Limit
     );
 }
 
 #[test]
 fn a_wrong_checksum_is_found() {
-    let made = Made::default().stored("a", b"content");
+    let made = HandmadeZip::default().stored("a", b"content");
     let mut bytes = made.finish();
     let at = bytes.windows(7).position(|window| window == b"content").unwrap();
     bytes[at] ^= 1;
@@ -227,7 +247,7 @@ fn a_wrong_checksum_is_found() {
 #[test]
 fn bytes_before_and_a_comment_behind_do_no_harm() {
     let mut bytes = b"#!/bin/sh\n".to_vec();
-    bytes.extend(Made::default().stored("a", b"1").finish());
+    bytes.extend(HandmadeZip::default().stored("a", b"1").finish());
     let end = bytes.len();
     bytes[end - 2..].copy_from_slice(&5_u16.to_le_bytes());
     bytes.extend(b"PK\x05\x06!");
@@ -236,7 +256,7 @@ fn bytes_before_and_a_comment_behind_do_no_harm() {
 
 #[test]
 fn sixty_four_bit_directories_are_read() {
-    let mut made = (0..70_000).fold(Made::default(), |made, i| made.stored(&format!("c/{i}"), b"x"));
+    let mut made = (0..70_000).fold(HandmadeZip::default(), |made, i| made.stored(&format!("c/{i}"), b"x"));
     made = made.stored(".zgroup", b"{}");
     let store = open(made.finish()).unwrap();
     assert_eq!(store.len(), 70_001);
@@ -245,7 +265,7 @@ fn sixty_four_bit_directories_are_read() {
 
 #[test]
 fn a_zip_file_that_is_cut_off_never_panics() {
-    let bytes = Made::default().stored(".zgroup", b"{}").deflated("v/0", &[7; 300]).finish();
+    let bytes = HandmadeZip::default().stored(".zgroup", b"{}").deflated("v/0", &[7; 300]).finish();
     for len in 0..bytes.len() {
         let error = open(&bytes[..len]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed, "cut to {len}");
@@ -256,10 +276,10 @@ fn a_zip_file_that_is_cut_off_never_panics() {
 fn a_zip_file_that_changes_under_a_reader_is_an_error() {
     let store = MemoryStore::new("memory://zips");
     let object = store.root().child("x.zip");
-    let bytes = Made::default().stored("a", b"1").finish();
-    store.put(&object, &bytes, &Precondition::None).unwrap();
+    let bytes = HandmadeZip::default().stored("a", b"1").finish();
+    store.put(&object, &bytes, &PutCondition::None).unwrap();
     let zip = now(ZipStore::open(store.shared(), object.clone(), &Limits::default())).unwrap();
-    store.put(&object, &bytes, &Precondition::None).unwrap();
+    store.put(&object, &bytes, &PutCondition::None).unwrap();
     assert_eq!(whole(&zip, "a").unwrap_err().kind(), ErrorKind::Changed);
 }
 
@@ -285,7 +305,7 @@ fn the_layout_of_netcdf_c_has_folders_first() {
     let path = folder.path().join("b.v1.zip");
     let writer = ZipWriterStore::create(&path, Some("b.v1")).unwrap();
     for name in [".zgroup", "lat/.zarray", "lat/0"] {
-        writer.put(&writer.root().child(name), b"1", &Precondition::None).unwrap();
+        writer.put(&writer.root().child(name), b"1", &PutCondition::None).unwrap();
     }
     writer.finish().unwrap();
     let bytes = fs::read(&path).unwrap();
@@ -308,14 +328,14 @@ fn replaced_entries_are_squeezed_out() {
     let (root, big) = (writer.root(), vec![5; 100_000]);
     for round in 0..5_u8 {
         for name in ["v/0", "v/1", "w"] {
-            writer.put(&root.child(name), &big, &Precondition::None).unwrap();
+            writer.put(&root.child(name), &big, &PutCondition::None).unwrap();
         }
-        writer.put(&root.child("small"), &[round], &Precondition::None).unwrap();
+        writer.put(&root.child("small"), &[round], &PutCondition::None).unwrap();
     }
     writer.finish().unwrap();
     assert!(fs::metadata(&path).unwrap().len() < 301_000);
     let more = ZipWriterStore::append(&path, &Limits::default()).unwrap();
-    more.put(&more.root().child("small"), b"again", &Precondition::None).unwrap();
+    more.put(&more.root().child("small"), b"again", &PutCondition::None).unwrap();
     more.finish().unwrap();
     let (store, object) = DirectoryStore::of_file(&path).unwrap();
     let zip = now(ZipStore::open(store.shared(), object, &Limits::default())).unwrap();
@@ -329,8 +349,10 @@ fn replaced_entries_are_squeezed_out() {
 fn compressed_entries_survive_an_update() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
-    let made =
-        Made::default().deflated("a", &[1; 1000]).stored("junk", &vec![2; 200_000]).deflated("b", &[3; 1000]);
+    let made = HandmadeZip::default()
+        .deflated("a", &[1; 1000])
+        .stored("junk", &vec![2; 200_000])
+        .deflated("b", &[3; 1000]);
     fs::write(&path, made.finish()).unwrap();
     let writer = ZipWriterStore::append(&path, &Limits::default()).unwrap();
     let root = writer.root();
@@ -351,7 +373,7 @@ fn compressed_entries_survive_an_update() {
 proptest! {
     #[test]
     fn damaged_bytes_never_panic(at in 0_usize..400, byte: u8, cut in 0_usize..400) {
-        let mut bytes = Made::default().stored(".zgroup", b"{}").deflated("v/0", &[7; 300]).stored("v/1", b"123").finish();
+        let mut bytes = HandmadeZip::default().stored(".zgroup", b"{}").deflated("v/0", &[7; 300]).stored("v/1", b"123").finish();
         let at = at % bytes.len();
         bytes[at] = byte;
         bytes.truncate(bytes.len().saturating_sub(cut % 3));
@@ -369,7 +391,7 @@ proptest! {
         let writer = ZipWriterStore::create(&path, None).unwrap();
         let mut expected = std::collections::BTreeMap::new();
         for (name, body) in &puts {
-            if writer.put(&writer.root().child(name), body, &Precondition::None).is_ok() {
+            if writer.put(&writer.root().child(name), body, &PutCondition::None).is_ok() {
                 expected.insert(name.clone(), body.clone());
             }
         }

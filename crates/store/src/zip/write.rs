@@ -1,16 +1,16 @@
 //! Writing a zip file: every put appends a stored entry, the directory comes last.
 mod compact;
 
-use super::directory::Directory;
-use super::format::{self, Header, LOCAL_LEN, STORED};
+use super::directory::ZipDirectory;
+use super::format::{self, EntryHeader, LOCAL_LEN, STORED};
 use super::inflate;
 use super::read::ZipStore;
-use crate::store::{Blocking, Facts, LocalStore, Precondition, Store};
-use crate::tree::Tree;
+use crate::store::{BlockingStore, LocalStore, PutCondition, Store, StoreFacts};
+use crate::tree::KeyTree;
 use crate::{DirectoryStore, fault, key, memory, platform, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -20,36 +20,36 @@ use std::time::Duration;
 /// A zip file that is being written; clones share it. An object that is put again is appended again, and its old entry
 /// is no longer listed; [`finish`](Self::finish) writes what is left as a zip file.
 #[derive(Debug, Clone)]
-pub struct ZipWriterStore(Arc<Writer>);
+pub struct ZipWriterStore(Arc<ZipWriter>);
 
 #[derive(Debug)]
-struct Writer {
+struct ZipWriter {
     id: StoreId,
     file: File,
     /// The dataset in the file.
     prefix: String,
     limits: Limits,
-    state: Mutex<State>,
+    state: Mutex<ZipState>,
 }
 
 #[derive(Debug)]
-struct State {
-    entries: Tree<Slot>,
+struct ZipState {
+    entries: KeyTree<ZipSlot>,
     /// Entries that stand for folders, if the layout has them; names with their slash.
-    folders: Option<BTreeMap<String, Slot>>,
+    folders: Option<BTreeMap<String, ZipSlot>>,
     /// Where the next entry goes.
     end: u64,
 }
 
 /// An entry in the file.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
-    header: Header,
+struct ZipSlot {
+    header: EntryHeader,
     /// Offset of the content.
     content: u64,
 }
 
-impl Slot {
+impl ZipSlot {
     fn tag(&self) -> Tag {
         Tag::new(format!("{:x}-{:x}-{:x}", self.header.offset, self.header.size, self.header.crc))
     }
@@ -71,7 +71,7 @@ impl ZipWriterStore {
         }
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path);
         let file = open.map_err(|error| fault::of_io(error, path.display()))?;
-        let state = State { entries: Tree::default(), folders: top.map(|_| BTreeMap::new()), end: 0 };
+        let state = ZipState { entries: KeyTree::default(), folders: top.map(|_| BTreeMap::new()), end: 0 };
         Ok(Self::new(path, file, top.unwrap_or_default().to_owned(), &Limits::default(), state))
     }
 
@@ -87,13 +87,13 @@ impl ZipWriterStore {
         let prefix = zip.root_prefix();
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.map_err(|error| fault::of_io(error, path.display()))?;
-        let state = State::of(zip.directory(), &file)?;
+        let state = ZipState::of(zip.directory(), &file)?;
         Ok(Self::new(path, file, prefix, limits, state))
     }
 
-    fn new(path: &Path, file: File, prefix: String, limits: &Limits, state: State) -> Self {
+    fn new(path: &Path, file: File, prefix: String, limits: &Limits, state: ZipState) -> Self {
         let id = StoreId::new(path.to_string_lossy().as_ref());
-        Self(Arc::new(Writer { id, file, prefix, limits: limits.clone(), state: Mutex::new(state) }))
+        Self(Arc::new(ZipWriter { id, file, prefix, limits: limits.clone(), state: Mutex::new(state) }))
     }
 
     /// The dataset in the zip file: its top folder, or the root.
@@ -103,7 +103,7 @@ impl ZipWriterStore {
 
     /// The same entries as a [`Store`].
     pub fn shared(&self) -> Arc<dyn Store> {
-        Arc::new(Blocking(self.clone()))
+        Arc::new(BlockingStore(self.clone()))
     }
 
     /// Writes the directory: now the file is a zip file. When much of it is taken up by entries that were replaced, the
@@ -126,17 +126,17 @@ impl ZipWriterStore {
         self.0.file.set_len(state.end.saturating_add(out.len() as u64)).map_err(io)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ZipState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slot(&self, object: &ObjectId) -> Result<Option<Slot>> {
+    fn slot(&self, object: &ObjectId) -> Result<Option<ZipSlot>> {
         let key = key::check(object)?;
         Ok(self.lock().entries.get(key).copied())
     }
 
     /// The content of an entry, or a stored part of it.
-    fn content(&self, object: &ObjectId, slot: &Slot, start: u64, end: u64) -> Result<Bytes> {
+    fn content(&self, object: &ObjectId, slot: &ZipSlot, start: u64, end: u64) -> Result<Bytes> {
         if slot.header.method == STORED {
             return self.raw(object, slot.content + start, slot.content + end);
         }
@@ -159,11 +159,17 @@ impl ZipWriterStore {
 
     /// Appends an entry. Its place is taken under the lock; its bytes are written without, so that several threads may
     /// put at once.
-    fn append_entry(&self, name: &str, header: Header, body: &[u8], object: &ObjectId) -> Result<Slot> {
+    fn append_entry(
+        &self,
+        name: &str,
+        header: EntryHeader,
+        body: &[u8],
+        object: &ObjectId,
+    ) -> Result<ZipSlot> {
         let mut head = format::write_local(name, &header)?;
         let len = head.len() as u64;
         let offset = self.lock().reserve(len.saturating_add(body.len() as u64))?;
-        let slot = Slot { header: Header { offset, ..header }, content: offset + len };
+        let slot = ZipSlot { header: EntryHeader { offset, ..header }, content: offset + len };
         let small = body.len() <= 64 << 10;
         if small {
             head.extend_from_slice(body);
@@ -190,7 +196,7 @@ impl ZipWriterStore {
         Ok(())
     }
 
-    fn move_entry(&self, from: &str, to: &ObjectId, slot: &Slot) -> Result<()> {
+    fn move_entry(&self, from: &str, to: &ObjectId, slot: &ZipSlot) -> Result<()> {
         let raw = self.raw(to, slot.content, slot.end())?;
         self.add_folders(to)?;
         let slot = self.append_entry(to.key(), slot.header, &raw, to)?;
@@ -201,10 +207,10 @@ impl ZipWriterStore {
     }
 }
 
-impl State {
+impl ZipState {
     /// The entries of a zip file, with the place of their content.
-    fn of(directory: &Directory, file: &File) -> Result<Self> {
-        let mut entries = Tree::default();
+    fn of(directory: &ZipDirectory, file: &File) -> Result<Self> {
+        let mut entries = KeyTree::default();
         for (name, entry) in directory.entries.iter() {
             entries.insert(name, locate(file, name, &entry.header, entry.bound)?);
         }
@@ -223,19 +229,19 @@ impl State {
     }
 
     /// All entries as they lie in the file, folders among them.
-    fn in_order(&self) -> Vec<(&str, &Slot)> {
+    fn in_order(&self) -> Vec<(&str, &ZipSlot)> {
         let folders = self.folders.iter().flatten().map(|(name, slot)| (name.as_str(), slot));
         let mut listed: Vec<_> = self.entries.iter().chain(folders).collect();
         listed.sort_unstable_by_key(|(_, slot)| slot.header.offset);
         listed
     }
 
-    fn check(&self, object: &ObjectId, when: &Precondition) -> Result<()> {
+    fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
         self.entries.check_room(object)?;
         let present = self.entries.get(object.key());
         match when {
-            Precondition::Absent if present.is_some() => Err(fault::exists(object)),
-            Precondition::Matches(tag) if present.map(Slot::tag).as_ref() != Some(tag) => {
+            PutCondition::Absent if present.is_some() => Err(fault::exists(object)),
+            PutCondition::Matches(tag) if present.map(ZipSlot::tag).as_ref() != Some(tag) => {
                 Err(fault::conflict("was changed by someone else", object))
             }
             _ => Ok(()),
@@ -243,11 +249,11 @@ impl State {
     }
 }
 
-fn locate(file: &File, name: &str, header: &Header, bound: u64) -> Result<Slot> {
+fn locate(file: &File, name: &str, header: &EntryHeader, bound: u64) -> Result<ZipSlot> {
     let mut bytes = vec![0; LOCAL_LEN + name.len()];
     platform::read_at(file, &mut bytes, header.offset).map_err(|error| fault::of_io(error, name))?;
     let content = header.offset + format::read_local(&bytes, name.as_bytes(), header.method)?;
-    let slot = Slot { header: *header, content };
+    let slot = ZipSlot { header: *header, content };
     if slot.end() > bound {
         return Err(Error::malformed("zip entry reaches into the next one").at_object(name));
     }
@@ -255,9 +261,9 @@ fn locate(file: &File, name: &str, header: &Header, bound: u64) -> Result<Slot> 
 }
 
 /// The header of a stored entry.
-fn stored(body: &[u8]) -> Header {
+fn stored(body: &[u8]) -> EntryHeader {
     let size = body.len() as u64;
-    Header { flags: 0, method: STORED, crc: crc32fast::hash(body), compressed: size, size, offset: 0 }
+    EntryHeader { flags: 0, method: STORED, crc: crc32fast::hash(body), compressed: size, size, offset: 0 }
 }
 
 impl LocalStore for ZipWriterStore {
@@ -265,12 +271,12 @@ impl LocalStore for ZipWriterStore {
         &self.0.id
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let Some(slot) = self.slot(object)? else { return Ok(None) };
         let size = slot.header.size;
         let range = want::resolve(want, size);
         let bytes = self.content(object, &slot, range.start, range.end)?;
-        Ok(Some(Blob { bytes, offset: range.start, size, tag: slot.tag() }))
+        Ok(Some(ObjectBytes { bytes, offset: range.start, size, tag: slot.tag() }))
     }
 
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
@@ -297,7 +303,7 @@ impl LocalStore for ZipWriterStore {
         Ok(self.slot(object)?.map(|slot| (slot.header.size, slot.tag())))
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         key::check(object)?;
         self.lock().check(object, when)?;
         self.add_folders(object)?;
@@ -336,7 +342,7 @@ impl LocalStore for ZipWriterStore {
 
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         let (old, new) = key::check_move(from, to)?;
-        let moved: Vec<(String, Slot)> = {
+        let moved: Vec<(String, ZipSlot)> = {
             let state = self.lock();
             if !state.entries.holds(old) {
                 return Ok(());
@@ -371,8 +377,8 @@ impl LocalStore for ZipWriterStore {
         Ok(())
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::from_micros(10),
             concurrency: 16,
             merge_gap: 16 << 10,

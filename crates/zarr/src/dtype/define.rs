@@ -1,8 +1,8 @@
 //! Finding a place in the model for the user-defined types that data types imply.
-use super::{Shown, ShownField};
+use super::{ReaderType, ShownField};
 use ncirrus_model::{Atomic, Field, GroupId, Model, ModelError, TypeRef, UserKind, UserType};
 
-impl Shown {
+impl ReaderType {
     /// The model's type, defined in the model when it is not an atomic one: complex, opaque and vlen types at the root
     /// under a name that tells what they are, compounds in `group` under the name of what has them.
     ///

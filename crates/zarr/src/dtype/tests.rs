@@ -1,13 +1,13 @@
 use super::v2::TextRules;
 use super::*;
-use crate::json::{Json, parse};
+use crate::json::{JsonValue, parse};
 use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, Limits, TextEncoding};
 
 const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false };
 const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false };
 
-fn json(text: &str) -> Json {
+fn json(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
 }
 
@@ -31,7 +31,7 @@ fn numbers_of_every_size_and_order_are_known() {
     ];
     for (text, atomic) in cases {
         let data_type = v2_of(text, NCZARR);
-        assert_eq!(data_type.shown, Shown::Atomic(atomic), "{text}");
+        assert_eq!(data_type.shown, ReaderType::Atomic(atomic), "{text}");
     }
     assert_eq!(v2_of(">i2", NCZARR).stored, stored_number(Atomic::Short, ByteOrder::Big));
 }
@@ -54,7 +54,7 @@ fn times_are_integers_with_units() {
     assert_eq!(v2_of("<M8[25s]", FOREIGN).time.unwrap().cf_units(), "25 seconds since 1970-01-01");
     assert_eq!(v2_of("<m8[D]", FOREIGN).time.unwrap().cf_units(), "days");
     assert_eq!(v2_of("<m8", FOREIGN).time, None);
-    assert_eq!(v2_of("<m8", FOREIGN).shown, Shown::Atomic(Atomic::Int64));
+    assert_eq!(v2_of("<m8", FOREIGN).shown, ReaderType::Atomic(Atomic::Int64));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn object_arrays_are_what_their_filter_says() {
     assert_eq!((text.stored, at), (StoredType::Sequence(SequenceItem::Text), Some(0)));
     let filters = [json(r#"{"id": "vlen-array", "dtype": "<i4"}"#)];
     let (list, _) = v2::parse(&json("\"|O\""), &filters, FOREIGN).unwrap();
-    assert_eq!(list.shown, Shown::Vlen(Box::new(Shown::Atomic(Atomic::Int))));
+    assert_eq!(list.shown, ReaderType::Vlen(Box::new(ReaderType::Atomic(Atomic::Int))));
     let pickled = [json(r#"{"id": "pickle"}"#)];
     let refused = v2::parse(&json("\"|O\""), &pickled, FOREIGN).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
@@ -103,8 +103,8 @@ fn unknown_types_are_refused() {
 fn version_3_types_are_known_by_name() {
     let of = |text: &str| v3::parse(&json(text), ByteOrder::Big);
     assert_eq!(of("\"uint16\"").unwrap().stored, stored_number(Atomic::UShort, ByteOrder::Big));
-    assert_eq!(of("\"r24\"").unwrap().shown, Shown::Opaque(3));
-    assert_eq!(of("\"complex128\"").unwrap().shown, Shown::Complex(Atomic::Double));
+    assert_eq!(of("\"r24\"").unwrap().shown, ReaderType::Opaque(3));
+    assert_eq!(of("\"complex128\"").unwrap().shown, ReaderType::Complex(Atomic::Double));
     assert_eq!(of("\"string\"").unwrap().stored, StoredType::Sequence(SequenceItem::Text));
     let time = r#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}"#;
     assert_eq!(of(time).unwrap().time.unwrap().cf_units(), "seconds since 1970-01-01");

@@ -1,6 +1,6 @@
-//! Zarr v2 data types: NumPy's array protocol strings and lists of fields (docs/spec/nczarr.md 3.12).
-use super::{DataType, Shown, TimeUnit, integer_type, stored_number};
-use crate::json::Json;
+//! Zarr v2 data types: NumPy's array protocol strings and lists of fields (`docs/spec/nczarr.md` 3.12).
+use super::{DataType, ReaderType, TimeUnit, integer_type, stored_number};
+use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
 use ncirrus_model::Atomic;
 
@@ -18,7 +18,11 @@ pub(crate) struct TextRules {
 ///
 /// # Errors
 /// `Malformed` when it is no data type, `Unsupported` when it is one that has no counterpart.
-pub(crate) fn parse(dtype: &Json, filters: &[Json], rules: TextRules) -> Result<(DataType, Option<usize>)> {
+pub(crate) fn parse(
+    dtype: &JsonValue,
+    filters: &[JsonValue],
+    rules: TextRules,
+) -> Result<(DataType, Option<usize>)> {
     match dtype.as_str() {
         Some(text) if text.ends_with('O') && text.len() <= 2 => {
             let (at, data_type) = object(filters, rules)?;
@@ -28,7 +32,7 @@ pub(crate) fn parse(dtype: &Json, filters: &[Json], rules: TextRules) -> Result<
     }
 }
 
-fn element(dtype: &Json, rules: TextRules, depth: u32) -> Result<DataType> {
+fn element(dtype: &JsonValue, rules: TextRules, depth: u32) -> Result<DataType> {
     if let Some(text) = dtype.as_str() {
         return scalar(text, rules);
     }
@@ -40,7 +44,7 @@ fn element(dtype: &Json, rules: TextRules, depth: u32) -> Result<DataType> {
 }
 
 /// A field: `[name, dtype]` or `[name, dtype, shape]`.
-fn field(entry: &Json, rules: TextRules, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
+fn field(entry: &JsonValue, rules: TextRules, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
     let bad = || Error::malformed(format!("{} is no field of a data type", shown_source(entry)));
     let (name, dtype, shape) = match entry.as_array() {
         Some([name, dtype]) => (name, dtype, None),
@@ -49,8 +53,8 @@ fn field(entry: &Json, rules: TextRules, depth: u32) -> Result<(String, DataType
     };
     let dims = match shape {
         None => Vec::new(),
-        Some(Json::Array(lens)) => {
-            lens.items.iter().map(Json::as_u64).collect::<Option<_>>().ok_or_else(bad)?
+        Some(JsonValue::Array(lens)) => {
+            lens.items.iter().map(JsonValue::as_u64).collect::<Option<_>>().ok_or_else(bad)?
         }
         Some(len) => vec![len.as_u64().ok_or_else(bad)?],
     };
@@ -126,8 +130,8 @@ fn time(unit: &str, is_instant: bool, order: ByteOrder) -> DataType {
 }
 
 /// The type of an object array: the filter that makes elements bytes says it.
-fn object(filters: &[Json], rules: TextRules) -> Result<(usize, DataType)> {
-    let id_of = |filter: &Json| filter.member("id").and_then(Json::as_str).map(str::to_owned);
+fn object(filters: &[JsonValue], rules: TextRules) -> Result<(usize, DataType)> {
+    let id_of = |filter: &JsonValue| filter.member("id").and_then(JsonValue::as_str).map(str::to_owned);
     let ids: Vec<String> = filters.iter().filter_map(id_of).collect();
     let known = ["vlen-utf8", "vlen-bytes", "vlen-array", "json2"];
     let at = ids.iter().position(|id| known.contains(&id.as_str()));
@@ -148,15 +152,15 @@ fn object(filters: &[Json], rules: TextRules) -> Result<(usize, DataType)> {
 
 /// Byte strings of any length.
 pub(super) fn vlen_bytes() -> DataType {
-    let shown = Shown::Vlen(Box::new(Shown::Atomic(Atomic::UByte)));
+    let shown = ReaderType::Vlen(Box::new(ReaderType::Atomic(Atomic::UByte)));
     DataType { stored: StoredType::Sequence(SequenceItem::Bytes), shown, time: None }
 }
 
 fn vlen_of(base: DataType) -> DataType {
     let stored = StoredType::Sequence(SequenceItem::Array(Box::new(base.stored)));
-    DataType { stored, shown: Shown::Vlen(Box::new(base.shown)), time: None }
+    DataType { stored, shown: ReaderType::Vlen(Box::new(base.shown)), time: None }
 }
 
-fn shown_source(json: &Json) -> String {
+fn shown_source(json: &JsonValue) -> String {
     String::from_utf8_lossy(json.source()).chars().take(80).collect()
 }

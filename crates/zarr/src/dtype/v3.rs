@@ -1,6 +1,6 @@
 //! Zarr v3 data types: core names, `r<bits>` and extension objects (docs/spec/nczarr.md 6.2).
 use super::{DataType, TimeUnit, integer_type, stored_number, v2};
-use crate::json::Json;
+use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
 use ncirrus_model::Atomic;
 
@@ -8,23 +8,23 @@ use ncirrus_model::Atomic;
 ///
 /// # Errors
 /// `Malformed` when it is no data type, `Unsupported` when it is one that has no counterpart.
-pub(crate) fn parse(data_type: &Json, order: ByteOrder) -> Result<DataType> {
+pub(crate) fn parse(data_type: &JsonValue, order: ByteOrder) -> Result<DataType> {
     element(data_type, order, 0)
 }
 
-fn element(data_type: &Json, order: ByteOrder, depth: u32) -> Result<DataType> {
+fn element(data_type: &JsonValue, order: ByteOrder, depth: u32) -> Result<DataType> {
     let bad =
         || Error::malformed(format!("{:?} is no data type", String::from_utf8_lossy(data_type.source())));
     if depth > 16 {
         return Err(bad());
     }
     let name = data_type.as_str().or_else(|| data_type.member("name")?.as_str()).ok_or_else(bad)?;
-    let empty = Json::Null;
+    let empty = JsonValue::Null;
     let configuration = data_type.member("configuration").unwrap_or(&empty);
     if let Some(known) = core(name, order) {
         return Ok(known);
     }
-    let byte_len = || configuration.member("length_bytes").and_then(Json::as_u64).filter(|len| *len > 0);
+    let byte_len = || configuration.member("length_bytes").and_then(JsonValue::as_u64).filter(|len| *len > 0);
     match name {
         "null_terminated_bytes" => {
             let byte_len = byte_len().ok_or_else(bad)?;
@@ -39,7 +39,7 @@ fn element(data_type: &Json, order: ByteOrder, depth: u32) -> Result<DataType> {
         "numpy.datetime64" | "numpy.timedelta64" => Ok(time(name, configuration, order)),
         "structured" | "struct" => {
             let fields =
-                configuration.member("fields").and_then(Json::as_array).filter(|list| !list.is_empty());
+                configuration.member("fields").and_then(JsonValue::as_array).filter(|list| !list.is_empty());
             let fields = fields.ok_or_else(bad)?.iter().map(|entry| field(entry, order, depth + 1));
             DataType::compound(fields.collect::<Result<_>>()?)
         }
@@ -74,7 +74,7 @@ fn core(name: &str, order: ByteOrder) -> Option<DataType> {
 }
 
 /// A field: `[name, data_type]`, or an object of these two.
-fn field(entry: &Json, order: ByteOrder, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
+fn field(entry: &JsonValue, order: ByteOrder, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
     let parts = match entry.as_array() {
         Some([name, data_type]) => Some((name, data_type)),
         _ => entry.member("name").zip(entry.member("data_type")),
@@ -87,9 +87,9 @@ fn field(entry: &Json, order: ByteOrder, depth: u32) -> Result<(String, DataType
     Ok((name, element(data_type, order, depth)?, Vec::new()))
 }
 
-fn time(name: &str, configuration: &Json, order: ByteOrder) -> DataType {
-    let unit = configuration.member("unit").and_then(Json::as_str).unwrap_or_default();
-    let scale = configuration.member("scale_factor").and_then(Json::as_u64).unwrap_or(1);
+fn time(name: &str, configuration: &JsonValue, order: ByteOrder) -> DataType {
+    let unit = configuration.member("unit").and_then(JsonValue::as_str).unwrap_or_default();
+    let scale = configuration.member("scale_factor").and_then(JsonValue::as_u64).unwrap_or(1);
     let time = TimeUnit::from_numpy(unit, scale, name == "numpy.datetime64");
     DataType { time, ..DataType::atomic(Atomic::Int64, stored_number(Atomic::Int64, order)) }
 }

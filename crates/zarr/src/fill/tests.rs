@@ -4,7 +4,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Limits, TextEncoding};
 use ncirrus_model::{Field, UserType};
 
-fn json(text: &str) -> Json {
+fn json(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
 }
 
@@ -14,7 +14,7 @@ fn atomic(text: &str, atomic: Atomic, in_base64: bool) -> Result<Option<Values>>
         Atomic::String => StoredType::Text { byte_len: 5, encoding: TextEncoding::NulPadded },
         other => crate::dtype::stored_number(other, ByteOrder::Little),
     };
-    Element { model: &model, ty: atomic.into(), stored: &stored, in_base64 }.parse(&json(text))
+    FillElement { model: &model, ty: atomic.into(), stored: &stored, in_base64 }.parse(&json(text))
 }
 
 fn text(content: &str) -> Values {
@@ -75,7 +75,7 @@ fn compounds_are_packed_bytes_lists_or_objects() {
     let kind = UserKind::Compound(vec![field("r", Atomic::Float), field("i", Atomic::Float)]);
     let id = model.add_type(root, UserType { name: "c".to_owned(), kind }).unwrap();
     let stored = crate::dtype::packed(&model, TypeRef::User(id), ByteOrder::Big).unwrap();
-    let element = Element { model: &model, ty: TypeRef::User(id), stored: &stored, in_base64: true };
+    let element = FillElement { model: &model, ty: TypeRef::User(id), stored: &stored, in_base64: true };
     let pair =
         |r, i| Values::Compound { len: 1, fields: vec![Values::Float(vec![r]), Values::Float(vec![i])] };
     assert_eq!(element.parse(&json("[1.0, \"Infinity\"]")).unwrap(), Some(pair(1.0, f32::INFINITY)));
@@ -94,7 +94,7 @@ fn elements_too_large_to_hold_are_refused() {
     let kind = UserKind::Compound(vec![Field { name: "a".to_owned(), ty: Atomic::Int.into(), dims }]);
     let id = model.add_type(root, UserType { name: "c".to_owned(), kind }).unwrap();
     let stored = StoredType::Opaque { byte_len: 4 };
-    let element = Element { model: &model, ty: TypeRef::User(id), stored: &stored, in_base64: false };
+    let element = FillElement { model: &model, ty: TypeRef::User(id), stored: &stored, in_base64: false };
     assert_eq!(element.default().unwrap_err().kind(), ncirrus_layout::ErrorKind::Limit);
 }
 
@@ -109,7 +109,7 @@ fn lists_are_numbers_or_bytes_in_base64() {
     let (ints, bytes) = (vlen(Atomic::Int), vlen(Atomic::UByte));
     let stored = StoredType::Sequence(ncirrus_layout::SequenceItem::Bytes);
     let read = |ty, text: &str| {
-        Element { model: &model, ty, stored: &stored, in_base64: true }.parse(&json(text)).ok().flatten()
+        FillElement { model: &model, ty, stored: &stored, in_base64: true }.parse(&json(text)).ok().flatten()
     };
     let list =
         |elements: Values| Some(Values::Vlen { ends: vec![elements.len()], elements: Box::new(elements) });

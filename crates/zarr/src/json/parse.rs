@@ -1,5 +1,5 @@
-//! The lenient parser: what the reference and other writers produced, strict or not (docs/spec/nczarr.md 3.1).
-use super::{Array, Json, Number, Object, Text};
+//! The lenient parser: what the reference and other writers produced, strict or not (`docs/spec/nczarr.md` 3.1).
+use super::{JsonArray, JsonNumber, JsonObject, JsonText, JsonValue};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
 use std::collections::HashMap;
@@ -8,41 +8,44 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// `Malformed` with the offset; `Limit` when the document is too long, too deep or has too many entries.
-pub(crate) fn parse(document: &Bytes, limits: &Limits) -> Result<Json> {
+pub(crate) fn parse(document: &Bytes, limits: &Limits) -> Result<JsonValue> {
     limits.metadata_len(document.len() as u64, "JSON document")?;
-    let mut parser = Parser { document, at: 0, limits };
+    let mut parser = JsonParser { document, at: 0, limits };
     if document.starts_with(b"\xef\xbb\xbf") {
         parser.at = 3;
     }
     parser.value(0)
 }
 
-struct Parser<'a> {
+struct JsonParser<'a> {
     document: &'a Bytes,
     at: usize,
     limits: &'a Limits,
 }
 
-impl Parser<'_> {
-    fn value(&mut self, depth: u32) -> Result<Json> {
+impl JsonParser<'_> {
+    fn value(&mut self, depth: u32) -> Result<JsonValue> {
         self.limits.depth(depth, "JSON").map_err(|error| error.at_offset(self.at as u64))?;
         self.skip_blanks();
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
-            Some(b'"') => Ok(Json::String(Text(self.string()?))),
+            Some(b'"') => Ok(JsonValue::String(JsonText(self.string()?))),
             Some(_) => self.scalar(),
             None => Err(self.malformed("the document ends where a value was expected")),
         }
     }
 
-    fn object(&mut self, depth: u32) -> Result<Json> {
+    fn object(&mut self, depth: u32) -> Result<JsonValue> {
         let start = self.at;
         let mut members = Vec::new();
         self.at += 1;
         self.skip_blanks();
         if self.take(b'}') {
-            return Ok(Json::Object(Object { members, source: self.document.slice(start..self.at) }));
+            return Ok(JsonValue::Object(JsonObject {
+                members,
+                source: self.document.slice(start..self.at),
+            }));
         }
         loop {
             self.skip_blanks();
@@ -58,24 +61,30 @@ impl Parser<'_> {
             self.limits.count(members.len() as u64, "JSON object")?;
             if self.ends_list(b'}')? {
                 let members = last_wins(members);
-                return Ok(Json::Object(Object { members, source: self.document.slice(start..self.at) }));
+                return Ok(JsonValue::Object(JsonObject {
+                    members,
+                    source: self.document.slice(start..self.at),
+                }));
             }
         }
     }
 
-    fn array(&mut self, depth: u32) -> Result<Json> {
+    fn array(&mut self, depth: u32) -> Result<JsonValue> {
         let start = self.at;
         let mut items = Vec::new();
         self.at += 1;
         self.skip_blanks();
         if self.take(b']') {
-            return Ok(Json::Array(Array { items, source: self.document.slice(start..self.at) }));
+            return Ok(JsonValue::Array(JsonArray { items, source: self.document.slice(start..self.at) }));
         }
         loop {
             items.push(self.value(depth + 1)?);
             self.limits.count(items.len() as u64, "JSON list")?;
             if self.ends_list(b']')? {
-                return Ok(Json::Array(Array { items, source: self.document.slice(start..self.at) }));
+                return Ok(JsonValue::Array(JsonArray {
+                    items,
+                    source: self.document.slice(start..self.at),
+                }));
             }
         }
     }
@@ -94,7 +103,7 @@ impl Parser<'_> {
     }
 
     /// A number or a word.
-    fn scalar(&mut self) -> Result<Json> {
+    fn scalar(&mut self) -> Result<JsonValue> {
         let start = self.at;
         let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b':' | b'"') || byte.is_ascii_whitespace();
         let rest = self.document.get(start..).unwrap_or_default();
@@ -102,10 +111,10 @@ impl Parser<'_> {
         let word = rest.get(..len).unwrap_or_default();
         self.at = start + len;
         match word {
-            b"null" => Ok(Json::Null),
-            b"true" => Ok(Json::Bool(true)),
-            b"false" => Ok(Json::Bool(false)),
-            _ if is_number(word) => Ok(Json::Number(Number(self.document.slice(start..self.at)))),
+            b"null" => Ok(JsonValue::Null),
+            b"true" => Ok(JsonValue::Bool(true)),
+            b"false" => Ok(JsonValue::Bool(false)),
+            _ if is_number(word) => Ok(JsonValue::Number(JsonNumber(self.document.slice(start..self.at)))),
             _ => {
                 let shown = String::from_utf8_lossy(word.get(..32.min(len)).unwrap_or_default());
                 Err(Error::malformed(format!("{shown:?} is no JSON value")).at_offset(start as u64))
@@ -207,7 +216,7 @@ fn is_number(word: &[u8]) -> bool {
 }
 
 /// Drops all but the last value of a repeated key; the key keeps its first place.
-fn last_wins(members: Vec<(String, Json)>) -> Vec<(String, Json)> {
+fn last_wins(members: Vec<(String, JsonValue)>) -> Vec<(String, JsonValue)> {
     let mut places: HashMap<&str, usize> = HashMap::with_capacity(members.len());
     let repeated = members.iter().any(|(key, _)| places.insert(key, 0).is_some());
     drop(places);
@@ -215,7 +224,7 @@ fn last_wins(members: Vec<(String, Json)>) -> Vec<(String, Json)> {
         return members;
     }
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut kept: Vec<(String, Json)> = Vec::new();
+    let mut kept: Vec<(String, JsonValue)> = Vec::new();
     for (key, value) in members {
         let known = places.get(&key).copied();
         match known.and_then(|at| kept.get_mut(at)) {

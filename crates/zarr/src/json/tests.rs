@@ -2,7 +2,7 @@ use super::*;
 use ncirrus_layout::{ErrorKind, Limits};
 use proptest::prelude::*;
 
-fn read(text: &str) -> Json {
+fn read(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! What an array's metadata say about its chunks, whatever the version of Zarr.
 use crate::chunk_key::ChunkKeys;
 use crate::dtype::DataType;
-use crate::json::Json;
+use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result};
 use ncirrus_model::CodecSpec;
 
@@ -21,7 +21,7 @@ pub(super) struct ArrayMetadata {
     /// What an element is.
     pub(super) data_type: DataType,
     /// Value of elements never written, `null` when there is none.
-    pub(super) fill: Json,
+    pub(super) fill: JsonValue,
     /// The chain that the engine binds: bytes to bytes, and what permutes axes.
     pub(super) codecs: Vec<CodecSpec>,
     /// The part of the chain that the user chose.
@@ -29,14 +29,14 @@ pub(super) struct ArrayMetadata {
     /// Names of the chunk objects.
     pub(super) keys: ChunkKeys,
     /// How several chunks share an object.
-    pub(super) shards: Option<Sharding>,
+    pub(super) shards: Option<ShardingLayout>,
     /// Names of the dimensions, by Zarr v3's own member.
     pub(super) dimension_names: Option<Vec<Option<String>>>,
 }
 
 /// How several chunks share an object (Zarr v3, `sharding_indexed`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sharding {
+pub(super) struct ShardingLayout {
     /// Chunks per shard along each axis of the array.
     pub(super) per_shard: Vec<u64>,
     /// Stored axis `i` is axis `axes[i]` of the array.
@@ -53,9 +53,9 @@ pub(super) struct Sharding {
 ///
 /// # Errors
 /// `Malformed` when it is none, `Limit` when it has too many axes.
-pub(super) fn shape(json: &Json, limits: &Limits) -> Result<Vec<u64>> {
-    let shape = json.member("shape").and_then(Json::as_array);
-    let lens = shape.and_then(|lens| lens.iter().map(Json::as_u64).collect::<Option<Vec<u64>>>());
+pub(super) fn shape(json: &JsonValue, limits: &Limits) -> Result<Vec<u64>> {
+    let shape = json.member("shape").and_then(JsonValue::as_array);
+    let lens = shape.and_then(|lens| lens.iter().map(JsonValue::as_u64).collect::<Option<Vec<u64>>>());
     let Some(lens) = lens else {
         return Err(Error::malformed(format!("shape {} is not a list of lengths", shown(json, "shape"))));
     };
@@ -74,19 +74,19 @@ pub(super) fn shape(json: &Json, limits: &Limits) -> Result<Vec<u64>> {
 /// # Errors
 /// `Malformed` or `Unsupported` with the member that cannot be understood.
 pub(super) fn describe(
-    json: &Json,
+    json: &JsonValue,
     shape: &[u64],
     rules: crate::dtype::v2::TextRules,
     limits: &Limits,
 ) -> Result<ArrayMetadata> {
-    match json.member("zarr_format").and_then(Json::as_u64) {
+    match json.member("zarr_format").and_then(JsonValue::as_u64) {
         Some(3) => v3::describe(json, shape, limits),
         _ => v2::describe(json, shape, rules),
     }
 }
 
 /// A regular grid of that rank. Lengths of 0 (of empty axes) count as 1.
-fn regular(lens: Option<&[Json]>, shape: &[u64], what: &str) -> Result<Vec<u64>> {
+fn regular(lens: Option<&[JsonValue]>, shape: &[u64], what: &str) -> Result<Vec<u64>> {
     let lens: Option<Vec<u64>> =
         lens.and_then(|lens| lens.iter().map(|len| Some(len.as_u64()?.max(1))).collect());
     match lens {
@@ -111,7 +111,7 @@ fn transpose(axes: &[usize]) -> Option<CodecSpec> {
 }
 
 /// The source of a member, shortened, for messages.
-fn shown(json: &Json, key: &str) -> String {
-    let source = json.member(key).map_or(&b"(absent)"[..], Json::source);
+fn shown(json: &JsonValue, key: &str) -> String {
+    let source = json.member(key).map_or(&b"(absent)"[..], JsonValue::source);
     String::from_utf8_lossy(source).chars().take(60).collect()
 }

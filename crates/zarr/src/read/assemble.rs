@@ -2,14 +2,14 @@
 use super::array::rules;
 use super::attributes::attributes;
 use super::catalog::ZarrCatalog;
-use super::dimensions::Dimensions;
-use super::extension::{self, Nesting};
-use super::node::{Dataset, GroupNode};
-use super::provenance::Provenance;
+use super::dimensions::DimensionNames;
+use super::extension::{self, TypeNesting};
+use super::node::{DatasetMetadata, GroupNode};
+use super::provenance::DatasetProvenance;
 use crate::dialect::Dialect;
-use crate::dtype::Shown;
+use crate::dtype::ReaderType;
 use crate::dtype::v2::TextRules;
-use crate::json::Json;
+use crate::json::JsonValue;
 use crate::special::{EXTENSION, PROPERTIES};
 use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source};
 use ncirrus_model::{
@@ -19,21 +19,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is known of the dataset while its members are described.
-pub(super) struct Assembly<'a> {
+pub(super) struct DatasetAssembly<'a> {
     pub(super) model: Model,
     pub(super) dialect: Dialect,
-    pub(super) provenance: Provenance,
+    pub(super) provenance: DatasetProvenance,
     pub(super) rules: TextRules,
     pub(super) repairs: bool,
     pub(super) limits: &'a Limits,
     pub(super) warnings: Vec<String>,
     /// Dimensions by name.
-    pub(super) dimensions: Dimensions,
+    pub(super) dimensions: DimensionNames,
     /// What stands between the indices in chunk names.
     pub(super) separators: BTreeSet<&'static str>,
     /// Sources by the number of their variable.
     pub(super) sources: Vec<Result<Source>>,
-    nesting: Nesting,
+    nesting: TypeNesting,
 }
 
 /// Makes the catalog.
@@ -41,14 +41,14 @@ pub(super) struct Assembly<'a> {
 /// # Errors
 /// When the model refuses a group or dimension; damage of members stays in its place.
 pub(super) fn assemble(
-    mut dataset: Dataset,
+    mut dataset: DatasetMetadata,
     root: &ObjectId,
     options: &OpenOptions,
     limits: &Limits,
 ) -> Result<ZarrCatalog> {
     name_root_array(&mut dataset.root, root, options);
-    let provenance = Provenance::of(&dataset.root.attributes);
-    let mut assembly = Assembly {
+    let provenance = DatasetProvenance::of(&dataset.root.attributes);
+    let mut assembly = DatasetAssembly {
         model: Model::new(),
         dialect: dataset.dialect,
         rules: rules(dataset.dialect, &provenance),
@@ -56,10 +56,10 @@ pub(super) fn assemble(
         repairs: !options.no_repairs,
         limits,
         warnings: Vec::new(),
-        dimensions: Dimensions::default(),
+        dimensions: DimensionNames::default(),
         separators: BTreeSet::new(),
         sources: Vec::new(),
-        nesting: Nesting::default(),
+        nesting: TypeNesting::default(),
     };
     let mut groups = Vec::new();
     assembly.groups(&dataset.root, None, &mut groups)?;
@@ -73,7 +73,7 @@ pub(super) fn assemble(
     }
     assembly.check_superblock(&dataset);
     let facts = super::facts_of(&dataset);
-    let Assembly { model, provenance, warnings, sources, separators, .. } = assembly;
+    let DatasetAssembly { model, provenance, warnings, sources, separators, .. } = assembly;
     let mut facts = facts;
     if !separators.is_empty() {
         facts.push(("dimension_separator", separators.into_iter().collect::<Vec<_>>().join(" ")));
@@ -93,7 +93,7 @@ fn name_root_array(root: &mut GroupNode, object: &ObjectId, options: &OpenOption
     array.name = options.name.clone().unwrap_or_else(|| usable.to_owned());
 }
 
-impl Assembly<'_> {
+impl DatasetAssembly<'_> {
     /// Groups with their dimensions, each before its subgroups.
     fn groups<'n>(
         &mut self,
@@ -127,7 +127,7 @@ impl Assembly<'_> {
         let mut losses = node.losses.clone();
         losses.extend(damaged.iter().cloned());
         self.warnings.extend(damaged);
-        if let Some(types) = node.types.as_deref().and_then(Json::as_object) {
+        if let Some(types) = node.types.as_deref().and_then(JsonValue::as_object) {
             for (name, json) in types.iter() {
                 if let Err(error) = self.draft_type(id, name, json) {
                     let told = format!("type {name:?} is ignored: {error}");
@@ -148,13 +148,13 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// A type of the 2018 draft (docs/spec/nczarr.md 7): NumPy's spelling, or a base type with constants.
-    fn draft_type(&mut self, group: GroupId, name: &str, json: &Json) -> Result<()> {
+    /// A type of the 2018 draft (`docs/spec/nczarr.md` 7): NumPy's spelling, or a base type with constants.
+    fn draft_type(&mut self, group: GroupId, name: &str, json: &JsonValue) -> Result<()> {
         let spelling = json.member("basetype").unwrap_or(json);
         let (data_type, _) = crate::dtype::v2::parse(spelling, &[], self.rules)?;
-        let kind = match (json.member("constants").and_then(Json::as_object), data_type.shown) {
-            (Some(constants), Shown::Atomic(base)) => {
-                let member = |(name, value): (&str, &Json)| {
+        let kind = match (json.member("constants").and_then(JsonValue::as_object), data_type.shown) {
+            (Some(constants), ReaderType::Atomic(base)) => {
+                let member = |(name, value): (&str, &JsonValue)| {
                     Some(EnumMember { name: name.to_owned(), value: value.as_number()?.as_i128()? })
                 };
                 let members = constants.iter().map(member).collect::<Option<_>>();
@@ -193,7 +193,7 @@ impl Assembly<'_> {
         AttributeState::Known(attributes)
     }
 
-    fn check_superblock(&mut self, dataset: &Dataset) {
+    fn check_superblock(&mut self, dataset: &DatasetMetadata) {
         let major = |version: &str| version.split('.').next().and_then(|major| major.parse::<u32>().ok());
         let known = if self.dialect == Dialect::Nczarr3 { 3 } else { 2 };
         let newer =

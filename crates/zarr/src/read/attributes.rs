@@ -1,9 +1,9 @@
-//! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise
-//! (docs/spec/nczarr.md 3.8, 3.10, 3.14, 5.4).
-use super::node::Holder;
+//! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise (`docs/spec/nczarr.md` 3.8,
+//! 3.10, 3.14, 5.4).
+use super::node::AttributeHolder;
 use super::values::{infer, numbers, strings, text};
 use crate::dialect::Dialect;
-use crate::json::Json;
+use crate::json::JsonValue;
 use crate::special::{is_hidden, is_virtual};
 use ncirrus_model::{Atomic, Attribute, Values};
 
@@ -12,7 +12,7 @@ mod tests;
 
 /// What a type dictionary says of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Declared {
+enum DeclaredType {
     /// One of the atomic types.
     Atomic(Atomic),
     /// JSON, shown as text.
@@ -20,7 +20,11 @@ enum Declared {
 }
 
 /// The attributes of a group or variable, those with a meaning of their own left out.
-pub(super) fn attributes(holder: &Holder, dialect: Dialect, warnings: &mut Vec<String>) -> Vec<Attribute> {
+pub(super) fn attributes(
+    holder: &AttributeHolder,
+    dialect: Dialect,
+    warnings: &mut Vec<String>,
+) -> Vec<Attribute> {
     let Some(object) = holder.object() else { return Vec::new() };
     let mut list = Vec::with_capacity(object.len());
     for (name, json) in object.iter() {
@@ -39,20 +43,20 @@ pub(super) fn attributes(holder: &Holder, dialect: Dialect, warnings: &mut Vec<S
 }
 
 /// The value by its declared type; `None` when it does not fit, and is inferred instead.
-fn typed(json: &Json, declared: Declared) -> Option<Values> {
-    let is_list = matches!(json, Json::Array(_) | Json::Object(_) | Json::Null);
+fn typed(json: &JsonValue, declared: DeclaredType) -> Option<Values> {
+    let is_list = matches!(json, JsonValue::Array(_) | JsonValue::Object(_) | JsonValue::Null);
     match declared {
-        Declared::Json => (is_list || matches!(json, Json::String(_))).then(|| text(json)),
-        Declared::Atomic(Atomic::Char) => Some(text(json)),
-        Declared::Atomic(Atomic::String) => {
+        DeclaredType::Json => (is_list || matches!(json, JsonValue::String(_))).then(|| text(json)),
+        DeclaredType::Atomic(Atomic::Char) => Some(text(json)),
+        DeclaredType::Atomic(Atomic::String) => {
             strings(json).or_else(|| is_list.then(|| strings_of_source(json)))
         }
-        Declared::Atomic(atomic) => numbers(json, atomic),
+        DeclaredType::Atomic(atomic) => numbers(json, atomic),
     }
 }
 
 /// One string that holds the source text.
-fn strings_of_source(json: &Json) -> Values {
+fn strings_of_source(json: &JsonValue) -> Values {
     let mut one = ncirrus_model::Strings::new();
     one.push(Some(json.source()));
     Values::String(one)
@@ -60,9 +64,9 @@ fn strings_of_source(json: &Json) -> Values {
 
 /// The type that a dictionary's word means: a NumPy type, a decimal `nc_type` (V1), or a CDL name (N3, D18). The byte
 /// order is ignored.
-fn declared(word: &str, dialect: Dialect) -> Option<Declared> {
+fn declared(word: &str, dialect: Dialect) -> Option<DeclaredType> {
     if let Ok(number) = word.parse::<u8>() {
-        return Atomic::ALL.into_iter().find(|atomic| atomic.number() == number).map(Declared::Atomic);
+        return Atomic::ALL.into_iter().find(|atomic| atomic.number() == number).map(DeclaredType::Atomic);
     }
     let word_without_order = word.trim_start_matches(['<', '>', '|', '=']);
     let atomic = match word_without_order {
@@ -78,11 +82,11 @@ fn declared(word: &str, dialect: Dialect) -> Option<Declared> {
         "f8" => Atomic::Double,
         "S1" if word.starts_with('>') => Atomic::Char,
         "U1" if dialect.has_one_byte_unicode() => Atomic::Char,
-        "J0" | "json" => return Some(Declared::Json),
+        "J0" | "json" => return Some(DeclaredType::Json),
         other if is_sized_text(other) => Atomic::String,
         other => Atomic::from_name(other)?,
     };
-    Some(Declared::Atomic(atomic))
+    Some(DeclaredType::Atomic(atomic))
 }
 
 fn is_sized_text(word: &str) -> bool {

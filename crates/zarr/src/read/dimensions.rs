@@ -1,6 +1,6 @@
 //! Which dimensions span a variable (docs/spec/nczarr.md 3.5, 3.6, 3.7, 3.15, 5.3).
 use super::node::ArrayInfo;
-use crate::json::Json;
+use crate::json::JsonValue;
 use crate::special::{ANONYMOUS_PREFIX, SCALAR_DIMENSION};
 use ncirrus_layout::Result;
 use ncirrus_model::{DimId, Dimension, DimensionLen, GroupId, Model};
@@ -12,12 +12,12 @@ mod tests;
 /// The dimensions of a dataset by name: a model looks names up one by one, and there may be as many dimensions as
 /// variables.
 #[derive(Debug, Default)]
-pub(super) struct Dimensions {
+pub(super) struct DimensionNames {
     groups: HashMap<String, GroupId>,
     named: HashMap<(GroupId, String), DimId>,
 }
 
-impl Dimensions {
+impl DimensionNames {
     /// Makes a group known, so that its dimensions can be referred to.
     pub(super) fn enter(&mut self, model: &Model, group: GroupId) {
         self.groups.insert(model.group_path(group), group);
@@ -59,7 +59,7 @@ impl Dimensions {
 
 /// A variable whose dimensions are wanted.
 #[derive(Debug)]
-pub(super) struct Spanned<'a> {
+pub(super) struct SpannedVariable<'a> {
     /// The group that holds it.
     pub(super) group: GroupId,
     /// Its path, for messages.
@@ -80,8 +80,8 @@ pub(super) struct Spanned<'a> {
 /// When the model refuses a dimension.
 pub(super) fn resolve(
     model: &mut Model,
-    known: &mut Dimensions,
-    variable: &Spanned<'_>,
+    known: &mut DimensionNames,
+    variable: &SpannedVariable<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<DimId>> {
     let is_single = variable.shape.iter().all(|len| *len == 1);
@@ -110,7 +110,7 @@ pub(super) fn resolve(
 }
 
 /// The names in `_ARRAY_DIMENSIONS`; `None` when it is no list of strings.
-pub(super) fn array_dimensions(json: Option<&Json>) -> Option<Vec<Option<String>>> {
+pub(super) fn array_dimensions(json: Option<&JsonValue>) -> Option<Vec<Option<String>>> {
     let list = json?.as_array()?;
     list.iter().map(|name| Some(Some(name.as_str()?.to_owned()))).collect()
 }
@@ -118,8 +118,8 @@ pub(super) fn array_dimensions(json: Option<&Json>) -> Option<Vec<Option<String>
 /// Dimensions by path; an axis whose reference is unknown or of another length gets an anonymous one.
 fn by_reference(
     model: &mut Model,
-    known: &mut Dimensions,
-    variable: &Spanned<'_>,
+    known: &mut DimensionNames,
+    variable: &SpannedVariable<'_>,
     references: &[String],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<DimId>> {
@@ -150,8 +150,8 @@ fn by_reference(
 /// Dimensions of the array's group by simple name, made where they are missing (docs/spec/nczarr.md 3.15).
 fn by_name(
     model: &mut Model,
-    known: &mut Dimensions,
-    variable: &Spanned<'_>,
+    known: &mut DimensionNames,
+    variable: &SpannedVariable<'_>,
     names: &[Option<String>],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<DimId>> {
@@ -186,12 +186,12 @@ fn by_name(
 }
 
 /// Dimensions that nothing names.
-fn anonymous(model: &mut Model, known: &mut Dimensions, shape: &[u64]) -> Result<Vec<DimId>> {
+fn anonymous(model: &mut Model, known: &mut DimensionNames, shape: &[u64]) -> Result<Vec<DimId>> {
     shape.iter().map(|&len| anonymous_dimension(model, known, len)).collect()
 }
 
 /// The anonymous dimension of that length: one for all variables of the dataset, at the root.
-fn anonymous_dimension(model: &mut Model, known: &mut Dimensions, len: u64) -> Result<DimId> {
+fn anonymous_dimension(model: &mut Model, known: &mut DimensionNames, len: u64) -> Result<DimId> {
     let root = model.root();
     let mut name = format!("{ANONYMOUS_PREFIX}{len}");
     while let Some(id) = known.find(root, &name) {

@@ -1,12 +1,12 @@
 //! Metadata objects as parsed documents, from the store or from consolidated metadata.
-use crate::json::{self, Json, Object};
+use crate::json::{self, JsonObject, JsonValue};
 use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{Error, ErrorKind, Members, ObjectId, Step, View, Want, settle};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A document: absent, unreadable, or parsed.
-pub(super) type Document = Option<Result<Arc<Json>, Error>>;
+pub(super) type ParsedDocument = Option<Result<Arc<JsonValue>, Error>>;
 
 /// The memo's name for parsed documents.
 const PARSED: &str = "zarr document";
@@ -14,14 +14,15 @@ const PARSED: &str = "zarr document";
 const SPLIT: &str = "zarr consolidated metadata";
 
 /// Reads and parses one metadata object. Damage is part of the result; only failures of the store stop the walk.
-pub(super) fn read_document(view: &dyn View, object: &ObjectId) -> Step<Document> {
+pub(super) fn read_document(view: &dyn View, object: &ObjectId) -> Step<ParsedDocument> {
     let blob = match settle(view.read(object, Want::All)).map_err(ncirrus_layout::Stall::Need)? {
         Ok(Some(blob)) => blob,
         Ok(None) => return Ok(None),
         Err(error) if is_fatal(&error) => return Err(error.into()),
         Err(error) => return Ok(Some(Err(error.at_object(object)))),
     };
-    if let Some(known) = view.memo().find::<Result<Arc<Json>, Error>>(object, Some(&blob.tag), 0, PARSED) {
+    if let Some(known) = view.memo().find::<Result<Arc<JsonValue>, Error>>(object, Some(&blob.tag), 0, PARSED)
+    {
         return Ok(Some(known.as_ref().clone()));
     }
     let parsed =
@@ -37,14 +38,14 @@ fn is_fatal(error: &Error) -> bool {
 
 /// Consolidated metadata: documents by path of the node (empty for the root) and name of the object.
 #[derive(Debug, Default)]
-pub(super) struct Consolidated {
-    nodes: HashMap<String, Vec<(String, Arc<Json>)>>,
+pub(super) struct ConsolidatedMetadata {
+    nodes: HashMap<String, Vec<(String, Arc<JsonValue>)>>,
     children: HashMap<String, Vec<String>>,
 }
 
-impl Consolidated {
+impl ConsolidatedMetadata {
     /// Adds one document, and its node to the children of the groups above it.
-    fn add(&mut self, path: &str, name: &str, json: Json) {
+    fn add(&mut self, path: &str, name: &str, json: JsonValue) {
         let known = self.nodes.contains_key(path);
         self.nodes.entry(path.to_owned()).or_default().push((name.to_owned(), Arc::new(json)));
         if !known {
@@ -65,13 +66,13 @@ impl Consolidated {
         }
     }
 
-    fn find(&self, path: &str, name: &str) -> Option<&Arc<Json>> {
+    fn find(&self, path: &str, name: &str) -> Option<&Arc<JsonValue>> {
         let documents = self.nodes.get(path)?;
         documents.iter().find(|(known, _)| known == name).map(|(_, json)| json)
     }
 
     /// Splits the members of `metadata`; `split` tells node and object apart.
-    fn split(metadata: &Object, split: impl Fn(&str) -> Option<(&str, &str)>) -> Self {
+    fn split(metadata: &JsonObject, split: impl Fn(&str) -> Option<(&str, &str)>) -> Self {
         let mut all = Self::default();
         for (key, json) in metadata.iter() {
             if let Some((path, name)) = split(key.trim_start_matches('/')) {
@@ -90,32 +91,37 @@ impl Consolidated {
 pub(super) fn consolidated(
     view: &dyn View,
     root: &ObjectId,
-    document: Option<&Result<Arc<Json>, Error>>,
-) -> Step<Option<Arc<Consolidated>>> {
+    document: Option<&Result<Arc<JsonValue>, Error>>,
+) -> Step<Option<Arc<ConsolidatedMetadata>>> {
     let Some(Ok(json)) = document else { return Ok(None) };
     if json.member("record_size").is_some() {
         let message = "references in Parquet, as kerchunk writes them, are not read: write them as JSON";
         return Err(Error::unsupported(message).at_object(root).into());
     }
-    let format = json.member("zarr_consolidated_format").and_then(Json::as_u64);
-    let (Some(metadata), Some(1)) = (json.member("metadata").and_then(Json::as_object), format) else {
+    let format = json.member("zarr_consolidated_format").and_then(JsonValue::as_u64);
+    let (Some(metadata), Some(1)) = (json.member("metadata").and_then(JsonValue::as_object), format) else {
         return Ok(None);
     };
     let split = || {
-        let all = Consolidated::split(metadata, |key| Some(key.rsplit_once('/').unwrap_or(("", key))));
+        let all =
+            ConsolidatedMetadata::split(metadata, |key| Some(key.rsplit_once('/').unwrap_or(("", key))));
         (all, metadata.len())
     };
     memoised(view, &root.child(ZMETADATA), split)
 }
 
-/// Zarr v3's inline consolidated metadata of a group, when they are there and valid (docs/spec/nczarr.md 6.2).
-pub(super) fn inline(view: &dyn View, root: &ObjectId, json: &Json) -> Step<Option<Arc<Consolidated>>> {
+/// Zarr v3's inline consolidated metadata of a group, when they are there and valid (`docs/spec/nczarr.md` 6.2).
+pub(super) fn inline(
+    view: &dyn View,
+    root: &ObjectId,
+    json: &JsonValue,
+) -> Step<Option<Arc<ConsolidatedMetadata>>> {
     let Some(all) = json.member("consolidated_metadata") else { return Ok(None) };
-    let is_inline = all.member("kind").and_then(Json::as_str).is_none_or(|kind| kind == "inline");
-    let (Some(metadata), true) = (all.member("metadata").and_then(Json::as_object), is_inline) else {
+    let is_inline = all.member("kind").and_then(JsonValue::as_str).is_none_or(|kind| kind == "inline");
+    let (Some(metadata), true) = (all.member("metadata").and_then(JsonValue::as_object), is_inline) else {
         return Ok(None);
     };
-    let split = || (Consolidated::split(metadata, |path| Some((path, ZARR_JSON))), metadata.len());
+    let split = || (ConsolidatedMetadata::split(metadata, |path| Some((path, ZARR_JSON))), metadata.len());
     memoised(view, &root.child(ZARR_JSON), split)
 }
 
@@ -123,10 +129,10 @@ pub(super) fn inline(view: &dyn View, root: &ObjectId, json: &Json) -> Step<Opti
 fn memoised(
     view: &dyn View,
     object: &ObjectId,
-    split: impl FnOnce() -> (Consolidated, usize),
-) -> Step<Option<Arc<Consolidated>>> {
+    split: impl FnOnce() -> (ConsolidatedMetadata, usize),
+) -> Step<Option<Arc<ConsolidatedMetadata>>> {
     let Some(blob) = view.read(object, Want::All)? else { return Ok(None) };
-    if let Some(known) = view.memo().find::<Consolidated>(object, Some(&blob.tag), 0, SPLIT) {
+    if let Some(known) = view.memo().find::<ConsolidatedMetadata>(object, Some(&blob.tag), 0, SPLIT) {
         return Ok(Some(known));
     }
     let (all, count) = split();
@@ -135,19 +141,19 @@ fn memoised(
 }
 
 /// Where documents come from: the store, or consolidated metadata.
-pub(super) struct Documents<'a> {
+pub(super) struct DocumentSource<'a> {
     pub(super) view: &'a dyn View,
     pub(super) root: &'a ObjectId,
-    consolidated: Option<Arc<Consolidated>>,
+    consolidated: Option<Arc<ConsolidatedMetadata>>,
     members: Members,
 }
 
-impl<'a> Documents<'a> {
+impl<'a> DocumentSource<'a> {
     /// Documents below `root`.
     pub(super) fn new(
         view: &'a dyn View,
         root: &'a ObjectId,
-        consolidated: Option<Arc<Consolidated>>,
+        consolidated: Option<Arc<ConsolidatedMetadata>>,
         members: Members,
     ) -> Self {
         Self { view, root, consolidated, members }
@@ -169,7 +175,7 @@ impl<'a> Documents<'a> {
     }
 
     /// One document of a node.
-    pub(super) fn read(&self, path: &str, name: &str) -> Step<Document> {
+    pub(super) fn read(&self, path: &str, name: &str) -> Step<ParsedDocument> {
         match &self.consolidated {
             Some(all) => Ok(all.find(path, name).map(|json| Ok(Arc::clone(json)))),
             None => read_document(self.view, &self.object(path).child(name)),

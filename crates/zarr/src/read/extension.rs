@@ -1,9 +1,9 @@
 //! The object `_ncirrus`: types, arrays and attributes that NCZarr has no word for (`docs/formats/zarr-writing.md`).
 use super::base64;
-use super::node::{Holder, names};
+use super::node::{AttributeHolder, names};
 use super::values::numbers;
 use crate::dtype::packed;
-use crate::json::Json;
+use crate::json::JsonValue;
 use crate::special::EXTENSION;
 use ncirrus_layout::{ByteOrder, Error, Limits, Result, SequenceItem, StoredType, TextEncoding};
 use ncirrus_model::{
@@ -16,12 +16,12 @@ use std::collections::HashMap;
 mod tests;
 
 /// The extension object of a holder, when its version is known.
-fn object(holder: &Holder) -> Option<&Json> {
-    holder.find(EXTENSION).filter(|json| json.member("version").and_then(Json::as_u64) == Some(1))
+fn object(holder: &AttributeHolder) -> Option<&JsonValue> {
+    holder.find(EXTENSION).filter(|json| json.member("version").and_then(JsonValue::as_u64) == Some(1))
 }
 
 /// Why an extension object is there but not used.
-pub(super) fn ignored(holder: &Holder) -> Option<String> {
+pub(super) fn ignored(holder: &AttributeHolder) -> Option<String> {
     let json = holder.find(EXTENSION)?;
     let version =
         json.member("version").map(|version| String::from_utf8_lossy(version.source()).into_owned());
@@ -30,16 +30,16 @@ pub(super) fn ignored(holder: &Holder) -> Option<String> {
 }
 
 /// The group's variables in definition order.
-pub(super) fn array_order(group: &Holder) -> Vec<String> {
+pub(super) fn array_order(group: &AttributeHolder) -> Vec<String> {
     names(object(group).and_then(|json| json.member("arrays")))
 }
 
 /// How deep the types of a dataset nest and how many fields they come to, so that types made of types made of types
 /// stay within bounds.
 #[derive(Debug, Default)]
-pub(super) struct Nesting(HashMap<TypeId, (u32, u64)>);
+pub(super) struct TypeNesting(HashMap<TypeId, (u32, u64)>);
 
-impl Nesting {
+impl TypeNesting {
     /// Most fields of one type, those of its fields included.
     const FIELDS: u64 = 1 << 16;
 
@@ -86,12 +86,14 @@ impl Nesting {
 pub(super) fn define_types(
     model: &mut Model,
     group: GroupId,
-    holder: &Holder,
-    nesting: &mut Nesting,
+    holder: &AttributeHolder,
+    nesting: &mut TypeNesting,
     limits: &Limits,
 ) -> Vec<String> {
-    let list =
-        object(holder).and_then(|json| json.member("types")).and_then(Json::as_array).unwrap_or_default();
+    let list = object(holder)
+        .and_then(|json| json.member("types"))
+        .and_then(JsonValue::as_array)
+        .unwrap_or_default();
     let mut damaged = Vec::new();
     for json in list {
         let defined = definition(model, json).map(|ty| nesting.define(model, group, ty, limits));
@@ -106,10 +108,10 @@ pub(super) fn define_types(
     damaged
 }
 
-fn definition(model: &Model, json: &Json) -> Option<UserType> {
+fn definition(model: &Model, json: &JsonValue) -> Option<UserType> {
     let kind = match json.member("kind")?.as_str()? {
         "enum" => {
-            let constant = |(name, value): (&str, &Json)| {
+            let constant = |(name, value): (&str, &JsonValue)| {
                 Some(EnumMember { name: name.to_owned(), value: value.as_number()?.as_i128()? })
             };
             let base = Atomic::from_name(json.member("base")?.as_str()?)?;
@@ -119,10 +121,10 @@ fn definition(model: &Model, json: &Json) -> Option<UserType> {
         "opaque" => UserKind::Opaque(json.member("size")?.as_u64()?),
         "vlen" => UserKind::Vlen(type_named(model, json.member("base")?.as_str()?)?),
         "compound" => {
-            let field = |json: &Json| {
+            let field = |json: &JsonValue| {
                 let ty = type_named(model, json.member("type")?.as_str()?)?;
-                let lens = json.member("shape").map_or(Some(&[][..]), Json::as_array)?;
-                let dims = lens.iter().map(Json::as_u64).collect::<Option<_>>()?;
+                let lens = json.member("shape").map_or(Some(&[][..]), JsonValue::as_array)?;
+                let dims = lens.iter().map(JsonValue::as_u64).collect::<Option<_>>()?;
                 Some(Field { name: json.member("name")?.as_str()?.to_owned(), ty, dims })
             };
             UserKind::Compound(json.member("fields")?.as_array()?.iter().map(field).collect::<Option<_>>()?)
@@ -146,7 +148,7 @@ fn type_named(model: &Model, name: &str) -> Option<TypeRef> {
 /// `Malformed` when the type is not defined or does not fit the stored one.
 pub(super) fn array_type(
     model: &Model,
-    holder: &Holder,
+    holder: &AttributeHolder,
     stored: &StoredType,
 ) -> Result<Option<(TypeRef, StoredType)>> {
     let Some(json) = object(holder) else { return Ok(None) };
@@ -158,7 +160,7 @@ pub(super) fn array_type(
             String::from_utf8_lossy(name.source())
         )));
     };
-    let zeros_are_empty = json.member("zeros").and_then(Json::as_str) == Some("empty");
+    let zeros_are_empty = json.member("zeros").and_then(JsonValue::as_str) == Some("empty");
     match retype(model, ty, stored, zeros_are_empty) {
         Some(stored) => Ok(Some((ty, stored))),
         None => Err(Error::malformed(format!(
@@ -242,8 +244,12 @@ fn sequence(model: &Model, ty: TypeRef, item: &SequenceItem) -> Option<StoredTyp
 
 /// Puts the attributes that have no plain form into their places among the others; returns what could not be
 /// understood.
-pub(super) fn insert_attributes(model: &Model, holder: &Holder, list: &mut Vec<Attribute>) -> Vec<String> {
-    let entries = object(holder).and_then(|json| json.member("attributes")).and_then(Json::as_array);
+pub(super) fn insert_attributes(
+    model: &Model,
+    holder: &AttributeHolder,
+    list: &mut Vec<Attribute>,
+) -> Vec<String> {
+    let entries = object(holder).and_then(|json| json.member("attributes")).and_then(JsonValue::as_array);
     let mut damaged = Vec::new();
     for json in entries.unwrap_or_default() {
         let Some((index, attribute)) = entry(model, json) else {
@@ -266,14 +272,14 @@ pub(super) fn insert_attributes(model: &Model, holder: &Holder, list: &mut Vec<A
     damaged
 }
 
-fn entry(model: &Model, json: &Json) -> Option<(usize, Attribute)> {
+fn entry(model: &Model, json: &JsonValue) -> Option<(usize, Attribute)> {
     let name = json.member("name")?.as_str()?.to_owned();
     let index = usize::try_from(json.member("index")?.as_u64()?).ok()?;
     let ty = type_named(model, json.member("type")?.as_str()?)?;
     let values = match json.member("base64") {
         Some(text) => Values::Char(base64::decode(text.as_str()?.as_bytes())?),
         None => {
-            let items: Vec<&Json> = json.member("value")?.as_array()?.iter().collect();
+            let items: Vec<&JsonValue> = json.member("value")?.as_array()?.iter().collect();
             column(model, ty, &items)?
         }
     };
@@ -281,7 +287,7 @@ fn entry(model: &Model, json: &Json) -> Option<(usize, Attribute)> {
 }
 
 /// The values of a type, one JSON value each. The nesting is that of the types, which refer to earlier ones only.
-fn column(model: &Model, ty: TypeRef, items: &[&Json]) -> Option<Values> {
+fn column(model: &Model, ty: TypeRef, items: &[&JsonValue]) -> Option<Values> {
     let id = match ty {
         TypeRef::Atomic(Atomic::Char) => return chars(items),
         TypeRef::Atomic(Atomic::String) => return texts(items),
@@ -290,7 +296,7 @@ fn column(model: &Model, ty: TypeRef, items: &[&Json]) -> Option<Values> {
     };
     match &model.user_type(id)?.kind {
         UserKind::Enum { base, members } => {
-            let value = |item: &&Json| match item.as_str() {
+            let value = |item: &&JsonValue| match item.as_str() {
                 Some(name) => members.iter().find(|member| member.name == name).map(|member| member.value),
                 None => item.as_number()?.as_i128(),
             };
@@ -303,7 +309,7 @@ fn column(model: &Model, ty: TypeRef, items: &[&Json]) -> Option<Values> {
             fits.then(|| Values::Opaque { size, bytes: all.concat() })
         }
         UserKind::Vlen(base) => {
-            let lists: Vec<&[Json]> = items.iter().map(|item| item.as_array()).collect::<Option<_>>()?;
+            let lists: Vec<&[JsonValue]> = items.iter().map(|item| item.as_array()).collect::<Option<_>>()?;
             let mut end = 0;
             let ends = lists.iter().map(|list| {
                 end += list.len();
@@ -321,12 +327,12 @@ fn column(model: &Model, ty: TypeRef, items: &[&Json]) -> Option<Values> {
     }
 }
 
-fn field_column(model: &Model, field: &Field, items: &[&Json]) -> Option<Values> {
-    let parts: Vec<&Json> = items.iter().map(|item| item.member(&field.name)).collect::<Option<_>>()?;
+fn field_column(model: &Model, field: &Field, items: &[&JsonValue]) -> Option<Values> {
+    let parts: Vec<&JsonValue> = items.iter().map(|item| item.member(&field.name)).collect::<Option<_>>()?;
     let values = if field.dims.is_empty() || field.ty == TypeRef::Atomic(Atomic::Char) {
         column(model, field.ty, &parts)?
     } else {
-        let flat: Vec<&[Json]> = parts.iter().map(|part| part.as_array()).collect::<Option<_>>()?;
+        let flat: Vec<&[JsonValue]> = parts.iter().map(|part| part.as_array()).collect::<Option<_>>()?;
         column(model, field.ty, &flat.into_iter().flatten().collect::<Vec<_>>())?
     };
     let expected = field.element_count().checked_mul(items.len() as u64)?;
@@ -334,7 +340,7 @@ fn field_column(model: &Model, field: &Field, items: &[&Json]) -> Option<Values>
 }
 
 /// Characters U+0000 to U+00FF, one byte each.
-fn chars(items: &[&Json]) -> Option<Values> {
+fn chars(items: &[&JsonValue]) -> Option<Values> {
     let mut bytes = Vec::new();
     for item in items {
         for character in item.as_str()?.chars() {
@@ -344,19 +350,19 @@ fn chars(items: &[&Json]) -> Option<Values> {
     Some(Values::Char(bytes))
 }
 
-fn texts(items: &[&Json]) -> Option<Values> {
+fn texts(items: &[&JsonValue]) -> Option<Values> {
     let mut all = Strings::new();
     for item in items {
         match item {
-            Json::Null => all.push(None),
-            Json::String(text) => all.push(Some(text.as_bytes())),
+            JsonValue::Null => all.push(None),
+            JsonValue::String(text) => all.push(Some(text.as_bytes())),
             other => all.push(Some(&base64::decode(other.member("base64")?.as_str()?.as_bytes())?)),
         }
     }
     Some(Values::String(all))
 }
 
-fn join_numbers(items: &[&Json], atomic: Atomic) -> Option<Values> {
+fn join_numbers(items: &[&JsonValue], atomic: Atomic) -> Option<Values> {
     let mut all = Values::zeroed(atomic, 0);
     for item in items {
         let one = numbers(item, atomic).filter(|one| one.len() == 1)?;

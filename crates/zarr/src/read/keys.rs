@@ -1,6 +1,6 @@
 //! Chunks that are objects of their own.
 use crate::chunk_key::ChunkKeys;
-use ncirrus_layout::{Cells, ChunkIndex, ChunkRef, Location, ObjectId, Step, View};
+use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Location, ObjectId, Step, View};
 
 /// Names of chunk objects below an array, as a function of their coordinates.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl KeyIndex {
 }
 
 impl ChunkIndex for KeyIndex {
-    fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         Ok(cells.iter().map(|cell| ChunkRef::new(Location::Object(self.object(cell)))).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! What the walk over the metadata objects yields, whatever the dialect.
-use super::documents::Document;
+use super::documents::ParsedDocument;
 use crate::dialect::Dialect;
-use crate::json::{Json, Object};
+use crate::json::{JsonObject, JsonValue};
 use ncirrus_layout::{Error, ObjectId};
 use ncirrus_model::DimensionLen;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A dataset's metadata.
 #[derive(Debug)]
-pub(super) struct Dataset {
+pub(super) struct DatasetMetadata {
     /// Whose conventions it follows.
     pub(super) dialect: Dialect,
     /// Whether consolidated metadata were used.
@@ -26,11 +26,11 @@ pub(super) struct GroupNode {
     /// Simple name.
     pub(super) name: String,
     /// Attributes.
-    pub(super) attributes: Holder,
+    pub(super) attributes: AttributeHolder,
     /// Dimensions that NCZarr defines here.
     pub(super) dims: Vec<(String, DimensionLen)>,
     /// User-defined types of the 2018 draft.
-    pub(super) types: Option<Arc<Json>>,
+    pub(super) types: Option<Arc<JsonValue>>,
     /// Variables, in the order in which they are shown.
     pub(super) arrays: Vec<ArrayNode>,
     /// Subgroups, likewise.
@@ -51,9 +51,9 @@ pub(super) struct ArrayNode {
     /// Where its chunks lie.
     pub(super) prefix: ObjectId,
     /// `.zarray` or `zarr.json`, or why there is none.
-    pub(super) metadata: Result<Arc<Json>, Error>,
+    pub(super) metadata: Result<Arc<JsonValue>, Error>,
     /// Attributes.
-    pub(super) attributes: Holder,
+    pub(super) attributes: AttributeHolder,
     /// What NCZarr says about it.
     pub(super) info: Option<ArrayInfo>,
     /// Whether its `<U1` is char: a chunk has one byte per cell (docs/spec/nczarr.md 3.12).
@@ -75,8 +75,8 @@ pub(super) struct ArrayInfo {
 
 /// Attributes as documents: a document or a member of it, and where their types stand.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Holder {
-    document: Option<Arc<Json>>,
+pub(super) struct AttributeHolder {
+    document: Option<Arc<JsonValue>>,
     member: Option<&'static str>,
     /// Types by attribute name, of whichever dictionary there is.
     pub(super) types: HashMap<String, String>,
@@ -84,9 +84,9 @@ pub(super) struct Holder {
     pub(super) fault: Option<Error>,
 }
 
-impl Holder {
+impl AttributeHolder {
     /// Attributes that are a document of their own.
-    pub(super) fn whole(document: Document) -> Self {
+    pub(super) fn whole(document: ParsedDocument) -> Self {
         match document {
             None => Self::default(),
             Some(Ok(json)) => Self { document: Some(json), ..Self::default() }.checked(),
@@ -95,18 +95,18 @@ impl Holder {
     }
 
     /// Attributes that are a member of a document.
-    pub(super) fn member(document: Arc<Json>, member: &'static str) -> Self {
+    pub(super) fn member(document: Arc<JsonValue>, member: &'static str) -> Self {
         Self { document: Some(document), member: Some(member), ..Self::default() }.checked()
     }
 
     fn checked(mut self) -> Self {
-        if self.value().is_some_and(|json| !matches!(json, Json::Object(_) | Json::Null)) {
+        if self.value().is_some_and(|json| !matches!(json, JsonValue::Object(_) | JsonValue::Null)) {
             self.fault = Some(Error::malformed("the attributes are no JSON object"));
         }
         self
     }
 
-    fn value(&self) -> Option<&Json> {
+    fn value(&self) -> Option<&JsonValue> {
         let document = self.document.as_deref()?;
         match self.member {
             Some(member) => document.member(member),
@@ -115,12 +115,12 @@ impl Holder {
     }
 
     /// All members, those with a meaning of their own included.
-    pub(super) fn object(&self) -> Option<&Object> {
+    pub(super) fn object(&self) -> Option<&JsonObject> {
         self.value()?.as_object()
     }
 
     /// The member of that name.
-    pub(super) fn find(&self, name: &str) -> Option<&Json> {
+    pub(super) fn find(&self, name: &str) -> Option<&JsonValue> {
         self.object()?.find(name)
     }
 
@@ -131,14 +131,14 @@ impl Holder {
 }
 
 /// The document, when it is there and parsed.
-pub(super) fn usable(document: Document) -> Option<Arc<Json>> {
+pub(super) fn usable(document: ParsedDocument) -> Option<Arc<JsonValue>> {
     document.and_then(Result::ok)
 }
 
 /// A list of names; entries that are no strings are left out.
-pub(super) fn names(json: Option<&Json>) -> Vec<String> {
-    let items = json.and_then(Json::as_array).unwrap_or_default();
-    items.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+pub(super) fn names(json: Option<&JsonValue>) -> Vec<String> {
+    let items = json.and_then(JsonValue::as_array).unwrap_or_default();
+    items.iter().filter_map(JsonValue::as_str).map(str::to_owned).collect()
 }
 
 /// Whether a name from metadata can be one segment of a key: names never lead out of their group.
@@ -146,14 +146,17 @@ pub(super) fn is_segment(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains('/')
 }
 
-/// Dimensions of a group: a size, or an object with `size` and `unlimited` (docs/spec/nczarr.md 3.6), by name; or a
-/// list of such objects with their names inside (docs/spec/nczarr.md 6.3).
-pub(super) fn dimensions(json: Option<&Json>, losses: &mut Vec<String>) -> Vec<(String, DimensionLen)> {
-    let named: Vec<(String, &Json)> = match json {
-        Some(Json::Object(object)) => object.iter().map(|(name, size)| (name.to_owned(), size)).collect(),
-        Some(Json::Array(list)) => {
-            let name_of =
-                |json| Json::member(json, "name").and_then(Json::as_str).unwrap_or_default().to_owned();
+/// Dimensions of a group: a size, or an object with `size` and `unlimited` (`docs/spec/nczarr.md` 3.6), by name; or a list of
+/// such objects with their names inside (6.3).
+pub(super) fn dimensions(json: Option<&JsonValue>, losses: &mut Vec<String>) -> Vec<(String, DimensionLen)> {
+    let named: Vec<(String, &JsonValue)> = match json {
+        Some(JsonValue::Object(object)) => {
+            object.iter().map(|(name, size)| (name.to_owned(), size)).collect()
+        }
+        Some(JsonValue::Array(list)) => {
+            let name_of = |json| {
+                JsonValue::member(json, "name").and_then(JsonValue::as_str).unwrap_or_default().to_owned()
+            };
             list.items.iter().map(|json| (name_of(json), json)).collect()
         }
         _ => Vec::new(),
@@ -168,13 +171,13 @@ pub(super) fn dimensions(json: Option<&Json>, losses: &mut Vec<String>) -> Vec<(
     dims
 }
 
-fn dimension_len(json: &Json) -> Option<DimensionLen> {
+fn dimension_len(json: &JsonValue) -> Option<DimensionLen> {
     if let Some(size) = json.as_u64() {
         return Some(DimensionLen::Fixed(size));
     }
     let size = json.member("size")?.as_u64()?;
     let unlimited = match json.member("unlimited") {
-        Some(Json::Bool(flag)) => *flag,
+        Some(JsonValue::Bool(flag)) => *flag,
         Some(flag) => flag.as_u64() == Some(1),
         None => false,
     };
@@ -183,7 +186,7 @@ fn dimension_len(json: &Json) -> Option<DimensionLen> {
 
 /// A name below a group, and what the metadata say it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member {
+pub(super) struct GroupMember {
     /// Simple name.
     pub(super) name: String,
     /// What it is.
@@ -208,7 +211,7 @@ pub(super) fn members(
     arrays: Vec<String>,
     groups: Vec<String>,
     children: Vec<String>,
-) -> Vec<Member> {
+) -> Vec<GroupMember> {
     let kinds = [
         (order, MemberKind::Array),
         (arrays, MemberKind::Array),
@@ -220,7 +223,7 @@ pub(super) fn members(
     for (names, kind) in kinds {
         for name in names {
             if is_segment(&name) && seen.insert(name.clone()) {
-                members.push(Member { name, kind });
+                members.push(GroupMember { name, kind });
             }
         }
     }
@@ -229,7 +232,7 @@ pub(super) fn members(
 
 /// A member that was read.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(super) enum MemberNode {
     /// A variable.
     Array(Box<ArrayNode>),
     /// A subgroup.
@@ -246,12 +249,12 @@ impl GroupNode {
     }
 
     /// Takes in what was read of the members.
-    pub(super) fn adopt(&mut self, nodes: Vec<Node>) {
+    pub(super) fn adopt(&mut self, nodes: Vec<MemberNode>) {
         for node in nodes {
             match node {
-                Node::Array(array) => self.arrays.push(*array),
-                Node::Group(group) => self.groups.push(*group),
-                Node::Nothing => {}
+                MemberNode::Array(array) => self.arrays.push(*array),
+                MemberNode::Group(group) => self.groups.push(*group),
+                MemberNode::Nothing => {}
             }
         }
     }

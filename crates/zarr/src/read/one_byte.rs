@@ -4,7 +4,7 @@ use super::array::{self, ArrayMetadata};
 use super::keys::KeyIndex;
 use super::node::{ArrayNode, GroupNode};
 use crate::dtype::v2::TextRules;
-use crate::json::Json;
+use crate::json::JsonValue;
 use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, View, Want, join, settle};
 
 /// Marks the arrays whose first chunk has exactly one byte per cell. Nothing is read where there are none of the type, or
@@ -26,7 +26,8 @@ impl ArrayNode {
 }
 
 fn is_u1(array: &ArrayNode) -> bool {
-    let dtype = array.metadata.as_ref().ok().and_then(|json| json.member("dtype")).and_then(Json::as_str);
+    let dtype =
+        array.metadata.as_ref().ok().and_then(|json| json.member("dtype")).and_then(JsonValue::as_str);
     dtype.is_some_and(|dtype| dtype.trim_start_matches(['<', '>', '|', '=']) == "U1")
 }
 

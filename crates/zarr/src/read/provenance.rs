@@ -1,20 +1,19 @@
-//! Who wrote a dataset, by its `_NCProperties`, and what that writer is known to do wrong (docs/spec/nczarr.md 3.9,
-//! 4.4).
-use super::node::Holder;
+//! Who wrote a dataset, by its `_NCProperties`, and what that writer is known to do wrong (`docs/spec/nczarr.md` 3.9, 4.4).
+use super::node::AttributeHolder;
 use crate::special::PROPERTIES;
 
 /// Who wrote a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Provenance {
+pub(super) struct DatasetProvenance {
     /// The text of `_NCProperties`.
     pub(super) text: Option<String>,
     /// The version of netcdf-c.
     pub(super) netcdf: Option<[u32; 3]>,
 }
 
-impl Provenance {
+impl DatasetProvenance {
     /// What the root's attributes say.
-    pub(super) fn of(root: &Holder) -> Self {
+    pub(super) fn of(root: &AttributeHolder) -> Self {
         let Some(json) = root.find(PROPERTIES) else { return Self::default() };
         let text = String::from_utf8_lossy(json.source()).into_owned();
         let netcdf =
@@ -63,9 +62,9 @@ fn version(text: &str) -> Option<[u32; 3]> {
 mod tests {
     use super::*;
 
-    fn by(text: &str) -> Provenance {
+    fn by(text: &str) -> DatasetProvenance {
         let netcdf = text.split(',').find_map(|part| part.strip_prefix("netcdf=")).and_then(version);
-        Provenance { text: Some(text.to_owned()), netcdf }
+        DatasetProvenance { text: Some(text.to_owned()), netcdf }
     }
 
     #[test]

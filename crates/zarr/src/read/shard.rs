@@ -1,8 +1,9 @@
 //! Chunks that share an object: the index of a shard (Zarr v3, `sharding_indexed`).
-use super::array::Sharding;
+use super::array::ShardingLayout;
 use super::keys::KeyIndex;
 use ncirrus_layout::{
-    Blob, ByteOrder, Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result, Step, View, Want, join,
+    ByteOrder, CellList, ChunkIndex, ChunkRef, Error, Location, ObjectBytes, ObjectId, Result, Step, View,
+    Want, join,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +22,14 @@ pub(super) struct ShardIndex {
     /// Names of the shards.
     pub(super) shards: KeyIndex,
     /// How a shard is made up.
-    pub(super) form: Sharding,
+    pub(super) form: ShardingLayout,
 }
 
 /// Offset and length of every chunk of a shard, in stored order.
-type Entries = Vec<(u64, u64)>;
+type ShardEntries = Vec<(u64, u64)>;
 
 impl ChunkIndex for ShardIndex {
-    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let mut order: Vec<Vec<u64>> = Vec::new();
         let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
         let places: Vec<(usize, usize)> = cells
@@ -71,7 +72,7 @@ impl ShardIndex {
     }
 
     /// The index of a shard; `None` when the shard was never written.
-    fn entries(&self, view: &dyn View, object: &ObjectId) -> Step<Option<Arc<Entries>>> {
+    fn entries(&self, view: &dyn View, object: &ObjectId) -> Step<Option<Arc<ShardEntries>>> {
         let count = self.form.per_shard.iter().try_fold(1u64, |product, count| product.checked_mul(*count));
         let checksum = if self.form.has_checksum { 4 } else { 0 };
         let len = count.and_then(|count| count.checked_mul(16)?.checked_add(checksum));
@@ -79,7 +80,7 @@ impl ShardIndex {
         view.limits().metadata_len(len, "shard index").map_err(|error| error.at_object(object))?;
         let want = if self.form.index_at_end { Want::Suffix(len) } else { Want::Range(0..len) };
         let Some(blob) = view.read(object, want)? else { return Ok(None) };
-        if let Some(known) = view.memo().find::<Entries>(object, Some(&blob.tag), 0, PARSED) {
+        if let Some(known) = view.memo().find::<ShardEntries>(object, Some(&blob.tag), 0, PARSED) {
             return Ok(Some(known));
         }
         let entries =
@@ -88,7 +89,7 @@ impl ShardIndex {
         Ok(Some(view.memo().keep(object, Some(&blob.tag), 0, PARSED, entries, cost)))
     }
 
-    fn parse(&self, blob: &Blob, len: u64) -> Result<Entries> {
+    fn parse(&self, blob: &ObjectBytes, len: u64) -> Result<ShardEntries> {
         if blob.bytes.len() as u64 != len {
             let message = format!("the shard has {} bytes, its index alone {len}", blob.size);
             return Err(Error::malformed(message));

@@ -1,15 +1,15 @@
 //! The walk over the objects of Zarr v2 and of every NCZarr dialect built on it (docs/spec/nczarr.md 2 and 3).
 use super::array::rules;
-use super::documents::{Document, Documents};
+use super::documents::{DocumentSource, ParsedDocument};
 use super::extension;
 use super::node::{
-    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, dimensions, members, names,
-    usable,
+    ArrayInfo, ArrayNode, AttributeHolder, DatasetMetadata, GroupMember, GroupNode, MemberKind, MemberNode,
+    dimensions, members, names, usable,
 };
 use super::one_byte;
-use super::provenance::Provenance;
+use super::provenance::DatasetProvenance;
 use crate::dialect::Dialect;
-use crate::json::Json;
+use crate::json::JsonValue;
 use crate::special::{
     ARRAY, ARRAY_DIMENSIONS, ATTRIBUTES, D18_ATTRIBUTE_TYPES, D18_ATTRIBUTES, D18_DIMENSIONS, D18_SUPERBLOCK,
     D18_TYPES, GROUP, PROPERTIES, SUPERBLOCK, UC_ARRAY, UC_ATTRIBUTES, UC_GROUP, UC_SUPERBLOCK, V1_ARRAY,
@@ -20,15 +20,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Whether the root holds any object of Zarr v2.
-pub(super) fn is_there(documents: &Documents<'_>) -> Step<bool> {
+pub(super) fn is_there(documents: &DocumentSource<'_>) -> Step<bool> {
     let found = join([ZGROUP, ZARRAY, ZATTRS], |name| documents.read("", name))?;
     Ok(documents.is_consolidated() || found.into_iter().any(|document| usable(document).is_some()))
 }
 
 /// Reads everything; `None` when the root holds no object of Zarr v2.
-pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
+pub(super) fn walk(documents: &DocumentSource<'_>) -> Step<Option<DatasetMetadata>> {
     let with_names = |stall| both(Err(stall), documents.children("")).map(|(none, _)| none);
-    let bag = match Bag::read(documents, "", MARKERS.to_vec()) {
+    let bag = match NodeObjects::read(documents, "", MARKERS.to_vec()) {
         Ok(bag) => bag,
         Err(stall) if documents.trusts_names() => return Err(stall),
         Err(stall) => return with_names(stall),
@@ -44,10 +44,10 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
         Err(stall) => return with_names(stall),
     };
     let mut dialect = bag.dialect();
-    let sorts = Provenance::of(&bag.attributes()).is_netcdf_c();
-    let walker = Walker { documents, dialect, sorts, names_members: bag.names_members() };
+    let sorts = DatasetProvenance::of(&bag.attributes()).is_netcdf_c();
+    let walker = V2Walker { documents, dialect, sorts, names_members: bag.names_members() };
     let mut root = walker.root(&bag, documents.unnamed_children("", bag.names_members()))?;
-    let rules = rules(dialect, &Provenance::of(&root.attributes));
+    let rules = rules(dialect, &DatasetProvenance::of(&root.attributes));
     one_byte::find(documents.view, &mut root, rules)?;
     let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();
     if root.any_array(&is_named) {
@@ -59,7 +59,7 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
         };
     }
     let superblock = bag.superblock_version();
-    Ok(Some(Dataset { dialect, consolidated: documents.is_consolidated(), superblock, root }))
+    Ok(Some(DatasetMetadata { dialect, consolidated: documents.is_consolidated(), superblock, root }))
 }
 
 /// The objects of a root, one of which there must be (docs/spec/nczarr.md 2.2).
@@ -71,8 +71,8 @@ const V1_ARRAY_OBJECTS: &[&str] = &[V1_ARRAY, V1D_ARRAY, V1_ATTRIBUTES, V1D_ATTR
 const D18_GROUP_OBJECTS: &[&str] = &[D18_DIMENSIONS, D18_TYPES, D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
 const D18_ARRAY_OBJECTS: &[&str] = &[D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
 
-struct Walker<'a> {
-    documents: &'a Documents<'a>,
+struct V2Walker<'a> {
+    documents: &'a DocumentSource<'a>,
     dialect: Dialect,
     /// Whether unlisted members are shown in byte order of their names even when consolidated metadata have another
     /// order: netcdf-c does so (docs/spec/nczarr.md 5.1).
@@ -81,8 +81,8 @@ struct Walker<'a> {
     names_members: bool,
 }
 
-impl Walker<'_> {
-    fn root(&self, bag: &Bag, children: Step<Option<Vec<String>>>) -> Step<GroupNode> {
+impl V2Walker<'_> {
+    fn root(&self, bag: &NodeObjects, children: Step<Option<Vec<String>>>) -> Step<GroupNode> {
         let is_array = bag.is_there(ZARRAY);
         let children = if is_array && !bag.is_there(ZGROUP) { Ok(Some(Vec::new())) } else { children };
         let mut group = self.group_from(bag, children, "", 0)?;
@@ -102,7 +102,7 @@ impl Walker<'_> {
             return Ok(GroupNode { name: name.to_owned(), fault: Some(error), ..GroupNode::default() });
         }
         let objects = self.objects(&[ZGROUP, ZATTRS], V1_GROUP_OBJECTS, D18_GROUP_OBJECTS);
-        let bag = Bag::read(self.documents, path, objects);
+        let bag = NodeObjects::read(self.documents, path, objects);
         let (bag, children) = match self.names_members && self.documents.trusts_names() {
             true => {
                 let bag = bag?;
@@ -125,7 +125,7 @@ impl Walker<'_> {
     /// A group from its own objects. Listed members do not wait for the listing of the store.
     fn group_from(
         &self,
-        bag: &Bag,
+        bag: &NodeObjects,
         children: Step<Option<Vec<String>>>,
         path: &str,
         depth: u32,
@@ -145,7 +145,7 @@ impl Walker<'_> {
         };
         let order = extension::array_order(&group.attributes);
         let listed = members(order, list("arrays", "vars"), list("groups", "groups"), Vec::new());
-        let read = |members: &[Member]| join(members, |member| self.member(path, member, depth));
+        let read = |members: &[GroupMember]| join(members, |member| self.member(path, member, depth));
         let (mut nodes, children) = both(read(&listed), children)?;
         if children.is_none() && info.is_none() {
             group.fault =
@@ -162,10 +162,10 @@ impl Walker<'_> {
         Ok(group)
     }
 
-    fn member(&self, parent: &str, member: &Member, depth: u32) -> Step<Node> {
+    fn member(&self, parent: &str, member: &GroupMember, depth: u32) -> Step<MemberNode> {
         let name = member.name.as_str();
         let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
-        let group = || Ok(Node::Group(Box::new(self.group(&path, name, depth + 1)?)));
+        let group = || Ok(MemberNode::Group(Box::new(self.group(&path, name, depth + 1)?)));
         if member.kind == MemberKind::Group {
             return group();
         }
@@ -173,16 +173,20 @@ impl Walker<'_> {
         if member.kind == MemberKind::Unlisted {
             own.push(ZGROUP);
         }
-        let bag = Bag::read(self.documents, &path, self.objects(&own, V1_ARRAY_OBJECTS, D18_ARRAY_OBJECTS))?;
+        let bag = NodeObjects::read(
+            self.documents,
+            &path,
+            self.objects(&own, V1_ARRAY_OBJECTS, D18_ARRAY_OBJECTS),
+        )?;
         let is_group = !bag.is_absent(ZGROUP) || self.documents.is_implied_group(&path);
         match member.kind {
             MemberKind::Unlisted if bag.is_absent(ZARRAY) && is_group => group(),
-            MemberKind::Unlisted if bag.is_absent(ZARRAY) => Ok(Node::Nothing),
-            _ => Ok(Node::Array(Box::new(self.array_from(&bag, &path, name)))),
+            MemberKind::Unlisted if bag.is_absent(ZARRAY) => Ok(MemberNode::Nothing),
+            _ => Ok(MemberNode::Array(Box::new(self.array_from(&bag, &path, name)))),
         }
     }
 
-    fn array_from(&self, bag: &Bag, path: &str, name: &str) -> ArrayNode {
+    fn array_from(&self, bag: &NodeObjects, path: &str, name: &str) -> ArrayNode {
         let prefix = self.documents.object(path);
         let metadata =
             match bag.documents.get(ZARRAY) {
@@ -212,20 +216,20 @@ impl Walker<'_> {
 }
 
 /// The metadata objects of one node, by name; absent ones are left out.
-struct Bag {
-    documents: HashMap<&'static str, Result<Arc<Json>, Error>>,
+struct NodeObjects {
+    documents: HashMap<&'static str, Result<Arc<JsonValue>, Error>>,
 }
 
-impl Bag {
-    fn read(documents: &Documents<'_>, path: &str, objects: Vec<&'static str>) -> Step<Self> {
+impl NodeObjects {
+    fn read(documents: &DocumentSource<'_>, path: &str, objects: Vec<&'static str>) -> Step<Self> {
         let read = |name: &'static str| Ok((name, documents.read(path, name)?));
-        let all: Vec<(&'static str, Document)> = join(objects, read)?;
+        let all: Vec<(&'static str, ParsedDocument)> = join(objects, read)?;
         let found = all.into_iter().filter_map(|(name, document)| Some((name, document?)));
         Ok(Self { documents: found.collect() })
     }
 
     /// Adds the root's superblocks that are objects of their own, unless there is one elsewhere.
-    fn with_superblocks(mut self, documents: &Documents<'_>) -> Step<Self> {
+    fn with_superblocks(mut self, documents: &DocumentSource<'_>) -> Step<Self> {
         if documents.is_consolidated() || self.dialect() == Dialect::Plain {
             self.documents.extend(Self::read(documents, "", SUPERBLOCKS.to_vec())?.documents);
         }
@@ -233,7 +237,7 @@ impl Bag {
     }
 
     /// Adds the root's further objects of the dialects that have such.
-    fn with_old_objects(mut self, documents: &Documents<'_>) -> Step<Self> {
+    fn with_old_objects(mut self, documents: &DocumentSource<'_>) -> Step<Self> {
         let objects = match () {
             () if self.is_there(V1_SUPERBLOCK) => V1_GROUP_OBJECTS,
             () if self.is_there(D18_SUPERBLOCK) => D18_GROUP_OBJECTS,
@@ -268,16 +272,16 @@ impl Bag {
         errors
     }
 
-    fn document(&self, name: &str) -> Option<Arc<Json>> {
+    fn document(&self, name: &str) -> Option<Arc<JsonValue>> {
         usable(self.documents.get(name).cloned())
     }
 
-    fn json(&self, name: &str) -> Option<&Json> {
+    fn json(&self, name: &str) -> Option<&JsonValue> {
         self.documents.get(name)?.as_ref().ok().map(AsRef::as_ref)
     }
 
     /// A member of one of the objects, the first that there is.
-    fn member(&self, places: &[(&str, &str)]) -> Option<&Json> {
+    fn member(&self, places: &[(&str, &str)]) -> Option<&JsonValue> {
         places.iter().find_map(|(object, member)| self.json(object)?.member(member))
     }
 
@@ -304,7 +308,7 @@ impl Bag {
         Some(member.or_else(object)?.as_str()?.to_owned())
     }
 
-    fn group_info(&self) -> Option<&Json> {
+    fn group_info(&self) -> Option<&JsonValue> {
         self.member(&[(ZATTRS, GROUP), (ZGROUP, GROUP), (ZGROUP, UC_GROUP)]).or_else(|| self.json(V1_GROUP))
     }
 
@@ -323,13 +327,13 @@ impl Bag {
     }
 
     /// The attributes with their types.
-    fn attributes(&self) -> Holder {
+    fn attributes(&self) -> AttributeHolder {
         let own = if self.is_absent(ZATTRS) { D18_ATTRIBUTES } else { ZATTRS };
-        let mut holder = Holder::whole(self.documents.get(own).cloned());
+        let mut holder = AttributeHolder::whole(self.documents.get(own).cloned());
         let member = self.member(&[(ZATTRS, ATTRIBUTES), (ZATTRS, UC_ATTRIBUTES)]);
         let object = || self.json(V1_ATTRIBUTES).or_else(|| self.json(V1D_ATTRIBUTES));
         let types = member.or_else(object).and_then(|json| json.member("types"));
-        if let Some(types) = types.or_else(|| self.json(D18_ATTRIBUTE_TYPES)).and_then(Json::as_object) {
+        if let Some(types) = types.or_else(|| self.json(D18_ATTRIBUTE_TYPES)).and_then(JsonValue::as_object) {
             let named =
                 types.iter().filter_map(|(name, ty)| Some((name.to_owned(), ty.as_str()?.to_owned())));
             holder.types = named.collect();
@@ -340,20 +344,20 @@ impl Bag {
 
 impl ArrayInfo {
     /// Array information of V1, UC, LC, ATT, N3; `None` when it has no list of dimensions.
-    pub(super) fn parse(json: &Json) -> Option<Self> {
+    pub(super) fn parse(json: &JsonValue) -> Option<Self> {
         let dimensions = json.member("dimension_references").or_else(|| json.member("dimrefs"))?;
         dimensions.as_array()?;
-        let marked = json.member("scalar").and_then(Json::as_u64) == Some(1);
-        let stored = json.member("storage").and_then(Json::as_str) == Some("scalar");
-        let alias = json.member("type_alias").and_then(Json::as_str).map(str::to_owned);
+        let marked = json.member("scalar").and_then(JsonValue::as_u64) == Some(1);
+        let stored = json.member("storage").and_then(JsonValue::as_str) == Some("scalar");
+        let alias = json.member("type_alias").and_then(JsonValue::as_str).map(str::to_owned);
         Some(Self { dimensions: names(Some(dimensions)), scalar: marked || stored, alias, typedef: None })
     }
 
     /// What the 2018 draft adds to `.zarray`.
-    fn parse_draft(zarray: &Json) -> Option<Self> {
+    fn parse_draft(zarray: &JsonValue) -> Option<Self> {
         let dimensions = zarray.member("dimensions")?;
         dimensions.as_array()?;
-        let typedef = zarray.member("typedef").and_then(Json::as_str).map(str::to_owned);
+        let typedef = zarray.member("typedef").and_then(JsonValue::as_str).map(str::to_owned);
         Some(Self { dimensions: names(Some(dimensions)), typedef, ..Self::default() })
     }
 }

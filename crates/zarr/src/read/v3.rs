@@ -1,12 +1,12 @@
-//! The walk over the objects of Zarr v3 and of NCZarr's draft appendix to it (docs/spec/nczarr.md 6).
-use super::documents::{self, Document, Documents};
+//! The walk over the objects of Zarr v3 and of NCZarr's draft appendix to it (`docs/spec/nczarr.md` 6).
+use super::documents::{self, DocumentSource, ParsedDocument};
 use super::extension;
 use super::node::{
-    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, dimensions, members, names,
-    usable,
+    ArrayInfo, ArrayNode, AttributeHolder, DatasetMetadata, GroupMember, GroupNode, MemberKind, MemberNode,
+    dimensions, members, names, usable,
 };
 use crate::dialect::Dialect;
-use crate::json::Json;
+use crate::json::JsonValue;
 use crate::special::{ARRAY, ATTRIBUTES_3, GROUP, SUPERBLOCK, ZARR_JSON};
 use ncirrus_layout::Consolidated;
 use ncirrus_layout::{Error, ObjectId, OpenOptions, Step, View, both, join};
@@ -14,17 +14,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Whether a document is the metadata of a Zarr v3 node.
-pub(super) fn is_node(json: &Json) -> bool {
-    json.member("zarr_format").and_then(Json::as_u64) == Some(3) && json.member("node_type").is_some()
+pub(super) fn is_node(json: &JsonValue) -> bool {
+    json.member("zarr_format").and_then(JsonValue::as_u64) == Some(3) && json.member("node_type").is_some()
 }
 
 /// Reads everything from the root's metadata on.
 pub(super) fn walk(
     view: &dyn View,
     root: &ObjectId,
-    zarr_json: Document,
+    zarr_json: ParsedDocument,
     options: &OpenOptions,
-) -> Step<Dataset> {
+) -> Step<DatasetMetadata> {
     let Some(json) = usable(zarr_json) else {
         return Err(Error::not_found("no zarr.json").at_object(root).into());
     };
@@ -32,29 +32,29 @@ pub(super) fn walk(
         Consolidated::Auto => documents::inline(view, root, &json)?,
         Consolidated::Never => None,
     };
-    let walker = Walker { documents: Documents::new(view, root, consolidated, options.members) };
+    let walker = V3Walker { documents: DocumentSource::new(view, root, consolidated, options.members) };
     let superblock = json.member("attributes").and_then(|attributes| attributes.member(SUPERBLOCK));
     let dialect = if superblock.is_some() { Dialect::Nczarr3 } else { Dialect::V3 };
-    let version = superblock.and_then(|superblock| superblock.member("version")).and_then(Json::as_str);
+    let version = superblock.and_then(|superblock| superblock.member("version")).and_then(JsonValue::as_str);
     let superblock = version.map(str::to_owned);
     let group = match node_type(&json) {
         Some("array") => GroupNode { arrays: vec![walker.array(&json, "", "")], ..GroupNode::default() },
         _ => walker.group(&json, "", "", 0)?,
     };
-    Ok(Dataset { dialect, consolidated: walker.documents.is_consolidated(), superblock, root: group })
+    Ok(DatasetMetadata { dialect, consolidated: walker.documents.is_consolidated(), superblock, root: group })
 }
 
-fn node_type(json: &Json) -> Option<&str> {
-    json.member("node_type").and_then(Json::as_str)
+fn node_type(json: &JsonValue) -> Option<&str> {
+    json.member("node_type").and_then(JsonValue::as_str)
 }
 
-struct Walker<'a> {
-    documents: Documents<'a>,
+struct V3Walker<'a> {
+    documents: DocumentSource<'a>,
 }
 
-impl Walker<'_> {
+impl V3Walker<'_> {
     /// A group's members; `json` is its own document.
-    fn group(&self, json: &Arc<Json>, path: &str, name: &str, depth: u32) -> Step<GroupNode> {
+    fn group(&self, json: &Arc<JsonValue>, path: &str, name: &str, depth: u32) -> Step<GroupNode> {
         let mut group =
             GroupNode { name: name.to_owned(), attributes: attributes(json), ..GroupNode::default() };
         if let Err(error) = self.documents.view.limits().depth(depth, "group nesting") {
@@ -98,20 +98,20 @@ impl Walker<'_> {
         Ok(group)
     }
 
-    fn member(&self, parent: &str, member: &Member, depth: u32) -> Step<Node> {
+    fn member(&self, parent: &str, member: &GroupMember, depth: u32) -> Step<MemberNode> {
         let name = member.name.as_str();
         let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
         let object = || self.documents.object(&path).child(ZARR_JSON);
         let damaged = |error: Error| match member.kind {
-            MemberKind::Group => Node::Group(Box::new(GroupNode {
+            MemberKind::Group => MemberNode::Group(Box::new(GroupNode {
                 name: name.to_owned(),
                 fault: Some(error),
                 ..GroupNode::default()
             })),
             MemberKind::Array | MemberKind::Unlisted => {
                 let (name, prefix) = (name.to_owned(), self.documents.object(&path));
-                let attributes = Holder::default();
-                Node::Array(Box::new(ArrayNode {
+                let attributes = AttributeHolder::default();
+                MemberNode::Array(Box::new(ArrayNode {
                     name,
                     prefix,
                     metadata: Err(error),
@@ -123,27 +123,27 @@ impl Walker<'_> {
         };
         match self.documents.read(&path, ZARR_JSON)? {
             Some(Ok(json)) if node_type(&json) == Some("array") => {
-                Ok(Node::Array(Box::new(self.array(&json, &path, name))))
+                Ok(MemberNode::Array(Box::new(self.array(&json, &path, name))))
             }
             Some(Ok(json)) if node_type(&json) == Some("group") => {
-                Ok(Node::Group(Box::new(self.group(&json, &path, name, depth + 1)?)))
+                Ok(MemberNode::Group(Box::new(self.group(&json, &path, name, depth + 1)?)))
             }
             Some(Ok(_)) => {
                 Ok(damaged(Error::malformed("node_type is neither array nor group").at_object(object())))
             }
             Some(Err(error)) => Ok(damaged(error)),
             None if self.documents.is_implied_group(&path) => {
-                let empty = Arc::new(Json::Null);
-                Ok(Node::Group(Box::new(self.group(&empty, &path, name, depth + 1)?)))
+                let empty = Arc::new(JsonValue::Null);
+                Ok(MemberNode::Group(Box::new(self.group(&empty, &path, name, depth + 1)?)))
             }
-            None if member.kind == MemberKind::Unlisted => Ok(Node::Nothing),
+            None if member.kind == MemberKind::Unlisted => Ok(MemberNode::Nothing),
             None => {
                 Ok(damaged(Error::not_found("the member is listed but has no zarr.json").at_object(object())))
             }
         }
     }
 
-    fn array(&self, json: &Arc<Json>, path: &str, name: &str) -> ArrayNode {
+    fn array(&self, json: &Arc<JsonValue>, path: &str, name: &str) -> ArrayNode {
         let attributes = attributes(json);
         let info = attributes.find(ARRAY).and_then(ArrayInfo::parse);
         let prefix = self.documents.object(path);
@@ -152,12 +152,14 @@ impl Walker<'_> {
     }
 }
 
-/// The attributes with their types (docs/spec/nczarr.md 6.3).
-fn attributes(json: &Arc<Json>) -> Holder {
-    let mut holder = Holder::member(Arc::clone(json), "attributes");
-    let types =
-        holder.find(ATTRIBUTES_3).and_then(|types| types.member("attribute_types")).and_then(Json::as_array);
-    let entry = |entry: &Json| {
+/// The attributes with their types (`docs/spec/nczarr.md` 6.3).
+fn attributes(json: &Arc<JsonValue>) -> AttributeHolder {
+    let mut holder = AttributeHolder::member(Arc::clone(json), "attributes");
+    let types = holder
+        .find(ATTRIBUTES_3)
+        .and_then(|types| types.member("attribute_types"))
+        .and_then(JsonValue::as_array);
+    let entry = |entry: &JsonValue| {
         let ty = entry.member("configuration").and_then(|configuration| configuration.member("type"))?;
         Some((entry.member("name")?.as_str()?.to_owned(), ty.as_str()?.to_owned()))
     };

@@ -1,14 +1,14 @@
-//! Values from JSON: typed, and inferred where nothing says the type (docs/spec/nczarr.md 3.8, 3.9, 5.4).
-use crate::json::{Json, Number, parse_float};
+//! Values from JSON: typed, and inferred where nothing says the type (`docs/spec/nczarr.md` 3.8, 3.9, 5.4).
+use crate::json::{JsonNumber, JsonValue, parse_float};
 use ncirrus_model::{Atomic, Strings, Values};
 
 #[cfg(test)]
 mod tests;
 
 /// The numbers of a list, or of a single value, as that type; `None` when one does not fit or is no number.
-pub(crate) fn numbers(json: &Json, atomic: Atomic) -> Option<Values> {
+pub(crate) fn numbers(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     let items = json.as_array().unwrap_or(std::slice::from_ref(json));
-    fn integers<T: TryFrom<i128>>(items: &[Json]) -> Option<Vec<T>> {
+    fn integers<T: TryFrom<i128>>(items: &[JsonValue]) -> Option<Vec<T>> {
         items.iter().map(|json| T::try_from(integer(json)?).ok()).collect()
     }
     Some(match atomic {
@@ -27,10 +27,10 @@ pub(crate) fn numbers(json: &Json, atomic: Atomic) -> Option<Values> {
 }
 
 /// An integer, also when it is spelt with a point.
-fn integer(json: &Json) -> Option<i128> {
+fn integer(json: &JsonValue) -> Option<i128> {
     match json {
-        Json::Bool(value) => Some(i128::from(*value)),
-        Json::Number(number) => number.as_i128().or_else(|| whole(number.as_f64())),
+        JsonValue::Bool(value) => Some(i128::from(*value)),
+        JsonValue::Number(number) => number.as_i128().or_else(|| whole(number.as_f64())),
         _ => None,
     }
 }
@@ -42,68 +42,68 @@ fn whole(value: f64) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() < 1e20).then_some(integer)
 }
 
-fn double(json: &Json) -> Option<f64> {
+fn double(json: &JsonValue) -> Option<f64> {
     match json {
-        Json::Bool(value) => Some(f64::from(u8::from(*value))),
-        Json::Number(number) => Some(number.as_f64()),
-        Json::String(text) => parse_float(text.as_str()?),
+        JsonValue::Bool(value) => Some(f64::from(u8::from(*value))),
+        JsonValue::Number(number) => Some(number.as_f64()),
+        JsonValue::String(text) => parse_float(text.as_str()?),
         _ => None,
     }
 }
 
-fn float(json: &Json) -> Option<f32> {
+fn float(json: &JsonValue) -> Option<f32> {
     match json {
-        Json::Number(number) => Some(number.as_f32()),
+        JsonValue::Number(number) => Some(number.as_f32()),
         #[expect(clippy::cast_possible_truncation, reason = "rounding to the declared type is meant")]
         other => double(other).map(|value| value as f32),
     }
 }
 
 /// Text of the values of a string attribute: one string, or a list of strings and nulls.
-pub(crate) fn strings(json: &Json) -> Option<Values> {
+pub(crate) fn strings(json: &JsonValue) -> Option<Values> {
     let mut strings = Strings::new();
     for item in json.as_array().unwrap_or(std::slice::from_ref(json)) {
         match item {
-            Json::String(text) => strings.push(Some(text.as_bytes())),
-            Json::Null if json.as_array().is_some() => strings.push(None),
+            JsonValue::String(text) => strings.push(Some(text.as_bytes())),
+            JsonValue::Null if json.as_array().is_some() => strings.push(None),
             _ => return None,
         }
     }
     Some(Values::String(strings))
 }
 
-/// The text of a char attribute: a string's content, of anything else the source (docs/spec/nczarr.md 3.10).
-pub(crate) fn text(json: &Json) -> Values {
+/// The text of a char attribute: a string's content, of anything else the source (3.10).
+pub(crate) fn text(json: &JsonValue) -> Values {
     Values::Char(json.source().to_vec())
 }
 
-/// The value as the narrowest type that holds all of it (docs/spec/nczarr.md 5.4); never fails.
-pub(crate) fn infer(json: &Json) -> Values {
+/// The value as the narrowest type that holds all of it (5.4); never fails.
+pub(crate) fn infer(json: &JsonValue) -> Values {
     let items = match json {
-        Json::String(_) => return text(json),
-        Json::Array(list) if list.items.is_empty() => return Values::Char(Vec::new()),
-        Json::Array(list) => list.items.as_slice(),
+        JsonValue::String(_) => return text(json),
+        JsonValue::Array(list) if list.items.is_empty() => return Values::Char(Vec::new()),
+        JsonValue::Array(list) => list.items.as_slice(),
         other => std::slice::from_ref(other),
     };
     let shown = || Values::Char(json.compact());
-    if items.iter().all(|item| matches!(item, Json::String(_))) {
+    if items.iter().all(|item| matches!(item, JsonValue::String(_))) {
         return strings(json).unwrap_or_else(shown);
     }
     common_type(items).and_then(|atomic| numbers(json, atomic)).unwrap_or_else(shown)
 }
 
 /// The narrowest of ubyte (booleans only), int, uint, int64, uint64 and double that holds all; `None` when some are no
-/// numbers. The reference types 4294967295 as uint, whatever docs/spec/nczarr.md 5.4 says.
-fn common_type(items: &[Json]) -> Option<Atomic> {
-    if items.iter().all(|item| matches!(item, Json::Bool(_))) {
+/// numbers. The reference types 4294967295 as uint, whatever 5.4 says.
+fn common_type(items: &[JsonValue]) -> Option<Atomic> {
+    if items.iter().all(|item| matches!(item, JsonValue::Bool(_))) {
         return Some(Atomic::UByte);
     }
     let (mut low, mut high) = (0i128, 0i128);
     let mut is_whole = true;
     for item in items {
         match item {
-            Json::Bool(_) => {}
-            Json::Number(number) => match Number::as_i128(number) {
+            JsonValue::Bool(_) => {}
+            JsonValue::Number(number) => match JsonNumber::as_i128(number) {
                 Some(value) => (low, high) = (low.min(value), high.max(value)),
                 None => is_whole = false,
             },

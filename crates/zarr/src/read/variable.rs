@@ -1,17 +1,19 @@
 //! One variable: its description for the model, and the source of its values.
 use super::array::{self, ArrayMetadata};
-use super::assemble::Assembly;
+use super::assemble::DatasetAssembly;
 use super::attributes::attributes;
-use super::dimensions::{self, Spanned};
+use super::dimensions::{self, SpannedVariable};
 use super::keys::KeyIndex;
 use super::node::ArrayNode;
 use super::shard::ShardIndex;
 use super::{base64, extension};
 use crate::dtype::TimeUnit;
-use crate::fill::Element;
-use crate::json::Json;
+use crate::fill::FillElement;
+use crate::json::JsonValue;
 use crate::special::{ARRAY_DIMENSIONS, EXTENSION, FILL_VALUE};
-use ncirrus_layout::{ByteOrder, ChunkGrid, ChunkIndex, Edge, Error, Layout, Result, Source, StoredType};
+use ncirrus_layout::{
+    ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, Result, Source, StoredType,
+};
 use ncirrus_model::{
     Atomic, Attribute, CodecSpec, DimId, Endianness, Fault, FillValue, GroupId, Storage, TypeRef, Values,
     Variable, default_fill,
@@ -19,19 +21,19 @@ use ncirrus_model::{
 use std::sync::Arc;
 
 /// What is understood of an array, apart from its dimensions.
-struct Described {
+struct DescribedArray {
     metadata: ArrayMetadata,
     ty: TypeRef,
     stored: StoredType,
 }
 
 /// The fill value as the model has it, and as cells that were never written read.
-struct Fill {
+struct ArrayFill {
     shown: FillValue,
     cells: Values,
 }
 
-impl Assembly<'_> {
+impl DatasetAssembly<'_> {
     /// Adds a variable. What cannot be understood of it becomes its fault.
     ///
     /// # Errors
@@ -49,7 +51,7 @@ impl Assembly<'_> {
                     .or_else(|| dimensions::array_dimensions(node.attributes.find(ARRAY_DIMENSIONS)));
                 let in_nczarr = self.dialect.is_nczarr();
                 let info = node.info.as_ref().filter(|_| in_nczarr);
-                let spanned = Spanned { group, path: &path, shape, info, names, in_nczarr };
+                let spanned = SpannedVariable { group, path: &path, shape, info, names, in_nczarr };
                 dimensions::resolve(&mut self.model, &mut self.dimensions, &spanned, &mut self.warnings)?
             }
             Err(_) => Vec::new(),
@@ -64,7 +66,7 @@ impl Assembly<'_> {
     }
 
     /// Type, chunks and codecs.
-    fn describe(&mut self, group: GroupId, node: &ArrayNode, shape: &[u64]) -> Result<Described> {
+    fn describe(&mut self, group: GroupId, node: &ArrayNode, shape: &[u64]) -> Result<DescribedArray> {
         let json = node.metadata.as_ref().map_err(Clone::clone)?;
         let mut metadata = array::describe(json, shape, node.text_rules(self.rules), self.limits)?;
         let stored = metadata.data_type.stored.clone();
@@ -78,7 +80,7 @@ impl Assembly<'_> {
         if metadata.data_type.time.is_some() && ty != TypeRef::Atomic(Atomic::Int64) {
             metadata.data_type.time = None;
         }
-        Ok(Described { metadata, ty, stored })
+        Ok(DescribedArray { metadata, ty, stored })
     }
 
     /// The type that an alias (N3) or a type name (D18) gives.
@@ -104,7 +106,7 @@ impl Assembly<'_> {
         &mut self,
         node: &ArrayNode,
         path: &str,
-        known: Described,
+        known: DescribedArray,
         shape: Vec<u64>,
         dims: Vec<DimId>,
     ) -> (Variable, Result<Source>) {
@@ -156,12 +158,12 @@ impl Assembly<'_> {
         &self,
         node: &ArrayNode,
         path: &str,
-        known: &Described,
+        known: &DescribedArray,
         list: &mut Vec<Attribute>,
-    ) -> Result<Fill> {
+    ) -> Result<ArrayFill> {
         let is_ours = node.attributes.find(EXTENSION).is_some();
         let in_base64 = is_ours || self.is_foreign();
-        let element = Element { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
+        let element = FillElement { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
         let parsed = element.parse(&known.metadata.fill);
         let given = match parsed {
             Ok(given) => given,
@@ -188,7 +190,7 @@ impl Assembly<'_> {
             _ => default,
         };
         let cells = given.or(own).unwrap_or_else(unwritten);
-        Ok(Fill { shown, cells })
+        Ok(ArrayFill { shown, cells })
     }
 
     /// Whether neither netcdf-c nor we wrote the dataset: then the fill value stands in the metadata alone, bytes in
@@ -198,13 +200,14 @@ impl Assembly<'_> {
     }
 
     /// `_FillValue` as one element of the variable's type; the attribute is brought to that type.
-    fn own_fill(&self, node: &ArrayNode, known: &Described, list: &mut [Attribute]) -> Option<Values> {
+    fn own_fill(&self, node: &ArrayNode, known: &DescribedArray, list: &mut [Attribute]) -> Option<Values> {
         let attribute = list.iter_mut().find(|attribute| attribute.name == FILL_VALUE)?;
         if attribute.ty == known.ty && attribute.values.len() == 1 {
             return Some(attribute.values.clone());
         }
         let json = node.attributes.find(FILL_VALUE)?;
-        let element = Element { model: &self.model, ty: known.ty, stored: &known.stored, in_base64: false };
+        let element =
+            FillElement { model: &self.model, ty: known.ty, stored: &known.stored, in_base64: false };
         let value = element.parse(json).ok().flatten().or_else(|| packed_double(json, known.ty))?;
         (attribute.ty, attribute.values) = (known.ty, value.clone());
         Some(value)
@@ -229,12 +232,12 @@ impl Assembly<'_> {
     fn source(
         &self,
         node: &ArrayNode,
-        known: Described,
+        known: DescribedArray,
         shape: Vec<u64>,
         rank: usize,
         fill: Values,
     ) -> Source {
-        let Described { metadata, mut stored, .. } = known;
+        let DescribedArray { metadata, mut stored, .. } = known;
         let is_big = endianness(&stored) == Endianness::Big;
         if is_big && self.repairs && self.provenance.never_swaps() {
             stored = in_little_endian(stored);
@@ -254,7 +257,7 @@ impl Assembly<'_> {
             .into_iter()
             .filter(|codec| !is_hidden || codec.identifier() != "transpose")
             .collect();
-        let layout = Layout::Grid { grid, edge: Edge::Full, index, codecs };
+        let layout = Layout::Grid { grid, edge: EdgeChunks::Full, index, codecs };
         Source { layout, stored, extent, fill, resolver: None, swapped_fill }
     }
 }
@@ -326,7 +329,7 @@ fn synthesise_fill(ty: TypeRef, shown: &FillValue, list: &mut Vec<Attribute>) {
 }
 
 /// A number in base64, as xarray writes the `_FillValue` of Zarr v3: a little-endian double.
-fn packed_double(json: &Json, ty: TypeRef) -> Option<Values> {
+fn packed_double(json: &JsonValue, ty: TypeRef) -> Option<Values> {
     let TypeRef::Atomic(atomic) = ty else { return None };
     let bytes: [u8; 8] = base64::decode(json.as_str()?.as_bytes())?.try_into().ok()?;
     let value = f64::from_le_bytes(bytes);

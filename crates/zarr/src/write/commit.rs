@@ -1,23 +1,23 @@
-//! Which documents a commit puts, and in which order (`docs/formats/zarr-writing.md`, "Order of a commit").
-use super::compose::{Document, Documents, Level};
+//! Which documents a commit puts, and in which order (`docs/formats/nczarr.md`, "Order of a commit").
+use super::compose::{ComposedDocuments, DocumentLevel, MetadataDocument};
 use super::text;
-use ncirrus_layout::{ObjectId, Phase, Put};
+use ncirrus_layout::{ObjectId, PutPhase, StorePut};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
 /// The documents that a store holds, by key.
-pub(crate) type Committed = HashMap<String, Value>;
+pub(crate) type CommittedDocuments = HashMap<String, Value>;
 
 /// What a commit does and what the store holds afterwards.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Commit {
-    pub(crate) phases: Vec<Phase>,
-    pub(crate) after: Committed,
+pub(crate) struct CommitPlan {
+    pub(crate) phases: Vec<PutPhase>,
+    pub(crate) after: CommittedDocuments,
 }
 
 /// How a commit is ordered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Order {
+pub(crate) struct CommitOrder {
     /// Nothing of the dataset is there yet.
     pub(crate) is_new: bool,
     /// Consolidated metadata stay.
@@ -29,19 +29,19 @@ pub(crate) struct Order {
 /// Compares the documents with what the store holds and orders the differences.
 pub(crate) fn commit(
     root: &ObjectId,
-    documents: Documents,
-    committed: &Committed,
+    documents: ComposedDocuments,
+    committed: &CommittedDocuments,
     removed: &[String],
-    order: Order,
-) -> Commit {
+    order: CommitOrder,
+) -> CommitPlan {
     let changes = differing(&documents.list, committed);
-    let trees = removed.iter().map(|key| Put::DeleteTree { prefix: root.child(key) }).collect();
+    let trees = removed.iter().map(|key| StorePut::DeleteTree { prefix: root.child(key) }).collect();
     if order.consolidated {
         consolidated(root, documents, committed, trees, order.is_new)
     } else if changes > 1 || !removed.is_empty() || order.guarded {
         covered(root, documents, committed, trees, order.is_new)
     } else {
-        Commit {
+        CommitPlan {
             phases: by_level(root, &documents.list, committed, order.is_new),
             after: kept(documents.list),
         }
@@ -52,79 +52,89 @@ pub(crate) fn commit(
 /// update.
 fn consolidated(
     root: &ObjectId,
-    documents: Documents,
-    committed: &Committed,
-    trees: Vec<Put>,
+    documents: ComposedDocuments,
+    committed: &CommittedDocuments,
+    trees: Vec<StorePut>,
     is_new: bool,
-) -> Commit {
-    let Documents { mut list, consolidated } = documents;
-    let Some(mut whole) = consolidated else { return Commit::default() };
+) -> CommitPlan {
+    let ComposedDocuments { mut list, consolidated } = documents;
+    let Some(mut whole) = consolidated else { return CommitPlan::default() };
     if !is_new {
-        whole.level = Level::Last;
+        whole.level = DocumentLevel::Last;
     }
     match list.iter_mut().find(|document| document.key == whole.key) {
         Some(same) => *same = whole,
         None => list.push(whole),
     }
     let phases = by_level(root, &list, committed, is_new).into_iter().chain(phase(trees)).collect();
-    Commit { phases, after: kept(list) }
+    CommitPlan { phases, after: kept(list) }
 }
 
 /// Several objects change, or some go one by one, and nothing consolidates them: a consolidated document covers them until all are done.
 fn covered(
     root: &ObjectId,
-    documents: Documents,
-    committed: &Committed,
-    trees: Vec<Put>,
+    documents: ComposedDocuments,
+    committed: &CommittedDocuments,
+    trees: Vec<StorePut>,
     is_new: bool,
-) -> Commit {
-    let Documents { list, consolidated } = documents;
-    let Some(cover) = consolidated else { return Commit::default() };
-    let (same, others): (Vec<Document>, Vec<Document>) =
+) -> CommitPlan {
+    let ComposedDocuments { list, consolidated } = documents;
+    let Some(cover) = consolidated else { return CommitPlan::default() };
+    let (same, others): (Vec<MetadataDocument>, Vec<MetadataDocument>) =
         list.iter().cloned().partition(|document| document.key == cover.key);
     let is_root = !same.is_empty();
     let mut puts = levels(root, &others, committed);
     // A new dataset is not there before its cover, or, in Zarr v3, before its root.
     if !(is_new && is_root) {
-        let level = if is_new { Level::Consolidated } else { Level::First };
+        let level = if is_new { DocumentLevel::Consolidated } else { DocumentLevel::First };
         puts.insert(level, vec![put(root, &cover)]);
     }
     let mut phases = in_phases(puts, is_new);
     phases.extend(phase(trees));
     let uncover = match same.first() {
         Some(document) => put(root, document),
-        None => Put::Delete { object: root.child(&cover.key) },
+        None => StorePut::Delete { object: root.child(&cover.key) },
     };
     phases.extend(phase(vec![uncover]));
-    Commit { phases, after: kept(list) }
+    CommitPlan { phases, after: kept(list) }
 }
 
 /// What a store holds that has exactly these documents.
-pub(crate) fn after(documents: Documents, consolidated: bool) -> Committed {
+pub(crate) fn after(documents: ComposedDocuments, consolidated: bool) -> CommittedDocuments {
     // The later of two documents of one key counts.
     let whole = documents.consolidated.filter(|_| consolidated);
     kept(documents.list.into_iter().chain(whole).collect())
 }
 
-fn kept(list: Vec<Document>) -> Committed {
+fn kept(list: Vec<MetadataDocument>) -> CommittedDocuments {
     list.into_iter().map(|document| (document.key, document.body)).collect()
 }
 
 /// Changed documents in rising order of their levels.
-fn by_level(root: &ObjectId, list: &[Document], committed: &Committed, is_new: bool) -> Vec<Phase> {
+fn by_level(
+    root: &ObjectId,
+    list: &[MetadataDocument],
+    committed: &CommittedDocuments,
+    is_new: bool,
+) -> Vec<PutPhase> {
     in_phases(levels(root, list, committed), is_new)
 }
 
 /// A phase for each level. Those of a new dataset that come before its root is recognised are one: each phase costs the
 /// time that a distant store takes to answer.
-fn in_phases(mut levels: BTreeMap<Level, Vec<Put>>, is_new: bool) -> Vec<Phase> {
-    let decisive = if is_new { levels.split_off(&Level::Consolidated) } else { std::mem::take(&mut levels) };
+fn in_phases(mut levels: BTreeMap<DocumentLevel, Vec<StorePut>>, is_new: bool) -> Vec<PutPhase> {
+    let decisive =
+        if is_new { levels.split_off(&DocumentLevel::Consolidated) } else { std::mem::take(&mut levels) };
     let unseen = levels.into_values().flatten().collect();
     phase(unseen).into_iter().chain(decisive.into_values().filter_map(phase)).collect()
 }
 
-fn levels(root: &ObjectId, list: &[Document], committed: &Committed) -> BTreeMap<Level, Vec<Put>> {
-    let mut levels: BTreeMap<Level, Vec<Put>> = BTreeMap::new();
+fn levels(
+    root: &ObjectId,
+    list: &[MetadataDocument],
+    committed: &CommittedDocuments,
+) -> BTreeMap<DocumentLevel, Vec<StorePut>> {
+    let mut levels: BTreeMap<DocumentLevel, Vec<StorePut>> = BTreeMap::new();
     for document in list.iter().filter(|document| differs(document, committed)) {
         levels.entry(document.level).or_default().push(put(root, document));
     }
@@ -132,20 +142,20 @@ fn levels(root: &ObjectId, list: &[Document], committed: &Committed) -> BTreeMap
 }
 
 /// Whether a document is not as the store holds it.
-pub(crate) fn differs(document: &Document, committed: &Committed) -> bool {
+pub(crate) fn differs(document: &MetadataDocument, committed: &CommittedDocuments) -> bool {
     committed.get(&document.key) != Some(&document.body)
 }
 
-fn differing(list: &[Document], committed: &Committed) -> usize {
+fn differing(list: &[MetadataDocument], committed: &CommittedDocuments) -> usize {
     list.iter().filter(|document| differs(document, committed)).count()
 }
 
 /// A document as it is put.
-pub(crate) fn put(root: &ObjectId, document: &Document) -> Put {
-    Put::Object { object: root.child(&document.key), body: text::render(&document.body) }
+pub(crate) fn put(root: &ObjectId, document: &MetadataDocument) -> StorePut {
+    StorePut::Object { object: root.child(&document.key), body: text::render(&document.body) }
 }
 
 /// A phase, unless nothing is put.
-fn phase(puts: Vec<Put>) -> Option<Phase> {
-    (!puts.is_empty()).then_some(Phase { puts, rewrite: false })
+fn phase(puts: Vec<StorePut>) -> Option<PutPhase> {
+    (!puts.is_empty()).then_some(PutPhase { puts, rewrite: false })
 }

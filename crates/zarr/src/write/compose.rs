@@ -3,7 +3,7 @@ use super::attributes::{WrittenAttributes, type_name};
 use super::extension;
 use super::names::EXTENSION;
 use super::plan::{ArrayForm, VariablePlan};
-use super::present::Present;
+use super::present::OpenedDataset;
 use super::{ZarrWriter, names};
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
@@ -18,18 +18,18 @@ mod v3;
 
 /// A metadata document.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct MetadataDocument {
     /// Key below the root of the dataset.
     pub(crate) key: String,
     /// When it is put.
-    pub(crate) level: Level,
+    pub(crate) level: DocumentLevel,
     /// What it says.
     pub(crate) body: Value,
 }
 
 /// When a document is put: in rising order at creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum DocumentLevel {
     /// Before all others.
     First,
     /// Attributes of an array.
@@ -52,34 +52,34 @@ pub(crate) enum Level {
 
 /// All documents; the consolidated one apart, for it depends on all others.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Documents {
+pub(crate) struct ComposedDocuments {
     /// The individual documents.
-    pub(crate) list: Vec<Document>,
+    pub(crate) list: Vec<MetadataDocument>,
     /// The document that consolidates them: `.zmetadata`, or the root's `zarr.json` with all others inside.
-    pub(crate) consolidated: Option<Document>,
+    pub(crate) consolidated: Option<MetadataDocument>,
 }
 
 /// What the documents are derived from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Composer<'a> {
+pub(crate) struct DocumentComposer<'a> {
     pub(crate) writer: &'a ZarrWriter,
     pub(crate) model: &'a Model,
     pub(crate) plans: &'a HashMap<VarId, Arc<VariablePlan>>,
     /// The dataset as it was opened for update.
-    pub(crate) present: Option<&'a Present>,
+    pub(crate) present: Option<&'a OpenedDataset>,
     /// Whether the draft of 2018 has a place for every type of the model.
     in_draft: bool,
     /// Variables with chunks that were never written.
     sparse: Option<&'a HashSet<VarId>>,
 }
 
-impl<'a> Composer<'a> {
+impl<'a> DocumentComposer<'a> {
     /// Derives documents from a model.
     pub(crate) fn new(
         writer: &'a ZarrWriter,
         model: &'a Model,
         plans: &'a HashMap<VarId, Arc<VariablePlan>>,
-        present: Option<&'a Present>,
+        present: Option<&'a OpenedDataset>,
     ) -> Self {
         let has_place = |id: &TypeId| extension::draft_definition(model, *id).is_some();
         let types = |id: GroupId| model.group(id).map(|group| group.types.iter()).into_iter().flatten();
@@ -94,12 +94,12 @@ impl<'a> Composer<'a> {
     }
 }
 
-impl Composer<'_> {
+impl DocumentComposer<'_> {
     /// All documents of the dataset.
     ///
     /// # Errors
     /// `Invalid` or `Unsupported` with the path of what cannot be written.
-    pub(crate) fn documents(&self) -> Result<Documents> {
+    pub(crate) fn documents(&self) -> Result<ComposedDocuments> {
         if self.dialect().zarr_format() == 3 { self.v3_documents() } else { self.v2_documents() }
     }
 

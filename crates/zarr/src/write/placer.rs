@@ -1,15 +1,15 @@
 //! The placer: what is defined, what is placed, what is committed.
 use super::cells::CellSet;
-use super::commit::{self, Commit, Committed, Order};
-use super::compose::{Composer, Document, Documents};
+use super::commit::{self, CommitOrder, CommitPlan, CommittedDocuments};
+use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument};
 use super::plan::{self, VariablePlan};
-use super::present::Present;
+use super::present::OpenedDataset;
 use super::{ZarrWriter, names};
 use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Result,
-    Step, View, Work,
+    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
 use ncirrus_model::{AttributeState, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable};
 use std::borrow::Cow;
@@ -21,14 +21,14 @@ use std::sync::Arc;
 pub(crate) struct ZarrPlacer {
     pub(crate) writer: ZarrWriter,
     pub(crate) root: ObjectId,
-    pub(crate) present: Option<Present>,
-    pub(crate) defined: Defined,
-    pub(crate) committed: Committed,
+    pub(crate) present: Option<OpenedDataset>,
+    pub(crate) defined: DefinedState,
+    pub(crate) committed: CommittedDocuments,
     /// Variables that are there but cannot be written, with the reason.
     pub(crate) closed: HashMap<VarId, Error>,
-    pub(crate) planned: Option<Planned>,
+    pub(crate) planned: Option<PlannedCommit>,
     /// The consolidated document of the committed state, when it is not put.
-    pub(crate) whole: Option<Document>,
+    pub(crate) whole: Option<MetadataDocument>,
     /// Whether that document was put to hide what lies between two commits.
     pub(crate) guarded: bool,
     /// Keys of documents that a killed writer left ahead of their consolidated copies; the next change puts them.
@@ -39,7 +39,7 @@ pub(crate) struct ZarrPlacer {
 
 /// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Defined {
+pub(crate) struct DefinedState {
     pub(crate) plans: HashMap<VarId, Arc<VariablePlan>>,
     pub(crate) states: HashMap<VarId, Arc<VariableState>>,
     /// Keys of the groups.
@@ -63,10 +63,10 @@ pub(crate) struct VariableState {
 
 /// A commit that is under way.
 #[derive(Debug)]
-pub(crate) struct Planned {
-    after: Committed,
+pub(crate) struct PlannedCommit {
+    after: CommittedDocuments,
     shapes: HashMap<VarId, Vec<u64>>,
-    whole: Option<Document>,
+    whole: Option<MetadataDocument>,
     /// Whether documents that were ahead are put.
     heals: bool,
 }
@@ -80,8 +80,8 @@ impl ZarrPlacer {
             writer,
             root,
             present: None,
-            defined: Defined::default(),
-            committed: Committed::new(),
+            defined: DefinedState::default(),
+            committed: CommittedDocuments::new(),
             closed: HashMap::new(),
             planned: None,
             whole: None,
@@ -93,14 +93,14 @@ impl ZarrPlacer {
 
     /// What the store holds, as far as it tells the same as its consolidated metadata; those that do not are put with
     /// the next change.
-    fn told(&self, documents: &Documents) -> Cow<'_, Committed> {
+    fn told(&self, documents: &ComposedDocuments) -> Cow<'_, CommittedDocuments> {
         if self.ahead.is_empty() {
             return Cow::Borrowed(&self.committed);
         }
         let mut told = self.committed.clone();
         // The consolidated document may be the root's, which is listed without what it consolidates.
         let whole = documents.consolidated.as_ref();
-        let is_single = |document: &&Document| whole.is_none_or(|whole| whole.key != document.key);
+        let is_single = |document: &&MetadataDocument| whole.is_none_or(|whole| whole.key != document.key);
         let mut all = documents.list.iter().filter(is_single).chain(whole);
         if !self.defined.removed.is_empty() || all.any(|document| commit::differs(document, &told)) {
             told.retain(|key, _| !self.ahead.contains(key));
@@ -159,7 +159,7 @@ impl ZarrPlacer {
 
     /// Without consolidated metadata readers list what is there: before copies are made, the committed state is told
     /// by a consolidated document, which the next commit removes.
-    fn guard(&self) -> Option<Put> {
+    fn guard(&self) -> Option<StorePut> {
         if self.writer.consolidated || self.guarded || self.committed.is_empty() {
             return None;
         }
@@ -167,7 +167,7 @@ impl ZarrPlacer {
     }
 
     /// Variables that cannot be written can be removed, with the groups that they lie in or alone, but not renamed.
-    fn redefine_closed(&self, model: &Model, defined: &mut Defined) -> Result<()> {
+    fn redefine_closed(&self, model: &Model, defined: &mut DefinedState) -> Result<()> {
         let Some(present) = &self.present else { return Ok(()) };
         for (var, reason) in &self.closed {
             let path = present.model.variable_path(*var);
@@ -214,16 +214,16 @@ impl ZarrPlacer {
     }
 }
 
-impl Defined {
+impl DefinedState {
     /// Takes over the definitions of a model; returns what must be put before data are placed.
     fn redefine(
         &mut self,
         writer: &ZarrWriter,
         closed: &HashMap<VarId, Error>,
         model: &Model,
-    ) -> Result<Moves> {
+    ) -> Result<DefinitionMoves> {
         let taken = self.plans.values().map(|plan| plan.key.clone()).collect();
-        let mut moves = Moves { taken, ..Moves::default() };
+        let mut moves = DefinitionMoves { taken, ..DefinitionMoves::default() };
         let alive: HashSet<VarId> = model.variables().into_iter().collect();
         let gone: Vec<VarId> = self.plans.keys().filter(|var| !alive.contains(var)).copied().collect();
         for var in gone {
@@ -266,7 +266,7 @@ impl Defined {
         writer: &ZarrWriter,
         model: &Model,
         var: VarId,
-        moves: &mut Moves,
+        moves: &mut DefinitionMoves,
     ) -> Result<()> {
         let Some(variable) = model.variable(var) else { return Ok(()) };
         let key = model.variable_path(var).trim_start_matches('/').to_owned();
@@ -309,7 +309,7 @@ impl Defined {
 
 /// What definitions make necessary at once.
 #[derive(Debug, Default)]
-struct Moves {
+struct DefinitionMoves {
     /// Keys of variables before this definition, those that are renamed by it included.
     taken: HashSet<String>,
     /// Trees of variables that were never committed.
@@ -317,11 +317,13 @@ struct Moves {
     copied: Vec<(String, String)>,
 }
 
-impl Moves {
-    fn puts(self, root: &ObjectId) -> Vec<Put> {
-        let dropped = self.dropped.iter().map(|key| Put::DeleteTree { prefix: root.child(key) });
-        let copied =
-            self.copied.iter().map(|(from, to)| Put::CopyTree { from: root.child(from), to: root.child(to) });
+impl DefinitionMoves {
+    fn puts(self, root: &ObjectId) -> Vec<StorePut> {
+        let dropped = self.dropped.iter().map(|key| StorePut::DeleteTree { prefix: root.child(key) });
+        let copied = self
+            .copied
+            .iter()
+            .map(|(from, to)| StorePut::CopyTree { from: root.child(from), to: root.child(to) });
         dropped.chain(copied).collect()
     }
 }
@@ -368,7 +370,7 @@ impl Placer for ZarrPlacer {
         Abilities { redefine: true, codecs: Some(codecs), sparse: true, patches: false }
     }
 
-    fn define(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.check_names(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;
@@ -384,7 +386,7 @@ impl Placer for ZarrPlacer {
         Ok(Arc::clone(&self.plan(var)?.encoding))
     }
 
-    fn locate(&self, _view: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let plan = self.plan(var)?;
         let state = self.defined.states.get(&var);
         let location = |cell: &[u64]| {
@@ -394,28 +396,28 @@ impl Placer for ZarrPlacer {
         Ok(cells.iter().map(location).collect())
     }
 
-    fn prepare(&self, _view: &dyn View, _work: &[Work]) -> Step<Prepared> {
-        Ok(Prepared::nothing())
+    fn prepare(&self, _view: &dyn View, _work: &[PlacerWork]) -> Step<PreparedPlacement> {
+        Ok(PreparedPlacement::nothing())
     }
 
-    fn intern(&mut self, _var: VarId, _values: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, _var: VarId, _values: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         Err(Error::internal("zarr stores no references"))
     }
 
     fn place(
         &mut self,
-        _prepared: &Prepared,
+        _prepared: &PreparedPlacement,
         var: VarId,
         cell: &[u64],
         body: Bytes,
         mask: u32,
-    ) -> Result<Vec<Put>> {
-        Ok(vec![Put::Object { object: self.place_chunk(var, cell, mask)?, body }])
+    ) -> Result<Vec<StorePut>> {
+        Ok(vec![StorePut::Object { object: self.place_chunk(var, cell, mask)?, body }])
     }
 
     fn place_whole(
         &mut self,
-        _prepared: &Prepared,
+        _prepared: &PreparedPlacement,
         var: VarId,
         cell: &[u64],
         mask: u32,
@@ -423,28 +425,28 @@ impl Placer for ZarrPlacer {
         self.place_chunk(var, cell, mask).map(Some)
     }
 
-    fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         self.note_sparse(model);
         let present = self.present.as_ref();
-        let composer = Composer::new(&self.writer, model, &self.defined.plans, present);
+        let composer = DocumentComposer::new(&self.writer, model, &self.defined.plans, present);
         let documents = composer.with_sparse(&self.sparse).documents()?;
-        let order = Order {
+        let order = CommitOrder {
             is_new: self.committed.is_empty(),
             consolidated: self.writer.consolidated,
             guarded: self.guarded,
         };
         let whole = documents.consolidated.clone().filter(|_| !self.writer.consolidated);
         let committed = self.told(&documents);
-        let Commit { phases, after } =
+        let CommitPlan { phases, after } =
             commit::commit(&self.root, documents, &committed, &self.defined.removed, order);
         let shapes = self.defined.plans.keys().map(|var| (*var, model.shape(*var))).collect();
         let heals = !phases.is_empty();
-        self.planned = Some(Planned { after, shapes, whole, heals });
+        self.planned = Some(PlannedCommit { after, shapes, whole, heals });
         Ok(phases)
     }
 
     fn committed(&mut self) {
-        let Some(Planned { after, shapes, whole, heals }) = self.planned.take() else { return };
+        let Some(PlannedCommit { after, shapes, whole, heals }) = self.planned.take() else { return };
         if heals {
             self.ahead.clear();
         }
@@ -460,7 +462,7 @@ impl Placer for ZarrPlacer {
         }
     }
 
-    fn deciding(&self) -> Option<ObjectId> {
+    fn commit_object(&self) -> Option<ObjectId> {
         let name = DECIDING.iter().find(|name| self.committed.contains_key(**name))?;
         Some(self.root.child(name))
     }

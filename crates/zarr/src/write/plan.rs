@@ -1,10 +1,10 @@
 //! How one variable is stored: decided when it is defined, kept ever after.
 use super::stored::{ElementForm, FixedString, FormOf};
 use super::{ZarrWriter, chunking, element};
-use crate::chunk_key::{ChunkKeys, Separator};
+use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::read::base64;
 use crate::{Dialect, special};
-use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Encoding, Error, Result, StoredType};
+use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
 use ncirrus_model::{
     Atomic, CodecSpec, Endianness, FillValue, Model, TypeRef, Values, VarId, Variable, default_fill,
 };
@@ -95,7 +95,7 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let default = default_element(model, variable.ty);
     let encoding = Encoding {
         grid: ChunkGrid::regular(chunks.clone())?,
-        edge: Edge::Full,
+        edge: EdgeChunks::Full,
         stored: form.stored.clone(),
         codecs: engine_codecs(&form, filters).into(),
         fill: own.or(default).ok_or_else(|| Error::invalid("the variable's type is not defined"))?,
@@ -112,7 +112,7 @@ fn is_early(dialect: Dialect) -> bool {
 
 fn chunk_keys(writer: &ZarrWriter) -> ChunkKeys {
     let is_v3 = writer.dialect.zarr_format() == 3;
-    let separator = if writer.slash.unwrap_or(is_v3) { Separator::Slash } else { Separator::Dot };
+    let separator = if writer.slash.unwrap_or(is_v3) { KeySeparator::Slash } else { KeySeparator::Dot };
     if is_v3 { ChunkKeys::v3(separator) } else { ChunkKeys::v2(separator) }
 }
 

@@ -1,12 +1,12 @@
 //! A dataset that is opened for update: what its documents say now, so that what does not change stays as it is.
 use super::attributes::WrittenAttributes;
 use super::cells::CellSet;
-use super::compose::Composer;
+use super::compose::DocumentComposer;
 use super::names::{self, EXTENSION};
-use super::placer::{Defined, VariableState, ZarrPlacer};
+use super::placer::{DefinedState, VariableState, ZarrPlacer};
 use super::plan::{ArrayForm, VariablePlan};
 use super::{ZarrWriter, commit};
-use crate::chunk_key::{ChunkKeys, Separator};
+use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::{Dialect, special};
 use ncirrus_layout::{Catalog, Driver};
 use ncirrus_layout::{
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What the store held when the dataset was opened.
 #[derive(Debug)]
-pub(crate) struct Present {
+pub(crate) struct OpenedDataset {
     /// The model, with all attributes.
     pub(crate) model: Model,
     /// Individual documents by key.
@@ -56,10 +56,10 @@ pub(crate) fn open(
     let (mut objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
     let ahead = take_back(&mut objects, &copies);
     let with_attributes = attributes(view, catalog.as_ref(), &tree)?;
-    let present = Present { model: with_attributes, objects, copies, dialect };
+    let present = OpenedDataset { model: with_attributes, objects, copies, dialect };
     let variables = tree.variables();
     let sources = join_each(variables.iter(), |var| catalog.source(view, *var))?;
-    let mut defined = Defined { groups: group_keys(&tree), ..Defined::default() };
+    let mut defined = DefinedState { groups: group_keys(&tree), ..DefinedState::default() };
     let mut closed = HashMap::new();
     for (var, source) in variables.into_iter().zip(sources) {
         match source.and_then(|source| present.plan(var, source)) {
@@ -72,7 +72,8 @@ pub(crate) fn open(
     }
     let writer = present.writer(writer, &defined, consolidated);
     // What would be written now: later commits put what differs from it, and so leave alone what only looks different.
-    let documents = Composer::new(&writer, &present.model, &defined.plans, Some(&present)).documents()?;
+    let documents =
+        DocumentComposer::new(&writer, &present.model, &defined.plans, Some(&present)).documents()?;
     let whole = documents.consolidated.clone().filter(|_| !consolidated);
     let committed = commit::after(documents, consolidated);
     let (root, present) = (root.clone(), Some(present));
@@ -144,7 +145,7 @@ fn join_key(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-type Objects = HashMap<String, Value>;
+type PresentObjects = HashMap<String, Value>;
 
 /// The individual documents, their consolidated copies, and whether there are any.
 fn read_objects(
@@ -152,11 +153,11 @@ fn read_objects(
     root: &ObjectId,
     tree: &Model,
     dialect: Dialect,
-) -> Step<(Objects, Objects, bool)> {
+) -> Step<(PresentObjects, PresentObjects, bool)> {
     let is_v3 = dialect.zarr_format() == 3;
     let keys = document_keys(tree, is_v3);
     let values = join(keys.iter(), |key| read_value(view, &root.child(key)))?;
-    let mut objects: Objects =
+    let mut objects: PresentObjects =
         keys.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect();
     let zmetadata = objects.remove(special::ZMETADATA).filter(|_| !is_v3);
     let root_type = objects.get(special::ZARR_JSON).and_then(|body| body.get("node_type")?.as_str());
@@ -171,7 +172,7 @@ fn read_objects(
             let whole = objects.get(special::ZARR_JSON).and_then(|root| root.get("consolidated_metadata"));
             whole.map(|whole| copies_of(whole, |path| join_key(path, special::ZARR_JSON))).unwrap_or_default()
         }
-        (None, false) => Objects::new(),
+        (None, false) => PresentObjects::new(),
     };
     let consolidated =
         zmetadata.is_some() || (is_v3 && objects.get(special::ZARR_JSON).is_some_and(has_consolidated));
@@ -200,14 +201,14 @@ fn has_consolidated(root: &Value) -> bool {
     root.get("consolidated_metadata").is_some_and(|whole| !whole.is_null())
 }
 
-fn copies_of(whole: &Value, key: impl Fn(&str) -> String) -> Objects {
+fn copies_of(whole: &Value, key: impl Fn(&str) -> String) -> PresentObjects {
     let members = whole.get("metadata").and_then(Value::as_object);
     members.into_iter().flatten().map(|(name, body)| (key(name), body.clone())).collect()
 }
 
 /// Keys of documents that tell more than their copies, which are what readers see: a writer was killed before it put
 /// these. The shape of an array goes back to what its copy tells.
-fn take_back(objects: &mut Objects, copies: &Objects) -> HashSet<String> {
+fn take_back(objects: &mut PresentObjects, copies: &PresentObjects) -> HashSet<String> {
     let mut ahead = HashSet::new();
     for (key, copy) in copies {
         let Some(object) = objects.get_mut(key) else { continue };
@@ -277,13 +278,13 @@ fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Mode
     Ok(model)
 }
 
-impl Present {
+impl OpenedDataset {
     fn is_v3(&self) -> bool {
         self.dialect.zarr_format() == 3
     }
 
     /// The caller's choices with those of the dataset in their place.
-    fn writer(&self, writer: &ZarrWriter, defined: &Defined, consolidated: bool) -> ZarrWriter {
+    fn writer(&self, writer: &ZarrWriter, defined: &DefinedState, consolidated: bool) -> ZarrWriter {
         let names =
             |plan: &Arc<VariablePlan>| matches!(plan.array, ArrayForm::Kept { names_dimensions: true, .. });
         let mut plans = defined.plans.values();
@@ -292,7 +293,7 @@ impl Present {
             dialect: self.dialect,
             array_dimensions: if first.is_none() { writer.array_dimensions } else { plans.any(names) },
             consolidated,
-            slash: writer.slash.or(first.map(|plan| plan.keys.separator == Separator::Slash)),
+            slash: writer.slash.or(first.map(|plan| plan.keys.separator == KeySeparator::Slash)),
             ..writer.clone()
         }
     }
@@ -502,16 +503,16 @@ fn chunk_keys(array: &Map<String, Value>, is_v3: bool) -> Result<ChunkKeys> {
     let unknown = || Error::unsupported("the names of the array's chunks follow an unknown rule");
     if !is_v3 {
         let text = array.get("dimension_separator").map_or(Some("."), Value::as_str).ok_or_else(unknown)?;
-        return Separator::from_text(text).map(ChunkKeys::v2).ok_or_else(unknown);
+        return KeySeparator::from_text(text).map(ChunkKeys::v2).ok_or_else(unknown);
     }
     let encoding = array.get("chunk_key_encoding").ok_or_else(unknown)?;
     let separator =
         encoding.get("configuration").and_then(|body| body.get("separator")).and_then(Value::as_str);
     let name = encoding.get("name").and_then(Value::as_str).or_else(|| encoding.as_str());
-    let (default, keys): (_, fn(Separator) -> ChunkKeys) = match name {
+    let (default, keys): (_, fn(KeySeparator) -> ChunkKeys) = match name {
         Some("default") => ("/", ChunkKeys::v3),
         Some("v2") => (".", ChunkKeys::v2),
         _ => return Err(unknown()),
     };
-    Separator::from_text(separator.unwrap_or(default)).map(keys).ok_or_else(unknown)
+    KeySeparator::from_text(separator.unwrap_or(default)).map(keys).ok_or_else(unknown)
 }

@@ -1,11 +1,11 @@
-use crate::testing::{Master, ints, strings};
+use crate::testing::{MemoryMaster, ints, strings};
 use ncirrus_layout::TileSource;
 use ncirrus_model::Values;
 use rstest::rstest;
 
 /// `v(x)` of two fragments of one value each (CF-1.13), of the type of `fill`, which is its missing value.
-fn master(fill: Values, values: Values) -> Master {
-    Master::new()
+fn master(fill: Values, values: Values) -> MemoryMaster {
+    MemoryMaster::new()
         .dims("x=6 fx=2 j=1 i=2")
         .var("v", fill.clone())
         .put("v", "missing_value", fill)
@@ -15,7 +15,7 @@ fn master(fill: Values, values: Values) -> Master {
         .var("uv(fx)", values)
 }
 
-fn constants(master: &Master) -> Vec<Values> {
+fn constants(master: &MemoryMaster) -> Vec<Values> {
     let values = master.open().all("v").unwrap().into_iter().map(|tile| match tile.source {
         TileSource::Constant(value) => value,
         other => panic!("no constant: {other:?}"),

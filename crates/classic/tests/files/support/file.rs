@@ -1,9 +1,11 @@
 //! A file in memory that is written through the placer, as an engine would do it.
 use super::{KEY, done, open};
 use ncirrus_classic::ClassicWriter;
-use ncirrus_layout::{Cells, Edge, Encoding, Error, Location, Phase, Placer, Prepared, Put, Writing};
+use ncirrus_layout::{
+    CellList, EdgeChunks, Encoding, Error, Location, Placer, PreparedPlacement, PutPhase, StorePut, Writing,
+};
 use ncirrus_model::{FillValue, Model, Region, VarId};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 
 /// A file that is being written.
 #[derive(Debug)]
@@ -15,14 +17,14 @@ pub(crate) struct Writing3 {
 
 impl Writing3 {
     pub(crate) fn create(writer: &ClassicWriter) -> Self {
-        let placer = writer.create(&Objects::id(KEY)).expect("a placer");
+        let placer = writer.create(&ObjectView::id(KEY)).expect("a placer");
         Self { bytes: Vec::new(), model: Model::new(), placer }
     }
 
     pub(crate) fn update(writer: &ClassicWriter, bytes: &[u8]) -> Result<Self, Error> {
         let opened = open(bytes)?;
         let model = opened.model.as_ref().clone();
-        let placer = done(writer.update(&opened.view, &Objects::id(KEY), &model))?;
+        let placer = done(writer.update(&opened.view, &ObjectView::id(KEY), &model))?;
         Ok(Self { bytes: bytes.to_vec(), model, placer })
     }
 
@@ -37,12 +39,12 @@ impl Writing3 {
     }
 
     /// The cells that a variable now has.
-    pub(crate) fn cells(&self, var: VarId) -> (Encoding, Cells) {
+    pub(crate) fn cells(&self, var: VarId) -> (Encoding, CellList) {
         let encoding = self.placer.encoding(var).expect("an encoding").as_ref().clone();
         let shape = self.model.shape(var);
         let counts: Vec<u64> =
             shape.iter().enumerate().map(|(axis, len)| encoding.grid.cells_along(axis, *len)).collect();
-        let mut cells = Cells::new(shape.len());
+        let mut cells = CellList::new(shape.len());
         for_each_index(&counts, |cell| cells.push(cell));
         (encoding, cells)
     }
@@ -55,11 +57,14 @@ impl Writing3 {
         element: &mut dyn FnMut(&[u64]) -> Vec<u8>,
     ) {
         let encoding = self.placer.encoding(var).expect("an encoding");
-        assert_eq!(encoding.edge, Edge::Clipped);
+        assert_eq!(encoding.edge, EdgeChunks::Clipped);
         let region = encoding.grid.clipped_region(cell, &self.model.shape(var)).expect("a cell inside");
         let mut body = Vec::new();
         for_each_element(&region, |index| body.extend(element(index)));
-        let puts = self.placer.place(&Prepared::nothing(), var, cell, body.into(), 0).expect("a placed cell");
+        let puts = self
+            .placer
+            .place(&PreparedPlacement::nothing(), var, cell, body.into(), 0)
+            .expect("a placed cell");
         self.apply(&puts);
     }
 
@@ -71,7 +76,7 @@ impl Writing3 {
 
     /// The bytes of a cell as they are now, before any commit; shorter than the cell when its end was never written.
     pub(crate) fn read_cell(&self, var: VarId, cell: &[u64]) -> Option<Vec<u8>> {
-        let found = done(self.placer.locate(&view(), var, &Cells::one(cell))).expect("a location");
+        let found = done(self.placer.locate(&view(), var, &CellList::one(cell))).expect("a location");
         match &found[0].location {
             Location::Absent => None,
             Location::Bytes(_, range) => {
@@ -84,7 +89,7 @@ impl Writing3 {
     }
 
     /// Fills what was never written and returns the phases of the commit.
-    pub(crate) fn plan(&mut self) -> Result<Vec<Phase>, Error> {
+    pub(crate) fn plan(&mut self) -> Result<Vec<PutPhase>, Error> {
         for var in self.model.variables() {
             if self.model.variable(var).expect("a variable").fill == FillValue::None {
                 continue;
@@ -101,29 +106,29 @@ impl Writing3 {
     }
 
     /// Commits; returns the phases.
-    pub(crate) fn commit(&mut self) -> Vec<Phase> {
+    pub(crate) fn commit(&mut self) -> Vec<PutPhase> {
         let phases = self.plan().expect("a commit");
         phases.iter().for_each(|phase| self.apply(&phase.puts));
         self.placer.committed();
         phases
     }
 
-    pub(crate) fn apply(&mut self, puts: &[Put]) {
+    pub(crate) fn apply(&mut self, puts: &[StorePut]) {
         puts.iter().for_each(|put| apply(&mut self.bytes, put));
     }
 }
 
 /// Carries out a put.
-pub(crate) fn apply(bytes: &mut Vec<u8>, put: &Put) {
+pub(crate) fn apply(bytes: &mut Vec<u8>, put: &StorePut) {
     let size = |value: &u64| usize::try_from(*value).expect("a small file");
     match put {
-        Put::Patch { offset, body, .. } => {
+        StorePut::Patch { offset, body, .. } => {
             let end = size(offset) + body.len();
             bytes.resize(bytes.len().max(end), 0);
             bytes[size(offset)..end].copy_from_slice(body);
         }
-        Put::Resize { len, .. } => bytes.resize(size(len), 0),
-        Put::Move { from, to, len, .. } => {
+        StorePut::Resize { len, .. } => bytes.resize(size(len), 0),
+        StorePut::Move { from, to, len, .. } => {
             assert!(size(from) + size(len) <= bytes.len(), "a move from behind the end");
             bytes.resize(bytes.len().max(size(to) + size(len)), 0);
             bytes.copy_within(size(from)..size(from) + size(len), size(to));
@@ -140,7 +145,7 @@ pub(crate) fn big_endian(values: &ncirrus_model::Values) -> Vec<u8> {
 
 /// A view of nothing: the placer needs none.
 fn view() -> MemoryView {
-    MemoryView::new(Objects::new())
+    MemoryView::new(ObjectView::new())
 }
 
 fn for_each_element(region: &Region, mut f: impl FnMut(&[u64])) {

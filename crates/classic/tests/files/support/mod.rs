@@ -2,7 +2,7 @@
 use ncirrus_classic::ClassicDriver;
 use ncirrus_layout::{Catalog, Driver, Error, Layout, OpenOptions, Source, Stall, Step};
 use ncirrus_model::{Model, VarId};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use std::sync::Arc;
 
 pub(crate) mod file;
@@ -28,8 +28,8 @@ pub(crate) fn done<T>(step: Step<T>) -> Result<T, Error> {
 }
 
 pub(crate) fn open(bytes: &[u8]) -> Result<Opened, Error> {
-    let view = MemoryView::new(Objects::one(KEY, bytes.to_vec()));
-    let catalog = done(ClassicDriver.open(&view, &Objects::id(KEY), &OpenOptions::default()))?;
+    let view = MemoryView::new(ObjectView::one(KEY, bytes.to_vec()));
+    let catalog = done(ClassicDriver.open(&view, &ObjectView::id(KEY), &OpenOptions::default()))?;
     let model = done(catalog.tree(&view))?;
     Ok(Opened { view, catalog, model })
 }

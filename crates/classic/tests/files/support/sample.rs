@@ -1,10 +1,10 @@
 //! A small file with every kind of member.
 use super::file::Writing3;
-use ncirrus_classic::{ClassicWriter, Version};
+use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, TypeRef, Values};
 
 /// A file with one variable of each type, fixed and with three records, each element numbered.
-pub(crate) fn sample(version: Version) -> Vec<u8> {
+pub(crate) fn sample(version: FormatVersion) -> Vec<u8> {
     let mut file = Writing3::create(&ClassicWriter { header_pad: 8, ..ClassicWriter::new(version) });
     file.define(|model| define(version, model)).expect("it fits");
     for var in file.model.variables() {
@@ -19,7 +19,7 @@ pub(crate) fn sample(version: Version) -> Vec<u8> {
     file.bytes
 }
 
-fn define(version: Version, model: &mut Model) {
+fn define(version: FormatVersion, model: &mut Model) {
     let root = model.root();
     let time = model.add_dimension(root, "time", DimensionLen::Unlimited(3)).expect("a dimension");
     let x = model.add_dimension(root, "länge", DimensionLen::Fixed(3)).expect("a dimension");

@@ -3,19 +3,19 @@ use std::ops::Range;
 
 /// How the elements of an array lie in chunks and blocks.
 #[derive(Debug)]
-pub(super) struct Grid {
-    pub(super) axes: Vec<Axis>,
+pub(super) struct ArrayGrid {
+    pub(super) axes: Vec<GridAxis>,
 }
 
 /// One dimension.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Axis {
+pub(super) struct GridAxis {
     len: usize,
     chunk: usize,
     block: usize,
 }
 
-impl Axis {
+impl GridAxis {
     fn chunks(self) -> usize {
         self.len.div_ceil(self.chunk)
     }
@@ -34,7 +34,7 @@ impl Axis {
 
 const MOST_AXES: usize = 16;
 
-impl Grid {
+impl ArrayGrid {
     /// Reads the part of a frame's header: an array of version, rank, shape, shape of chunks, shape of blocks, and more.
     pub(super) fn read(part: &[u8]) -> Option<Self> {
         let [kind, version, rank, rest @ ..] = part else { return None };
@@ -46,7 +46,7 @@ impl Grid {
         let (chunks, rest) = list::<5>(rest, rank, |[_, word @ ..]| i64::from(i32::from_be_bytes(word)))?;
         let (blocks, _) = list::<5>(rest, rank, |[_, word @ ..]| i64::from(i32::from_be_bytes(word)))?;
         let axes = shape.into_iter().zip(chunks).zip(blocks);
-        let axes: Vec<Axis> = axes.map(|((len, chunk), block)| Axis { len, chunk, block }).collect();
+        let axes: Vec<GridAxis> = axes.map(|((len, chunk), block)| GridAxis { len, chunk, block }).collect();
         axes.iter().all(|axis| axis.chunk > 0 && axis.block > 0).then_some(Self { axes })
     }
 

@@ -1,12 +1,12 @@
-//! Chunks of Blosc 2, and those of Blosc 1, which have a shorter header (docs/spec/hdf5-netcdf4.md G.3).
-use super::filters::{Filter, undo};
-use crate::codecs::block::{Format, decompress};
-use crate::scratch::{Buffer, Contexts};
+//! Chunks of Blosc 2, and those of Blosc 1, which have a shorter header (`docs/spec/hdf5-netcdf4.md` G.3).
+use super::filters::{BlockFilter, undo};
+use crate::codecs::block::{BlockFormat, decompress};
+use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
 /// A chunk whose header makes sense.
 #[derive(Debug)]
-pub(crate) struct Chunk<'a> {
+pub(crate) struct FrameChunk<'a> {
     bytes: &'a [u8],
     /// Decoded bytes.
     pub(crate) len: usize,
@@ -15,31 +15,31 @@ pub(crate) struct Chunk<'a> {
     pub(crate) block_len: usize,
     /// Where the header ends.
     head: usize,
-    body: Body,
+    body: ChunkBody,
 }
 
 #[derive(Debug)]
-enum Body {
+enum ChunkBody {
     /// The bytes as they are.
     Raw,
     /// One value again and again.
     Repeated(Vec<u8>),
-    Blocks(Blocks),
+    Blocks(ChunkBlocks),
 }
 
 #[derive(Debug)]
-struct Blocks {
-    format: Format,
+struct ChunkBlocks {
+    format: BlockFormat,
     /// Whether full blocks are one stream for every byte of an element.
     split: bool,
     /// What to undo, in that order.
-    filters: Vec<Filter>,
+    filters: Vec<BlockFilter>,
 }
 
 /// Memory for blocks between filters.
-type Work = [Buffer; 2];
+type BlockMemory = [ScratchBuffer; 2];
 
-impl<'a> Chunk<'a> {
+impl<'a> FrameChunk<'a> {
     /// Reads the header; bytes behind the chunk are cut off. An error says what it is that cannot be.
     pub(crate) fn read(input: &'a [u8]) -> Result<Self, &'static str> {
         let cut = "the chunk is cut short";
@@ -58,12 +58,12 @@ impl<'a> Chunk<'a> {
     }
 
     /// Decodes all into `out`, which has the length of the chunk.
-    pub(crate) fn decode(&self, out: &mut [u8], contexts: &mut Contexts) -> Option<()> {
+    pub(crate) fn decode(&self, out: &mut [u8], contexts: &mut LibraryContexts) -> Option<()> {
         let mut work = std::mem::take(&mut contexts.blocks);
         match &self.body {
-            Body::Raw => out.copy_from_slice(self.raw(0..self.len)?),
-            Body::Repeated(value) => repeat(value, out),
-            Body::Blocks(blocks) => {
+            ChunkBody::Raw => out.copy_from_slice(self.raw(0..self.len)?),
+            ChunkBody::Repeated(value) => repeat(value, out),
+            ChunkBody::Blocks(blocks) => {
                 let (first, rest) = out.split_at_mut(self.block_len.min(out.len()));
                 self.block(blocks, 0, None, first, &mut work, contexts)?;
                 for (index, out) in rest.chunks_mut(self.block_len.max(1)).enumerate() {
@@ -81,13 +81,13 @@ impl<'a> Chunk<'a> {
         index: usize,
         first: Option<&[u8]>,
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Option<()> {
         let start = index.checked_mul(self.block_len)?;
         match &self.body {
-            Body::Raw => out.copy_from_slice(self.raw(start..start.checked_add(out.len())?)?),
-            Body::Repeated(value) => repeat(value, out),
-            Body::Blocks(blocks) => {
+            ChunkBody::Raw => out.copy_from_slice(self.raw(start..start.checked_add(out.len())?)?),
+            ChunkBody::Repeated(value) => repeat(value, out),
+            ChunkBody::Blocks(blocks) => {
                 let mut work = std::mem::take(&mut contexts.blocks);
                 self.block(blocks, index, first, out, &mut work, contexts)?;
                 contexts.blocks = work;
@@ -98,7 +98,7 @@ impl<'a> Chunk<'a> {
 
     /// Whether blocks are decoded with the help of the first.
     pub(super) fn refers_to_first(&self) -> bool {
-        matches!(&self.body, Body::Blocks(blocks) if blocks.filters.contains(&Filter::Delta))
+        matches!(&self.body, ChunkBody::Blocks(blocks) if blocks.filters.contains(&BlockFilter::Delta))
     }
 
     fn raw(&self, range: Range<usize>) -> Option<&[u8]> {
@@ -107,12 +107,12 @@ impl<'a> Chunk<'a> {
 
     fn block(
         &self,
-        blocks: &Blocks,
+        blocks: &ChunkBlocks,
         index: usize,
         first: Option<&[u8]>,
         out: &mut [u8],
-        work: &mut Work,
-        contexts: &mut Contexts,
+        work: &mut BlockMemory,
+        contexts: &mut LibraryContexts,
     ) -> Option<()> {
         if out.is_empty() {
             return Some(());
@@ -154,11 +154,11 @@ impl<'a> Chunk<'a> {
 
     fn streams(
         &self,
-        blocks: &Blocks,
+        blocks: &ChunkBlocks,
         streams: usize,
         mut input: &[u8],
         out: &mut [u8],
-        contexts: &mut Contexts,
+        contexts: &mut LibraryContexts,
     ) -> Option<()> {
         let width = out.len() / streams;
         if width == 0 || !out.len().is_multiple_of(streams) {
@@ -188,41 +188,41 @@ impl<'a> Chunk<'a> {
     }
 }
 
-fn undo_in_place(filter: Filter, first: Option<&[u8]>, bytes: &mut [u8], type_size: usize) {
+fn undo_in_place(filter: BlockFilter, first: Option<&[u8]>, bytes: &mut [u8], type_size: usize) {
     match (filter, first) {
-        (Filter::Delta, Some(first)) => super::filters::undo_delta(first, bytes),
-        (Filter::Delta, None) => super::filters::undo_first_delta(bytes, type_size),
+        (BlockFilter::Delta, Some(first)) => super::filters::undo_delta(first, bytes),
+        (BlockFilter::Delta, None) => super::filters::undo_first_delta(bytes, type_size),
         _ => {}
     }
 }
 
-fn body(bytes: &[u8], head: usize, flags: u8) -> Result<Body, &'static str> {
+fn body(bytes: &[u8], head: usize, flags: u8) -> Result<ChunkBody, &'static str> {
     let special = bytes.get(31).filter(|_| head == 32).map_or(0, |flags| (flags >> 4) & 7);
     let type_size = usize::from(bytes[3]).max(1);
     match special {
         0 => {}
         // Values that were never set are zero here.
-        1 | 4 => return Ok(Body::Repeated(vec![0])),
-        2 if type_size == 4 => return Ok(Body::Repeated(f32::NAN.to_le_bytes().to_vec())),
-        2 if type_size == 8 => return Ok(Body::Repeated(f64::NAN.to_le_bytes().to_vec())),
+        1 | 4 => return Ok(ChunkBody::Repeated(vec![0])),
+        2 if type_size == 4 => return Ok(ChunkBody::Repeated(f32::NAN.to_le_bytes().to_vec())),
+        2 if type_size == 8 => return Ok(ChunkBody::Repeated(f64::NAN.to_le_bytes().to_vec())),
         3 => {
             let value = bytes.get(32..32 + type_size).ok_or("the chunk is cut short")?;
-            return Ok(Body::Repeated(value.to_vec()));
+            return Ok(ChunkBody::Repeated(value.to_vec()));
         }
         _ => return Err("a kind of chunk that is not known"),
     }
     if flags & 2 != 0 {
-        return Ok(Body::Raw);
+        return Ok(ChunkBody::Raw);
     }
     if head == 32 && bytes.get(31).is_some_and(|flags| flags & 1 != 0) {
         return Err("chunks with a dictionary are not supported");
     }
     let format = match flags >> 5 {
-        0 => Format::BloscLz,
-        1 => Format::Lz4,
-        2 => Format::Snappy,
-        3 => Format::Zlib,
-        4 => Format::Zstd,
+        0 => BlockFormat::BloscLz,
+        1 => BlockFormat::Lz4,
+        2 => BlockFormat::Snappy,
+        3 => BlockFormat::Zlib,
+        4 => BlockFormat::Zstd,
         _ => return Err("a compressor that is not known"),
     };
     let filters = if head == 32 {
@@ -231,7 +231,7 @@ fn body(bytes: &[u8], head: usize, flags: u8) -> Result<Body, &'static str> {
     } else {
         super::filters::classic(flags, type_size)
     };
-    Ok(Body::Blocks(Blocks { format, split: flags & 16 == 0, filters }))
+    Ok(ChunkBody::Blocks(ChunkBlocks { format, split: flags & 16 == 0, filters }))
 }
 
 pub(super) fn repeat(value: &[u8], out: &mut [u8]) {

@@ -1,9 +1,9 @@
 //! Frames of one chunk.
 use super::Blosc2;
 use crate::codecs::bitplanes::bit_shuffle;
-use crate::codecs::block::{Format, compress, compress_bound};
+use crate::codecs::block::{BlockFormat, compress, compress_bound};
 use crate::codecs::shuffle::shuffle;
-use crate::scratch::Contexts;
+use crate::scratch::LibraryContexts;
 
 /// Bytes of a block, if there are so many.
 const BLOCK: usize = 1 << 18;
@@ -16,7 +16,12 @@ const RAW: u8 = 2;
 const NOT_SPLIT: u8 = 16;
 
 /// Appends a frame; `None` when the lengths do not fit.
-pub(super) fn frame(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Contexts) -> Option<()> {
+pub(super) fn frame(
+    codec: &Blosc2,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    contexts: &mut LibraryContexts,
+) -> Option<()> {
     out.resize(HEAD, 0);
     chunk(codec, input, out, contexts)?;
     let chunk_len = out.len() - HEAD;
@@ -36,7 +41,7 @@ pub(crate) fn classic(
     codec: &Blosc2,
     input: &[u8],
     out: &mut Vec<u8>,
-    contexts: &mut Contexts,
+    contexts: &mut LibraryContexts,
 ) -> Option<()> {
     const HEAD: usize = 16;
     let block = block_len(codec, input.len());
@@ -90,33 +95,33 @@ fn head(codec: &Blosc2, len: usize, chunk_len: usize, frame_len: usize) -> Optio
 }
 
 /// The number of a compressor.
-fn compressor(format: Format) -> u8 {
+fn compressor(format: BlockFormat) -> u8 {
     match format {
-        Format::BloscLz => 0,
-        Format::Lz4 | Format::Snappy => 1,
-        Format::Zlib => 4,
-        Format::Zstd => 5,
+        BlockFormat::BloscLz => 0,
+        BlockFormat::Lz4 | BlockFormat::Snappy => 1,
+        BlockFormat::Zlib => 4,
+        BlockFormat::Zstd => 5,
     }
 }
 
 /// The compressor's own level for one of 0 to 9, as Blosc has it.
 fn level(codec: &Blosc2) -> i32 {
     match (codec.format, codec.level) {
-        (Format::Zstd, 9..) => 22,
-        (Format::Zstd, 8) => 20,
-        (Format::Zstd, level) => (2 * level - 1).max(1),
+        (BlockFormat::Zstd, 9..) => 22,
+        (BlockFormat::Zstd, 8) => 20,
+        (BlockFormat::Zstd, level) => (2 * level - 1).max(1),
         (_, level) => level,
     }
 }
 
 /// What the flags of a chunk say of its compressor.
-fn format_bits(format: Format) -> u8 {
+fn format_bits(format: BlockFormat) -> u8 {
     match format {
-        Format::BloscLz => 0,
-        Format::Lz4 => 1 << 5,
-        Format::Snappy => 2 << 5,
-        Format::Zlib => 3 << 5,
-        Format::Zstd => 4 << 5,
+        BlockFormat::BloscLz => 0,
+        BlockFormat::Lz4 => 1 << 5,
+        BlockFormat::Snappy => 2 << 5,
+        BlockFormat::Zlib => 3 << 5,
+        BlockFormat::Zstd => 4 << 5,
     }
 }
 
@@ -137,7 +142,7 @@ fn chunk_head(codec: &Blosc2, version: u8, flags: u8, lens: [u32; 3], type_size:
 }
 
 /// Appends a chunk, raw when it does not get shorter.
-fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Contexts) -> Option<()> {
+fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut LibraryContexts) -> Option<()> {
     let block = block_len(codec, input.len());
     let lens = |encoded: usize| {
         let len = |len: usize| u32::try_from(len).ok().filter(|len| *len < 1 << 31);
@@ -166,7 +171,7 @@ fn blocks(
     (block, head): (usize, usize),
     input: &[u8],
     out: &mut Vec<u8>,
-    contexts: &mut Contexts,
+    contexts: &mut LibraryContexts,
 ) -> Option<()> {
     let start = out.len() - head;
     let mut place = out.len();

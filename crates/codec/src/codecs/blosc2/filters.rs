@@ -2,11 +2,11 @@
 use crate::codec::copy_prefix;
 use crate::codecs::bitplanes::bit_unshuffle;
 use crate::codecs::shuffle::unshuffle;
-use crate::scratch::Buffer;
+use crate::scratch::ScratchBuffer;
 
 /// A filter that is undone block by block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(super) enum BlockFilter {
     Shuffle(usize),
     /// Elements of that size; those beyond the last group of 8 are kept, or else (as Blosc 1 has it) all elements are
     /// when they are not whole groups.
@@ -20,7 +20,7 @@ pub(super) enum Filter {
     Delta,
 }
 
-impl Filter {
+impl BlockFilter {
     /// Whether bytes go elsewhere, so that a second block is needed.
     pub(super) fn moves(self) -> bool {
         self != Self::Delta
@@ -32,17 +32,17 @@ pub(super) fn pipeline(
     (codes, metas): (&[u8], &[u8]),
     type_size: usize,
     version: u8,
-) -> Result<Vec<Filter>, &'static str> {
+) -> Result<Vec<BlockFilter>, &'static str> {
     let mut filters = Vec::new();
     for (&code, &meta) in codes.iter().zip(metas).rev() {
         let size = if meta == 0 { type_size } else { usize::from(meta) };
         match code {
             // Nothing, and a loss of precision.
             0 | 4 => {}
-            1 => filters.push(Filter::Shuffle(size)),
-            2 => filters.push(Filter::BitShuffle { size: type_size, keeps_rest: version > 2 }),
-            3 => filters.push(Filter::Delta),
-            35 => filters.push(Filter::ByteDelta(size)),
+            1 => filters.push(BlockFilter::Shuffle(size)),
+            2 => filters.push(BlockFilter::BitShuffle { size: type_size, keeps_rest: version > 2 }),
+            3 => filters.push(BlockFilter::Delta),
+            35 => filters.push(BlockFilter::ByteDelta(size)),
             _ => return Err("a filter that is not known"),
         }
     }
@@ -50,23 +50,23 @@ pub(super) fn pipeline(
 }
 
 /// The filter that the flags of Blosc 1 tell.
-pub(super) fn classic(flags: u8, size: usize) -> Vec<Filter> {
+pub(super) fn classic(flags: u8, size: usize) -> Vec<BlockFilter> {
     match flags & 5 {
-        1 => vec![Filter::Shuffle(size)],
-        4 => vec![Filter::BitShuffle { size, keeps_rest: false }],
+        1 => vec![BlockFilter::Shuffle(size)],
+        4 => vec![BlockFilter::BitShuffle { size, keeps_rest: false }],
         _ => Vec::new(),
     }
 }
 
 /// Undoes a filter that moves bytes; all slices have the same length.
-pub(super) fn undo(filter: Filter, input: &[u8], spare: &mut Buffer, out: &mut [u8]) {
+pub(super) fn undo(filter: BlockFilter, input: &[u8], spare: &mut ScratchBuffer, out: &mut [u8]) {
     match filter {
-        Filter::Shuffle(size) => unshuffle(input, size.max(1), out),
-        Filter::BitShuffle { size, keeps_rest } => {
+        BlockFilter::Shuffle(size) => unshuffle(input, size.max(1), out),
+        BlockFilter::BitShuffle { size, keeps_rest } => {
             undo_bit_shuffle(input, size.max(1), keeps_rest, spare.prepare(input.len()), out);
         }
-        Filter::ByteDelta(size) => undo_byte_delta(input, size.max(1), out),
-        Filter::Delta => copy_prefix(input, out),
+        BlockFilter::ByteDelta(size) => undo_byte_delta(input, size.max(1), out),
+        BlockFilter::Delta => copy_prefix(input, out),
     }
 }
 

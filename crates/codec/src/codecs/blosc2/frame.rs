@@ -1,10 +1,10 @@
 //! Contiguous frames of Blosc 2: a header with named parts, chunks, where they lie, and a trailer, which is not needed.
-use super::array::Grid;
+use super::array::ArrayGrid;
 use std::ops::Range;
 
 /// What the header of a frame says.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(super) struct FrameHeader {
     /// Bytes of the header.
     head: usize,
     /// Decoded bytes.
@@ -15,12 +15,12 @@ pub(super) struct Frame {
     /// Decoded bytes of a chunk, but the last.
     pub(super) chunk_len: usize,
     /// How blocks lie in an array of several dimensions.
-    pub(super) grid: Option<Grid>,
+    pub(super) grid: Option<ArrayGrid>,
 }
 
 /// Where a chunk is.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum ChunkPlace {
     At(usize),
     /// One value again and again, which is not stored: zeros, or not a number.
     Zeros,
@@ -33,13 +33,13 @@ const INT64: u8 = 0xd3;
 const UINT64: u8 = 0xcf;
 const FIRST_PART: usize = 87;
 
-impl Frame {
+impl FrameHeader {
     /// Reads the header; `None` when it is not one.
     pub(super) fn read(input: &[u8]) -> Option<Self> {
         if input.first() != Some(&0x9e) || input.get(1..10)? != b"\xa8b2frame\0" {
             return None;
         }
-        let header = Header(input);
+        let header = HeaderBytes(input);
         let head = usize::try_from(header.number(10, INT32)?).ok()?;
         let whole = header.number(15, UINT64)?;
         let size = |at, kind| header.number(at, kind).and_then(|number| usize::try_from(number).ok());
@@ -49,8 +49,8 @@ impl Frame {
             encoded_len: size(38, INT64)?,
             type_size: size(47, INT32)?,
             chunk_len: size(57, INT32)?,
-            grid: match Header(input.get(..head)?).part(b"b2nd") {
-                Some(part) => Some(Grid::read(part)?),
+            grid: match HeaderBytes(input.get(..head)?).part(b"b2nd") {
+                Some(part) => Some(ArrayGrid::read(part)?),
                 None => None,
             },
         };
@@ -72,13 +72,13 @@ impl Frame {
     }
 
     /// Where a chunk is, by what the index says.
-    pub(super) fn place(&self, entry: [u8; 8]) -> Option<Place> {
+    pub(super) fn place(&self, entry: [u8; 8]) -> Option<ChunkPlace> {
         match entry[7] {
-            0x81 | 0x84 => Some(Place::Zeros),
-            0x82 => Some(Place::Nan),
+            0x81 | 0x84 => Some(ChunkPlace::Zeros),
+            0x82 => Some(ChunkPlace::Nan),
             _ => {
                 let offset = usize::try_from(i64::from_le_bytes(entry)).ok()?;
-                self.head.checked_add(offset).map(Place::At)
+                self.head.checked_add(offset).map(ChunkPlace::At)
             }
         }
     }
@@ -92,9 +92,9 @@ impl Frame {
 
 /// The bytes of a header.
 #[derive(Clone, Copy)]
-struct Header<'a>(&'a [u8]);
+struct HeaderBytes<'a>(&'a [u8]);
 
-impl<'a> Header<'a> {
+impl<'a> HeaderBytes<'a> {
     /// A big-endian number, which is not negative, behind the byte that says its kind.
     fn number(self, at: usize, kind: u8) -> Option<u64> {
         let (&found, rest) = self.0.get(at..)?.split_first()?;

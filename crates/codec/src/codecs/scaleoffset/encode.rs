@@ -1,14 +1,14 @@
 //! Packing.
-use super::{BitWriter, Buffer, HEAD, Number, ScaleOffset, mask, width};
+use super::{BitWriter, HEAD, PackedNumber, ScaleOffset, ScratchBuffer, mask, width};
 
 /// What is written of a chunk.
-struct Packed {
+struct PackedChunk {
     bits: u32,
     least: u64,
 }
 
 /// Encodes whole numbers.
-pub(super) fn encode(codec: &ScaleOffset, input: &[u8], out: &mut Buffer) {
+pub(super) fn encode(codec: &ScaleOffset, input: &[u8], out: &mut ScratchBuffer) {
     match codec.size {
         1 => encode_words::<1>(codec, input, out),
         2 => encode_words::<2>(codec, input, out),
@@ -17,13 +17,13 @@ pub(super) fn encode(codec: &ScaleOffset, input: &[u8], out: &mut Buffer) {
     }
 }
 
-fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut Buffer) {
+fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut ScratchBuffer) {
     let all = 8 * width(N);
     let packed = match codec.number {
-        Number::Integer { bits, signed } => integers::<N>(codec, input, bits, signed),
-        Number::Float { digits } => floats::<N>(codec, input, digits),
+        PackedNumber::Integer { bits, signed } => integers::<N>(codec, input, bits, signed),
+        PackedNumber::Float { digits } => floats::<N>(codec, input, digits),
     };
-    let packed = packed.filter(|packed| packed.bits <= all).unwrap_or(Packed { bits: all, least: 0 });
+    let packed = packed.filter(|packed| packed.bits <= all).unwrap_or(PackedChunk { bits: all, least: 0 });
     let bits = usize::try_from(packed.bits).unwrap_or(64);
     // One byte more than the bits need, as the library has it.
     let body = if packed.bits == all { input.len() } else { (input.len() / N).saturating_mul(bits) / 8 + 1 };
@@ -41,14 +41,14 @@ fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut Buf
     body.last_mut().into_iter().for_each(|last| *last = 0);
     let mut writer = BitWriter::new(body);
     match (codec.number, codec.fill) {
-        (Number::Integer { .. }, None) => numbers::<N>(codec, input)
+        (PackedNumber::Integer { .. }, None) => numbers::<N>(codec, input)
             .for_each(|value| writer.put(value.wrapping_sub(packed.least), packed.bits)),
-        (Number::Integer { .. }, Some(fill)) => numbers::<N>(codec, input).for_each(|value| {
+        (PackedNumber::Integer { .. }, Some(fill)) => numbers::<N>(codec, input).for_each(|value| {
             let code = if value == fill { u64::MAX } else { value.wrapping_sub(packed.least) };
             writer.put(code, packed.bits);
         }),
-        (Number::Float { digits }, _) => {
-            let scale = Scale::new(codec, digits);
+        (PackedNumber::Float { digits }, _) => {
+            let scale = DecimalScale::new(codec, digits);
             let least = scale.of(codec.float(packed.least));
             for value in numbers::<N>(codec, input) {
                 let code = match codec.fill {
@@ -75,7 +75,12 @@ fn numbers<const N: usize>(codec: &ScaleOffset, input: &[u8]) -> impl Iterator<I
 }
 
 /// `None` when distances need as many bits as numbers.
-fn integers<const N: usize>(codec: &ScaleOffset, input: &[u8], bits: u32, signed: bool) -> Option<Packed> {
+fn integers<const N: usize>(
+    codec: &ScaleOffset,
+    input: &[u8],
+    bits: u32,
+    signed: bool,
+) -> Option<PackedChunk> {
     let all = mask(8 * width(N));
     // With the highest bit changed, signed numbers are in the order of unsigned ones.
     let turn = if signed { all ^ (all >> 1) } else { 0 };
@@ -86,12 +91,12 @@ fn integers<const N: usize>(codec: &ScaleOffset, input: &[u8], bits: u32, signed
     });
     let (least, most) = if least > most { (turn, turn) } else { (least, most) };
     let needed = bits_for(most - least, codec.fill.is_some())?;
-    Some(Packed { bits: if bits > 0 { bits } else { needed }, least: least ^ turn })
+    Some(PackedChunk { bits: if bits > 0 { bits } else { needed }, least: least ^ turn })
 }
 
 /// `None` when the rounded distances are too large or there are numbers that are not finite.
-fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Option<Packed> {
-    let scale = Scale::new(codec, digits);
+fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Option<PackedChunk> {
+    let scale = DecimalScale::new(codec, digits);
     let valid = numbers::<N>(codec, input)
         .filter(|value| codec.fill.is_none_or(|fill| !scale.is_fill(codec, *value, fill)));
     let valid = valid.map(|value| codec.float(value));
@@ -105,7 +110,7 @@ fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Opt
     if !finite || span.is_nan() || span > limit {
         return None;
     }
-    Some(Packed { bits: bits_for(rounded(span), codec.fill.is_some())?, least: codec.bits(least) })
+    Some(PackedChunk { bits: bits_for(rounded(span), codec.fill.is_some())?, least: codec.bits(least) })
 }
 
 /// Bits for distances up to `span`, and a code for the fill value.
@@ -115,14 +120,14 @@ fn bits_for(span: u64, fill: bool) -> Option<u32> {
 }
 
 /// The power of ten that floats are multiplied by, in their own precision.
-struct Scale {
+struct DecimalScale {
     factor: f64,
     /// Floats that are closer to the fill value are that.
     near: f64,
     single: bool,
 }
 
-impl Scale {
+impl DecimalScale {
     fn new(codec: &ScaleOffset, digits: i32) -> Self {
         let single = codec.size == 4;
         let factor = if single { f64::from(10f32.powi(digits)) } else { 10f64.powi(digits) };

@@ -1,5 +1,5 @@
 //! Coding of scanlines, each block with the option that takes the fewest bits.
-use super::{Samples, Szip};
+use super::{SampleBlock, Szip};
 use crate::bits::BitWriter;
 
 impl Szip {
@@ -18,7 +18,7 @@ impl Szip {
 
 /// Writes the stream to `out`, which has room for the most; returns how many bytes it has.
 pub(super) fn encode(codec: &Szip, input: &[u8], out: &mut [u8]) -> usize {
-    let Samples { bytes, .. } = codec.samples;
+    let SampleBlock { bytes, .. } = codec.samples;
     let mut bits = BitWriter::new(out);
     let mut line: Vec<u32> = Vec::new();
     for input in input.chunks(codec.scanline.saturating_mul(bytes)) {

@@ -3,7 +3,7 @@ use crate::codec::copy_prefix;
 
 /// Reads bits; behind the end there are zeros.
 #[derive(Debug, Clone)]
-pub(super) struct Bits<'a> {
+pub(super) struct ZfpBits<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The bits from `at` on, the next one lowest, and how many of them are those of the stream.
@@ -11,7 +11,7 @@ pub(super) struct Bits<'a> {
     count: u32,
 }
 
-impl<'a> Bits<'a> {
+impl<'a> ZfpBits<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, window: 0, count: 0 }
     }

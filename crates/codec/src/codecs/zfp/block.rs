@@ -1,23 +1,23 @@
 //! Blocks: bit planes, coefficients, numbers.
-use super::bits::Bits;
-use super::header::Coding;
+use super::bits::ZfpBits;
+use super::header::CodingLimits;
 use super::order::order;
-use super::planes::{Plane, put_plane, turn};
-use super::scalar::{Scalar, Word};
+use super::planes::{BitPlane, put_plane, turn};
+use super::scalar::{WrappingWord, ZfpScalar};
 use super::transform::{inverse, reversible_inverse};
 
 /// Decodes the blocks of a stream one after the other.
-pub(super) struct Decoder<'a, S: Scalar, const SIZE: usize> {
-    bits: Bits<'a>,
-    coding: Coding,
+pub(super) struct BlockDecoder<'a, S: ZfpScalar, const SIZE: usize> {
+    bits: ZfpBits<'a>,
+    coding: CodingLimits,
     rank: usize,
     /// The coefficients of a block in the order of the stream.
     codes: [u64; SIZE],
     words: [S::Word; SIZE],
 }
 
-impl<'a, S: Scalar, const SIZE: usize> Decoder<'a, S, SIZE> {
-    pub(super) fn new(bits: Bits<'a>, coding: Coding, rank: usize) -> Self {
+impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
+    pub(super) fn new(bits: ZfpBits<'a>, coding: CodingLimits, rank: usize) -> Self {
         Self { bits, coding, rank, codes: [0; SIZE], words: [S::Word::default(); SIZE] }
     }
 
@@ -124,7 +124,7 @@ impl<'a, S: Scalar, const SIZE: usize> Decoder<'a, S, SIZE> {
 /// The digits of a plane of up to 64 coefficients: those of the first `known`, which had a one before, as they are;
 /// then, again and again, whether the rest has a one, and how many zeros are before it.
 #[inline]
-fn small_plane<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u32) -> u64 {
+fn small_plane<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u32) -> u64 {
     let verbatim = (*known).min(*left);
     *left -= verbatim;
     let mut digits = bits.take(verbatim);
@@ -135,7 +135,7 @@ fn small_plane<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u
 }
 
 /// The same for more coefficients.
-fn large_plane<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u32) -> Plane {
+fn large_plane<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u32) -> BitPlane {
     let verbatim = (*known).min(*left);
     *left -= verbatim;
     let mut digits = [0; 4];
@@ -151,7 +151,7 @@ fn large_plane<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u
 }
 
 #[inline]
-fn next_one<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u32) -> Option<u32> {
+fn next_one<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u32) -> Option<u32> {
     let rest = u32::try_from(SIZE).unwrap_or(256) - *known;
     if *left == 0 || rest == 0 {
         return None;

@@ -1,13 +1,13 @@
 //! Encoding: the steps of decoding, backwards.
 use super::bits::BitWriter;
-use super::header::{Coding, Header};
+use super::header::{CodingLimits, ZfpHeader};
 use super::order::order;
-use super::planes::{Plane, plane as plane_of, turn};
-use super::scalar::{Scalar, Word};
+use super::planes::{BitPlane, plane as plane_of, turn};
+use super::scalar::{WrappingWord, ZfpScalar};
 use super::transform::{forward, reversible_forward};
 
 /// Encodes an array; `None` when a number is not finite and cannot be kept, or the bytes are not the array.
-pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], bits: BitWriter) -> Option<()> {
+pub(super) fn encode<S: ZfpScalar>(header: &ZfpHeader, input: &[u8], bits: BitWriter) -> Option<()> {
     if input.len() != header.len() {
         return None;
     }
@@ -19,10 +19,14 @@ pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], bits: BitWriter) 
     }
 }
 
-fn encode_blocks<S: Scalar, const SIZE: usize>(header: &Header, input: &[u8], bits: BitWriter) -> Option<()> {
+fn encode_blocks<S: ZfpScalar, const SIZE: usize>(
+    header: &ZfpHeader,
+    input: &[u8],
+    bits: BitWriter,
+) -> Option<()> {
     let rank = header.shape.len();
     let mut block = [S::default(); SIZE];
-    let mut encoder = Encoder::<S, SIZE> {
+    let mut encoder = BlockEncoder::<S, SIZE> {
         bits,
         coding: header.coding,
         rank,
@@ -43,7 +47,7 @@ fn encode_blocks<S: Scalar, const SIZE: usize>(header: &Header, input: &[u8], bi
 }
 
 /// Fills up a block that has `inside` numbers along each axis with numbers that cost little.
-fn pad<S: Scalar>(block: &mut [S], inside: &[usize]) {
+fn pad<S: ZfpScalar>(block: &mut [S], inside: &[usize]) {
     for (axis, &count) in inside.iter().enumerate().filter(|(_, count)| **count < 4) {
         let stride = 1usize << (2 * axis);
         for start in (0..block.len()).filter(|place| (place >> (2 * axis)) & 3 == 0) {
@@ -56,15 +60,15 @@ fn pad<S: Scalar>(block: &mut [S], inside: &[usize]) {
     }
 }
 
-struct Encoder<'a, S: Scalar, const SIZE: usize> {
+struct BlockEncoder<'a, S: ZfpScalar, const SIZE: usize> {
     bits: BitWriter<'a>,
-    coding: Coding,
+    coding: CodingLimits,
     rank: usize,
     codes: [u64; SIZE],
     words: [S::Word; SIZE],
 }
 
-impl<S: Scalar, const SIZE: usize> Encoder<'_, S, SIZE> {
+impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
     fn block(&mut self, block: &[S]) -> Option<()> {
         let used = match (S::EXPONENT_BITS, self.coding.is_reversible()) {
             (0, reversible) => {
@@ -176,17 +180,17 @@ impl<S: Scalar, const SIZE: usize> Encoder<'_, S, SIZE> {
     }
 }
 
-fn bias<S: Scalar>() -> i32 {
+fn bias<S: ZfpScalar>() -> i32 {
     (1 << (S::EXPONENT_BITS - 1)) - 1
 }
 
 /// The exponent of two that is above all numbers; `None` when one is not finite.
-fn exponent<S: Scalar>(block: &[S]) -> Option<i32> {
+fn exponent<S: ZfpScalar>(block: &[S]) -> Option<i32> {
     block.iter().try_fold(-bias::<S>(), |most, value| Some(value.exponent()?.max(most)))
 }
 
 /// The first one in a plane from a place on.
-fn next_one(digits: &Plane, from: u32) -> Option<u32> {
+fn next_one(digits: &BitPlane, from: u32) -> Option<u32> {
     let (first, shift) = (from / 64, from % 64);
     (first..4).find_map(|word| {
         let digits = digits[word as usize] & if word == first { u64::MAX << shift } else { u64::MAX };

@@ -1,18 +1,18 @@
 //! What is coded, and how.
-use super::bits::{BitWriter, Bits};
+use super::bits::{BitWriter, ZfpBits};
 
 /// The header of a stream.
 #[derive(Debug, Clone)]
-pub(super) struct Header {
-    pub(super) kind: Kind,
+pub(super) struct ZfpHeader {
+    pub(super) kind: ZfpKind,
     /// Numbers along each axis, the fastest first; 1 to 4 axes.
     pub(super) shape: Vec<usize>,
-    pub(super) coding: Coding,
+    pub(super) coding: CodingLimits,
 }
 
 /// The type of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ZfpKind {
     Int32,
     Int64,
     Float32,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 
 /// The limits within which a block is coded.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Coding {
+pub(super) struct CodingLimits {
     /// How the header says it; 4095 when all follow.
     pub(super) mode: u64,
     /// Bits of a block, at least and at most.
@@ -41,7 +41,7 @@ pub(super) const MOST_BITS: u32 = 16658;
 const MOST_PLANES: u32 = 64;
 pub(super) const LEAST_EXPONENT: i32 = -1074;
 
-impl Coding {
+impl CodingLimits {
     /// No limits.
     pub(super) const ALL: Self = Self {
         mode: 0,
@@ -52,7 +52,7 @@ impl Coding {
     };
 
     /// 12 bits, or 64 when all of these are ones but for the last.
-    fn read(bits: &mut Bits) -> Option<Self> {
+    fn read(bits: &mut ZfpBits) -> Option<Self> {
         let small = |bits: u64| u32::try_from(bits).unwrap_or(0);
         let mode = bits.take(12);
         let coding = match mode {
@@ -113,24 +113,24 @@ impl Coding {
     }
 }
 
-impl Header {
+impl ZfpHeader {
     /// Reads a whole header; `None` when it is not one.
-    pub(super) fn read(bits: &mut Bits) -> Option<Self> {
+    pub(super) fn read(bits: &mut ZfpBits) -> Option<Self> {
         if bits.take(32) != MAGIC {
             return None;
         }
         let kind = match bits.take(2) {
-            0 => Kind::Int32,
-            1 => Kind::Int64,
-            2 => Kind::Float32,
-            _ => Kind::Float64,
+            0 => ZfpKind::Int32,
+            1 => ZfpKind::Int64,
+            2 => ZfpKind::Float32,
+            _ => ZfpKind::Float64,
         };
         let rank = usize::try_from(bits.take(2)).ok()? + 1;
         let width = WIDTHS.get(rank - 1)?;
         let len = |_| usize::try_from(bits.take(*width)).ok()?.checked_add(1);
         let shape: Option<Vec<usize>> = (0..rank).map(len).collect();
         let shape = shape?;
-        let coding = Coding::read(bits)?;
+        let coding = CodingLimits::read(bits)?;
         shape.iter().try_fold(kind.size(), |len, axis| len.checked_mul(*axis))?;
         (!bits.is_over() && coding.least_bits <= coding.most_bits).then_some(Self { kind, shape, coding })
     }
@@ -197,7 +197,7 @@ impl Header {
     }
 }
 
-impl Kind {
+impl ZfpKind {
     /// Bits that a block has at least when all have the same number: room for an exponent.
     pub(super) fn least_rate_bits(self) -> u32 {
         match self {

@@ -1,13 +1,13 @@
 //! The limits that people ask for, and what is stored of them.
-use super::header::{Coding, Header, Kind};
+use super::header::{CodingLimits, ZfpHeader, ZfpKind};
 use super::{NAME, header_of};
-use crate::parameters::Parameters;
-use crate::{CodecError, Element, NumberKind};
+use crate::parameters::CodecParameters;
+use crate::{CodecError, DecodedElement, NumberKind};
 use serde_json::{Map, Value, json};
 
 /// How the limits of a block are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Mode {
+pub(crate) enum ZfpMode {
     /// Bits of a number.
     Rate(f64),
     /// Bit planes.
@@ -20,7 +20,7 @@ pub(crate) enum Mode {
     Expert([u32; 3], i32),
 }
 
-impl Mode {
+impl ZfpMode {
     /// From the numbers that users of the HDF5 filter give: `None` when they are others, for instance a header.
     pub(super) fn of_user(numbers: &[u32]) -> Option<Self> {
         let double = || {
@@ -61,7 +61,7 @@ impl Mode {
     ///
     /// # Errors
     /// `Malformed` when they make no sense.
-    pub(super) fn of_members(members: &Parameters) -> Result<Self, CodecError> {
+    pub(super) fn of_members(members: &CodecParameters) -> Result<Self, CodecError> {
         let number = |key: &str| -> Result<f64, CodecError> {
             let within = members.get("compression_kwargs").and_then(|kwargs| kwargs.get(key)?.as_f64());
             let value = match members.number(key)?.filter(|value| *value >= 0.0) {
@@ -103,9 +103,9 @@ impl Mode {
     }
 
     /// What a header says.
-    pub(super) fn of(header: &Header) -> Self {
-        let Coding { least_bits, most_bits, most_planes, least_exponent, .. } = header.coding;
-        let all = Coding::ALL;
+    pub(super) fn of(header: &ZfpHeader) -> Self {
+        let CodingLimits { least_bits, most_bits, most_planes, least_exponent, .. } = header.coding;
+        let all = CodingLimits::ALL;
         let numbers = f64::from(4u32.pow(u32::try_from(header.shape.len()).unwrap_or(1)));
         let any_bits = least_bits <= all.least_bits && most_bits >= all.most_bits;
         let any_planes = most_planes >= all.most_planes;
@@ -123,7 +123,7 @@ impl Mode {
     }
 
     /// The limits, for numbers along so many axes.
-    pub(super) fn coding(self, kind: Kind, rank: usize) -> Result<Coding, CodecError> {
+    pub(super) fn coding(self, kind: ZfpKind, rank: usize) -> Result<CodingLimits, CodecError> {
         let bad = |what: &str| CodecError::malformed(NAME, format!("{what} in {self:?}"));
         let coding = match self {
             Self::Rate(rate) => {
@@ -131,15 +131,17 @@ impl Mode {
                 let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
                 let bits = (1..=super::header::MOST_BITS).find(|count| f64::from(*count) >= bits);
                 let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("the rate cannot be"))?;
-                Coding { least_bits: bits, most_bits: bits, ..Coding::ALL }
+                CodingLimits { least_bits: bits, most_bits: bits, ..CodingLimits::ALL }
             }
-            Self::Precision(planes @ 1..=64) => Coding { most_planes: planes, ..Coding::ALL },
+            Self::Precision(planes @ 1..=64) => CodingLimits { most_planes: planes, ..CodingLimits::ALL },
             Self::Precision(_) => return Err(bad("there are 1 to 64 bit planes, not so many as")),
             Self::Accuracy(error) if error >= 0.0 && error.is_finite() => {
-                Coding { least_exponent: exponent_of(error), ..Coding::ALL }
+                CodingLimits { least_exponent: exponent_of(error), ..CodingLimits::ALL }
             }
             Self::Accuracy(_) => return Err(bad("the largest error cannot be what it is")),
-            Self::Reversible => Coding { least_exponent: Coding::ALL.least_exponent - 1, ..Coding::ALL },
+            Self::Reversible => {
+                CodingLimits { least_exponent: CodingLimits::ALL.least_exponent - 1, ..CodingLimits::ALL }
+            }
             Self::Expert([least, most, planes], exponent) => {
                 let sound = (1..=most).contains(&least)
                     && most <= super::header::MOST_BITS
@@ -148,12 +150,12 @@ impl Mode {
                 if !sound {
                     return Err(bad("limits that no block can have"));
                 }
-                Coding {
+                CodingLimits {
                     least_bits: least,
                     most_bits: most,
                     most_planes: planes,
                     least_exponent: exponent,
-                    ..Coding::ALL
+                    ..CodingLimits::ALL
                 }
             }
         };
@@ -172,9 +174,9 @@ fn exponent_of(error: f64) -> i32 {
 /// # Errors
 /// `Malformed` when they are neither, `Unsupported` when numcodecs has no such mode.
 pub(crate) fn members(numbers: &[u32]) -> Result<Map<String, Value>, CodecError> {
-    match Mode::of_user(numbers) {
+    match ZfpMode::of_user(numbers) {
         Some(mode) => mode.to_members(),
-        None => Mode::of(&header_of(numbers)?).to_members(),
+        None => ZfpMode::of(&header_of(numbers)?).to_members(),
     }
 }
 
@@ -182,25 +184,25 @@ pub(crate) fn members(numbers: &[u32]) -> Result<Map<String, Value>, CodecError>
 ///
 /// # Errors
 /// `Malformed` when they make no sense.
-pub(crate) fn user_numbers(members: &Parameters) -> Result<Vec<u32>, CodecError> {
-    Mode::of_members(members).map(Mode::to_user)
+pub(crate) fn user_numbers(members: &CodecParameters) -> Result<Vec<u32>, CodecError> {
+    ZfpMode::of_members(members).map(ZfpMode::to_user)
 }
 
 /// Whether numbers come back as they were: the mode is the one without loss.
 pub(crate) fn is_reversible(numbers: &[u32]) -> bool {
-    match Mode::of_user(numbers) {
-        Some(mode) => mode == Mode::Reversible,
+    match ZfpMode::of_user(numbers) {
+        Some(mode) => mode == ZfpMode::Reversible,
         None => header_of(numbers).is_ok_and(|header| header.coding.is_reversible()),
     }
 }
 
-impl Header {
+impl ZfpHeader {
     /// For chunks of a shape, the slowest axis first.
     ///
     /// # Errors
     /// `Unsupported` when numbers are not of 4 or 8 bytes in the machine's usual order, or their type is not known, or
     /// there are more than four axes longer than 1; `Malformed` when the limits make no sense.
-    pub(super) fn new(mode: Mode, element: &Element, shape: &[u64]) -> Result<Self, CodecError> {
+    pub(super) fn new(mode: ZfpMode, element: &DecodedElement, shape: &[u64]) -> Result<Self, CodecError> {
         let kind = kind_of(element)?;
         let shape = axes(shape)?;
         let coding = mode.coding(kind, shape.len())?;
@@ -220,15 +222,15 @@ pub(super) fn axes(shape: &[u64]) -> Result<Vec<usize>, CodecError> {
 }
 
 /// What a chunk's numbers are to ZFP.
-pub(super) fn kind_of(element: &Element) -> Result<Kind, CodecError> {
+pub(super) fn kind_of(element: &DecodedElement) -> Result<ZfpKind, CodecError> {
     let number = element.number.ok_or_else(super::untold)?;
     match (number.kind, number.size) {
         _ if number.big_endian => Err(CodecError::unsupported(NAME, "big-endian numbers")),
         // HDF5's filter takes unsigned numbers for signed ones.
-        (NumberKind::Signed | NumberKind::Unsigned, 4) => Ok(Kind::Int32),
-        (NumberKind::Signed | NumberKind::Unsigned, 8) => Ok(Kind::Int64),
-        (NumberKind::Float, 4) => Ok(Kind::Float32),
-        (NumberKind::Float, 8) => Ok(Kind::Float64),
+        (NumberKind::Signed | NumberKind::Unsigned, 4) => Ok(ZfpKind::Int32),
+        (NumberKind::Signed | NumberKind::Unsigned, 8) => Ok(ZfpKind::Int64),
+        (NumberKind::Float, 4) => Ok(ZfpKind::Float32),
+        (NumberKind::Float, 8) => Ok(ZfpKind::Float64),
         (_, size) => Err(CodecError::unsupported(NAME, format!("numbers of {size} bytes"))),
     }
 }

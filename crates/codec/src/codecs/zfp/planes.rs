@@ -1,7 +1,7 @@
 //! Coefficients as bit planes.
 
 /// The digits of up to 256 coefficients in one plane.
-pub(super) type Plane = [u64; 4];
+pub(super) type BitPlane = [u64; 4];
 
 /// Changes coefficients to planes or back, in groups of up to 64: bit `j` of word `i` changes with bit `i` of word `j`,
 /// within squares as wide as the group.
@@ -30,7 +30,7 @@ fn turn_group<const SIZE: usize>(words: &mut [u64]) {
 
 /// The digits of a plane, from words that were turned.
 #[inline]
-pub(super) fn plane<const SIZE: usize>(words: &[u64; SIZE], plane: u32) -> Plane {
+pub(super) fn plane<const SIZE: usize>(words: &[u64; SIZE], plane: u32) -> BitPlane {
     let plane = plane as usize;
     if SIZE > 64 {
         return std::array::from_fn(|group| words.get(group * 64 + plane).copied().unwrap_or(0));
@@ -41,7 +41,7 @@ pub(super) fn plane<const SIZE: usize>(words: &[u64; SIZE], plane: u32) -> Plane
 
 /// Puts the digits of a plane into words that are still to be turned, and are zero there.
 #[inline]
-pub(super) fn put_plane<const SIZE: usize>(words: &mut [u64; SIZE], plane: u32, digits: Plane) {
+pub(super) fn put_plane<const SIZE: usize>(words: &mut [u64; SIZE], plane: u32, digits: BitPlane) {
     let plane = plane as usize;
     if SIZE > 64 {
         for (group, digits) in digits.iter().enumerate() {

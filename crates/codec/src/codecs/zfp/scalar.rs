@@ -1,8 +1,8 @@
 //! Numbers, and the integers that they are coded as.
 
 /// A type of numbers.
-pub(super) trait Scalar: Copy + Default {
-    type Word: Word;
+pub(super) trait ZfpScalar: Copy + Default {
+    type Word: WrappingWord;
     /// Bits of an exponent, 0 for integers.
     const EXPONENT_BITS: u32;
     /// The number for an integer of a block whose largest number is below two to that.
@@ -25,7 +25,7 @@ pub(super) trait Scalar: Copy + Default {
 }
 
 /// Integers that wrap around.
-pub(super) trait Word: Copy + Default {
+pub(super) trait WrappingWord: Copy + Default {
     const BITS: u32;
     /// From digits to the base of -2.
     fn from_negabinary(code: u64) -> Self;
@@ -39,7 +39,7 @@ pub(super) trait Word: Copy + Default {
 
 macro_rules! word {
     ($word:ty, $digits:ty) => {
-        impl Word for $word {
+        impl WrappingWord for $word {
             const BITS: u32 = <$word>::BITS;
 
             #[inline]
@@ -84,7 +84,7 @@ word!(i64, u64);
 /// Integers are coded as they are.
 macro_rules! integer {
     ($int:ty) => {
-        impl Scalar for $int {
+        impl ZfpScalar for $int {
             type Word = $int;
             const EXPONENT_BITS: u32 = 0;
 
@@ -128,7 +128,7 @@ macro_rules! integer {
 integer!(i32);
 integer!(i64);
 
-impl Scalar for f32 {
+impl ZfpScalar for f32 {
     type Word = i32;
     const EXPONENT_BITS: u32 = 8;
 
@@ -185,7 +185,7 @@ impl Scalar for f32 {
     }
 }
 
-impl Scalar for f64 {
+impl ZfpScalar for f64 {
     type Word = i64;
     const EXPONENT_BITS: u32 = 11;
 

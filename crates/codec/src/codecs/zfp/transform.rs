@@ -1,8 +1,8 @@
 //! The transforms of blocks, axis by axis.
-use super::scalar::Word;
+use super::scalar::WrappingWord;
 
 /// Undoes the transform that most blocks have: nearly orthogonal, with a little loss.
-pub(super) fn inverse<W: Word>(block: &mut [W], rank: usize) {
+pub(super) fn inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line(block, rank, |[x, y, z, w]| {
         let y = y.plus(w.halved());
         let w = w.minus(y.halved());
@@ -19,7 +19,7 @@ pub(super) fn inverse<W: Word>(block: &mut [W], rank: usize) {
 }
 
 /// The transform that most blocks have.
-pub(super) fn forward<W: Word>(block: &mut [W], rank: usize) {
+pub(super) fn forward<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line_back(block, rank, |[x, y, z, w]| {
         let x = x.plus(w).halved();
         let w = w.minus(x);
@@ -36,7 +36,7 @@ pub(super) fn forward<W: Word>(block: &mut [W], rank: usize) {
 }
 
 /// Undoes the transform without loss: numbers from differences of differences.
-pub(super) fn reversible_inverse<W: Word>(block: &mut [W], rank: usize) {
+pub(super) fn reversible_inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line(block, rank, |[x, y, z, w]| {
         let w = w.plus(z);
         let z = z.plus(y);
@@ -49,7 +49,7 @@ pub(super) fn reversible_inverse<W: Word>(block: &mut [W], rank: usize) {
 }
 
 /// The transform without loss.
-pub(super) fn reversible_forward<W: Word>(block: &mut [W], rank: usize) {
+pub(super) fn reversible_forward<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line_back(block, rank, |[x, y, z, w]| {
         let w = w.minus(z);
         let z = z.minus(y);
@@ -63,7 +63,7 @@ pub(super) fn reversible_forward<W: Word>(block: &mut [W], rank: usize) {
 
 /// All lines of four, from the slowest axis to the fastest.
 #[inline]
-fn each_line<W: Word>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
+fn each_line<W: WrappingWord>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
     for axis in (0..rank).rev() {
         along(block, axis, &lift);
     }
@@ -71,14 +71,14 @@ fn each_line<W: Word>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W;
 
 /// All lines of four, from the fastest axis to the slowest.
 #[inline]
-fn each_line_back<W: Word>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
+fn each_line_back<W: WrappingWord>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
     for axis in 0..rank {
         along(block, axis, &lift);
     }
 }
 
 #[inline]
-fn along<W: Word>(block: &mut [W], axis: usize, lift: &impl Fn([W; 4]) -> [W; 4]) {
+fn along<W: WrappingWord>(block: &mut [W], axis: usize, lift: &impl Fn([W; 4]) -> [W; 4]) {
     let stride = 1usize << (2 * axis);
     for part in block.chunks_exact_mut(4 * stride) {
         let (xy, zw) = part.split_at_mut(2 * stride);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Element;
+use crate::DecodedElement;
 use proptest::prelude::*;
 
 const ALL: &str = r#"{"hdf5":40000,"codec":"x","parameters":[
@@ -8,12 +8,12 @@ const ALL: &str = r#"{"hdf5":40000,"codec":"x","parameters":[
     {"name":"count","from":"chunk-elements","type":"u64"}, {"name":"rank","from":"rank"},
     {"name":"f","type":"f32"}, {"name":"rest","type":"words","default":[]}]}"#;
 
-fn declared(json: &str) -> Declared {
+fn declared(json: &str) -> DeclaredCodec {
     parse(json).unwrap().remove(0)
 }
 
 fn chunk(shape: &[u64]) -> ChunkInfo {
-    ChunkInfo { shape: shape.to_vec(), element: Element::sized(Some(8)) }
+    ChunkInfo { shape: shape.to_vec(), element: DecodedElement::sized(Some(8)) }
 }
 
 fn members(json: &str) -> Map<String, Value> {

@@ -3,12 +3,12 @@ use std::ffi::c_void;
 
 /// Allocated memory that is freed with the value.
 #[derive(Debug)]
-pub(super) struct Allocated {
+pub(super) struct AllocatedBuffer {
     pub(super) pointer: *mut c_void,
     pub(super) byte_len: usize,
 }
 
-impl Allocated {
+impl AllocatedBuffer {
     /// A copy of bytes; `None` when there is no memory.
     pub(super) fn copy_of(bytes: &[u8]) -> Option<Self> {
         let byte_len = bytes.len().max(1);
@@ -28,7 +28,7 @@ impl Allocated {
     }
 }
 
-impl Drop for Allocated {
+impl Drop for AllocatedBuffer {
     fn drop(&mut self) {
         // SAFETY: the pointer is null or memory of C's allocator that belongs to this value alone: plugins that free or
         // replace it put another pointer in its place.

@@ -1,7 +1,7 @@
 //! Calls of the functions that convert between JSON and parameters.
 use super::abi::{CodecHead, InitializeFn, LongRecord, ModifyFn, ShortRecord, ToCodecFn, ToHdf5Fn};
-use super::buffer::Allocated;
-use super::shared::{Initialized, Shared};
+use super::buffer::AllocatedBuffer;
+use super::shared::{InitializedRecords, LibraryLock};
 use super::text;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -16,7 +16,7 @@ pub(in crate::plugin) struct NativeCodec {
     to_hdf5: Option<ToHdf5Fn>,
     to_codec: Option<ToCodecFn>,
     modify: Option<ModifyFn>,
-    shared: Shared,
+    shared: LibraryLock,
 }
 
 /// Filters cannot have more parameters in HDF5.
@@ -31,8 +31,8 @@ impl NativeCodec {
     /// Why it is not one.
     pub(super) fn new(
         record: *const CodecHead,
-        shared: &Shared,
-        initialized: &mut Initialized,
+        shared: &LibraryLock,
+        initialized: &mut InitializedRecords,
     ) -> Result<Self, String> {
         // SAFETY: the library says that a record is there; every form starts like this.
         let head = unsafe { record.read() };
@@ -83,7 +83,7 @@ impl NativeCodec {
         // SAFETY: the text ends with a zero byte and outlives the call; the results are written to places that are
         // there.
         let status = unsafe { convert(json.as_ptr(), &raw mut count, &raw mut words) };
-        let words = Words::taken(words, count);
+        let words = PluginWords::taken(words, count);
         succeeded(status, "read the codec's JSON")?;
         words.to_vec()
     }
@@ -98,7 +98,7 @@ impl NativeCodec {
         let _running = self.shared.lock();
         // SAFETY: the parameters are readable; the result is written to a place that is there.
         let status = unsafe { convert(parameters.len(), parameters.as_ptr(), &raw mut json) };
-        let json = Allocated::taken(json, 0);
+        let json = AllocatedBuffer::taken(json, 0);
         succeeded(status, "describe parameters as JSON")?;
         text(json.pointer.cast()).ok_or_else(|| "it gave no JSON".to_owned())
     }
@@ -110,7 +110,7 @@ impl NativeCodec {
     pub(in crate::plugin) fn working(&self, visible: &[u32]) -> Result<Vec<u32>, String> {
         let modify = self.modify.ok_or_else(|| "it does not complete parameters".to_owned())?;
         let bytes: Vec<u8> = visible.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let copy = Allocated::copy_of(&bytes).ok_or_else(|| "no memory".to_owned())?;
+        let copy = AllocatedBuffer::copy_of(&bytes).ok_or_else(|| "no memory".to_owned())?;
         let (mut visible, mut visible_count) = (copy.pointer.cast::<c_uint>(), visible.len());
         std::mem::forget(copy);
         let (mut working, mut count) = (null_mut(), 0);
@@ -128,22 +128,22 @@ impl NativeCodec {
             )
         };
         // Some plugins give the same vector for both.
-        let _visible = (visible != working).then(|| Words::taken(visible, visible_count));
-        let working = Words::taken(working, count);
+        let _visible = (visible != working).then(|| PluginWords::taken(visible, visible_count));
+        let working = PluginWords::taken(working, count);
         succeeded(status, "complete the parameters without netCDF's handles")?;
         working.to_vec()
     }
 }
 
 /// Parameters that a plugin allocated.
-struct Words {
-    memory: Allocated,
+struct PluginWords {
+    memory: AllocatedBuffer,
     count: usize,
 }
 
-impl Words {
+impl PluginWords {
     fn taken(pointer: *mut c_uint, count: usize) -> Self {
-        Self { memory: Allocated::taken(pointer, 0), count }
+        Self { memory: AllocatedBuffer::taken(pointer, 0), count }
     }
 
     fn to_vec(&self) -> Result<Vec<u32>, String> {

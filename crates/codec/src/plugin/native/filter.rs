@@ -1,7 +1,7 @@
 //! Calls of filter functions.
 use super::abi::{FilterFn, OPTIONAL, REVERSE};
-use super::buffer::Allocated;
-use super::shared::Shared;
+use super::buffer::AllocatedBuffer;
+use super::shared::LibraryLock;
 
 /// A filter function of a loaded library.
 #[derive(Debug, Clone)]
@@ -15,12 +15,12 @@ pub(in crate::plugin) struct NativeFilter {
     /// Whether it completes its parameters through HDF5's handles, which there are none of.
     pub(in crate::plugin) sets_local: bool,
     pub(super) function: FilterFn,
-    pub(super) shared: Shared,
+    pub(super) shared: LibraryLock,
 }
 
 /// How a filter function is called.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::plugin) struct Call<'a> {
+pub(in crate::plugin) struct FilterCall<'a> {
     pub(in crate::plugin) decode: bool,
     /// Whether chunks may go without the filter.
     pub(in crate::plugin) optional: bool,
@@ -37,11 +37,11 @@ impl NativeFilter {
     /// Why there is no output.
     pub(in crate::plugin) fn run<T>(
         &self,
-        call: Call,
+        call: FilterCall,
         input: &[u8],
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<T, String> {
-        let buffer = Allocated::copy_of(input);
+        let buffer = AllocatedBuffer::copy_of(input);
         let mut buffer = buffer.ok_or_else(|| format!("no memory for {} bytes", input.len()))?;
         let flags = if call.decode { REVERSE } else { 0 } | if call.optional { OPTIONAL } else { 0 };
         // Some filters write into their parameters, though they promise not to.

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The lock of one library.
 #[derive(Debug, Clone)]
-pub(in crate::plugin) struct Shared(Arc<Mutex<Initialized>>);
+pub(in crate::plugin) struct LibraryLock(Arc<Mutex<InitializedRecords>>);
 
 /// Addresses of the records that were initialized.
-pub(super) type Initialized = BTreeSet<usize>;
+pub(super) type InitializedRecords = BTreeSet<usize>;
 
-static LIBRARIES: Mutex<BTreeMap<usize, Shared>> = Mutex::new(BTreeMap::new());
+static LIBRARIES: Mutex<BTreeMap<usize, LibraryLock>> = Mutex::new(BTreeMap::new());
 
-impl Shared {
+impl LibraryLock {
     /// That of the library with a function at that address.
     pub(super) fn of(address: usize) -> Self {
         let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -19,7 +19,7 @@ impl Shared {
     }
 
     /// Waits until no other thread is inside of the library.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Initialized> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, InitializedRecords> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

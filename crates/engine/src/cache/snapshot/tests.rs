@@ -1,8 +1,8 @@
 use super::*;
 use ncirrus_layout::StoreId;
 
-fn filled(parts: &[Range<u64>]) -> Blocks {
-    let mut blocks = Blocks::default();
+fn filled(parts: &[Range<u64>]) -> ObjectBlocks {
+    let mut blocks = ObjectBlocks::default();
     for part in parts {
         let bytes: Vec<u8> = part.clone().map(|at| u8::try_from(at).unwrap()).collect();
         blocks.insert(part.start, bytes.into());
@@ -39,7 +39,7 @@ fn wants_are_cut_at_the_end_of_the_object() {
 #[test]
 fn a_changed_tag_is_noticed() {
     let store = ncirrus_store::MemoryStore::new("memory:t").shared();
-    let snapshot = Snapshot::new(store, 1000, None);
+    let snapshot = StoreSnapshot::new(store, 1000, None);
     let object = ObjectId::new(StoreId::new("memory:t"), "a");
     assert!(snapshot.check(&object, &Tag::new("1")).is_ok());
     assert!(snapshot.check(&object, &Tag::new("1")).is_ok());
@@ -48,17 +48,17 @@ fn a_changed_tag_is_noticed() {
 
 #[test]
 fn a_range_is_found_across_what_is_pinned_and_what_is_cached() {
-    let snapshot = Snapshot::new(ncirrus_store::MemoryStore::new("memory:t").shared(), 1000, None);
+    let snapshot = StoreSnapshot::new(ncirrus_store::MemoryStore::new("memory:t").shared(), 1000, None);
     let object = ObjectId::new(StoreId::new("memory:t"), "a");
     let blob = |range: Range<u64>| {
         let bytes: Vec<u8> = range.clone().map(|at| u8::try_from(at).unwrap()).collect();
-        Some(Blob { bytes: bytes.into(), offset: range.start, size: 40, tag: Tag::new("1") })
+        Some(ObjectBytes { bytes: bytes.into(), offset: range.start, size: 40, tag: Tag::new("1") })
     };
-    let mut finished = Held::default();
+    let mut finished = PinnedBytes::default();
     finished.take(&snapshot, &object, blob(0..10)).unwrap();
     finished.take(&snapshot, &object, blob(20..30)).unwrap();
     snapshot.keep(finished);
-    let mut held = Held::default();
+    let mut held = PinnedBytes::default();
     held.take(&snapshot, &object, blob(10..20)).unwrap();
     let mut found = |range: Range<u64>| {
         let found = held.find(&snapshot, &object, &Want::Range(range))?;

@@ -148,7 +148,7 @@ fn text_is_never_cut_and_nulls_are_never_invented() {
 fn rows_are_gathered_with_a_stride() {
     let types = types();
     let stored = StoredType::Integer { size: 4, signed: true, order: ByteOrder::Big };
-    let copier = Copier::new(&types.model, Atomic::Int.into(), &stored).unwrap();
+    let copier = RowCopier::new(&types.model, Atomic::Int.into(), &stored).unwrap();
     let raw: Vec<u8> = (0i32..10).flat_map(i32::to_be_bytes).collect();
     let mut values = Values::Int(vec![0; 4]);
     copier.gather(&raw, 12, values.as_bytes_mut().unwrap());

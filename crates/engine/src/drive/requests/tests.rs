@@ -10,8 +10,8 @@ fn object() -> ObjectId {
     ObjectId::new(StoreId::new("memory:t"), "file")
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> StoreFacts {
+    StoreFacts {
         latency: Duration::from_millis(20),
         concurrency: 16,
         merge_gap: 512 * KIB,
@@ -21,13 +21,13 @@ fn facts() -> Facts {
     }
 }
 
-fn planned(ranges: &Ranges, size: Option<u64>) -> Vec<Want> {
-    let state = State { size, there: Vec::new(), allowance: 256 * KIB };
+fn planned(ranges: &ObjectRanges, size: Option<u64>) -> Vec<Want> {
+    let state = ObjectState { size, there: Vec::new(), allowance: 256 * KIB };
     ranges.requests(&object(), &state, &facts()).into_iter().map(|(_, want)| want).collect()
 }
 
-fn parse(ranges: impl IntoIterator<Item = Range<u64>>) -> Ranges {
-    Ranges { parse: ranges.into_iter().collect(), ..Ranges::default() }
+fn parse(ranges: impl IntoIterator<Item = Range<u64>>) -> ObjectRanges {
+    ObjectRanges { parse: ranges.into_iter().collect(), ..ObjectRanges::default() }
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_few_groups_share_the_allowance() {
 #[test]
 fn what_is_there_already_and_what_lies_beyond_the_end_does_not_come_along() {
     let there = vec![0..4 * KIB, 100 * KIB..200 * KIB];
-    let state = State { size: Some(50 << 20), there, allowance: 256 * KIB };
+    let state = ObjectState { size: Some(50 << 20), there, allowance: 256 * KIB };
     let requests = |range: Range<u64>| parse(once(range)).requests(&object(), &state, &facts());
     let expected = |range: Range<u64>| [(object(), Want::Range(range))];
     assert_eq!(requests(20 * KIB..21 * KIB), expected(4 * KIB..100 * KIB));
@@ -77,26 +77,26 @@ fn small_objects_are_taken_whole_when_touched_again() {
     let ranges = parse(once(300 * KIB..300 * KIB + 10));
     assert_eq!(planned(&ranges, Some(SMALL_OBJECT)), [Want::All]);
     assert_ne!(planned(&ranges, Some(SMALL_OBJECT + 1)), [Want::All]);
-    let suffix = Ranges { suffixes: vec![8, 4, 8], ..Ranges::default() };
+    let suffix = ObjectRanges { suffixes: vec![8, 4, 8], ..ObjectRanges::default() };
     assert_eq!(planned(&suffix, Some(100)), [Want::Suffix(4), Want::Suffix(8)]);
 }
 
 #[test]
 fn exact_ranges_are_not_widened_and_few_gaps_are_bridged() {
-    let nodes = |count: u64, step: u64| Ranges {
+    let nodes = |count: u64, step: u64| ObjectRanges {
         exact: (0..count).map(|at| at * step..at * step + 100).collect(),
-        ..Ranges::default()
+        ..ObjectRanges::default()
     };
     assert_eq!(planned(&nodes(2, 400 * KIB), None), [Want::Range(0..400 * KIB + 100)]);
     assert_eq!(planned(&nodes(100, 400 * KIB), None).len(), 100);
 }
 
-fn state(size: u64, there: Range<u64>, allowance: u64) -> State {
-    State { size: Some(size), there: vec![there], allowance }
+fn state(size: u64, there: Range<u64>, allowance: u64) -> ObjectState {
+    ObjectState { size: Some(size), there: vec![there], allowance }
 }
 
 /// Headers of 500 bytes in so many places, as far from each other as can be.
-fn headers(places: u64, size: u64) -> Ranges {
+fn headers(places: u64, size: u64) -> ObjectRanges {
     parse((1..=places).map(|at| at * (size / (places + 1))..at * (size / (places + 1)) + 500))
 }
 
@@ -120,7 +120,7 @@ fn when_many_places_are_a_good_part_of_an_object_all_of_it_is_taken_side_by_side
 
 #[test]
 fn few_places_and_large_objects_are_not_taken_whole() {
-    let bytes = |ranges: Ranges, size: u64, allowance: u64| -> u64 {
+    let bytes = |ranges: ObjectRanges, size: u64, allowance: u64| -> u64 {
         let requests = ranges.requests(&object(), &state(size, 0..256 * KIB, allowance), &facts());
         let len = |(_, want): (ObjectId, Want)| match want {
             Want::Range(range) => range.end - range.start,
@@ -137,8 +137,9 @@ fn few_places_and_large_objects_are_not_taken_whole() {
 
 #[test]
 fn rounds_that_ask_for_many_places_again_or_take_long_bring_more() {
-    let of =
-        |before, scattered_before, places| allowance(Round { before, scattered_before }, places, &facts());
+    let of = |before, scattered_before, places| {
+        allowance(ReadRound { before, scattered_before }, places, &facts())
+    };
     assert_eq!([0, 1, 4, 9].map(|before| of(before, 0, 1)), [256 * KIB, 512 * KIB, 4 << 20, 4 << 20]);
     assert_eq!([of(1, 0, 16), of(2, 1, 16), of(2, 1, 1)], [512 * KIB, 4 << 20, 1 << 20]);
     assert_eq!([of(1, 0, 17), of(1, 0, 1000), of(2, 1, 1000)], [1 << 20, 16 << 20, 16 << 20]);
@@ -152,12 +153,12 @@ proptest! {
         allowance in (0u32..5).prop_map(|times| (256 * KIB) << times),
     ) {
         let range = |(start, len): &(u64, u64)| *start..start + len;
-        let ranges = Ranges {
+        let ranges = ObjectRanges {
             parse: starts.iter().map(range).collect(),
             exact: exact.iter().map(range).collect(),
-            ..Ranges::default()
+            ..ObjectRanges::default()
         };
-        let state = State { size: None, there: Vec::new(), allowance };
+        let state = ObjectState { size: None, there: Vec::new(), allowance };
         let mut got = Vec::new();
         for (_, want) in ranges.requests(&object(), &state, &facts()) {
             let Want::Range(range) = want else { panic!("{want:?}") };

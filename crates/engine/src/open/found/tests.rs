@@ -2,9 +2,9 @@ use super::*;
 use bytes::Bytes;
 use ncirrus_layout::Tag;
 
-fn found(text: &str) -> Found {
+fn found(text: &str) -> FoundInstead {
     let bytes = Bytes::copy_from_slice(text.as_bytes());
-    Found::of(&Blob { size: bytes.len() as u64, offset: 0, tag: Tag::new("1"), bytes })
+    FoundInstead::of(&ObjectBytes { size: bytes.len() as u64, offset: 0, tag: Tag::new("1"), bytes })
 }
 
 #[test]

@@ -33,17 +33,17 @@ proptest! {
     ) {
         let grid = grid_of(&lengths, chunk, rectilinear);
         let whole = Selection::new(vec![selection.clone()]);
-        let mut cuts = Cuts::new(&whole, &grid, &[extent]);
+        let mut cuts = ChunkIntersections::new(&whole, &grid, &[extent]);
         let cells = cuts.cell_count().unwrap();
         let mut seen = vec![0; usize::try_from(selection.count()).unwrap()];
         let mut met = std::collections::BTreeSet::new();
         while let Some(piece) = cuts.next_piece() {
             let segment = &piece[0];
             let start = segment.cell.map_or(0, |cell| grid.span(0, cell).unwrap().start);
-            let picks: Vec<Pick> = match &segment.picks {
+            let picks: Vec<IndexPair> = match &segment.picks {
                 Some(picks) => picks.to_vec(),
                 None => (0..segment.count)
-                    .map(|at| Pick { position: segment.position + at, offset: segment.offset + at * segment.stride })
+                    .map(|at| IndexPair { position: segment.position + at, offset: segment.offset + at * segment.stride })
                     .collect(),
             };
             prop_assert_eq!(picks.len() as u64, segment.count);
@@ -69,7 +69,7 @@ proptest! {
 
 #[test]
 fn a_scalar_is_one_piece_without_axes() {
-    let mut cuts = Cuts::new(&Selection::new(Vec::new()), &ChunkGrid::Regular(Vec::new()), &[]);
+    let mut cuts = ChunkIntersections::new(&Selection::new(Vec::new()), &ChunkGrid::Regular(Vec::new()), &[]);
     assert_eq!(cuts.cell_count(), Some(1));
     assert_eq!(cuts.next_piece(), Some(Vec::new()));
     assert_eq!(cuts.next_piece(), None);
@@ -78,7 +78,7 @@ fn a_scalar_is_one_piece_without_axes() {
 #[test]
 fn nothing_selected_is_no_piece() {
     let selection = Selection::slab(&[0, 3], &[4, 0]);
-    let mut cuts = Cuts::new(&selection, &ChunkGrid::Regular(vec![2, 2]), &[4, 4]);
+    let mut cuts = ChunkIntersections::new(&selection, &ChunkGrid::Regular(vec![2, 2]), &[4, 4]);
     assert_eq!(cuts.cell_count(), Some(0));
     assert_eq!(cuts.next_piece(), None);
 }
@@ -86,7 +86,7 @@ fn nothing_selected_is_no_piece() {
 #[test]
 fn a_selection_of_10_to_the_18_elements_costs_nothing_to_cut() {
     let selection = Selection::all(&[1 << 40, 1 << 20]);
-    let mut cuts = Cuts::new(&selection, &ChunkGrid::Regular(vec![1, 1]), &[1 << 40, 1 << 20]);
+    let mut cuts = ChunkIntersections::new(&selection, &ChunkGrid::Regular(vec![1, 1]), &[1 << 40, 1 << 20]);
     assert_eq!(cuts.cell_count(), Some(1 << 60));
     assert_eq!(cuts.next_piece().map(|piece| piece.len()), Some(2));
 }
@@ -94,7 +94,7 @@ fn a_selection_of_10_to_the_18_elements_costs_nothing_to_cut() {
 #[test]
 fn sorted_index_lists_are_recognised_as_strides() {
     let selection = Selection::new(vec![AxisSelection::Indices(vec![0, 2, 4, 5, 7])]);
-    let mut cuts = Cuts::new(&selection, &ChunkGrid::Regular(vec![5]), &[10]);
+    let mut cuts = ChunkIntersections::new(&selection, &ChunkGrid::Regular(vec![5]), &[10]);
     let first = cuts.next_piece().unwrap().remove(0);
     assert_eq!((first.count, first.stride, first.picks), (3, 2, None));
     let second = cuts.next_piece().unwrap().remove(0);

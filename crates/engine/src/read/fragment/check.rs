@@ -1,21 +1,21 @@
 //! Whether fragments are what they should be.
-use super::{Part, Reading, of_fragment};
+use super::{FragmentPart, VariableRead, of_fragment};
 use crate::convert;
-use crate::read::mosaic::Pieces;
+use crate::read::mosaic::MosaicPieces;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, Fragment, Result, Tile, TileIndex};
 use ncirrus_model::{Region, Selection};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The tiles that a selection touches.
-pub(crate) struct Touched<'t, 'a> {
-    reading: &'t Reading<'a>,
+pub(crate) struct TouchedTiles<'t, 'a> {
+    reading: &'t VariableRead<'a>,
     tiles: &'t Arc<dyn TileIndex>,
-    pieces: Pieces<'t>,
+    pieces: MosaicPieces<'t>,
     last: Option<Tile>,
 }
 
-impl Touched<'_, '_> {
+impl TouchedTiles<'_, '_> {
     /// The next ones; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Tile>>> {
         let Some(piece) = self.pieces.next() else { return Ok(None) };
@@ -27,25 +27,29 @@ impl Touched<'_, '_> {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> VariableRead<'a> {
     /// The tiles that a selection touches, to be taken some at a time.
     pub(crate) fn touched<'t>(
         &'t self,
         tiles: &'t Arc<dyn TileIndex>,
         selection: &Selection,
-    ) -> Touched<'t, 'a> {
-        Touched { reading: self, tiles, pieces: self.pieces(tiles, selection), last: None }
+    ) -> TouchedTiles<'t, 'a> {
+        TouchedTiles { reading: self, tiles, pieces: self.pieces(tiles, selection), last: None }
     }
 
     /// What is wrong with parts: of each its number and why.
-    pub(crate) async fn check_fragments(&self, parts: Vec<(usize, Part)>) -> Result<Vec<(usize, Error)>> {
+    pub(crate) async fn check_fragments(
+        &self,
+        parts: Vec<(usize, FragmentPart)>,
+    ) -> Result<Vec<(usize, Error)>> {
         let faults = Mutex::new(Vec::new());
         let (near, far) = parts.into_iter().partition(|(_, part)| self.is_near(&part.fragment));
-        let batches: [(Vec<(usize, Part)>, bool); 2] = [(near, false), (far, true)];
+        let batches: [(Vec<(usize, FragmentPart)>, bool); 2] = [(near, false), (far, true)];
         for (parts, is_far) in batches {
-            let check = |(number, part): (usize, Part)| -> BoxFuture<'_, Result<(usize, Result<()>)>> {
-                Box::pin(async move { Ok((number, self.check_part(&part).await)) })
-            };
+            let check =
+                |(number, part): (usize, FragmentPart)| -> BoxFuture<'_, Result<(usize, Result<()>)>> {
+                    Box::pin(async move { Ok((number, self.check_part(&part).await)) })
+                };
             self.for_all(parts, is_far, check, |(number, outcome)| {
                 if let Err(error) = outcome {
                     faults.lock().unwrap_or_else(PoisonError::into_inner).push((number, error));
@@ -57,7 +61,7 @@ impl<'a> Reading<'a> {
         Ok(faults.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn check_part(&self, part: &Part) -> Result<()> {
+    async fn check_part(&self, part: &FragmentPart) -> Result<()> {
         let fragment = &part.fragment;
         let checked = self.check_fragment(fragment, &part.tile).await;
         checked.map_err(|error| of_fragment(error, fragment, None))

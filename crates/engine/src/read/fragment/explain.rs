@@ -1,27 +1,32 @@
 //! The plan of a read of fragments.
-use super::{Group, Part, Reading, Source, of_fragment};
-use crate::plan::{Plan, PlannedSource};
+use super::{FragmentGroup, FragmentPart, FragmentSource, VariableRead, of_fragment};
+use crate::plan::{PlannedSource, ReadPlan};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::Result;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A variable, and what reading parts of it will do.
-type Planned = (PlannedSource, Vec<Plan>);
+type PlannedVariable = (PlannedSource, Vec<ReadPlan>);
 
 /// Fragments that are looked into; of more only the number is told.
 const LOOKED_INTO: u64 = 64;
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Adds what reading parts will do to a plan.
-    pub(in crate::read) async fn plan_fragments(&self, parts: Vec<Part>, plan: &mut Plan) -> Result<()> {
+    pub(in crate::read) async fn plan_fragments(
+        &self,
+        parts: Vec<FragmentPart>,
+        plan: &mut ReadPlan,
+    ) -> Result<()> {
         for (mut groups, is_far) in self.groups(parts)? {
             plan.fragments += groups.len() as u64;
             let room = LOOKED_INTO.saturating_sub(plan.fragments_counted);
             groups.truncate(usize::try_from(room).unwrap_or(usize::MAX));
             plan.fragments_counted += groups.len() as u64;
             let plan = Mutex::new(&mut *plan);
-            let look =
-                |group: Group| -> BoxFuture<'_, Result<Option<Planned>>> { Box::pin(self.plan_group(group)) };
+            let look = |group: FragmentGroup| -> BoxFuture<'_, Result<Option<PlannedVariable>>> {
+                Box::pin(self.plan_group(group))
+            };
             self.for_all(groups, is_far, look, |found| {
                 let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
                 match found {
@@ -38,7 +43,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn plan_group(&self, group: Group) -> Result<Option<Planned>> {
+    async fn plan_group(&self, group: FragmentGroup) -> Result<Option<PlannedVariable>> {
         let Some(first) = group.parts.first().map(|part| Arc::clone(&part.fragment)) else { return Ok(None) };
         let of_first = |error| of_fragment(error, &first, None);
         let source = self.fragment_source(&group.places, &first).await.map_err(of_first)?;
@@ -52,7 +57,7 @@ impl Reading<'_> {
         Ok(Some((PlannedSource { dataset: source.dataset.root().clone(), path }, plans)))
     }
 
-    async fn plan_source(&self, source: &Source, part: &Part) -> Result<Plan> {
+    async fn plan_source(&self, source: &FragmentSource, part: &FragmentPart) -> Result<ReadPlan> {
         let fit = source.fit(part.tile.clone(), &part.fragment)?;
         let (selection, _) = fit.selection(&part.piece)?;
         source.dataset.plan_deep(source.variable, &selection, self.context.nesting.of_fragment()?).await

@@ -2,31 +2,31 @@
 #[cfg(test)]
 mod tests;
 
-use super::texts::{self, Texts};
-use crate::read::mosaic::piece::{Axis, Piece};
+use super::texts::{self, FragmentTexts};
+use crate::read::mosaic::piece::{PieceAxis, SelectionPiece};
 use ncirrus_layout::{Error, Fragment, FragmentAxis, FragmentPart, Result};
 use ncirrus_model::{AxisSelection, Region, Selection, Values};
 
 /// Which elements of a stored variable make a tile, and in which order.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fit {
+pub(crate) struct TileFit {
     tile: Region,
-    axes: Vec<Stored>,
+    axes: Vec<StoredAxis>,
     /// How its texts become those of the aggregated variable, and whether those that do not fit are errors.
-    texts: Option<(Texts, bool)>,
+    texts: Option<(FragmentTexts, bool)>,
 }
 
 /// An axis of the stored variable.
 #[derive(Debug, Clone, PartialEq)]
-struct Stored {
+struct StoredAxis {
     /// The axis of the tile that it makes; `None` where only its first element is taken.
     axis: Option<usize>,
-    elements: Elements,
+    elements: TileElements,
 }
 
 /// Stored elements in the order of the tile's.
 #[derive(Debug, Clone, PartialEq)]
-enum Elements {
+enum TileElements {
     /// Element `i` is `first + i * step`.
     Steps { first: u64, step: i64 },
     /// Those with these indices.
@@ -35,7 +35,7 @@ enum Elements {
     Joined(u64),
 }
 
-impl Fit {
+impl TileFit {
     /// How the variable of a fragment makes a tile.
     ///
     /// # Errors
@@ -44,23 +44,23 @@ impl Fit {
         tile: Region,
         shape: &[u64],
         fragment: &Fragment,
-        texts: Option<Texts>,
+        texts: Option<FragmentTexts>,
     ) -> Result<Self> {
         check_declared(fragment.shape.as_deref(), shape, texts)?;
         let axes = fragment.axes.as_deref();
         let mut fit = match (texts, shape.split_last(), tile.start.split_last(), tile.count.split_last()) {
-            (Some(Texts::Joined), Some((len, outer)), _, _) => {
+            (Some(FragmentTexts::Joined), Some((len, outer)), _, _) => {
                 let axes = axes.map(|axes| axes.get(..outer.len()).unwrap_or(axes));
                 match Self::new(tile.clone(), outer, axes) {
                     Ok(mut fit) => {
-                        fit.axes.push(Stored { axis: None, elements: Elements::Joined(*len) });
+                        fit.axes.push(StoredAxis { axis: None, elements: TileElements::Joined(*len) });
                         fit
                     }
                     // Texts of one character have no axis for it.
                     Err(_) => Self::new(tile, shape, fragment.axes.as_deref())?,
                 }
             }
-            (Some(Texts::Spread), _, Some((_, start)), Some((_, count))) => {
+            (Some(FragmentTexts::Spread), _, Some((_, start)), Some((_, count))) => {
                 let outer = Region { start: start.to_vec(), count: count.to_vec() };
                 Self { tile, ..Self::new(outer, shape, axes)? }
             }
@@ -91,10 +91,10 @@ impl Fit {
     ///
     /// # Errors
     /// `Limit` for what exceeds this machine.
-    pub(crate) fn selection(&self, piece: &Piece) -> Result<(Selection, Vec<u64>)> {
+    pub(crate) fn selection(&self, piece: &SelectionPiece) -> Result<(Selection, Vec<u64>)> {
         let mut selected = Vec::with_capacity(self.axes.len());
         for stored in &self.axes {
-            if let Elements::Joined(count) = stored.elements {
+            if let TileElements::Joined(count) = stored.elements {
                 selected.push(AxisSelection::Slice { start: 0, count, stride: 1 });
                 continue;
             }
@@ -109,15 +109,15 @@ impl Fit {
         }
         let mut strides = vec![0; piece.axes.len()];
         let mut stride = 1u64;
-        if let (Some((Texts::Spread, _)), Some(last)) = (self.texts, strides.last_mut()) {
+        if let (Some((FragmentTexts::Spread, _)), Some(last)) = (self.texts, strides.last_mut()) {
             *last = 1;
-            stride = piece.axes.last().map_or(1, Axis::count);
+            stride = piece.axes.last().map_or(1, PieceAxis::count);
         }
         for (stored, axis) in self.axes.iter().zip(&selected).rev() {
             if let Some(at) = stored.axis.and_then(|at| strides.get_mut(at)) {
                 *at = stride;
             }
-            if !matches!(stored.elements, Elements::Joined(_)) {
+            if !matches!(stored.elements, TileElements::Joined(_)) {
                 stride = stride.saturating_mul(axis.count());
             }
         }
@@ -128,16 +128,16 @@ impl Fit {
     ///
     /// # Errors
     /// `Malformed` for a text that does not fit, where that is an error.
-    pub(crate) fn converted(&self, values: Values, piece: &Piece) -> Result<Values> {
+    pub(crate) fn converted(&self, values: Values, piece: &SelectionPiece) -> Result<Values> {
         match (self.texts, piece.axes.last()) {
-            (Some((Texts::Joined, _)), _) => {
+            (Some((FragmentTexts::Joined, _)), _) => {
                 let len = self.axes.last().map_or(1, |last| match last.elements {
-                    Elements::Joined(len) => len,
+                    TileElements::Joined(len) => len,
                     _ => 1,
                 });
                 texts::joined(values, len)
             }
-            (Some((Texts::Spread, is_strict)), Some(wanted)) => {
+            (Some((FragmentTexts::Spread, is_strict)), Some(wanted)) => {
                 let place = self.tile.start.last().copied().zip(self.tile.count.last().copied());
                 texts::spread(&values, wanted, place.unwrap_or_default(), is_strict)
             }
@@ -147,7 +147,7 @@ impl Fit {
 }
 
 /// Checks that a variable has the shape that the aggregation says, but for axes of one element and the axis of texts.
-fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Texts>) -> Result<()> {
+fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<FragmentTexts>) -> Result<()> {
     let Some(declared) = declared else { return Ok(()) };
     let are_equal = |one: &[u64], other: &[u64]| {
         let wide = |shape: &[u64]| shape.iter().copied().filter(|len| *len != 1).collect::<Vec<_>>();
@@ -156,8 +156,8 @@ fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Texts>)
     let outer = |shape: &[u64]| shape.split_last().map(|(_, outer)| outer.to_vec()).unwrap_or_default();
     let fits = are_equal(declared, shape)
         || match texts {
-            Some(Texts::Joined) => are_equal(declared, &outer(shape)),
-            Some(Texts::Spread) => are_equal(&outer(declared), shape),
+            Some(FragmentTexts::Joined) => are_equal(declared, &outer(shape)),
+            Some(FragmentTexts::Spread) => are_equal(&outer(declared), shape),
             None => false,
         };
     match fits {
@@ -169,25 +169,25 @@ fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Texts>)
 }
 
 /// The axes in order; those of one element may be lacking.
-fn in_order(tile: &[u64], shape: &[u64]) -> Option<Vec<Stored>> {
+fn in_order(tile: &[u64], shape: &[u64]) -> Option<Vec<StoredAxis>> {
     if shape.len() > tile.len() {
         return None;
     }
-    let all = || Elements::Steps { first: 0, step: 1 };
+    let all = || TileElements::Steps { first: 0, step: 1 };
     let mut long = tile.iter().enumerate().filter(|(_, len)| **len != 1);
     let axis = |len: &u64| match len {
-        1 => Some(Stored { axis: None, elements: all() }),
+        1 => Some(StoredAxis { axis: None, elements: all() }),
         len => {
             let (at, _) = long.next().filter(|(_, other)| *other == len)?;
-            Some(Stored { axis: Some(at), elements: all() })
+            Some(StoredAxis { axis: Some(at), elements: all() })
         }
     };
-    let axes: Option<Vec<Stored>> = shape.iter().map(axis).collect();
+    let axes: Option<Vec<StoredAxis>> = shape.iter().map(axis).collect();
     axes.filter(|_| long.next().is_none())
 }
 
 /// The axes as an aggregation describes them.
-fn described(tile: &[u64], shape: &[u64], axes: &[FragmentAxis]) -> Option<Vec<Stored>> {
+fn described(tile: &[u64], shape: &[u64], axes: &[FragmentAxis]) -> Option<Vec<StoredAxis>> {
     let mut covered = vec![false; tile.len()];
     let mut stored = Vec::with_capacity(axes.len());
     for (axis, len) in axes.iter().zip(shape) {
@@ -202,28 +202,28 @@ fn described(tile: &[u64], shape: &[u64], axes: &[FragmentAxis]) -> Option<Vec<S
         if count != due {
             return None;
         }
-        stored.push(Stored { axis: axis.axis, elements });
+        stored.push(StoredAxis { axis: axis.axis, elements });
     }
     let rest = tile.iter().zip(covered).all(|(len, covered)| covered || *len == 1);
     rest.then_some(stored)
 }
 
 /// What is taken along an axis of that length, and how much it is; `None` when it is not there.
-fn elements(axis: &FragmentAxis, len: u64) -> Option<(Elements, u64)> {
+fn elements(axis: &FragmentAxis, len: u64) -> Option<(TileElements, u64)> {
     let (elements, count) = match &axis.part {
-        FragmentPart::All => (Elements::Steps { first: 0, step: 1 }, len),
+        FragmentPart::All => (TileElements::Steps { first: 0, step: 1 }, len),
         FragmentPart::Slice { first, last, step } => {
             let way = if *step > 0 { last.checked_sub(*first)? } else { first.checked_sub(*last)? };
             let count = way.checked_div(step.unsigned_abs())? + 1;
-            (Elements::Steps { first: *first, step: *step }, count)
+            (TileElements::Steps { first: *first, step: *step }, count)
         }
-        FragmentPart::Indices(indices) => (Elements::Indices(indices.clone()), indices.len() as u64),
+        FragmentPart::Indices(indices) => (TileElements::Indices(indices.clone()), indices.len() as u64),
     };
     let elements = if axis.reversed { elements.reversed(count)? } else { elements };
     elements.is_within(len, count).then_some((elements, count))
 }
 
-impl Elements {
+impl TileElements {
     /// The stored index of the tile's element `at`.
     fn index(&self, at: u64) -> Option<u64> {
         match self {
@@ -263,8 +263,8 @@ impl Elements {
     }
 
     /// The stored elements of some of a tile that starts at `start`.
-    fn selected(&self, axis: &Axis, start: u64) -> Option<AxisSelection> {
-        if let (Axis::Slice { start: from, count, stride, .. }, Self::Steps { step, .. }) = (axis, self)
+    fn selected(&self, axis: &PieceAxis, start: u64) -> Option<AxisSelection> {
+        if let (PieceAxis::Slice { start: from, count, stride, .. }, Self::Steps { step, .. }) = (axis, self)
             && let Ok(step) = u64::try_from(*step)
         {
             let start = self.index(from.checked_sub(start)?)?;

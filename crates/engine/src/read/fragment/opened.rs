@@ -7,7 +7,7 @@ mod tests;
 
 use super::address::{candidates, is_local};
 use crate::dataset::Dataset;
-use crate::nesting::Nesting;
+use crate::nesting::ReadDepth;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, OpenOptions, Result};
 use ncirrus_model::{GroupId, Model, VarId};
 use ncirrus_store::Url;
@@ -15,14 +15,14 @@ use std::collections::VecDeque;
 
 /// Where a fragment may lie, in the order in which it is looked for.
 #[derive(Debug, Clone)]
-pub(crate) enum Places {
+pub(crate) enum FragmentPlaces {
     /// In the dataset that aggregates.
     Here,
     /// At the first of these addresses that opens, each with the name that it comes from.
     At(Vec<(usize, Url)>),
 }
 
-impl Places {
+impl FragmentPlaces {
     /// Whether nothing is asked of another machine.
     pub(crate) fn are_local(&self) -> bool {
         match self {
@@ -46,9 +46,9 @@ impl Dataset {
     ///
     /// # Errors
     /// What is wrong with the first of its names, when none makes sense.
-    pub(crate) fn places(&self, fragment: &Fragment) -> Result<Places> {
+    pub(crate) fn places(&self, fragment: &Fragment) -> Result<FragmentPlaces> {
         if fragment.names.is_empty() {
-            return Ok(Places::Here);
+            return Ok(FragmentPlaces::Here);
         }
         let (mut urls, mut failure) = (Vec::new(), None);
         for (number, name) in fragment.names.iter().enumerate() {
@@ -60,7 +60,7 @@ impl Dataset {
         urls.sort_by_key(|(_, url)| !is_local(url));
         match failure.filter(|_| urls.is_empty()) {
             Some(error) => Err(error),
-            None => Ok(Places::At(urls)),
+            None => Ok(FragmentPlaces::At(urls)),
         }
     }
 
@@ -70,10 +70,10 @@ impl Dataset {
     /// Why one that is there, or that cannot be reached, does not open, when no other does.
     pub(crate) async fn fragment_at(
         &self,
-        places: &Places,
-        nesting: &Nesting,
+        places: &FragmentPlaces,
+        nesting: &ReadDepth,
     ) -> Result<Option<(Self, usize)>> {
-        let Places::At(urls) = places else { return Ok(Some((self.clone(), 0))) };
+        let FragmentPlaces::At(urls) = places else { return Ok(Some((self.clone(), 0))) };
         let mut failure = None;
         for (number, url) in urls {
             match self.beside(url, nesting).await {
@@ -86,7 +86,7 @@ impl Dataset {
     }
 
     /// The dataset at an address, opened as this one was.
-    async fn beside(&self, url: &Url, nesting: &Nesting) -> Result<Self> {
+    async fn beside(&self, url: &Url, nesting: &ReadDepth) -> Result<Self> {
         let shared = &self.session().shared;
         let kept = self.session().open_datasets();
         let kept =
@@ -113,9 +113,9 @@ impl Dataset {
     }
 
     /// Forgets the dataset of a fragment that changed: the next read opens it anew.
-    pub(crate) fn forget_fragment(&self, places: &Places) {
+    pub(crate) fn forget_fragment(&self, places: &FragmentPlaces) {
         let options = OpenOptions { name: None, ..self.options().clone() };
-        if let (Places::At(urls), Some(kept)) = (places, self.session().open_datasets()) {
+        if let (FragmentPlaces::At(urls), Some(kept)) = (places, self.session().open_datasets()) {
             urls.iter().for_each(|(_, url)| kept.forget(url, &options));
         }
     }

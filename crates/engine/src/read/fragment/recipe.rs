@@ -5,20 +5,20 @@ mod mask;
 mod tests;
 
 use crate::convert::cast_to_nearest;
-use crate::units::{self, Conversion};
-use mask::Mask;
+use crate::units::{self, UnitConversion};
+use mask::MissingMask;
 use ncirrus_layout::{Error, Fragment, FragmentPacking, FragmentRules, Result};
 use ncirrus_model::{Atomic, Attributes, Values};
 
 /// What is done with the values of a fragment.
 #[derive(Debug, Clone)]
-pub(crate) struct Recipe {
+pub(crate) struct ValueRecipe {
     /// The type that the stored values are taken for.
     from: Atomic,
-    mask: Mask,
-    unpacking: Option<Packing>,
-    units: Option<Conversion>,
-    packing: Option<Packing>,
+    mask: MissingMask,
+    unpacking: Option<LinearPacking>,
+    units: Option<UnitConversion>,
+    packing: Option<LinearPacking>,
     /// The type that they are cast to, which differs from the variable's only in its sign.
     to: Atomic,
     missing: Values,
@@ -27,12 +27,12 @@ pub(crate) struct Recipe {
 
 /// A packed number is `(number - offset) / scale`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Packing {
+struct LinearPacking {
     scale: f64,
     offset: f64,
 }
 
-impl Recipe {
+impl ValueRecipe {
     /// What is done with numbers of a type, of a variable with those attributes, that become numbers of another type
     /// whose missing value is given.
     ///
@@ -48,16 +48,16 @@ impl Recipe {
         let from = if is_unsigned(attributes) { unsigned(stored) } else { stored };
         let as_unsigned = if is_unsigned(&rules.attributes) { unsigned(to) } else { to };
         let units = conversion(attributes, fragment)?;
-        let mut unpacking = Packing::of(attributes);
+        let mut unpacking = LinearPacking::of(attributes);
         let mut packing = None;
-        if rules.packing == FragmentPacking::Same && unpacking == Packing::of(&rules.attributes) {
+        if rules.packing == FragmentPacking::Same && unpacking == LinearPacking::of(&rules.attributes) {
             match units {
                 // Packed values have no units: they are unpacked for a moment.
                 Some(_) => packing = unpacking,
                 None => unpacking = None,
             }
         }
-        let mask = Mask::new((stored, from), attributes)?;
+        let mask = MissingMask::new((stored, from), attributes)?;
         let missing = taken_for(missing.clone(), as_unsigned);
         Ok(Self {
             from,
@@ -109,20 +109,20 @@ impl Recipe {
             return stored;
         }
         let mut numbers = doubles(&stored);
-        if let Some(Packing { scale, offset }) = self.unpacking {
+        if let Some(LinearPacking { scale, offset }) = self.unpacking {
             numbers.iter_mut().for_each(|number| *number = *number * scale + offset);
         }
         if let Some(units) = &self.units {
             numbers.iter_mut().for_each(|number| *number = units.apply(*number));
         }
-        if let Some(Packing { scale, offset }) = self.packing {
+        if let Some(LinearPacking { scale, offset }) = self.packing {
             numbers.iter_mut().for_each(|number| *number = (*number - offset) / scale);
         }
         Values::Double(numbers)
     }
 }
 
-impl Packing {
+impl LinearPacking {
     fn of(attributes: &Attributes) -> Option<Self> {
         let number = |name| attributes.find(name).and_then(|attribute| attribute.values.number(0));
         match (number("scale_factor"), number("add_offset")) {
@@ -134,7 +134,7 @@ impl Packing {
 
 /// How the units of a fragment become those of the aggregated variable, when they differ. A fragment without units has
 /// the same; one that is a time without a calendar is of the same calendar.
-fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<Conversion>> {
+fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<UnitConversion>> {
     let FragmentRules { attributes: wanted, .. } = fragment.rules.as_ref();
     let Some(to) = text(wanted, "units") else { return Ok(None) };
     let (own_units, own_calendar) = (text(attributes, "units"), text(attributes, "calendar"));

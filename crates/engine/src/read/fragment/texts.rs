@@ -1,19 +1,18 @@
-//! Texts as strings and as arrays of characters (docs/spec/cfa.md 6.5), where a fragment and the aggregated variable
-//! differ.
-use crate::read::mosaic::piece::Axis;
+//! Texts as strings and as arrays of characters (`docs/spec/cfa.md` 6.5), where a fragment and the aggregated variable differ.
+use crate::read::mosaic::piece::PieceAxis;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Strings, Values};
 
 /// How the texts of a fragment become those of the aggregated variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Texts {
+pub(crate) enum FragmentTexts {
     /// Characters along a last axis, which the aggregated variable does not have, become strings.
     Joined,
     /// Strings become characters along a last axis, which the fragment does not have.
     Spread,
 }
 
-impl Texts {
+impl FragmentTexts {
     /// How texts of a type become those of another; `None` where they do not.
     pub(crate) fn new(from: Atomic, to: Atomic) -> Option<Self> {
         match (from, to) {
@@ -43,7 +42,7 @@ pub(super) fn joined(values: Values, len: u64) -> Result<Values> {
 /// `Malformed` with the first string that is longer, where that is an error; else such a string is missing: empty.
 pub(super) fn spread(
     values: &Values,
-    wanted: &Axis,
+    wanted: &PieceAxis,
     (start, len): (u64, u64),
     is_strict: bool,
 ) -> Result<Values> {

@@ -1,29 +1,29 @@
 //! The result of a read that is put together from parts.
-use super::piece::Piece;
+use super::piece::SelectionPiece;
 use crate::bound::ELEMENT_MARK;
 use crate::convert;
-use crate::plan::{Run, Sizes, Walk, row_major};
+use crate::plan::{ElementRun, ElementSizes, ElementWalk, row_major};
 use crate::read::check_memory;
 use crate::read::sequences::{append, mark, runs};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Model, TypeRef, Values};
 
 /// Values that are put together from parts; elements that no part has are fill.
-pub(crate) struct Assembly<'a> {
+pub(crate) struct ValueAssembly<'a> {
     shape: Vec<u64>,
     element: usize,
     fill: &'a Values,
-    ground: Ground,
+    ground: AssemblyLayout,
 }
 
-enum Ground {
+enum AssemblyLayout {
     /// Elements of a fixed size, in their places.
     Placed(Values),
     /// Marks of the elements' places in the parts, which are kept.
     Marked { marks: Vec<u8>, parts: Vec<Values>, empty: Values },
 }
 
-impl<'a> Assembly<'a> {
+impl<'a> ValueAssembly<'a> {
     /// A result of that shape, all fill.
     pub(crate) fn new(
         model: &Model,
@@ -42,17 +42,20 @@ impl<'a> Assembly<'a> {
             if fill.iter().any(|byte| *byte != 0) {
                 bytes.chunks_exact_mut(one).for_each(|element| element.copy_from_slice(fill));
             }
-            (one, Ground::Placed(values))
+            (one, AssemblyLayout::Placed(values))
         } else {
             check_memory(count, 2 * ELEMENT_MARK)?;
             let marks = vec![0xff; count * ELEMENT_MARK];
-            (ELEMENT_MARK, Ground::Marked { marks, parts: Vec::new(), empty: convert::empty(model, ty)? })
+            (
+                ELEMENT_MARK,
+                AssemblyLayout::Marked { marks, parts: Vec::new(), empty: convert::empty(model, ty)? },
+            )
         };
         Ok(Self { shape, element, fill, ground })
     }
 
     /// Puts the elements of a piece: an array of shape `held`, of length 1 along axes on which one element is repeated.
-    pub(crate) fn put(&mut self, piece: &Piece, held: &[u64], values: Values) -> Result<()> {
+    pub(crate) fn put(&mut self, piece: &SelectionPiece, held: &[u64], values: Values) -> Result<()> {
         if held.iter().product::<u64>() != values.len() as u64 {
             return Err(Error::internal(format!("{} values for {held:?} elements", values.len())));
         }
@@ -62,20 +65,25 @@ impl<'a> Assembly<'a> {
     }
 
     /// Puts the elements of a piece that lie so many elements apart along its axes.
-    pub(crate) fn put_strided(&mut self, piece: &Piece, strides: &[u64], values: Values) -> Result<()> {
+    pub(crate) fn put_strided(
+        &mut self,
+        piece: &SelectionPiece,
+        strides: &[u64],
+        values: Values,
+    ) -> Result<()> {
         let element = self.element as u64;
         let from: Vec<u64> = strides.iter().map(|stride| stride.saturating_mul(element)).collect();
         let to = row_major(&self.shape, element)?;
-        let sizes = Sizes { stored: self.element, native: self.element };
-        let walk = Walk::new(&piece.segments(), &from, &to, sizes)
+        let sizes = ElementSizes { stored: self.element, native: self.element };
+        let walk = ElementWalk::new(&piece.segments(), &from, &to, sizes)
             .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
         match &mut self.ground {
-            Ground::Placed(result) => {
+            AssemblyLayout::Placed(result) => {
                 let bytes = values.as_bytes().zip(result.as_bytes_mut());
                 let (from, to) = bytes.ok_or_else(|| Error::internal("values without bytes"))?;
                 copy(&walk, from, to, self.element)
             }
-            Ground::Marked { marks, parts, .. } => {
+            AssemblyLayout::Marked { marks, parts, .. } => {
                 let part = parts.len() as u64;
                 let from: Vec<u8> = (0..values.len() as u64).flat_map(|at| mark(part, at)).collect();
                 copy(&walk, &from, marks, self.element)?;
@@ -88,8 +96,8 @@ impl<'a> Assembly<'a> {
     /// The values.
     pub(crate) fn finish(self) -> Result<Values> {
         match self.ground {
-            Ground::Placed(values) => Ok(values),
-            Ground::Marked { marks, parts, mut empty } => {
+            AssemblyLayout::Placed(values) => Ok(values),
+            AssemblyLayout::Marked { marks, parts, mut empty } => {
                 for run in runs(&marks) {
                     append(&mut empty, &parts, run, self.fill)?;
                 }
@@ -99,13 +107,13 @@ impl<'a> Assembly<'a> {
     }
 }
 
-fn copy(walk: &Walk, from: &[u8], to: &mut [u8], element: usize) -> Result<()> {
+fn copy(walk: &ElementWalk, from: &[u8], to: &mut [u8], element: usize) -> Result<()> {
     let mut is_inside = true;
     walk.for_each_run(|run| is_inside &= copy_run(run, from, to, element).is_some());
     if is_inside { Ok(()) } else { Err(Error::internal("a part lies outside of the result")) }
 }
 
-fn copy_run(run: Run, from: &[u8], to: &mut [u8], element: usize) -> Option<()> {
+fn copy_run(run: ElementRun, from: &[u8], to: &mut [u8], element: usize) -> Option<()> {
     if run.source_step == element && run.target_step == element {
         let len = run.count * element;
         let from = from.get(run.source..run.source + len)?;

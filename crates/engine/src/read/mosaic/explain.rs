@@ -1,7 +1,7 @@
 //! The plan of a read that is put together from others.
-use super::source::{Leaf, Part};
-use super::{Batch, Reading, fragment};
-use crate::plan::{Plan, PlannedSource};
+use super::source::{MosaicLeaf, MosaicPart};
+use super::{MosaicBatch, VariableRead, fragment};
+use crate::plan::{PlannedSource, ReadPlan};
 use ncirrus_layout::{Result, TileIndex, TileSource};
 use ncirrus_model::Selection;
 use std::collections::HashSet;
@@ -12,17 +12,17 @@ const COUNTED: u64 = 1 << 14;
 /// Sources that are listed.
 const EXAMPLES: usize = 8;
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// Adds what reading a selection will do to the plan.
     pub(in crate::read) async fn plan_mosaic(
         &self,
         tiles: &Arc<dyn TileIndex>,
         selection: &Selection,
-        plan: &mut Plan,
+        plan: &mut ReadPlan,
     ) -> Result<()> {
         let (mut looked_at, mut sources) = (0, HashSet::new());
         for piece in self.pieces(tiles, selection) {
-            let mut batch = Batch::default();
+            let mut batch = MosaicBatch::default();
             for tile in self.tiles(tiles, &piece).await? {
                 let Some(inside) = piece.within(&tile.region) else { continue };
                 plan.tiles += 1;
@@ -34,7 +34,11 @@ impl Reading<'_> {
                     TileSource::Missing => plan.missing += 1,
                     TileSource::Constant(_) => plan.inline += 1,
                     TileSource::Fragment(fragment) => {
-                        batch.fragments.push(fragment::Part { piece: inside, tile: tile.region, fragment });
+                        batch.fragments.push(fragment::FragmentPart {
+                            piece: inside,
+                            tile: tile.region,
+                            fragment,
+                        });
                     }
                     TileSource::Variable { variable, region } => {
                         sources.insert(variable.clone());
@@ -53,7 +57,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn plan_batch(&self, mut batch: Batch, plan: &mut Plan) -> Result<()> {
+    async fn plan_batch(&self, mut batch: MosaicBatch, plan: &mut ReadPlan) -> Result<()> {
         self.plan_fragments(std::mem::take(&mut batch.fragments), plan).await?;
         let leaves = self.leaves(&batch).await?;
         plan.missing += batch
@@ -67,7 +71,7 @@ impl Reading<'_> {
                 wave,
                 self.is_far(),
                 |part| Box::pin(self.plan_part(part)),
-                |(leaf, parts): (Leaf, Vec<Plan>)| {
+                |(leaf, parts): (MosaicLeaf, Vec<ReadPlan>)| {
                     let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
                     plan.list_source(leaf.planned());
                     parts.into_iter().for_each(|part| plan.add(part));
@@ -79,8 +83,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn plan_part(&self, part: Part) -> Result<(Leaf, Vec<Plan>)> {
-        let Part { piece, place, leaf } = part;
+    async fn plan_part(&self, part: MosaicPart) -> Result<(MosaicLeaf, Vec<ReadPlan>)> {
+        let MosaicPart { piece, place, leaf } = part;
         let selections = match place.selection(&piece) {
             Some(selection) => vec![selection],
             None => {
@@ -98,14 +102,14 @@ impl Reading<'_> {
     }
 }
 
-impl Leaf {
+impl MosaicLeaf {
     fn planned(&self) -> PlannedSource {
         let path = self.dataset.model().variable_path(self.variable);
         PlannedSource { dataset: self.dataset.root().clone(), path }
     }
 }
 
-impl Plan {
+impl ReadPlan {
     /// Lists a source among the first ones.
     pub(in crate::read) fn list_source(&mut self, source: PlannedSource) {
         if self.source_examples.len() < EXAMPLES && !self.source_examples.contains(&source) {

@@ -1,16 +1,16 @@
 //! Parts of a selection that are boxes of its result.
-use crate::plan::{Pick, Segment};
+use crate::plan::{AxisSlab, IndexPair};
 use ncirrus_model::{AxisSelection, Region, Selection};
 
 /// A part of a selection: some of its elements along each axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Piece {
-    pub(crate) axes: Vec<Axis>,
+pub(crate) struct SelectionPiece {
+    pub(crate) axes: Vec<PieceAxis>,
 }
 
 /// Selected elements along one axis, and their positions in the result.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Axis {
+pub(crate) enum PieceAxis {
     Slice {
         start: u64,
         count: u64,
@@ -22,17 +22,17 @@ pub(crate) enum Axis {
     Picks(Vec<(u64, u64)>),
 }
 
-impl Piece {
+impl SelectionPiece {
     /// All of a selection.
     pub(crate) fn of(selection: &Selection) -> Self {
         let axis = |axis: &AxisSelection| match axis {
             AxisSelection::Slice { start, count, stride } => {
-                Axis::Slice { start: *start, count: *count, stride: (*stride).max(1), position: 0 }
+                PieceAxis::Slice { start: *start, count: *count, stride: (*stride).max(1), position: 0 }
             }
             AxisSelection::Indices(indices) => {
                 let mut picks: Vec<(u64, u64)> = indices.iter().copied().zip(0..).collect();
                 picks.sort_unstable();
-                Axis::Picks(picks)
+                PieceAxis::Picks(picks)
             }
         };
         Self { axes: selection.axes().iter().map(axis).collect() }
@@ -49,7 +49,7 @@ impl Piece {
 
     /// Elements along each axis.
     pub(crate) fn shape(&self) -> Vec<u64> {
-        self.axes.iter().map(Axis::count).collect()
+        self.axes.iter().map(PieceAxis::count).collect()
     }
 
     /// Number of elements.
@@ -60,7 +60,7 @@ impl Piece {
     /// The smallest box that holds all elements; an axis without elements gives an empty one.
     pub(crate) fn bounds(&self) -> Region {
         let (start, count) =
-            self.axes.iter().map(Axis::bounds).map(|(start, end)| (start, end - start)).unzip();
+            self.axes.iter().map(PieceAxis::bounds).map(|(start, end)| (start, end - start)).unzip();
         Region { start, count }
     }
 
@@ -88,12 +88,12 @@ impl Piece {
     }
 
     /// Where the elements go, if they come one after the other.
-    pub(crate) fn segments(&self) -> Vec<Segment> {
-        self.axes.iter().map(Axis::segment).collect()
+    pub(crate) fn segments(&self) -> Vec<AxisSlab> {
+        self.axes.iter().map(PieceAxis::segment).collect()
     }
 }
 
-impl Axis {
+impl PieceAxis {
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Slice { count, .. } => *count,
@@ -170,17 +170,18 @@ impl Axis {
         }
     }
 
-    fn segment(&self) -> Segment {
+    fn segment(&self) -> AxisSlab {
         let (cell, offset, stride) = (None, 0, 1);
         match self {
             Self::Slice { count, position, .. } => {
-                Segment { cell, position: *position, offset, count: *count, stride, picks: None }
+                AxisSlab { cell, position: *position, offset, count: *count, stride, picks: None }
             }
             Self::Picks(picks) => {
-                let pick = |((_, position), offset): (&(u64, u64), u64)| Pick { position: *position, offset };
+                let pick =
+                    |((_, position), offset): (&(u64, u64), u64)| IndexPair { position: *position, offset };
                 let count = picks.len() as u64;
                 let picks = picks.iter().zip(0..).map(pick).collect();
-                Segment { cell, position: 0, offset, count, stride, picks: Some(picks) }
+                AxisSlab { cell, position: 0, offset, count, stride, picks: Some(picks) }
             }
         }
     }

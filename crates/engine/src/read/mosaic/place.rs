@@ -1,28 +1,28 @@
 //! How the elements of a tile lie in its source.
-use super::piece::Piece;
+use super::piece::SelectionPiece;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{AxisSelection, Region, Selection};
 
 /// A tile that a box of another variable fills.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Place {
+pub(super) struct TileRegion {
     /// The tile, in elements of the variable that is put together.
     pub(super) tile: Region,
     /// The box, in elements of the source.
     pub(super) source: Region,
-    order: Order,
+    order: AxisOrder,
 }
 
 /// How the axes of a tile and of its source correspond.
 #[derive(Debug, Clone, PartialEq)]
-enum Order {
+enum AxisOrder {
     /// For each axis of the source that of the tile; none for axes of one element.
     Axes(Vec<Option<usize>>),
     /// Only the order of the elements is the same.
     Elements,
 }
 
-impl Place {
+impl TileRegion {
     /// The place of a tile of a variable.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Place {
             let (one, other) = (&source.count, &tile.count);
             return Err(Error::malformed(format!("a source of {one:?} elements for a tile of {other:?}")));
         }
-        let order = axes(&tile.count, &source.count).map_or(Order::Elements, Order::Axes);
+        let order = axes(&tile.count, &source.count).map_or(AxisOrder::Elements, AxisOrder::Axes);
         Ok(Self { tile, source, order })
     }
 
@@ -50,18 +50,18 @@ impl Place {
         for (axis, (len, start)) in shape.iter().zip(&self.source.start).enumerate() {
             let room = len.saturating_sub(*start);
             match &self.order {
-                Order::Axes(axes) => {
+                AxisOrder::Axes(axes) => {
                     match axes.get(axis).copied().flatten().and_then(|at| inside.count.get_mut(at)) {
                         Some(count) => *count = room.min(*count),
                         None if room == 0 => return Ok(None),
                         None => {}
                     }
                 }
-                Order::Elements if self.source.count.get(axis).is_some_and(|count| *count > room) => {
+                AxisOrder::Elements if self.source.count.get(axis).is_some_and(|count| *count > room) => {
                     let message = format!("a box {:?} beyond the source's shape {shape:?}", self.source);
                     return Err(Error::malformed(message));
                 }
-                Order::Elements => {}
+                AxisOrder::Elements => {}
             }
         }
         Ok((!inside.is_empty()).then_some(inside))
@@ -69,8 +69,8 @@ impl Place {
 
     /// The elements of the source that make up a piece of the tile, where they are a selection of it; elements that
     /// the piece repeats along an axis on which the tile has only one are named once.
-    pub(super) fn selection(&self, piece: &Piece) -> Option<Selection> {
-        let Order::Axes(axes) = &self.order else { return None };
+    pub(super) fn selection(&self, piece: &SelectionPiece) -> Option<Selection> {
+        let AxisOrder::Axes(axes) = &self.order else { return None };
         let axis = |(axis, start): (&Option<usize>, &u64)| match axis {
             Some(at) => Some(piece.axes.get(*at)?.selection(*self.tile.start.get(*at)?, *start)),
             None => Some(AxisSelection::Slice { start: *start, count: 1, stride: 1 }),
@@ -79,13 +79,13 @@ impl Place {
     }
 
     /// Elements along each axis of what [`selection`](Self::selection) names.
-    pub(super) fn selected_shape(&self, piece: &Piece) -> Vec<u64> {
+    pub(super) fn selected_shape(&self, piece: &SelectionPiece) -> Vec<u64> {
         let axes = piece.shape().into_iter().zip(&self.tile.count);
         axes.map(|(count, len)| if *len == 1 { 1 } else { count }).collect()
     }
 
     /// The numbers of a piece's elements in the order of the tile's, in the order of the piece.
-    pub(super) fn numbers(&self, piece: &Piece) -> Vec<u64> {
+    pub(super) fn numbers(&self, piece: &SelectionPiece) -> Vec<u64> {
         let mut numbers = vec![0u64];
         for (axis, (start, len)) in piece.axes.iter().zip(self.tile.start.iter().zip(&self.tile.count)) {
             let indices = axis.indices();
@@ -96,13 +96,13 @@ impl Place {
     }
 
     /// How many elements of the source lie from the first to the last of a piece.
-    pub(super) fn reach(&self, piece: &Piece) -> u64 {
+    pub(super) fn reach(&self, piece: &SelectionPiece) -> u64 {
         let (first, end) = self.span(piece);
         end - first
     }
 
     /// The number of a piece's first element in the order of the tile's, and one more than that of its last.
-    pub(super) fn span(&self, piece: &Piece) -> (u64, u64) {
+    pub(super) fn span(&self, piece: &SelectionPiece) -> (u64, u64) {
         let bounds = piece.bounds();
         let (mut first, mut last) = (0u64, 0u64);
         for (axis, (start, len)) in self.tile.start.iter().zip(&self.tile.count).enumerate() {

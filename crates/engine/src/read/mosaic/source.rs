@@ -1,8 +1,8 @@
 //! The variables that parts of a mosaic come from.
-use super::Reading;
-use super::piece::Piece;
-use super::place::Place;
-use crate::convert::{self, ByteRule, CastRules, Excess};
+use super::VariableRead;
+use super::piece::SelectionPiece;
+use super::place::TileRegion;
+use crate::convert::{self, ByteRule, CastRules, RangeExcess};
 use crate::dataset::Dataset;
 use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
 use ncirrus_model::{Atomic, Region, Selection, Values, VarId};
@@ -10,26 +10,26 @@ use std::sync::Arc;
 
 /// A variable that parts of a mosaic come from, at hand for reading.
 #[derive(Clone)]
-pub(super) struct Leaf {
+pub(super) struct MosaicLeaf {
     pub(super) dataset: Dataset,
     pub(super) variable: VarId,
 }
 
 /// A piece of a tile that is read in one go.
-pub(super) struct Part {
-    pub(super) piece: Piece,
-    pub(super) place: Arc<Place>,
-    pub(super) leaf: Leaf,
+pub(super) struct MosaicPart {
+    pub(super) piece: SelectionPiece,
+    pub(super) place: Arc<TileRegion>,
+    pub(super) leaf: MosaicLeaf,
 }
 
 /// Values of a piece, and the shape in which they are held.
-pub(super) struct Filled {
-    pub(super) piece: Piece,
+pub(super) struct FilledPiece {
+    pub(super) piece: SelectionPiece,
     pub(super) held: Vec<u64>,
     pub(super) values: Values,
 }
 
-impl Leaf {
+impl MosaicLeaf {
     pub(super) fn shape(&self) -> Vec<u64> {
         self.dataset.model().shape(self.variable)
     }
@@ -41,9 +41,9 @@ impl Leaf {
     }
 }
 
-impl Reading<'_> {
+impl VariableRead<'_> {
     /// The variable that a mosaic refers to; `None` when there is no such dataset or variable.
-    pub(super) async fn leaf(&self, reference: &VariableRef) -> Result<Option<Leaf>> {
+    pub(super) async fn leaf(&self, reference: &VariableRef) -> Result<Option<MosaicLeaf>> {
         let dataset = self.context.dataset.as_ref();
         let dataset =
             dataset.ok_or_else(|| Error::internal("a mosaic is read before its dataset is open"))?;
@@ -53,15 +53,15 @@ impl Reading<'_> {
             Ok(opened) => opened,
         };
         let Some(variable) = opened.model().variable_at(&reference.path) else { return Ok(None) };
-        let leaf = Leaf { dataset: opened, variable };
+        let leaf = MosaicLeaf { dataset: opened, variable };
         let bound = leaf.dataset.bound(variable, &self.context.nesting).await;
         bound.map_err(|error| leaf.located(error))?;
         Ok(Some(leaf))
     }
 
     /// The values of a part.
-    pub(super) async fn read_part(&self, part: Part) -> Result<Filled> {
-        let Part { piece, place, leaf } = part;
+    pub(super) async fn read_part(&self, part: MosaicPart) -> Result<FilledPiece> {
+        let MosaicPart { piece, place, leaf } = part;
         let read = match place.selection(&piece) {
             Some(selection) => {
                 let held = place.selected_shape(&piece);
@@ -71,12 +71,17 @@ impl Reading<'_> {
         };
         let conformed = read.and_then(|(held, values)| Ok((held, self.conform(values)?)));
         let (held, values) = conformed.map_err(|error| leaf.located(error))?;
-        Ok(Filled { piece, held, values })
+        Ok(FilledPiece { piece, held, values })
     }
 
     /// The values of a piece of which only the order of the elements is known: the boxes from the first to the last
     /// are read.
-    async fn read_numbers(&self, leaf: &Leaf, place: &Place, piece: &Piece) -> Result<Values> {
+    async fn read_numbers(
+        &self,
+        leaf: &MosaicLeaf,
+        place: &TileRegion,
+        piece: &SelectionPiece,
+    ) -> Result<Values> {
         let numbers = place.numbers(piece);
         let (first, end) = place.span(piece);
         let mut read: Option<Values> = None;
@@ -92,7 +97,7 @@ impl Reading<'_> {
         convert::take(&read, &at.collect::<Vec<_>>())
     }
 
-    async fn read_leaf(&self, leaf: &Leaf, selection: &Selection) -> Result<Values> {
+    async fn read_leaf(&self, leaf: &MosaicLeaf, selection: &Selection) -> Result<Values> {
         let nesting = self.context.nesting.clone();
         let (values, report) =
             leaf.dataset.read_deep(leaf.variable, selection, self.missing, nesting).await?;
@@ -108,7 +113,7 @@ impl Reading<'_> {
         }
         let to = model.base_atomic(ty).filter(|_| values.atomic().is_some());
         let to = to.ok_or_else(|| Error::malformed("a source of another type"))?;
-        let rules = CastRules { excess: Excess::Nearest, bytes: ByteRule::Typed };
+        let rules = CastRules { excess: RangeExcess::Nearest, bytes: ByteRule::Typed };
         let cast = convert::cast_with(&values, to, rules);
         let (values, _) =
             cast.map_err(|error| Error::malformed(format!("a source of another type: {}", error.message())))?;

@@ -1,7 +1,7 @@
 //! What UDUNITS and cftime make of the same.
 use super::super::{TimeUnits, conversion};
 use ncirrus_testkit::corpus::{peers_python, program};
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 use std::process::Command;
 
 /// Units that measure the same, as they stand in data.
@@ -145,7 +145,7 @@ fn udunits_knows_the_same_prefixes_powers_and_products() {
     if program("udunits2").is_none() {
         return;
     }
-    let mut random = Random(5);
+    let mut random = RandomSource(5);
     let mut any = |list: &[&'static str]| list[usize::try_from(random.below(list.len() as u64)).unwrap_or(0)];
     let mut differences = Vec::new();
     for _ in 0..250 {

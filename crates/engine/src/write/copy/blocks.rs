@@ -9,7 +9,7 @@ mod tests;
 
 /// A copy that is to be cut: all lengths are elements per axis.
 #[derive(Debug, Clone)]
-pub(super) struct Task {
+pub(super) struct CopyTask {
     /// What is copied.
     pub(super) shape: Vec<u64>,
     /// Where it begins in the source.
@@ -28,7 +28,7 @@ pub(super) struct Task {
 
 /// How a copy is cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(super) struct CopyCut {
     /// Lengths of a block; the last ones are cut at the end of the array.
     pub(super) block: Vec<u64>,
     /// Blocks in memory at once.
@@ -47,7 +47,7 @@ pub(super) struct Cut {
 
 /// A choice for the axes looked at so far, last axis first.
 #[derive(Debug, Clone)]
-struct Choice {
+struct BlockChoice {
     elements: u64,
     touched: u64,
     lengths: Vec<u64>,
@@ -58,9 +58,9 @@ const KEPT: usize = 512;
 /// Chunks along an axis that are looked at one by one.
 const LOOKED_AT: u64 = 1 << 12;
 
-impl Task {
+impl CopyTask {
     /// Cuts the copy.
-    pub(super) fn cut(&self) -> Cut {
+    pub(super) fn cut(&self) -> CopyCut {
         let choices = self.choices();
         let fewest = |limit: u64| {
             let fits = choices.iter().filter(|choice| self.bytes(choice.elements) <= limit);
@@ -82,7 +82,7 @@ impl Task {
     }
 
     /// All in one block.
-    pub(super) fn whole(&self) -> Cut {
+    pub(super) fn whole(&self) -> CopyCut {
         let lens = self.shape.iter().enumerate().map(|(axis, _)| self.axis(axis));
         let block = lens.map(|axis| axis.len.div_ceil(axis.cell).saturating_mul(axis.cell)).collect();
         self.describe(block, 1)
@@ -91,9 +91,9 @@ impl Task {
     /// The task of cutting the same array into blocks of whole chunks of the source that touch few cells of the target.
     /// It begins where the first chunk does.
     pub(super) fn turned(&self, memory: u64) -> Self {
-        let axes: Vec<Axis> = (0..self.shape.len()).map(|axis| self.axis(axis)).collect();
-        let lead = |axis: &Axis| axis.offset % axis.chunk;
-        let offset = |axis: &Axis| (axis.cell - lead(axis) % axis.cell) % axis.cell;
+        let axes: Vec<TaskAxis> = (0..self.shape.len()).map(|axis| self.axis(axis)).collect();
+        let lead = |axis: &TaskAxis| axis.offset % axis.chunk;
+        let offset = |axis: &TaskAxis| (axis.cell - lead(axis) % axis.cell) % axis.cell;
         Self {
             shape: axes.iter().map(|axis| axis.len.saturating_add(lead(axis))).collect(),
             offset: axes.iter().map(offset).collect(),
@@ -106,13 +106,13 @@ impl Task {
     }
 
     /// The figures of a cut.
-    fn describe(&self, block: Vec<u64>, in_flight: u64) -> Cut {
+    fn describe(&self, block: Vec<u64>, in_flight: u64) -> CopyCut {
         let axes =
             || (0..self.shape.len()).map(|axis| (self.axis(axis), block.get(axis).copied().unwrap_or(1)));
         let product = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(1u64, u64::saturating_mul);
         let blocks = product(&mut axes().map(|(axis, len)| axis.len.div_ceil(len)));
         let elements = product(&mut axes().map(|(axis, len)| axis.len.min(len)));
-        Cut {
+        CopyCut {
             in_flight: in_flight.min(blocks),
             blocks,
             chunks: product(&mut axes().map(|(axis, _)| axis.chunks())),
@@ -127,9 +127,9 @@ impl Task {
         elements.saturating_mul(self.element.max(1))
     }
 
-    fn axis(&self, axis: usize) -> Axis {
+    fn axis(&self, axis: usize) -> TaskAxis {
         let at = |list: &[u64], default| list.get(axis).copied().unwrap_or(default);
-        Axis {
+        TaskAxis {
             len: at(&self.shape, 1).max(1),
             offset: at(&self.offset, 0),
             chunk: at(&self.source, 1).max(1),
@@ -138,13 +138,13 @@ impl Task {
     }
 
     /// The shapes that are worth considering: each touches fewer chunks than all smaller ones. The smallest comes first.
-    fn choices(&self) -> Vec<Choice> {
-        let mut choices = vec![Choice { elements: 1, touched: 1, lengths: Vec::new() }];
+    fn choices(&self) -> Vec<BlockChoice> {
+        let mut choices = vec![BlockChoice { elements: 1, touched: 1, lengths: Vec::new() }];
         for axis in (0..self.shape.len()).rev().map(|axis| self.axis(axis)) {
             let mut longer = Vec::new();
             for len in axis.lengths() {
                 let touched = axis.touched(len);
-                longer.extend(choices.iter().map(|choice| Choice {
+                longer.extend(choices.iter().map(|choice| BlockChoice {
                     elements: choice.elements.saturating_mul(len.min(axis.len)),
                     touched: choice.touched.saturating_mul(touched),
                     lengths: choice.lengths.iter().copied().chain([len]).collect(),
@@ -155,13 +155,13 @@ impl Task {
         choices
     }
 
-    fn worthwhile(&self, mut choices: Vec<Choice>) -> Vec<Choice> {
+    fn worthwhile(&self, mut choices: Vec<BlockChoice>) -> Vec<BlockChoice> {
         // Of equal ones the one that is longer along the last axes is read in longer runs.
         choices.sort_by(|one, other| {
-            let key = |choice: &Choice| (choice.elements, choice.touched);
+            let key = |choice: &BlockChoice| (choice.elements, choice.touched);
             key(one).cmp(&key(other)).then_with(|| other.lengths.cmp(&one.lengths))
         });
-        let mut kept: Vec<Choice> = Vec::new();
+        let mut kept: Vec<BlockChoice> = Vec::new();
         for choice in choices {
             let fits = self.bytes(choice.elements) <= self.memory;
             if kept.last().is_none_or(|last| choice.touched < last.touched && fits) {
@@ -189,16 +189,16 @@ impl Task {
     }
 }
 
-/// One axis of a [`Task`].
+/// One axis of a [`CopyTask`].
 #[derive(Debug, Clone, Copy)]
-struct Axis {
+struct TaskAxis {
     len: u64,
     offset: u64,
     chunk: u64,
     cell: u64,
 }
 
-impl Axis {
+impl TaskAxis {
     /// Chunks of the source.
     fn chunks(self) -> u64 {
         self.chunk_at(self.len - 1) - self.chunk_at(0) + 1

@@ -1,23 +1,23 @@
 //! Chunks that pass through as they are encoded.
-use super::Copying;
-use crate::drive::{Context, fetch_range};
-use crate::merge::{Merged, merge};
-use crate::nesting::Nesting;
+use super::VariableCopy;
+use crate::drive::{DriveContext, fetch_range};
+use crate::merge::{MergedRequest, merge};
+use crate::nesting::ReadDepth;
 use crate::read::{absent_object, part_of};
-use crate::session::{Share, Worker};
+use crate::session::{MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use crate::write::lock;
-use crate::write::target::Target;
+use crate::write::target::WriteTarget;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Blob, Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result};
+use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Error, Location, ObjectBytes, ObjectId, Result};
 use ncirrus_model::Region;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A copy whose chunks can pass through.
-pub(super) struct Passing {
+pub(super) struct PassThroughCopy {
     /// Where chunks of the source lie.
     pub(super) index: Arc<dyn ChunkIndex>,
     /// The shape of a chunk, of both.
@@ -31,12 +31,12 @@ pub(super) struct Passing {
     /// Chunks that are copied at once.
     pub(super) window: usize,
     /// The destination.
-    pub(super) target: Arc<Target>,
+    pub(super) target: Arc<WriteTarget>,
 }
 
 /// What was found of some chunks.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundChunks {
     /// Those that pass through.
     pub(super) encoded: Vec<EncodedChunk>,
     /// The elements of those that take the other way.
@@ -47,7 +47,7 @@ pub(super) struct Found {
 
 /// What becomes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum ChunkFate {
     /// It passes through.
     Passes,
     /// It is decoded and encoded.
@@ -56,7 +56,7 @@ pub(super) enum Fate {
     LeftOut,
 }
 
-impl Passing {
+impl PassThroughCopy {
     /// The cell that begins where a box does.
     pub(super) fn cell_of(&self, region: &Region) -> Vec<u64> {
         region.start.iter().zip(&self.chunk).map(|(start, len)| start / len).collect()
@@ -74,23 +74,23 @@ impl Passing {
     ///
     /// # Errors
     /// Damage of its index.
-    pub(super) async fn locate(&self, copy: &Copying<'_>, cells: &Cells) -> Result<Vec<ChunkRef>> {
-        let context = copy.source.context(Nesting::default());
+    pub(super) async fn locate(&self, copy: &VariableCopy<'_>, cells: &CellList) -> Result<Vec<ChunkRef>> {
+        let context = copy.source.context(ReadDepth::default());
         let places = context.drive(|view| self.index.locate(view, cells)).await;
         places.map_err(|error| copy.located(error))
     }
 
     /// What becomes of a chunk that lies there.
-    pub(super) fn fate(&self, copy: &Copying<'_>, region: &Region, place: &ChunkRef) -> Fate {
+    pub(super) fn fate(&self, copy: &VariableCopy<'_>, region: &Region, place: &ChunkRef) -> ChunkFate {
         let mut axes = region.count.iter().zip(&self.chunk).zip(&self.growing);
         // What a chunk holds outside of the array must not come to light when the array grows.
         let may_grow = axes.any(|((count, chunk), grows)| *grows && count < chunk);
         match &place.location {
-            Location::Absent if self.sparse => Fate::LeftOut,
-            Location::Absent => Fate::Recoded,
-            _ if may_grow || !copy.writer.takes_mask(&self.target, place.mask) => Fate::Recoded,
-            _ if place.mask != 0 && !self.same_length => Fate::Recoded,
-            _ => Fate::Passes,
+            Location::Absent if self.sparse => ChunkFate::LeftOut,
+            Location::Absent => ChunkFate::Recoded,
+            _ if may_grow || !copy.writer.takes_mask(&self.target, place.mask) => ChunkFate::Recoded,
+            _ if place.mask != 0 && !self.same_length => ChunkFate::Recoded,
+            _ => ChunkFate::Passes,
         }
     }
 
@@ -98,15 +98,15 @@ impl Passing {
     ///
     /// # Errors
     /// Damage of the index, else what fetching fails with.
-    pub(super) async fn find(&self, copy: &Copying<'_>, cells: &Cells) -> Result<Found> {
+    pub(super) async fn find(&self, copy: &VariableCopy<'_>, cells: &CellList) -> Result<FoundChunks> {
         let places = self.locate(copy, cells).await?;
-        let (mut found, mut wanted) = (Found::default(), Vec::new());
+        let (mut found, mut wanted) = (FoundChunks::default(), Vec::new());
         for (cell, place) in cells.iter().zip(places) {
             let region = self.region(cell, &copy.shape);
             match self.fate(copy, &region, &place) {
-                Fate::Passes => wanted.push((region, cell.to_vec(), place)),
-                Fate::Recoded => found.others.push(region),
-                Fate::LeftOut => found.elements += region.element_count().unwrap_or(0),
+                ChunkFate::Passes => wanted.push((region, cell.to_vec(), place)),
+                ChunkFate::Recoded => found.others.push(region),
+                ChunkFate::LeftOut => found.elements += region.element_count().unwrap_or(0),
             }
         }
         let bodies = fetch(copy, wanted.iter().map(|(.., place)| &place.location)).await?;
@@ -130,7 +130,7 @@ impl Passing {
     /// with them told there.
     fn fit<'a>(
         &self,
-        copy: &Copying<'_>,
+        copy: &VariableCopy<'_>,
         bodies: impl Iterator<Item = (Option<&'a Bytes>, u32)>,
     ) -> Result<Vec<bool>> {
         let len = self.target.cell_cost(&vec![0; self.chunk.len()]);
@@ -140,8 +140,8 @@ impl Passing {
         let fit: Vec<AtomicBool> = bodies.iter().map(|_| AtomicBool::new(false)).collect();
         let jobs = bodies.iter().zip(&fit).filter_map(|((body, mask), fit)| Some(((*body)?, *mask, fit)));
         let shared = &copy.source.session().shared;
-        shared.for_each(jobs.collect(), usize::MAX, |(body, mask, fit), worker: &mut Worker| {
-            let Worker { scratch, decoded, .. } = worker;
+        shared.for_each(jobs.collect(), usize::MAX, |(body, mask, fit), worker: &mut WorkerBuffers| {
+            let WorkerBuffers { scratch, decoded, .. } = worker;
             let checked = if chain.is_identity() {
                 (body.len() == len).then_some(())
             } else if copy.treatment.verify {
@@ -159,7 +159,7 @@ impl Passing {
 
 /// The bytes that lie at some places, in that order; `None` where nothing is.
 async fn fetch<'a>(
-    copy: &Copying<'_>,
+    copy: &VariableCopy<'_>,
     places: impl Iterator<Item = &'a Location>,
 ) -> Result<Vec<Option<Bytes>>> {
     let places: Vec<&Location> = places.collect();
@@ -169,18 +169,18 @@ async fn fetch<'a>(
     }
 }
 
-fn fetch_locally(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
+fn fetch_locally(copy: &VariableCopy<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
     let shared = &copy.source.session().shared;
     let bodies: Vec<Mutex<Option<Bytes>>> = places.iter().map(|_| Mutex::default()).collect();
     let jobs: Vec<_> = places.iter().zip(&bodies).collect();
-    shared.for_each(jobs, usize::MAX, |(place, slot), _: &mut Worker| {
+    shared.for_each(jobs, usize::MAX, |(place, slot), _: &mut WorkerBuffers| {
         *lock(slot) = read_locally(copy, place)?;
         Ok(())
     })?;
     Ok(bodies.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
 }
 
-fn read_locally(copy: &Copying<'_>, place: &Location) -> Result<Option<Bytes>> {
+fn read_locally(copy: &VariableCopy<'_>, place: &Location) -> Result<Option<Bytes>> {
     let Some(local) = copy.source.store().local() else { return Ok(None) };
     let shared = &copy.source.session().shared;
     let mut body = Vec::new();
@@ -208,8 +208,8 @@ fn read_locally(copy: &Copying<'_>, place: &Location) -> Result<Option<Bytes>> {
 }
 
 /// Ranges of one object that lie close together come with one request, as when they are read.
-async fn fetch_remotely(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
-    let context = copy.source.context(Nesting::default());
+async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
+    let context = copy.source.context(ReadDepth::default());
     let (facts, limits) = (copy.source.store().facts(), &context.shared.limits);
     let mut bodies: Vec<Option<Bytes>> = places.iter().map(|place| inline(place)).collect();
     let mut requests = requests(copy, places).into_iter().peekable();
@@ -237,17 +237,17 @@ async fn fetch_remotely(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<
 }
 
 /// Bytes that a request takes until its chunks are cut out; those of a whole object are one's own.
-fn cost(request: &Merged<usize>) -> usize {
+fn cost(request: &MergedRequest<usize>) -> usize {
     let len = request.range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
 /// Fetches bytes; ranges of one object must be of one state.
 async fn arrive(
-    context: &Context,
-    request: Merged<usize>,
-    share: Option<Share>,
-) -> Result<(Merged<usize>, Option<Blob>, Option<Share>)> {
+    context: &DriveContext,
+    request: MergedRequest<usize>,
+    share: Option<MemoryPermit>,
+) -> Result<(MergedRequest<usize>, Option<ObjectBytes>, Option<MemoryPermit>)> {
     context.snapshot.check_store(&request.object)?;
     request.check_len(&context.shared.limits)?;
     let blob = fetch_range(context, &request.object, request.range.as_ref()).await;
@@ -259,7 +259,11 @@ async fn arrive(
 }
 
 /// A chunk's own bytes of an answer. What an index names must be there.
-fn body_of(object: &ObjectId, blob: Option<&Blob>, range: Option<&Range<u64>>) -> Result<Option<Bytes>> {
+fn body_of(
+    object: &ObjectId,
+    blob: Option<&ObjectBytes>,
+    range: Option<&Range<u64>>,
+) -> Result<Option<Bytes>> {
     let (blob, range) = match (blob, range) {
         (Some(blob), Some(range)) => (blob, range),
         (None, Some(_)) => return Err(absent_object(object)),
@@ -283,7 +287,7 @@ fn inline(place: &Location) -> Option<Bytes> {
 }
 
 /// What has to be fetched for some places, and for which of them: on this machine for each by itself.
-pub(super) fn requests(copy: &Copying<'_>, places: &[&Location]) -> Vec<Merged<usize>> {
+pub(super) fn requests(copy: &VariableCopy<'_>, places: &[&Location]) -> Vec<MergedRequest<usize>> {
     let store = copy.source.store();
     let (gap, cap) = match (store.local(), store.facts()) {
         (Some(_), _) => (0, 0),
@@ -294,7 +298,11 @@ pub(super) fn requests(copy: &Copying<'_>, places: &[&Location]) -> Vec<Merged<u
 }
 
 /// What has to be fetched for a place, and the number of the place.
-fn request(copy: &Copying<'_>, at: usize, place: &Location) -> Option<(ObjectId, Option<Range<u64>>, usize)> {
+fn request(
+    copy: &VariableCopy<'_>,
+    at: usize,
+    place: &Location,
+) -> Option<(ObjectId, Option<Range<u64>>, usize)> {
     match place {
         Location::Object(object) => Some(match copy.source.store().within(object) {
             Some((object, range)) => (object, Some(range), at),

@@ -1,5 +1,5 @@
 //! Chunks that cannot be decoded, in a copy that shall go on: their elements become fill.
-use super::Copying;
+use super::VariableCopy;
 use super::route::chunk_lengths;
 use crate::convert;
 use crate::write::boxes::for_each_run;
@@ -9,7 +9,7 @@ use ncirrus_model::{Region, Values};
 
 /// A part of a variable that could not be decoded; its elements are fill in the copy.
 #[derive(Debug, Clone)]
-pub struct Skipped {
+pub struct SkippedPart {
     /// Path of the variable in the source.
     pub path: String,
     /// Coordinates of the chunk, where the source is chunked.
@@ -21,19 +21,19 @@ pub struct Skipped {
 }
 
 /// Told of each part that was skipped.
-pub(super) type Tell<'a> = &'a (dyn Fn(Skipped) + Sync);
+pub(super) type ReportSkipped<'a> = &'a (dyn Fn(SkippedPart) + Sync);
 
 /// Elements that are put in their places together.
 const ASSIGNED: usize = 1 << 16;
 /// Parts of a variable without chunks that are tried one by one.
 const PARTS: u64 = 1024;
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// The values of a box of the result, in parts where some of it cannot be decoded.
     pub(super) async fn read_around_damage(
         &self,
         region: &Region,
-        tell: Tell<'_>,
+        tell: ReportSkipped<'_>,
     ) -> Result<Vec<(Region, Values)>> {
         match self.read_block(region).await {
             Ok(values) => return Ok(vec![(region.clone(), values)]),
@@ -57,7 +57,11 @@ impl Copying<'_> {
     }
 
     /// As [`read_around_damage`](Self::read_around_damage), all of it together.
-    pub(super) async fn read_whole_around_damage(&self, region: &Region, tell: Tell<'_>) -> Result<Values> {
+    pub(super) async fn read_whole_around_damage(
+        &self,
+        region: &Region,
+        tell: ReportSkipped<'_>,
+    ) -> Result<Values> {
         let parts = self.read_around_damage(region, tell).await?;
         let count = region.element_count().and_then(|count| usize::try_from(count).ok());
         let count = count.ok_or_else(|| Error::limit("more elements than memory holds"))?;
@@ -89,47 +93,47 @@ impl Copying<'_> {
         &self,
         region: Region,
         source: &Source,
-        units: &Units,
+        units: &DecodeUnits,
         error: Error,
-        tell: Tell<'_>,
+        tell: ReportSkipped<'_>,
     ) -> Result<(Region, Values)> {
         let count = region.element_count().and_then(|count| usize::try_from(count).ok());
         let count = count.ok_or_else(|| Error::limit("more elements than memory holds"))?;
         let chunk = error.place().chunk.clone().or_else(|| units.chunk_of(&region));
         let path = self.source.model().variable_path(self.from);
         let values = source.fill.repeat(count);
-        tell(Skipped { path, chunk, region: region.clone(), error });
+        tell(SkippedPart { path, chunk, region: region.clone(), error });
         Ok((region, values))
     }
 
     /// How the selection is cut into what is decoded at once.
-    fn units(&self, source: &Source) -> Units {
+    fn units(&self, source: &Source) -> DecodeUnits {
         let region = self.selection.as_region();
         match (&source.layout, &region) {
-            (Layout::Grid { .. }, Some(region)) => Units {
+            (Layout::Grid { .. }, Some(region)) => DecodeUnits {
                 lens: chunk_lengths(source, 1).unwrap_or_else(|| vec![1; self.shape.len()]),
                 offset: region.start.clone(),
                 are_chunks: true,
             },
-            (Layout::Grid { .. }, None) => Units::single(self.shape.len()),
+            (Layout::Grid { .. }, None) => DecodeUnits::single(self.shape.len()),
             _ => {
                 let mut lens = self.shape.clone();
                 lens.first_mut().into_iter().for_each(|len| *len = len.div_ceil(PARTS).max(1));
-                Units { lens, ..Units::single(self.shape.len()) }
+                DecodeUnits { lens, ..DecodeUnits::single(self.shape.len()) }
             }
         }
     }
 }
 
 /// What is decoded at once: boxes of equal shape that begin at multiples of it in the source.
-struct Units {
+struct DecodeUnits {
     lens: Vec<u64>,
     /// Where the selection begins in the source.
     offset: Vec<u64>,
     are_chunks: bool,
 }
 
-impl Units {
+impl DecodeUnits {
     /// Elements one by one.
     fn single(rank: usize) -> Self {
         Self { lens: vec![1; rank], offset: vec![0; rank], are_chunks: false }
@@ -175,7 +179,7 @@ mod tests {
 
     #[test]
     fn boxes_are_cut_between_chunks_down_to_single_ones() {
-        let units = Units { lens: vec![4, 3], offset: vec![2, 0], are_chunks: true };
+        let units = DecodeUnits { lens: vec![4, 3], offset: vec![2, 0], are_chunks: true };
         let mut rest = vec![Region { start: vec![0, 0], count: vec![7, 7] }];
         let mut single = Vec::new();
         while let Some(region) = rest.pop() {

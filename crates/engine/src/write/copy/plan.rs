@@ -1,8 +1,8 @@
 //! A copy in figures, for people.
-use super::chunks::{Fate, Passing, requests};
-use super::route::{Boxes, Route};
-use super::spool::Spooled;
-use super::{Copying, Part};
+use super::chunks::{ChunkFate, PassThroughCopy, requests};
+use super::route::{ArrayBoxes, CopyRoute};
+use super::spool::SpooledCopy;
+use super::{CopyPart, VariableCopy};
 use ncirrus_layout::{Location, Result};
 use ncirrus_model::Region;
 use std::fmt;
@@ -58,7 +58,7 @@ const COUNTED: u64 = 1 << 20;
 /// Blocks that are looked at.
 const BLOCKS: u64 = 1 << 14;
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// What the copy will do.
     pub(super) async fn plan(&self) -> Result<CopyPlan> {
         let model = self.writer.model();
@@ -76,8 +76,8 @@ impl Copying<'_> {
         }
         let route = self.route().await?;
         match &route {
-            Route::Spooled(how) => self.plan_spooled(how, &mut plan).await?,
-            Route::Blocks(cut, why_not) => {
+            CopyRoute::Spooled(how) => self.plan_spooled(how, &mut plan).await?,
+            CopyRoute::Blocks(cut, why_not) => {
                 plan.no_scratch = *why_not;
                 let target = self.writer.target_of(self.to).await?;
                 let grid = &target.encoding.grid;
@@ -89,7 +89,7 @@ impl Copying<'_> {
                 plan.block = lens.map(|(block, len)| *block.min(len)).collect();
                 plan.chunks = self.chunk_count().await?;
                 plan.decoded_most = cut.most;
-                for region in Boxes::new(&self.shape, &cut.block) {
+                for region in ArrayBoxes::new(&self.shape, &cut.block) {
                     if plan.counted == BLOCKS || plan.decoded + plan.missing >= COUNTED {
                         break;
                     }
@@ -97,12 +97,12 @@ impl Copying<'_> {
                     self.plan_block(&region, &mut plan).await?;
                 }
             }
-            Route::Chunks(passing) => self.plan_chunks(&route, passing, &mut plan).await?,
+            CopyRoute::Chunks(passing) => self.plan_chunks(&route, passing, &mut plan).await?,
         }
         Ok(plan)
     }
 
-    async fn plan_spooled(&self, how: &Spooled, plan: &mut CopyPlan) -> Result<()> {
+    async fn plan_spooled(&self, how: &SpooledCopy, plan: &mut CopyPlan) -> Result<()> {
         plan.written = how.cell_count(&self.shape);
         plan.in_flight = 2;
         plan.memory = how.slab_bytes.saturating_mul(2);
@@ -110,7 +110,7 @@ impl Copying<'_> {
         plan.chunks = self.chunk_count().await?;
         plan.decoded_most = how.outer.most;
         (plan.scratch, plan.scratch_folder) = (how.file_bytes, how.folder.display().to_string());
-        for whole in Boxes::new(&self.shape, &how.outer.block) {
+        for whole in ArrayBoxes::new(&self.shape, &how.outer.block) {
             for slab in how.slabs(&whole) {
                 plan.passes += 1;
                 if plan.counted < BLOCKS && plan.decoded + plan.missing < COUNTED {
@@ -140,7 +140,12 @@ impl Copying<'_> {
         Ok(())
     }
 
-    async fn plan_chunks(&self, route: &Route, passing: &Passing, plan: &mut CopyPlan) -> Result<()> {
+    async fn plan_chunks(
+        &self,
+        route: &CopyRoute,
+        passing: &PassThroughCopy,
+        plan: &mut CopyPlan,
+    ) -> Result<()> {
         let lens = self.shape.iter().zip(&passing.chunk);
         plan.chunks = lens.map(|(len, chunk)| len.div_ceil(*chunk)).fold(1, u64::saturating_mul);
         plan.passes = plan.chunks.div_ceil(passing.window as u64);
@@ -149,7 +154,7 @@ impl Copying<'_> {
         let cost = passing.target.cell_cost(&vec![0; passing.chunk.len()]) as u64;
         plan.memory = cost.saturating_mul(plan.chunks.min(passing.window as u64 * plan.in_flight));
         for part in route.parts(&self.shape) {
-            let Part::Chunks(cells) = part else { continue };
+            let CopyPart::Chunks(cells) = part else { continue };
             if plan.passed + plan.decoded + plan.missing >= COUNTED {
                 break;
             }
@@ -159,9 +164,9 @@ impl Copying<'_> {
             for (cell, place) in cells.iter().zip(&places) {
                 let region = passing.region(cell, &self.shape);
                 match passing.fate(self, &region, place) {
-                    Fate::Passes => passed.push(&place.location),
-                    Fate::LeftOut => plan.missing += 1,
-                    Fate::Recoded => {
+                    ChunkFate::Passes => passed.push(&place.location),
+                    ChunkFate::LeftOut => plan.missing += 1,
+                    ChunkFate::Recoded => {
                         plan.written += 1;
                         self.plan_block(&region, plan).await?;
                     }
@@ -175,7 +180,7 @@ impl Copying<'_> {
 }
 
 impl CopyPlan {
-    fn pass(&mut self, copy: &Copying<'_>, places: &[&Location]) {
+    fn pass(&mut self, copy: &VariableCopy<'_>, places: &[&Location]) {
         self.passed += places.len() as u64;
         for request in requests(copy, places) {
             self.requests += 1;

@@ -1,38 +1,38 @@
 //! Which way a copy takes: chunks as they are, or values in blocks.
-use super::blocks::{Cut, Task};
-use super::chunks::Passing;
-use super::spool::Spooled;
-use super::{Copying, Part};
+use super::blocks::{CopyCut, CopyTask};
+use super::chunks::PassThroughCopy;
+use super::spool::SpooledCopy;
+use super::{CopyPart, VariableCopy};
 use crate::decode::element_of;
 use ncirrus_codec::{ChunkInfo, names};
-use ncirrus_layout::{Cells, ChunkGrid, Edge, Layout, Result, Source, StoredType};
+use ncirrus_layout::{CellList, ChunkGrid, EdgeChunks, Layout, Result, Source, StoredType};
 use ncirrus_model::{Region, Selection};
 use std::sync::Arc;
 
 /// Which way a copy takes.
-pub(super) enum Route {
+pub(super) enum CopyRoute {
     /// Values, block by block; and why a scratch file does not help where it should.
-    Blocks(Cut, Option<&'static str>),
+    Blocks(CopyCut, Option<&'static str>),
     /// By way of a scratch file.
-    Spooled(Box<Spooled>),
+    Spooled(Box<SpooledCopy>),
     /// Chunk by chunk; those that can pass through do.
-    Chunks(Passing),
+    Chunks(PassThroughCopy),
 }
 
-impl Route {
+impl CopyRoute {
     /// What is copied at once, in row-major order.
-    pub(super) fn parts<'a>(&'a self, shape: &'a [u64]) -> Box<dyn Iterator<Item = Part> + Send + 'a> {
+    pub(super) fn parts<'a>(&'a self, shape: &'a [u64]) -> Box<dyn Iterator<Item = CopyPart> + Send + 'a> {
         match self {
-            Self::Blocks(cut, _) => Box::new(Boxes::new(shape, &cut.block).map(Part::Block)),
+            Self::Blocks(cut, _) => Box::new(ArrayBoxes::new(shape, &cut.block).map(CopyPart::Block)),
             Self::Spooled(_) => Box::new(std::iter::empty()),
             Self::Chunks(passing) => {
-                let mut boxes = Boxes::new(shape, &passing.chunk);
+                let mut boxes = ArrayBoxes::new(shape, &passing.chunk);
                 Box::new(std::iter::from_fn(move || {
-                    let mut cells = Cells::new(shape.len());
+                    let mut cells = CellList::new(shape.len());
                     for region in boxes.by_ref().take(passing.window) {
                         cells.push(&passing.cell_of(&region));
                     }
-                    (!cells.is_empty()).then_some(Part::Chunks(cells))
+                    (!cells.is_empty()).then_some(CopyPart::Chunks(cells))
                 }))
             }
         }
@@ -54,26 +54,26 @@ const COMFORT: u64 = 64 << 20;
 /// Most chunks that pass through at once.
 const WINDOW: usize = 256;
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// Decides how to copy.
-    pub(super) async fn route(&self) -> Result<Route> {
+    pub(super) async fn route(&self) -> Result<CopyRoute> {
         let source = self.source.source(self.from).await?;
         // What passes through is not decoded: nothing would be known of its damage.
         if self.skipped.is_none()
             && let Some(passing) = self.passing(&source).await?
         {
-            return Ok(Route::Chunks(passing));
+            return Ok(CopyRoute::Chunks(passing));
         }
         let (task, chunks) = self.task(&source).await?;
         let cut = task.cut();
         Ok(match self.spooled(&source, (&task, chunks), &cut).await? {
-            Ok(spooled) => Route::Spooled(Box::new(spooled)),
-            Err(why_not) => Route::Blocks(cut, why_not),
+            Ok(spooled) => CopyRoute::Spooled(Box::new(spooled)),
+            Err(why_not) => CopyRoute::Blocks(cut, why_not),
         })
     }
 
     /// What is to be cut, and how the source is cut where that makes a difference.
-    async fn task(&self, source: &Source) -> Result<(Task, Option<ChunkGrid>)> {
+    async fn task(&self, source: &Source) -> Result<(CopyTask, Option<ChunkGrid>)> {
         let (model, shared) = (self.source.model(), &self.writer.session.shared);
         let element = model.variable(self.from).and_then(|variable| model.packed_len(variable.ty));
         let element = element.unwrap_or(64).max(1);
@@ -96,7 +96,7 @@ impl Copying<'_> {
             // Requests under way need room, too.
             false => memory / 2,
         };
-        let task = Task {
+        let task = CopyTask {
             offset: region.map_or_else(|| vec![0; self.shape.len()], |region| region.start),
             source: chunks.unwrap_or_else(|| vec![1; self.shape.len()]),
             target: cells,
@@ -138,8 +138,8 @@ impl Copying<'_> {
     }
 
     /// What must hold so that chunks can pass through: the same whole array, cut, stored and encoded the same way.
-    async fn passing(&self, source: &Source) -> Result<Option<Passing>> {
-        let Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: Edge::Full, index, codecs } =
+    async fn passing(&self, source: &Source) -> Result<Option<PassThroughCopy>> {
+        let Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: EdgeChunks::Full, index, codecs } =
             &source.layout
         else {
             return Ok(None);
@@ -155,7 +155,7 @@ impl Copying<'_> {
         }
         let info = ChunkInfo { shape: chunk.clone(), element: element_of(&encoding.stored) };
         let fits = encoding.grid == ChunkGrid::Regular(chunk.clone())
-            && encoding.edge == Edge::Full
+            && encoding.edge == EdgeChunks::Full
             && same_elements(&source.stored, &encoding.stored)
             && names::make_same_bytes(codecs, &encoding.codecs, &info);
         if !fits {
@@ -169,7 +169,7 @@ impl Copying<'_> {
         let fill = source.fill.as_bytes();
         let same_fill = fill.is_some() && fill == encoding.fill.as_bytes();
         let window = self.writer.window_budget() / 2 / target.cell_cost(&vec![0; chunk.len()]);
-        Ok(Some(Passing {
+        Ok(Some(PassThroughCopy {
             index: Arc::clone(index),
             chunk: chunk.clone(),
             growing: target.growing.clone(),
@@ -220,20 +220,20 @@ fn usual_lengths(grid: &ChunkGrid, extent: &[u64]) -> Vec<u64> {
 }
 
 /// Boxes of equal shape that make up an array, in row-major order; the last ones are cut.
-pub(super) struct Boxes<'a> {
+pub(super) struct ArrayBoxes<'a> {
     shape: &'a [u64],
     block: &'a [u64],
     at: Option<Vec<u64>>,
 }
 
-impl<'a> Boxes<'a> {
+impl<'a> ArrayBoxes<'a> {
     /// The boxes of an array that has elements.
     pub(super) fn new(shape: &'a [u64], block: &'a [u64]) -> Self {
         Self { shape, block, at: Some(vec![0; shape.len()]) }
     }
 }
 
-impl Iterator for Boxes<'_> {
+impl Iterator for ArrayBoxes<'_> {
     type Item = Region;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -7,23 +7,23 @@ mod drain;
 mod fill;
 mod slabs;
 
-use super::blocks::{Cut, Task};
-use super::route::Boxes;
-use super::{Copied, Copying};
-use crate::convert::Copier;
+use super::blocks::{CopyCut, CopyTask};
+use super::route::ArrayBoxes;
+use super::{CopiedCounts, VariableCopy};
+use crate::convert::RowCopier;
 use crate::write::lock;
-use crate::write::target::Target;
+use crate::write::target::WriteTarget;
 use ncirrus_layout::{ChunkGrid, Layout, Result, Source};
 use ncirrus_model::Region;
 use ncirrus_store::ScratchFile;
-use slabs::{CellBox, Slabs};
+use slabs::{CellBox, SlabIterator};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// How a copy goes through a scratch file.
-pub(super) struct Spooled {
+pub(super) struct SpooledCopy {
     /// Boxes of what is copied that go through the file one after the other; one, where there is room for all.
-    pub(super) outer: Cut,
+    pub(super) outer: CopyCut,
     /// Lengths of a slab, at most.
     pub(super) slab: Vec<u64>,
     /// Bytes that a slab takes in memory.
@@ -32,7 +32,7 @@ pub(super) struct Spooled {
     pub(super) file_bytes: u64,
     /// Where it lies.
     pub(super) folder: PathBuf,
-    target: Arc<Target>,
+    target: Arc<WriteTarget>,
     /// Lengths of the target's cells.
     cell: Vec<u64>,
     /// Bytes of an element, as the target stores it.
@@ -41,7 +41,7 @@ pub(super) struct Spooled {
     chunks: ChunkGrid,
     offset: Vec<u64>,
     /// Bytes of an element in memory, and how it is stored, when that is all that happens to it.
-    native: Option<(usize, Copier)>,
+    native: Option<(usize, RowCopier)>,
     /// Whether cells can be left out of which nothing was ever written.
     sparse: bool,
     /// Bytes of cells that are put together at once.
@@ -49,20 +49,20 @@ pub(super) struct Spooled {
 }
 
 /// One box on its way through the file.
-struct Spool<'a> {
-    how: &'a Spooled,
+struct SpoolBox<'a> {
+    how: &'a SpooledCopy,
     file: &'a ScratchFile,
     /// The box.
     whole: Region,
-    slabs: Slabs,
+    slabs: SlabIterator,
     /// The target's cells in the box.
     cells: CellBox,
     /// What was written of the source, where that counts.
-    written: Option<Mutex<Written>>,
+    written: Option<Mutex<WrittenSource>>,
 }
 
 /// What was written of the source.
-struct Written {
+struct WrittenSource {
     /// Of slabs, whether anything was.
     slabs: Vec<bool>,
     /// Of cells, one bit each.
@@ -71,7 +71,7 @@ struct Written {
 
 /// Buffers that are used again.
 #[derive(Default)]
-struct Buffers(Mutex<Vec<Vec<u8>>>);
+struct SpoolBuffers(Mutex<Vec<Vec<u8>>>);
 
 /// Chunks that may be decoded again, one of so many, before the scratch file is worth its while.
 const REPEATED: u64 = 8;
@@ -80,15 +80,15 @@ const GATHERED: usize = 1 << 20;
 /// Bytes of a slab, at most.
 const LARGEST_SLAB: u64 = 256 << 20;
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// How the copy goes through a scratch file, where blocks decode or fetch too much more than once; else why it does not,
     /// unless blocks do just as well.
     pub(super) async fn spooled(
         &self,
         source: &Source,
-        (task, chunks): (&Task, Option<ChunkGrid>),
-        blocks: &Cut,
-    ) -> Result<std::result::Result<Spooled, Option<&'static str>>> {
+        (task, chunks): (&CopyTask, Option<ChunkGrid>),
+        blocks: &CopyCut,
+    ) -> Result<std::result::Result<SpooledCopy, Option<&'static str>>> {
         let Some(chunks) = chunks else { return Ok(Err(None)) };
         let repeated = blocks.touched.saturating_sub(blocks.chunks);
         if repeated.saturating_mul(REPEATED) <= blocks.chunks || !self.repeats_cost(source) {
@@ -112,11 +112,11 @@ impl Copying<'_> {
         }
         let shared = &self.writer.session.shared;
         let folder = shared.stores.scratch_folder();
-        let all = Task { element: element as u64, memory: u64::MAX, comfort: 0, ..task.clone() };
+        let all = CopyTask { element: element as u64, memory: u64::MAX, comfort: 0, ..task.clone() };
         let room = ScratchFile::room(&folder).map_or(u64::MAX, |room| room / 16 * 15);
         let outer = match all.whole() {
             whole if whole.block_bytes <= room => whole,
-            _ => Task { memory: room, ..all }.cut(),
+            _ => CopyTask { memory: room, ..all }.cut(),
         };
         if outer.touched >= blocks.touched || outer.block_bytes > room {
             return Ok(Err(Some("the folder of the setting scratch has no room")));
@@ -128,7 +128,7 @@ impl Copying<'_> {
         let slabs = task.turned(if is_mosaic { room / 2 } else { room }).cut();
         let is_plain = self.treatment.quantize.is_none() && self.is_same_number() && !is_mosaic;
         let copier = target.copier.filter(|copier| is_plain && copier.native_len() == native);
-        Ok(Ok(Spooled {
+        Ok(Ok(SpooledCopy {
             file_bytes: outer.block_bytes,
             outer,
             slab_bytes: slabs.block_bytes,
@@ -156,7 +156,7 @@ impl Copying<'_> {
     }
 
     /// Whether cells can be left out of which nothing was ever written.
-    fn leaves_out_fill(&self, source: &Source, target: &Target) -> bool {
+    fn leaves_out_fill(&self, source: &Source, target: &WriteTarget) -> bool {
         let fills = (source.fill.as_bytes(), target.encoding.fill.as_bytes());
         self.cast_len() == 0
             && self.treatment.quantize.is_none()
@@ -168,12 +168,16 @@ impl Copying<'_> {
     }
 
     /// Copies by way of a scratch file.
-    pub(super) async fn run_spooled(&self, how: &Spooled, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
+    pub(super) async fn run_spooled(
+        &self,
+        how: &SpooledCopy,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<CopiedCounts> {
         let file = ScratchFile::create(&how.folder)?;
         self.writer.grow_to(self.to, &self.shape).await?;
-        let mut copied = Copied::default();
-        for whole in Boxes::new(&self.shape, &how.outer.block) {
-            let spool = Spool::new(how, &file, whole);
+        let mut copied = CopiedCounts::default();
+        for whole in ArrayBoxes::new(&self.shape, &how.outer.block) {
+            let spool = SpoolBox::new(how, &file, whole);
             let elements = spool.whole.element_count().unwrap_or(0);
             copied.out_of_range += self.fill(&spool, progress).await?;
             self.drain(&spool, progress).await?;
@@ -183,10 +187,10 @@ impl Copying<'_> {
     }
 }
 
-impl Spooled {
+impl SpooledCopy {
     /// The slabs of a box, in row-major order.
     pub(super) fn slabs(&self, whole: &Region) -> impl Iterator<Item = Region> {
-        Slabs::new(whole, &self.slab, &self.chunks, &self.offset).into_regions()
+        SlabIterator::new(whole, &self.slab, &self.chunks, &self.offset).into_regions()
     }
 
     /// Cells of the target.
@@ -195,19 +199,19 @@ impl Spooled {
     }
 }
 
-impl<'a> Spool<'a> {
-    fn new(how: &'a Spooled, file: &'a ScratchFile, whole: Region) -> Self {
-        let slabs = Slabs::new(&whole, &how.slab, &how.chunks, &how.offset);
+impl<'a> SpoolBox<'a> {
+    fn new(how: &'a SpooledCopy, file: &'a ScratchFile, whole: Region) -> Self {
+        let slabs = SlabIterator::new(&whole, &how.slab, &how.chunks, &how.offset);
         let cells = CellBox::new(&whole, &how.cell);
         let written = how.sparse.then(|| {
             let words = usize::try_from(cells.count().div_ceil(64)).unwrap_or(usize::MAX);
-            Mutex::new(Written { slabs: vec![false; slabs.count()], cells: vec![0; words] })
+            Mutex::new(WrittenSource { slabs: vec![false; slabs.count()], cells: vec![0; words] })
         });
         Self { how, file, whole, slabs, cells, written }
     }
 }
 
-impl Written {
+impl WrittenSource {
     fn mark_cell(&mut self, cell: u64) {
         let word = usize::try_from(cell / 64).ok().and_then(|word| self.cells.get_mut(word));
         if let Some(word) = word {
@@ -221,7 +225,7 @@ impl Written {
     }
 }
 
-impl Buffers {
+impl SpoolBuffers {
     /// A buffer of that length, which holds anything.
     fn take(&self, len: usize) -> Vec<u8> {
         let mut buffer = lock(&self.0).pop().unwrap_or_default();

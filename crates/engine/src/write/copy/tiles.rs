@@ -1,6 +1,6 @@
 //! Where a source is cut that is put together from others: by its tiles, and by the chunks of the first of them.
-use super::Copying;
-use crate::nesting::Nesting;
+use super::VariableCopy;
+use crate::nesting::ReadDepth;
 use ncirrus_layout::{ChunkGrid, Layout, Tile, TileSource};
 use ncirrus_model::Region;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ const CUTS: usize = 1 << 16;
 /// Boxes that the cuts may make of each tile: more are no grid of tiles.
 const BOXES: usize = 4;
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// The grid that tiles and their chunks lie on, none of them of more than so many elements; `None` when they lie on
     /// none, or it cannot be told. What is odd shows when values are read.
     pub(super) async fn tile_grid(&self, most: u64) -> Option<ChunkGrid> {
@@ -43,7 +43,7 @@ impl Copying<'_> {
     async fn chunk_of_tiles(&self, tiles: &[Tile]) -> Option<Vec<u64>> {
         let is_filled = |tile: &&Tile| !matches!(tile.source, TileSource::Constant(_) | TileSource::Missing);
         let tile = tiles.iter().find(is_filled)?;
-        let nesting = Nesting::default();
+        let nesting = ReadDepth::default();
         let (dataset, variable, region) = match &tile.source {
             TileSource::Fragment(fragment) if fragment.axes.is_none() => {
                 let places = self.source.places(fragment).ok()?;

@@ -1,5 +1,5 @@
 //! Chunks of a dataset that others may change, too, on their way to the store.
-use super::super::Writer;
+use super::super::DatasetWriter;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Error, ErrorKind, Result};
@@ -8,16 +8,16 @@ use std::task::Poll;
 
 /// The puts of one call, under way while its next chunks are encoded. Each goes on when it is waited for: what others
 /// changed meanwhile is taken over then. Whoever drops it before all have landed ends the writer.
-pub(in super::super) struct Guarded<'a> {
-    writer: &'a Writer,
+pub(in super::super) struct ConditionalPuts<'a> {
+    writer: &'a DatasetWriter,
     /// Each tells its bytes when it has landed.
     under_way: FuturesUnordered<BoxFuture<'a, Result<usize>>>,
     bytes: usize,
 }
 
-impl<'a> Guarded<'a> {
+impl<'a> ConditionalPuts<'a> {
     /// Nothing under way.
-    pub(in super::super) fn new(writer: &'a Writer) -> Self {
+    pub(in super::super) fn new(writer: &'a DatasetWriter) -> Self {
         Self { writer, under_way: FuturesUnordered::new(), bytes: 0 }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Guarded<'a> {
     ///
     /// # Errors
     /// The first failure.
-    pub(in super::super) async fn landed(mut self) -> Result<()> {
+    pub(in super::super) async fn drained(mut self) -> Result<()> {
         let mut done = Ok(());
         while let Some(landed) = self.under_way.next().await {
             done = done.and(landed.map(|_| ()));
@@ -71,7 +71,7 @@ impl<'a> Guarded<'a> {
     }
 }
 
-impl Drop for Guarded<'_> {
+impl Drop for ConditionalPuts<'_> {
     fn drop(&mut self) {
         if !self.under_way.is_empty() {
             let error = Error::new(ErrorKind::Io { retryable: false }, "a change was abandoned half-way");

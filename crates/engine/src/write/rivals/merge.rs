@@ -1,18 +1,18 @@
 //! What two writers changed of one thing.
 use crate::convert;
-use crate::write::stage::Contents;
+use crate::write::stage::DirtyContents;
 use bytes::{BufMut, Bytes, BytesMut};
 use ncirrus_layout::{Error, Result};
 
 /// Elements that differ between `base` and `ours`, bit by bit, and all others as in `theirs`.
 pub(super) fn merge(
-    base: &Contents,
-    ours: &Contents,
-    theirs: Contents,
+    base: &DirtyContents,
+    ours: &DirtyContents,
+    theirs: DirtyContents,
     element: Option<usize>,
-) -> Result<Contents> {
+) -> Result<DirtyContents> {
     match (base, ours, theirs) {
-        (Contents::Bytes(base), Contents::Bytes(ours), Contents::Bytes(mut theirs)) => {
+        (DirtyContents::Bytes(base), DirtyContents::Bytes(ours), DirtyContents::Bytes(mut theirs)) => {
             let len = element.unwrap_or(1).max(1);
             let changed = base.chunks(len).zip(ours.chunks(len)).zip(theirs.chunks_mut(len));
             for ((base, ours), theirs) in changed {
@@ -20,9 +20,9 @@ pub(super) fn merge(
                     theirs.copy_from_slice(ours);
                 }
             }
-            Ok(Contents::Bytes(theirs))
+            Ok(DirtyContents::Bytes(theirs))
         }
-        (Contents::Values(base), Contents::Values(ours), Contents::Values(mut theirs)) => {
+        (DirtyContents::Values(base), DirtyContents::Values(ours), DirtyContents::Values(mut theirs)) => {
             let count = theirs.len();
             if base.len() != count || ours.len() != count {
                 return Err(Error::internal("staged cells of several lengths"));
@@ -31,14 +31,14 @@ pub(super) fn merge(
             let indices: Vec<usize> =
                 (0..count).map(|at| if is_changed(at) { count + at } else { at }).collect();
             theirs.extend_from(ours, 0..count);
-            Ok(Contents::Values(convert::take(&theirs, &indices)?))
+            Ok(DirtyContents::Values(convert::take(&theirs, &indices)?))
         }
         _ => Err(Error::internal("a staged cell of another kind")),
     }
 }
 
 /// The same JSON, with blanks after its first brace that stand for a number.
-pub(super) fn with_mark(body: &Bytes, number: u32) -> Option<Bytes> {
+pub(super) fn stamp_lease(body: &Bytes, number: u32) -> Option<Bytes> {
     let rest = body.strip_prefix(b"{")?.trim_ascii_start();
     let mut marked = BytesMut::with_capacity(rest.len() + 33);
     marked.put_u8(b'{');
@@ -54,16 +54,17 @@ mod tests {
 
     #[test]
     fn what_both_changed_is_taken_from_where_it_was_changed() {
-        let bytes = |bytes: &[u8]| Contents::Bytes(bytes.to_vec());
+        let bytes = |bytes: &[u8]| DirtyContents::Bytes(bytes.to_vec());
         let merged = merge(
             &bytes(&[1, 1, 2, 2, 3, 3]),
             &bytes(&[1, 1, 2, 9, 3, 3]),
             bytes(&[1, 8, 2, 2, 3, 3]),
             Some(2),
         );
-        assert!(matches!(merged, Ok(Contents::Bytes(merged)) if merged == [1, 8, 2, 9, 3, 3]));
-        let strings =
-            |list: &[&str]| Contents::Values(Values::String(list.iter().map(|text| Some(*text)).collect()));
+        assert!(matches!(merged, Ok(DirtyContents::Bytes(merged)) if merged == [1, 8, 2, 9, 3, 3]));
+        let strings = |list: &[&str]| {
+            DirtyContents::Values(Values::String(list.iter().map(|text| Some(*text)).collect()))
+        };
         let merged = merge(
             &strings(&["a", "b", ""]),
             &strings(&["a", "ours", ""]),
@@ -82,11 +83,11 @@ mod tests {
                 Some(*end)
             });
             let ends = ends.collect();
-            Contents::Values(Values::Vlen { ends, elements: Box::new(Values::Float(list.concat())) })
+            DirtyContents::Values(Values::Vlen { ends, elements: Box::new(Values::Float(list.concat())) })
         };
         let compound = |first: &[f64], second: &[i32]| {
             let fields = vec![Values::Double(first.to_vec()), Values::Int(second.to_vec())];
-            Contents::Values(Values::Compound { len: first.len(), fields })
+            DirtyContents::Values(Values::Compound { len: first.len(), fields })
         };
         let nan = f64::NAN;
         let (odd, other) = (f32::from_bits(0x7fc0_0001), f32::from_bits(0x7fc0_0002));
@@ -114,7 +115,9 @@ mod tests {
         for (base, ours, theirs, wanted) in cases {
             let merged = merge(&base, &ours, theirs, None).ok();
             let same = match (&merged, &wanted) {
-                (Some(Contents::Values(merged)), Contents::Values(wanted)) => merged.is_identical(wanted),
+                (Some(DirtyContents::Values(merged)), DirtyContents::Values(wanted)) => {
+                    merged.is_identical(wanted)
+                }
                 _ => false,
             };
             assert!(same, "{merged:?} and not {wanted:?}");
@@ -123,11 +126,11 @@ mod tests {
 
     #[test]
     fn a_claim_is_the_same_json() {
-        let marked = with_mark(&Bytes::from_static(b"{\"a\":1}"), 5).unwrap_or_default();
+        let marked = stamp_lease(&Bytes::from_static(b"{\"a\":1}"), 5).unwrap_or_default();
         let text = String::from_utf8_lossy(&marked).into_owned();
         assert_eq!((text.trim_start_matches(['{', ' ', '\t']), &text[..5]), ("\"a\":1}", "{\t \t "));
-        assert_ne!(with_mark(&marked, 6), Some(marked.clone()));
-        assert_eq!(with_mark(&marked, 6).map(|again| again.len()), Some(marked.len()));
-        assert_eq!(with_mark(&Bytes::from_static(b"[]"), 1), None);
+        assert_ne!(stamp_lease(&marked, 6), Some(marked.clone()));
+        assert_eq!(stamp_lease(&marked, 6).map(|again| again.len()), Some(marked.len()));
+        assert_eq!(stamp_lease(&Bytes::from_static(b"[]"), 1), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Whose memory chunks are put from.
 use super::*;
-use stores::Unplugged;
+use stores::UnpluggedStore;
 
 /// Rows that are written, in chunks of two or three.
 const ROWS: u64 = 60;
@@ -9,7 +9,7 @@ const ROWS: u64 = 60;
 /// chunks lay when they were put.
 fn put_from(columns: u64, filters: bool) -> (std::ops::Range<usize>, Vec<usize>) {
     let mut place = place(false);
-    let (store, put_from) = Unplugged::watched(&place.memory);
+    let (store, put_from) = UnpluggedStore::watched(&place.memory);
     place.store = store;
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[columns], filters);

@@ -1,9 +1,9 @@
 //! Copying between formats.
 use super::*;
-use crate::write::Treatment;
+use crate::write::ValueTreatment;
 use ncirrus_store::LocalStore;
 
-fn filled(flat: bool, ty: Atomic) -> (Place, VarId) {
+fn filled(flat: bool, ty: Atomic) -> (WritePlace, VarId) {
     let place = place(flat);
     let writer = place.create();
     let var = place.add(&writer, "v", ty, &[50], !flat);
@@ -18,12 +18,12 @@ fn filled(flat: bool, ty: Atomic) -> (Place, VarId) {
 fn a_variable_is_copied_between_formats_in_little_memory() {
     for (from_flat, to_flat) in [(true, false), (false, true), (false, false)] {
         let (from, var) = filled(from_flat, Atomic::Int);
-        let to = Place { session: session(1 << 14), ..place(to_flat) };
+        let to = WritePlace { session: session(1 << 14), ..place(to_flat) };
         let writer = to.create();
         let copy = to.add(&writer, "copy", Atomic::Int, &[50], !to_flat);
         let source = from.open();
         let copied = to.run(copy_variable(&source, var, &writer, copy)).unwrap();
-        assert_eq!(copied, Copied { elements: 2000, out_of_range: 0 });
+        assert_eq!(copied, CopiedCounts { elements: 2000, out_of_range: 0 });
         to.run(writer.close()).unwrap();
         let read = to.run(to.open().read(copy, &slab(&[0, 0], &[40, 50]))).unwrap();
         assert_eq!(read, Values::Int((0..2000).collect()));
@@ -43,7 +43,13 @@ fn a_selection_is_copied_and_cast_with_a_report() {
     let elements = std::sync::atomic::AtomicU64::new(0);
     let progress = |done: u64| _ = elements.fetch_add(done, std::sync::atomic::Ordering::Relaxed);
     let copied = to
-        .run(copy_selection((&source, var), &selection, (&writer, copy), Treatment::default(), &progress))
+        .run(copy_selection(
+            (&source, var),
+            &selection,
+            (&writer, copy),
+            ValueTreatment::default(),
+            &progress,
+        ))
         .unwrap();
     assert_eq!(copied.elements, 39);
     assert_eq!(elements.into_inner(), 39);
@@ -60,15 +66,15 @@ fn a_selection_is_copied_and_cast_with_a_report() {
 }
 
 /// A dataset of 40 x 50 numbers in chunks of 3 x 3, opened without a cache of chunks.
-fn source() -> (Place, VarId) {
+fn source() -> (WritePlace, VarId) {
     let (from, var) = filled(false, Atomic::Int);
     let session = Session::builder().threads(2).memory(1 << 20).chunk_cache(0).build().unwrap();
-    (Place { session, ..from }, var)
+    (WritePlace { session, ..from }, var)
 }
 
 /// A place of that memory with a variable of these chunks to copy to.
-fn target(memory: usize, chunks: &[u64]) -> (Place, Writer, VarId) {
-    let to = Place { session: session(memory), ..place(false) };
+fn target(memory: usize, chunks: &[u64]) -> (WritePlace, DatasetWriter, VarId) {
+    let to = WritePlace { session: session(memory), ..place(false) };
     let writer = to.create();
     let copy = to.add(&writer, "copy", Atomic::Int, &[50], true);
     let storage = Storage::Chunked(chunks.to_vec());
@@ -86,11 +92,11 @@ fn copied_as_planned(memory: usize, chunks: &[u64]) -> CopyPlan {
     let (to, writer, copy) = target(memory, chunks);
     let dataset = from.open();
     let all = slab(&[0, 0], &[40, 50]);
-    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     let before = from.session.statistics();
     let copied = to.run(copy_variable(&dataset, var, &writer, copy)).unwrap();
     let after = from.session.statistics();
-    assert_eq!(copied, Copied { elements: 2000, out_of_range: 0 });
+    assert_eq!(copied, CopiedCounts { elements: 2000, out_of_range: 0 });
     assert_eq!(after.chunks_decoded - before.chunks_decoded, plan.decoded, "{plan}");
     assert_eq!(after.requests - before.requests, plan.requests, "{plan}");
     to.run(writer.close()).unwrap();
@@ -155,7 +161,7 @@ fn what_is_selected_and_chunks_that_have_fill_of_another_value_do_not_pass_throu
     let dataset = from.open();
     let (to, writer, copy) = target(1 << 20, &[3, 3]);
     let part = slab(&[1, 0], &[39, 50]);
-    let plan = to.run(plan_copy((&dataset, var), &part, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&dataset, var), &part, (&writer, copy), ValueTreatment::default())).unwrap();
     assert_eq!(plan.passed, 0);
     let set = |model: &mut Model| {
         model.variable_mut(copy).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
@@ -163,7 +169,7 @@ fn what_is_selected_and_chunks_that_have_fill_of_another_value_do_not_pass_throu
     };
     to.run(writer.edit(set)).unwrap();
     let all = slab(&[0, 0], &[40, 50]);
-    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     // Of 14 rows of 17 chunks the last is cut by the end of the axis that may grow: its fill would come to light.
     assert_eq!(plan.passed, 13 * 17);
 }

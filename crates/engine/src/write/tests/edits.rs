@@ -11,7 +11,7 @@ fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     told.recv_timeout(Duration::from_secs(60)).expect("the call returns")
 }
 
-fn add_dimension(place: &Place, writer: &Writer, name: &str) -> Result<()> {
+fn add_dimension(place: &WritePlace, writer: &DatasetWriter, name: &str) -> Result<()> {
     let add = |model: &mut Model| model.add_dimension(model.root(), name, DimensionLen::Fixed(1));
     place.run(writer.edit(|model| Ok(add(model).map(|_| ())?)))
 }

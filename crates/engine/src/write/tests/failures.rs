@@ -2,7 +2,7 @@
 use super::*;
 
 /// Creates a dataset of two variables with rows of ones.
-fn first_version(place: &Place) -> (VarId, VarId) {
+fn first_version(place: &WritePlace) -> (VarId, VarId) {
     let writer = place.create();
     let one = place.add(&writer, "one", Atomic::Int, &[4], false);
     let other = place.add(&writer, "other", Atomic::Int, &[2], !place.format.flat);
@@ -12,7 +12,7 @@ fn first_version(place: &Place) -> (VarId, VarId) {
     (one, other)
 }
 
-async fn second_version(writer: Writer, one: VarId, other: VarId) -> Result<()> {
+async fn second_version(writer: DatasetWriter, one: VarId, other: VarId) -> Result<()> {
     writer.write(one, &slab(&[0, 0], &[3, 4]), &Values::Int(vec![2; 12])).await?;
     writer.write(other, &slab(&[4, 0], &[3, 2]), &Values::Int(vec![2; 6])).await?;
     writer.edit(|model| Ok(model.add_variable(model.root(), "new", Atomic::Int.into(), &[])?)).await?;
@@ -25,7 +25,7 @@ fn an_update_that_is_cut_off_anywhere_leaves_the_old_or_the_new_dataset() {
     for allowed in 0..40 {
         let place = place(false);
         let (one, other) = first_version(&place);
-        let store = Unplugged::after(&place.memory, allowed);
+        let store = UnpluggedStore::after(&place.memory, allowed);
         let drivers: [Arc<dyn ncirrus_layout::Driver>; 1] = [Arc::new(TestDriver(place.format.clone()))];
         let options = ncirrus_layout::OpenOptions::default();
         let dataset = place.run(place.session.open(store, place.root(), &drivers, &options)).unwrap();
@@ -61,7 +61,7 @@ fn a_creation_that_is_cut_off_anywhere_is_no_dataset() {
         let mut done = 0;
         for allowed in 0..40 {
             let near = place(flat);
-            let place = Place { store: Unplugged::after(&near.memory, allowed), ..near };
+            let place = WritePlace { store: UnpluggedStore::after(&near.memory, allowed), ..near };
             let writer = place.create();
             let var = place.add(&writer, "v", Atomic::Int, &[4], false);
             let whole = Values::Int((0..20).collect());
@@ -90,7 +90,7 @@ fn a_creation_that_is_cut_off_anywhere_is_no_dataset() {
     }
 }
 
-fn head(place: &Place) -> u64 {
+fn head(place: &WritePlace) -> u64 {
     use ncirrus_store::LocalStore;
     let mut head = [0; 8];
     place.memory.read_into(&place.root(), 0, &mut head).unwrap();
@@ -215,12 +215,12 @@ fn a_second_sync_changes_nothing_and_what_is_dropped_is_lost() {
 #[test]
 fn a_commit_that_is_abandoned_half_way_ends_the_writer() {
     let near = place(false);
-    let place = Place { store: Arc::new(Distant(near.memory.clone())), ..near };
+    let place = WritePlace { store: Arc::new(DistantStore(near.memory.clone())), ..near };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[4], false);
     place.run(writer.sync()).unwrap();
     place.run(writer.write(var, &slab(&[0, 0], &[2, 4]), &Values::Int(vec![1; 8]))).unwrap();
-    place.run(writer.landed()).unwrap();
+    place.run(writer.drained()).unwrap();
     {
         let mut sync = std::pin::pin!(writer.sync());
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -1,11 +1,11 @@
 //! A format of one file, as netCDF-3: every element has a place, rows of several records share a cell, the number of the
 //! true model stands in the first eight bytes and is put last.
-use super::map::{MapFormat, Models, fill_of, stored_type};
+use super::map::{MapFormat, ModelMap, fill_of, stored_type};
 use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, Cells, ChunkGrid, ChunkRef, Edge, Encoding, Extent, Layout, Location, Phase, Placer, Prepared,
-    Put, Source, Step, View, Work, Writing,
+    Abilities, CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Extent, Layout, Location, Placer,
+    PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut, View, Writing,
 };
 use std::collections::HashMap;
 
@@ -77,7 +77,7 @@ impl Writing for FlatFormat {
 
 #[derive(Debug)]
 struct FlatPlacer {
-    models: Models,
+    models: ModelMap,
     root: ObjectId,
     model: Model,
     /// Rows placed of each cell.
@@ -95,7 +95,7 @@ impl Placer for FlatPlacer {
         Abilities { redefine: true, codecs: None, sparse: false, patches: true }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.model = model.clone();
         Ok(Vec::new())
     }
@@ -107,14 +107,14 @@ impl Placer for FlatPlacer {
         let grid = rows.into_iter().chain(shape.iter().skip(1).copied()).collect();
         Ok(Arc::new(Encoding {
             grid: ChunkGrid::regular(grid).unwrap(),
-            edge: Edge::Clipped,
+            edge: EdgeChunks::Clipped,
             stored: stored_type(&self.model, variable.ty, true),
             codecs: Vec::new().into(),
             fill: fill_of(&self.model, var),
         }))
     }
 
-    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let locate = |cell: &[u64]| {
             let Some(rows) = self.rows.get(&(var, cell.first().copied().unwrap_or(0))) else {
                 return ChunkRef::new(Location::Absent);
@@ -128,23 +128,30 @@ impl Placer for FlatPlacer {
         Ok(cells.iter().map(locate).collect())
     }
 
-    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
-        Ok(Prepared::nothing())
+    fn prepare(&self, _: &dyn View, _: &[PlacerWork]) -> Step<PreparedPlacement> {
+        Ok(PreparedPlacement::nothing())
     }
 
-    fn intern(&mut self, _: VarId, _: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, _: VarId, _: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         Err(Error::internal("no references"))
     }
 
-    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+    fn place(
+        &mut self,
+        _: &PreparedPlacement,
+        var: VarId,
+        cell: &[u64],
+        body: Bytes,
+        mask: u32,
+    ) -> Result<Vec<StorePut>> {
         assert_eq!(mask, 0);
         let row = row_bytes(&self.model, var);
         assert!((body.len() as u64).is_multiple_of(row) && body.len() as u64 <= ROWS * row);
         self.rows.insert((var, cell.first().copied().unwrap_or(0)), body.len() as u64 / row);
-        Ok(vec![Put::Patch { object: self.root.clone(), offset: self.offset(var, cell), body }])
+        Ok(vec![StorePut::Patch { object: self.root.clone(), offset: self.offset(var, cell), body }])
     }
 
-    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         for var in model.variables() {
             let shape = model.shape(var);
             if shape.contains(&0) || model.variable(var).unwrap().fill == FillValue::None {
@@ -160,8 +167,8 @@ impl Placer for FlatPlacer {
         let mut models = self.models.lock().unwrap();
         models.push(Arc::new(model.clone()));
         let number = Bytes::copy_from_slice(&(models.len() as u64).to_le_bytes());
-        let head = Put::Patch { object: self.root.clone(), offset: 0, body: number };
-        Ok(vec![Phase { puts: vec![head], rewrite: false }])
+        let head = StorePut::Patch { object: self.root.clone(), offset: 0, body: number };
+        Ok(vec![PutPhase { puts: vec![head], rewrite: false }])
     }
 
     fn committed(&mut self) {}

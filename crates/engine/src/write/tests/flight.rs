@@ -2,15 +2,15 @@
 use super::*;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Blob, Listing, StoreId, Tag, Want};
-use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_layout::{Listing, ObjectBytes, StoreId, Tag, Want};
+use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// A store in memory whose puts wait at a gate.
 #[derive(Debug)]
-struct Gated {
+struct GatedStore {
     inner: MemoryStore,
     gate: Semaphore,
     /// Puts that have begun, wait, and were carried out.
@@ -20,7 +20,7 @@ struct Gated {
     broken: AtomicBool,
 }
 
-impl Gated {
+impl GatedStore {
     fn new(inner: &MemoryStore) -> Arc<Self> {
         Arc::new(Self {
             inner: inner.clone(),
@@ -44,20 +44,20 @@ impl Gated {
     }
 }
 
-impl Store for Gated {
+impl Store for GatedStore {
     fn id(&self) -> &StoreId {
         LocalStore::id(&self.inner)
     }
 
-    fn facts(&self) -> Facts {
-        Facts { concurrency: 4, ..LocalStore::facts(&self.inner) }
+    fn facts(&self) -> StoreFacts {
+        StoreFacts { concurrency: 4, ..LocalStore::facts(&self.inner) }
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move { self.inner.read(object, want) })
     }
 
@@ -65,10 +65,10 @@ impl Store for Gated {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
-            if when != Precondition::None {
+            if when != PutCondition::None {
                 return LocalStore::put(&self.inner, object, &body, &when);
             }
             self.begun.fetch_add(1, Ordering::SeqCst);
@@ -97,10 +97,10 @@ impl Store for Gated {
     }
 }
 
-fn far() -> (Arc<Gated>, Place) {
+fn far() -> (Arc<GatedStore>, WritePlace) {
     let near = place(false);
-    let store = Gated::new(&near.memory);
-    let place = Place { store: Arc::clone(&store) as Arc<dyn Store>, ..near };
+    let store = GatedStore::new(&near.memory);
+    let place = WritePlace { store: Arc::clone(&store) as Arc<dyn Store>, ..near };
     (store, place)
 }
 
@@ -110,24 +110,24 @@ fn chunks(count: u64) -> (Selection, Values) {
 }
 
 /// Chunks of a variable that wait at the gate.
-struct Sent {
-    store: Arc<Gated>,
-    place: Place,
-    writer: Writer,
+struct SentChunks {
+    store: Arc<GatedStore>,
+    place: WritePlace,
+    writer: DatasetWriter,
     var: VarId,
     selection: Selection,
     values: Values,
 }
 
 /// Writes so many chunks, and waits until as many of them as the store takes are at the gate.
-fn sent(count: u64) -> Sent {
+fn sent(count: u64) -> SentChunks {
     let (store, place) = far();
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[3], true);
     let (selection, values) = chunks(count);
     place.run(writer.write(var, &selection, &values)).unwrap();
     store.wait_for(usize::try_from(count).unwrap().min(4));
-    Sent { store, place, writer, var, selection, values }
+    SentChunks { store, place, writer, var, selection, values }
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn chunks_of_one_write_are_on_their_way_while_the_next_is_encoded() {
 
 #[test]
 fn no_more_are_under_way_than_the_store_takes() {
-    let Sent { store, place, writer, var, selection, values } = sent(20);
+    let SentChunks { store, place, writer, var, selection, values } = sent(20);
     assert_eq!(store.begun.load(Ordering::SeqCst), 4, "of 20 chunks");
     store.open();
     place.run(writer.close()).unwrap();
@@ -161,7 +161,7 @@ fn no_more_are_under_way_than_the_store_takes() {
 fn no_more_bytes_are_under_way_than_the_memory_allows() {
     let (store, near) = far();
     // A window, and what may be under way when it begins, are 32 bytes each; a chunk has 36 before its codec.
-    let place = Place { session: session(128), ..near };
+    let place = WritePlace { session: session(128), ..near };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[3], true);
     let (selection, values) = chunks(20);
@@ -180,7 +180,7 @@ fn no_more_bytes_are_under_way_than_the_memory_allows() {
 
 #[test]
 fn what_is_on_its_way_is_read_when_it_has_landed() {
-    let Sent { store, place, writer, var, selection, values } = sent(2);
+    let SentChunks { store, place, writer, var, selection, values } = sent(2);
     std::thread::scope(|scope| {
         let read = scope.spawn(|| place.run(writer.read(var, &selection)));
         store.open();
@@ -190,7 +190,7 @@ fn what_is_on_its_way_is_read_when_it_has_landed() {
 
 #[test]
 fn metadata_go_beside_the_last_chunks_and_the_root_after_them() {
-    let Sent { store, place, writer, var, selection, values } = sent(2);
+    let SentChunks { store, place, writer, var, selection, values } = sent(2);
     let keys = || place.memory.keys();
     std::thread::scope(|scope| {
         let commit = scope.spawn(|| place.run(writer.sync()));
@@ -228,7 +228,7 @@ fn what_makes_a_dataset_known_waits_for_all_chunks() {
 
 #[test]
 fn nothing_appears_when_the_chunks_under_a_commit_fail() {
-    let Sent { store, place, writer, .. } = sent(2);
+    let SentChunks { store, place, writer, .. } = sent(2);
     store.broken.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
         let commit = scope.spawn(|| place.run(writer.sync()));
@@ -243,7 +243,7 @@ fn nothing_appears_when_the_chunks_under_a_commit_fail() {
 
 #[test]
 fn the_last_phase_is_not_begun_when_the_request_before_it_fails() {
-    let Sent { store, place, writer, .. } = sent(2);
+    let SentChunks { store, place, writer, .. } = sent(2);
     store.open();
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
@@ -258,7 +258,7 @@ fn the_last_phase_is_not_begun_when_the_request_before_it_fails() {
 
 #[test]
 fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() {
-    let Sent { store, place, writer, var, selection, values } = sent(20);
+    let SentChunks { store, place, writer, var, selection, values } = sent(20);
     store.broken.store(true, Ordering::SeqCst);
     store.open();
     let error = place.run(writer.sync()).unwrap_err();
@@ -275,7 +275,7 @@ fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() 
 
 #[test]
 fn a_writer_that_is_dropped_begins_no_more_and_waits_for_what_has_begun() {
-    let Sent { store, place: _place, writer, .. } = sent(20);
+    let SentChunks { store, place: _place, writer, .. } = sent(20);
     writer.flight.end();
     std::thread::scope(|scope| {
         let dropped = scope.spawn(|| drop(writer));

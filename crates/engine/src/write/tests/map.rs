@@ -3,18 +3,18 @@
 use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, Catalog, Cells, ChunkGrid, ChunkIndex, ChunkRef, Confidence, Driver, Edge, Encoding, Layout,
-    Location, OpenOptions, Phase, Placer, Prepared, Put, Source, Step, Tile, TileIndex, TileSource,
-    VariableRef, View, Want, Work, Writing,
+    Abilities, Catalog, CellList, ChunkGrid, ChunkIndex, ChunkRef, Confidence, Driver, EdgeChunks, Encoding,
+    Layout, Location, OpenOptions, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut,
+    Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
 };
 use ncirrus_model::{Attributes, CodecSpace, CodecSpec, Region, Storage};
 
 /// The models that root objects refer to by number.
-pub(super) type Models = Arc<Mutex<Vec<Arc<Model>>>>;
+pub(super) type ModelMap = Arc<Mutex<Vec<Arc<Model>>>>;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct MapFormat {
-    pub(super) models: Models,
+    pub(super) models: ModelMap,
     /// How cells lie in the store, per format.
     pub(super) flat: bool,
 }
@@ -53,7 +53,7 @@ fn encoding_of(model: &Model, var: VarId) -> Encoding {
     };
     Encoding {
         grid: ChunkGrid::regular(grid).unwrap(),
-        edge: Edge::Full,
+        edge: EdgeChunks::Full,
         stored: stored_type(model, variable.ty, variable.name.ends_with("_big")),
         codecs: variable.filters.clone().into(),
         fill: fill_of(model, var),
@@ -81,7 +81,7 @@ impl Writing for MapFormat {
 
 #[derive(Debug)]
 struct MapPlacer {
-    models: Models,
+    models: ModelMap,
     root: ObjectId,
     model: Model,
 }
@@ -91,7 +91,7 @@ impl Placer for MapPlacer {
         Abilities { redefine: true, codecs: Some(CodecSpace::V2), sparse: true, patches: false }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         for var in model.variables() {
             let variable = model.variable(var).unwrap();
             if variable.name.starts_with("bad") {
@@ -110,44 +110,57 @@ impl Placer for MapPlacer {
         Ok(Arc::new(encoding_of(&self.model, var)))
     }
 
-    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let locate = |cell: &[u64]| ChunkRef::new(Location::Object(chunk(&self.root, var, cell)));
         Ok(cells.iter().map(locate).collect())
     }
 
-    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
-        Ok(Prepared::nothing())
+    fn prepare(&self, _: &dyn View, _: &[PlacerWork]) -> Step<PreparedPlacement> {
+        Ok(PreparedPlacement::nothing())
     }
 
-    fn intern(&mut self, _: VarId, _: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, _: VarId, _: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         Err(Error::internal("no references"))
     }
 
-    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, _: u32) -> Result<Vec<Put>> {
-        Ok(vec![Put::Object { object: chunk(&self.root, var, cell), body }])
+    fn place(
+        &mut self,
+        _: &PreparedPlacement,
+        var: VarId,
+        cell: &[u64],
+        body: Bytes,
+        _: u32,
+    ) -> Result<Vec<StorePut>> {
+        Ok(vec![StorePut::Object { object: chunk(&self.root, var, cell), body }])
     }
 
-    fn place_whole(&mut self, _: &Prepared, var: VarId, cell: &[u64], _: u32) -> Result<Option<ObjectId>> {
+    fn place_whole(
+        &mut self,
+        _: &PreparedPlacement,
+        var: VarId,
+        cell: &[u64],
+        _: u32,
+    ) -> Result<Option<ObjectId>> {
         Ok(Some(chunk(&self.root, var, cell)))
     }
 
-    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         let mut models = self.models.lock().unwrap();
         if models.last().is_none_or(|last| **last != *model) {
             models.push(Arc::new(model.clone()));
         }
         let number = Bytes::from((models.len() - 1).to_string());
-        let array = |var: VarId| Put::Object {
+        let array = |var: VarId| StorePut::Object {
             object: self.root.child(&format!("v{}/meta", var.index())),
             body: number.clone(),
         };
         let arrays = model.variables().into_iter().map(array).collect();
-        let document = |name: &str| Put::Object { object: self.root.child(name), body: number.clone() };
+        let document = |name: &str| StorePut::Object { object: self.root.child(name), body: number.clone() };
         // As consolidated metadata, by which some readers know a dataset before others see its root.
         let is_covered = |var: &VarId| model.variable(*var).unwrap().name.starts_with("covered");
         let cover = model.variables().iter().any(is_covered).then(|| vec![document("cover")]);
         let phases = [Some(arrays), cover, Some(vec![document("root")])];
-        Ok(phases.into_iter().flatten().map(|puts| Phase { puts, rewrite: false }).collect())
+        Ok(phases.into_iter().flatten().map(|puts| PutPhase { puts, rewrite: false }).collect())
     }
 
     fn committed(&mut self) {}
@@ -196,7 +209,7 @@ struct MapIndex {
 }
 
 impl ChunkIndex for MapIndex {
-    fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let locate = |cell: &[u64]| ChunkRef::new(Location::Object(chunk(&self.root, self.var, cell)));
         Ok(cells.iter().map(locate).collect())
     }
@@ -204,9 +217,9 @@ impl ChunkIndex for MapIndex {
 
 /// All elements are those of the variable `v`.
 #[derive(Debug)]
-struct Copy;
+struct ModelCopy;
 
-impl TileIndex for Copy {
+impl TileIndex for ModelCopy {
     fn tiles(&self, _: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         let variable = VariableRef { dataset: None, path: "/v".into() };
         let source = TileSource::Variable { variable, region: region.clone() };
@@ -230,7 +243,7 @@ impl Catalog for MapCatalog {
         }
         let encoding = encoding_of(&self.model, var);
         let layout = match self.model.variable(var).unwrap().name.starts_with("virtual") {
-            true => Layout::Mosaic { tiles: Arc::new(Copy) },
+            true => Layout::Mosaic { tiles: Arc::new(ModelCopy) },
             false => Layout::Grid {
                 grid: encoding.grid,
                 edge: encoding.edge,

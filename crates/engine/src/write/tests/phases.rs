@@ -1,13 +1,13 @@
 //! Carrying out changes of the store, and cutting selections into cells.
-use super::super::cells::Touched;
+use super::super::cells::ChunkSelection;
 use super::*;
 use bytes::Bytes;
-use ncirrus_layout::{ChunkGrid, Phase};
+use ncirrus_layout::{ChunkGrid, PutPhase};
 use ncirrus_store::LocalStore;
 
-fn output(memory: &MemoryStore, far: bool) -> Output {
-    let store: Arc<dyn Store> = if far { Arc::new(Distant(memory.clone())) } else { memory.shared() };
-    Output::new(Arc::clone(&session(1 << 20).shared), store)
+fn output(memory: &MemoryStore, far: bool) -> TargetStore {
+    let store: Arc<dyn Store> = if far { Arc::new(DistantStore(memory.clone())) } else { memory.shared() };
+    TargetStore::new(Arc::clone(&session(1 << 20).shared), store)
 }
 
 fn body(memory: &MemoryStore, object: &ObjectId) -> Option<Vec<u8>> {
@@ -15,24 +15,24 @@ fn body(memory: &MemoryStore, object: &ObjectId) -> Option<Vec<u8>> {
     memory.read_whole(object, 1 << 20, &mut body).unwrap().map(|_| body)
 }
 
-fn put(object: &ObjectId, body: &'static [u8]) -> Put {
-    Put::Object { object: object.clone(), body: Bytes::from_static(body) }
+fn put(object: &ObjectId, body: &'static [u8]) -> StorePut {
+    StorePut::Object { object: object.clone(), body: Bytes::from_static(body) }
 }
 
 #[test]
 fn a_rewritten_file_takes_the_place_of_the_old_one() {
     let memory = MemoryStore::new("memory://phases");
     let file = memory.root().child("dir/file");
-    LocalStore::put(&memory, &file, b"headABCDEFGHtail", &ncirrus_store::Precondition::None).unwrap();
+    LocalStore::put(&memory, &file, b"headABCDEFGHtail", &ncirrus_store::PutCondition::None).unwrap();
     let object = file.clone();
     let puts = vec![
-        Put::Move { object: object.clone(), from: 4, to: 8, len: 8 },
-        Put::Patch { object: object.clone(), offset: 0, body: Bytes::from_static(b"HEADHEAD") },
-        Put::Resize { object, len: 14 },
+        StorePut::Move { object: object.clone(), from: 4, to: 8, len: 8 },
+        StorePut::Patch { object: object.clone(), offset: 0, body: Bytes::from_static(b"HEADHEAD") },
+        StorePut::Resize { object, len: 14 },
     ];
     let output = output(&memory, false);
     let session = session(1 << 20);
-    session.block_on(output.run_phase(Phase { puts, rewrite: true })).unwrap();
+    session.block_on(output.run_phase(PutPhase { puts, rewrite: true })).unwrap();
     assert_eq!(body(&memory, &file).unwrap(), b"HEADHEADABCDEF");
     assert_eq!(memory.keys(), ["dir/file"]);
 }
@@ -41,9 +41,9 @@ fn a_rewritten_file_takes_the_place_of_the_old_one() {
 fn a_rewriting_that_fails_leaves_the_file_alone() {
     let memory = MemoryStore::new("memory://phases");
     let file = memory.root().child("file");
-    LocalStore::put(&memory, &file, b"old", &ncirrus_store::Precondition::None).unwrap();
-    let puts = vec![Put::Move { object: file.clone(), from: 100, to: 0, len: 8 }];
-    let done = session(1 << 20).block_on(output(&memory, false).run_phase(Phase { puts, rewrite: true }));
+    LocalStore::put(&memory, &file, b"old", &ncirrus_store::PutCondition::None).unwrap();
+    let puts = vec![StorePut::Move { object: file.clone(), from: 100, to: 0, len: 8 }];
+    let done = session(1 << 20).block_on(output(&memory, false).run_phase(PutPhase { puts, rewrite: true }));
     assert_eq!(done.unwrap_err().kind(), ErrorKind::Malformed);
     assert_eq!(body(&memory, &file).unwrap(), b"old");
     assert_eq!(memory.keys(), ["file"]);
@@ -55,17 +55,20 @@ fn trees_are_copied_renamed_and_removed_near_and_far() {
         let memory = MemoryStore::new("memory://phases");
         let root = memory.root();
         let (session, output) = (session(1 << 20), output(&memory, far));
-        let run = |puts: Vec<Put>| session.block_on(output.put_all(puts)).unwrap();
+        let run = |puts: Vec<StorePut>| session.block_on(output.put_all(puts)).unwrap();
         run(vec![
             put(&root.child("a/x"), b"1"),
             put(&root.child("a/b/y"), b"2"),
             put(&root.child("ab"), b"3"),
         ]);
-        run(vec![Put::CopyTree { from: root.child("a"), to: root.child("c") }]);
+        run(vec![StorePut::CopyTree { from: root.child("a"), to: root.child("c") }]);
         assert_eq!(memory.keys(), ["a/b/y", "a/x", "ab", "c/b/y", "c/x"]);
-        run(vec![Put::RenameTree { from: root.child("c"), to: root.child("d/e") }]);
+        run(vec![StorePut::RenameTree { from: root.child("c"), to: root.child("d/e") }]);
         assert_eq!(memory.keys(), ["a/b/y", "a/x", "ab", "d/e/b/y", "d/e/x"]);
-        run(vec![Put::DeleteTree { prefix: root.child("a") }, Put::Delete { object: root.child("none") }]);
+        run(vec![
+            StorePut::DeleteTree { prefix: root.child("a") },
+            StorePut::Delete { object: root.child("none") },
+        ]);
         assert_eq!(memory.keys(), ["ab", "d/e/b/y", "d/e/x"]);
         assert_eq!(body(&memory, &root.child("d/e/b/y")).unwrap(), b"2");
     }
@@ -75,7 +78,7 @@ fn trees_are_copied_renamed_and_removed_near_and_far() {
 fn rows_that_lie_together_are_moved_as_one() {
     let grid = ChunkGrid::regular(vec![4, 3, 5]).unwrap();
     let runs = |selection: &Selection| {
-        let touched = Touched::new(selection, &grid, &[8, 3, 5], &[false; 3]).unwrap();
+        let touched = ChunkSelection::new(selection, &grid, &[8, 3, 5], &[false; 3]).unwrap();
         let mut runs = Vec::new();
         for part in touched.parts() {
             touched.runs(&part, &[4, 3, 5], &mut |run| runs.push((run.inside, run.source, run.len)));
@@ -91,7 +94,7 @@ fn rows_that_lie_together_are_moved_as_one() {
 fn only_cells_that_are_covered_to_their_end_are_whole() {
     let grid = ChunkGrid::regular(vec![2, 3]).unwrap();
     let whole = |selection: &Selection, growing: &[bool]| -> Vec<bool> {
-        let touched = Touched::new(selection, &grid, &[3, 4], growing).unwrap();
+        let touched = ChunkSelection::new(selection, &grid, &[3, 4], growing).unwrap();
         touched.parts().map(|part| part.whole).collect()
     };
     assert_eq!(whole(&Selection::all(&[3, 4]), &[false, false]), [true; 4]);

@@ -2,14 +2,14 @@
 use super::*;
 
 /// An array that grows along its first axis.
-struct Naive {
+struct NaiveArray {
     row: Vec<usize>,
     elements: Vec<i32>,
 }
 
 const FILL: i32 = -2_147_483_647;
 
-impl Naive {
+impl NaiveArray {
     fn row_len(&self) -> usize {
         self.row.iter().product()
     }
@@ -47,33 +47,33 @@ fn axis(len: u64) -> impl Strategy<Value = AxisSelection> {
 }
 
 #[derive(Debug, Clone)]
-enum Op {
+enum RandomOperation {
     Write(Vec<AxisSelection>),
     Read(Vec<AxisSelection>),
     Sync,
     Reopen,
 }
 
-fn ops() -> impl Strategy<Value = Vec<Op>> {
+fn ops() -> impl Strategy<Value = Vec<RandomOperation>> {
     let axes = || (axis(9), axis(7), axis(4)).prop_map(|(a, b, c)| vec![a, b, c]);
     let op = prop_oneof![
-        6 => axes().prop_map(Op::Write),
-        2 => axes().prop_map(Op::Read),
-        1 => Just(Op::Sync),
-        1 => Just(Op::Reopen)
+        6 => axes().prop_map(RandomOperation::Write),
+        2 => axes().prop_map(RandomOperation::Read),
+        1 => Just(RandomOperation::Sync),
+        1 => Just(RandomOperation::Reopen)
     ];
     prop::collection::vec(op, 1..14)
 }
 
-fn check(flat: bool, memory: usize, filters: bool, ops: &[Op]) {
-    let place = Place { session: session(memory), ..place(flat) };
+fn check(flat: bool, memory: usize, filters: bool, ops: &[RandomOperation]) {
+    let place = WritePlace { session: session(memory), ..place(flat) };
     let mut writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[7, 4], filters);
-    let mut naive = Naive { row: vec![7, 4], elements: Vec::new() };
+    let mut naive = NaiveArray { row: vec![7, 4], elements: Vec::new() };
     let mut number = 0;
     for op in ops {
         match op {
-            Op::Write(axes) => {
+            RandomOperation::Write(axes) => {
                 let selection = Selection::new(axes.clone());
                 let count = i32::try_from(selection.element_count().unwrap()).unwrap();
                 let values: Vec<i32> = (number..number + count).collect();
@@ -81,7 +81,7 @@ fn check(flat: bool, memory: usize, filters: bool, ops: &[Op]) {
                 place.run(writer.write(var, &selection, &Values::Int(values.clone()))).unwrap();
                 naive.each(&selection, |position, element| *element = values[position]);
             }
-            Op::Read(axes) => {
+            RandomOperation::Read(axes) => {
                 let selection = Selection::new(axes.clone());
                 if selection.check(&[naive.rows(), 7, 4]).is_ok() {
                     let mut expected = Vec::new();
@@ -90,8 +90,8 @@ fn check(flat: bool, memory: usize, filters: bool, ops: &[Op]) {
                     assert_eq!(read, Values::Int(expected), "{selection:?}");
                 }
             }
-            Op::Sync => place.run(writer.sync()).unwrap(),
-            Op::Reopen => {
+            RandomOperation::Sync => place.run(writer.sync()).unwrap(),
+            RandomOperation::Reopen => {
                 place.run(writer.close()).unwrap();
                 writer = place.run(place.session.update(&place.open())).unwrap();
             }

@@ -1,6 +1,6 @@
 //! Copies by way of a scratch file.
 use super::*;
-use crate::write::Treatment;
+use crate::write::ValueTreatment;
 use ncirrus_store::{LocalStore, StoreOptions};
 
 /// A session of that memory without a cache of chunks, whose scratch files go to a folder.
@@ -10,17 +10,24 @@ fn session_at(memory: usize, folder: Option<&str>) -> Session {
 }
 
 /// A place of that memory, near or far.
-fn place_of(memory: usize, is_far: bool) -> Place {
+fn place_of(memory: usize, is_far: bool) -> WritePlace {
     let place = place(false);
     let store: Arc<dyn Store> = match is_far {
-        true => Arc::new(Distant(place.memory.clone())),
+        true => Arc::new(DistantStore(place.memory.clone())),
         false => place.memory.shared(),
     };
-    Place { session: session_at(memory, None), store, ..place }
+    WritePlace { session: session_at(memory, None), store, ..place }
 }
 
 /// Adds a variable of these chunks, with the rows on an unlimited dimension.
-fn add(place: &Place, writer: &Writer, name: &str, ty: Atomic, fixed: &[u64], chunks: &[u64]) -> VarId {
+fn add(
+    place: &WritePlace,
+    writer: &DatasetWriter,
+    name: &str,
+    ty: Atomic,
+    fixed: &[u64],
+    chunks: &[u64],
+) -> VarId {
     let var = place.add(writer, name, ty, fixed, true);
     let set = |model: &mut Model| {
         model.variable_mut(var).unwrap().storage = Storage::Chunked(chunks.to_vec());
@@ -31,7 +38,7 @@ fn add(place: &Place, writer: &Writer, name: &str, ty: Atomic, fixed: &[u64], ch
 }
 
 /// A dataset of counted numbers.
-fn counted(place: &Place, ty: Atomic, shape: &[u64], chunks: &[u64]) -> (Dataset, VarId) {
+fn counted(place: &WritePlace, ty: Atomic, shape: &[u64], chunks: &[u64]) -> (Dataset, VarId) {
     let writer = place.create();
     let var = add(place, &writer, "v_big", ty, &shape[1..], chunks);
     place.run(writer.write(var, &Selection::all(shape), &numbers(ty, shape))).unwrap();
@@ -39,7 +46,7 @@ fn counted(place: &Place, ty: Atomic, shape: &[u64], chunks: &[u64]) -> (Dataset
     (open(place), var)
 }
 
-fn open(place: &Place) -> Dataset {
+fn open(place: &WritePlace) -> Dataset {
     let drivers: [Arc<dyn ncirrus_layout::Driver>; 1] = [Arc::new(TestDriver(place.format.clone()))];
     let options = ncirrus_layout::OpenOptions::default();
     let opened = place.session.open(Arc::clone(&place.store), place.root(), &drivers, &options);
@@ -52,18 +59,24 @@ fn numbers(ty: Atomic, shape: &[u64]) -> Values {
 }
 
 /// Copies by way of a scratch file: what happens is what was planned, and each chunk is decoded and encoded once.
-fn copied(from: &Place, (source, var): &(Dataset, VarId), to: &Place, chunks: &[u64]) -> (CopyPlan, Values) {
+fn copied(
+    from: &WritePlace,
+    (source, var): &(Dataset, VarId),
+    to: &WritePlace,
+    chunks: &[u64],
+) -> (CopyPlan, Values) {
     let shape = source.model().shape(*var);
     let writer = to.create();
     let copy = add(to, &writer, "copy", Atomic::Int, &shape[1..], chunks);
     let all = Selection::all(&shape);
-    let plan = to.run(plan_copy((source, *var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((source, *var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert!(plan.scratch > 0, "{plan}");
     let told = std::sync::atomic::AtomicU64::new(0);
     let tell = |elements: u64| _ = told.fetch_add(elements, std::sync::atomic::Ordering::Relaxed);
     let (before, stored) = (from.session.statistics(), to.session.statistics().chunks_stored);
-    let done =
-        to.run(copy_selection((source, *var), &all, (&writer, copy), Treatment::default(), &tell)).unwrap();
+    let done = to
+        .run(copy_selection((source, *var), &all, (&writer, copy), ValueTreatment::default(), &tell))
+        .unwrap();
     let after = from.session.statistics();
     let elements = shape.iter().product();
     assert_eq!((done.elements, told.into_inner()), (elements, elements));
@@ -103,7 +116,7 @@ fn where_memory_is_enough_there_is_no_scratch_file() {
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let all = Selection::all(&[40, 12, 30]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert_eq!((plan.scratch, plan.decoded_most, plan.no_scratch), (0, 1, None), "{plan}");
 }
 
@@ -125,7 +138,7 @@ fn chunks_that_were_never_written_stay_so() {
     let expected = from.run(source.read(var, &all)).unwrap();
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[20, 6, 5]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert!(plan.scratch > 0, "{plan}");
     let before = to.session.statistics().chunks_stored;
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
@@ -152,11 +165,11 @@ fn without_room_for_a_file_chunks_are_decoded_more_than_once_and_the_plan_says_w
     let from = place_of(1 << 20, false);
     let (source, var) = counted(&from, Atomic::Int, &[40, 12, 30], &[1, 12, 30]);
     // No file system has less room than this one.
-    let to = Place { session: session_at(1 << 13, Some("/proc/scratch")), ..place(false) };
+    let to = WritePlace { session: session_at(1 << 13, Some("/proc/scratch")), ..place(false) };
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let all = Selection::all(&[40, 12, 30]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert!(plan.scratch == 0 && plan.decoded_most > 1, "{plan}");
     assert!(plan.to_string().contains("no scratch  the folder of the setting scratch has no room"), "{plan}");
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
@@ -175,7 +188,7 @@ fn values_of_no_fixed_size_take_the_other_way() {
     let source = open(&from);
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::String, &[50], &[40, 2]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert_eq!((plan.scratch, plan.no_scratch), (0, Some("elements have no fixed size")), "{plan}");
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
     assert_eq!(to.run(writer.read(copy, &all)).unwrap(), texts);
@@ -187,7 +200,7 @@ fn a_damaged_chunk_fails_the_copy_with_its_place() {
     let (source, var) = counted(&from, Atomic::Int, &[40, 12, 30], &[1, 12, 30]);
     let chunk = from.root().child(&format!("v{}/33.0.0", var.index()));
     from.memory
-        .put_bytes(&chunk, bytes::Bytes::from_static(b"damaged"), &ncirrus_store::Precondition::None)
+        .put_bytes(&chunk, bytes::Bytes::from_static(b"damaged"), &ncirrus_store::PutCondition::None)
         .unwrap();
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
@@ -202,14 +215,14 @@ fn a_damaged_chunk_is_skipped_once_where_that_is_wanted() {
     let (source, var) = counted(&from, Atomic::Int, &shape, &[1, 12, 30]);
     let chunk = from.root().child(&format!("v{}/33.0.0", var.index()));
     let damaged = bytes::Bytes::from_static(b"damaged");
-    from.memory.put_bytes(&chunk, damaged, &ncirrus_store::Precondition::None).unwrap();
+    from.memory.put_bytes(&chunk, damaged, &ncirrus_store::PutCondition::None).unwrap();
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let skipped = Mutex::new(Vec::new());
     let all = Selection::all(&shape);
-    let tell = |one: Skipped| skipped.lock().unwrap().push(one.chunk);
+    let tell = |one: SkippedPart| skipped.lock().unwrap().push(one.chunk);
     let copying =
-        copy_around_damage((&source, var), &all, (&writer, copy), Treatment::default(), &|_| (), &tell);
+        copy_around_damage((&source, var), &all, (&writer, copy), ValueTreatment::default(), &|_| (), &tell);
     to.run(copying).unwrap();
     assert_eq!(skipped.into_inner().unwrap(), [Some(vec![33, 0, 0])]);
     let Values::Int(read) = to.run(writer.read(copy, &all)).unwrap() else { panic!() };
@@ -249,8 +262,8 @@ proptest! {
         let fixed = selection.shape()[1..].to_vec();
         let copy = add(&to, &writer, if is_big { "copy_big" } else { "copy" }, ty, &fixed, &chunks);
         let quantize = (quantized && ty == Atomic::Double).then_some(convert::Quantize::BitRound(3));
-        let plan = to.run(plan_copy((&source, var), &selection, (&writer, copy), Treatment { quantize, verify: false })).unwrap();
-        to.run(copy_selection((&source, var), &selection, (&writer, copy), Treatment { quantize, verify: false }, &|_| ())).unwrap();
+        let plan = to.run(plan_copy((&source, var), &selection, (&writer, copy), ValueTreatment { quantize, verify: false })).unwrap();
+        to.run(copy_selection((&source, var), &selection, (&writer, copy), ValueTreatment { quantize, verify: false }, &|_| ())).unwrap();
         to.run(writer.close()).unwrap();
         let read = to.run(open(&to).read(copy, &Selection::all(&selection.shape()))).unwrap();
         let values = from.run(source.read(var, &selection)).unwrap();

@@ -2,31 +2,31 @@
 use super::*;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Blob, Listing, StoreId, Tag, Want};
-use ncirrus_store::{Blocking, Facts, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_layout::{Listing, ObjectBytes, StoreId, Tag, Want};
+use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A store in memory of which every change after the first `allowed` ones fails: it was unplugged.
 #[derive(Debug)]
-pub(super) struct Unplugged {
+pub(super) struct UnpluggedStore {
     inner: MemoryStore,
     allowed: AtomicUsize,
     /// Where the bytes lay that were put.
     put_from: Arc<Mutex<Vec<usize>>>,
 }
 
-impl Unplugged {
+impl UnpluggedStore {
     pub(super) fn after(inner: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
         let (allowed, put_from) = (AtomicUsize::new(allowed), Arc::default());
-        Arc::new(Blocking(Self { inner: inner.clone(), allowed, put_from }))
+        Arc::new(BlockingStore(Self { inner: inner.clone(), allowed, put_from }))
     }
 
     /// A store that stays plugged in, and where the bytes lie that are put.
     pub(super) fn watched(inner: &MemoryStore) -> (Arc<dyn Store>, Arc<Mutex<Vec<usize>>>) {
         let (allowed, put_from) = (AtomicUsize::new(usize::MAX), Arc::<Mutex<Vec<usize>>>::default());
         let store = Self { inner: inner.clone(), allowed, put_from: Arc::clone(&put_from) };
-        (Arc::new(Blocking(store)), put_from)
+        (Arc::new(BlockingStore(store)), put_from)
     }
 
     fn spend(&self) -> Result<()> {
@@ -38,12 +38,12 @@ impl Unplugged {
     }
 }
 
-impl LocalStore for Unplugged {
+impl LocalStore for UnpluggedStore {
     fn id(&self) -> &StoreId {
         LocalStore::id(&self.inner)
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         self.inner.read(object, want)
     }
 
@@ -59,7 +59,7 @@ impl LocalStore for Unplugged {
         self.inner.stat(object)
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         self.spend()?;
         lock(&self.put_from).push(body.as_ptr().addr());
         LocalStore::put(&self.inner, object, body, when)
@@ -98,29 +98,29 @@ impl LocalStore for Unplugged {
         self.inner.barrier()
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.inner)
     }
 }
 
 /// A store in memory that answers only after a while, as over a network.
 #[derive(Debug)]
-pub(super) struct Distant(pub(super) MemoryStore);
+pub(super) struct DistantStore(pub(super) MemoryStore);
 
-impl Store for Distant {
+impl Store for DistantStore {
     fn id(&self) -> &StoreId {
         LocalStore::id(&self.0)
     }
 
-    fn facts(&self) -> Facts {
-        Facts { latency: Duration::from_micros(100), concurrency: 8, ..LocalStore::facts(&self.0) }
+    fn facts(&self) -> StoreFacts {
+        StoreFacts { latency: Duration::from_micros(100), concurrency: 8, ..LocalStore::facts(&self.0) }
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_micros(100)).await;
             self.0.read(object, want)
@@ -131,7 +131,7 @@ impl Store for Distant {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_micros(100)).await;

@@ -1,15 +1,15 @@
 use super::*;
-use crate::file::Addr;
+use crate::file::FileAddress;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 fn node(records: usize, depth: u16) -> NodeRef {
-    NodeRef { addr: Addr(0), records, depth }
+    NodeRef { addr: FileAddress(0), records, depth }
 }
 
 #[test]
 fn nodes_of_names_of_links_hold_what_the_library_puts_into_them() {
-    let shape = Shape::new(512, 11, 2, SIZES).expect("a shape");
+    let shape = TreeShape::new(512, 11, 2, SIZES).expect("a shape");
     let most: Vec<u64> = shape.levels.iter().map(|level| level.most).collect();
     assert_eq!((most, shape.count_width), (vec![45, 24, 22], 1));
     let widths: Vec<usize> = (0..3).map(|depth| shape.pointer_len(depth)).collect();
@@ -20,7 +20,7 @@ fn nodes_of_names_of_links_hold_what_the_library_puts_into_them() {
 
 #[test]
 fn a_node_cannot_hold_more_than_its_depth_allows() {
-    let shape = Shape::new(512, 11, 1, SIZES).expect("a shape");
+    let shape = TreeShape::new(512, 11, 1, SIZES).expect("a shape");
     for node in [node(46, 0), node(25, 1), node(1, 2), node(usize::MAX, 0)] {
         assert!(shape.node_len(node).is_err(), "{node:?}");
     }
@@ -29,9 +29,12 @@ fn a_node_cannot_hold_more_than_its_depth_allows() {
 #[test]
 fn impossible_shapes_are_refused_without_walking_them() {
     for (node_len, record_len, depth) in [(9, 1, 0), (512, 0, 0), (20, 11, 0), (38, 11, 1), (30, 1, 9)] {
-        assert!(Shape::new(node_len, record_len, depth, SIZES).is_err(), "{node_len} {record_len} {depth}");
+        assert!(
+            TreeShape::new(node_len, record_len, depth, SIZES).is_err(),
+            "{node_len} {record_len} {depth}"
+        );
     }
-    let deepest = Shape::new(u32::MAX, 1, u16::MAX, SIZES).expect("numbers saturate");
+    let deepest = TreeShape::new(u32::MAX, 1, u16::MAX, SIZES).expect("numbers saturate");
     assert_eq!(deepest.depth(), u16::MAX);
 }
 

@@ -1,15 +1,14 @@
-//! What completes a superblock: the driver information block, or the superblock extension
-//! (docs/spec/hdf5-netcdf4.md A.4, A.5).
-use super::{File, Parts};
-use crate::cursor::Cursor;
-use crate::file::{Addr, Ranks, SharedTable};
-use crate::object::{Header, header_at, kind};
+//! What completes a superblock: the driver information block, or the superblock extension (A.4, A.5).
+use super::{Hdf5File, SuperblockParts};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, NodeRanks, SharedTable};
+use crate::object::{ObjectHeader, header_at, kind};
 use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, settle};
 
 /// The file with what its other parts say. Damage there is a loss; what makes addresses mean something else is an
 /// error.
-pub(super) fn complete(view: &dyn View, (mut file, parts): (File, Parts)) -> Step<File> {
-    let mut found = Found::default();
+pub(super) fn complete(view: &dyn View, (mut file, parts): (Hdf5File, SuperblockParts)) -> Step<Hdf5File> {
+    let mut found = ExtensionMessages::default();
     let driver = parts.driver.map(|addr| settle(driver_block(view, &file, addr)));
     let extension = parts.extension.map(|addr| settle(header_at(view, &file, addr)));
     if let Some(Err(error)) = driver.transpose().map_err(Stall::Need)? {
@@ -34,19 +33,19 @@ pub(super) fn complete(view: &dyn View, (mut file, parts): (File, Parts)) -> Ste
 
 /// What the parts say.
 #[derive(Debug, Default)]
-struct Found {
-    ranks: Option<Ranks>,
+struct ExtensionMessages {
+    ranks: Option<NodeRanks>,
     shared: Option<SharedTable>,
     page: Option<u64>,
     losses: Vec<Error>,
 }
 
-impl Found {
-    fn read(&mut self, header: &Header, file: &File) -> Result<(), Error> {
+impl ExtensionMessages {
+    fn read(&mut self, header: &ObjectHeader, file: &Hdf5File) -> Result<(), Error> {
         header.all(kind::DRIVER_INFO).try_for_each(|message| check_driver_message(&message.body))?;
         header.all(kind::CACHE_IMAGE).try_for_each(|message| check_cache_image(&message.body, file))?;
         for message in &header.messages {
-            let mut cursor = Cursor::new(&message.body, "a message of the superblock extension");
+            let mut cursor = ByteCursor::new(&message.body, "a message of the superblock extension");
             let read = match message.kind {
                 kind::SHARED_TABLE => self.shared_table(&mut cursor, file),
                 kind::BTREE_RANKS => self.ranks(&mut cursor),
@@ -58,7 +57,7 @@ impl Found {
         Ok(())
     }
 
-    fn shared_table(&mut self, cursor: &mut Cursor<'_>, file: &File) -> Result<(), Error> {
+    fn shared_table(&mut self, cursor: &mut ByteCursor<'_>, file: &Hdf5File) -> Result<(), Error> {
         cursor.version(&[0])?;
         let addr = cursor.addr(file.sizes)?;
         let indexes = cursor.u8()?;
@@ -66,15 +65,15 @@ impl Found {
         Ok(())
     }
 
-    fn ranks(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+    fn ranks(&mut self, cursor: &mut ByteCursor<'_>) -> Result<(), Error> {
         cursor.version(&[0])?;
         let (chunk, group_internal, group_leaf) = (cursor.u16()?, cursor.u16()?, cursor.u16()?);
-        self.ranks = Some(Ranks { group_leaf, group_internal, chunk });
+        self.ranks = Some(NodeRanks { group_leaf, group_internal, chunk });
         Ok(())
     }
 
     /// Only version 1 with the page strategy says where pages are.
-    fn space(&mut self, cursor: &mut Cursor<'_>, file: &File) -> Result<(), Error> {
+    fn space(&mut self, cursor: &mut ByteCursor<'_>, file: &Hdf5File) -> Result<(), Error> {
         if cursor.u8()? != 1 {
             return Ok(());
         }
@@ -97,15 +96,15 @@ impl Found {
 }
 
 /// Checks the driver information block of old superblocks.
-fn driver_block(view: &dyn View, file: &File, addr: Addr) -> Step<()> {
+fn driver_block(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<()> {
     let bytes = file.parse_all(view, addr, 16)?;
-    let mut cursor = Cursor::new(&bytes, "the driver information block");
+    let mut cursor = ByteCursor::new(&bytes, "the driver information block");
     cursor.skip(8)?;
     Ok(check_driver(cursor.take(8)?).map_err(|error| file.at(addr, error))?)
 }
 
 fn check_driver_message(body: &[u8]) -> Result<(), Error> {
-    let mut cursor = Cursor::new(body, "the driver information message");
+    let mut cursor = ByteCursor::new(body, "the driver information message");
     cursor.version(&[0])?;
     check_driver(cursor.take(8)?)
 }
@@ -119,8 +118,8 @@ fn check_driver(id: &[u8]) -> Result<(), Error> {
     Err(Error::unsupported(format!("files written with {drivers}")))
 }
 
-fn check_cache_image(body: &[u8], file: &File) -> Result<(), Error> {
-    let mut cursor = Cursor::new(body, "the cache image message");
+fn check_cache_image(body: &[u8], file: &Hdf5File) -> Result<(), Error> {
+    let mut cursor = ByteCursor::new(body, "the cache image message");
     cursor.version(&[0])?;
     match (cursor.addr(file.sizes)?, cursor.len(file.sizes)?) {
         (Some(_), 1..) => Err(Error::unsupported("files with a metadata cache image")),

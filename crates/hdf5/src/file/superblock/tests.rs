@@ -1,10 +1,10 @@
 use super::*;
 use crate::file::SharedTable;
 use crate::object::header_at;
-use crate::testing::build::{Builder, header, message, superblock, words};
+use crate::testing::build::{FileBuilder, header, message, superblock, words};
 use crate::testing::{KEY, done, root, view};
 use ncirrus_layout::ErrorKind;
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 use rstest::rstest;
 
 /// A superblock of version 0 or 1 with offsets and lengths of these widths, then `rest`.
@@ -31,8 +31,8 @@ fn file_with(make: impl Fn(u64) -> Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-fn opened(bytes: Vec<u8>) -> Result<Arc<File>, Error> {
-    done(load(&view(bytes), &Objects::id(KEY)))
+fn opened(bytes: Vec<u8>) -> Result<Arc<Hdf5File>, Error> {
+    done(load(&view(bytes), &ObjectView::id(KEY)))
 }
 
 #[rstest]
@@ -48,7 +48,7 @@ fn old_superblocks_have_offsets_and_lengths_of_any_width(
     assert_eq!((usize::from(file.sizes.offsets), usize::from(file.sizes.lengths)), (offsets, lengths));
     assert_eq!((file.version, file.base, file.warnings.len()), (version, 0, 0), "{:?}", file.warnings);
     let chunk = if version == 1 { 11 } else { 32 };
-    assert_eq!(file.ranks, Ranks { group_leaf: 7, group_internal: 9, chunk });
+    assert_eq!(file.ranks, NodeRanks { group_leaf: 7, group_internal: 9, chunk });
     assert!(done(header_at(&view, file, root.addr)).is_ok());
 }
 
@@ -60,7 +60,7 @@ fn old_superblocks_have_offsets_and_lengths_of_any_width(
 fn the_signature_is_found_behind_user_blocks_of_any_length(#[case] len: usize) {
     let bytes = [vec![b'#'; len], file_with(|root| superblock(2, 0, 0, u64::MAX, 62, root))];
     let view = view(bytes.concat());
-    assert_eq!(done(find(&view, &Objects::id(KEY))).expect("a search"), Some(len as u64));
+    assert_eq!(done(find(&view, &ObjectView::id(KEY))).expect("a search"), Some(len as u64));
     let root = root(&view).expect("it opens");
     assert_eq!((root.file.base, &root.file.warnings), (len as u64, &vec![]));
     assert!(done(header_at(&view, &root.file, root.addr)).is_ok(), "addresses count from the base");
@@ -96,12 +96,12 @@ fn files_that_are_too_short_or_were_not_closed_are_read_and_told_of() {
 #[test]
 fn other_objects_are_not_hdf5() {
     for bytes in [vec![], vec![7; 600], SIGNATURE[..7].to_vec(), b"CDF\x01".to_vec(), vec![0; 100_000]] {
-        assert_eq!(done(find(&view(bytes.clone()), &Objects::id(KEY))).expect("a search"), None);
+        assert_eq!(done(find(&view(bytes.clone()), &ObjectView::id(KEY))).expect("a search"), None);
         assert_eq!(opened(bytes).expect_err("no file").kind(), ErrorKind::Malformed);
     }
-    let nothing = ncirrus_testkit::MemoryView::new(Objects::new());
-    assert_eq!(done(find(&nothing, &Objects::id(KEY))).expect("a search"), None);
-    assert_eq!(done(load(&nothing, &Objects::id(KEY))).expect_err("no file").kind(), ErrorKind::NotFound);
+    let nothing = ncirrus_testkit::MemoryView::new(ObjectView::new());
+    assert_eq!(done(find(&nothing, &ObjectView::id(KEY))).expect("a search"), None);
+    assert_eq!(done(load(&nothing, &ObjectView::id(KEY))).expect_err("no file").kind(), ErrorKind::NotFound);
 }
 
 #[test]
@@ -111,20 +111,20 @@ fn a_search_is_cheap() {
         (vec![0; 1 << 20], 2, 7),
         ([b"CDF\x05".to_vec(), vec![0; 1 << 20]].concat(), 1, 1),
     ] {
-        let view = Rounds::new(Objects::one(KEY, bytes));
-        drive(&view, |view| find(view, &Objects::id(KEY))).expect("a search");
+        let view = StallingView::new(ObjectView::one(KEY, bytes));
+        drive(&view, |view| find(view, &ObjectView::id(KEY))).expect("a search");
         assert_eq!((view.rounds(), view.requests().len()), (rounds, requests));
     }
 }
 
 #[test]
 fn superblock_and_root_group_come_with_one_request() {
-    let file = Builder::new();
+    let file = FileBuilder::new();
     let mut group = file.clone();
     let root = group.group(&[]);
-    let view = Rounds::new(Objects::one(KEY, group.finish(root)));
+    let view = StallingView::new(ObjectView::one(KEY, group.finish(root)));
     drive(&view, |view| {
-        let file = load(view, &Objects::id(KEY))?;
+        let file = load(view, &ObjectView::id(KEY))?;
         header_at(view, &file, file.root)
     })
     .expect("it opens");
@@ -171,7 +171,7 @@ fn files_of_several_files_are_refused(#[case] id: &[u8; 8], #[case] refused: Opt
 
 /// A file with a superblock extension of these messages.
 fn extended(messages: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let root = file.group(&[]);
     let extension = file.header(messages);
     let end = file.bytes.len() as u64;
@@ -186,8 +186,8 @@ fn the_extension_tells_ranks_pages_and_the_table_of_shared_messages() {
     let space = message(0x17, 0, &[&[1, 1, 0][..], &words(&[1, 4096]), &[0; 10]].concat());
     let none = message(0x18, 0, &[&[0][..], &words(&[u64::MAX, 0])].concat());
     let file = opened(extended(&[ranks, table, space, none])).expect("it opens");
-    assert_eq!(file.ranks, Ranks { group_leaf: 3, group_internal: 2, chunk: 1 });
-    assert_eq!(file.shared, Some(SharedTable { addr: Addr(77), indexes: 2 }));
+    assert_eq!(file.ranks, NodeRanks { group_leaf: 3, group_internal: 2, chunk: 1 });
+    assert_eq!(file.shared, Some(SharedTable { addr: FileAddress(77), indexes: 2 }));
     assert_eq!((file.page, file.warnings.len()), (Some(4096), 0));
 }
 
@@ -199,7 +199,7 @@ fn a_metadata_cache_image_is_refused_and_damage_of_the_extension_is_a_loss() {
     let unknown = opened(extended(&[message(0x40, 0x80, &[])])).expect_err("a message");
     assert_eq!(unknown.kind(), ErrorKind::Unsupported);
     let short = opened(extended(&[message(0x13, 0, &[0, 1]), message(0x0f, 0, &[9])])).expect("it opens");
-    assert_eq!((short.ranks, short.losses.len()), (Ranks::default(), 2), "{:?}", short.losses);
+    assert_eq!((short.ranks, short.losses.len()), (NodeRanks::default(), 2), "{:?}", short.losses);
     let mut damaged = extended(&[]);
     *damaged.last_mut().expect("a byte") ^= 1;
     let damaged = opened(damaged).expect("it opens");

@@ -1,16 +1,16 @@
 use super::*;
-use crate::file::Addr;
-use crate::testing::build::{Builder, external, hard, link, message, sized, soft};
+use crate::file::FileAddress;
+use crate::testing::build::{FileBuilder, external, hard, link, message, sized, soft};
 use crate::testing::{KEY, done};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use rstest::rstest;
 
 /// A view of files by key: each is the links of its root, among which `{}` is the address of a group `inner` with the
 /// links that are given.
 fn files(all: &[(&str, Vec<Vec<u8>>)]) -> MemoryView {
-    let mut objects = Objects::new();
+    let mut objects = ObjectView::new();
     for (key, links) in all {
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         let leaf = file.group(&[]);
         let inner = file.group(&[hard("leaf", leaf), soft("up", "/leaf"), soft("beside", "leaf")]);
         let root = file.group(&[links.clone(), vec![hard("inner", inner), hard("leaf", leaf)]].concat());
@@ -20,17 +20,17 @@ fn files(all: &[(&str, Vec<Vec<u8>>)]) -> MemoryView {
 }
 
 fn start(view: &MemoryView, key: &str) -> ObjectRef {
-    let file = done(load(view, &Objects::id(key))).expect("a file");
+    let file = done(load(view, &ObjectView::id(key))).expect("a file");
     ObjectRef { addr: file.root, file }
 }
 
 /// Key of the file and address of what a path leads to, from the root of the first file.
-fn to(view: &MemoryView, path: &str) -> Result<(String, Addr), Error> {
+fn to(view: &MemoryView, path: &str) -> Result<(String, FileAddress), Error> {
     let found = done(lookup(view, &start(view, KEY), path))?;
     Ok((found.file.object.key().to_owned(), found.addr))
 }
 
-const LEAF: Addr = Addr(48);
+const LEAF: FileAddress = FileAddress(48);
 
 #[rstest]
 #[case("/inner/leaf")]
@@ -140,5 +140,5 @@ fn names_of_files_never_lead_out_of_the_store(#[case] name: &str, #[case] expect
     let view = files(&[(KEY, vec![])]);
     let candidates = external_candidates(&start(&view, KEY).file, name);
     assert_eq!(candidates.iter().map(ObjectId::key).collect::<Vec<_>>(), expected);
-    assert!(candidates.iter().all(|candidate| candidate.store == Objects::store()));
+    assert!(candidates.iter().all(|candidate| candidate.store == ObjectView::store()));
 }

@@ -1,20 +1,20 @@
 //! Link messages, and groups that have them in their object header.
-use super::{Found, FoundLink, LinkTarget};
-use crate::cursor::{Cursor, escaped};
-use crate::file::{File, Sizes};
-use crate::object::{Header, kind};
+use super::{FoundLink, FoundLinks, LinkTarget};
+use crate::cursor::{ByteCursor, escaped};
+use crate::file::{FieldSizes, Hdf5File};
+use crate::object::{ObjectHeader, kind};
 use ncirrus_layout::Error;
 
 /// The links of the link messages of a group.
-pub(super) fn compact(file: &File, header: &Header) -> Found {
-    let mut found = Found::default();
+pub(super) fn compact(file: &Hdf5File, header: &ObjectHeader) -> FoundLinks {
+    let mut found = FoundLinks::default();
     header.all(kind::LINK).for_each(|message| found.take(parse(&message.body, file.sizes)));
     found
 }
 
-/// A link message, also an object of the heap of densely stored links (docs/spec/hdf5-netcdf4.md C.2).
-pub(super) fn parse(body: &[u8], sizes: Sizes) -> Result<FoundLink, Error> {
-    let mut cursor = Cursor::new(body, "a link message");
+/// A link message, also an object of the heap of densely stored links (C.2).
+pub(super) fn parse(body: &[u8], sizes: FieldSizes) -> Result<FoundLink, Error> {
+    let mut cursor = ByteCursor::new(body, "a link message");
     cursor.version(&[1])?;
     let flags = cursor.u8()?;
     let kind = if flags & 8 != 0 { cursor.u8()? } else { HARD };
@@ -28,7 +28,7 @@ pub(super) fn parse(body: &[u8], sizes: Sizes) -> Result<FoundLink, Error> {
     Ok(FoundLink { name, order, target })
 }
 
-fn target(kind: u8, cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<LinkTarget, Error> {
+fn target(kind: u8, cursor: &mut ByteCursor<'_>, sizes: FieldSizes) -> Result<LinkTarget, Error> {
     if kind == HARD {
         let addr = cursor.addr(sizes)?;
         return addr.map(LinkTarget::Hard).ok_or_else(|| Error::malformed("a hard link that leads nowhere"));
@@ -44,7 +44,7 @@ fn target(kind: u8, cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<LinkTarget,
 }
 
 fn external(value: &[u8]) -> Result<LinkTarget, Error> {
-    let mut cursor = Cursor::new(value, "an external link");
+    let mut cursor = ByteCursor::new(value, "an external link");
     let version = cursor.u8()?;
     if version != 0 {
         return Err(Error::unsupported(format!("external links of version and flags {version:#04x}")));

@@ -1,15 +1,15 @@
-//! Old-style groups: a B-tree of symbol nodes, with the names in a local heap (docs/spec/hdf5-netcdf4.md C.1).
-use super::{Found, FoundLink, LinkTarget};
-use crate::cursor::{Cursor, escaped};
-use crate::file::{Addr, File};
+//! Old-style groups: a B-tree of symbol nodes, with the names in a local heap (C.1).
+use super::{FoundLink, FoundLinks, LinkTarget};
+use crate::cursor::{ByteCursor, escaped};
+use crate::file::{FileAddress, Hdf5File};
 use crate::heap::LocalHeap;
 use ncirrus_layout::{Error, Step, View, both, join_each};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The links that a symbol table message leads to.
-pub(super) fn read(view: &dyn View, file: &File, message: &[u8]) -> Step<Found> {
-    let mut cursor = Cursor::new(message, "a symbol table message");
+pub(super) fn read(view: &dyn View, file: &Hdf5File, message: &[u8]) -> Step<FoundLinks> {
+    let mut cursor = ByteCursor::new(message, "a symbol table message");
     let (tree, heap) = (cursor.addr(file.sizes)?, cursor.addr(file.sizes)?);
     let (Some(tree), Some(heap)) = (tree, heap) else {
         return Err(Error::malformed("a symbol table without tree or heap").into());
@@ -32,15 +32,15 @@ pub(super) fn read(view: &dyn View, file: &File, message: &[u8]) -> Step<Found> 
 }
 
 /// The addresses of the symbol nodes, level by level; damage below the root is noted.
-fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> {
-    let mut found = Found::default();
+fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<(Vec<FileAddress>, FoundLinks)> {
+    let mut found = FoundLinks::default();
     let mut seen = HashSet::from([root]);
     let top = node(view, file, root, None)?;
     view.limits().depth(u32::from(top.level), "a tree of links")?;
     let (mut level, mut children) = (top.level, top.children.clone());
     let mut budget = file.budget();
     loop {
-        let (new, again): (Vec<Addr>, Vec<Addr>) =
+        let (new, again): (Vec<FileAddress>, Vec<FileAddress>) =
             children.into_iter().partition(|child| seen.insert(*child));
         children = new;
         for child in again {
@@ -65,16 +65,16 @@ fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> 
 
 /// A node of a version 1 B-tree of links.
 #[derive(Debug)]
-struct Node {
+struct LinkNode {
     /// 0 when the children are symbol nodes.
     level: u8,
-    children: Vec<Addr>,
+    children: Vec<FileAddress>,
 }
 
-fn node(view: &dyn View, file: &File, addr: Addr, level: Option<u8>) -> Step<Arc<Node>> {
+fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) -> Step<Arc<LinkNode>> {
     let node = file.memo(view, addr, "hdf5 link tree node", || {
         let bytes = file.parse(view, addr, node_len(file))?;
-        let mut cursor = Cursor::new(&bytes, "a tree of links");
+        let mut cursor = ByteCursor::new(&bytes, "a tree of links");
         cursor.signature(b"TREE")?;
         let (kind, level, used) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
         if kind != 0 {
@@ -83,15 +83,15 @@ fn node(view: &dyn View, file: &File, addr: Addr, level: Option<u8>) -> Step<Arc
         let (offsets, lengths) = (usize::from(file.sizes.offsets), usize::from(file.sizes.lengths));
         let entries_len = u64::from(used) * (offsets + lengths) as u64;
         let bytes = file.parse_all(view, addr, (8 + 2 * offsets) as u64 + entries_len)?;
-        let mut cursor = Cursor::new(&bytes, "a tree of links");
+        let mut cursor = ByteCursor::new(&bytes, "a tree of links");
         cursor.skip(8 + 2 * offsets)?;
         let mut children = Vec::with_capacity(usize::from(used));
         for _ in 0..used {
             cursor.skip(lengths)?;
             children.extend(cursor.addr(file.sizes)?);
         }
-        let cost = children.len() * size_of::<Addr>() + size_of::<Node>();
-        Ok((Node { level, children }, cost))
+        let cost = children.len() * size_of::<FileAddress>() + size_of::<LinkNode>();
+        Ok((LinkNode { level, children }, cost))
     })?;
     match level.filter(|level| *level != node.level) {
         None => Ok(node),
@@ -103,7 +103,7 @@ fn node(view: &dyn View, file: &File, addr: Addr, level: Option<u8>) -> Step<Arc
 }
 
 /// Bytes of a node on disk.
-fn node_len(file: &File) -> u64 {
+fn node_len(file: &Hdf5File) -> u64 {
     let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
     let room = 2 * u64::from(file.ranks.group_internal);
     8 + 2 * offsets + (room + 1) * lengths + room * offsets
@@ -111,49 +111,49 @@ fn node_len(file: &File) -> u64 {
 
 /// A symbol-table entry.
 #[derive(Debug)]
-struct Symbol {
+struct SymbolEntry {
     /// Offset of the name in the local heap.
     name: u64,
-    header: Option<Addr>,
+    header: Option<FileAddress>,
     /// Offset of a soft link's target in the local heap.
     soft: Option<u32>,
 }
 
 /// Bytes of a symbol-table entry.
-fn entry_len(file: &File) -> u64 {
+fn entry_len(file: &Hdf5File) -> u64 {
     u64::from(file.sizes.lengths) + u64::from(file.sizes.offsets) + 24
 }
 
-fn symbols(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Vec<Symbol>>> {
+fn symbols(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Vec<SymbolEntry>>> {
     let entry_len = entry_len(file);
     let room = 2 * u64::from(file.ranks.group_leaf);
     file.memo(view, addr, "hdf5 symbol node", || {
         let first = file.parse(view, addr, 8 + room * entry_len)?;
-        let mut cursor = Cursor::new(&first, "a symbol node");
+        let mut cursor = ByteCursor::new(&first, "a symbol node");
         cursor.signature(b"SNOD")?;
         cursor.version(&[1])?;
         cursor.skip(1)?;
         let used = cursor.u16()?;
         let bytes = file.parse_all(view, addr, 8 + u64::from(used) * entry_len)?;
-        let mut cursor = Cursor::new(&bytes, "a symbol node");
+        let mut cursor = ByteCursor::new(&bytes, "a symbol node");
         cursor.skip(8)?;
         let symbols = (0..used).map(|_| symbol(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
-        let cost = symbols.len() * size_of::<Symbol>();
+        let cost = symbols.len() * size_of::<SymbolEntry>();
         Ok((symbols, cost))
     })
 }
 
-fn symbol(cursor: &mut Cursor<'_>, file: &File) -> Result<Symbol, Error> {
+fn symbol(cursor: &mut ByteCursor<'_>, file: &Hdf5File) -> Result<SymbolEntry, Error> {
     let name = cursor.len(file.sizes)?;
     let header = cursor.addr(file.sizes)?;
     let cache = cursor.u32()?;
     cursor.skip(4)?;
-    let mut scratch = Cursor::new(cursor.take(16)?, "a symbol-table entry");
+    let mut scratch = ByteCursor::new(cursor.take(16)?, "a symbol-table entry");
     let soft = if cache == SOFT { Some(scratch.u32()?) } else { None };
-    Ok(Symbol { name, header, soft })
+    Ok(SymbolEntry { name, header, soft })
 }
 
-impl Symbol {
+impl SymbolEntry {
     fn link(&self, heap: &LocalHeap) -> Result<FoundLink, Error> {
         let name = heap.text(self.name)?.to_vec();
         let target = match (self.soft, self.header) {

@@ -1,28 +1,28 @@
 use super::*;
 use crate::group::{LinkTarget, links};
 use crate::object::ObjectRef;
-use crate::testing::build::{Builder, hard, link, message, sized, soft, summed, words};
+use crate::testing::build::{FileBuilder, hard, link, message, sized, soft, summed, words};
 use crate::testing::{KEY, done, object, view};
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use proptest::prelude::*;
 
 /// The links of the group at an address.
-fn read(file: Builder, group: u64) -> Result<Arc<Links>, Error> {
+fn read(file: FileBuilder, group: u64) -> Result<Arc<GroupLinks>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
     let group: ObjectRef = object(&file, group);
     done(links(&view, &group))
 }
 
 /// The links of a group with these messages.
-fn read_group(messages: &[Vec<u8>]) -> Links {
-    let mut file = Builder::new();
+fn read_group(messages: &[Vec<u8>]) -> GroupLinks {
+    let mut file = FileBuilder::new();
     let group = file.header(messages);
     let found = read(file, group).expect("a group");
     Arc::into_inner(found).expect("one")
 }
 
-fn names(links: &Links) -> Vec<&str> {
+fn names(links: &GroupLinks) -> Vec<&str> {
     links.list.iter().map(|link| link.name.as_str()).collect()
 }
 
@@ -73,7 +73,7 @@ fn every_kind_of_link_has_its_target() {
     ];
     let links = read_group(&bodies.map(|body| message(6, 0, &body)));
     let target = |name: &str| links.find(name).expect("a link").target.clone();
-    assert_eq!(target("hard"), LinkTarget::Hard(Addr(77)));
+    assert_eq!(target("hard"), LinkTarget::Hard(FileAddress(77)));
     assert_eq!(target("soft"), LinkTarget::Soft("/a/b".into()));
     assert_eq!(target("external"), LinkTarget::External { file: "other.h5".into(), path: "/x".into() });
     assert_eq!(target("unknown"), LinkTarget::Unknown(200));
@@ -101,7 +101,7 @@ fn a_link_that_cannot_be_read_is_told_of_and_the_others_are_there() {
 #[test]
 fn of_links_with_one_name_the_first_is_taken() {
     let links = read_group(&[info(false), hard("a", 100), soft("a", "b"), hard("b", 48)]);
-    assert_eq!(links.find("a").map(|link| &link.target), Some(&LinkTarget::Hard(Addr(100))));
+    assert_eq!(links.find("a").map(|link| &link.target), Some(&LinkTarget::Hard(FileAddress(100))));
     assert_eq!((names(&links), links.losses.len()), (vec!["a", "b"], 1));
 }
 
@@ -115,21 +115,21 @@ fn names_and_paths_that_are_no_utf8_are_escaped() {
 
 #[test]
 fn objects_that_are_no_groups_have_no_links() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let object = file.header(&[message(3, 0, b"type")]);
     assert!(read(file, object).expect_err("no group").message().contains("no group"));
     assert!(read_group(&[message(0x0a, 0, &[0, 0])]).list.is_empty(), "group info alone makes a group");
 }
 
 /// An old-style group: nodes of symbols by first letter, behind trees of that many levels.
-struct Old {
-    file: Builder,
+struct OldGroup {
+    file: FileBuilder,
     heap: u64,
 }
 
-impl Old {
+impl OldGroup {
     fn new() -> Self {
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         let names: Vec<u8> = (0..26).flat_map(|letter| [b'a' + letter, 0, 0, 0, 0, 0, 0, 0]).collect();
         let segment = file.put(&names);
         let heap = file.put(&[b"HEAP\0\0\0\0".to_vec(), words(&[208, 1, segment])].concat());
@@ -154,7 +154,7 @@ impl Old {
         self.file.put(&bytes)
     }
 
-    fn read(mut self, tree: u64) -> Result<Arc<Links>, Error> {
+    fn read(mut self, tree: u64) -> Result<Arc<GroupLinks>, Error> {
         let group = self.file.header(&[message(0x11, 0, &words(&[tree, self.heap]))]);
         read(self.file, group)
     }
@@ -162,7 +162,7 @@ impl Old {
 
 #[test]
 fn old_groups_have_hard_and_soft_links_by_name() {
-    let mut old = Old::new();
+    let mut old = OldGroup::new();
     let first = old.symbols(&[('c', 0, 48), ('d', 1, 56)]);
     let second = old.symbols(&[('a', 2, 8 * 24)]);
     let trees = [old.tree(0, &[second]), old.tree(0, &[first])];
@@ -170,12 +170,12 @@ fn old_groups_have_hard_and_soft_links_by_name() {
     let links = old.read(top).expect("a group");
     assert_eq!((names(&links), links.losses.len()), (vec!["a", "c", "d"], 0));
     assert_eq!(links.find("a").map(|link| &link.target), Some(&LinkTarget::Soft("y".into())));
-    assert_eq!(links.find("d").map(|link| &link.target), Some(&LinkTarget::Hard(Addr(56))));
+    assert_eq!(links.find("d").map(|link| &link.target), Some(&LinkTarget::Hard(FileAddress(56))));
 }
 
 #[test]
 fn damage_in_an_old_group_takes_only_what_is_damaged() {
-    let mut old = Old::new();
+    let mut old = OldGroup::new();
     let sound = old.symbols(&[('c', 0, 48), ('{', 0, 48), ('d', 2, 5000), ('e', 0, u64::MAX)]);
     let noise = old.file.put(&[7; 100]);
     let trees = [old.tree(0, &[noise, sound]), noise, old.tree(1, &[sound])];
@@ -187,12 +187,12 @@ fn damage_in_an_old_group_takes_only_what_is_damaged() {
 
 #[test]
 fn trees_of_links_that_lead_to_themselves_end() {
-    let mut old = Old::new();
+    let mut old = OldGroup::new();
     let at = old.file.next();
     let top = old.tree(1, &[at, at]);
     let links = old.read(top).expect("a group");
     assert_eq!((names(&links), links.losses.len()), (vec![], 2));
-    let mut old = Old::new();
+    let mut old = OldGroup::new();
     let symbols = old.symbols(&[('a', 0, 48)]);
     let tree = old.tree(0, &[symbols, symbols]);
     let links = old.read(tree).expect("a group");
@@ -201,7 +201,7 @@ fn trees_of_links_that_lead_to_themselves_end() {
 
 #[test]
 fn symbol_nodes_that_overlap_are_read_no_further_than_the_file_is_long() {
-    let mut old = Old::new();
+    let mut old = OldGroup::new();
     let nodes = old.file.put(&b"SNOD\x01\0\x40\0".repeat(600));
     let children: Vec<u64> = (0..200).map(|number| nodes + 8 * number).collect();
     let tree = old.tree(0, &children);
@@ -213,14 +213,14 @@ fn symbol_nodes_that_overlap_are_read_no_further_than_the_file_is_long() {
 
 #[test]
 fn a_tree_deeper_than_allowed_is_refused() {
-    let mut old = Old::new();
+    let mut old = OldGroup::new();
     let top = old.tree(200, &[48]);
     assert!(old.read(top).expect_err("too deep").message().contains("200 levels"));
 }
 
 #[test]
 fn dense_links_need_a_tree_of_links() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let none = file.header(&[message(2, 0, &[&[0, 0][..], &words(&[48, u64::MAX])].concat())]);
     assert!(read(file.clone(), none).expect_err("no tree").message().contains("without a tree"));
     let tree = [&b"BTHD\0\x08\0\x02\0\0\x11\0\0\0\x64\x28"[..], &[0xff; 8], &[0; 10]].concat();

@@ -2,8 +2,8 @@
 use super::described::describe;
 use crate::testing::{KEY, done, files, view};
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::law::Random;
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::law::RandomSource;
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 
 #[test]
 fn trees_do_not_depend_on_how_bytes_arrive() {
@@ -12,8 +12,8 @@ fn trees_do_not_depend_on_how_bytes_arrive() {
     for (path, bytes) in files(&folder) {
         let Ok(expected) = done(describe(&view(bytes.clone()))) else { continue };
         for seed in 0..2 {
-            let mut random = Random(seed);
-            let rounds = Rounds::new(Objects::one(KEY, bytes.clone()));
+            let mut random = RandomSource(seed);
+            let rounds = StallingView::new(ObjectView::one(KEY, bytes.clone()));
             let size = bytes.len() as u64;
             for _ in 0..random.below(4) {
                 let start = random.below(size);
@@ -40,7 +40,7 @@ fn a_dense_group_costs_as_many_rounds_as_its_pointers_are_deep() {
         [("links_many_latest_no.h5", 7), ("links_many_earliest_no.h5", 6), ("basic_v114.h5", 2)]
     {
         let Ok(bytes) = std::fs::read(folder.join(name)) else { panic!("{name} is not there") };
-        let rounds = Rounds::new(Objects::one(KEY, bytes));
+        let rounds = StallingView::new(ObjectView::one(KEY, bytes));
         drive(&rounds, describe).expect("a tree");
         assert!(rounds.rounds() <= most, "{name}: {} rounds", rounds.rounds());
     }

@@ -6,7 +6,7 @@ use crate::object::{ObjectRef, header, kind};
 use crate::testing::{KEY, done, files, root, view};
 use ncirrus_layout::{ErrorKind, View};
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn every_object_of_every_file_is_read() {
     let (mut damaged, mut read) = (Vec::new(), 0);
     for (path, bytes) in files(&folder) {
         let view = view(bytes);
-        if done(find(&view, &Objects::id(KEY))).expect("a search").is_none() {
+        if done(find(&view, &ObjectView::id(KEY))).expect("a search").is_none() {
             continue;
         }
         read += 1;
@@ -86,7 +86,7 @@ fn every_object_of_every_file_is_read() {
 #[test]
 fn soft_and_external_links_of_real_files_are_followed() {
     let Some(folder) = corpus("hdf5/gen") else { return };
-    let view = MemoryView::new(Objects::from_dir(&folder).expect("a folder"));
+    let view = MemoryView::new(ObjectView::from_dir(&folder).expect("a folder"));
     for (name, same, root_paths) in [
         (
             "links_soft_ext.h5",
@@ -95,7 +95,7 @@ fn soft_and_external_links_of_real_files_are_followed() {
         ),
         ("links_soft_ext_latest.h5", vec!["hard", "soft", "ünï/b/d", "cyc/b/d", "a/up/up/b/d"], ["/", "."]),
     ] {
-        let file = done(load(&view, &Objects::id(name))).expect("a file");
+        let file = done(load(&view, &ObjectView::id(name))).expect("a file");
         let root = ObjectRef { addr: file.root, file: Arc::clone(&file) };
         let to = |path: &str| done(lookup(&view, &root, path));
         let object = to("/a/b/d").expect("an object");

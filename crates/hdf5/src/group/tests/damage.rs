@@ -4,7 +4,7 @@ use crate::testing::{done, view};
 use bytes::Bytes;
 use ncirrus_layout::ErrorKind;
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 use rstest::rstest;
 
 fn file(name: &str) -> Option<Bytes> {
@@ -36,7 +36,7 @@ fn files_that_are_cut_off_tell_so(#[case] name: &str, #[case] stride: usize) {
 fn a_changed_byte_is_an_error_or_means_nothing(#[case] name: &str, #[case] stride: usize) {
     let Some(whole) = file(name) else { return };
     let expected = done(describe(&view(whole.clone()))).expect("a tree");
-    let mut random = Random(1);
+    let mut random = RandomSource(1);
     let (mut same, mut told) = (0, 0);
     for at in (0..whole.len()).step_by(stride) {
         let mut bytes = whole.to_vec();
@@ -68,7 +68,7 @@ fn a_changed_byte_is_an_error_or_means_nothing(#[case] name: &str, #[case] strid
 #[case("ext/netcdf-c/ref_groups.h5")]
 fn changed_bytes_do_no_harm(#[case] name: &str) {
     let Some(whole) = file(name) else { return };
-    let mut random = Random(7);
+    let mut random = RandomSource(7);
     for _ in 0..400 {
         let mut bytes = whole.to_vec();
         for _ in 0..=random.below(4) {

@@ -1,17 +1,17 @@
 //! All that this room makes of a file, as text.
-use crate::file::{Addr, load};
+use crate::file::{FileAddress, load};
 use crate::group::{LinkTarget, links};
-use crate::object::{Message, ObjectRef, header, kind, resolve};
+use crate::object::{HeaderMessage, ObjectRef, header, kind, resolve};
 use crate::testing::KEY;
 use ncirrus_layout::{Error, Step, View, join_each};
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The superblock, then level by level every object that hard links lead to: its messages and links, or its error.
 pub(super) fn describe(view: &dyn View) -> Step<String> {
-    let file = load(view, &Objects::id(KEY))?;
+    let file = load(view, &ObjectView::id(KEY))?;
     let mut text = format!(
         "{:?} {:?} {:?} {:?} {:?}\n",
         file.sizes, file.ranks, file.shared, file.warnings, file.losses
@@ -36,9 +36,9 @@ pub(super) fn describe(view: &dyn View) -> Step<String> {
     Ok(text)
 }
 
-fn object(view: &dyn View, object: &ObjectRef) -> Step<(String, Vec<Addr>)> {
+fn object(view: &dyn View, object: &ObjectRef) -> Step<(String, Vec<FileAddress>)> {
     let header = header(view, object)?;
-    let message = |message: &Message| Ok((message.kind, resolve(view, &object.file, message)?.body));
+    let message = |message: &HeaderMessage| Ok((message.kind, resolve(view, &object.file, message)?.body));
     let messages: Vec<Result<_, Error>> = join_each(&header.messages, message)?;
     let mut text = format!("{messages:?} {:?}", header.warnings);
     let group =

@@ -6,10 +6,10 @@ use crate::object::ObjectRef;
 use crate::testing::{KEY, done, view};
 use bytes::Bytes;
 use flate2::read::ZlibDecoder;
-use ncirrus_layout::{Blob, Error, Limits, Listing, Memo, ObjectId, Step, VariableRef, View, Want};
+use ncirrus_layout::{Error, Limits, Listing, Memo, ObjectBytes, ObjectId, Step, VariableRef, View, Want};
 use ncirrus_model::{CodecSpec, Selection, Values};
 use ncirrus_testkit::corpus::peers_python;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Read;
@@ -33,8 +33,8 @@ fn links_are_those_that_h5py_wrote() {
     assert_eq!(files.len(), 9);
     for (name, groups) in files {
         let bytes = std::fs::read(folder.path().join(name)).expect("a file");
-        let view = Inflating(view(bytes));
-        let file = done(load(&view, &Objects::id(KEY))).expect("a file");
+        let view = InflatingView(view(bytes));
+        let file = done(load(&view, &ObjectView::id(KEY))).expect("a file");
         let root = ObjectRef { addr: file.root, file: Arc::clone(&file) };
         for (path, expected) in groups.as_object().expect("groups") {
             let group =
@@ -74,10 +74,10 @@ fn equal_hashes() -> [String; 2] {
 }
 
 /// A view that undoes deflate.
-struct Inflating(MemoryView);
+struct InflatingView(MemoryView);
 
-impl View for Inflating {
-    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+impl View for InflatingView {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>> {
         self.0.read(object, want)
     }
 

@@ -1,9 +1,9 @@
 //! Direct blocks, which hold objects, and indirect blocks, which hold where blocks are.
 use super::FractalHeap;
-use super::table::Slot;
+use super::table::TableSlot;
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use std::sync::Arc;
 /// Where a direct block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct DirectRef {
-    pub(super) addr: Addr,
+    pub(super) addr: FileAddress,
     /// Offset in the heap at which it begins.
     pub(super) offset: u64,
     /// Its bytes in the heap.
     pub(super) len: u64,
-    pub(super) filtered: Option<Filtered>,
+    pub(super) filtered: Option<FilteredBlock>,
 }
 
 /// How a direct block is filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Filtered {
+pub(super) struct FilteredBlock {
     /// Bytes that it takes in the file.
     stored_len: u64,
     /// Filters that were skipped.
     mask: u32,
 }
 
-impl Filtered {
-    pub(super) fn parse(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self, Error> {
+impl FilteredBlock {
+    pub(super) fn parse(cursor: &mut ByteCursor<'_>, sizes: FieldSizes) -> Result<Self, Error> {
         Ok(Self { stored_len: cursor.len(sizes)?, mask: cursor.u32()? })
     }
 }
@@ -43,17 +43,17 @@ impl DirectRef {
 
 /// The entries of an indirect block.
 #[derive(Debug)]
-struct Indirect {
+struct IndirectBlock {
     /// Offset in the heap, and number of rows, with which it was read.
     read_as: (u64, u16),
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<BlockEntry>>,
 }
 
 /// A child of an indirect block.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
-    addr: Addr,
-    filtered: Option<Filtered>,
+struct BlockEntry {
+    addr: FileAddress,
+    filtered: Option<FilteredBlock>,
 }
 
 impl FractalHeap {
@@ -61,8 +61,8 @@ impl FractalHeap {
     pub(super) fn descend(
         &self,
         view: &dyn View,
-        file: &File,
-        root: Addr,
+        file: &Hdf5File,
+        root: FileAddress,
         root_rows: u16,
         offset: u64,
     ) -> Step<DirectRef> {
@@ -85,16 +85,16 @@ impl FractalHeap {
     fn indirect(
         &self,
         view: &dyn View,
-        file: &File,
-        addr: Addr,
+        file: &Hdf5File,
+        addr: FileAddress,
         start: u64,
         rows: u16,
-    ) -> Step<Arc<Indirect>> {
+    ) -> Step<Arc<IndirectBlock>> {
         let read = || {
             let len = self.indirect_len(file, rows);
             let bytes = file.parse_all(view, addr, len)?;
             let block = self.parse_indirect(&bytes, file, start, rows)?;
-            let cost = size_of::<Indirect>() + block.entries.len() * size_of::<Option<Entry>>();
+            let cost = size_of::<IndirectBlock>() + block.entries.len() * size_of::<Option<BlockEntry>>();
             Ok((block, cost))
         };
         let found = file.memo(view, addr, "hdf5 indirect heap block", read)?;
@@ -106,7 +106,7 @@ impl FractalHeap {
         Ok(Arc::new(block))
     }
 
-    fn indirect_len(&self, file: &File, rows: u16) -> u64 {
+    fn indirect_len(&self, file: &Hdf5File, rows: u16) -> u64 {
         let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
         let direct = u64::from(rows.min(self.table.direct_rows())) * self.table.width;
         let filtered = if self.filters.is_empty() { 0 } else { lengths + 4 };
@@ -114,8 +114,14 @@ impl FractalHeap {
         5 + offsets + self.table.offset_width() as u64 + all * offsets + direct * filtered + 4
     }
 
-    fn parse_indirect(&self, bytes: &[u8], file: &File, start: u64, rows: u16) -> Result<Indirect, Error> {
-        let mut cursor = Cursor::new(bytes, "an indirect block of a fractal heap");
+    fn parse_indirect(
+        &self,
+        bytes: &[u8],
+        file: &Hdf5File,
+        start: u64,
+        rows: u16,
+    ) -> Result<IndirectBlock, Error> {
+        let mut cursor = ByteCursor::new(bytes, "an indirect block of a fractal heap");
         cursor.signature(b"FHIB")?;
         self.block_prefix(&mut cursor, file, start)?;
         let direct = u64::from(self.table.direct_rows()) * self.table.width;
@@ -123,25 +129,26 @@ impl FractalHeap {
         for index in 0..u64::from(rows) * self.table.width {
             let addr = cursor.addr(file.sizes)?;
             let is_filtered = index < direct && !self.filters.is_empty();
-            let filtered = if is_filtered { Some(Filtered::parse(&mut cursor, file.sizes)?) } else { None };
-            entries.push(addr.map(|addr| Entry { addr, filtered }));
+            let filtered =
+                if is_filtered { Some(FilteredBlock::parse(&mut cursor, file.sizes)?) } else { None };
+            entries.push(addr.map(|addr| BlockEntry { addr, filtered }));
         }
         let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of an indirect block of a fractal heap is wrong"));
         }
-        Ok(Indirect { read_as: (start, rows), entries })
+        Ok(IndirectBlock { read_as: (start, rows), entries })
     }
 
     /// The bytes of a direct block, unfiltered.
-    pub(super) fn direct(&self, view: &dyn View, file: &File, block: DirectRef) -> Step<Bytes> {
+    pub(super) fn direct(&self, view: &dyn View, file: &Hdf5File, block: DirectRef) -> Step<Bytes> {
         let read = || {
             let bytes = match block.filtered {
                 None => {
                     let bytes = file.parse_all(view, block.addr, block.len)?;
-                    Bytes::copy_from_slice(Cursor::new(&bytes, "a heap block").take_u64(block.len)?)
+                    Bytes::copy_from_slice(ByteCursor::new(&bytes, "a heap block").take_u64(block.len)?)
                 }
-                Some(Filtered { stored_len, mask }) => {
+                Some(FilteredBlock { stored_len, mask }) => {
                     self.decoded(view, file, block.addr, stored_len, mask, block.len)?
                 }
             };
@@ -162,8 +169,8 @@ impl FractalHeap {
     pub(super) fn decoded(
         &self,
         view: &dyn View,
-        file: &File,
-        addr: Addr,
+        file: &Hdf5File,
+        addr: FileAddress,
         stored: u64,
         mask: u32,
         len: u64,
@@ -173,8 +180,8 @@ impl FractalHeap {
         view.decoded(&file.object, start..end, &self.filters, mask, len)
     }
 
-    fn check_direct(&self, bytes: &[u8], file: &File, start: u64) -> Result<(), Error> {
-        let mut cursor = Cursor::new(bytes, "a direct block of a fractal heap");
+    fn check_direct(&self, bytes: &[u8], file: &Hdf5File, start: u64) -> Result<(), Error> {
+        let mut cursor = ByteCursor::new(bytes, "a direct block of a fractal heap");
         cursor.signature(b"FHDB")?;
         self.block_prefix(&mut cursor, file, start)?;
         if !self.checksums {
@@ -191,7 +198,7 @@ impl FractalHeap {
     }
 
     /// What every block has behind its signature.
-    fn block_prefix(&self, cursor: &mut Cursor<'_>, file: &File, start: u64) -> Result<(), Error> {
+    fn block_prefix(&self, cursor: &mut ByteCursor<'_>, file: &Hdf5File, start: u64) -> Result<(), Error> {
         cursor.version(&[0])?;
         let heap = cursor.addr(file.sizes)?;
         let offset = cursor.uint(self.table.offset_width())?;
@@ -206,8 +213,8 @@ impl FractalHeap {
     }
 }
 
-impl Indirect {
-    fn entry(&self, slot: Slot) -> Option<Entry> {
+impl IndirectBlock {
+    fn entry(&self, slot: TableSlot) -> Option<BlockEntry> {
         self.entries.get(usize::try_from(slot.index).ok()?).copied().flatten()
     }
 }

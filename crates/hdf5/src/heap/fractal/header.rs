@@ -1,18 +1,18 @@
 //! The header of a fractal heap.
-use super::block::{DirectRef, Filtered};
-use super::id::Ids;
-use super::table::Table;
-use super::{FractalHeap, Root};
+use super::block::{DirectRef, FilteredBlock};
+use super::id::HeapIds;
+use super::table::DoublingTable;
+use super::{FractalHeap, RootBlock};
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use crate::place::filters;
 use ncirrus_layout::{Error, Step, View};
 use ncirrus_model::CodecSpec;
 
-pub(super) fn read(view: &dyn View, file: &File, addr: Addr) -> Step<FractalHeap> {
+pub(super) fn read(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<FractalHeap> {
     let first = file.parse(view, addr, FIRST_READ)?;
-    let mut cursor = Cursor::new(&first, WHAT);
+    let mut cursor = ByteCursor::new(&first, WHAT);
     cursor.signature(b"FRHP")?;
     cursor.version(&[0])?;
     cursor.skip(2)?;
@@ -24,8 +24,8 @@ pub(super) fn read(view: &dyn View, file: &File, addr: Addr) -> Step<FractalHeap
     Ok(parse(&bytes, file, addr, filters_len)?)
 }
 
-fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<FractalHeap, Error> {
-    let mut cursor = Cursor::new(bytes, WHAT);
+fn parse(bytes: &[u8], file: &Hdf5File, addr: FileAddress, filters_len: u64) -> Result<FractalHeap, Error> {
+    let mut cursor = ByteCursor::new(bytes, WHAT);
     cursor.skip(5)?;
     let id_len = cursor.u16()?;
     cursor.skip(2)?;
@@ -38,12 +38,12 @@ fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<Frac
     cursor.skip(8 * usize::from(file.sizes.lengths))?;
     let width = u64::from(cursor.u16()?);
     let (first, largest) = (cursor.len(file.sizes)?, cursor.len(file.sizes)?);
-    let table = Table { width, first, largest, bits: cursor.u16()? }.check()?;
+    let table = DoublingTable { width, first, largest, bits: cursor.u16()? }.check()?;
     cursor.skip(2)?;
     let root = cursor.addr(file.sizes)?;
     let rows = cursor.u16()?;
     let is_filtered = filters_len > 0;
-    let filtered = if is_filtered { Some(Filtered::parse(&mut cursor, file.sizes)?) } else { None };
+    let filtered = if is_filtered { Some(FilteredBlock::parse(&mut cursor, file.sizes)?) } else { None };
     let filters = if is_filtered { pipeline(cursor.take_u64(filters_len)?)? } else { Vec::new() };
     let summed = cursor.taken();
     if cursor.u32()? != lookup3(summed) {
@@ -53,10 +53,10 @@ fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<Frac
         return Err(Error::malformed(format!("a fractal heap with {rows} rows of blocks")));
     }
     let root = root.map(|addr| match rows {
-        0 => Root::Direct(DirectRef { addr, offset: 0, len: first, filtered }),
-        rows => Root::Indirect { addr, rows },
+        0 => RootBlock::Direct(DirectRef { addr, offset: 0, len: first, filtered }),
+        rows => RootBlock::Indirect { addr, rows },
     });
-    let ids = Ids::new(id_len, table, managed, is_filtered);
+    let ids = HeapIds::new(id_len, table, managed, is_filtered);
     Ok(FractalHeap { addr, ids, table, checksums: flags & 2 != 0, root, huge, filters })
 }
 

@@ -1,8 +1,8 @@
 //! Huge objects: each on its own in the file, found through a B-tree or by its id.
 use super::FractalHeap;
-use crate::btree::{Lies, Tree};
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
+use crate::btree::{BtreeHeader, NodeRequest};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::collections::HashMap;
@@ -10,17 +10,21 @@ use std::sync::Arc;
 
 /// Where a huge object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Huge {
-    addr: Addr,
+pub(super) struct HugeObject {
+    addr: FileAddress,
     /// Bytes that it takes in the file.
     stored: u64,
     /// Filters that were skipped, and bytes of the object, when it is filtered.
     filtered: Option<(u32, u64)>,
 }
 
-impl Huge {
+impl HugeObject {
     /// As it is written in ids and records.
-    pub(super) fn parse(cursor: &mut Cursor<'_>, sizes: Sizes, filtered: bool) -> Result<Self, Error> {
+    pub(super) fn parse(
+        cursor: &mut ByteCursor<'_>,
+        sizes: FieldSizes,
+        filtered: bool,
+    ) -> Result<Self, Error> {
         let addr = cursor.addr(sizes)?;
         let addr = addr.ok_or_else(|| Error::malformed("a huge object of a heap without address"))?;
         let stored = cursor.len(sizes)?;
@@ -29,7 +33,7 @@ impl Huge {
     }
 }
 
-impl Huge {
+impl HugeObject {
     /// Bytes that it takes in the file.
     pub(super) fn stored_len(&self) -> u64 {
         self.stored
@@ -43,23 +47,28 @@ impl Huge {
 
 impl FractalHeap {
     /// The object of that key.
-    pub(super) fn find_huge(&self, view: &dyn View, file: &File, key: u64) -> Step<Huge> {
+    pub(super) fn find_huge(&self, view: &dyn View, file: &Hdf5File, key: u64) -> Step<HugeObject> {
         let Some(addr) = self.huge else {
             return Err(Error::malformed("a huge object in a heap that has none").into());
         };
         let all = file.memo(view, addr, "hdf5 huge objects", || {
             let all = self.all_huge(view, file, addr)?;
-            let cost = all.len() * size_of::<(u64, Huge)>();
+            let cost = all.len() * size_of::<(u64, HugeObject)>();
             Ok((all, cost))
         });
-        let all: Arc<HashMap<u64, Huge>> = all?;
+        let all: Arc<HashMap<u64, HugeObject>> = all?;
         let missing = || Error::malformed(format!("no huge object {key} in the heap"));
         Ok(all.get(&key).copied().ok_or_else(missing)?)
     }
 
     /// Huge objects by key, as records of types 1 and 2 have one; those of types 3 and 4 are found by their ids.
-    fn all_huge(&self, view: &dyn View, file: &File, addr: Addr) -> Step<HashMap<u64, Huge>> {
-        let tree = Tree::load(view, file, addr, Lies::Among)?;
+    fn all_huge(
+        &self,
+        view: &dyn View,
+        file: &Hdf5File,
+        addr: FileAddress,
+    ) -> Step<HashMap<u64, HugeObject>> {
+        let tree = BtreeHeader::load(view, file, addr, NodeRequest::Among)?;
         let filtered = match tree.kind {
             1 => false,
             2 => true,
@@ -69,14 +78,14 @@ impl FractalHeap {
         };
         let mut all = HashMap::new();
         for record in tree.records(view, file)? {
-            let mut cursor = Cursor::new(&record, "a record of a huge object");
-            let huge = Huge::parse(&mut cursor, file.sizes, filtered)?;
+            let mut cursor = ByteCursor::new(&record, "a record of a huge object");
+            let huge = HugeObject::parse(&mut cursor, file.sizes, filtered)?;
             all.insert(cursor.len(file.sizes)?, huge);
         }
         Ok(all)
     }
 
-    pub(super) fn huge_object(&self, view: &dyn View, file: &File, huge: Huge) -> Step<Bytes> {
+    pub(super) fn huge_object(&self, view: &dyn View, file: &Hdf5File, huge: HugeObject) -> Step<Bytes> {
         match huge.filtered {
             None => {
                 let len = view.limits().metadata_len(huge.stored, "an object of a fractal heap")?;

@@ -4,7 +4,7 @@ use ncirrus_layout::Error;
 
 /// The numbers that shape a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct DoublingTable {
     /// Blocks of one row.
     pub(super) width: u64,
     /// Bytes of a block of the first row; a power of two.
@@ -17,7 +17,7 @@ pub(super) struct Table {
 
 /// A place in an indirect block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct TableSlot {
     pub(super) row: u16,
     /// Number of the entry among all of the block.
     pub(super) index: u64,
@@ -27,7 +27,7 @@ pub(super) struct Slot {
     pub(super) len: u64,
 }
 
-impl Table {
+impl DoublingTable {
     pub(super) fn check(self) -> Result<Self, Error> {
         let powers = [self.width, self.first, self.largest].iter().all(|number| number.is_power_of_two());
         let bits = u64::from(self.bits);
@@ -76,7 +76,7 @@ impl Table {
     }
 
     /// The entry that covers `offset` in an indirect block that begins at `start` and has so many rows.
-    pub(super) fn slot(self, start: u64, rows: u16, offset: u64) -> Result<Slot, Error> {
+    pub(super) fn slot(self, start: u64, rows: u16, offset: u64) -> Result<TableSlot, Error> {
         let beyond = || Error::malformed(format!("offset {offset} lies beyond the heap's blocks"));
         let within = offset.checked_sub(start).ok_or_else(beyond)?;
         let first_row = self.width * self.first;
@@ -86,7 +86,7 @@ impl Table {
         let row_start = if row == 0 { 0 } else { first_row << (doublings - 1) };
         let column = (within - row_start) / len;
         let offset = start + row_start + column * len;
-        Ok(Slot { row, index: u64::from(row) * self.width + column, offset, len })
+        Ok(TableSlot { row, index: u64::from(row) * self.width + column, offset, len })
     }
 }
 

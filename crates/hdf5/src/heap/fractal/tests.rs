@@ -1,12 +1,12 @@
 use super::*;
-use crate::testing::build::{Builder, summed, words};
+use crate::testing::build::{FileBuilder, summed, words};
 use crate::testing::{KEY, done, view};
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use rstest::rstest;
 
 /// What the header of a heap says.
 #[derive(Debug, Clone, Copy)]
-struct Says {
+struct HeapSays {
     id_len: u16,
     root: u64,
     rows: u16,
@@ -16,7 +16,7 @@ struct Says {
 }
 
 /// The header of a heap with rows of 4 blocks of 512 bytes, direct blocks up to 1024 bytes, checksums, 32 bits.
-fn header(says: Says) -> Vec<u8> {
+fn header(says: HeapSays) -> Vec<u8> {
     let start = [&b"FRHP\0"[..], &says.id_len.to_le_bytes(), &says.filters_len.to_le_bytes(), &[2]].concat();
     let numbers =
         [&500u32.to_le_bytes()[..], &words(&[0, says.huge, 0, u64::MAX, 0, 0, 0, 0, 0, 0, 0, 0])].concat();
@@ -28,7 +28,7 @@ fn header(says: Says) -> Vec<u8> {
     summed([start, numbers, table, words(&[says.root]), says.rows.to_le_bytes().to_vec(), filtered].concat())
 }
 
-const SAYS: Says = Says { id_len: 7, root: u64::MAX, rows: 0, huge: u64::MAX, filters_len: 0 };
+const SAYS: HeapSays = HeapSays { id_len: 7, root: u64::MAX, rows: 0, huge: u64::MAX, filters_len: 0 };
 
 /// A direct block of 512 bytes at `offset` of the heap whose header is at `heap`: each byte is that of its place.
 fn direct(heap: u64, offset: u32) -> Vec<u8> {
@@ -50,19 +50,19 @@ fn managed(offset: u32, len: u16) -> Bytes {
 }
 
 /// The objects of a heap at this address.
-fn objects(file: Builder, heap: u64, ids: &[Bytes]) -> Result<Vec<Result<Bytes, Error>>, Error> {
+fn objects(file: FileBuilder, heap: u64, ids: &[Bytes]) -> Result<Vec<Result<Bytes, Error>>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
-    let heap = done(FractalHeap::load(&view, &file, Addr(heap)))?;
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let heap = done(FractalHeap::load(&view, &file, FileAddress(heap)))?;
     done(heap.objects(&view, &file, ids))
 }
 
 /// A heap with a root that is a direct block; gives its address.
-fn small(says: Says) -> (Builder, u64) {
-    let mut file = Builder::new();
+fn small(says: HeapSays) -> (FileBuilder, u64) {
+    let mut file = FileBuilder::new();
     let at = file.next();
     let root = at + header(says).len().next_multiple_of(8) as u64;
-    let heap = file.put(&header(Says { root, ..says }));
+    let heap = file.put(&header(HeapSays { root, ..says }));
     assert_eq!(file.put(&direct(heap, 0)), root);
     (file, heap)
 }
@@ -114,14 +114,14 @@ fn one_damaged_id_does_not_hide_the_others() {
 #[case::ids_of_17_bytes(17, &[0x20, 9], &[9])]
 #[case::long_ids(18, &[0x20, 2, 7, 8, 9], &[7, 8, 9])]
 fn tiny_objects_lie_in_their_id(#[case] id_len: u16, #[case] id: &'static [u8], #[case] object: &[u8]) {
-    let (file, heap) = small(Says { id_len, ..SAYS });
+    let (file, heap) = small(HeapSays { id_len, ..SAYS });
     let found = objects(file, heap, &[Bytes::from_static(id)]).expect("a heap");
     assert_eq!(found[0].as_ref().expect("an object").as_ref(), object);
 }
 
 #[test]
 fn ids_that_are_long_enough_say_where_huge_objects_are() {
-    let (file, heap) = small(Says { id_len: 17, ..SAYS });
+    let (file, heap) = small(HeapSays { id_len: 17, ..SAYS });
     let id = |addr: u64, len: u64| Bytes::from([&[0x10][..], &words(&[addr, len])].concat());
     let found = objects(file, heap, &[id(heap, 4), id(heap, 1 << 60), id(u64::MAX, 4), id(heap + 1, 3)])
         .expect("a heap");
@@ -132,10 +132,12 @@ fn ids_that_are_long_enough_say_where_huge_objects_are() {
 
 #[test]
 fn ids_of_filtered_heaps_need_more_room_for_that() {
-    let ids = |id_len| Ids::new(id_len, Table { width: 4, first: 512, largest: 1024, bits: 32 }, 500, true);
+    let ids = |id_len| {
+        HeapIds::new(id_len, DoublingTable { width: 4, first: 512, largest: 1024, bits: 32 }, 500, true)
+    };
     let (file, _) = small(SAYS);
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY))).expect("a file");
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
     let id = [&[0x10][..], &words(&[5, 6]), &[1, 0, 0, 0], &words(&[7])].concat();
     assert!(
         matches!(ids(29).parse(&id, &file), Ok(HeapId::Huge(huge)) if huge.stored_len() == 6 && huge.len() == 7)
@@ -151,7 +153,7 @@ fn huge_objects_are_found_by_key_in_trees_of_both_types() {
         (3, words(&[48, 4]), false),
         (8, words(&[48, 4, 9]), false),
     ] {
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         file.put(b"huge");
         let leaf = file.put(&summed([&b"BTLF\0"[..], &[kind], &record].concat()));
         let len = u8::try_from(record.len()).expect("short");
@@ -163,7 +165,7 @@ fn huge_objects_are_found_by_key_in_trees_of_both_types() {
             &words(&[1]),
         ];
         let huge = file.put(&summed(tree.concat()));
-        let heap = file.put(&header(Says { huge, ..SAYS }));
+        let heap = file.put(&header(HeapSays { huge, ..SAYS }));
         let found = objects(
             file,
             heap,
@@ -181,12 +183,12 @@ fn huge_objects_are_found_by_key_in_trees_of_both_types() {
 
 #[test]
 fn blocks_that_lie_about_their_place_are_errors() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let heap = 48 + 4096;
     let blocks = [0, 512, 7, 1536].map(|offset| file.put(&direct(heap, offset)));
     let root = file.put(&indirect(heap, [blocks[0], blocks[1], blocks[2], u64::MAX]));
     file.bytes.resize(48 + 4096, 0);
-    assert_eq!(file.put(&header(Says { root, rows: 1, ..SAYS })), heap);
+    assert_eq!(file.put(&header(HeapSays { root, rows: 1, ..SAYS })), heap);
     let ids = [managed(30, 1), managed(612, 1), managed(1124, 1), managed(1700, 1), managed(2048, 1)];
     let found = objects(file, heap, &ids).expect("a heap");
     assert_eq!(found[0].as_ref().expect("an object").as_ref(), [30]);
@@ -203,15 +205,15 @@ fn blocks_that_lie_about_their_place_are_errors() {
 fn a_heap_header_must_be_sound() {
     let sound = header(SAYS);
     for at in 0..sound.len() {
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         let mut bytes = sound.clone();
         bytes[at] ^= 1;
         let heap = file.put(&bytes);
         assert!(objects(file, heap, &[]).is_err(), "byte {at}");
     }
     for rows in [0, 1, 23, 24, u16::MAX] {
-        let mut file = Builder::new();
-        let heap = file.put(&header(Says { root: 48, rows, ..SAYS }));
+        let mut file = FileBuilder::new();
+        let heap = file.put(&header(HeapSays { root: 48, rows, ..SAYS }));
         assert_eq!(objects(file, heap, &[]).is_ok(), rows <= 22, "{rows}");
     }
 }
@@ -219,7 +221,7 @@ fn a_heap_header_must_be_sound() {
 #[test]
 fn filters_that_nobody_has_are_told_of_for_each_object() {
     let (mut file, _) = small(SAYS);
-    let heap = file.put(&header(Says { root: 48, filters_len: 10, ..SAYS }));
+    let heap = file.put(&header(HeapSays { root: 48, filters_len: 10, ..SAYS }));
     let found = objects(file, heap, &[managed(30, 1)]).expect("a heap");
     let error = found[0].as_ref().expect_err("no filter");
     assert!(error.message().contains("codec"), "{error}");

@@ -1,7 +1,7 @@
 use super::*;
-use crate::testing::build::{Builder, words};
+use crate::testing::build::{FileBuilder, words};
 use crate::testing::{KEY, done, view};
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 use proptest::prelude::*;
 
 /// An object of a collection with 8-byte lengths; its data are padded.
@@ -18,11 +18,11 @@ fn collection(entries: &[Vec<u8>], len: u64) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8], index: u32) -> Result<Bytes, Error> {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let addr = file.put(bytes);
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
-    done(object(&view, &file, Addr(addr), index))
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    done(object(&view, &file, FileAddress(addr), index))
 }
 
 #[test]
@@ -61,26 +61,26 @@ fn collections_of_impossible_length_are_errors() {
 
 #[test]
 fn headers_are_padded_to_eight_bytes_with_narrow_lengths() {
-    let sizes = Sizes { offsets: 4, lengths: 4 };
+    let sizes = FieldSizes { offsets: 4, lengths: 4 };
     let object = [&[5, 0, 1, 0, 0, 0, 0, 0][..], &[3, 0, 0, 0], &[0; 4], b"abc", &[0; 5]].concat();
     let bytes = [b"GCOL\x01\0\0\0\x28\0\0\0\0\0\0\0".to_vec(), object].concat();
-    let found = Collection::scan(&bytes.into(), sizes);
+    let found = GlobalCollection::scan(&bytes.into(), sizes);
     assert_eq!(found.object(5).expect("an object").as_ref(), b"abc");
 }
 
 #[test]
 fn collections_are_asked_for_together_and_once() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let mut wanted = Vec::new();
     file.put(&[0; 1 << 15]);
     for number in 0..5u8 {
         let entries = [entry(1, &[number]), entry(2, &[number; 2]), vec![0; 4096]];
         let addr = file.put(&collection(&entries, 4096));
-        wanted.extend([(Addr(addr), 2), (Addr(addr), 1)]);
+        wanted.extend([(FileAddress(addr), 2), (FileAddress(addr), 1)]);
     }
-    let view = Rounds::new(Objects::one(KEY, file.finish(48)));
+    let view = StallingView::new(ObjectView::one(KEY, file.finish(48)));
     let found = drive(&view, |view| {
-        let file = crate::file::load(view, &Objects::id(KEY))?;
+        let file = crate::file::load(view, &ObjectView::id(KEY))?;
         objects(view, &file, &wanted)
     });
     let lens: Vec<usize> = found.expect("objects").iter().map(Bytes::len).collect();
@@ -93,8 +93,8 @@ proptest! {
 
     #[test]
     fn noise_is_scanned_to_an_end(noise in prop::collection::vec(0..4u8, 0..400), lengths in 1..4u32) {
-        let sizes = Sizes { offsets: 8, lengths: 1 << lengths };
-        let found = Collection::scan(&noise.clone().into(), sizes);
+        let sizes = FieldSizes { offsets: 8, lengths: 1 << lengths };
+        let found = GlobalCollection::scan(&noise.clone().into(), sizes);
         prop_assert!(found.objects.len() <= noise.len() / 16);
     }
 }

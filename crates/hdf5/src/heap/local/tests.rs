@@ -1,18 +1,18 @@
 use super::*;
-use crate::testing::build::{Builder, words};
+use crate::testing::build::{FileBuilder, words};
 use crate::testing::{KEY, done, view};
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use rstest::rstest;
 
 /// A heap with this data segment, and this length and address of it.
 fn load(data: &[u8], len: Option<u64>, addr: Option<u64>) -> Result<Arc<LocalHeap>, Error> {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let segment = file.put(data);
     let numbers = [len.unwrap_or(data.len() as u64), 1, addr.unwrap_or(segment)];
     let heap = file.put(&[b"HEAP\0\0\0\0".to_vec(), words(&numbers)].concat());
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
-    done(LocalHeap::load(&view, &file, Addr(heap)))
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    done(LocalHeap::load(&view, &file, FileAddress(heap)))
 }
 
 #[test]

@@ -1,29 +1,29 @@
-use super::{Axes, Dim, Dimensions, Scale, assign};
-use crate::file::Addr;
-use crate::netcdf::Key;
+use super::{DimensionScale, FileDimension, FileDimensions, VariableAxes, assign};
+use crate::file::FileAddress;
+use crate::netcdf::ObjectKey;
 use ncirrus_layout::{ObjectId, StoreId};
 use proptest::prelude::*;
 
-fn key(addr: u64) -> Key {
-    Key { file: ObjectId::new(StoreId::new("memory:"), "f"), addr: Addr(addr) }
+fn key(addr: u64) -> ObjectKey {
+    ObjectKey { file: ObjectId::new(StoreId::new("memory:"), "f"), addr: FileAddress(addr) }
 }
 
-fn scale(group: usize, name: &str, len: u64, addr: u64) -> Scale {
-    Scale { group, name: name.to_owned(), len, unlimited: false, id: None, object: key(addr) }
+fn scale(group: usize, name: &str, len: u64, addr: u64) -> DimensionScale {
+    DimensionScale { group, name: name.to_owned(), len, unlimited: false, id: None, object: key(addr) }
 }
 
-fn variable(group: usize, lens: &[u64]) -> Axes {
-    Axes { group, lens: lens.to_vec(), unlimited: vec![false; lens.len()], ..Axes::default() }
+fn variable(group: usize, lens: &[u64]) -> VariableAxes {
+    VariableAxes { group, lens: lens.to_vec(), unlimited: vec![false; lens.len()], ..VariableAxes::default() }
 }
 
-fn attached(group: usize, lens: &[u64], addrs: &[Option<u64>]) -> Axes {
-    Axes { attached: addrs.iter().map(|addr| addr.map(key)).collect(), ..variable(group, lens) }
+fn attached(group: usize, lens: &[u64], addrs: &[Option<u64>]) -> VariableAxes {
+    VariableAxes { attached: addrs.iter().map(|addr| addr.map(key)).collect(), ..variable(group, lens) }
 }
 
 /// Names with groups, such as `0:x`, of the dimensions of each variable.
-fn names(dims: &Dimensions) -> Vec<Vec<String>> {
+fn names(dims: &FileDimensions) -> Vec<Vec<String>> {
     let name = |dim: &usize| {
-        let Dim { group, name, .. } = &dims.list[*dim];
+        let FileDimension { group, name, .. } = &dims.list[*dim];
         format!("{group}:{name}")
     };
     dims.axes.iter().map(|axes| axes.iter().map(name).collect()).collect()
@@ -33,7 +33,7 @@ fn names(dims: &Dimensions) -> Vec<Vec<String>> {
 fn ids_in_the_file_order_dimensions_and_count_before_attached_scales() {
     let mut scales = [scale(0, "x", 3, 10), scale(0, "y", 3, 20)];
     (scales[0].id, scales[1].id) = (Some(1), Some(0));
-    let both = Axes { coordinates: Some(vec![0, 1]), ..attached(0, &[3, 3], &[Some(10), Some(10)]) };
+    let both = VariableAxes { coordinates: Some(vec![0, 1]), ..attached(0, &[3, 3], &[Some(10), Some(10)]) };
     let dims = assign(&[None], &scales, &[both]);
     assert_eq!(names(&dims), [["0:y", "0:x"]]);
     assert_eq!(dims.list.iter().map(|dim| dim.id).collect::<Vec<_>>(), [1, 0]);
@@ -51,9 +51,9 @@ fn a_scale_without_an_id_gets_the_next_one() {
 fn ids_that_do_not_exist_or_are_not_unique_fall_back_on_attached_scales() {
     let mut scales = [scale(0, "x", 3, 10), scale(0, "y", 3, 20)];
     (scales[0].id, scales[1].id) = (Some(4), Some(4));
-    let unknown = Axes { coordinates: Some(vec![9]), ..attached(0, &[3], &[Some(20)]) };
-    let twice = Axes { coordinates: Some(vec![4]), ..attached(0, &[3], &[Some(10)]) };
-    let short = Axes { coordinates: Some(vec![]), ..attached(0, &[3], &[Some(10)]) };
+    let unknown = VariableAxes { coordinates: Some(vec![9]), ..attached(0, &[3], &[Some(20)]) };
+    let twice = VariableAxes { coordinates: Some(vec![4]), ..attached(0, &[3], &[Some(10)]) };
+    let short = VariableAxes { coordinates: Some(vec![]), ..attached(0, &[3], &[Some(10)]) };
     let dims = assign(&[None], &scales, &[unknown, twice, short]);
     assert_eq!(names(&dims), [["0:y"], ["0:x"], ["0:x"]]);
 }
@@ -61,9 +61,9 @@ fn ids_that_do_not_exist_or_are_not_unique_fall_back_on_attached_scales() {
 #[test]
 fn a_scale_is_its_own_dimension_and_a_wide_one_has_its_first_axis() {
     let scales = [scale(0, "x", 3, 10), scale(0, "y", 4, 20)];
-    let x = Axes { scale: Some(0), ..variable(0, &[3]) };
-    let wide = Axes { scale: Some(1), ..variable(0, &[4, 3]) };
-    let known = Axes { scale: Some(1), coordinates: Some(vec![0, 1]), ..variable(0, &[3, 4]) };
+    let x = VariableAxes { scale: Some(0), ..variable(0, &[3]) };
+    let wide = VariableAxes { scale: Some(1), ..variable(0, &[4, 3]) };
+    let known = VariableAxes { scale: Some(1), coordinates: Some(vec![0, 1]), ..variable(0, &[3, 4]) };
     let dims = assign(&[None], &scales, &[x, wide, known]);
     assert_eq!(names(&dims), [vec!["0:x"], vec!["0:y", "0:x"], vec!["0:x", "0:y"]]);
 }
@@ -108,7 +108,7 @@ fn phony_dimensions_are_numbered_children_first_and_matched_within_their_group()
 
 #[test]
 fn a_phony_dimension_grows_or_does_not() {
-    let growing = Axes { unlimited: vec![true], ..variable(0, &[3]) };
+    let growing = VariableAxes { unlimited: vec![true], ..variable(0, &[3]) };
     let dims = assign(&[None], &[], &[variable(0, &[3]), growing.clone(), growing]);
     assert_eq!(names(&dims), [["0:phony_dim_0"], ["0:phony_dim_1"], ["0:phony_dim_1"]]);
     assert_eq!(dims.list.iter().map(|dim| dim.unlimited).collect::<Vec<_>>(), [false, true]);
@@ -116,7 +116,7 @@ fn a_phony_dimension_grows_or_does_not() {
 
 #[test]
 fn variables_that_the_reference_does_not_list_are_numbered_last() {
-    let late = Axes { late: true, ..variable(0, &[9]) };
+    let late = VariableAxes { late: true, ..variable(0, &[9]) };
     let dims = assign(&[None], &[], &[late, variable(0, &[3])]);
     assert_eq!(names(&dims), [["0:phony_dim_1"], ["0:phony_dim_0"]]);
 }
@@ -125,8 +125,8 @@ fn variables_that_the_reference_does_not_list_are_numbered_last() {
 fn an_unlimited_dimension_is_as_long_as_its_longest_user_in_scope() {
     let mut scales = [scale(0, "t", 0, 10), scale(1, "u", 2, 20)];
     (scales[0].unlimited, scales[1].unlimited) = (true, true);
-    let user = |group, len| Axes { coordinates: Some(vec![0]), ..variable(group, &[len]) };
-    let outside = Axes { coordinates: Some(vec![1]), ..variable(0, &[50]) };
+    let user = |group, len| VariableAxes { coordinates: Some(vec![0]), ..variable(group, &[len]) };
+    let outside = VariableAxes { coordinates: Some(vec![1]), ..variable(0, &[50]) };
     let dims = assign(&[None, Some(0)], &scales, &[user(0, 1), user(1, 4), user(1, 3), outside]);
     assert_eq!(dims.list.iter().map(|dim| dim.len).collect::<Vec<_>>(), [4, 2]);
 }
@@ -141,14 +141,14 @@ proptest! {
         let parents: Vec<Option<usize>> = std::iter::once(None)
             .chain(parents.iter().enumerate().map(|(at, parent)| Some(parent % (at + 1))))
             .collect();
-        let scales: Vec<Scale> = ids
+        let scales: Vec<DimensionScale> = ids
             .iter()
             .enumerate()
-            .map(|(at, id)| Scale { id: Some(*id), ..scale(at % parents.len(), "s", 2, at as u64) })
+            .map(|(at, id)| DimensionScale { id: Some(*id), ..scale(at % parents.len(), "s", 2, at as u64) })
             .collect();
-        let variables: Vec<Axes> = shapes
+        let variables: Vec<VariableAxes> = shapes
             .iter()
-            .map(|(group, lens, late)| Axes {
+            .map(|(group, lens, late)| VariableAxes {
                 late: *late,
                 attached: lens.iter().map(|len| Some(key(*len))).collect(),
                 ..variable(group % parents.len(), lens)

@@ -1,14 +1,14 @@
 //! The chunks of an object header, and the messages in them.
-use super::Message;
+use super::HeaderMessage;
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View};
 
 /// How messages are written in all chunks of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum MessageFormat {
     /// Version 1.
     Old,
     /// Version 2; `indexed`: every message has a creation index.
@@ -17,8 +17,8 @@ pub(super) enum Format {
 
 /// What precedes the messages of the first chunk.
 #[derive(Debug)]
-pub(super) struct Prefix {
-    pub(super) format: Format,
+pub(super) struct HeaderPrefix {
+    pub(super) format: MessageFormat,
     /// Number of messages in all chunks (version 1).
     pub(super) count: Option<usize>,
     /// Where the messages of the first chunk begin, and their bytes.
@@ -26,9 +26,9 @@ pub(super) struct Prefix {
     len: u64,
 }
 
-impl Prefix {
+impl HeaderPrefix {
     /// Reads the prefix and the messages of the first chunk.
-    pub(super) fn read(view: &dyn View, file: &File, addr: Addr) -> Step<(Self, Bytes)> {
+    pub(super) fn read(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<(Self, Bytes)> {
         let first = file.parse(view, addr, FIRST_READ)?;
         let prefix = Self::parse(&first)?;
         let len = prefix.at.saturating_add(prefix.len).saturating_add(prefix.format.checksum_len());
@@ -38,7 +38,7 @@ impl Prefix {
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes, "an object header");
+        let mut cursor = ByteCursor::new(bytes, "an object header");
         if bytes.first() != Some(&1) {
             return Self::parse_new(&mut cursor);
         }
@@ -46,10 +46,10 @@ impl Prefix {
         let count = Some(usize::from(cursor.u16()?));
         cursor.skip(4)?;
         let len = u64::from(cursor.u32()?);
-        Ok(Self { format: Format::Old, count, at: 16, len })
+        Ok(Self { format: MessageFormat::Old, count, at: 16, len })
     }
 
-    fn parse_new(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+    fn parse_new(cursor: &mut ByteCursor<'_>) -> Result<Self, Error> {
         cursor.signature(b"OHDR")?;
         cursor.version(&[2])?;
         let flags = cursor.u8()?;
@@ -59,12 +59,12 @@ impl Prefix {
         cursor.skip(if flags & 0x20 != 0 { 16 } else { 0 })?;
         cursor.skip(if flags & 0x10 != 0 { 4 } else { 0 })?;
         let len = cursor.uint(1 << (flags & 3))?;
-        let format = Format::New { indexed: flags & 4 != 0 };
+        let format = MessageFormat::New { indexed: flags & 4 != 0 };
         Ok(Self { format, count: None, at: cursor.position() as u64, len })
     }
 }
 
-impl Format {
+impl MessageFormat {
     pub(super) fn version(self) -> u8 {
         match self {
             Self::Old => 1,
@@ -80,13 +80,19 @@ impl Format {
     }
 
     /// Reads the messages of a chunk that continues others.
-    pub(super) fn continuation(self, view: &dyn View, file: &File, addr: Addr, len: u64) -> Step<Bytes> {
+    pub(super) fn continuation(
+        self,
+        view: &dyn View,
+        file: &Hdf5File,
+        addr: FileAddress,
+        len: u64,
+    ) -> Step<Bytes> {
         let read = || {
             let bytes = file.parse_all(view, addr, len)?;
             match self {
                 Self::Old => Ok(self.checked(&bytes, 0, len)?),
                 Self::New { .. } => {
-                    Cursor::new(&bytes, "a continuation of an object header").signature(b"OCHK")?;
+                    ByteCursor::new(&bytes, "a continuation of an object header").signature(b"OCHK")?;
                     let inner = len.checked_sub(8);
                     let inner = inner.ok_or_else(|| {
                         Error::malformed(format!("a continuation of an object header of {len} bytes"))
@@ -100,7 +106,7 @@ impl Format {
 
     /// The `len` bytes of messages at `at`, as their own copy; the checksum behind them is verified.
     fn checked(self, bytes: &[u8], at: u64, len: u64) -> Result<Bytes, Error> {
-        let mut cursor = Cursor::new(bytes, "an object header");
+        let mut cursor = ByteCursor::new(bytes, "an object header");
         cursor.take_u64(at)?;
         let messages = cursor.take_u64(len)?;
         if self != Self::Old {
@@ -113,8 +119,8 @@ impl Format {
     }
 
     /// The messages of a chunk, at most `most`; fewer bytes at its end than a message needs are a gap.
-    pub(super) fn messages(self, chunk: &Bytes, most: Option<usize>) -> Result<Vec<Message>, Error> {
-        let mut cursor = Cursor::new(chunk, "a message of an object header");
+    pub(super) fn messages(self, chunk: &Bytes, most: Option<usize>) -> Result<Vec<HeaderMessage>, Error> {
+        let mut cursor = ByteCursor::new(chunk, "a message of an object header");
         let mut messages = Vec::with_capacity(USUAL.min(chunk.len() / self.prefix_len()));
         while cursor.left() >= self.prefix_len() && most.is_none_or(|most| messages.len() < most) {
             messages.push(self.message(chunk, &mut cursor)?);
@@ -131,7 +137,7 @@ impl Format {
         }
     }
 
-    fn message(self, chunk: &Bytes, cursor: &mut Cursor<'_>) -> Result<Message, Error> {
+    fn message(self, chunk: &Bytes, cursor: &mut ByteCursor<'_>) -> Result<HeaderMessage, Error> {
         let old = self == Self::Old;
         let kind = if old { cursor.u16()? } else { u16::from(cursor.u8()?) };
         let len = cursor.u16()?;
@@ -139,13 +145,16 @@ impl Format {
         cursor.skip(if old { 3 } else { 0 })?;
         let order = if self == (Self::New { indexed: true }) { Some(cursor.u16()?) } else { None };
         let body = chunk.slice_ref(cursor.take(usize::from(len))?);
-        Ok(Message { kind, flags, order, body })
+        Ok(HeaderMessage { kind, flags, order, body })
     }
 }
 
 /// Where a continuation message leads; none when it leads nowhere.
-pub(super) fn continues(file: &File, message: &Message) -> Result<Option<(Addr, u64)>, Error> {
-    let mut cursor = Cursor::new(&message.body, "a continuation message");
+pub(super) fn continues(
+    file: &Hdf5File,
+    message: &HeaderMessage,
+) -> Result<Option<(FileAddress, u64)>, Error> {
+    let mut cursor = ByteCursor::new(&message.body, "a continuation message");
     let addr = cursor.addr(file.sizes)?;
     let len = cursor.len(file.sizes)?;
     Ok(addr.map(|addr| (addr, len)))

@@ -1,44 +1,44 @@
 //! A header as it lies in the file, for changing it.
-use super::chunk::{Format, Prefix, continues};
+use super::chunk::{HeaderPrefix, MessageFormat, continues};
 use super::{MOST_CHUNKS, MOST_MESSAGES};
-use crate::file::{Addr, File};
-use crate::object::{Message, kind};
+use crate::file::{FileAddress, Hdf5File};
+use crate::object::{HeaderMessage, kind};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::collections::{HashSet, VecDeque};
 
 /// The pieces of a header, in the order in which they are read.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct HeaderPieces {
     /// Version of the header: 1 or 2.
     pub(crate) version: u8,
     /// Whether messages have a creation index.
     pub(crate) indexed: bool,
-    pub(crate) list: Vec<Piece>,
+    pub(crate) list: Vec<MessageRun>,
 }
 
 /// A run of messages.
 #[derive(Debug)]
-pub(crate) struct Piece {
-    pub(crate) addr: Addr,
+pub(crate) struct MessageRun {
+    pub(crate) addr: FileAddress,
     /// What stands before the messages.
     pub(crate) head: Bytes,
     /// Bytes for messages.
     pub(crate) room: usize,
     /// All messages, those that manage space too.
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<HeaderMessage>,
 }
 
 /// Reads all pieces of the header at an address.
-pub(crate) fn pieces(view: &dyn View, file: &File, addr: Addr) -> Step<Pieces> {
-    let (prefix, body) = Prefix::read(view, file, addr)?;
+pub(crate) fn pieces(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<HeaderPieces> {
+    let (prefix, body) = HeaderPrefix::read(view, file, addr)?;
     let head = file.parse_all(view, addr, prefix.at)?;
     let head = head.slice(..usize::try_from(prefix.at).unwrap_or(usize::MAX).min(head.len()));
     let format = prefix.format;
     let mut left = prefix.count;
-    let mut found = Pieces {
+    let mut found = HeaderPieces {
         version: format.version(),
-        indexed: format == (Format::New { indexed: true }),
+        indexed: format == (MessageFormat::New { indexed: true }),
         list: Vec::new(),
     };
     let (mut seen, mut ahead) = (HashSet::from([addr]), VecDeque::new());
@@ -49,7 +49,7 @@ pub(crate) fn pieces(view: &dyn View, file: &File, addr: Addr) -> Step<Pieces> {
         for message in messages.iter().filter(|message| message.kind == kind::CONTINUATION) {
             ahead.extend(continues(file, message)?);
         }
-        found.list.push(Piece { addr, head, room: body.len(), messages });
+        found.list.push(MessageRun { addr, head, room: body.len(), messages });
         if let Some((addr, len)) = ahead.pop_front() {
             if !seen.insert(addr) || found.list.len() >= MOST_CHUNKS {
                 let error = Error::malformed("a header that continues itself, or too often");
@@ -65,7 +65,7 @@ pub(crate) fn pieces(view: &dyn View, file: &File, addr: Addr) -> Step<Pieces> {
     Ok(found)
 }
 
-impl Format {
+impl MessageFormat {
     /// What stands before the messages of a continuation.
     fn signature(self) -> &'static [u8] {
         match self {

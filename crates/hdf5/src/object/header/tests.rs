@@ -1,8 +1,8 @@
 use super::*;
-use crate::testing::build::{Builder, header, message, summed, words};
+use crate::testing::build::{FileBuilder, header, message, summed, words};
 use crate::testing::{KEY, done, object, view};
 use ncirrus_layout::ErrorKind;
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -19,20 +19,20 @@ fn old_header(count: u8, messages: &[Vec<u8>]) -> Vec<u8> {
     [&[1, 0, count, 0, 1, 0, 0, 0], len.as_slice(), &[0; 4], &area].concat()
 }
 
-fn read(file: Builder, addr: u64) -> Result<Arc<Header>, Error> {
+fn read(file: FileBuilder, addr: u64) -> Result<Arc<ObjectHeader>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
     done(super::header(&view, &object(&file, addr)))
 }
 
 /// The header made of these bytes.
-fn read_one(bytes: &[u8]) -> Result<Arc<Header>, Error> {
-    let mut file = Builder::new();
+fn read_one(bytes: &[u8]) -> Result<Arc<ObjectHeader>, Error> {
+    let mut file = FileBuilder::new();
     let addr = file.put(bytes);
     read(file, addr)
 }
 
-fn kinds(header: &Header) -> Vec<u16> {
+fn kinds(header: &ObjectHeader) -> Vec<u16> {
     header.messages.iter().map(|message| message.kind).collect()
 }
 
@@ -50,7 +50,7 @@ fn old_messages_begin_at_byte_16_and_end_with_their_count() {
 
 #[test]
 fn the_count_of_old_messages_spans_all_chunks() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let next = file.put(&[old_message(5, 0, &[5; 8]), old_message(8, 0, &[8; 8])].concat());
     let lead = old_message(0x10, 0, &words(&[next, 32]));
     let addr = file.put(&old_header(3, &[old_message(3, 0, &[3; 8]), lead]));
@@ -59,7 +59,7 @@ fn the_count_of_old_messages_spans_all_chunks() {
 
 #[test]
 fn continuations_are_read_in_the_order_in_which_they_occur() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let chunk = |messages: &[Vec<u8>]| summed([b"OCHK".to_vec(), messages.concat()].concat());
     let lead = |addr: u64, chunk: &[u8]| message(0x10, 0, &words(&[addr, chunk.len() as u64]));
     let inner = chunk(&[message(0x0d, 0, b"inner")]);
@@ -125,13 +125,13 @@ fn of_two_dataspaces_the_first_is_taken() {
 
 #[test]
 fn headers_that_continue_themselves_are_errors() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let at = file.next();
     let addr = file.put(&old_header(9, &[old_message(0x10, 0, &words(&[at, 40]))]));
     let error = read(file, addr).expect_err("a circle");
     assert!(error.message().contains("continues itself"), "{error}");
 
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let at = file.next();
     let chunk = |next: u64| summed([b"OCHK".to_vec(), message(0x10, 0, &words(&[next, 28]))].concat());
     assert_eq!(chunk(0).len(), 28);
@@ -143,7 +143,7 @@ fn headers_that_continue_themselves_are_errors() {
 
 #[test]
 fn continuations_that_overlap_cannot_make_a_header_larger_than_the_file() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let area = file.put(&old_message(0, 0, &[0; 248]).repeat(40));
     let leads: Vec<_> = (0..12).map(|n| old_message(0x10, 0, &words(&[area + 8 * n, 2000]))).collect();
     let addr = file.put(&old_header(200, &leads));
@@ -165,7 +165,7 @@ fn damaged_headers_are_errors_that_name_the_place(#[case] bytes: Vec<u8>, #[case
 
 #[test]
 fn chunks_of_a_header_come_level_by_level() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     file.put(&[0; 20_000]);
     let chunk = summed([b"OCHK".to_vec(), message(0x0d, 0, b"text")].concat());
     let mut leads = Vec::new();
@@ -175,10 +175,10 @@ fn chunks_of_a_header_come_level_by_level() {
         file.put(&chunk);
     }
     let addr = file.header(&leads);
-    let rounds = Rounds::new(Objects::one(KEY, file.finish(48)));
+    let rounds = StallingView::new(ObjectView::one(KEY, file.finish(48)));
     let found = drive(&rounds, |view| {
-        let file = crate::file::load(view, &Objects::id(KEY))?;
-        header_at(view, &file, Addr(addr))
+        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        header_at(view, &file, FileAddress(addr))
     });
     assert_eq!(found.expect("a header").messages.len(), 5);
     assert_eq!(rounds.rounds(), 3, "superblock, header, all continuations");
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn noise_is_read_or_refused(old: bool, count in 0..9u8, noise in prop::collection::vec(0..20u8, 0..300)) {
         let bytes = if old { old_header(count, &[noise]) } else { header(count & 4, &[noise]) };
-        let mut file = Builder::new();
+        let mut file = FileBuilder::new();
         file.put(&[0; 64]);
         let addr = file.put(&bytes);
         if let Ok(found) = read(file, addr) {

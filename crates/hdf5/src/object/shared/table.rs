@@ -1,7 +1,7 @@
 //! The table of shared messages: which heap holds those of which types (docs/spec/hdf5-netcdf4.md B.6).
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use crate::heap::FractalHeap;
 use crate::object::kind;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use ncirrus_layout::{Error, Step, View};
 use std::sync::Arc;
 
 /// The message of that type and heap id.
-pub(super) fn find(view: &dyn View, file: &File, kind: u16, id: Bytes) -> Step<Bytes> {
+pub(super) fn find(view: &dyn View, file: &Hdf5File, kind: u16, id: Bytes) -> Step<Bytes> {
     let table = load(view, file)?;
     // The old form of a fill value is listed as the new one.
     let bit = if kind == kind::OLD_FILL { kind::FILL } else { kind };
@@ -24,19 +24,19 @@ pub(super) fn find(view: &dyn View, file: &File, kind: u16, id: Bytes) -> Step<B
 
 /// One index of the table. Which messages it lists is of no use for reading.
 #[derive(Debug, Clone, Copy)]
-struct Index {
+struct SharedIndex {
     /// Bit n: messages of type n.
     types: u16,
-    heap: Option<Addr>,
+    heap: Option<FileAddress>,
 }
 
-fn load(view: &dyn View, file: &File) -> Step<Arc<Vec<Index>>> {
+fn load(view: &dyn View, file: &Hdf5File) -> Step<Arc<Vec<SharedIndex>>> {
     let missing = || Error::malformed("a message shared through a table, but the file has none");
     let table = file.shared.ok_or_else(missing)?;
     file.memo(view, table.addr, "hdf5 shared messages", || {
         let len = u64::from(table.indexes) * (14 + 2 * u64::from(file.sizes.offsets)) + 8;
         let bytes = file.parse_all(view, table.addr, len)?;
-        let mut cursor = Cursor::new(&bytes, "the table of shared messages");
+        let mut cursor = ByteCursor::new(&bytes, "the table of shared messages");
         cursor.signature(b"SMTB")?;
         let indexes =
             (0..table.indexes).map(|_| index(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
@@ -44,16 +44,16 @@ fn load(view: &dyn View, file: &File) -> Step<Arc<Vec<Index>>> {
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the table of shared messages is wrong").into());
         }
-        let cost = indexes.len() * size_of::<Index>();
+        let cost = indexes.len() * size_of::<SharedIndex>();
         Ok((indexes, cost))
     })
 }
 
-fn index(cursor: &mut Cursor<'_>, file: &File) -> Result<Index, Error> {
+fn index(cursor: &mut ByteCursor<'_>, file: &Hdf5File) -> Result<SharedIndex, Error> {
     cursor.version(&[0])?;
     cursor.skip(1)?;
     let types = cursor.u16()?;
     cursor.skip(10)?;
     cursor.addr(file.sizes)?;
-    Ok(Index { types, heap: cursor.addr(file.sizes)? })
+    Ok(SharedIndex { types, heap: cursor.addr(file.sizes)? })
 }

@@ -1,23 +1,23 @@
 use super::*;
 use crate::group::lookup;
 use crate::object::header;
-use crate::testing::build::{Builder, message, summed, words};
+use crate::testing::build::{FileBuilder, message, summed, words};
 use crate::testing::{KEY, done, root, view};
 use ncirrus_layout::ErrorKind;
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use ncirrus_testkit::corpus::corpus;
 use rstest::rstest;
 
 /// A file with a committed type at the address that is given too.
-fn with_type() -> (Builder, u64) {
-    let mut file = Builder::new();
+fn with_type() -> (FileBuilder, u64) {
+    let mut file = FileBuilder::new();
     let addr = file.header(&[message(3, 0, b"type"), message(1, 2, &[2, 0, 48, 0, 0, 0, 0, 0, 0, 0])]);
     (file, addr)
 }
 
-fn resolve_in(file: Builder, kind: u16, record: &[u8]) -> Result<Resolved, Error> {
+fn resolve_in(file: FileBuilder, kind: u16, record: &[u8]) -> Result<ResolvedMessage, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY)))?;
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
     done(resolve_record(&view, &file, kind, record))
 }
 
@@ -40,8 +40,9 @@ fn records_of_every_version_lead_to_the_object_that_holds_the_message() {
 fn messages_that_are_not_shared_are_their_own() {
     let (file, _) = with_type();
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &Objects::id(KEY))).expect("a file");
-    let message = Message { kind: kind::DATATYPE, flags: 0, order: None, body: Bytes::from_static(b"own") };
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+    let message =
+        HeaderMessage { kind: kind::DATATYPE, flags: 0, order: None, body: Bytes::from_static(b"own") };
     let found = done(resolve(&view, &file, &message)).expect("a message");
     assert_eq!((found.body.as_ref(), found.committed), (b"own".as_ref(), None));
 }
@@ -61,7 +62,7 @@ fn records_that_lead_nowhere_are_errors(#[case] kind: u16, #[case] record: &[u8]
 
 #[test]
 fn a_table_says_which_heap_holds_messages_of_a_type() {
-    let mut file = Builder::new();
+    let mut file = FileBuilder::new();
     let index = |types: u16, heap: u64| {
         [&[0, 0][..], &types.to_le_bytes(), &[0; 10], &words(&[u64::MAX, heap])].concat()
     };
@@ -72,7 +73,7 @@ fn a_table_says_which_heap_holds_messages_of_a_type() {
     let end = file.bytes.len() as u64;
     file.bytes[..48].copy_from_slice(&crate::testing::build::superblock(2, 0, 0, extension, end, 48));
     let view = view(file.bytes);
-    let file = done(crate::file::load(&view, &Objects::id(KEY))).expect("a file");
+    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
     let record = [3, 1, 0, 0, 0, 0, 0, 0, 0, 0];
     let error = |kind| done(resolve_record(&view, &file, kind, &record)).expect_err("no heap there");
     assert!(error(kind::DATASPACE).message().contains("no heap of shared messages of type 0x01"));

@@ -1,9 +1,8 @@
-//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages
-//! (docs/spec/hdf5-netcdf4.md E.6).
-use super::{Chunks, Stored};
+//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (docs/spec/hdf5-netcdf4.md E.6).
+use super::{ChunkLookup, ChunkRecord};
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::Addr;
+use crate::cursor::ByteCursor;
+use crate::file::FileAddress;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::sync::Arc;
@@ -15,24 +14,24 @@ pub(super) const PREFIX_LEN: u64 = 6;
 
 /// A run of elements.
 #[derive(Debug)]
-pub(super) struct Elements(Box<[u8]>);
+pub(super) struct ElementRun(Box<[u8]>);
 
 /// What stands before the elements of a block: its signature, and bytes behind the address of the header.
-pub(super) struct Prefix {
+pub(super) struct BlockPrefix {
     pub(super) signature: &'static [u8; 4],
     pub(super) what: &'static str,
-    pub(super) header: Addr,
+    pub(super) header: FileAddress,
     pub(super) more: u64,
 }
 
-impl Elements {
+impl ElementRun {
     /// Those in these bytes.
     pub(super) fn new(bytes: &[u8]) -> Self {
         Self(bytes.into())
     }
 }
 
-impl Chunks {
+impl ChunkLookup {
     /// Bytes of one element of an array of chunks.
     pub(super) fn array_element_len(&self) -> u64 {
         let offsets = u64::from(self.file.sizes.offsets);
@@ -40,7 +39,7 @@ impl Chunks {
     }
 
     /// The chunk at a place in a run of elements; `None` when it was never written.
-    fn array_element(&self, elements: &Elements, index: usize) -> Result<Option<Stored>> {
+    fn array_element(&self, elements: &ElementRun, index: usize) -> Result<Option<ChunkRecord>> {
         let len = usize::try_from(self.array_element_len()).unwrap_or(usize::MAX);
         let bytes = index.checked_mul(len).and_then(|start| elements.0.get(start..));
         let outside = || Error::malformed(format!("no element {index} in a block of a chunk index"));
@@ -48,47 +47,47 @@ impl Chunks {
     }
 
     /// What an element says of a chunk; `None` when it was never written.
-    pub(super) fn stored(&self, element: &[u8]) -> Result<Option<Stored>> {
-        let mut cursor = Cursor::new(element, "an element of a chunk index");
+    pub(super) fn stored(&self, element: &[u8]) -> Result<Option<ChunkRecord>> {
+        let mut cursor = ByteCursor::new(element, "an element of a chunk index");
         let Some(addr) = cursor.addr(self.file.sizes)? else { return Ok(None) };
         if !self.is_filtered {
-            return Ok(Some(Stored { addr, byte_len: None, mask: 0 }));
+            return Ok(Some(ChunkRecord { addr, byte_len: None, mask: 0 }));
         }
         let byte_len = cursor.uint(usize::from(self.size_width))?;
-        Ok(Some(Stored { addr, byte_len: Some(byte_len), mask: cursor.u32()? }))
+        Ok(Some(ChunkRecord { addr, byte_len: Some(byte_len), mask: cursor.u32()? }))
     }
 
     /// Reads a block of `count` elements, or a page of them, which has no prefix.
     pub(super) fn array_block(
         &self,
         view: &dyn View,
-        addr: Addr,
-        prefix: Option<&Prefix>,
+        addr: FileAddress,
+        prefix: Option<&BlockPrefix>,
         count: u64,
-    ) -> Step<Arc<Elements>> {
+    ) -> Step<Arc<ElementRun>> {
         self.file.memo(view, addr, "chunk array elements", || {
             let before = prefix.map_or(0, |prefix| self.prefix_len(prefix));
             let len = count.checked_mul(self.array_element_len()).and_then(|len| len.checked_add(before));
             let len = len.ok_or_else(|| Error::malformed(format!("a block of {count} elements")))?;
             let bytes = self.exact_verified(view, addr, len)?;
-            let mut cursor = Cursor::new(&bytes, "a block of a chunk index");
+            let mut cursor = ByteCursor::new(&bytes, "a block of a chunk index");
             if let Some(prefix) = prefix {
                 self.expect_prefix(&mut cursor, prefix)?;
                 cursor.take_u64(prefix.more)?;
             }
-            let elements = Elements::new(cursor.rest());
-            let cost = elements.0.len() + size_of::<Elements>();
+            let elements = ElementRun::new(cursor.rest());
+            let cost = elements.0.len() + size_of::<ElementRun>();
             Ok((elements, cost))
         })
     }
 
     /// Bytes of a prefix.
-    pub(super) fn prefix_len(&self, prefix: &Prefix) -> u64 {
+    pub(super) fn prefix_len(&self, prefix: &BlockPrefix) -> u64 {
         PREFIX_LEN + u64::from(self.file.sizes.offsets) + prefix.more
     }
 
     /// Passes over signature, version, client and the address of the header.
-    pub(super) fn expect_prefix(&self, cursor: &mut Cursor<'_>, prefix: &Prefix) -> Result<()> {
+    pub(super) fn expect_prefix(&self, cursor: &mut ByteCursor<'_>, prefix: &BlockPrefix) -> Result<()> {
         cursor.signature(prefix.signature)?;
         cursor.version(&[0])?;
         self.expect_client(cursor.u8()?)?;
@@ -121,14 +120,14 @@ impl Chunks {
     }
 
     /// Exactly `len` bytes, behind which a checksum stands that fits.
-    pub(super) fn exact_verified(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+    pub(super) fn exact_verified(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let whole = len.saturating_add(CHECKSUM_LEN);
         view.limits().metadata_len(whole, "a block of a chunk index")?;
         Ok(verified(&self.file.exact(view, addr, whole)?)?)
     }
 
     /// As [`exact_verified`](Self::exact_verified), of a header: it lies among other structures.
-    pub(super) fn header_verified(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+    pub(super) fn header_verified(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let whole = len + CHECKSUM_LEN;
         let bytes = self.file.parse_all(view, addr, whole)?;
         let end = usize::try_from(whole).unwrap_or(usize::MAX).min(bytes.len());
@@ -149,10 +148,10 @@ fn verified(bytes: &Bytes) -> Result<Bytes> {
 /// The elements at these places: a block, and an index in it. Each block is loaded once, all that lack together; one
 /// that is not there has no chunks.
 pub(super) fn gather<B: Ord + Copy>(
-    chunks: &Chunks,
+    chunks: &ChunkLookup,
     places: &[Option<(B, usize)>],
-    mut load: impl FnMut(B) -> Step<Option<Arc<Elements>>>,
-) -> Step<Vec<Option<Stored>>> {
+    mut load: impl FnMut(B) -> Step<Option<Arc<ElementRun>>>,
+) -> Step<Vec<Option<ChunkRecord>>> {
     let mut names: Vec<B> = places.iter().flatten().map(|(block, _)| *block).collect();
     names.sort_unstable();
     names.dedup();

@@ -1,12 +1,12 @@
 //! Looking up many chunks in a tree at once.
-use super::Stored;
-use ncirrus_layout::{Cells, Result, Step, View, join};
+use super::ChunkRecord;
+use ncirrus_layout::{CellList, Result, Step, View, join};
 use std::ops::Range;
 
 /// What a node says of a chunk.
-pub(super) enum Seek<N> {
+pub(super) enum NodeSeek<N> {
     /// Where it lies.
-    Found(Stored),
+    Found(ChunkRecord),
     /// Which child knows.
     Below(N),
     /// It was never written.
@@ -16,11 +16,11 @@ pub(super) enum Seek<N> {
 /// Looks cells up by their first `rank` coordinates. Each node is loaded once, all that are wanted of a level together.
 pub(super) fn descend<N: PartialEq, T>(
     view: &dyn View,
-    (cells, rank): (&Cells, usize),
+    (cells, rank): (&CellList, usize),
     root: N,
     mut load: impl FnMut(&N) -> Step<T>,
-    seek: impl Fn(&T, &[u64]) -> Result<Seek<N>>,
-) -> Step<Vec<Option<Stored>>> {
+    seek: impl Fn(&T, &[u64]) -> Result<NodeSeek<N>>,
+) -> Step<Vec<Option<ChunkRecord>>> {
     let cell = |index: usize| cells.get(index).get(..rank).unwrap_or_default();
     let mut order: Vec<usize> = (0..cells.len()).collect();
     order.sort_by(|a, b| cell(*a).cmp(cell(*b)));
@@ -35,12 +35,14 @@ pub(super) fn descend<N: PartialEq, T>(
             for position in range {
                 let Some(&index) = order.get(position) else { continue };
                 match (seek(node, cell(index))?, next.last_mut()) {
-                    (Seek::Absent, _) => {}
-                    (Seek::Found(stored), _) => _ = found.get_mut(index).map(|slot| *slot = Some(stored)),
-                    (Seek::Below(child), Some((last, range))) if *last == child && range.end == position => {
+                    (NodeSeek::Absent, _) => {}
+                    (NodeSeek::Found(stored), _) => _ = found.get_mut(index).map(|slot| *slot = Some(stored)),
+                    (NodeSeek::Below(child), Some((last, range)))
+                        if *last == child && range.end == position =>
+                    {
                         range.end += 1;
                     }
-                    (Seek::Below(child), _) => next.push((child, position..position + 1)),
+                    (NodeSeek::Below(child), _) => next.push((child, position..position + 1)),
                 }
             }
         }

@@ -1,45 +1,50 @@
 //! Extensible arrays of chunks (docs/spec/hdf5-netcdf4.md E.6).
 mod shape;
 
-use super::array::{CHECKSUM_LEN, Elements, Prefix, bit, gather};
-use super::{Chunks, Stored};
-use crate::cursor::Cursor;
-use crate::file::Addr;
-use ncirrus_layout::{Cells, Error, Result, Step, View};
+use super::array::{BlockPrefix, CHECKSUM_LEN, ElementRun, bit, gather};
+use super::{ChunkLookup, ChunkRecord};
+use crate::cursor::ByteCursor;
+use crate::file::FileAddress;
+use ncirrus_layout::{CellList, Error, Result, Step, View};
 use std::sync::Arc;
 
-pub(crate) use shape::{Home, Shape};
+pub(crate) use shape::{ArrayShape, ElementHome};
 
 /// The header of an array.
 #[derive(Debug)]
-struct Header {
-    addr: Addr,
-    shape: Shape,
+struct ExtensibleHeader {
+    addr: FileAddress,
+    shape: ArrayShape,
     /// One more than the last element that was ever written.
     end: u64,
-    index: Option<Addr>,
+    index: Option<FileAddress>,
 }
 
 /// The index block.
 #[derive(Debug)]
-struct Index {
-    elements: Arc<Elements>,
-    data_blocks: Vec<Option<Addr>>,
-    super_blocks: Vec<Option<Addr>>,
+struct IndexBlock {
+    elements: Arc<ElementRun>,
+    data_blocks: Vec<Option<FileAddress>>,
+    super_blocks: Vec<Option<FileAddress>>,
 }
 
 /// A super block.
 #[derive(Debug)]
-struct Super {
+struct SuperBlock {
     /// Which pages of its data blocks were written, counted on from one block to the next.
     bitmap: Box<[u8]>,
-    data_blocks: Vec<Option<Addr>>,
+    data_blocks: Vec<Option<FileAddress>>,
 }
 
-pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) -> Step<Vec<Option<Stored>>> {
+pub(super) fn find(
+    view: &dyn View,
+    chunks: &ChunkLookup,
+    addr: FileAddress,
+    cells: &CellList,
+) -> Step<Vec<Option<ChunkRecord>>> {
     let header = chunks.file.memo(view, addr, "extensible array", || {
         let header = header(view, chunks, addr)?;
-        Ok((header, size_of::<Header>()))
+        Ok((header, size_of::<ExtensibleHeader>()))
     })?;
     let first = unlimited(chunks)?;
     let axes = || std::iter::once(first).chain((0..chunks.shape.len()).filter(|axis| *axis != first));
@@ -47,71 +52,71 @@ pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) 
         let number = chunks.number_along(axes(), cell)?.filter(|number| *number < header.end);
         Ok(number.and_then(|number| header.shape.home(number)))
     };
-    let places: Vec<Option<(Home, usize)>> = cells.iter().map(place).collect::<Result<_>>()?;
+    let places: Vec<Option<(ElementHome, usize)>> = cells.iter().map(place).collect::<Result<_>>()?;
     let Some(at) = header.index else { return Ok(vec![None; cells.len()]) };
     let index = chunks.file.memo(view, at, "extensible array index", || header.index(view, chunks, at))?;
     gather(chunks, &places, |home| header.elements(view, chunks, &index, home))
 }
 
 /// The axis that counts first.
-fn unlimited(chunks: &Chunks) -> Result<usize> {
+fn unlimited(chunks: &ChunkLookup) -> Result<usize> {
     let axis = chunks.max.iter().position(Option::is_none);
     axis.ok_or_else(|| Error::malformed("an extensible array without an unlimited dimension"))
 }
 
-fn header(view: &dyn View, chunks: &Chunks, addr: Addr) -> Step<Header> {
+fn header(view: &dyn View, chunks: &ChunkLookup, addr: FileAddress) -> Step<ExtensibleHeader> {
     let sizes = chunks.file.sizes;
     let len = 12 + 6 * u64::from(sizes.lengths) + u64::from(sizes.offsets);
     let bytes = chunks.header_verified(view, addr, len)?;
-    let mut cursor = Cursor::new(&bytes, "an extensible array");
+    let mut cursor = ByteCursor::new(&bytes, "an extensible array");
     cursor.signature(b"EAHD")?;
     cursor.version(&[0])?;
     chunks.expect_client(cursor.u8()?)?;
     chunks.expect_element_len(cursor.u8()?)?;
-    let shape = Shape::parse(&mut cursor)?;
+    let shape = ArrayShape::parse(&mut cursor)?;
     cursor.skip(4 * usize::from(sizes.lengths))?;
     let end = cursor.len(sizes)?;
     cursor.skip(usize::from(sizes.lengths))?;
-    Ok(Header { addr, shape, end, index: cursor.addr(sizes)? })
+    Ok(ExtensibleHeader { addr, shape, end, index: cursor.addr(sizes)? })
 }
 
-impl Header {
-    fn prefix(&self, signature: &'static [u8; 4], what: &'static str, more: u64) -> Prefix {
-        Prefix { signature, what, header: self.addr, more }
+impl ExtensibleHeader {
+    fn prefix(&self, signature: &'static [u8; 4], what: &'static str, more: u64) -> BlockPrefix {
+        BlockPrefix { signature, what, header: self.addr, more }
     }
 
     /// Reads the index block; returns its cost too.
-    fn index(&self, view: &dyn View, chunks: &Chunks, at: Addr) -> Step<(Index, usize)> {
+    fn index(&self, view: &dyn View, chunks: &ChunkLookup, at: FileAddress) -> Step<(IndexBlock, usize)> {
         let prefix = self.prefix(b"EAIB", "an index block", 0);
         let (data_blocks, super_blocks) = (self.shape.direct_blocks(), self.shape.super_blocks());
         let elements_len = self.shape.in_index().saturating_mul(chunks.array_element_len());
         let addrs_len = (data_blocks + super_blocks).saturating_mul(u64::from(chunks.file.sizes.offsets));
         let len = chunks.prefix_len(&prefix).saturating_add(elements_len).saturating_add(addrs_len);
         let bytes = chunks.exact_verified(view, at, len)?;
-        let mut cursor = Cursor::new(&bytes, "an index block");
+        let mut cursor = ByteCursor::new(&bytes, "an index block");
         chunks.expect_prefix(&mut cursor, &prefix)?;
-        let elements = Arc::new(Elements::new(cursor.take_u64(elements_len)?));
+        let elements = Arc::new(ElementRun::new(cursor.take_u64(elements_len)?));
         let data_blocks = addrs(chunks, &mut cursor, data_blocks)?;
         let super_blocks = addrs(chunks, &mut cursor, super_blocks)?;
-        Ok((Index { elements, data_blocks, super_blocks }, bytes.len() * 2))
+        Ok((IndexBlock { elements, data_blocks, super_blocks }, bytes.len() * 2))
     }
 
     /// A run of elements; `None` when it was never written.
     fn elements(
         &self,
         view: &dyn View,
-        chunks: &Chunks,
-        index: &Index,
-        home: Home,
-    ) -> Step<Option<Arc<Elements>>> {
+        chunks: &ChunkLookup,
+        index: &IndexBlock,
+        home: ElementHome,
+    ) -> Step<Option<Arc<ElementRun>>> {
         match home {
-            Home::Index => Ok(Some(Arc::clone(&index.elements))),
-            Home::Direct { block, count } => {
+            ElementHome::Index => Ok(Some(Arc::clone(&index.elements))),
+            ElementHome::Direct { block, count } => {
                 let Some(addr) = nth(&index.data_blocks, block) else { return Ok(None) };
                 let prefix = self.prefix(b"EADB", "a data block", self.shape.offset_len());
                 chunks.array_block(view, addr, Some(&prefix), count).map(Some)
             }
-            Home::Super { number, block, page } => {
+            ElementHome::Super { number, block, page } => {
                 let Some(at) = nth(&index.super_blocks, self.shape.place_of_super(number)) else {
                     return Ok(None);
                 };
@@ -124,28 +129,34 @@ impl Header {
     }
 
     /// Reads a super block; returns its cost too.
-    fn super_block(&self, view: &dyn View, chunks: &Chunks, at: Addr, number: u32) -> Step<(Super, usize)> {
+    fn super_block(
+        &self,
+        view: &dyn View,
+        chunks: &ChunkLookup,
+        at: FileAddress,
+        number: u32,
+    ) -> Step<(SuperBlock, usize)> {
         let prefix = self.prefix(b"EASB", "a super block", self.shape.offset_len());
         let blocks = self.shape.blocks_of(number);
         let bitmap_len = blocks.saturating_mul(self.shape.pages_of(number).div_ceil(8));
         let addrs_len = blocks.saturating_mul(u64::from(chunks.file.sizes.offsets));
         let len = chunks.prefix_len(&prefix).saturating_add(bitmap_len).saturating_add(addrs_len);
         let bytes = chunks.exact_verified(view, at, len)?;
-        let mut cursor = Cursor::new(&bytes, "a super block");
+        let mut cursor = ByteCursor::new(&bytes, "a super block");
         chunks.expect_prefix(&mut cursor, &prefix)?;
         cursor.take_u64(prefix.more)?;
         let bitmap = cursor.take_u64(bitmap_len)?.into();
-        Ok((Super { bitmap, data_blocks: addrs(chunks, &mut cursor, blocks)? }, bytes.len() * 2))
+        Ok((SuperBlock { bitmap, data_blocks: addrs(chunks, &mut cursor, blocks)? }, bytes.len() * 2))
     }
 
     /// A data block below a super block, or one page of it.
     fn page(
         &self,
         view: &dyn View,
-        chunks: &Chunks,
-        found: &Super,
+        chunks: &ChunkLookup,
+        found: &SuperBlock,
         (number, block, page): (u32, u64, u64),
-    ) -> Step<Option<Arc<Elements>>> {
+    ) -> Step<Option<Arc<ElementRun>>> {
         let Some(addr) = nth(&found.data_blocks, block) else { return Ok(None) };
         let prefix = self.prefix(b"EADB", "a data block", self.shape.offset_len());
         let (pages, count) = (self.shape.pages_of(number), self.shape.elements_of(number));
@@ -161,14 +172,14 @@ impl Header {
         let before = chunks.prefix_len(&prefix) + CHECKSUM_LEN;
         let addr = offset.and_then(|offset| offset.checked_add(before)?.checked_add(addr.0));
         let addr = addr.ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))?;
-        chunks.array_block(view, Addr(addr), None, per_page).map(Some)
+        chunks.array_block(view, FileAddress(addr), None, per_page).map(Some)
     }
 }
 
-fn nth(addrs: &[Option<Addr>], at: u64) -> Option<Addr> {
+fn nth(addrs: &[Option<FileAddress>], at: u64) -> Option<FileAddress> {
     usize::try_from(at).ok().and_then(|at| *addrs.get(at)?)
 }
 
-fn addrs(chunks: &Chunks, cursor: &mut Cursor<'_>, count: u64) -> Result<Vec<Option<Addr>>> {
+fn addrs(chunks: &ChunkLookup, cursor: &mut ByteCursor<'_>, count: u64) -> Result<Vec<Option<FileAddress>>> {
     (0..count).map(|_| cursor.addr(chunks.file.sizes)).collect()
 }

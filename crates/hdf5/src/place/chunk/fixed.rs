@@ -1,24 +1,29 @@
 //! Fixed arrays of chunks (docs/spec/hdf5-netcdf4.md E.6).
-use super::array::{CHECKSUM_LEN, Elements, PREFIX_LEN, Prefix, bit, gather};
-use super::{Chunks, Stored};
-use crate::cursor::Cursor;
-use crate::file::Addr;
-use ncirrus_layout::{Cells, Error, Result, Step, View};
+use super::array::{BlockPrefix, CHECKSUM_LEN, ElementRun, PREFIX_LEN, bit, gather};
+use super::{ChunkLookup, ChunkRecord};
+use crate::cursor::ByteCursor;
+use crate::file::FileAddress;
+use ncirrus_layout::{CellList, Error, Result, Step, View};
 use std::sync::Arc;
 
 /// The header of an array.
 #[derive(Debug)]
-struct Header {
-    addr: Addr,
+struct FixedHeader {
+    addr: FileAddress,
     count: u64,
     page_bits: u8,
-    data: Option<Addr>,
+    data: Option<FileAddress>,
 }
 
-pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) -> Step<Vec<Option<Stored>>> {
+pub(super) fn find(
+    view: &dyn View,
+    chunks: &ChunkLookup,
+    addr: FileAddress,
+    cells: &CellList,
+) -> Step<Vec<Option<ChunkRecord>>> {
     let header = chunks.file.memo(view, addr, "fixed array", || {
         let header = header(view, chunks, addr)?;
-        Ok((header, size_of::<Header>()))
+        Ok((header, size_of::<FixedHeader>()))
     })?;
     let Some(data) = header.data else { return Ok(vec![None; cells.len()]) };
     let per_page = header.page_len().unwrap_or(u64::MAX);
@@ -28,7 +33,7 @@ pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) 
         Ok(Some((number / per_page, index)))
     };
     let places: Vec<Option<(u64, usize)>> = cells.iter().map(place).collect::<Result<_>>()?;
-    let prefix = Prefix { signature: b"FADB", what: "a block", header: header.addr, more: 0 };
+    let prefix = BlockPrefix { signature: b"FADB", what: "a block", header: header.addr, more: 0 };
     match header.page_len() {
         None => {
             gather(chunks, &places, |_| chunks.array_block(view, data, Some(&prefix), header.count).map(Some))
@@ -37,11 +42,11 @@ pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) 
     }
 }
 
-fn header(view: &dyn View, chunks: &Chunks, addr: Addr) -> Step<Header> {
+fn header(view: &dyn View, chunks: &ChunkLookup, addr: FileAddress) -> Step<FixedHeader> {
     let sizes = chunks.file.sizes;
     let len = 8 + u64::from(sizes.lengths) + u64::from(sizes.offsets);
     let bytes = chunks.header_verified(view, addr, len)?;
-    let mut cursor = Cursor::new(&bytes, "a fixed array");
+    let mut cursor = ByteCursor::new(&bytes, "a fixed array");
     cursor.signature(b"FAHD")?;
     cursor.version(&[0])?;
     chunks.expect_client(cursor.u8()?)?;
@@ -55,10 +60,10 @@ fn header(view: &dyn View, chunks: &Chunks, addr: Addr) -> Step<Header> {
     if count != all {
         return Err(Error::malformed(format!("a fixed array of {count} chunks instead of {all}")).into());
     }
-    Ok(Header { addr, count, page_bits, data: cursor.addr(sizes)? })
+    Ok(FixedHeader { addr, count, page_bits, data: cursor.addr(sizes)? })
 }
 
-impl Header {
+impl FixedHeader {
     /// Elements of a page; `None` when there are no pages.
     fn page_len(&self) -> Option<u64> {
         1u64.checked_shl(u32::from(self.page_bits)).filter(|len| self.count > *len)
@@ -68,10 +73,10 @@ impl Header {
     fn page(
         &self,
         view: &dyn View,
-        chunks: &Chunks,
-        data: Addr,
+        chunks: &ChunkLookup,
+        data: FileAddress,
         (page, per_page): (u64, u64),
-    ) -> Step<Option<Arc<Elements>>> {
+    ) -> Step<Option<Arc<ElementRun>>> {
         let bitmap = self.bitmap(view, chunks, data, per_page)?;
         if !bit(&bitmap, page) {
             return Ok(None);
@@ -82,16 +87,23 @@ impl Header {
         let addr = offset.and_then(|offset| offset.checked_add(before)?.checked_add(data.0));
         let addr = addr.ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))?;
         let count = self.count.saturating_sub(page.saturating_mul(per_page)).min(per_page);
-        chunks.array_block(view, Addr(addr), None, count).map(Some)
+        chunks.array_block(view, FileAddress(addr), None, count).map(Some)
     }
 
     /// Which pages were written.
-    fn bitmap(&self, view: &dyn View, chunks: &Chunks, data: Addr, per_page: u64) -> Step<Arc<Box<[u8]>>> {
+    fn bitmap(
+        &self,
+        view: &dyn View,
+        chunks: &ChunkLookup,
+        data: FileAddress,
+        per_page: u64,
+    ) -> Step<Arc<Box<[u8]>>> {
         chunks.file.memo(view, data, "fixed array pages", || {
             let bitmap_len = self.count.div_ceil(per_page).div_ceil(8);
-            let prefix = Prefix { signature: b"FADB", what: "a block", header: self.addr, more: bitmap_len };
+            let prefix =
+                BlockPrefix { signature: b"FADB", what: "a block", header: self.addr, more: bitmap_len };
             let bytes = chunks.exact_verified(view, data, chunks.prefix_len(&prefix))?;
-            let mut cursor = Cursor::new(&bytes, "a block of a fixed array");
+            let mut cursor = ByteCursor::new(&bytes, "a block of a fixed array");
             chunks.expect_prefix(&mut cursor, &prefix)?;
             let bitmap: Box<[u8]> = cursor.rest().into();
             let cost = bitmap.len();

@@ -1,16 +1,16 @@
 use super::*;
-use crate::file::{File, load};
-use crate::testing::build::Builder;
+use crate::file::{Hdf5File, load};
+use crate::testing::build::FileBuilder;
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::Want;
-use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
+use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive};
 
 mod arrival;
 mod tree;
 
 /// Chunks of 4 by 10 elements of 2 bytes in a dataset of 17 by 45.
-fn chunks(file: &Arc<File>, kind: IndexKind, addr: u64) -> Chunks {
-    Chunks {
+fn chunks(file: &Arc<Hdf5File>, kind: IndexKind, addr: u64) -> ChunkLookup {
+    ChunkLookup {
         file: Arc::clone(file),
         dims: vec![17, 45],
         max: vec![Some(17), Some(45)],
@@ -21,29 +21,29 @@ fn chunks(file: &Arc<File>, kind: IndexKind, addr: u64) -> Chunks {
         edges_unfiltered: false,
         size_width: 2,
         kind,
-        addr: Some(Addr(addr)),
+        addr: Some(FileAddress(addr)),
     }
 }
 
 /// A file of 4096 bytes and nothing in it.
-fn empty() -> (MemoryView, Arc<File>) {
-    let mut builder = Builder::new();
+fn empty() -> (MemoryView, Arc<Hdf5File>) {
+    let mut builder = FileBuilder::new();
     builder.bytes.resize(4096, 7);
     opened(builder)
 }
 
-fn opened(builder: Builder) -> (MemoryView, Arc<File>) {
+fn opened(builder: FileBuilder) -> (MemoryView, Arc<Hdf5File>) {
     let view = view(builder.finish(48));
-    let file = done(load(&view, &Objects::id(KEY))).expect("a file");
+    let file = done(load(&view, &ObjectView::id(KEY))).expect("a file");
     (view, file)
 }
 
 fn bytes(range: std::ops::Range<u64>) -> Location {
-    Location::Bytes(Objects::id(KEY), range)
+    Location::Bytes(ObjectView::id(KEY), range)
 }
 
-fn find(view: &MemoryView, chunks: &Chunks, cell: &[u64]) -> Result<ChunkRef> {
-    Ok(done(chunks.locate(view, &Cells::one(cell)))?.remove(0))
+fn find(view: &MemoryView, chunks: &ChunkLookup, cell: &[u64]) -> Result<ChunkRef> {
+    Ok(done(chunks.locate(view, &CellList::one(cell)))?.remove(0))
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn the_single_chunk_of_a_filtered_dataset_has_its_size_in_the_layout() {
 #[test]
 fn chunks_without_index_were_never_written() {
     let (view, file) = empty();
-    let chunks = Chunks { addr: None, ..chunks(&file, IndexKind::BTree1, 0) };
+    let chunks = ChunkLookup { addr: None, ..chunks(&file, IndexKind::BTree1, 0) };
     assert_eq!(find(&view, &chunks, &[0, 0]).expect("no chunk").location, Location::Absent);
 }
 
@@ -95,7 +95,7 @@ fn edge_chunks_may_go_without_filters() {
     let (_, file) = empty();
     let mut chunks = chunks(&file, IndexKind::Implicit, 100);
     (chunks.is_filtered, chunks.edges_unfiltered) = (true, true);
-    let stored = Stored { addr: Addr(100), byte_len: Some(9), mask: 1 };
+    let stored = ChunkRecord { addr: FileAddress(100), byte_len: Some(9), mask: 1 };
     let inner = chunks.place(&[3, 3], Some(stored)).expect("a chunk");
     assert_eq!((inner.location, inner.mask), (bytes(100..109), 1));
     for edge in [[4, 0], [0, 4], [4, 4]] {
@@ -110,7 +110,7 @@ fn edge_chunks_may_go_without_filters() {
 fn sizes_of_unfiltered_chunks_are_checked_and_cut() {
     let (_, file) = empty();
     let mut chunks = chunks(&file, IndexKind::BTree1, 100);
-    let stored = |byte_len| Some(Stored { addr: Addr(100), byte_len: Some(byte_len), mask: 0 });
+    let stored = |byte_len| Some(ChunkRecord { addr: FileAddress(100), byte_len: Some(byte_len), mask: 0 });
     assert_eq!(chunks.place(&[0, 0], stored(99)).expect("a chunk").location, bytes(100..180));
     let error = chunks.place(&[1, 2], stored(79)).expect_err("too small");
     assert!(error.to_string().contains("79 bytes instead of 80 (chunk [1, 2]"), "{error}");
@@ -127,9 +127,9 @@ fn chunks_that_lie_nowhere_are_errors_of_their_own() {
     let error = find(&view, &chunks, &[0, 1]).expect_err("beyond the end");
     assert_eq!(error.place().chunk, Some(vec![0, 1]));
     assert!(error.message().contains("80 bytes at address 4076 lie beyond the end"), "{error}");
-    let nowhere = Stored { addr: Addr(0), byte_len: None, mask: 0 };
+    let nowhere = ChunkRecord { addr: FileAddress(0), byte_len: None, mask: 0 };
     assert!(chunks.place(&[0, 0], Some(nowhere)).is_err(), "the superblock lies there");
-    let far = Stored { addr: Addr(u64::MAX - 3), byte_len: None, mask: 0 };
+    let far = ChunkRecord { addr: FileAddress(u64::MAX - 3), byte_len: None, mask: 0 };
     assert!(chunks.place(&[0, 0], Some(far)).is_err());
 }
 

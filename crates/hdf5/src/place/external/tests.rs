@@ -1,11 +1,11 @@
 use super::*;
-use crate::file::{Addr, load};
-use crate::testing::build::{Builder, words};
+use crate::file::{FileAddress, load};
+use crate::testing::build::{FileBuilder, words};
 use crate::testing::{KEY, done, view};
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use proptest::prelude::*;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 fn list(slots: &[[u64; 3]]) -> Vec<u8> {
     let count = u16::try_from(slots.len()).expect("few").to_le_bytes();
@@ -16,7 +16,10 @@ fn list(slots: &[[u64; 3]]) -> Vec<u8> {
 #[test]
 fn files_are_listed_with_offsets_and_lengths() {
     let found = parse(&list(&[[8, 100, 12], [16, 0, u64::MAX]]), SIZES).expect("a list");
-    assert_eq!(found, Slots { heap: Addr(512), list: vec![(8, 100, Some(12)), (16, 0, None)] });
+    assert_eq!(
+        found,
+        ExternalSlots { heap: FileAddress(512), list: vec![(8, 100, Some(12)), (16, 0, None)] }
+    );
 }
 
 #[test]
@@ -27,10 +30,10 @@ fn cut_lists_are_errors() {
 
 #[test]
 fn bytes_of_files_that_are_absent_or_short_were_never_written() {
-    let mut view = view(Builder::new().finish(48));
+    let mut view = view(FileBuilder::new().finish(48));
     view.objects.put("folder/a", vec![1; 20]);
     view.objects.put("folder/b", vec![2; 6]);
-    let file = done(load(&view, &Objects::id(KEY))).expect("a file");
+    let file = done(load(&view, &ObjectView::id(KEY))).expect("a file");
     let part = |name: &str, offset, byte_len| ExternalPart { file: name.to_owned(), offset, byte_len };
     let parts = [
         part("a", 8, Some(10)),
@@ -41,7 +44,7 @@ fn bytes_of_files_that_are_absent_or_short_were_never_written() {
         part("a", 0, Some(5)),
     ];
     let found = done(extents(&view, &file, &parts, 30)).expect("extents");
-    let extent = |logical, name: &str, offset| Extent { logical, object: Objects::id(name), offset };
+    let extent = |logical, name: &str, offset| Extent { logical, object: ObjectView::id(name), offset };
     let expected =
         [extent(0..10, "folder/a", 8), extent(14..18, "folder/b", 2), extent(23..30, "folder/a", 0)];
     assert_eq!(found, expected);

@@ -1,9 +1,9 @@
 use super::*;
-use crate::file::Addr;
+use crate::file::FileAddress;
 use crate::testing::build::words;
 use proptest::prelude::*;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 fn read(body: &[u8]) -> Result<LayoutMessage> {
     parse(&Bytes::copy_from_slice(body), SIZES, 96)
@@ -18,12 +18,12 @@ fn dims(lengths: &[u32]) -> Vec<u8> {
 }
 
 /// One message of every class and version, and what it says.
-fn samples() -> Vec<(Vec<u8>, Arrangement)> {
-    let contiguous = |byte_len| Arrangement::Contiguous { addr: Some(Addr(512)), byte_len };
-    let chunked = |index, edges_unfiltered, version| Arrangement::Chunked {
+fn samples() -> Vec<(Vec<u8>, ElementLayout)> {
+    let contiguous = |byte_len| ElementLayout::Contiguous { addr: Some(FileAddress(512)), byte_len };
+    let chunked = |index, edges_unfiltered, version| ElementLayout::Chunked {
         shape: vec![2, 3],
         index,
-        addr: Some(Addr(512)),
+        addr: Some(FileAddress(512)),
         edges_unfiltered,
         version,
     };
@@ -39,11 +39,11 @@ fn samples() -> Vec<(Vec<u8>, Arrangement)> {
     vec![
         (
             [old(0), dims(&[1, 2, 3, 2]), b"ab".to_vec()].concat(),
-            Arrangement::Compact(Bytes::from_static(b"ab")),
+            ElementLayout::Compact(Bytes::from_static(b"ab")),
         ),
         ([old(1), words(&[512]), dims(&[2, 3, 4])].concat(), contiguous(96)),
         ([old(2), words(&[512]), dims(&[2, 3, 4])].concat(), chunked(IndexKind::BTree1, false, 3)),
-        (b"\x03\x00\x02\x00ab".to_vec(), Arrangement::Compact(Bytes::from_static(b"ab"))),
+        (b"\x03\x00\x02\x00ab".to_vec(), ElementLayout::Compact(Bytes::from_static(b"ab"))),
         ([&[3, 1][..], &words(&[512, 77])].concat(), contiguous(77)),
         ([&[3, 2, 3][..], &words(&[512]), &dims(&[2, 3, 4])].concat(), chunked(IndexKind::BTree1, false, 3)),
         (new(1, &[1]), chunked(IndexKind::Single { filtered: None }, true, 4)),
@@ -57,7 +57,7 @@ fn samples() -> Vec<(Vec<u8>, Arrangement)> {
         (new(0, &[5, 0, 8, 0, 0, 100, 40]), chunked(IndexKind::BTree2, false, 4)),
         (
             [&[4, 3][..], &words(&[512]), &[9, 0, 0, 0]].concat(),
-            Arrangement::Virtual { collection: Some(Addr(512)), index: 9 },
+            ElementLayout::Virtual { collection: Some(FileAddress(512)), index: 9 },
         ),
     ]
 }

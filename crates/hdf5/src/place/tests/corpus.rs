@@ -1,5 +1,5 @@
 //! Every dataset of the corpus: shape, layout, filters and table of chunks.
-use super::super::{Arrangement, dataset, layout};
+use super::super::{ElementLayout, dataset, layout};
 use super::reading::chunks;
 use crate::file::load;
 use crate::group::{LinkTarget, links};
@@ -7,7 +7,7 @@ use crate::object::{ObjectRef, header, kind};
 use crate::testing::done;
 use ncirrus_layout::Layout;
 use ncirrus_model::CodecSpec;
-use ncirrus_testkit::{MemoryView, Objects, corpus};
+use ncirrus_testkit::{MemoryView, ObjectView, corpus};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -42,10 +42,10 @@ fn datasets(view: &MemoryView, root: ObjectRef) -> BTreeMap<String, ObjectRef> {
 fn describe(view: &MemoryView, object: &ObjectRef) -> ncirrus_layout::Result<Value> {
     let dataset = done(dataset(view, object))?;
     let (layout_name, chunk) = match &dataset.arrangement {
-        Arrangement::Compact(_) => ("compact", None),
-        Arrangement::Contiguous { .. } | Arrangement::External(_) => ("contiguous", None),
-        Arrangement::Chunked { shape, .. } => ("chunked", Some(shape.clone())),
-        Arrangement::Virtual { .. } => ("virtual", None),
+        ElementLayout::Compact(_) => ("compact", None),
+        ElementLayout::Contiguous { .. } | ElementLayout::External(_) => ("contiguous", None),
+        ElementLayout::Chunked { shape, .. } => ("chunked", Some(shape.clone())),
+        ElementLayout::Virtual { .. } => ("virtual", None),
     };
     let id = |filter: &CodecSpec| filter.identifier().parse::<u32>().unwrap();
     let filters: Vec<u32> = dataset.filters.iter().map(id).collect();
@@ -58,7 +58,7 @@ fn describe(view: &MemoryView, object: &ObjectRef) -> ncirrus_layout::Result<Val
             said["csha"] = json!(short_digest(serde_json::to_string(&table).unwrap().as_bytes()));
         }
     }
-    if let (Arrangement::Contiguous { .. }, Ok(Layout::Affine { extents, .. })) =
+    if let (ElementLayout::Contiguous { .. }, Ok(Layout::Affine { extents, .. })) =
         (&dataset.arrangement, done(layout(view, object, &dataset)))
     {
         said["offset"] = extents.first().map_or(Value::Null, |extent| json!(extent.offset));
@@ -74,8 +74,8 @@ fn check_file(root: &Path, path: &str, differences: &mut Vec<String>) -> usize {
     let truth = root.join("truth").join(format!("{}.json", path.replace('/', "__")));
     let Ok(truth) = std::fs::read(truth) else { return 0 };
     let truth: Value = serde_json::from_slice(&truth).unwrap();
-    let view = MemoryView::new(Objects::one(path, std::fs::read(root.join(path)).unwrap()));
-    let Ok(file) = done(load(&view, &Objects::id(path))) else { return 0 };
+    let view = MemoryView::new(ObjectView::one(path, std::fs::read(root.join(path)).unwrap()));
+    let Ok(file) = done(load(&view, &ObjectView::id(path))) else { return 0 };
     let addr = file.root;
     let found = datasets(&view, ObjectRef { file, addr });
     let expected = truth["objs"].as_object().cloned().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Datasets that are made for the test: what real files lack.
 use super::super::{dataset, layout};
 use super::reading::{open, read};
-use crate::testing::build::{Builder, hard, message, words};
+use crate::testing::build::{FileBuilder, hard, message, words};
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::Result;
 use ncirrus_model::Region;
@@ -9,7 +9,7 @@ use ncirrus_testkit::MemoryView;
 
 /// A file whose dataset `d` has that shape, elements of a byte, and that layout message; bytes 4000 to 4100 are 0 to 99.
 fn file(dims: &[u64], layout: &[u8]) -> MemoryView {
-    let mut builder = Builder::new();
+    let mut builder = FileBuilder::new();
     let rank = u8::try_from(dims.len()).expect("few");
     let space = [&[2, rank, 0, 1][..], &words(dims)].concat();
     let unsigned_byte = [0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0];

@@ -1,5 +1,5 @@
 //! Files that h5py writes when the test runs: what the corpus lacks.
-use super::super::{Arrangement, IndexKind, dataset, layout};
+use super::super::{ElementLayout, IndexKind, dataset, layout};
 use super::reading::{chunks, open, read};
 use crate::file::load;
 use crate::group::lookup;
@@ -8,8 +8,8 @@ use crate::testing::done;
 use ncirrus_layout::{Layout, Step, Tile, View};
 use ncirrus_model::Region;
 use ncirrus_testkit::corpus::peers_python;
-use ncirrus_testkit::law::Random;
-use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
+use ncirrus_testkit::law::RandomSource;
+use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn written() -> Option<(MemoryView, serde_json::Map<String, Value>)> {
     let output = Command::new(python).args(["-c", SCRIPT]).arg(home.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = serde_json::from_slice(&output.stdout).unwrap();
-    Some((MemoryView::new(Objects::from_dir(home.path()).unwrap()), said))
+    Some((MemoryView::new(ObjectView::from_dir(home.path()).unwrap()), said))
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn read_whole(view: &MemoryView, said: &serde_json::Map<String, Value>) {
         let object = open(view, key, path).unwrap();
         let described = done(dataset(view, &object)).unwrap();
         assert_eq!(json!(described.shape), said["shape"], "{name}");
-        if let Arrangement::Chunked { shape, .. } = &described.arrangement
+        if let ElementLayout::Chunked { shape, .. } = &described.arrangement
             && !said["chunks"].is_null()
         {
             let listed = chunks(view, &object, &described, shape).unwrap();
@@ -56,8 +56,8 @@ fn read_whole(view: &MemoryView, said: &serde_json::Map<String, Value>) {
 }
 
 /// The script gets the indexes that it is written for.
-fn check_index(path: &str, arrangement: &Arrangement) {
-    let Arrangement::Chunked { index, .. } = arrangement else { return };
+fn check_index(path: &str, arrangement: &ElementLayout) {
+    let ElementLayout::Chunked { index, .. } = arrangement else { return };
     let is_wanted = match path {
         "fixed" | "fixed paged" => matches!(index, IndexKind::FixedArray { .. }),
         "implicit" => matches!(index, IndexKind::Implicit),
@@ -92,8 +92,8 @@ fn read_late(view: &MemoryView, said: &serde_json::Map<String, Value>) {
         let path = name.split_once('/').unwrap().1;
         let expected = done(whole_tiles(view, path)).unwrap();
         for seed in 0..3 {
-            let mut random = Random(seed);
-            let rounds = Rounds::new(view.objects.clone());
+            let mut random = RandomSource(seed);
+            let rounds = StallingView::new(view.objects.clone());
             let found = drive(&rounds, |view| {
                 let found = whole_tiles(view, path);
                 if random.below(3) < seed {
@@ -109,7 +109,7 @@ fn read_late(view: &MemoryView, said: &serde_json::Map<String, Value>) {
 
 /// The tiles of a virtual dataset.
 fn whole_tiles(view: &dyn View, path: &str) -> Step<Vec<Tile>> {
-    let file = load(view, &Objects::id("new.h5"))?;
+    let file = load(view, &ObjectView::id("new.h5"))?;
     let root = ObjectRef { addr: file.root, file };
     let object = lookup(view, &root, path)?;
     let dataset = dataset(view, &object)?;

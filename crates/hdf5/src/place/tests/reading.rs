@@ -1,17 +1,17 @@
 //! Reading of elements that went through no filter, as an engine would.
-use super::super::{Dataset, dataset, layout};
+use super::super::{StoredDataset, dataset, layout};
 use crate::file::load;
 use crate::group::lookup;
 use crate::object::ObjectRef;
 use crate::testing::done;
 use crate::word::fill;
-use ncirrus_layout::{Cells, Extent, Layout, Location, Result, TileSource};
+use ncirrus_layout::{CellList, Extent, Layout, Location, Result, TileSource};
 use ncirrus_model::Region;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 
 /// The object at a path of a file.
 pub(super) fn open(view: &MemoryView, key: &str, path: &str) -> Result<ObjectRef> {
-    let file = done(load(view, &Objects::id(key)))?;
+    let file = done(load(view, &ObjectView::id(key)))?;
     let root = ObjectRef { addr: file.root, file };
     done(lookup(view, &root, path))
 }
@@ -47,7 +47,7 @@ pub(super) fn read(view: &MemoryView, object: &ObjectRef, region: &Region) -> Re
             }
         }
         Layout::Grid { grid, index, .. } => {
-            let mut cells = Cells::new(grid.rank());
+            let mut cells = CellList::new(grid.rank());
             for number in 0..total {
                 let at = element(number);
                 let cell: Vec<u64> =
@@ -109,20 +109,20 @@ fn extent_bytes(view: &MemoryView, extents: &[Extent], at: u64, width: usize) ->
 }
 
 /// The chunks of a chunked dataset that were written: offsets of the first element, place, size, mask.
-pub(super) type Listed = (Vec<u64>, u64, u64, u32);
+pub(super) type ListedChunks = (Vec<u64>, u64, u64, u32);
 
 /// Every chunk that was written; `None` when there are too many cells to try each.
 pub(super) fn chunks(
     view: &MemoryView,
     object: &ObjectRef,
-    dataset: &Dataset,
+    dataset: &StoredDataset,
     chunk: &[u64],
-) -> Result<Option<Vec<Listed>>> {
+) -> Result<Option<Vec<ListedChunks>>> {
     let Layout::Grid { grid, index, .. } = done(layout(view, object, dataset))? else { panic!("no chunks") };
     let counts: Vec<u64> = (0..grid.rank()).map(|axis| grid.cells_along(axis, dataset.shape[axis])).collect();
     let total = Region::all(&counts).element_count().filter(|total| *total < 1 << 20);
     let Some(total) = total else { return Ok(None) };
-    let mut cells = Cells::new(counts.len());
+    let mut cells = CellList::new(counts.len());
     for number in 0..total {
         cells.push(&coords(&counts, number));
     }

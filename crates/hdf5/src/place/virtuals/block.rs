@@ -1,8 +1,8 @@
 //! The description of a virtual dataset: which elements come from where (docs/spec/hdf5-netcdf4.md E.7).
 use crate::checksum::lookup3;
-use crate::cursor::{Cursor, escaped};
-use crate::file::Sizes;
-use crate::selection::Selection;
+use crate::cursor::{ByteCursor, escaped};
+use crate::file::FieldSizes;
+use crate::selection::HyperslabSelection;
 use ncirrus_layout::{Error, Limits, Result};
 
 #[cfg(test)]
@@ -10,20 +10,20 @@ mod tests;
 
 /// Elements of the virtual dataset, and those of another dataset that they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mapping {
+pub(super) struct VirtualMapping {
     /// `None` for the file of the virtual dataset.
-    pub(super) file: Option<Name>,
-    pub(super) dataset: Name,
-    pub(super) source: Selection,
-    pub(super) target: Selection,
+    pub(super) file: Option<SourceName>,
+    pub(super) dataset: SourceName,
+    pub(super) source: HyperslabSelection,
+    pub(super) target: HyperslabSelection,
 }
 
 /// A name that may have the number of a block in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Name(Vec<Part>);
+pub(super) struct SourceName(Vec<NamePart>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum NamePart {
     Text(String),
     /// The number of a block, with leading zeros up to that width.
     Block {
@@ -32,18 +32,18 @@ enum Part {
 }
 
 /// The mappings in these bytes.
-pub(super) fn parse(body: &[u8], sizes: Sizes, limits: &Limits) -> Result<Vec<Mapping>> {
-    let mut cursor = Cursor::new(body, "the mappings of a virtual dataset");
+pub(super) fn parse(body: &[u8], sizes: FieldSizes, limits: &Limits) -> Result<Vec<VirtualMapping>> {
+    let mut cursor = ByteCursor::new(body, "the mappings of a virtual dataset");
     let version = cursor.version(&[0, 1])?;
     let count = limits.count(cursor.len(sizes)?, "a virtual dataset")?;
-    let mut mappings: Vec<Mapping> = Vec::new();
+    let mut mappings: Vec<VirtualMapping> = Vec::new();
     for _ in 0..count {
         let flags = if version == 0 { 0 } else { cursor.u8()? };
         let file = file_name(&mut cursor, flags, sizes, &mappings)?;
         let dataset = dataset_name(&mut cursor, flags, sizes, &mappings)?;
-        let source = Selection::parse(&mut cursor, limits)?;
-        let target = Selection::parse(&mut cursor, limits)?;
-        mappings.push(Mapping { file, dataset, source, target });
+        let source = HyperslabSelection::parse(&mut cursor, limits)?;
+        let target = HyperslabSelection::parse(&mut cursor, limits)?;
+        mappings.push(VirtualMapping { file, dataset, source, target });
     }
     let summed = cursor.taken();
     if cursor.u32()? != lookup3(summed) {
@@ -52,7 +52,12 @@ pub(super) fn parse(body: &[u8], sizes: Sizes, limits: &Limits) -> Result<Vec<Ma
     Ok(mappings)
 }
 
-fn file_name(cursor: &mut Cursor<'_>, flags: u8, sizes: Sizes, before: &[Mapping]) -> Result<Option<Name>> {
+fn file_name(
+    cursor: &mut ByteCursor<'_>,
+    flags: u8,
+    sizes: FieldSizes,
+    before: &[VirtualMapping],
+) -> Result<Option<SourceName>> {
     const SHARED: u8 = 1;
     const SAME_FILE: u8 = 4;
     if flags & SAME_FILE != 0 {
@@ -62,25 +67,30 @@ fn file_name(cursor: &mut Cursor<'_>, flags: u8, sizes: Sizes, before: &[Mapping
         return Ok(nth(before, cursor.len(sizes)?)?.file.clone());
     }
     let name = cursor.until_nul()?;
-    Ok((name != b".").then(|| Name::parse(&escaped(name))))
+    Ok((name != b".").then(|| SourceName::parse(&escaped(name))))
 }
 
-fn dataset_name(cursor: &mut Cursor<'_>, flags: u8, sizes: Sizes, before: &[Mapping]) -> Result<Name> {
+fn dataset_name(
+    cursor: &mut ByteCursor<'_>,
+    flags: u8,
+    sizes: FieldSizes,
+    before: &[VirtualMapping],
+) -> Result<SourceName> {
     const SHARED: u8 = 2;
     if flags & SHARED != 0 {
         return Ok(nth(before, cursor.len(sizes)?)?.dataset.clone());
     }
-    Ok(Name::parse(&escaped(cursor.until_nul()?)))
+    Ok(SourceName::parse(&escaped(cursor.until_nul()?)))
 }
 
-fn nth(before: &[Mapping], number: u64) -> Result<&Mapping> {
+fn nth(before: &[VirtualMapping], number: u64) -> Result<&VirtualMapping> {
     let found = usize::try_from(number).ok().and_then(|number| before.get(number));
     found.ok_or_else(|| {
         Error::malformed(format!("mapping {} shares a name with mapping {number}", before.len()))
     })
 }
 
-impl Name {
+impl SourceName {
     /// Splits a name at its `%b`; `%%` is a percent sign.
     pub(super) fn parse(text: &str) -> Self {
         let mut parts = Vec::new();
@@ -92,8 +102,8 @@ impl Name {
             let (width, tail) = after.split_at(digits);
             rest = after;
             if let Some(tail) = tail.strip_prefix('b') {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Block { width: width.parse().unwrap_or(0).min(MOST_DIGITS) });
+                parts.push(NamePart::Text(std::mem::take(&mut plain)));
+                parts.push(NamePart::Block { width: width.parse().unwrap_or(0).min(MOST_DIGITS) });
                 rest = tail;
             } else {
                 plain.push('%');
@@ -101,15 +111,15 @@ impl Name {
             }
         }
         plain.push_str(rest);
-        parts.push(Part::Text(plain));
+        parts.push(NamePart::Text(plain));
         Self(parts)
     }
 
     /// The name of a block's source.
     pub(super) fn of_block(&self, block: u64) -> String {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Block { width } => format!("{block:0width$}"),
+        let text = |part: &NamePart| match part {
+            NamePart::Text(text) => text.clone(),
+            NamePart::Block { width } => format!("{block:0width$}"),
         };
         self.0.iter().map(text).collect()
     }

@@ -1,29 +1,29 @@
 //! What mappings make of a region, where they overlap and where they leave holes.
-use super::block::Mapping;
+use super::block::VirtualMapping;
 use super::pair;
-use super::source::Found;
-use crate::selection::{Axis, Set};
+use super::source::FoundSource;
+use crate::selection::{AxisIndices, ElementSet};
 use ncirrus_layout::{BoxTree, Error, Limits, Result, Tile, TileSource, uncovered};
 use ncirrus_model::Region;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// A mapping, or one block of it.
-pub(super) struct Piece<'a> {
-    pub(super) mapping: &'a Mapping,
+pub(super) struct CoverPiece<'a> {
+    pub(super) mapping: &'a VirtualMapping,
     /// The elements of the mapping, where they do not depend on the source.
-    pub(super) target: Option<&'a Set>,
+    pub(super) target: Option<&'a ElementSet>,
     /// A box around the elements of the mapping.
     pub(super) bounds: &'a [Range<u64>],
     pub(super) block: u64,
 }
 
 /// A piece whose source is there.
-struct Given<'a> {
-    source: &'a Found,
-    target: Cow<'a, Set>,
+struct ResolvedPiece<'a> {
+    source: &'a FoundSource,
+    target: Cow<'a, ElementSet>,
     /// Those of the source that the target's are.
-    elements: Set,
+    elements: ElementSet,
 }
 
 /// The region is cut until no more tiles are likely in a part, where cutting helps.
@@ -33,8 +33,8 @@ const FEW: u64 = 16;
 /// few tiles first, so that what each piece takes is not compared with what all others left.
 pub(super) fn tiles(
     region: &Region,
-    pieces: &[Piece<'_>],
-    sources: &[Option<Found>],
+    pieces: &[CoverPiece<'_>],
+    sources: &[Option<FoundSource>],
     limits: &Limits,
 ) -> Result<Vec<Tile>> {
     let (mut given, mut bounds) = (Vec::new(), Vec::new());
@@ -49,7 +49,7 @@ pub(super) fn tiles(
     }
     let places = BoxTree::new(region.rank(), given.len(), bounds);
     let weight = |at: usize, region: &Region| {
-        given.get(at).map_or(0, |one: &Given<'_>| one.target.runs_within(region))
+        given.get(at).map_or(0, |one: &ResolvedPiece<'_>| one.target.runs_within(region))
     };
     let mut tiles = Vec::new();
     let mut rest = vec![region.clone()];
@@ -69,33 +69,33 @@ pub(super) fn tiles(
     Ok(tiles)
 }
 
-impl<'a> Piece<'a> {
+impl<'a> CoverPiece<'a> {
     /// The elements that it gives, and those of the source that they are.
-    fn given(&self, source: &'a Found, limits: &Limits) -> Result<Given<'a>> {
+    fn given(&self, source: &'a FoundSource, limits: &Limits) -> Result<ResolvedPiece<'a>> {
         let mapping = self.mapping;
         let along = mapping.source.unlimited();
         let len =
             along.and_then(|(axis, progression)| Some(progression.count_below(*source.dims.get(axis)?)));
-        let elements = Set::new(&mapping.source, &source.dims, len.unwrap_or(0), limits)?;
+        let elements = ElementSet::new(&mapping.source, &source.dims, len.unwrap_or(0), limits)?;
         if let Some(target) = self.target {
-            return Ok(Given { source, target: Cow::Borrowed(target), elements });
+            return Ok(ResolvedPiece { source, target: Cow::Borrowed(target), elements });
         }
         let rank = self.bounds.len();
-        let mut target = Set::new(&mapping.target, &vec![0; rank], len.unwrap_or(0), limits)?;
-        if let (None, Some((axis, progression)), Set::Product(axes)) =
+        let mut target = ElementSet::new(&mapping.target, &vec![0; rank], len.unwrap_or(0), limits)?;
+        if let (None, Some((axis, progression)), ElementSet::Product(axes)) =
             (len, mapping.target.unlimited(), &mut target)
             && let Some(slot) = axes.get_mut(axis)
         {
             let start =
                 self.block.checked_mul(progression.stride).and_then(|at| at.checked_add(progression.start));
             let start = start.ok_or_else(|| Error::malformed("a block beyond 2^64"))?;
-            *slot = Axis::runs([(start, progression.block.unwrap_or(1))]);
+            *slot = AxisIndices::runs([(start, progression.block.unwrap_or(1))]);
         }
-        Ok(Given { source, target: Cow::Owned(target), elements })
+        Ok(ResolvedPiece { source, target: Cow::Owned(target), elements })
     }
 }
 
-impl Given<'_> {
+impl ResolvedPiece<'_> {
     /// Adds the tiles that it gives of what is left, and takes them from there.
     fn cover(&self, (left, tiles): (&mut Vec<Region>, &mut Vec<Tile>), limits: &Limits) -> Result<()> {
         let mut rest = Vec::new();

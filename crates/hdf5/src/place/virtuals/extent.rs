@@ -1,6 +1,6 @@
 //! How large a virtual dataset is that grows with its sources (docs/spec/hdf5-netcdf4.md E.7).
-use super::super::dataset::Chain;
-use super::block::Mapping;
+use super::super::dataset::DatasetChain;
+use super::block::VirtualMapping;
 use super::source;
 use crate::word::Dataspace;
 use ncirrus_layout::{Step, View, join};
@@ -8,8 +8,8 @@ use ncirrus_layout::{Step, View, join};
 /// The dataspace with the lengths that its sources give it now.
 pub(super) fn extent(
     view: &dyn View,
-    asking: &Chain<'_>,
-    mappings: &[Mapping],
+    asking: &DatasetChain<'_>,
+    mappings: &[VirtualMapping],
     space: Dataspace,
 ) -> Step<Dataspace> {
     let Dataspace::Simple { mut dims, max } = space else { return Ok(space) };
@@ -31,7 +31,11 @@ pub(super) fn extent(
 }
 
 /// The axis along which a mapping grows, and how far it goes now.
-fn length(view: &dyn View, asking: &Chain<'_>, mapping: &Mapping) -> Step<Option<(usize, u64)>> {
+fn length(
+    view: &dyn View,
+    asking: &DatasetChain<'_>,
+    mapping: &VirtualMapping,
+) -> Step<Option<(usize, u64)>> {
     let Some((axis, target)) = mapping.target.unlimited() else { return Ok(None) };
     let count = match mapping.source.unlimited() {
         Some((from, progression)) => {
@@ -45,7 +49,7 @@ fn length(view: &dyn View, asking: &Chain<'_>, mapping: &Mapping) -> Step<Option
 }
 
 /// Number of blocks before the first whose source is not there, asked for in growing batches.
-fn blocks(view: &dyn View, asking: &Chain<'_>, mapping: &Mapping) -> Step<u64> {
+fn blocks(view: &dyn View, asking: &DatasetChain<'_>, mapping: &VirtualMapping) -> Step<u64> {
     let (mut known, mut batch) = (0, FIRST_BATCH);
     loop {
         view.limits().count(known, "the sources of a virtual dataset")?;

@@ -1,5 +1,5 @@
 //! Elements of one set and those of another at the same positions, as pairs of boxes.
-use crate::selection::{Axis, Row, Run, Set};
+use crate::selection::{AxisIndices, ElementRow, ElementSet, IndexRun};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Region;
 
@@ -9,8 +9,8 @@ mod tests;
 /// The target's elements in a region, and the source's elements that they are: boxes with as many elements in the same
 /// row-major order.
 pub(super) fn pairs(
-    target: &Set,
-    source: &Set,
+    target: &ElementSet,
+    source: &ElementSet,
     region: &Region,
     limits: &Limits,
 ) -> Result<Vec<(Region, Region)>> {
@@ -21,7 +21,7 @@ pub(super) fn pairs(
             source.len()?
         )));
     }
-    if let (Set::Product(target), Set::Product(source)) = (target, source)
+    if let (ElementSet::Product(target), ElementSet::Product(source)) = (target, source)
         && let Some(partners) = partners(target, source)
     {
         return boxes(target, source, &partners, region, limits);
@@ -34,7 +34,12 @@ pub(super) fn pairs(
 }
 
 /// Pairs one row of the target with the source's rows at its positions.
-fn rows(row: &Row, source: &Set, found: &mut Vec<(Region, Region)>, limits: &Limits) -> Result<()> {
+fn rows(
+    row: &ElementRow,
+    source: &ElementSet,
+    found: &mut Vec<(Region, Region)>,
+    limits: &Limits,
+) -> Result<()> {
     for part in source.select(row.position..row.position.saturating_add(row.len), limits)? {
         let mut start = row.start.clone();
         if let Some(last) = start.last_mut() {
@@ -55,9 +60,9 @@ fn line(start: Vec<u64>, len: u64) -> Region {
 }
 
 /// The target's axis for each of the source's, when both are alike but for axes of one index.
-fn partners(target: &[Axis], source: &[Axis]) -> Option<Vec<Option<usize>>> {
+fn partners(target: &[AxisIndices], source: &[AxisIndices]) -> Option<Vec<Option<usize>>> {
     let mut wide = target.iter().enumerate().filter(|(_, axis)| axis.len() != 1);
-    let mut partner = |axis: &Axis| match axis.len() {
+    let mut partner = |axis: &AxisIndices| match axis.len() {
         1 => Some(None),
         len => wide.next().filter(|(_, other)| other.len() == len).map(|(number, _)| Some(number)),
     };
@@ -67,13 +72,13 @@ fn partners(target: &[Axis], source: &[Axis]) -> Option<Vec<Option<usize>>> {
 
 /// All combinations of the runs that both have in common along each axis.
 fn boxes(
-    target: &[Axis],
-    source: &[Axis],
+    target: &[AxisIndices],
+    source: &[AxisIndices],
     partners: &[Option<usize>],
     region: &Region,
     limits: &Limits,
 ) -> Result<Vec<(Region, Region)>> {
-    let only = |axis: &Axis| Ok(axis.select(0..1, limits)?.first().map_or(0, |run| run.index));
+    let only = |axis: &AxisIndices| Ok(axis.select(0..1, limits)?.first().map_or(0, |run| run.index));
     let first =
         Region { start: source.iter().map(only).collect::<Result<_>>()?, count: vec![1; source.len()] };
     let mut found = vec![(Region { start: Vec::new(), count: Vec::new() }, first)];
@@ -104,19 +109,23 @@ fn boxes(
     Ok(found)
 }
 
-fn set(region: &mut Region, axis: usize, run: Run) {
+fn set(region: &mut Region, axis: usize, run: IndexRun) {
     if let (Some(start), Some(count)) = (region.start.get_mut(axis), region.count.get_mut(axis)) {
         (*start, *count) = (run.index, run.len);
     }
 }
 
 /// The runs cut where those of the other axis at the same positions are.
-fn common(runs: &[Run], other: &Axis, limits: &Limits) -> Result<Vec<(Run, Option<Run>)>> {
+fn common(
+    runs: &[IndexRun],
+    other: &AxisIndices,
+    limits: &Limits,
+) -> Result<Vec<(IndexRun, Option<IndexRun>)>> {
     let mut found = Vec::new();
     for run in runs {
         for part in other.select(run.position..run.position + run.len, limits)? {
             let index = run.index + (part.position - run.position);
-            found.push((Run { index, len: part.len, position: part.position }, Some(part)));
+            found.push((IndexRun { index, len: part.len, position: part.position }, Some(part)));
         }
     }
     Ok(found)

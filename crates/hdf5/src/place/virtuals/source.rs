@@ -1,6 +1,6 @@
 //! The datasets that a virtual dataset is put together from.
-use super::super::dataset::{Chain, dataset_below};
-use super::block::Mapping;
+use super::super::dataset::{DatasetChain, dataset_below};
+use super::block::VirtualMapping;
 use crate::file::load;
 use crate::group::{external_candidates, lookup, variable_name};
 use crate::object::ObjectRef;
@@ -11,7 +11,7 @@ mod tests;
 
 /// A dataset that is there.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundSource {
     pub(super) variable: VariableRef,
     /// Lengths of its dataspace.
     pub(super) dims: Vec<u64>,
@@ -20,10 +20,10 @@ pub(super) struct Found {
 /// The source of a mapping (of one block of it); `None` when there is no such file or no such dataset in it.
 pub(super) fn find(
     view: &dyn View,
-    asking: &Chain<'_>,
-    mapping: &Mapping,
+    asking: &DatasetChain<'_>,
+    mapping: &VirtualMapping,
     block: u64,
-) -> Step<Option<Found>> {
+) -> Step<Option<FoundSource>> {
     let file = &asking.object.file;
     let file = match &mapping.file {
         None => file.clone(),
@@ -41,7 +41,7 @@ pub(super) fn find(
     };
     let dims = dataset_below(view, &object, asking)?.space.dims().to_vec();
     let variable = VariableRef { dataset: Some(root.file.object.clone()), path: variable_path(&path) };
-    Ok(Some(Found { variable, dims }))
+    Ok(Some(FoundSource { variable, dims }))
 }
 
 /// The path of the variable that the dataset at a path is: without what the path says twice, and without the mark of

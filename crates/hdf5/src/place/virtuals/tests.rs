@@ -4,11 +4,11 @@ use crate::checksum::lookup3;
 use crate::file::load;
 use crate::group::lookup;
 use crate::object::ObjectRef;
-use crate::testing::build::{Builder, hard, message, words};
+use crate::testing::build::{FileBuilder, hard, message, words};
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::{Layout, Tile, TileIndex, TileSource, VariableRef};
 use ncirrus_model::Region;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn described(dims: &[u64], layout: &[u8]) -> Vec<Vec<u8>> {
 
 /// A file with `d` of 3 by 4 elements, and `v`, which is put together by these mappings.
 fn file(dims: &[u64], mappings: &[Vec<u8>]) -> MemoryView {
-    let mut builder = Builder::new();
+    let mut builder = FileBuilder::new();
     let plain = described(&[3, 4], &[&[3, 1][..], &words(&[u64::MAX, 0])].concat());
     let plain = builder.header(&plain);
     let mut block = [&[0][..], &words(&[mappings.len() as u64]), &mappings.concat()].concat();
@@ -41,7 +41,7 @@ fn file(dims: &[u64], mappings: &[Vec<u8>]) -> MemoryView {
 }
 
 fn index(view: &MemoryView) -> ncirrus_layout::Result<Arc<dyn TileIndex>> {
-    let file = done(load(view, &Objects::id(KEY)))?;
+    let file = done(load(view, &ObjectView::id(KEY)))?;
     let root = ObjectRef { addr: file.root, file };
     let object = done(lookup(view, &root, "v"))?;
     let dataset = done(dataset(view, &object))?;
@@ -60,7 +60,7 @@ fn region(start: [u64; 2], count: [u64; 2]) -> Region {
 }
 
 fn of(dataset: &str, path: &str, region: Region) -> TileSource {
-    let dataset = Some(Objects::id(dataset));
+    let dataset = Some(ObjectView::id(dataset));
     TileSource::Variable { variable: VariableRef { dataset, path: path.to_owned() }, region }
 }
 

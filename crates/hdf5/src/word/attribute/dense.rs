@@ -1,35 +1,35 @@
 //! Attributes that lie in a fractal heap, found through a B-tree.
-use super::Found;
-use crate::btree::{Lies, Tree};
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
+use super::AttributeMessage;
+use crate::btree::{BtreeHeader, NodeRequest};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use crate::heap::FractalHeap;
-use crate::object::{Message, kind, resolve_record};
+use crate::object::{HeaderMessage, kind, resolve_record};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, both, join_each};
 
 /// The attribute info message.
 #[derive(Debug)]
-pub(super) struct Info {
+pub(super) struct AttributeInfo {
     /// Whether it is known in which order the attributes were made.
     pub(super) tracked: bool,
-    pub(super) heap: Option<Addr>,
+    pub(super) heap: Option<FileAddress>,
     /// The B-tree by name, and that by order.
-    names: Option<Addr>,
-    pub(super) orders: Option<Addr>,
+    names: Option<FileAddress>,
+    pub(super) orders: Option<FileAddress>,
 }
 
 /// A record of either tree.
 #[derive(Debug)]
-struct Record {
+struct DenseRecord {
     id: Bytes,
     shared: bool,
     order: u32,
 }
 
-impl Info {
-    pub(super) fn parse(body: &[u8], sizes: Sizes) -> Result<Self> {
-        let mut cursor = Cursor::new(body, "attribute info");
+impl AttributeInfo {
+    pub(super) fn parse(body: &[u8], sizes: FieldSizes) -> Result<Self> {
+        let mut cursor = ByteCursor::new(body, "attribute info");
         cursor.version(&[0])?;
         let flags = cursor.u8()?;
         let tracked = flags & 1 != 0;
@@ -40,7 +40,7 @@ impl Info {
     }
 
     /// The attributes in the heap as messages of a header; those that several objects share stay so.
-    pub(super) fn messages(&self, view: &dyn View, file: &File) -> Step<Vec<Message>> {
+    pub(super) fn messages(&self, view: &dyn View, file: &Hdf5File) -> Step<Vec<HeaderMessage>> {
         let Some(heap) = self.heap else { return Ok(Vec::new()) };
         let tree = self.orders.or(self.names);
         let tree = tree.ok_or_else(|| Error::malformed("attributes in a heap without a B-tree"))?;
@@ -56,13 +56,13 @@ impl Info {
                     (0, own.next().unwrap_or_else(|| Err(Error::internal("fewer heap objects than ids"))))
                 }
             };
-            Ok(Message { kind: kind::ATTRIBUTE, flags, order, body: body? })
+            Ok(HeaderMessage { kind: kind::ATTRIBUTE, flags, order, body: body? })
         });
         Ok(messages.collect::<Result<_>>()?)
     }
 
     /// The attributes in the heap; none when there is no heap.
-    pub(super) fn attributes(&self, view: &dyn View, file: &File) -> Step<Vec<Found>> {
+    pub(super) fn attributes(&self, view: &dyn View, file: &Hdf5File) -> Step<Vec<AttributeMessage>> {
         let Some(heap) = self.heap else { return Ok(Vec::new()) };
         let tree = self.orders.or(self.names);
         let tree = tree.ok_or_else(|| Error::malformed("attributes in a heap without a B-tree"))?;
@@ -81,31 +81,31 @@ impl Info {
         let found = records.iter().map(|record| {
             let body = if record.shared { shared.next() } else { own.next() };
             let body = body.unwrap_or_else(|| Err(Error::internal("fewer heap objects than ids")));
-            Found { order: Some(record.order), body }
+            AttributeMessage { order: Some(record.order), body }
         });
         Ok(found.collect())
     }
 }
 
-fn records(view: &dyn View, file: &File, tree: Addr) -> Step<Vec<Record>> {
-    let tree = Tree::load(view, file, tree, Lies::Among)?;
+fn records(view: &dyn View, file: &Hdf5File, tree: FileAddress) -> Step<Vec<DenseRecord>> {
+    let tree = BtreeHeader::load(view, file, tree, NodeRequest::Among)?;
     if !matches!(tree.kind, BY_NAME | BY_ORDER) {
         return Err(Error::malformed(format!("attributes in a B-tree of type {}", tree.kind)).into());
     }
     let records = tree.records(view, file)?;
-    Ok(records.iter().map(|record| Record::parse(record)).collect::<Result<_>>()?)
+    Ok(records.iter().map(|record| DenseRecord::parse(record)).collect::<Result<_>>()?)
 }
 
-impl Record {
+impl DenseRecord {
     fn parse(bytes: &[u8]) -> Result<Self> {
-        let mut cursor = Cursor::new(bytes, "attribute record");
+        let mut cursor = ByteCursor::new(bytes, "attribute record");
         let id = Bytes::copy_from_slice(cursor.take(8)?);
         Ok(Self { id, shared: cursor.u8()? & 2 != 0, order: cursor.u32()? })
     }
 }
 
 /// The message under a heap id of the heap that several objects share.
-fn in_shared_heap(view: &dyn View, file: &File, id: &[u8]) -> Step<Bytes> {
+fn in_shared_heap(view: &dyn View, file: &Hdf5File, id: &[u8]) -> Step<Bytes> {
     let record = [[SHARED_VERSION, IN_HEAP].as_slice(), id].concat();
     Ok(resolve_record(view, file, kind::ATTRIBUTE, &record)?.body)
 }

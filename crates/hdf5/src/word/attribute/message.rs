@@ -1,8 +1,8 @@
 //! The attribute message of versions 1 to 3.
 use super::RawAttribute;
-use crate::cursor::{Cursor, escaped};
-use crate::file::File;
-use crate::object::{Resolved, kind, resolve_record};
+use crate::cursor::{ByteCursor, escaped};
+use crate::file::Hdf5File;
+use crate::object::{ResolvedMessage, kind, resolve_record};
 use crate::word::datatype::of_resolved;
 use crate::word::{Dataspace, Datatype, dataspace};
 use bytes::Bytes;
@@ -11,23 +11,23 @@ use std::sync::Arc;
 
 /// A message taken apart.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct MessageParts {
     pub(super) name: String,
-    datatype: Part,
-    space: Part,
+    datatype: MessagePart,
+    space: MessagePart,
     pub(super) data: Bytes,
 }
 
 /// A datatype or dataspace: its own bytes, or a record of where they are shared.
 #[derive(Debug)]
-struct Part {
+struct MessagePart {
     body: Bytes,
     shared: bool,
 }
 
-impl Parts {
+impl MessageParts {
     pub(super) fn parse(body: &Bytes) -> Result<Self> {
-        let mut cursor = Cursor::new(body, "attribute");
+        let mut cursor = ByteCursor::new(body, "attribute");
         let version = cursor.version(&[1, 2, 3])?;
         let flags = cursor.u8()?;
         let flags = if version == 1 { 0 } else { flags };
@@ -40,13 +40,13 @@ impl Parts {
         let name = part(&mut cursor, body, name)?;
         let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = escaped(name);
-        let datatype = Part { body: part(&mut cursor, body, datatype)?, shared: flags & 1 != 0 };
-        let space = Part { body: part(&mut cursor, body, space)?, shared: flags & 2 != 0 };
+        let datatype = MessagePart { body: part(&mut cursor, body, datatype)?, shared: flags & 1 != 0 };
+        let space = MessagePart { body: part(&mut cursor, body, space)?, shared: flags & 2 != 0 };
         Ok(Self { name, datatype, space, data: body.slice(cursor.position()..) })
     }
 
     /// The attribute, its datatype and dataspace followed to where they are shared.
-    pub(super) fn read(&mut self, view: &dyn View, file: &File) -> Step<RawAttribute> {
+    pub(super) fn read(&mut self, view: &dyn View, file: &Hdf5File) -> Step<RawAttribute> {
         let (datatype, space) = both(self.datatype(view, file), self.space(view, file))?;
         let len = space.count().saturating_mul(datatype.byte_len);
         let data = usize::try_from(len).ok().filter(|len| *len <= self.data.len());
@@ -57,26 +57,26 @@ impl Parts {
         Ok(RawAttribute { name: std::mem::take(&mut self.name), datatype, space, data })
     }
 
-    fn datatype(&self, view: &dyn View, file: &File) -> Step<Arc<Datatype>> {
+    fn datatype(&self, view: &dyn View, file: &Hdf5File) -> Step<Arc<Datatype>> {
         of_resolved(view, file, &self.datatype.resolve(view, file, kind::DATATYPE)?)
     }
 
-    fn space(&self, view: &dyn View, file: &File) -> Step<Dataspace> {
+    fn space(&self, view: &dyn View, file: &Hdf5File) -> Step<Dataspace> {
         Ok(dataspace(&self.space.resolve(view, file, kind::DATASPACE)?.body, file.sizes)?)
     }
 }
 
-impl Part {
-    fn resolve(&self, view: &dyn View, file: &File, kind: u16) -> Step<Resolved> {
+impl MessagePart {
+    fn resolve(&self, view: &dyn View, file: &Hdf5File, kind: u16) -> Step<ResolvedMessage> {
         if self.shared {
             return resolve_record(view, file, kind, &self.body);
         }
-        Ok(Resolved { body: self.body.clone(), committed: None })
+        Ok(ResolvedMessage { body: self.body.clone(), committed: None })
     }
 }
 
 /// Bytes of that length, and the padding after them as far as it is there.
-fn part(cursor: &mut Cursor<'_>, body: &Bytes, (len, padding): (usize, usize)) -> Result<Bytes> {
+fn part(cursor: &mut ByteCursor<'_>, body: &Bytes, (len, padding): (usize, usize)) -> Result<Bytes> {
     let start = cursor.position();
     cursor.skip(len)?;
     cursor.skip(padding.min(cursor.left()))?;

@@ -1,7 +1,7 @@
-use super::dense::Info;
-use super::message::Parts;
+use super::dense::AttributeInfo;
+use super::message::MessageParts;
 use super::{RawAttribute, attributes};
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use crate::testing::{build, done, root, view};
 use bytes::Bytes;
 use ncirrus_layout::Error;
@@ -23,8 +23,8 @@ fn message(version: u8) -> Vec<u8> {
         .concat()
 }
 
-fn parse(bytes: &[u8]) -> ncirrus_layout::Result<Parts> {
-    Parts::parse(&Bytes::copy_from_slice(bytes))
+fn parse(bytes: &[u8]) -> ncirrus_layout::Result<MessageParts> {
+    MessageParts::parse(&Bytes::copy_from_slice(bytes))
 }
 
 #[test]
@@ -57,12 +57,12 @@ fn parts_beyond_the_end_are_an_error() {
 
 #[test]
 fn the_info_has_addresses_only_where_its_flags_say_so() {
-    let sizes = Sizes { offsets: 2, lengths: 2 };
-    let info = Info::parse(&[0, 3, 7, 0, 1, 0, 2, 0, 3, 0], sizes).unwrap();
-    assert_eq!((info.tracked, info.heap, info.orders), (true, Some(Addr(1)), Some(Addr(3))));
-    let info = Info::parse(&[0, 0, 0xff, 0xff, 0xff, 0xff], sizes).unwrap();
+    let sizes = FieldSizes { offsets: 2, lengths: 2 };
+    let info = AttributeInfo::parse(&[0, 3, 7, 0, 1, 0, 2, 0, 3, 0], sizes).unwrap();
+    assert_eq!((info.tracked, info.heap, info.orders), (true, Some(FileAddress(1)), Some(FileAddress(3))));
+    let info = AttributeInfo::parse(&[0, 0, 0xff, 0xff, 0xff, 0xff], sizes).unwrap();
     assert_eq!((info.tracked, info.heap, info.orders), (false, None, None));
-    assert!((0..10).all(|len| Info::parse(&[0, 3, 7, 0, 1, 0, 2, 0, 3, 0][..len], sizes).is_err()));
+    assert!((0..10).all(|len| AttributeInfo::parse(&[0, 3, 7, 0, 1, 0, 2, 0, 3, 0][..len], sizes).is_err()));
 }
 
 proptest! {
@@ -102,7 +102,7 @@ fn a_damaged_attribute_is_an_error_with_its_name_and_others_go_on() {
         build::message(0x0c, 2, &[3, 7]),
         short("last", false, &SHORT, &[7, 0]),
     ];
-    let mut builder = build::Builder::new();
+    let mut builder = build::FileBuilder::new();
     let root = builder.header(&messages);
     let found = attributes_of(builder.finish(root));
     let described = found.iter().map(|found| match found {
@@ -122,11 +122,11 @@ fn a_damaged_attribute_is_an_error_with_its_name_and_others_go_on() {
 
 #[test]
 fn a_committed_type_is_known_by_its_address() {
-    let mut builder = build::Builder::new();
+    let mut builder = build::FileBuilder::new();
     let committed = builder.header(&[build::message(3, 1, &SHORT)]);
     let record = [&[2, 2], committed.to_le_bytes().as_slice()].concat();
     let root = builder.header(&[short("a", true, &record, &[7, 0]), short("b", false, &SHORT, &[8, 0])]);
     let found = attributes_of(builder.finish(root));
     let committed_at = |index: usize| found[index].as_ref().unwrap().datatype.committed;
-    assert_eq!((committed_at(0), committed_at(1)), (Some(Addr(committed)), None));
+    assert_eq!((committed_at(0), committed_at(1)), (Some(FileAddress(committed)), None));
 }

@@ -3,7 +3,8 @@ use super::{attribute_values, described, objects, stored_bytes};
 use crate::object::{ObjectRef, header};
 use crate::testing::{done, root, view};
 use crate::word::{
-    Class, Dataspace, Datatype, Fill, Padding, RawAttribute, attributes, fill, stored, values,
+    Dataspace, Datatype, DatatypeClass, FillMessage, RawAttribute, StringPadding, attributes, fill, stored,
+    values,
 };
 use bytes::Bytes;
 use ncirrus_layout::{ByteOrder, StoredType};
@@ -14,19 +15,19 @@ use std::collections::HashMap;
 use std::process::Command;
 use std::sync::Arc;
 
-struct Opened {
+struct OpenedCase {
     view: MemoryView,
     objects: HashMap<String, ObjectRef>,
 }
 
-fn open(name: &str) -> Option<Opened> {
+fn open(name: &str) -> Option<OpenedCase> {
     let view = view(std::fs::read(corpus("hdf5")?.join(name)).unwrap());
     let root = root(&view).unwrap();
     let objects = objects(&view, &root).into_iter().collect();
-    Some(Opened { view, objects })
+    Some(OpenedCase { view, objects })
 }
 
-impl Opened {
+impl OpenedCase {
     fn datatype(&self, path: &str) -> (Arc<Datatype>, Vec<u64>) {
         let object = &self.objects[path];
         let header = done(header(&self.view, object)).unwrap();
@@ -59,7 +60,7 @@ impl Opened {
         done(attribute_values(&self.view, &self.objects[path].file, &raw)).unwrap()
     }
 
-    fn fill(&self, path: &str) -> Fill {
+    fn fill(&self, path: &str) -> FillMessage {
         done(fill(&self.view, &self.objects[path])).unwrap()
     }
 }
@@ -94,7 +95,10 @@ fn attributes_are_as_the_file_lists_them_elsewhere() {
 fn text_of_netcdf_fills_its_type_and_none_is_a_null_space() {
     let Some(file) = open("gennc/nc4_attrs.nc") else { return };
     let raw = file.attribute("/", "s27");
-    assert_eq!((&raw.datatype.class, &raw.space), (&Class::Text(Padding::NulTerminated), &Dataspace::Scalar));
+    assert_eq!(
+        (&raw.datatype.class, &raw.space),
+        (&DatatypeClass::Text(StringPadding::NulTerminated), &Dataspace::Scalar)
+    );
     assert!(raw.data.len() as u64 == raw.datatype.byte_len && !raw.data.contains(&0));
     let text = String::from_utf8(raw.data.to_vec()).unwrap();
     assert_eq!(file.attribute_values("/", "s27"), strings(&[&text]));
@@ -134,7 +138,7 @@ fn sequences_nest_in_sequences_arrays_and_compounds() {
     let inner = vlen(&[2, 2, 5, 7], Values::Short(vec![1, 2, 3, 4, 5, 1, 2]));
     assert_eq!(file.values("/vlenvlen"), vlen(&[3, 4, 4], inner));
     let Some(file) = open("gen/vlen_of_compound.h5") else { return };
-    let Class::Compound(members) = &file.datatype("/cv").0.class else { panic!() };
+    let DatatypeClass::Compound(members) = &file.datatype("/cv").0.class else { panic!() };
     assert_eq!(members.iter().map(|member| member.offset).collect::<Vec<_>>(), [0, 4, 20]);
     let fields = vec![
         Values::Int(vec![1, 2]),
@@ -148,7 +152,7 @@ fn sequences_nest_in_sequences_arrays_and_compounds() {
 fn complex_numbers_are_two_floats_in_order() {
     let Some(file) = open("gen/complex_native_v200.h5") else { return };
     let (datatype, dims) = file.datatype("/c8n");
-    assert!(matches!(datatype.class, Class::Complex(_)) && dims == [3]);
+    assert!(matches!(datatype.class, DatatypeClass::Complex(_)) && dims == [3]);
     assert!(matches!(stored(&datatype), Some(StoredType::Compound { byte_len: 8, .. })));
 }
 
@@ -156,8 +160,8 @@ fn complex_numbers_are_two_floats_in_order() {
 fn an_enumeration_may_be_big_endian() {
     let Some(file) = open("ext/h5py/vlen_string_s390x.h5") else { return };
     let raw = file.attribute("/", "created_on_s390x");
-    let Class::Enum { base, members } = &raw.datatype.class else { panic!() };
-    assert!(matches!(base.class, Class::Integer(bits) if bits.order == ByteOrder::Big));
+    let DatatypeClass::Enum { base, members } = &raw.datatype.class else { panic!() };
+    assert!(matches!(base.class, DatatypeClass::Integer(bits) if bits.order == ByteOrder::Big));
     let members: Vec<_> = members.iter().map(|member| (member.name.as_str(), member.value)).collect();
     assert_eq!(members, [("FALSE", 0), ("TRUE", 1)]);
     assert_eq!(file.attribute_values("/", "created_on_s390x"), Values::Byte(vec![1]));
@@ -208,7 +212,7 @@ fn fill_values_are_those_that_the_library_finds() {
     let output = Command::new(python).current_dir(folder).arg("-c").arg(FILLS).args(names).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines = String::from_utf8(output.stdout).unwrap();
-    let mut opened: HashMap<String, Opened> = HashMap::new();
+    let mut opened: HashMap<String, OpenedCase> = HashMap::new();
     for line in lines.lines() {
         let [name, path, wanted]: [&str; 3] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
         let file = opened.entry(name.to_owned()).or_insert_with(|| open(name).unwrap());

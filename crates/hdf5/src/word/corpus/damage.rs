@@ -6,8 +6,8 @@ use crate::testing::{KEY, done, files, root, view};
 use bytes::Bytes;
 use ncirrus_layout::Limits;
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::law::Random;
-use ncirrus_testkit::{Objects, Rounds, drive};
+use ncirrus_testkit::law::RandomSource;
+use ncirrus_testkit::{ObjectView, StallingView, drive};
 use std::sync::Arc;
 
 /// Files small enough to be read many times.
@@ -27,7 +27,7 @@ fn read(bytes: Vec<u8>) {
 
 #[test]
 fn a_file_that_is_cut_is_an_error_and_no_panic() {
-    let mut random = Random(1);
+    let mut random = RandomSource(1);
     for (_, bytes) in small_files(40_000) {
         for _ in 0..4 {
             let len = random.below(bytes.len() as u64);
@@ -38,7 +38,7 @@ fn a_file_that_is_cut_is_an_error_and_no_panic() {
 
 #[test]
 fn a_damaged_file_is_an_error_and_no_panic() {
-    let mut random = Random(2);
+    let mut random = RandomSource(2);
     for (_, bytes) in small_files(40_000) {
         for _ in 0..6 {
             let mut bytes = bytes.to_vec();
@@ -57,10 +57,10 @@ fn nothing_depends_on_which_bytes_arrive_when() {
         let complete = view(bytes.clone());
         let Ok(known) = root(&complete) else { continue };
         let wanted = done(everything(&complete, &known)).unwrap();
-        let rounds = Rounds::new(Objects::one(KEY, bytes));
-        let mut random = Random(3);
+        let rounds = StallingView::new(ObjectView::one(KEY, bytes));
+        let mut random = RandomSource(3);
         let found = drive(&rounds, |view| {
-            let file = load(view, &Objects::id(KEY))?;
+            let file = load(view, &ObjectView::id(KEY))?;
             let step = everything(view, &ObjectRef { addr: file.root, file: Arc::clone(&file) });
             if random.below(4) == 0 {
                 rounds.evict();

@@ -3,7 +3,9 @@ use super::truth_text::{canon, has_vlen, hash, little, texts, type_text};
 use super::{attribute_values, described, objects, stored_bytes};
 use crate::object::{ObjectRef, header};
 use crate::testing::{done, files, root, view};
-use crate::word::{Class, Datatype, Native, Padding, RawAttribute, attributes, native, values};
+use crate::word::{
+    Datatype, DatatypeClass, NativeType, RawAttribute, StringPadding, attributes, native, values,
+};
 use ncirrus_layout::View;
 use ncirrus_model::Values;
 use ncirrus_testkit::corpus::corpus;
@@ -12,12 +14,12 @@ use std::collections::HashMap;
 
 /// What differs, and how much was compared.
 #[derive(Default)]
-struct Report {
+struct TruthReport {
     differences: Vec<String>,
     counts: HashMap<&'static str, usize>,
 }
 
-impl Report {
+impl TruthReport {
     fn compare(&mut self, what: &'static str, place: &str, found: impl Into<Json>, wanted: Option<&Json>) {
         let Some(wanted) = wanted else { return };
         let found = found.into();
@@ -35,7 +37,7 @@ impl Report {
 #[test]
 fn types_shapes_and_attributes_are_those_that_another_reader_finds() {
     let Some(folder) = corpus("hdf5") else { return };
-    let mut report = Report::default();
+    let mut report = TruthReport::default();
     for (name, bytes) in files(&folder) {
         let truth = folder.join("truth").join(format!("{}.json", name.replace('/', "__")));
         let Ok(truth) = std::fs::read_to_string(truth) else { continue };
@@ -50,7 +52,7 @@ fn types_shapes_and_attributes_are_those_that_another_reader_finds() {
         }
     }
     println!("{:?}", report.counts);
-    let Report { differences, counts } = report;
+    let TruthReport { differences, counts } = report;
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
     for (what, least) in
         [("type", 9000), ("shape", 9000), ("raw", 3000), ("le", 2500), ("strs", 600), ("canon", 390)]
@@ -59,7 +61,7 @@ fn types_shapes_and_attributes_are_those_that_another_reader_finds() {
     }
 }
 
-fn compare_file(report: &mut Report, view: &dyn View, name: &str, root: &ObjectRef, truth: &Json) {
+fn compare_file(report: &mut TruthReport, view: &dyn View, name: &str, root: &ObjectRef, truth: &Json) {
     let found: HashMap<String, ObjectRef> = objects(view, root).into_iter().collect();
     for (path, wanted) in truth.as_object().unwrap() {
         let place = format!("{name} {path}");
@@ -78,7 +80,7 @@ fn compare_file(report: &mut Report, view: &dyn View, name: &str, root: &ObjectR
     }
 }
 
-fn compare_object(report: &mut Report, view: &dyn View, place: &str, object: &ObjectRef, wanted: &Json) {
+fn compare_object(report: &mut TruthReport, view: &dyn View, place: &str, object: &ObjectRef, wanted: &Json) {
     let header = done(header(view, object)).unwrap();
     let (datatype, dims) = match done(described(view, object, &header)) {
         Ok(described) => described,
@@ -101,7 +103,13 @@ fn compare_object(report: &mut Report, view: &dyn View, place: &str, object: &Ob
     compare_values(report, place, &datatype, decoded, count, wanted);
 }
 
-fn compare_attributes(report: &mut Report, view: &dyn View, place: &str, object: &ObjectRef, wanted: &Json) {
+fn compare_attributes(
+    report: &mut TruthReport,
+    view: &dyn View,
+    place: &str,
+    object: &ObjectRef,
+    wanted: &Json,
+) {
     let list = match done(attributes(view, object)) {
         Ok(list) => list,
         Err(error) => return report.fail(place, error),
@@ -122,7 +130,7 @@ fn compare_attributes(report: &mut Report, view: &dyn View, place: &str, object:
 }
 
 fn compare_attribute(
-    report: &mut Report,
+    report: &mut TruthReport,
     view: &dyn View,
     place: &str,
     object: &ObjectRef,
@@ -144,7 +152,7 @@ fn compare_attribute(
 }
 
 fn compare_values(
-    report: &mut Report,
+    report: &mut TruthReport,
     place: &str,
     datatype: &Datatype,
     decoded: ncirrus_layout::Result<Values>,
@@ -153,18 +161,18 @@ fn compare_values(
 ) {
     let values = match (decoded, native(datatype)) {
         (Ok(values), _) => values,
-        (Err(_), Native::None(_)) => return,
+        (Err(_), NativeType::None(_)) => return,
         (Err(error), _) => return report.fail(place, error),
     };
-    if let Class::Text(padding) = datatype.class {
-        let padding = if padding == Padding::SpacePadded { b' ' } else { 0 };
+    if let DatatypeClass::Text(padding) = datatype.class {
+        let padding = if padding == StringPadding::SpacePadded { b' ' } else { 0 };
         report.compare("strs", place, hash(&texts(&values, padding)), wanted.get("strs"));
     }
     if let Some(little) = little(datatype, &values) {
         report.compare("le", place, hash(&little), wanted.get("le"));
     }
     // The truth takes the elements of an array of sequences for sequences.
-    let is_array = matches!(datatype.class, Class::Array { .. });
+    let is_array = matches!(datatype.class, DatatypeClass::Array { .. });
     if has_vlen(datatype) && !is_array && wanted.get("canon").is_some() {
         let mut out = Vec::new();
         (0..count).for_each(|index| canon(datatype, &values, index, &mut out));

@@ -1,5 +1,5 @@
 //! Types and values in the words of the truth: type strings, and the bytes that its hashes are of.
-use crate::word::{Class, Datatype, FloatOrder};
+use crate::word::{Datatype, DatatypeClass, FloatOrder};
 use ncirrus_layout::ByteOrder;
 use ncirrus_model::Values;
 use sha2::{Digest, Sha256};
@@ -13,13 +13,13 @@ pub(super) fn type_text(datatype: &Datatype) -> String {
     let order = |little| if little { '<' } else { '>' };
     let len = memory_len(datatype);
     match &datatype.class {
-        Class::Integer(bits) => {
+        DatatypeClass::Integer(bits) => {
             format!("{}{len}{}", if bits.signed { 'i' } else { 'u' }, order(bits.order == ByteOrder::Little))
         }
-        Class::Float(format) => format!("f{len}{}", order(format.order == FloatOrder::Little)),
-        Class::Text(_) => format!("s{len}"),
-        Class::VlenText(_) => "vstr".to_owned(),
-        Class::Compound(members) => {
+        DatatypeClass::Float(format) => format!("f{len}{}", order(format.order == FloatOrder::Little)),
+        DatatypeClass::Text(_) => format!("s{len}"),
+        DatatypeClass::VlenText(_) => "vstr".to_owned(),
+        DatatypeClass::Compound(members) => {
             let shift = |offset: u64| {
                 let before = members.iter().filter(|member| member.offset < offset);
                 before.map(|member| member.datatype.byte_len - memory_len(&member.datatype)).sum::<u64>()
@@ -31,24 +31,24 @@ pub(super) fn type_text(datatype: &Datatype) -> String {
                 members.iter().map(|one| member(one.offset, &one.name, &one.datatype)).collect();
             format!("c{{{}}}{len}", members.join(","))
         }
-        Class::Enum { base, .. } => format!("e({})", type_text(base)),
-        Class::Array { dims, base } => format!("a{dims:?}({})", type_text(base)),
-        Class::Vlen(base) => format!("v({})", type_text(base)),
-        Class::Opaque => format!("o{len}"),
-        Class::BitField(_) => format!("b{len}"),
-        Class::Reference(_) => format!("r{len}"),
-        Class::Time => format!("t{len}"),
-        Class::Complex(_) => format!("cls11_{len}"),
+        DatatypeClass::Enum { base, .. } => format!("e({})", type_text(base)),
+        DatatypeClass::Array { dims, base } => format!("a{dims:?}({})", type_text(base)),
+        DatatypeClass::Vlen(base) => format!("v({})", type_text(base)),
+        DatatypeClass::Opaque => format!("o{len}"),
+        DatatypeClass::BitField(_) => format!("b{len}"),
+        DatatypeClass::Reference(_) => format!("r{len}"),
+        DatatypeClass::Time => format!("t{len}"),
+        DatatypeClass::Complex(_) => format!("cls11_{len}"),
     }
 }
 
 /// Bytes of an element in the memory of the program that made the truth.
 fn memory_len(datatype: &Datatype) -> u64 {
     match &datatype.class {
-        Class::VlenText(_) => 8,
-        Class::Vlen(_) => 16,
-        Class::Array { dims, base } => dims.iter().product::<u64>() * memory_len(base),
-        Class::Compound(members) => {
+        DatatypeClass::VlenText(_) => 8,
+        DatatypeClass::Vlen(_) => 16,
+        DatatypeClass::Array { dims, base } => dims.iter().product::<u64>() * memory_len(base),
+        DatatypeClass::Compound(members) => {
             let less = members.iter().map(|member| member.datatype.byte_len - memory_len(&member.datatype));
             datatype.byte_len - less.sum::<u64>()
         }
@@ -58,9 +58,9 @@ fn memory_len(datatype: &Datatype) -> u64 {
 
 pub(super) fn has_vlen(datatype: &Datatype) -> bool {
     match &datatype.class {
-        Class::Vlen(_) | Class::VlenText(_) => true,
-        Class::Compound(members) => members.iter().any(|member| has_vlen(&member.datatype)),
-        Class::Array { base, .. } => has_vlen(base),
+        DatatypeClass::Vlen(_) | DatatypeClass::VlenText(_) => true,
+        DatatypeClass::Compound(members) => members.iter().any(|member| has_vlen(&member.datatype)),
+        DatatypeClass::Array { base, .. } => has_vlen(base),
         _ => false,
     }
 }
@@ -69,24 +69,24 @@ pub(super) fn has_vlen(datatype: &Datatype) -> bool {
 pub(super) fn canon(datatype: &Datatype, values: &Values, index: usize, out: &mut Vec<u8>) {
     let count = |len: usize| u32::try_from(len).unwrap().to_le_bytes();
     match (&datatype.class, values) {
-        (Class::VlenText(_), Values::String(strings)) => {
+        (DatatypeClass::VlenText(_), Values::String(strings)) => {
             let text = strings.get(index).unwrap_or_default();
             out.extend(count(text.len()));
             out.extend(text);
         }
-        (Class::Vlen(base), Values::Vlen { ends, elements }) => {
+        (DatatypeClass::Vlen(base), Values::Vlen { ends, elements }) => {
             let start = index.checked_sub(1).map_or(0, |before| ends[before]);
             out.extend(count(ends[index] - start));
             (start..ends[index]).for_each(|index| canon(base, elements, index, out));
         }
-        (Class::Array { dims, base }, values) => {
+        (DatatypeClass::Array { dims, base }, values) => {
             let each = usize::try_from(dims.iter().product::<u64>()).unwrap();
             (index * each..(index + 1) * each).for_each(|index| canon(base, values, index, out));
         }
-        (Class::Compound(members), Values::Compound { fields, .. }) if has_vlen(datatype) => {
+        (DatatypeClass::Compound(members), Values::Compound { fields, .. }) if has_vlen(datatype) => {
             members.iter().zip(fields).for_each(|(member, field)| canon(&member.datatype, field, index, out));
         }
-        (Class::Compound(members), Values::Compound { fields, .. }) => {
+        (DatatypeClass::Compound(members), Values::Compound { fields, .. }) => {
             let start = out.len();
             for (member, field) in members.iter().zip(fields) {
                 out.resize(start + usize::try_from(member.offset).unwrap(), 0);
@@ -98,8 +98,8 @@ pub(super) fn canon(datatype: &Datatype, values: &Values, index: usize, out: &mu
             let len = usize::try_from(datatype.byte_len).unwrap();
             let mut bytes = values.as_bytes().unwrap()[index * len..(index + 1) * len].to_vec();
             let order = match class {
-                Class::Integer(bits) => bits.order,
-                Class::Float(format) if format.order == FloatOrder::Big => ByteOrder::Big,
+                DatatypeClass::Integer(bits) => bits.order,
+                DatatypeClass::Float(format) if format.order == FloatOrder::Big => ByteOrder::Big,
                 _ => ByteOrder::Little,
             };
             if order != ByteOrder::NATIVE {
@@ -131,14 +131,14 @@ pub(super) fn texts(values: &Values, padding: u8) -> Vec<u8> {
 pub(super) fn little(datatype: &Datatype, values: &Values) -> Option<Vec<u8>> {
     let len = values.atomic()?.byte_len()?;
     let element = match &datatype.class {
-        Class::Enum { base, .. } => base,
+        DatatypeClass::Enum { base, .. } => base,
         _ => datatype,
     };
     let whole = match &element.class {
-        Class::Integer(bits) | Class::BitField(bits) => {
+        DatatypeClass::Integer(bits) | DatatypeClass::BitField(bits) => {
             bits.offset == 0 && u64::from(bits.precision) == 8 * element.byte_len
         }
-        Class::Float(_) => true,
+        DatatypeClass::Float(_) => true,
         _ => false,
     };
     if !whole || len as u64 != element.byte_len {

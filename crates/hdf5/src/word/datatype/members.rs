@@ -1,22 +1,22 @@
 //! Datatypes made of others that have names or lengths: compounds, enumerations, arrays.
-use super::{Head, Parser, integer};
+use super::{DatatypeHead, DatatypeParser, integer};
 use crate::cursor::escaped;
 use crate::word::space::MAX_RANK;
-use crate::word::{Class, Datatype, EnumValue, Member};
+use crate::word::{CompoundMember, Datatype, DatatypeClass, EnumValue};
 use ncirrus_layout::{Error, Result};
 use std::collections::HashSet;
 
-impl Parser<'_> {
-    pub(super) fn compound(&mut self, mut head: Head) -> Result<Class> {
+impl DatatypeParser<'_> {
+    pub(super) fn compound(&mut self, mut head: DatatypeHead) -> Result<DatatypeClass> {
         if self.mislabelled && head.version == 1 {
             head.version = 3;
         }
         let members = (0..head.count()).map(|_| self.member(head)).collect::<Result<Vec<_>>>()?;
         check_members(&members, head.byte_len)?;
-        Ok(Class::Compound(members.into()))
+        Ok(DatatypeClass::Compound(members.into()))
     }
 
-    fn member(&mut self, head: Head) -> Result<Member> {
+    fn member(&mut self, head: DatatypeHead) -> Result<CompoundMember> {
         let name = self.name(head)?;
         let offset = match head.version {
             1 | 2 => u64::from(self.cursor.u32()?),
@@ -28,11 +28,11 @@ impl Parser<'_> {
             let byte_len = array_len(&dims, &datatype)?;
             datatype = Datatype {
                 byte_len,
-                class: Class::Array { dims, base: Box::new(datatype) },
+                class: DatatypeClass::Array { dims, base: Box::new(datatype) },
                 committed: None,
             };
         }
-        Ok(Member { name, offset, datatype })
+        Ok(CompoundMember { name, offset, datatype })
     }
 
     /// The lengths that a member of version 1 may have of its own.
@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 
     /// A name, in old versions padded to a multiple of 8 bytes together with its NUL.
-    fn name(&mut self, head: Head) -> Result<String> {
+    fn name(&mut self, head: DatatypeHead) -> Result<String> {
         let name = self.cursor.until_nul()?;
         if head.version < 3 {
             self.cursor.skip((name.len() + 1).next_multiple_of(8) - (name.len() + 1))?;
@@ -55,9 +55,9 @@ impl Parser<'_> {
         Ok(escaped(name))
     }
 
-    pub(super) fn enumeration(&mut self, head: Head) -> Result<Class> {
+    pub(super) fn enumeration(&mut self, head: DatatypeHead) -> Result<DatatypeClass> {
         let base = self.datatype(head.depth + 1)?;
-        let Class::Integer(bits) = base.class else {
+        let DatatypeClass::Integer(bits) = base.class else {
             return Err(Error::malformed("an enumeration whose base is no integer"));
         };
         if base.byte_len != head.byte_len {
@@ -77,10 +77,10 @@ impl Parser<'_> {
                 members.push(EnumValue { name, value });
             }
         }
-        Ok(Class::Enum { base: Box::new(base), members: members.into() })
+        Ok(DatatypeClass::Enum { base: Box::new(base), members: members.into() })
     }
 
-    pub(super) fn array(&mut self, head: Head) -> Result<Class> {
+    pub(super) fn array(&mut self, head: DatatypeHead) -> Result<DatatypeClass> {
         let rank = self.cursor.u8()?;
         if rank > MAX_RANK {
             return Err(Error::malformed(format!("an array datatype of {rank} dimensions")));
@@ -95,7 +95,7 @@ impl Parser<'_> {
             let text = format!("an array datatype of {whole} bytes: {dims:?} elements of {base}");
             return Err(Error::malformed(text));
         }
-        Ok(Class::Array { dims, base: Box::new(base) })
+        Ok(DatatypeClass::Array { dims, base: Box::new(base) })
     }
 }
 
@@ -113,16 +113,16 @@ fn array_len(dims: &[u64], base: &Datatype) -> Result<u64> {
 }
 
 /// Members lie inside the compound, share no byte, and have names of their own.
-fn check_members(members: &[Member], byte_len: u64) -> Result<()> {
+fn check_members(members: &[CompoundMember], byte_len: u64) -> Result<()> {
     let mut seen = HashSet::with_capacity(members.len());
     if let Some(twice) = members.iter().find(|member| !seen.insert(member.name.as_str())) {
         return Err(Error::malformed(format!("a compound with two members {}", twice.name)));
     }
-    let mut sorted: Vec<&Member> = members.iter().collect();
+    let mut sorted: Vec<&CompoundMember> = members.iter().collect();
     sorted.sort_by_key(|member| member.offset);
     let mut end = 0;
     for member in sorted {
-        let Member { name, offset, datatype } = member;
+        let CompoundMember { name, offset, datatype } = member;
         if *offset < end {
             return Err(Error::malformed(format!("member {name} at byte {offset} overlaps another")));
         }

@@ -1,11 +1,11 @@
 //! Numbers: where their bits lie, and integers that are read bit by bit.
-use super::Head;
-use crate::cursor::Cursor;
-use crate::word::{Bits, FloatFormat, FloatOrder, Norm};
+use super::DatatypeHead;
+use crate::cursor::ByteCursor;
+use crate::word::{BitField, FloatFormat, FloatOrder, MantissaNorm};
 use ncirrus_layout::{ByteOrder, Error, Result};
 
 /// Checks that the bits lie in the element.
-pub(super) fn check_bits(head: Head, offset: u16, precision: u16) -> Result<()> {
+pub(super) fn check_bits(head: DatatypeHead, offset: u16, precision: u16) -> Result<()> {
     let end = u64::from(offset) + u64::from(precision);
     if precision == 0 || end > head.byte_len.saturating_mul(8) {
         let len = head.byte_len;
@@ -16,7 +16,7 @@ pub(super) fn check_bits(head: Head, offset: u16, precision: u16) -> Result<()> 
     Ok(())
 }
 
-pub(super) fn float(cursor: &mut Cursor<'_>, head: Head) -> Result<FloatFormat> {
+pub(super) fn float(cursor: &mut ByteCursor<'_>, head: DatatypeHead) -> Result<FloatFormat> {
     let (offset, precision) = (cursor.u16()?, cursor.u16()?);
     check_bits(head, offset, precision)?;
     let exponent = (cursor.u8()?, cursor.u8()?);
@@ -38,7 +38,7 @@ pub(super) fn float(cursor: &mut Cursor<'_>, head: Head) -> Result<FloatFormat> 
     Ok(FloatFormat { order, offset, precision, sign, exponent, mantissa, bias, norm: norm(head)? })
 }
 
-fn float_order(head: Head) -> Result<FloatOrder> {
+fn float_order(head: DatatypeHead) -> Result<FloatOrder> {
     match (head.flags & 1, head.flags & 0x40) {
         (0, 0x40) if head.version >= 3 => {
             Err(Error::malformed("a floating-point number of unknown byte order"))
@@ -52,11 +52,11 @@ fn float_order(head: Head) -> Result<FloatOrder> {
     }
 }
 
-fn norm(head: Head) -> Result<Norm> {
+fn norm(head: DatatypeHead) -> Result<MantissaNorm> {
     match head.flags >> 4 & 3 {
-        0 => Ok(Norm::None),
-        1 => Ok(Norm::MsbSet),
-        2 => Ok(Norm::Implied),
+        0 => Ok(MantissaNorm::None),
+        1 => Ok(MantissaNorm::MsbSet),
+        2 => Ok(MantissaNorm::Implied),
         _ => Err(Error::malformed("a floating-point number of unknown normalisation")),
     }
 }
@@ -85,7 +85,7 @@ pub(in crate::word) fn element_bits(element: &[u8], order: FloatOrder, first: us
 }
 
 /// The integer of an element; `None` when it has no place in `i128`.
-pub(in crate::word) fn integer(element: &[u8], bits: Bits) -> Option<i128> {
+pub(in crate::word) fn integer(element: &[u8], bits: BitField) -> Option<i128> {
     let order = match bits.order {
         ByteOrder::Little => FloatOrder::Little,
         ByteOrder::Big => FloatOrder::Big,

@@ -1,13 +1,14 @@
 use super::nested_datatype;
-use crate::file::Sizes;
+use crate::file::FieldSizes;
 use crate::word::{
-    Bits, Class, Datatype, EnumValue, FloatFormat, FloatOrder, Member, Norm, Padding, ReferenceKind,
+    BitField, CompoundMember, Datatype, DatatypeClass, EnumValue, FloatFormat, FloatOrder, MantissaNorm,
+    ReferenceKind, StringPadding,
 };
 use ncirrus_layout::{ByteOrder, Limits, Result};
 use proptest::prelude::*;
 use rstest::rstest;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 fn parse(bytes: &[u8]) -> Result<Datatype> {
     let (datatype, len) = nested_datatype(bytes, SIZES, &Limits::default())?;
@@ -39,15 +40,15 @@ fn f4() -> Vec<u8> {
 
 fn signed(byte_len: u64, order: ByteOrder) -> Datatype {
     let precision = u16::try_from(8 * byte_len).unwrap();
-    of(byte_len, Class::Integer(Bits { order, signed: true, offset: 0, precision }))
+    of(byte_len, DatatypeClass::Integer(BitField { order, signed: true, offset: 0, precision }))
 }
 
-fn of(byte_len: u64, class: Class) -> Datatype {
+fn of(byte_len: u64, class: DatatypeClass) -> Datatype {
     Datatype { byte_len, class, committed: None }
 }
 
-fn member(name: &str, offset: u64, datatype: Datatype) -> Member {
-    Member { name: name.to_owned(), offset, datatype }
+fn member(name: &str, offset: u64, datatype: Datatype) -> CompoundMember {
+    CompoundMember { name: name.to_owned(), offset, datatype }
 }
 
 #[rstest]
@@ -70,16 +71,22 @@ fn plain_numbers_are_the_same_in_every_version(#[case] version: u8) {
         exponent: (23, 8),
         mantissa: (0, 23),
         bias: 127,
-        norm: Norm::Implied,
+        norm: MantissaNorm::Implied,
     };
-    assert_eq!(parse(&bytes).unwrap(), of(4, Class::Float(format)));
+    assert_eq!(parse(&bytes).unwrap(), of(4, DatatypeClass::Float(format)));
 }
 
 #[test]
 fn bits_may_be_fewer_than_bytes_have() {
-    let bits = Bits { order: ByteOrder::Big, signed: false, offset: 3, precision: 17 };
-    assert_eq!(parse(&message(0x10, [1, 0], 4, &[&[3, 0, 17, 0]])).unwrap(), of(4, Class::Integer(bits)));
-    assert_eq!(parse(&message(0x14, [1, 0], 4, &[&[3, 0, 17, 0]])).unwrap(), of(4, Class::BitField(bits)));
+    let bits = BitField { order: ByteOrder::Big, signed: false, offset: 3, precision: 17 };
+    assert_eq!(
+        parse(&message(0x10, [1, 0], 4, &[&[3, 0, 17, 0]])).unwrap(),
+        of(4, DatatypeClass::Integer(bits))
+    );
+    assert_eq!(
+        parse(&message(0x14, [1, 0], 4, &[&[3, 0, 17, 0]])).unwrap(),
+        of(4, DatatypeClass::BitField(bits))
+    );
 }
 
 #[test]
@@ -88,7 +95,7 @@ fn two_bits_tell_the_order_of_floats_since_version_3() {
         let mut bytes = f4();
         (bytes[0], bytes[1]) = (version << 4 | 1, 0x20 | flags);
         parse(&bytes).map(|datatype| match datatype.class {
-            Class::Float(format) => format.order,
+            DatatypeClass::Float(format) => format.order,
             other => panic!("{other:?}"),
         })
     };
@@ -100,13 +107,16 @@ fn two_bits_tell_the_order_of_floats_since_version_3() {
 
 #[test]
 fn text_opaque_time_and_references_have_their_kinds() {
-    assert_eq!(parse(&message(0x13, [0x12, 0], 5, &[])).unwrap(), of(5, Class::Text(Padding::SpacePadded)));
-    assert_eq!(parse(&message(0x15, [8, 0], 3, &[b"tag\0\0\0\0\0"])).unwrap(), of(3, Class::Opaque));
-    assert_eq!(parse(&message(0x12, [0, 0], 4, &[&[32, 0]])).unwrap(), of(4, Class::Time));
+    assert_eq!(
+        parse(&message(0x13, [0x12, 0], 5, &[])).unwrap(),
+        of(5, DatatypeClass::Text(StringPadding::SpacePadded))
+    );
+    assert_eq!(parse(&message(0x15, [8, 0], 3, &[b"tag\0\0\0\0\0"])).unwrap(), of(3, DatatypeClass::Opaque));
+    assert_eq!(parse(&message(0x12, [0, 0], 4, &[&[32, 0]])).unwrap(), of(4, DatatypeClass::Time));
     for (value, kind) in
         [(0, ReferenceKind::Object), (1, ReferenceKind::Region), (4, ReferenceKind::NewAttribute)]
     {
-        assert_eq!(parse(&message(0x47, [value, 0], 8, &[])).unwrap(), of(8, Class::Reference(kind)));
+        assert_eq!(parse(&message(0x47, [value, 0], 8, &[])).unwrap(), of(8, DatatypeClass::Reference(kind)));
     }
 }
 
@@ -129,9 +139,9 @@ fn members_of_version_1_have_lengths_of_their_own() {
     let base = Box::new(signed(4, ByteOrder::Little));
     let members = [
         member("seven..", 16, signed(2, ByteOrder::Big)),
-        member("a", 0, of(16, Class::Array { dims: vec![2, 2], base })),
+        member("a", 0, of(16, DatatypeClass::Array { dims: vec![2, 2], base })),
     ];
-    assert_eq!(parse(&bytes).unwrap(), of(20, Class::Compound(members.into())));
+    assert_eq!(parse(&bytes).unwrap(), of(20, DatatypeClass::Compound(members.into())));
 }
 
 #[test]
@@ -139,7 +149,7 @@ fn names_of_version_2_are_padded_with_their_nul() {
     let name = *b"eight...\0pppppp.";
     let bytes = message(0x26, [1, 0], 4, &[&name, &[0, 0, 0, 0], &i4()]);
     let members = [member("eight...", 0, signed(4, ByteOrder::Little))];
-    assert_eq!(parse(&bytes).unwrap(), of(4, Class::Compound(members.into())));
+    assert_eq!(parse(&bytes).unwrap(), of(4, DatatypeClass::Compound(members.into())));
 }
 
 #[rstest]
@@ -151,7 +161,7 @@ fn offsets_of_version_3_are_as_wide_as_the_size_needs(#[case] byte_len: u32, #[c
     let offset = (byte_len - 2).to_le_bytes();
     let bytes = message(0x36, [1, 0], byte_len, &[b"b\0", &offset[..width], &i2_big()]);
     let members = [member("b", u64::from(byte_len) - 2, signed(2, ByteOrder::Big))];
-    assert_eq!(parse(&bytes).unwrap(), of(u64::from(byte_len), Class::Compound(members.into())));
+    assert_eq!(parse(&bytes).unwrap(), of(u64::from(byte_len), DatatypeClass::Compound(members.into())));
 }
 
 #[test]
@@ -159,7 +169,7 @@ fn values_of_enumerations_are_in_the_order_of_their_base() {
     let wanted = |members: &[(&str, i128)]| {
         let members =
             members.iter().map(|(name, value)| EnumValue { name: (*name).to_owned(), value: *value });
-        of(2, Class::Enum { base: Box::new(signed(2, ByteOrder::Big)), members: members.collect() })
+        of(2, DatatypeClass::Enum { base: Box::new(signed(2, ByteOrder::Big)), members: members.collect() })
     };
     let old = message(0x18, [2, 0], 2, &[&i2_big(), b"NO\0.....", b"YES\0....", &[0xff, 0xff, 1, 0]]);
     assert_eq!(parse(&old).unwrap(), wanted(&[("NO", -1), ("YES", 256)]));
@@ -170,13 +180,14 @@ fn values_of_enumerations_are_in_the_order_of_their_base() {
 #[test]
 fn of_two_constants_of_one_name_the_first_wins() {
     let bytes = message(0x38, [2, 0], 2, &[&i2_big(), b"A\0A\0", &[0, 0, 0, 1]]);
-    let Class::Enum { members, .. } = parse(&bytes).unwrap().class else { panic!() };
+    let DatatypeClass::Enum { members, .. } = parse(&bytes).unwrap().class else { panic!() };
     assert_eq!(*members, [EnumValue { name: "A".to_owned(), value: 0 }]);
 }
 
 #[test]
 fn arrays_have_a_permutation_until_version_2() {
-    let wanted = of(24, Class::Array { dims: vec![2, 3], base: Box::new(signed(4, ByteOrder::Little)) });
+    let wanted =
+        of(24, DatatypeClass::Array { dims: vec![2, 3], base: Box::new(signed(4, ByteOrder::Little)) });
     let lens = [2, 0, 0, 0, 3, 0, 0, 0];
     let old = message(0x2a, [0, 0], 24, &[&[2, 0, 0, 0], &lens, &[7; 8], &i4()]);
     assert_eq!(parse(&old).unwrap(), wanted);
@@ -188,10 +199,10 @@ fn arrays_have_a_permutation_until_version_2() {
 fn variable_length_is_of_elements_or_text() {
     let sequence = message(0x19, [0, 0], 16, &[&i4()]);
     let base = Box::new(signed(4, ByteOrder::Little));
-    assert_eq!(parse(&sequence).unwrap(), of(16, Class::Vlen(base)));
+    assert_eq!(parse(&sequence).unwrap(), of(16, DatatypeClass::Vlen(base)));
     let byte = message(0x10, [0, 0], 1, &[&[0, 0, 8, 0]]);
     let text = message(0x19, [1, 1], 16, &[&byte]);
-    assert_eq!(parse(&text).unwrap(), of(16, Class::VlenText(Padding::NulTerminated)));
+    assert_eq!(parse(&text).unwrap(), of(16, DatatypeClass::VlenText(StringPadding::NulTerminated)));
     let short = message(0x19, [0, 0], 12, &[&i4()]);
     assert_eq!(refusal(&short), "a variable-length datatype of 12 bytes, not 16");
 }
@@ -199,7 +210,7 @@ fn variable_length_is_of_elements_or_text() {
 #[test]
 fn complex_numbers_are_two_floats() {
     let complex = message(0x5b, [1, 0], 8, &[&f4()]);
-    let Class::Complex(base) = parse(&complex).unwrap().class else { panic!() };
+    let DatatypeClass::Complex(base) = parse(&complex).unwrap().class else { panic!() };
     assert_eq!(*base, parse(&f4()).unwrap());
     assert!(parse(&message(0x5b, [1, 0], 12, &[&f4()])).is_err());
     assert!(parse(&message(0x5b, [0, 0], 8, &[&f4()])).is_err());

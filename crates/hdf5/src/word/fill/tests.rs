@@ -1,19 +1,19 @@
 use super::{parse, parse_old};
-use crate::word::Fill;
+use crate::word::FillMessage;
 use bytes::Bytes;
 use ncirrus_layout::Result;
 use proptest::prelude::*;
 
-fn read(bytes: &[u8]) -> Result<Fill> {
+fn read(bytes: &[u8]) -> Result<FillMessage> {
     parse(&Bytes::copy_from_slice(bytes))
 }
 
-fn old(bytes: &[u8]) -> Result<Fill> {
+fn old(bytes: &[u8]) -> Result<FillMessage> {
     parse_old(&Bytes::copy_from_slice(bytes))
 }
 
-fn of(value: &[u8]) -> Fill {
-    Fill { value: Some(Bytes::copy_from_slice(value)), never: false }
+fn of(value: &[u8]) -> FillMessage {
+    FillMessage { value: Some(Bytes::copy_from_slice(value)), never: false }
 }
 
 #[test]
@@ -26,18 +26,18 @@ fn every_version_gives_its_value() {
 
 #[test]
 fn no_value_stands_for_zeros() {
-    assert_eq!(read(&[1, 2, 0, 0]).unwrap(), Fill::default());
-    assert_eq!(read(&[2, 2, 2, 0]).unwrap(), Fill::default());
-    assert_eq!(read(&[2, 2, 2, 1, 0, 0, 0, 0]).unwrap(), Fill::default());
-    assert_eq!(read(&[1, 2, 2, 1, 0xff, 0xff, 0xff, 0xff]).unwrap(), Fill::default());
-    assert_eq!(read(&[3, 0x0a]).unwrap(), Fill::default());
-    assert_eq!(old(&[0, 0, 0, 0]).unwrap(), Fill::default());
+    assert_eq!(read(&[1, 2, 0, 0]).unwrap(), FillMessage::default());
+    assert_eq!(read(&[2, 2, 2, 0]).unwrap(), FillMessage::default());
+    assert_eq!(read(&[2, 2, 2, 1, 0, 0, 0, 0]).unwrap(), FillMessage::default());
+    assert_eq!(read(&[1, 2, 2, 1, 0xff, 0xff, 0xff, 0xff]).unwrap(), FillMessage::default());
+    assert_eq!(read(&[3, 0x0a]).unwrap(), FillMessage::default());
+    assert_eq!(old(&[0, 0, 0, 0]).unwrap(), FillMessage::default());
 }
 
 #[test]
 fn a_writer_that_never_fills_is_noticed() {
-    assert_eq!(read(&[3, 0x16]).unwrap(), Fill { value: None, never: true });
-    assert_eq!(read(&[2, 2, 1, 0]).unwrap(), Fill { value: None, never: true });
+    assert_eq!(read(&[3, 0x16]).unwrap(), FillMessage { value: None, never: true });
+    assert_eq!(read(&[2, 2, 1, 0]).unwrap(), FillMessage { value: None, never: true });
 }
 
 #[test]

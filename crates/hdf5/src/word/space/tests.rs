@@ -1,10 +1,10 @@
 use super::dataspace;
-use crate::file::Sizes;
+use crate::file::FieldSizes;
 use crate::word::Dataspace;
 use proptest::prelude::*;
 
-const WIDE: Sizes = Sizes { offsets: 8, lengths: 8 };
-const NARROW: Sizes = Sizes { offsets: 4, lengths: 4 };
+const WIDE: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
+const NARROW: FieldSizes = FieldSizes { offsets: 4, lengths: 4 };
 
 fn simple(dims: &[u64], max: &[Option<u64>]) -> Dataspace {
     Dataspace::Simple { dims: dims.to_vec(), max: max.to_vec() }
@@ -30,8 +30,8 @@ fn version_2_tells_scalar_simple_and_null() {
 
 #[test]
 fn lengths_of_zero_are_fine_beside_any_others() {
-    let space =
-        dataspace(&[2, 3, 0, 1, 0xfe, 0xff, 0xfe, 0xff, 0, 0], Sizes { offsets: 2, lengths: 2 }).unwrap();
+    let space = dataspace(&[2, 3, 0, 1, 0xfe, 0xff, 0xfe, 0xff, 0, 0], FieldSizes { offsets: 2, lengths: 2 })
+        .unwrap();
     assert_eq!((space.dims(), space.count()), ([0xfffe, 0xfffe, 0].as_slice(), 0));
 }
 
@@ -58,7 +58,7 @@ fn every_prefix_is_an_error() {
 proptest! {
     #[test]
     fn any_bytes_are_a_space_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..64), lengths in 1u8..=8) {
-        if let Ok(space) = dataspace(&bytes, Sizes { offsets: 8, lengths }) {
+        if let Ok(space) = dataspace(&bytes, FieldSizes { offsets: 8, lengths }) {
             prop_assert!(space.dims().len() <= 32);
         }
     }

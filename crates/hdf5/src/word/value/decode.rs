@@ -1,24 +1,28 @@
 //! Columns of values of any datatype.
 use super::native::{flattened, len_of};
 use super::{heaped, number, reference};
-use crate::file::{Addr, File};
-use crate::word::{Class, Datatype, Padding};
+use crate::file::{FileAddress, Hdf5File};
+use crate::word::{Datatype, DatatypeClass, StringPadding};
 use ncirrus_layout::{Error, Result, Step, View, join};
 use ncirrus_model::{Strings, Values};
 use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Decodes elements of one file.
-pub(super) struct Decoder<'a> {
+pub(super) struct ValueDecoder<'a> {
     pub(super) view: &'a dyn View,
-    pub(super) file: &'a File,
-    pub(super) paths: &'a HashMap<Addr, String>,
+    pub(super) file: &'a Hdf5File,
+    pub(super) paths: &'a HashMap<FileAddress, String>,
     /// Bytes that may still be copied: elements can all refer to one large object of a heap.
     left: Cell<u64>,
 }
 
-impl<'a> Decoder<'a> {
-    pub(super) fn new(view: &'a dyn View, file: &'a File, paths: &'a HashMap<Addr, String>) -> Self {
+impl<'a> ValueDecoder<'a> {
+    pub(super) fn new(
+        view: &'a dyn View,
+        file: &'a Hdf5File,
+        paths: &'a HashMap<FileAddress, String>,
+    ) -> Self {
         let left = Cell::new(view.limits().chunk_bytes.max(file.size));
         Self { view, file, paths, left }
     }
@@ -28,26 +32,28 @@ impl<'a> Decoder<'a> {
     pub(super) fn column(&self, datatype: &Datatype, raw: &[u8]) -> Step<Values> {
         let len = len_of(datatype)?;
         Ok(match &datatype.class {
-            Class::Integer(bits) | Class::BitField(bits) => number::integers(raw, len, *bits)?,
-            Class::Float(format) => number::floats(raw, len, format)?,
-            Class::Enum { base, .. } => self.column(base, raw)?,
-            Class::Text(_) if len == 1 => Values::Char(raw.to_vec()),
-            Class::Text(padding) => Values::String(fixed_texts(raw, len, *padding)),
-            Class::VlenText(_) => Values::String(self.texts(datatype, raw)?),
-            Class::Opaque => Values::Opaque { size: len, bytes: raw.to_vec() },
-            Class::Array { .. } => self.column(flattened(datatype).0, raw)?,
-            Class::Compound(members) => {
+            DatatypeClass::Integer(bits) | DatatypeClass::BitField(bits) => {
+                number::integers(raw, len, *bits)?
+            }
+            DatatypeClass::Float(format) => number::floats(raw, len, format)?,
+            DatatypeClass::Enum { base, .. } => self.column(base, raw)?,
+            DatatypeClass::Text(_) if len == 1 => Values::Char(raw.to_vec()),
+            DatatypeClass::Text(padding) => Values::String(fixed_texts(raw, len, *padding)),
+            DatatypeClass::VlenText(_) => Values::String(self.texts(datatype, raw)?),
+            DatatypeClass::Opaque => Values::Opaque { size: len, bytes: raw.to_vec() },
+            DatatypeClass::Array { .. } => self.column(flattened(datatype).0, raw)?,
+            DatatypeClass::Compound(members) => {
                 let fields =
                     join(members.iter(), |member| self.member(&member.datatype, member.offset, raw, len));
                 Values::Compound { len: raw.len() / len, fields: fields? }
             }
-            Class::Complex(base) => {
+            DatatypeClass::Complex(base) => {
                 let fields = join([0, base.byte_len], |offset| self.member(base, offset, raw, len));
                 Values::Compound { len: raw.len() / len, fields: fields? }
             }
-            Class::Vlen(base) => self.sequences(datatype, base, raw)?,
-            Class::Reference(kind) => Values::String(reference::texts(self, *kind, raw, len)?),
-            Class::Time => return Err(Error::unsupported("times of class 2").into()),
+            DatatypeClass::Vlen(base) => self.sequences(datatype, base, raw)?,
+            DatatypeClass::Reference(kind) => Values::String(reference::texts(self, *kind, raw, len)?),
+            DatatypeClass::Time => return Err(Error::unsupported("times of class 2").into()),
         })
     }
 
@@ -104,13 +110,13 @@ impl<'a> Decoder<'a> {
 }
 
 /// Text of fixed length without its padding. Text that NUL ends may fill its place.
-fn fixed_texts(raw: &[u8], len: usize, padding: Padding) -> Strings {
+fn fixed_texts(raw: &[u8], len: usize, padding: StringPadding) -> Strings {
     let mut strings = Strings::new();
     for cell in raw.chunks_exact(len) {
         strings.push(Some(match padding {
-            Padding::NulTerminated => before_nul(cell),
-            Padding::NulPadded => without(cell, 0),
-            Padding::SpacePadded => without(cell, b' '),
+            StringPadding::NulTerminated => before_nul(cell),
+            StringPadding::NulPadded => without(cell, 0),
+            StringPadding::SpacePadded => without(cell, b' '),
         }));
     }
     strings

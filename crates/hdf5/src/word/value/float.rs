@@ -1,10 +1,10 @@
 //! Floating-point numbers of any format (docs/spec/hdf5-netcdf4.md D.2).
 use crate::word::datatype::element_bits;
-use crate::word::{FloatFormat, FloatOrder, Norm};
+use crate::word::{FloatFormat, FloatOrder, MantissaNorm};
 
 /// Formats that are read as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownFloat {
     Half,
     BFloat16,
     Single,
@@ -12,16 +12,16 @@ pub(super) enum Known {
 }
 
 /// The format's name, if it has one here.
-pub(super) fn known(byte_len: u64, format: &FloatFormat) -> Option<Known> {
-    let plain = format.order != FloatOrder::Vax && format.norm == Norm::Implied && format.offset == 0;
+pub(super) fn known(byte_len: u64, format: &FloatFormat) -> Option<KnownFloat> {
+    let plain = format.order != FloatOrder::Vax && format.norm == MantissaNorm::Implied && format.offset == 0;
     if !plain || u64::from(format.precision) != byte_len * 8 {
         return None;
     }
     match (byte_len, format.sign, format.exponent, format.mantissa, format.bias) {
-        (2, 15, (10, 5), (0, 10), 15) => Some(Known::Half),
-        (2, 15, (7, 8), (0, 7), 127) => Some(Known::BFloat16),
-        (4, 31, (23, 8), (0, 23), 127) => Some(Known::Single),
-        (8, 63, (52, 11), (0, 52), 1023) => Some(Known::Double),
+        (2, 15, (10, 5), (0, 10), 15) => Some(KnownFloat::Half),
+        (2, 15, (7, 8), (0, 7), 127) => Some(KnownFloat::BFloat16),
+        (4, 31, (23, 8), (0, 23), 127) => Some(KnownFloat::Single),
+        (8, 63, (52, 11), (0, 52), 1023) => Some(KnownFloat::Double),
         _ => None,
     }
 }
@@ -43,19 +43,21 @@ pub(super) fn decode(element: &[u8], format: &FloatFormat) -> f64 {
         let exponent = i64::try_from(exponent).unwrap_or(i64::MAX / 2) - i64::from(format.bias);
         let len = i64::from(len);
         match format.norm {
-            Norm::Implied if exponent == -i64::from(format.bias) => scaled(mantissa, exponent + 1 - len),
-            Norm::Implied => scaled(mantissa | 1 << len, exponent - len),
-            Norm::None | Norm::MsbSet => scaled(mantissa, exponent - len + 1),
+            MantissaNorm::Implied if exponent == -i64::from(format.bias) => {
+                scaled(mantissa, exponent + 1 - len)
+            }
+            MantissaNorm::Implied => scaled(mantissa | 1 << len, exponent - len),
+            MantissaNorm::None | MantissaNorm::MsbSet => scaled(mantissa, exponent - len + 1),
         }
     };
     if part((format.sign, 1)) == 0 { magnitude } else { -magnitude }
 }
 
 /// Infinity or not a number. A leading bit that is stored says nothing.
-fn special(mantissa: u128, len: u8, norm: Norm) -> f64 {
+fn special(mantissa: u128, len: u8, norm: MantissaNorm) -> f64 {
     let fraction = match norm {
-        Norm::Implied => mantissa,
-        Norm::None | Norm::MsbSet => mantissa & ones(len.saturating_sub(1)),
+        MantissaNorm::Implied => mantissa,
+        MantissaNorm::None | MantissaNorm::MsbSet => mantissa & ones(len.saturating_sub(1)),
     };
     if fraction == 0 { f64::INFINITY } else { f64::NAN }
 }

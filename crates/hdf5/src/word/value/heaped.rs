@@ -1,6 +1,6 @@
 //! Variable-length elements: references to objects of global heaps (docs/spec/hdf5-netcdf4.md F.2).
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use crate::heap;
 use crate::word::Datatype;
 use bytes::Bytes;
@@ -8,18 +8,18 @@ use ncirrus_layout::{Error, Result, Step, View};
 
 /// Where the data of one element lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Handle {
+enum HeapHandle {
     /// Nowhere: a null string, an empty sequence.
     Null,
     /// Nowhere, for there are none.
     Empty,
     /// As many elements of the base (bytes of text) in an object of a heap.
-    Object { count: u32, collection: Addr, index: u32 },
+    Object { count: u32, collection: FileAddress, index: u32 },
 }
 
-impl Handle {
-    fn parse(element: &[u8], sizes: Sizes) -> Result<Self> {
-        let mut cursor = Cursor::new(element, "variable-length element");
+impl HeapHandle {
+    fn parse(element: &[u8], sizes: FieldSizes) -> Result<Self> {
+        let mut cursor = ByteCursor::new(element, "variable-length element");
         let (count, addr, index) = (cursor.u32()?, cursor.addr(sizes)?, cursor.u32()?);
         Ok(match addr.filter(|addr| addr.0 != 0) {
             None => Self::Null,
@@ -32,7 +32,7 @@ impl Handle {
 /// The bytes of every sequence: as many as its count says, whatever the heap object has.
 pub(super) fn sequences(
     view: &dyn View,
-    file: &File,
+    file: &Hdf5File,
     datatype: &Datatype,
     base: &Datatype,
     raw: &[u8],
@@ -44,7 +44,7 @@ pub(super) fn sequences(
 /// The bytes of every text; `None` for a null.
 pub(super) fn texts(
     view: &dyn View,
-    file: &File,
+    file: &Hdf5File,
     datatype: &Datatype,
     raw: &[u8],
 ) -> Step<Vec<Option<Bytes>>> {
@@ -53,23 +53,23 @@ pub(super) fn texts(
 
 fn fetch(
     view: &dyn View,
-    file: &File,
+    file: &Hdf5File,
     datatype: &Datatype,
     each: u64,
     raw: &[u8],
 ) -> Step<Vec<Option<Bytes>>> {
     let len = super::native::len_of(datatype)?;
-    let handles = raw.chunks_exact(len).map(|element| Handle::parse(element, file.sizes));
+    let handles = raw.chunks_exact(len).map(|element| HeapHandle::parse(element, file.sizes));
     let handles = handles.collect::<Result<Vec<_>>>()?;
     let wanted = handles.iter().filter_map(|handle| match handle {
-        Handle::Object { collection, index, .. } => Some((*collection, *index)),
-        Handle::Null | Handle::Empty => None,
+        HeapHandle::Object { collection, index, .. } => Some((*collection, *index)),
+        HeapHandle::Null | HeapHandle::Empty => None,
     });
     let mut objects = heap::objects(view, file, &wanted.collect::<Vec<_>>())?.into_iter();
     let data = handles.into_iter().map(|handle| match handle {
-        Handle::Null => Ok(None),
-        Handle::Empty => Ok(Some(Bytes::new())),
-        Handle::Object { count, collection, .. } => {
+        HeapHandle::Null => Ok(None),
+        HeapHandle::Empty => Ok(Some(Bytes::new())),
+        HeapHandle::Object { count, collection, .. } => {
             let object =
                 objects.next().ok_or_else(|| Error::internal("fewer heap objects than asked for"))?;
             let data = counted(&object, count, each).map_err(|error| file.at(collection, error))?;

@@ -1,57 +1,57 @@
 //! What values of a datatype are in the data model (docs/spec/hdf5-netcdf4.md D.4).
 use super::float;
-use crate::word::{Bits, Class, Datatype, FloatFormat, Native};
+use crate::word::{BitField, Datatype, DatatypeClass, FloatFormat, NativeType};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Atomic;
 
 /// What values of a datatype are in the data model.
-pub(crate) fn native(datatype: &Datatype) -> Native {
+pub(crate) fn native(datatype: &Datatype) -> NativeType {
     match &datatype.class {
-        Class::Integer(bits) | Class::BitField(bits) => {
-            integer_type(datatype.byte_len, *bits).map_or_else(|| too_wide(*bits), Native::Atomic)
+        DatatypeClass::Integer(bits) | DatatypeClass::BitField(bits) => {
+            integer_type(datatype.byte_len, *bits).map_or_else(|| too_wide(*bits), NativeType::Atomic)
         }
-        Class::Enum { base, .. } => match native(base) {
-            Native::Atomic(base) => Native::Enum(base),
+        DatatypeClass::Enum { base, .. } => match native(base) {
+            NativeType::Atomic(base) => NativeType::Enum(base),
             other => other,
         },
-        Class::Float(format) => {
-            float_type(datatype.byte_len, format).map_or_else(|| odd_float(format), Native::Atomic)
+        DatatypeClass::Float(format) => {
+            float_type(datatype.byte_len, format).map_or_else(|| odd_float(format), NativeType::Atomic)
         }
-        Class::Time => Native::None("times of class 2 are not supported".to_owned()),
-        Class::Text(_) if datatype.byte_len == 1 => Native::Atomic(Atomic::Char),
-        Class::Text(_) | Class::VlenText(_) => Native::Atomic(Atomic::String),
-        Class::Opaque => Native::Opaque,
-        Class::Compound(members) if members.is_empty() => {
-            Native::None("a compound without members".to_owned())
+        DatatypeClass::Time => NativeType::None("times of class 2 are not supported".to_owned()),
+        DatatypeClass::Text(_) if datatype.byte_len == 1 => NativeType::Atomic(Atomic::Char),
+        DatatypeClass::Text(_) | DatatypeClass::VlenText(_) => NativeType::Atomic(Atomic::String),
+        DatatypeClass::Opaque => NativeType::Opaque,
+        DatatypeClass::Compound(members) if members.is_empty() => {
+            NativeType::None("a compound without members".to_owned())
         }
-        Class::Compound(members) => {
+        DatatypeClass::Compound(members) => {
             let missing = |name: &str, of| match native(of) {
-                Native::None(reason) => Some(Native::None(format!("member {name}: {reason}"))),
+                NativeType::None(reason) => Some(NativeType::None(format!("member {name}: {reason}"))),
                 _ => None,
             };
             let missing = members.iter().find_map(|member| missing(&member.name, &member.datatype));
-            missing.unwrap_or(Native::Compound)
+            missing.unwrap_or(NativeType::Compound)
         }
-        Class::Complex(base) => within(base, Native::Compound),
-        Class::Array { base, .. } => within(base, Native::Array),
-        Class::Vlen(base) if matches!(base.class, Class::Array { .. }) => {
-            Native::None("sequences of arrays are not supported".to_owned())
+        DatatypeClass::Complex(base) => within(base, NativeType::Compound),
+        DatatypeClass::Array { base, .. } => within(base, NativeType::Array),
+        DatatypeClass::Vlen(base) if matches!(base.class, DatatypeClass::Array { .. }) => {
+            NativeType::None("sequences of arrays are not supported".to_owned())
         }
-        Class::Vlen(base) => within(base, Native::Vlen),
-        Class::Reference(_) => Native::Reference,
+        DatatypeClass::Vlen(base) => within(base, NativeType::Vlen),
+        DatatypeClass::Reference(_) => NativeType::Reference,
     }
 }
 
 /// The one, where the base is anything.
-fn within(base: &Datatype, whole: Native) -> Native {
+fn within(base: &Datatype, whole: NativeType) -> NativeType {
     match native(base) {
-        Native::None(reason) => Native::None(reason),
+        NativeType::None(reason) => NativeType::None(reason),
         _ => whole,
     }
 }
 
 /// The smallest integer type that has the bytes, or at least the bits.
-pub(super) fn integer_type(byte_len: u64, bits: Bits) -> Option<Atomic> {
+pub(super) fn integer_type(byte_len: u64, bits: BitField) -> Option<Atomic> {
     let (signed, unsigned) = match byte_len {
         1 => (Atomic::Byte, Atomic::UByte),
         2 => (Atomic::Short, Atomic::UShort),
@@ -62,22 +62,24 @@ pub(super) fn integer_type(byte_len: u64, bits: Bits) -> Option<Atomic> {
     Some(if bits.signed { signed } else { unsigned })
 }
 
-fn too_wide(bits: Bits) -> Native {
-    Native::None(format!("integers of {} bits are not supported", bits.precision))
+fn too_wide(bits: BitField) -> NativeType {
+    NativeType::None(format!("integers of {} bits are not supported", bits.precision))
 }
 
 /// Float for those that lose nothing there by design, double for all others.
 pub(super) fn float_type(byte_len: u64, format: &FloatFormat) -> Option<Atomic> {
     match float::known(byte_len, format) {
-        Some(float::Known::Half | float::Known::BFloat16 | float::Known::Single) => Some(Atomic::Float),
-        Some(float::Known::Double) => Some(Atomic::Double),
+        Some(float::KnownFloat::Half | float::KnownFloat::BFloat16 | float::KnownFloat::Single) => {
+            Some(Atomic::Float)
+        }
+        Some(float::KnownFloat::Double) => Some(Atomic::Double),
         None => float::is_decodable(format).then_some(Atomic::Double),
     }
 }
 
-fn odd_float(format: &FloatFormat) -> Native {
+fn odd_float(format: &FloatFormat) -> NativeType {
     let (exponent, mantissa) = (format.exponent.1, format.mantissa.1);
-    Native::None(format!(
+    NativeType::None(format!(
         "floating-point numbers with an exponent of {exponent} and a mantissa of {mantissa} bits are not supported"
     ))
 }
@@ -85,7 +87,7 @@ fn odd_float(format: &FloatFormat) -> Native {
 /// The base of an array type, however often arrays are nested, and how many of it there are; else the type itself.
 pub(super) fn flattened(datatype: &Datatype) -> (&Datatype, u64) {
     let (mut base, mut count) = (datatype, 1_u64);
-    while let Class::Array { dims, base: inner } = &base.class {
+    while let DatatypeClass::Array { dims, base: inner } = &base.class {
         count = dims.iter().fold(count, |count, len| count.saturating_mul(*len));
         base = inner;
     }

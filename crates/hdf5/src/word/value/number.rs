@@ -1,13 +1,13 @@
 //! Columns of numbers.
-use super::float::{self, Known, known};
+use super::float::{self, KnownFloat, known};
 use super::native::{float_type, integer_type};
 use super::stored::{byte_order, is_whole};
 use crate::word::datatype::integer;
-use crate::word::{Bits, FloatFormat};
+use crate::word::{BitField, FloatFormat};
 use ncirrus_layout::{ByteOrder, Error, Result};
 use ncirrus_model::{Atomic, Values};
 
-pub(super) fn integers(raw: &[u8], len: usize, bits: Bits) -> Result<Values> {
+pub(super) fn integers(raw: &[u8], len: usize, bits: BitField) -> Result<Values> {
     let atomic = integer_type(len as u64, bits);
     let atomic = atomic.ok_or_else(|| Error::unsupported(format!("integers of {} bits", bits.precision)))?;
     if is_whole(len as u64, bits) && atomic.byte_len() == Some(len) {
@@ -23,7 +23,7 @@ pub(super) fn integers(raw: &[u8], len: usize, bits: Bits) -> Result<Values> {
 pub(super) fn floats(raw: &[u8], len: usize, format: &FloatFormat) -> Result<Values> {
     let atomic = float_type(len as u64, format);
     let atomic = atomic.ok_or_else(|| Error::unsupported("floating-point numbers of this format"))?;
-    let plain = matches!(known(len as u64, format), Some(Known::Single | Known::Double));
+    let plain = matches!(known(len as u64, format), Some(KnownFloat::Single | KnownFloat::Double));
     if let (true, Some(order)) = (plain, byte_order(format.order)) {
         return Ok(copied(raw, len, atomic, order));
     }

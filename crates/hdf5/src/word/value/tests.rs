@@ -5,18 +5,18 @@ mod numbers;
 mod references;
 
 use super::values;
-use crate::file::{Addr, File, Ranks, Sizes};
+use crate::file::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
 use crate::testing::{KEY, done, view};
-use crate::word::{Bits, Class, Datatype, FloatFormat, FloatOrder, Member, Norm};
+use crate::word::{BitField, CompoundMember, Datatype, DatatypeClass, FloatFormat, FloatOrder, MantissaNorm};
 use ncirrus_layout::{ByteOrder, Result, Tag};
 use ncirrus_model::{Strings, Values};
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::{MemoryView, ObjectView};
 use std::collections::HashMap;
 
 pub(super) const HEAP: u64 = 64;
 
 /// A file with one collection of these objects, numbered from 1.
-pub(super) fn file_with(objects: &[&[u8]]) -> (MemoryView, File) {
+pub(super) fn file_with(objects: &[&[u8]]) -> (MemoryView, Hdf5File) {
     let mut collection = b"GCOL\x01\0\0\0".to_vec();
     collection.extend(4096_u64.to_le_bytes());
     for (index, object) in (1_u16..).zip(objects) {
@@ -29,15 +29,15 @@ pub(super) fn file_with(objects: &[&[u8]]) -> (MemoryView, File) {
     collection.resize(4096, 0);
     let bytes = [vec![0; 64], collection].concat();
     let size = bytes.len() as u64;
-    let file = File {
-        object: Objects::id(KEY),
+    let file = Hdf5File {
+        object: ObjectView::id(KEY),
         tag: Tag::new("1"),
         size,
         base: 0,
-        sizes: Sizes { offsets: 8, lengths: 8 },
+        sizes: FieldSizes { offsets: 8, lengths: 8 },
         version: 2,
-        root: Addr(8),
-        ranks: Ranks::default(),
+        root: FileAddress(8),
+        ranks: NodeRanks::default(),
         shared: None,
         page: None,
         warnings: Vec::new(),
@@ -49,7 +49,7 @@ pub(super) fn file_with(objects: &[&[u8]]) -> (MemoryView, File) {
 /// What the elements mean in such a file; the object at 800 has a path.
 pub(super) fn read(objects: &[&[u8]], datatype: &Datatype, raw: &[u8], count: usize) -> Result<Values> {
     let (view, file) = file_with(objects);
-    let paths = HashMap::from([(Addr(800), "/g/x".to_owned())]);
+    let paths = HashMap::from([(FileAddress(800), "/g/x".to_owned())]);
     done(values(&view, &file, datatype, raw, count, &paths))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn at(count: u32, addr: u64, index: u32) -> Vec<u8> {
     [count.to_le_bytes().as_slice(), &addr.to_le_bytes(), &index.to_le_bytes()].concat()
 }
 
-pub(super) fn of(byte_len: u64, class: Class) -> Datatype {
+pub(super) fn of(byte_len: u64, class: DatatypeClass) -> Datatype {
     Datatype { byte_len, class, committed: None }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn integer(byte_len: u64, signed: bool, order: ByteOrder) -> Datatype
 }
 
 pub(super) fn bits(byte_len: u64, signed: bool, order: ByteOrder, offset: u16, precision: u16) -> Datatype {
-    of(byte_len, Class::Integer(Bits { order, signed, offset, precision }))
+    of(byte_len, DatatypeClass::Integer(BitField { order, signed, offset, precision }))
 }
 
 pub(super) fn short() -> Datatype {
@@ -79,7 +79,13 @@ pub(super) fn short() -> Datatype {
 }
 
 /// A format without gaps: mantissa, exponent, sign.
-pub(super) fn format(order: FloatOrder, exponent: u8, mantissa: u8, bias: u32, norm: Norm) -> FloatFormat {
+pub(super) fn format(
+    order: FloatOrder,
+    exponent: u8,
+    mantissa: u8,
+    bias: u32,
+    norm: MantissaNorm,
+) -> FloatFormat {
     FloatFormat {
         order,
         offset: 0,
@@ -93,22 +99,25 @@ pub(super) fn format(order: FloatOrder, exponent: u8, mantissa: u8, bias: u32, n
 }
 
 pub(super) fn single() -> Datatype {
-    of(4, Class::Float(format(FloatOrder::Little, 8, 23, 127, Norm::Implied)))
+    of(4, DatatypeClass::Float(format(FloatOrder::Little, 8, 23, 127, MantissaNorm::Implied)))
 }
 
 pub(super) fn compound(byte_len: u64, members: Vec<(&str, u64, Datatype)>) -> Datatype {
-    let member =
-        |(name, offset, datatype): (&str, u64, Datatype)| Member { name: name.to_owned(), offset, datatype };
-    of(byte_len, Class::Compound(members.into_iter().map(member).collect()))
+    let member = |(name, offset, datatype): (&str, u64, Datatype)| CompoundMember {
+        name: name.to_owned(),
+        offset,
+        datatype,
+    };
+    of(byte_len, DatatypeClass::Compound(members.into_iter().map(member).collect()))
 }
 
 pub(super) fn sequence(base: Datatype) -> Datatype {
-    of(16, Class::Vlen(Box::new(base)))
+    of(16, DatatypeClass::Vlen(Box::new(base)))
 }
 
 pub(super) fn array(dims: &[u64], base: Datatype) -> Datatype {
     let byte_len = dims.iter().product::<u64>() * base.byte_len;
-    of(byte_len, Class::Array { dims: dims.to_vec(), base: Box::new(base) })
+    of(byte_len, DatatypeClass::Array { dims: dims.to_vec(), base: Box::new(base) })
 }
 
 pub(super) fn strings(list: &[Option<&str>]) -> Values {

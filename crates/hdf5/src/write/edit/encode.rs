@@ -1,8 +1,8 @@
 //! Messages in the pieces of headers of both versions (docs/spec/hdf5-netcdf4.md B.1, B.2).
-use crate::file::{Addr, Sizes};
+use crate::file::{FieldSizes, FileAddress};
 use crate::object::kind;
-use crate::write::header::{Draft, encode_room, prefix_len};
-use crate::write::out::Out;
+use crate::write::header::{MessageDraft, encode_room, prefix_len};
+use crate::write::out::ByteSink;
 use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result};
@@ -13,14 +13,14 @@ fn beyond(message: String) -> Error {
 
 /// How messages are written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Style {
+pub(super) struct MessageStyle {
     /// Of the header.
     pub(super) version: u8,
     /// Whether every message has a creation index.
     pub(super) indexed: bool,
 }
 
-impl Style {
+impl MessageStyle {
     /// Bytes before a message's own.
     fn prefix_len(self) -> usize {
         if self.version == 1 { 8 } else { usize::try_from(prefix_len(self.indexed)).unwrap_or(6) }
@@ -31,14 +31,14 @@ impl Style {
         if self.version == 1 { len.next_multiple_of(8) } else { len }
     }
 
-    fn len_of(self, draft: &Draft) -> usize {
+    fn len_of(self, draft: &MessageDraft) -> usize {
         self.prefix_len() + self.padded(draft.body.len())
     }
 
     /// How many of these messages fit into `room` bytes.
-    pub(super) fn fitting(self, drafts: &[&Draft], room: usize) -> usize {
+    pub(super) fn fitting(self, drafts: &[&MessageDraft], room: usize) -> usize {
         let mut left = room;
-        let fits = |draft: &&&Draft| match left.checked_sub(self.len_of(draft)) {
+        let fits = |draft: &&&MessageDraft| match left.checked_sub(self.len_of(draft)) {
             Some(rest) => {
                 left = rest;
                 true
@@ -53,10 +53,10 @@ impl Style {
     ///
     /// # Errors
     /// When a message is too long.
-    pub(super) fn area(self, drafts: &[&Draft], room: usize) -> Result<Option<(Bytes, usize)>> {
+    pub(super) fn area(self, drafts: &[&MessageDraft], room: usize) -> Result<Option<(Bytes, usize)>> {
         let len: usize = drafts.iter().map(|draft| self.len_of(draft)).sum();
         let Some(mut left) = room.checked_sub(len) else { return Ok(None) };
-        let mut out = Out::new();
+        let mut out = ByteSink::new();
         for draft in drafts {
             self.message(&mut out, draft)?;
         }
@@ -71,7 +71,7 @@ impl Style {
                 Error::unsupported(format!("a header with {left} bytes that are no message"))
             })?;
             let body = body.min(LONGEST);
-            let nil = Draft { kind: 0, flags: 0, order: 0, body: vec![0; body].into() };
+            let nil = MessageDraft { kind: 0, flags: 0, order: 0, body: vec![0; body].into() };
             self.message(&mut out, &nil)?;
             left -= self.prefix_len() + body;
             count += 1;
@@ -79,7 +79,7 @@ impl Style {
         Ok(Some((out.finish(), count)))
     }
 
-    fn message(self, out: &mut Out, draft: &Draft) -> Result<()> {
+    fn message(self, out: &mut ByteSink, draft: &MessageDraft) -> Result<()> {
         let len = self.padded(draft.body.len());
         let size = u16::try_from(len)
             .map_err(|_| beyond(format!("a message of {len} bytes: a header holds 65535 at most")))?;
@@ -103,7 +103,7 @@ impl Style {
                 .map_err(|_| beyond(format!("{count} messages: a header holds 65535 at most")))?;
             put(&mut head, 2, &count.to_le_bytes(), "the head of a header")?;
         }
-        let mut out = Out::new();
+        let mut out = ByteSink::new();
         out.bytes(&head).bytes(area);
         if self.version != 1 {
             out.checksum();
@@ -124,22 +124,22 @@ impl Style {
 
     /// Bytes for these messages in a new piece, and for some more; few different lengths, so that places can be used
     /// again.
-    pub(super) fn new_room(self, drafts: &[&Draft]) -> usize {
+    pub(super) fn new_room(self, drafts: &[&MessageDraft]) -> usize {
         let len: usize = drafts.iter().map(|draft| self.len_of(draft)).sum();
         let around = usize::try_from(self.piece_len(0)).unwrap_or(0);
         (len + around + SPARE).next_multiple_of(UNIT) - around
     }
 
     /// Bytes of the message that leads to another piece.
-    pub(super) fn lead_len(self, sizes: Sizes) -> usize {
+    pub(super) fn lead_len(self, sizes: FieldSizes) -> usize {
         self.prefix_len() + self.padded(usize::from(sizes.offsets) + usize::from(sizes.lengths))
     }
 
     /// The message that leads to another piece.
-    pub(super) fn lead(self, addr: Addr, len: u64, sizes: Sizes) -> Draft {
-        let mut out = Out::new();
+    pub(super) fn lead(self, addr: FileAddress, len: u64, sizes: FieldSizes) -> MessageDraft {
+        let mut out = ByteSink::new();
         out.addr(Some(addr), sizes).length(len, sizes);
-        Draft { kind: kind::CONTINUATION, flags: 0, order: 0, body: out.finish() }
+        MessageDraft { kind: kind::CONTINUATION, flags: 0, order: 0, body: out.finish() }
     }
 }
 

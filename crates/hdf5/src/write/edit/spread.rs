@@ -1,17 +1,17 @@
 //! Attributes that are too long for a header that exists.
-use super::Editable;
-use crate::cursor::Cursor;
+use super::EditableHeader;
+use crate::cursor::ByteCursor;
 use crate::object::kind;
-use crate::write::Patch;
-use crate::write::dense::{Dense, Loose, dense};
-use crate::write::header::Draft;
+use crate::write::FilePatch;
+use crate::write::dense::{DenseAttributes, LooseAttribute, dense};
+use crate::write::header::MessageDraft;
 use crate::write::message::MOST;
-use crate::write::out::Out;
-use crate::write::space::Space;
+use crate::write::out::ByteSink;
+use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
-impl Editable {
+impl EditableHeader {
     /// Whether an attribute of that length can be had.
     pub(crate) fn takes(&self, attribute: &Bytes) -> bool {
         self.style.version != 1 || attribute.len() <= MOST
@@ -21,7 +21,7 @@ impl Editable {
     ///
     /// # Errors
     /// When the header is of a version that has no place for that.
-    pub(crate) fn spread(&mut self, space: &mut Space) -> Result<Vec<Patch>> {
+    pub(crate) fn spread(&mut self, space: &mut SpaceAllocator) -> Result<Vec<FilePatch>> {
         let Some((_, long)) = self.all(kind::ATTRIBUTE).find(|(_, draft)| draft.body.len() > MOST) else {
             return Ok(Vec::new());
         };
@@ -30,11 +30,11 @@ impl Editable {
             let message = format!("an attribute of {len} bytes: object headers of version 1 take {MOST}");
             return Err(Error::unsupported(message));
         }
-        let loose = |(_, draft): (usize, &Draft)| {
-            let Draft { flags, order, ref body, .. } = *draft;
-            Loose { flags, order, body: body.clone() }
+        let loose = |(_, draft): (usize, &MessageDraft)| {
+            let MessageDraft { flags, order, ref body, .. } = *draft;
+            LooseAttribute { flags, order, body: body.clone() }
         };
-        let loose: Vec<Loose> = self.all(kind::ATTRIBUTE).map(loose).collect();
+        let loose: Vec<LooseAttribute> = self.all(kind::ATTRIBUTE).map(loose).collect();
         let info = self.find(kind::ATTRIBUTE_INFO).map(|(number, draft)| (number, draft.body.clone()));
         let (number, info) = info.map_or((None, Bytes::from_static(&[0, 0])), |(at, body)| (Some(at), body));
         let numbered = info.get(1).is_some_and(|flags| flags & NUMBERED != 0);
@@ -42,17 +42,17 @@ impl Editable {
         let body = self.info(&info, dense)?;
         match number {
             Some(number) => self.set(number, body)?,
-            None => self.push(Draft { kind: kind::ATTRIBUTE_INFO, flags: 0, order: 0, body }),
+            None => self.push(MessageDraft { kind: kind::ATTRIBUTE_INFO, flags: 0, order: 0, body }),
         }
         self.retain(|draft| draft.kind != kind::ATTRIBUTE)?;
         Ok(patches)
     }
 
     /// The attribute info message, with the places of a heap and its indexes.
-    fn info(&self, old: &Bytes, dense: Dense) -> Result<Bytes> {
+    fn info(&self, old: &Bytes, dense: DenseAttributes) -> Result<Bytes> {
         let counts = old.get(1).is_some_and(|flags| flags & COUNTS != 0);
-        let kept = Cursor::new(old, "attribute info").take(if counts { 4 } else { 2 })?;
-        let mut body = Out::new();
+        let kept = ByteCursor::new(old, "attribute info").take(if counts { 4 } else { 2 })?;
+        let mut body = ByteSink::new();
         body.bytes(kept).addr(Some(dense.heap), self.sizes).addr(Some(dense.names), self.sizes);
         if dense.orders.is_some() {
             body.addr(dense.orders, self.sizes);

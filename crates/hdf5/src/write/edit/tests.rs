@@ -1,26 +1,26 @@
 use super::*;
-use crate::file::{File, load};
+use crate::file::{Hdf5File, load};
 use crate::object::header;
 use crate::testing::{KEY, build, done, view};
 use crate::write::header::encode_header;
-use ncirrus_testkit::Objects;
+use ncirrus_testkit::ObjectView;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 /// Messages by what readers see of them.
-type Seen = Vec<(u16, u8, Option<u16>, Vec<u8>)>;
+type SeenMessages = Vec<(u16, u8, Option<u16>, Vec<u8>)>;
 
 /// A file with one header, at an address, and the end of the file.
 #[derive(Debug, Clone)]
-struct Made {
+struct MadeHeader {
     bytes: Vec<u8>,
     version: u8,
     addr: u64,
 }
 
-impl Made {
-    fn new(version: u8, indexed: bool, drafts: &[Draft], spare: usize) -> Self {
-        let mut builder = build::Builder::new();
+impl MadeHeader {
+    fn new(version: u8, indexed: bool, drafts: &[MessageDraft], spare: usize) -> Self {
+        let mut builder = build::FileBuilder::new();
         let header = match version {
             1 => old_header(drafts, spare.next_multiple_of(8)),
             _ => encode_header(drafts, indexed, spare as u64).to_vec(),
@@ -29,18 +29,18 @@ impl Made {
         Self { bytes: builder.finish(addr), version, addr }
     }
 
-    fn file(&self) -> Arc<File> {
-        done(load(&view(self.bytes.clone()), &Objects::id(KEY))).unwrap()
+    fn file(&self) -> Arc<Hdf5File> {
+        done(load(&view(self.bytes.clone()), &ObjectView::id(KEY))).unwrap()
     }
 
     fn object(&self) -> ObjectRef {
-        ObjectRef { file: self.file(), addr: Addr(self.addr) }
+        ObjectRef { file: self.file(), addr: FileAddress(self.addr) }
     }
 
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> SeenMessages {
         let read = done(header(&view(self.bytes.clone()), &self.object())).unwrap();
         assert!(read.warnings.is_empty(), "{:?}", read.warnings);
-        let mut seen: Seen = read
+        let mut seen: SeenMessages = read
             .messages
             .iter()
             .map(|message| (message.kind, message.flags, message.order, message.body.to_vec()))
@@ -49,11 +49,11 @@ impl Made {
         seen
     }
 
-    fn editable(&self) -> Editable {
-        done(Editable::load(&view(self.bytes.clone()), &self.object())).unwrap()
+    fn editable(&self) -> EditableHeader {
+        done(EditableHeader::load(&view(self.bytes.clone()), &self.object())).unwrap()
     }
 
-    fn put(&mut self, patch: &Patch) {
+    fn put(&mut self, patch: &FilePatch) {
         let start = usize::try_from(patch.addr.0).unwrap();
         let end = start + patch.body.len();
         self.bytes.resize(self.bytes.len().max(end), 0);
@@ -61,7 +61,7 @@ impl Made {
     }
 
     /// The messages of an editable header, as readers will see them.
-    fn expected(&self, editable: &Editable) -> Seen {
+    fn expected(&self, editable: &EditableHeader) -> SeenMessages {
         let pad = |body: &[u8]| {
             let mut body = body.to_vec();
             body.resize(if self.version == 1 { body.len().next_multiple_of(8) } else { body.len() }, 0);
@@ -69,7 +69,7 @@ impl Made {
         };
         let shown = editable.messages.iter().map(|held| &held.draft);
         let shown = shown.filter(|draft| draft.kind != kind::CONTINUATION);
-        let mut seen: Seen = shown
+        let mut seen: SeenMessages = shown
             .map(|draft| {
                 (draft.kind, draft.flags, editable.is_indexed().then_some(draft.order), pad(&draft.body))
             })
@@ -79,11 +79,11 @@ impl Made {
     }
 }
 
-fn old_header(drafts: &[Draft], spare: usize) -> Vec<u8> {
-    let style = Style { version: 1, indexed: false };
+fn old_header(drafts: &[MessageDraft], spare: usize) -> Vec<u8> {
+    let style = MessageStyle { version: 1, indexed: false };
     let len: usize = drafts.iter().map(|draft| 8 + draft.body.len().next_multiple_of(8)).sum();
     let spare = spare.max(16);
-    let drafts: Vec<&Draft> = drafts.iter().collect();
+    let drafts: Vec<&MessageDraft> = drafts.iter().collect();
     let (area, count) = style.area(&drafts, len + spare).unwrap().unwrap();
     let mut head = vec![1, 0];
     head.extend(u16::try_from(count).unwrap().to_le_bytes());
@@ -93,10 +93,10 @@ fn old_header(drafts: &[Draft], spare: usize) -> Vec<u8> {
     [head, area.to_vec()].concat()
 }
 
-fn draft() -> impl Strategy<Value = Draft> {
+fn draft() -> impl Strategy<Value = MessageDraft> {
     let kinds = prop_oneof![Just(kind::ATTRIBUTE), Just(kind::LINK), Just(kind::GROUP_INFO), Just(0x1e)];
     let len = prop_oneof![8 => 0..60usize, 2 => 60..700usize, 1 => 65_000..65_500usize];
-    (kinds, any::<u16>(), len, any::<u8>()).prop_map(|(kind, order, len, byte)| Draft {
+    (kinds, any::<u16>(), len, any::<u8>()).prop_map(|(kind, order, len, byte)| MessageDraft {
         kind,
         flags: 0,
         order,
@@ -106,41 +106,41 @@ fn draft() -> impl Strategy<Value = Draft> {
 
 /// One change: of a message, by its number modulo all.
 #[derive(Debug, Clone)]
-enum Act {
-    Set(usize, Draft),
-    Add(Draft),
+enum EditAct {
+    Set(usize, MessageDraft),
+    Add(MessageDraft),
     Remove(usize),
     References(u32),
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = EditAct> {
     prop_oneof![
-        (any::<usize>(), draft()).prop_map(|(at, draft)| Act::Set(at, draft)),
-        draft().prop_map(Act::Add),
-        any::<usize>().prop_map(Act::Remove),
-        (1..4u32).prop_map(Act::References),
+        (any::<usize>(), draft()).prop_map(|(at, draft)| EditAct::Set(at, draft)),
+        draft().prop_map(EditAct::Add),
+        any::<usize>().prop_map(EditAct::Remove),
+        (1..4u32).prop_map(EditAct::References),
     ]
 }
 
-fn apply(editable: &mut Editable, act: &Act) {
+fn apply(editable: &mut EditableHeader, act: &EditAct) {
     let count = editable.messages.len();
     match act {
-        Act::Set(at, draft)
+        EditAct::Set(at, draft)
             if count > 0 && editable.messages[at % count].draft.kind != kind::CONTINUATION =>
         {
             editable.set(at % count, draft.body.clone()).unwrap();
         }
-        Act::Set(..) => {}
-        Act::Add(draft) => editable.push(draft.clone()),
-        Act::Remove(at) => {
+        EditAct::Set(..) => {}
+        EditAct::Add(draft) => editable.push(draft.clone()),
+        EditAct::Remove(at) => {
             let (mut number, at) = (0, at % count.max(1));
-            let keep = |draft: &Draft| {
+            let keep = |draft: &MessageDraft| {
                 number += 1;
                 number - 1 != at || draft.kind == kind::CONTINUATION
             };
             editable.retain(keep).unwrap();
         }
-        Act::References(count) => editable.set_references(*count).unwrap(),
+        EditAct::References(count) => editable.set_references(*count).unwrap(),
     }
 }
 
@@ -155,9 +155,9 @@ proptest! {
         spare in prop_oneof![22..40usize, 40..400usize],
         rounds in prop::collection::vec(prop::collection::vec(act(), 1..4), 1..6),
     ) {
-        let mut made = Made::new(version, indexed, &drafts, spare);
+        let mut made = MadeHeader::new(version, indexed, &drafts, spare);
         let start = made.bytes.len() as u64;
-        let mut space = Space::new(start);
+        let mut space = SpaceAllocator::new(start);
         for acts in &rounds {
             let old = made.seen();
             let mut editable = made.editable();
@@ -182,26 +182,26 @@ proptest! {
     }
 }
 
-fn attribute(order: u16, len: usize) -> Draft {
-    Draft { kind: kind::ATTRIBUTE, flags: 0, order, body: vec![7; len].into() }
+fn attribute(order: u16, len: usize) -> MessageDraft {
+    MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body: vec![7; len].into() }
 }
 
 #[test]
 fn a_message_of_the_same_length_is_changed_where_it_lies() {
-    let made = Made::new(2, true, &[attribute(0, 20), attribute(1, 20)], 0);
+    let made = MadeHeader::new(2, true, &[attribute(0, 20), attribute(1, 20)], 0);
     let mut editable = made.editable();
     editable.set(1, vec![9; 20].into()).unwrap();
-    let change = editable.change(&mut Space::new(4096)).unwrap();
+    let change = editable.change(&mut SpaceAllocator::new(4096)).unwrap();
     assert!(change.fresh.is_empty());
     assert_eq!(change.then.len(), 1);
-    assert_eq!(change.then[0].addr, Addr(made.addr));
+    assert_eq!(change.then[0].addr, FileAddress(made.addr));
 }
 
 #[test]
 fn a_header_that_changes_again_and_again_alternates_between_two_places() {
-    let mut made = Made::new(2, true, &[attribute(0, 20), attribute(1, 20)], 22);
+    let mut made = MadeHeader::new(2, true, &[attribute(0, 20), attribute(1, 20)], 22);
     let start = made.bytes.len() as u64;
-    let mut space = Space::new(start);
+    let mut space = SpaceAllocator::new(start);
     let mut ends = Vec::new();
     for round in 0..20usize {
         let mut editable = made.editable();
@@ -223,22 +223,22 @@ fn a_header_that_changes_again_and_again_alternates_between_two_places() {
 
 #[test]
 fn a_header_with_a_message_that_must_be_known_for_writing_is_refused() {
-    let unknown = |flags| Draft { kind: 0x1f, flags, order: 0, body: vec![1; 8].into() };
-    let made = Made::new(2, false, &[unknown(0x08)], 30);
-    let error = done(Editable::load(&view(made.bytes.clone()), &made.object())).unwrap_err();
+    let unknown = |flags| MessageDraft { kind: 0x1f, flags, order: 0, body: vec![1; 8].into() };
+    let made = MadeHeader::new(2, false, &[unknown(0x08)], 30);
+    let error = done(EditableHeader::load(&view(made.bytes.clone()), &made.object())).unwrap_err();
     assert!(error.to_string().contains("0x1f"), "{error}");
-    let mut made = Made::new(2, false, &[unknown(0x10)], 30);
+    let mut made = MadeHeader::new(2, false, &[unknown(0x10)], 30);
     let mut editable = made.editable();
     editable.push(attribute(0, 4));
-    let change = editable.change(&mut Space::new(4096)).unwrap();
+    let change = editable.change(&mut SpaceAllocator::new(4096)).unwrap();
     change.then.iter().for_each(|patch| made.put(patch));
     assert_eq!(made.seen().last().unwrap().1, 0x30);
 }
 
 #[test]
 fn a_header_too_small_to_be_continued_is_refused_before_anything_is_written() {
-    let made = Made::new(2, false, &[], 8);
+    let made = MadeHeader::new(2, false, &[], 8);
     let mut editable = made.editable();
     editable.push(attribute(0, 30));
-    assert!(editable.change(&mut Space::new(4096)).is_err());
+    assert!(editable.change(&mut SpaceAllocator::new(4096)).is_err());
 }

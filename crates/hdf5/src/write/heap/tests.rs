@@ -4,10 +4,10 @@ use crate::testing::done;
 use crate::write::tests::file_with;
 use rstest::rstest;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 /// The object is found again, whatever collection it is in.
-fn check(patches: &[Patch], added: &[(Addr, u32, Vec<u8>)]) {
+fn check(patches: &[FilePatch], added: &[(FileAddress, u32, Vec<u8>)]) {
     let (view, file) = file_with(patches);
     for (addr, index, content) in added {
         assert_eq!(done(object(&view, &file, *addr, *index)).expect("an object"), *content);
@@ -20,7 +20,7 @@ fn check(patches: &[Patch], added: &[(Addr, u32, Vec<u8>)]) {
 #[case(&[10, 5000, 10], 4096 + 32 + 5000)]
 #[case(&[3000], 4096)]
 fn objects_are_found_again(#[case] lens: &[usize], #[case] taken: u64) {
-    let (mut heap, mut space) = (HeapBuilder::new(SIZES), Space::new(4096));
+    let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(4096));
     let add = |(number, len): (u8, &usize)| {
         let content = vec![number; *len];
         let (addr, index) = heap.add(&content, &mut space).expect("an object");
@@ -34,7 +34,7 @@ fn objects_are_found_again(#[case] lens: &[usize], #[case] taken: u64) {
 
 #[test]
 fn a_collection_that_was_taken_is_not_changed() {
-    let (mut heap, mut space) = (HeapBuilder::new(SIZES), Space::new(4096));
+    let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(4096));
     let first = heap.add(b"first", &mut space).expect("an object");
     assert_eq!(heap.take().len(), 1);
     let second = heap.add(b"second", &mut space).expect("an object");
@@ -46,7 +46,7 @@ fn a_collection_that_was_taken_is_not_changed() {
 
 #[test]
 fn many_objects_go_to_larger_collections() {
-    let (mut heap, mut space) = (HeapBuilder::new(SIZES), Space::new(4096));
+    let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(4096));
     let added: Vec<_> = (0..9000u32)
         .map(|number| {
             let content = number.to_le_bytes().to_vec();
@@ -61,7 +61,7 @@ fn many_objects_go_to_larger_collections() {
 
 #[test]
 fn collections_are_whole_to_the_byte() {
-    let (mut heap, mut space) = (HeapBuilder::new(SIZES), Space::new(4096));
+    let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(4096));
     // 16 bytes of the collection, and three objects that leave 8 bytes: too few for a header of free space.
     for len in [1336, 1336, 1352] {
         heap.add(&vec![1; len], &mut space).expect("an object");

@@ -1,11 +1,10 @@
-//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages
-//! (docs/spec/hdf5-netcdf4.md E.6).
-use super::Grid;
+//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (docs/spec/hdf5-netcdf4.md E.6).
+use super::IndexGrid;
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
-use crate::write::out::Out;
-use crate::write::{Patch, Stored};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::write::out::ByteSink;
+use crate::write::{FilePatch, StoredChunk};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
@@ -13,28 +12,28 @@ use ncirrus_layout::{Error, Result, Step, View};
 pub(super) const CHECKSUM_LEN: u64 = 4;
 
 /// Signature, version and client, with which every structure but a page begins.
-pub(super) fn begin(signature: &[u8; 4], grid: &Grid) -> Out {
-    let mut out = Out::new();
+pub(super) fn begin(signature: &[u8; 4], grid: &IndexGrid) -> ByteSink {
+    let mut out = ByteSink::new();
     out.bytes(signature).u8(0).u8(u8::from(grid.filtered));
     out
 }
 
 /// Bytes of signature, version, client and the address of the header.
-pub(super) fn prefix_len(sizes: Sizes) -> u64 {
+pub(super) fn prefix_len(sizes: FieldSizes) -> u64 {
     6 + u64::from(sizes.offsets)
 }
 
 /// A structure that is changed byte by byte: its checksum stands behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) addr: Addr,
+pub(super) struct ChecksummedBlock {
+    pub(super) addr: FileAddress,
     /// Without the checksum.
     bytes: Vec<u8>,
 }
 
-impl Block {
+impl ChecksummedBlock {
     /// A new one, with these bytes.
-    pub(super) fn new(addr: Addr, mut out: Out) -> Self {
+    pub(super) fn new(addr: FileAddress, mut out: ByteSink) -> Self {
         Self { addr, bytes: out.finish().into() }
     }
 
@@ -42,10 +41,10 @@ impl Block {
     /// given, must stand in front.
     pub(super) fn read(
         view: &dyn View,
-        file: &File,
-        addr: Addr,
+        file: &Hdf5File,
+        addr: FileAddress,
         len: u64,
-        front: Option<(&[u8; 4], Option<Addr>)>,
+        front: Option<(&[u8; 4], Option<FileAddress>)>,
     ) -> Step<Self> {
         let whole = len.saturating_add(CHECKSUM_LEN);
         view.limits().metadata_len(whole, "a block of a chunk index")?;
@@ -55,17 +54,17 @@ impl Block {
     }
 
     fn checked(
-        addr: Addr,
+        addr: FileAddress,
         bytes: &Bytes,
-        front: Option<(&[u8; 4], Option<Addr>)>,
-        sizes: Sizes,
+        front: Option<(&[u8; 4], Option<FileAddress>)>,
+        sizes: FieldSizes,
     ) -> Result<Self> {
         let (content, sum) = bytes.split_at(bytes.len().saturating_sub(4));
         if sum != lookup3(content).to_le_bytes() {
             return Err(Error::malformed("the checksum of a chunk index is wrong"));
         }
         if let Some((signature, header)) = front {
-            let mut cursor = Cursor::new(content, "a block of a chunk index");
+            let mut cursor = ByteCursor::new(content, "a block of a chunk index");
             cursor.signature(signature)?;
             cursor.version(&[0])?;
             cursor.skip(1)?;
@@ -93,14 +92,14 @@ impl Block {
     /// Puts what is known of chunks at their places among elements that begin at an offset.
     pub(super) fn put_chunks(
         &mut self,
-        grid: &Grid,
-        sizes: Sizes,
+        grid: &IndexGrid,
+        sizes: FieldSizes,
         offset: u64,
-        chunks: &[(usize, &Stored)],
+        chunks: &[(usize, &StoredChunk)],
     ) -> Result<()> {
         let each = grid.element_len(sizes)?;
         for (index, stored) in chunks {
-            let mut out = Out::new();
+            let mut out = ByteSink::new();
             grid.encode(&mut out, Some(stored), sizes)?;
             self.put(offset.saturating_add(each.saturating_mul(*index as u64)), &out.finish())?;
         }
@@ -122,22 +121,22 @@ impl Block {
     }
 
     /// The address at an offset.
-    pub(super) fn addr_at(&self, offset: u64, sizes: Sizes) -> Result<Option<Addr>> {
+    pub(super) fn addr_at(&self, offset: u64, sizes: FieldSizes) -> Result<Option<FileAddress>> {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let mut cursor = Cursor::new(&self.bytes, "a block of a chunk index");
+        let mut cursor = ByteCursor::new(&self.bytes, "a block of a chunk index");
         cursor.skip(start)?;
         cursor.addr(sizes)
     }
 
     /// The whole structure.
-    pub(super) fn patch(&self) -> Patch {
-        Patch { addr: self.addr, body: Out::new().bytes(&self.bytes).checksum().finish() }
+    pub(super) fn patch(&self) -> FilePatch {
+        FilePatch { addr: self.addr, body: ByteSink::new().bytes(&self.bytes).checksum().finish() }
     }
 }
 
 /// Appends elements of chunks that were never written.
-pub(super) fn blank(out: &mut Out, grid: &Grid, count: u64, sizes: Sizes) -> Result<()> {
-    let mut one = Out::new();
+pub(super) fn blank(out: &mut ByteSink, grid: &IndexGrid, count: u64, sizes: FieldSizes) -> Result<()> {
+    let mut one = ByteSink::new();
     grid.encode(&mut one, None, sizes)?;
     let one = one.finish();
     for _ in 0..count {

@@ -4,18 +4,18 @@ mod update;
 
 pub(super) use update::update;
 
-use super::{Chunks, Grid};
-use crate::file::{Addr, Sizes};
-use crate::write::{Patch, Stored};
+use super::{ChunkMap, IndexGrid};
+use crate::file::{FieldSizes, FileAddress};
+use crate::write::{FilePatch, StoredChunk};
 use ncirrus_layout::{Error, Result};
-use node::{Entry, Form, Key, Node};
+use node::{NodeEntry, NodeForm, NodeKey, PlacedNode};
 
 /// Half the children of a node, in files that do not say otherwise.
 pub(super) const RANK: u16 = 32;
 
 /// Bytes of all nodes for that many chunks.
-pub(super) fn byte_len(grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
-    let form = Form::new(grid, sizes, RANK);
+pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
+    let form = NodeForm::new(grid, sizes, RANK);
     let (mut nodes, mut level) = (0u64, chunks);
     loop {
         level = level.div_ceil(form.most as u64).max(1);
@@ -28,13 +28,13 @@ pub(super) fn byte_len(grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
 
 /// Builds the tree from the leaves up; gives the address of its root.
 pub(super) fn build(
-    grid: &Grid,
-    chunks: &Chunks,
-    sizes: Sizes,
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    sizes: FieldSizes,
     rank: u16,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<(Vec<Patch>, Addr)> {
-    let form = Form::new(grid, sizes, rank);
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<(Vec<FilePatch>, FileAddress)> {
+    let form = NodeForm::new(grid, sizes, rank);
     let entries =
         chunks.iter().map(|(cell, stored)| entry(grid, cell, stored)).collect::<Result<Vec<_>>>()?;
     let last = entries.last().ok_or_else(|| Error::internal("a tree of no chunks"))?;
@@ -45,20 +45,23 @@ pub(super) fn build(
 }
 
 /// What a leaf says of a chunk.
-fn entry(grid: &Grid, cell: &[u64], stored: &Stored) -> Result<Entry> {
+fn entry(grid: &IndexGrid, cell: &[u64], stored: &StoredChunk) -> Result<NodeEntry> {
     let size = u32::try_from(stored.len);
     let size = size.map_err(|_| Error::limit("a chunk of 4 GiB or more").at_chunk(cell))?;
-    Ok(Entry { key: Key { size, mask: stored.mask, offsets: grid.offsets(cell)? }, addr: stored.addr })
+    Ok(NodeEntry {
+        key: NodeKey { size, mask: stored.mask, offsets: grid.offsets(cell)? },
+        addr: stored.addr,
+    })
 }
 
 /// Builds nodes over these children, level by level, until there is one; gives its address.
 fn raise(
-    form: &Form,
+    form: &NodeForm,
     lowest: u8,
-    (mut entries, end): (Vec<Entry>, Key),
-    nodes: &mut Vec<Node>,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<Addr> {
+    (mut entries, end): (Vec<NodeEntry>, NodeKey),
+    nodes: &mut Vec<PlacedNode>,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<FileAddress> {
     for level in lowest..=u8::MAX {
         entries = form.spread(level, (entries, end.clone()), true, nodes, place)?;
         if let [root] = entries.as_slice() {

@@ -4,13 +4,13 @@ mod update;
 
 pub(super) use update::update;
 
-use super::{Chunks, Grid};
-use crate::file::{Addr, Sizes};
-use crate::write::out::Out;
-use crate::write::{Patch, Stored};
+use super::{ChunkMap, IndexGrid};
+use crate::file::{FieldSizes, FileAddress};
+use crate::write::out::ByteSink;
+use crate::write::{FilePatch, StoredChunk};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
-use node::{Form, Pointer, Record, Row};
+use node::{ChunkRecord, NodePointer, RecordForm, RecordRow};
 
 /// Bytes of a node of a new tree, and when HDF5 splits and merges nodes.
 pub(crate) const NODE_LEN: u32 = 2048;
@@ -19,21 +19,21 @@ pub(crate) const MERGE_PERCENT: u8 = 40;
 
 /// The header of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Head {
+struct TreeHeader {
     kind: u8,
     node_len: u32,
     record_len: u16,
     depth: u16,
     split: u8,
     merge: u8,
-    root: Option<Addr>,
+    root: Option<FileAddress>,
     records: u16,
     total: u64,
 }
 
-impl Head {
+impl TreeHeader {
     /// An empty tree for such chunks.
-    fn new(grid: &Grid, sizes: Sizes) -> Result<Self> {
+    fn new(grid: &IndexGrid, sizes: FieldSizes) -> Result<Self> {
         const UNFILTERED: u8 = 10;
         const FILTERED: u8 = 11;
         let record_len = grid.element_len(sizes)? + 8 * grid.rank() as u64;
@@ -51,27 +51,27 @@ impl Head {
     }
 
     /// With another root.
-    fn over(self, root: &Pointer, depth: u16) -> Result<Self> {
+    fn over(self, root: &NodePointer, depth: u16) -> Result<Self> {
         let records = u16::try_from(root.records).map_err(|_| Error::limit("a root of too many records"))?;
         Ok(Self { root: Some(root.addr), records, depth, total: root.total, ..self })
     }
 
-    fn patch(&self, addr: Addr, sizes: Sizes) -> Patch {
-        let mut out = Out::new();
+    fn patch(&self, addr: FileAddress, sizes: FieldSizes) -> FilePatch {
+        let mut out = ByteSink::new();
         out.bytes(b"BTHD\0").u8(self.kind).u32(self.node_len).u16(self.record_len).u16(self.depth);
         out.u8(self.split).u8(self.merge).addr(self.root, sizes).u16(self.records).length(self.total, sizes);
-        Patch { addr, body: out.checksum().finish() }
+        FilePatch { addr, body: out.checksum().finish() }
     }
 }
 
 /// Bytes of a header with its checksum.
-fn head_len(sizes: Sizes) -> u64 {
+fn head_len(sizes: FieldSizes) -> u64 {
     22 + u64::from(sizes.offsets) + u64::from(sizes.lengths)
 }
 
 /// Bytes of header and nodes for that many chunks.
-pub(super) fn byte_len(grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
-    let form = Head::new(grid, sizes).and_then(|head| Form::new(&head, grid, sizes));
+pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
+    let form = TreeHeader::new(grid, sizes).and_then(|head| RecordForm::new(&head, grid, sizes));
     let Ok(mut form) = form else { return 0 };
     let (mut nodes, mut records) = (0u64, chunks);
     for depth in 0..u16::MAX {
@@ -89,38 +89,39 @@ pub(super) fn byte_len(grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
 
 /// Builds the tree from the leaves up; gives the address of its header.
 pub(super) fn build(
-    grid: &Grid,
-    chunks: &Chunks,
-    sizes: Sizes,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<(Vec<Patch>, Addr)> {
-    let head = Head::new(grid, sizes)?;
-    let mut form = Form::new(&head, grid, sizes)?;
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    sizes: FieldSizes,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<(Vec<FilePatch>, FileAddress)> {
+    let head = TreeHeader::new(grid, sizes)?;
+    let mut form = RecordForm::new(&head, grid, sizes)?;
     let addr = place(head_len(sizes));
     let records =
         chunks.iter().map(|(cell, stored)| record(grid, cell, stored, sizes)).collect::<Result<_>>()?;
     let mut patches = Vec::new();
-    let (root, depth) = raise(&mut form, 0, Row { records, children: Vec::new() }, &mut patches, place)?;
+    let (root, depth) =
+        raise(&mut form, 0, RecordRow { records, children: Vec::new() }, &mut patches, place)?;
     patches.push(head.over(&root, depth)?.patch(addr, sizes));
     Ok((patches, addr))
 }
 
 /// What a tree says of a chunk.
-fn record(grid: &Grid, cell: &[u64], stored: &Stored, sizes: Sizes) -> Result<Record> {
-    let mut out = Out::new();
+fn record(grid: &IndexGrid, cell: &[u64], stored: &StoredChunk, sizes: FieldSizes) -> Result<ChunkRecord> {
+    let mut out = ByteSink::new();
     grid.encode(&mut out, Some(stored), sizes).map_err(|error| error.at_chunk(cell))?;
     cell.iter().for_each(|at| _ = out.u64(*at));
-    Ok(Record(out.finish()))
+    Ok(ChunkRecord(out.finish()))
 }
 
 /// Puts a row into nodes of that depth, and builds nodes above them until there is one; gives that and its depth.
 fn raise(
-    form: &mut Form,
+    form: &mut RecordForm,
     lowest: u16,
-    mut row: Row,
-    patches: &mut Vec<Patch>,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<(Pointer, u16)> {
+    mut row: RecordRow,
+    patches: &mut Vec<FilePatch>,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<(NodePointer, u16)> {
     for depth in lowest..u16::MAX {
         row = form.spread(depth, row, true, patches, place)?;
         if let [root] = row.children.as_slice() {

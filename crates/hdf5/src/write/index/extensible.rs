@@ -1,12 +1,12 @@
 //! Extensible arrays of chunks (docs/spec/hdf5-netcdf4.md E.6, I.4, J.3).
 mod array;
 
-use super::array::{Block, CHECKSUM_LEN};
-use super::{Chunks, Grid, Updated};
-use crate::file::{Addr, File, Sizes};
-use crate::place::{ArrayHome as Home, ArrayShape as Shape, IndexKind};
-use crate::write::{Patch, Stored};
-use array::{Array, Loaded};
+use super::array::{CHECKSUM_LEN, ChecksummedBlock};
+use super::{ChunkMap, IndexGrid, UpdatedIndex};
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::place::{ArrayShape, ElementHome, IndexKind};
+use crate::write::{FilePatch, StoredChunk};
+use array::{ExtensibleArray, LoadedBlocks};
 use ncirrus_layout::{Error, Result, Step, View};
 use std::collections::BTreeMap;
 
@@ -20,28 +20,29 @@ pub(super) const KIND: IndexKind = IndexKind::ExtensibleArray {
 };
 
 /// Chunks by the run of elements that they are in, and their places there.
-type Runs<'a> = BTreeMap<Home, Vec<(usize, &'a Stored)>>;
+type ChunksByRun<'a> = BTreeMap<ElementHome, Vec<(usize, &'a StoredChunk)>>;
 
 /// Bytes of all structures for the first so many chunks.
-pub(super) fn byte_len(kind: IndexKind, grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
-    let array = Shape::of(kind).and_then(|shape| Array::new(Addr(0), shape, grid, sizes));
+pub(super) fn byte_len(kind: IndexKind, grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
+    let array =
+        ArrayShape::of(kind).and_then(|shape| ExtensibleArray::new(FileAddress(0), shape, grid, sizes));
     array.map_or(0, |array| array.byte_len(chunks))
 }
 
 /// Builds the array; gives the address of its header.
 pub(super) fn build(
     kind: IndexKind,
-    grid: &Grid,
-    chunks: &Chunks,
-    sizes: Sizes,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<(Vec<Patch>, Addr)> {
-    let shape = Shape::of(kind)?;
-    let array = Array::new(Addr(0), shape, grid, sizes)?;
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    sizes: FieldSizes,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<(Vec<FilePatch>, FileAddress)> {
+    let shape = ArrayShape::of(kind)?;
+    let array = ExtensibleArray::new(FileAddress(0), shape, grid, sizes)?;
     let header = place(array.header_len());
     let array = array.at(header);
     let (runs, end) = runs(&array, grid, chunks)?;
-    let loaded = Loaded::default();
+    let loaded = LoadedBlocks::default();
     let change = array.change(grid, loaded, &runs, end, place)?;
     Ok((change.fresh.into_iter().chain(change.then).collect(), header))
 }
@@ -49,22 +50,26 @@ pub(super) fn build(
 /// Changes blocks in place, each whole: data blocks, then those that point to them, and the header last.
 pub(super) fn update(
     view: &dyn View,
-    file: &File,
-    addr: Addr,
-    grid: &Grid,
-    chunks: &Chunks,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Step<Updated> {
-    let (array, statistics, index) = Array::read(view, file, addr, grid)?;
+    file: &Hdf5File,
+    addr: FileAddress,
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Step<UpdatedIndex> {
+    let (array, statistics, index) = ExtensibleArray::read(view, file, addr, grid)?;
     let (runs, end) = runs(&array, grid, chunks)?;
     let loaded = array.load(view, file, (statistics, index), &runs)?;
-    Ok(Updated { change: array.change(grid, loaded, &runs, end, place)?, layout: None })
+    Ok(UpdatedIndex { change: array.change(grid, loaded, &runs, end, place)?, layout: None })
 }
 
 /// Where chunks go, and one more than the number of the last.
-fn runs<'a>(array: &Array, grid: &Grid, chunks: &'a Chunks) -> Result<(Runs<'a>, u64)> {
+fn runs<'a>(
+    array: &ExtensibleArray,
+    grid: &IndexGrid,
+    chunks: &'a ChunkMap,
+) -> Result<(ChunksByRun<'a>, u64)> {
     let first = grid.unlimited()?;
-    let (mut runs, mut end) = (Runs::new(), 0);
+    let (mut runs, mut end) = (ChunksByRun::new(), 0);
     for (cell, stored) in chunks {
         let number = grid.number(cell, Some(first))?;
         let home = array.shape.home(number);

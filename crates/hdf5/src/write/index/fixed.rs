@@ -1,10 +1,10 @@
 //! Fixed arrays of chunks (docs/spec/hdf5-netcdf4.md E.6, J.3).
-use super::array::{Block, CHECKSUM_LEN, begin, blank, prefix_len};
-use super::{Chunks, Grid, Updated};
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
-use crate::write::out::Out;
-use crate::write::{Change, Patch, Stored};
+use super::array::{CHECKSUM_LEN, ChecksummedBlock, begin, blank, prefix_len};
+use super::{ChunkMap, IndexGrid, UpdatedIndex};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::write::out::ByteSink;
+use crate::write::{FilePatch, StoredChunk, StructureChange};
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::collections::BTreeMap;
 
@@ -13,34 +13,34 @@ pub(super) const PAGE_BITS: u8 = 10;
 
 /// An array: as many elements as there can be chunks.
 #[derive(Debug, Clone, Copy)]
-struct Array {
-    header: Addr,
+struct FixedArray {
+    header: FileAddress,
     count: u64,
     page_bits: u8,
     /// Bytes of an element.
     each: u64,
-    sizes: Sizes,
+    sizes: FieldSizes,
 }
 
 /// Chunks by the page they are in, and their places there.
-type Pages<'a> = BTreeMap<u64, Vec<(usize, &'a Stored)>>;
+type ChunksByPage<'a> = BTreeMap<u64, Vec<(usize, &'a StoredChunk)>>;
 
 /// Bytes of header and block, however many chunks there are.
-pub(super) fn byte_len(grid: &Grid, page_bits: u8, sizes: Sizes) -> u64 {
-    let array = Array::new(Addr(0), grid, page_bits, sizes);
+pub(super) fn byte_len(grid: &IndexGrid, page_bits: u8, sizes: FieldSizes) -> u64 {
+    let array = FixedArray::new(FileAddress(0), grid, page_bits, sizes);
     let len = array.and_then(|array| array.block_len());
     header_len(sizes).next_multiple_of(8).saturating_add(len.map_or(0, |len| len.next_multiple_of(8)))
 }
 
 /// Builds the array; gives the address of its header.
 pub(super) fn build(
-    grid: &Grid,
+    grid: &IndexGrid,
     page_bits: u8,
-    chunks: &Chunks,
-    sizes: Sizes,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<(Vec<Patch>, Addr)> {
-    let array = Array::new(place(header_len(sizes)), grid, page_bits, sizes)?;
+    chunks: &ChunkMap,
+    sizes: FieldSizes,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<(Vec<FilePatch>, FileAddress)> {
+    let array = FixedArray::new(place(header_len(sizes)), grid, page_bits, sizes)?;
     let data = place(array.block_len()?);
     let mut patches = array.new_block(grid, data, &array.pages(grid, chunks)?)?;
     patches.push(array.header(grid, data));
@@ -51,55 +51,76 @@ pub(super) fn build(
 /// are.
 pub(super) fn update(
     view: &dyn View,
-    file: &File,
-    addr: Addr,
-    grid: &Grid,
-    chunks: &Chunks,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Step<Updated> {
-    let (array, data) = Array::read(view, file, addr, grid)?;
+    file: &Hdf5File,
+    addr: FileAddress,
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Step<UpdatedIndex> {
+    let (array, data) = FixedArray::read(view, file, addr, grid)?;
     let pages = array.pages(grid, chunks)?;
     let Some(data) = data else {
         let data = place(array.block_len()?);
         let fresh = array.new_block(grid, data, &pages)?;
-        let change = Change { fresh, then: vec![array.header(grid, data)], ..Change::default() };
-        return Ok(Updated { change, layout: None });
+        let change =
+            StructureChange { fresh, then: vec![array.header(grid, data)], ..StructureChange::default() };
+        return Ok(UpdatedIndex { change, layout: None });
     };
     let front = Some((b"FADB", Some(addr)));
     if array.page_len().is_none() {
-        let mut block =
-            Block::read(view, file, data, prefix_len(file.sizes) + array.count * array.each, front)?;
+        let mut block = ChecksummedBlock::read(
+            view,
+            file,
+            data,
+            prefix_len(file.sizes) + array.count * array.each,
+            front,
+        )?;
         let all = pages.values().flatten().copied().collect::<Vec<_>>();
         block.put_chunks(grid, file.sizes, prefix_len(file.sizes), &all)?;
-        let change = Change { then: vec![block.patch()], ..Change::default() };
-        return Ok(Updated { change, layout: None });
+        let change = StructureChange { then: vec![block.patch()], ..StructureChange::default() };
+        return Ok(UpdatedIndex { change, layout: None });
     }
-    let prefix = Block::read(view, file, data, array.paged_prefix_len(), front)?;
+    let prefix = ChecksummedBlock::read(view, file, data, array.paged_prefix_len(), front)?;
     let written = pages.iter().filter(|(page, _)| prefix.bit(prefix_len(file.sizes), **page));
     let old = join(written, |(page, _)| {
         let len = array.len_of(*page) * array.each;
-        Ok((*page, Block::read(view, file, array.page_at(data, *page)?, len, None)?))
+        Ok((*page, ChecksummedBlock::read(view, file, array.page_at(data, *page)?, len, None)?))
     })?;
     let change = array.change_pages(grid, data, prefix, old.into_iter().collect(), &pages)?;
-    Ok(Updated { change, layout: None })
+    Ok(UpdatedIndex { change, layout: None })
 }
 
-impl Array {
-    fn new(header: Addr, grid: &Grid, page_bits: u8, sizes: Sizes) -> Result<Self> {
+impl FixedArray {
+    fn new(header: FileAddress, grid: &IndexGrid, page_bits: u8, sizes: FieldSizes) -> Result<Self> {
         let array =
             Self { header, count: grid.most_chunks()?, page_bits, each: grid.element_len(sizes)?, sizes };
         // Whatever is added up below is less than this.
         array.block_len().map(|_| array)
     }
 
-    fn read(view: &dyn View, file: &File, addr: Addr, grid: &Grid) -> Step<(Self, Option<Addr>)> {
+    fn read(
+        view: &dyn View,
+        file: &Hdf5File,
+        addr: FileAddress,
+        grid: &IndexGrid,
+    ) -> Step<(Self, Option<FileAddress>)> {
         let sizes = file.sizes;
-        let header = Block::read(view, file, addr, header_len(sizes) - CHECKSUM_LEN, Some((b"FAHD", None)))?;
+        let header = ChecksummedBlock::read(
+            view,
+            file,
+            addr,
+            header_len(sizes) - CHECKSUM_LEN,
+            Some((b"FAHD", None)),
+        )?;
         Ok(Self::parse(&header, grid, sizes).map_err(|error| file.at(addr, error))?)
     }
 
-    fn parse(header: &Block, grid: &Grid, sizes: Sizes) -> Result<(Self, Option<Addr>)> {
-        let mut cursor = Cursor::new(header.bytes(), "a fixed array");
+    fn parse(
+        header: &ChecksummedBlock,
+        grid: &IndexGrid,
+        sizes: FieldSizes,
+    ) -> Result<(Self, Option<FileAddress>)> {
+        let mut cursor = ByteCursor::new(header.bytes(), "a fixed array");
         cursor.skip(5)?;
         let (client, each, page_bits) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
         let array = Self::new(header.addr, grid, page_bits, sizes)?;
@@ -141,17 +162,17 @@ impl Array {
         len.ok_or_else(|| Error::limit(format!("an array of {} chunks", self.count)))
     }
 
-    fn page_at(&self, data: Addr, page: u64) -> Result<Addr> {
+    fn page_at(&self, data: FileAddress, page: u64) -> Result<FileAddress> {
         let before = self.paged_prefix_len() + CHECKSUM_LEN;
         let pages = page * (self.page_len().unwrap_or(0) * self.each + CHECKSUM_LEN);
         let at =
             data.0.checked_add(before + pages).ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))?;
-        Ok(Addr(at))
+        Ok(FileAddress(at))
     }
 
-    fn pages<'a>(&self, grid: &Grid, chunks: &'a Chunks) -> Result<Pages<'a>> {
+    fn pages<'a>(&self, grid: &IndexGrid, chunks: &'a ChunkMap) -> Result<ChunksByPage<'a>> {
         let most = self.page_len().unwrap_or(u64::MAX);
-        let mut pages = Pages::new();
+        let mut pages = ChunksByPage::new();
         for (cell, stored) in chunks {
             let number = grid.number(cell, None)?;
             let index = usize::try_from(number % most).map_err(|_| Error::limit("too many chunks"))?;
@@ -160,21 +181,26 @@ impl Array {
         Ok(pages)
     }
 
-    fn header(&self, grid: &Grid, data: Addr) -> Patch {
+    fn header(&self, grid: &IndexGrid, data: FileAddress) -> FilePatch {
         let mut out = begin(b"FAHD", grid);
         out.uint(self.each, 1).u8(self.page_bits).length(self.count, self.sizes).addr(Some(data), self.sizes);
-        Patch { addr: self.header, body: out.checksum().finish() }
+        FilePatch { addr: self.header, body: out.checksum().finish() }
     }
 
     /// A block of which nothing is written yet but these pages.
-    fn new_block(&self, grid: &Grid, data: Addr, pages: &Pages<'_>) -> Result<Vec<Patch>> {
+    fn new_block(
+        &self,
+        grid: &IndexGrid,
+        data: FileAddress,
+        pages: &ChunksByPage<'_>,
+    ) -> Result<Vec<FilePatch>> {
         let mut out = begin(b"FADB", grid);
         out.addr(Some(self.header), self.sizes);
         if self.page_len().is_some() {
             let bitmap = usize::try_from(self.page_count().div_ceil(8));
             out.zeros(bitmap.map_err(|_| Error::limit("too many chunks"))?);
-            let prefix = Block::new(data, out);
-            let Change { mut fresh, then, .. } =
+            let prefix = ChecksummedBlock::new(data, out);
+            let StructureChange { mut fresh, then, .. } =
                 self.change_pages(grid, data, prefix, BTreeMap::new(), pages)?;
             fresh.extend(then);
             // The file must reach to the end of the last page, written or not.
@@ -185,28 +211,28 @@ impl Array {
             return Ok(fresh);
         }
         blank(&mut out, grid, self.count, self.sizes)?;
-        let mut block = Block::new(data, out);
+        let mut block = ChecksummedBlock::new(data, out);
         let all = pages.values().flatten().copied().collect::<Vec<_>>();
         block.put_chunks(grid, self.sizes, prefix_len(self.sizes), &all)?;
         Ok(vec![block.patch()])
     }
 
     /// A page of chunks that were never written.
-    fn new_page(&self, grid: &Grid, data: Addr, number: u64) -> Result<Block> {
-        let mut out = Out::new();
+    fn new_page(&self, grid: &IndexGrid, data: FileAddress, number: u64) -> Result<ChecksummedBlock> {
+        let mut out = ByteSink::new();
         blank(&mut out, grid, self.len_of(number), self.sizes)?;
-        Ok(Block::new(self.page_at(data, number)?, out))
+        Ok(ChecksummedBlock::new(self.page_at(data, number)?, out))
     }
 
     fn change_pages(
         &self,
-        grid: &Grid,
-        data: Addr,
-        mut prefix: Block,
-        mut old: BTreeMap<u64, Block>,
-        pages: &Pages<'_>,
-    ) -> Result<Change> {
-        let mut change = Change::default();
+        grid: &IndexGrid,
+        data: FileAddress,
+        mut prefix: ChecksummedBlock,
+        mut old: BTreeMap<u64, ChecksummedBlock>,
+        pages: &ChunksByPage<'_>,
+    ) -> Result<StructureChange> {
+        let mut change = StructureChange::default();
         for (number, chunks) in pages {
             if let Some(mut page) = old.remove(number) {
                 page.put_chunks(grid, self.sizes, 0, chunks)?;
@@ -226,6 +252,6 @@ impl Array {
 }
 
 /// Bytes of a header with its checksum.
-fn header_len(sizes: Sizes) -> u64 {
+fn header_len(sizes: FieldSizes) -> u64 {
     8 + u64::from(sizes.lengths) + u64::from(sizes.offsets) + CHECKSUM_LEN
 }

@@ -1,13 +1,13 @@
 //! The chunks that a dataset can have, and how they are numbered (docs/spec/hdf5-netcdf4.md E.4).
-use crate::file::Sizes;
+use crate::file::FieldSizes;
 use crate::place::chunk_size_width;
-use crate::write::Stored;
-use crate::write::out::Out;
+use crate::write::StoredChunk;
+use crate::write::out::ByteSink;
 use ncirrus_layout::{Error, Result};
 
 /// What an index is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Grid {
+pub(crate) struct IndexGrid {
     /// Chunk lengths in elements, one per dimension of the dataspace.
     pub(crate) chunk: Vec<u64>,
     /// Bytes of one element.
@@ -20,7 +20,7 @@ pub(crate) struct Grid {
     pub(crate) version: u8,
 }
 
-impl Grid {
+impl IndexGrid {
     pub(super) fn rank(&self) -> usize {
         self.chunk.len()
     }
@@ -81,18 +81,23 @@ impl Grid {
     }
 
     /// Bytes of a chunk's size in indexes of layout version 4 and newer.
-    fn size_width(&self, sizes: Sizes) -> Result<u8> {
+    fn size_width(&self, sizes: FieldSizes) -> Result<u8> {
         Ok(if self.version >= 5 { sizes.lengths } else { chunk_size_width(self.chunk_len()?) })
     }
 
     /// Bytes of what those indexes say of a chunk.
-    pub(super) fn element_len(&self, sizes: Sizes) -> Result<u64> {
+    pub(super) fn element_len(&self, sizes: FieldSizes) -> Result<u64> {
         let offsets = u64::from(sizes.offsets);
         Ok(if self.filtered { offsets + u64::from(self.size_width(sizes)?) + 4 } else { offsets })
     }
 
     /// Appends what those indexes say of a chunk; `None` for one that was never written.
-    pub(super) fn encode(&self, out: &mut Out, stored: Option<&Stored>, sizes: Sizes) -> Result<()> {
+    pub(super) fn encode(
+        &self,
+        out: &mut ByteSink,
+        stored: Option<&StoredChunk>,
+        sizes: FieldSizes,
+    ) -> Result<()> {
         out.addr(stored.map(|stored| stored.addr), sizes);
         if self.filtered {
             let width = self.size_width(sizes)?;

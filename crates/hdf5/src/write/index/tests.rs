@@ -2,15 +2,15 @@
 mod peers;
 mod world;
 
-use super::{Chunks, Grid, byte_len, choose};
-use crate::file::{Addr, Sizes};
+use super::{ChunkMap, IndexGrid, byte_len, choose};
+use crate::file::{FieldSizes, FileAddress};
 use crate::place::IndexKind;
-use crate::write::Stored;
+use crate::write::StoredChunk;
 use proptest::prelude::*;
 use rstest::rstest;
-use world::World;
+use world::IndexWorld;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 /// Small blocks and pages, so that few chunks need all kinds of structures.
 const SMALL_ARRAY: IndexKind =
     IndexKind::ExtensibleArray { max_bits: 16, in_index: 2, min_pointers: 2, min_elements: 2, page_bits: 2 };
@@ -19,13 +19,13 @@ const LARGE_ARRAY: IndexKind = super::extensible::KIND;
 const SMALL_PAGES: IndexKind = IndexKind::FixedArray { page_bits: 2 };
 const ONE_BLOCK: IndexKind = IndexKind::FixedArray { page_bits: 10 };
 
-fn grid(chunk: &[u64], dims: &[u64], grows: &[bool], filtered: bool, version: u8) -> Grid {
+fn grid(chunk: &[u64], dims: &[u64], grows: &[bool], filtered: bool, version: u8) -> IndexGrid {
     let max = dims.iter().zip(grows).map(|(len, grows)| (!grows).then_some(*len)).collect();
-    Grid { chunk: chunk.to_vec(), element: 4, dims: dims.to_vec(), max, filtered, version }
+    IndexGrid { chunk: chunk.to_vec(), element: 4, dims: dims.to_vec(), max, filtered, version }
 }
 
 /// A grid of 3 by 40 chunks.
-fn small(filtered: bool, version: u8, kind: IndexKind) -> Grid {
+fn small(filtered: bool, version: u8, kind: IndexKind) -> IndexGrid {
     let grows = match kind {
         IndexKind::FixedArray { .. } => [false, false],
         IndexKind::ExtensibleArray { .. } => [false, true],
@@ -34,17 +34,17 @@ fn small(filtered: bool, version: u8, kind: IndexKind) -> Grid {
     grid(&[2, 5], &[5, 200], &grows, filtered, version)
 }
 
-fn stored(grid: &Grid, seed: u64) -> Stored {
+fn stored(grid: &IndexGrid, seed: u64) -> StoredChunk {
     let plain: u64 = grid.chunk.iter().product::<u64>() * grid.element;
-    let addr = Addr((1 << 30) + seed * 1000);
+    let addr = FileAddress((1 << 30) + seed * 1000);
     if grid.filtered {
-        return Stored { addr, len: 1 + seed % (2 * plain), mask: u32::try_from(seed % 4).unwrap_or(0) };
+        return StoredChunk { addr, len: 1 + seed % (2 * plain), mask: u32::try_from(seed % 4).unwrap_or(0) };
     }
-    Stored { addr, len: plain, mask: 0 }
+    StoredChunk { addr, len: plain, mask: 0 }
 }
 
 /// Chunks of rows of the grid, in row-major order.
-fn chunks(grid: &Grid, numbers: impl IntoIterator<Item = u64>, seed: u64) -> Chunks {
+fn chunks(grid: &IndexGrid, numbers: impl IntoIterator<Item = u64>, seed: u64) -> ChunkMap {
     let counts: Vec<u64> =
         grid.dims.iter().zip(&grid.chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
     let all: u64 = counts.iter().product();
@@ -79,10 +79,10 @@ fn what_is_built_is_read(
 ) {
     let grid = small(filtered, version, kind);
     for numbers in [vec![0], vec![119], (0..120).collect(), (0..120).step_by(7).collect()] {
-        let mut world = World::new(kind, grid.clone());
+        let mut world = IndexWorld::new(kind, grid.clone());
         let chunks = chunks(&grid, numbers.iter().copied(), 9);
         world.build(chunks.clone()).expect("an index");
-        let found: Vec<_> = world.read(&Chunks::new()).into_iter().flatten().collect();
+        let found: Vec<_> = world.read(&ChunkMap::new()).into_iter().flatten().collect();
         assert_eq!(found, chunks.values().copied().collect::<Vec<_>>(), "{numbers:?}");
         let most = byte_len(kind, &grid, 120, SIZES);
         assert!(world.space.end() - 96 <= most, "{} bytes, {most} foreseen", world.space.end() - 96);
@@ -97,7 +97,7 @@ fn what_is_built_is_read(
 fn large_indexes_are_built_and_grow_by_many_chunks(#[case] kind: IndexKind, #[case] version: u8) {
     let grows = [kind != LARGE_ARRAY, true];
     let grid = grid(&[1, 1], &[2, 300_000], &grows, true, version);
-    let mut world = World::new(kind, grid.clone());
+    let mut world = IndexWorld::new(kind, grid.clone());
     world.build(chunks(&grid, 0..6000, 0)).expect("an index");
     // An array has room for both rows up to there.
     let foreseen = byte_len(kind, &grid, 12_000, SIZES);
@@ -108,7 +108,7 @@ fn large_indexes_are_built_and_grow_by_many_chunks(#[case] kind: IndexKind, #[ca
     patches.iter().for_each(|patch| world.put(patch));
     world.addr = updated.layout.map_or(world.addr, |(_, addr)| Some(addr));
     world.chunks.extend(all.clone());
-    let found: Vec<_> = world.read(&Chunks::new()).into_iter().flatten().collect();
+    let found: Vec<_> = world.read(&ChunkMap::new()).into_iter().flatten().collect();
     assert_eq!(found, world.chunks.values().copied().collect::<Vec<_>>());
 }
 
@@ -120,12 +120,12 @@ fn a_tree_that_grows_at_its_end_takes_no_more_space_than_one_that_is_built(
     #[case] version: u8,
 ) {
     let grid = grid(&[1, 1], &[1000, 1], &[true, true], true, version);
-    let mut world = World::new(kind, grid.clone());
+    let mut world = IndexWorld::new(kind, grid.clone());
     world.rank = 4;
     for number in 0..300 {
         world.change(&chunks(&grid, [number], 0)).expect("a change");
     }
-    let mut built = World::new(kind, grid.clone());
+    let mut built = IndexWorld::new(kind, grid.clone());
     built.rank = 4;
     built.change(&chunks(&grid, 0..300, 0)).expect("an index");
     let (grown, once) = (world.space.end(), built.space.end());
@@ -136,7 +136,7 @@ fn a_tree_that_grows_at_its_end_takes_no_more_space_than_one_that_is_built(
 #[test]
 fn siblings_of_copied_nodes_know_each_other() {
     let grid = grid(&[1], &[1000], &[true], false, 3);
-    let mut world = World::new(IndexKind::BTree1, grid.clone());
+    let mut world = IndexWorld::new(IndexKind::BTree1, grid.clone());
     world.rank = 2;
     for step in [7, 11, 3, 1] {
         world.change(&chunks(&grid, (0..200).step_by(step), 5 * step as u64)).expect("a change");
@@ -145,7 +145,7 @@ fn siblings_of_copied_nodes_know_each_other() {
 }
 
 /// The nodes of a level lead from one to the next and back, and so below.
-fn assert_level(world: &World, nodes: &[u64]) {
+fn assert_level(world: &IndexWorld, nodes: &[u64]) {
     let number = |at: u64| {
         let at = usize::try_from(at).expect("small");
         u64::from_le_bytes(world.bytes[at..at + 8].try_into().expect("eight"))
@@ -180,7 +180,7 @@ fn the_index_is_the_one_that_hdf5_would_choose() {
 #[test]
 fn a_single_chunk_is_in_the_layout() {
     let grid = grid(&[4], &[4], &[false], true, 4);
-    let mut world = World::new(IndexKind::Single { filtered: None }, grid.clone());
+    let mut world = IndexWorld::new(IndexKind::Single { filtered: None }, grid.clone());
     world.build(chunks(&grid, [0], 3)).expect("an index");
     world.change(&chunks(&grid, [0], 17)).expect("a change");
     assert_eq!(world.kind, IndexKind::Single { filtered: Some((18, 1)) });
@@ -189,33 +189,36 @@ fn a_single_chunk_is_in_the_layout() {
 #[test]
 fn chunks_of_an_index_without_records_stay_where_they_are() {
     let grid = grid(&[2], &[6], &[false], false, 4);
-    let mut world = World::new(IndexKind::Implicit, grid.clone());
-    let at = |number: u64| (vec![number], Stored { addr: Addr(800 + 8 * number), len: 8, mask: 0 });
+    let mut world = IndexWorld::new(IndexKind::Implicit, grid.clone());
+    let at =
+        |number: u64| (vec![number], StoredChunk { addr: FileAddress(800 + 8 * number), len: 8, mask: 0 });
     world.build((0..3).map(at).collect()).expect("an index");
     world.change(&[at(1)].into()).expect("no change");
-    assert!(world.change(&[(vec![1], Stored { addr: Addr(80), len: 8, mask: 0 })].into()).is_err());
+    assert!(
+        world.change(&[(vec![1], StoredChunk { addr: FileAddress(80), len: 8, mask: 0 })].into()).is_err()
+    );
     assert!(world.build((0..2).map(at).collect()).is_err(), "a chunk is missing");
 }
 
 #[test]
 fn chunks_that_the_index_has_no_place_for_are_errors() {
     let grid = small(true, 4, ONE_BLOCK);
-    let mut world = World::new(ONE_BLOCK, grid.clone());
+    let mut world = IndexWorld::new(ONE_BLOCK, grid.clone());
     let one = stored(&grid, 1);
     assert!(world.build([(vec![3, 0], one)].into()).is_err(), "there are three rows");
-    let too_long = Stored { len: 1 << 16, ..one };
+    let too_long = StoredChunk { len: 1 << 16, ..one };
     assert!(world.build([(vec![0, 0], too_long)].into()).is_err(), "sizes have two bytes");
-    let far = Stored { len: 1 << 32, ..one };
-    let mut old = World::new(IndexKind::BTree1, grid);
+    let far = StoredChunk { len: 1 << 32, ..one };
+    let mut old = IndexWorld::new(IndexKind::BTree1, grid);
     assert!(old.build([(vec![0, 0], far)].into()).is_err(), "sizes have four bytes");
 }
 
 #[test]
 fn addresses_that_a_file_has_no_room_for_are_errors() {
     let grid = small(true, 3, IndexKind::BTree1);
-    let mut world = World::new(IndexKind::BTree1, grid.clone());
-    world.sizes = Sizes { offsets: 4, lengths: 4 };
-    let far = Stored { addr: Addr(1 << 32), ..stored(&grid, 1) };
+    let mut world = IndexWorld::new(IndexKind::BTree1, grid.clone());
+    world.sizes = FieldSizes { offsets: 4, lengths: 4 };
+    let far = StoredChunk { addr: FileAddress(1 << 32), ..stored(&grid, 1) };
     assert!(world.plan(&[(vec![0, 0], far)].into()).is_err());
 }
 
@@ -241,8 +244,8 @@ proptest! {
         changes in prop::collection::vec(prop::collection::btree_set(0u64..120, 1..40), 1..6),
     ) {
         let grid = small(filtered, version, kind);
-        let mut world = World::new(kind, grid.clone());
-        world.sizes = Sizes { offsets: sizes.0, lengths: sizes.1 };
+        let mut world = IndexWorld::new(kind, grid.clone());
+        world.sizes = FieldSizes { offsets: sizes.0, lengths: sizes.1 };
         for (seed, numbers) in (1u64..).zip(changes) {
             let chunks = chunks(&grid, numbers, 200 * seed);
             if is_built && seed == 1 {
@@ -262,7 +265,7 @@ proptest! {
         is_summed: bool,
     ) {
         let grid = small(true, version, kind);
-        let mut world = World::new(kind, grid.clone());
+        let mut world = IndexWorld::new(kind, grid.clone());
         world.build(chunks(&grid, 0..100, 0)).expect("an index");
         for (at, byte) in damage {
             let len = world.bytes.len();

@@ -1,9 +1,9 @@
 //! Layout messages (docs/spec/hdf5-netcdf4.md E.2, E.3).
 use super::fitting;
-use crate::file::{Addr, Sizes};
-use crate::place::{Arrangement, IndexKind};
+use crate::file::{FieldSizes, FileAddress};
+use crate::place::{ElementLayout, IndexKind};
 use crate::write::index::btree2::{MERGE_PERCENT, NODE_LEN, SPLIT_PERCENT};
-use crate::write::out::Out;
+use crate::write::out::ByteSink;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
@@ -12,17 +12,17 @@ use ncirrus_layout::{Error, Result};
 ///
 /// # Errors
 /// For arrangements that are not written, and what does not fit the message.
-pub(crate) fn layout(arrangement: &Arrangement, element_len: u64, sizes: Sizes) -> Result<Bytes> {
-    let mut out = Out::new();
+pub(crate) fn layout(arrangement: &ElementLayout, element_len: u64, sizes: FieldSizes) -> Result<Bytes> {
+    let mut out = ByteSink::new();
     match arrangement {
-        Arrangement::Compact(data) => {
+        ElementLayout::Compact(data) => {
             // What is too long is refused as a whole.
             out.bytes(&[3, 0]).uint(data.len() as u64, 2).bytes(data);
         }
-        Arrangement::Contiguous { addr, byte_len } => {
+        ElementLayout::Contiguous { addr, byte_len } => {
             out.bytes(&[3, 1]).addr(*addr, sizes).length(*byte_len, sizes);
         }
-        Arrangement::Chunked { shape, index: IndexKind::BTree1, addr, .. } => {
+        ElementLayout::Chunked { shape, index: IndexKind::BTree1, addr, .. } => {
             out.bytes(&[3, 2]).uint(shape.len() as u64 + 1, 1).addr(*addr, sizes);
             for len in shape.iter().chain([&element_len]) {
                 let len = u32::try_from(*len);
@@ -31,11 +31,11 @@ pub(crate) fn layout(arrangement: &Arrangement, element_len: u64, sizes: Sizes) 
                 );
             }
         }
-        Arrangement::Chunked { shape, index, addr, edges_unfiltered, version } => {
+        ElementLayout::Chunked { shape, index, addr, edges_unfiltered, version } => {
             let dims: Vec<u64> = shape.iter().copied().chain([element_len]).collect();
             indexed(&mut out, *version, *edges_unfiltered, &dims, (*index, *addr), sizes);
         }
-        Arrangement::External(_) | Arrangement::Virtual { .. } => {
+        ElementLayout::External(_) | ElementLayout::Virtual { .. } => {
             return Err(Error::unsupported("writing of external and virtual datasets"));
         }
     }
@@ -44,12 +44,12 @@ pub(crate) fn layout(arrangement: &Arrangement, element_len: u64, sizes: Sizes) 
 
 /// Chunks of version 4 or 5. `dims` end with the bytes of an element.
 fn indexed(
-    out: &mut Out,
+    out: &mut ByteSink,
     version: u8,
     edges_unfiltered: bool,
     dims: &[u64],
-    (index, addr): (IndexKind, Option<Addr>),
-    sizes: Sizes,
+    (index, addr): (IndexKind, Option<FileAddress>),
+    sizes: FieldSizes,
 ) {
     const SINGLE_FILTERED: u8 = 2;
     let is_filtered = matches!(index, IndexKind::Single { filtered: Some(_) });

@@ -1,16 +1,16 @@
 use super::*;
-use crate::file::Addr;
-use crate::object::{Message, ObjectRef, kind};
-use crate::place::{Arrangement, IndexKind, dataset, filters};
+use crate::file::FileAddress;
+use crate::object::{HeaderMessage, ObjectRef, kind};
+use crate::place::{ElementLayout, IndexKind, dataset, filters};
 use crate::testing::done;
-use crate::word::{Class, Padding, attributes};
-use crate::write::Patch;
-use crate::write::header::{Draft, encode_header};
+use crate::word::{DatatypeClass, StringPadding, attributes};
+use crate::write::FilePatch;
+use crate::write::header::{MessageDraft, encode_header};
 use crate::write::tests::file_with;
 use rstest::rstest;
 use std::sync::Arc;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 const ARRAY: IndexKind = IndexKind::ExtensibleArray {
     max_bits: 32,
@@ -20,18 +20,18 @@ const ARRAY: IndexKind = IndexKind::ExtensibleArray {
     page_bits: 10,
 };
 
-fn draft(kind: u16, body: Bytes) -> Draft {
-    Draft { kind, flags: 0, order: 0, body }
+fn draft(kind: u16, body: Bytes) -> MessageDraft {
+    MessageDraft { kind, flags: 0, order: 0, body }
 }
 
 fn text(len: u64) -> Datatype {
-    Datatype { byte_len: len, class: Class::Text(Padding::NulTerminated), committed: None }
+    Datatype { byte_len: len, class: DatatypeClass::Text(StringPadding::NulTerminated), committed: None }
 }
 
 #[rstest]
-#[case(Arrangement::Compact(Bytes::from_static(b"abcdef")))]
-#[case(Arrangement::Contiguous { addr: Some(Addr(99)), byte_len: 6 })]
-#[case(Arrangement::Contiguous { addr: None, byte_len: 0 })]
+#[case(ElementLayout::Compact(Bytes::from_static(b"abcdef")))]
+#[case(ElementLayout::Contiguous { addr: Some(FileAddress(99)), byte_len: 6 })]
+#[case(ElementLayout::Contiguous { addr: None, byte_len: 0 })]
 #[case(chunked(IndexKind::BTree1, 3))]
 #[case(chunked(IndexKind::BTree2, 4))]
 #[case(chunked(IndexKind::Implicit, 4))]
@@ -39,9 +39,9 @@ fn text(len: u64) -> Datatype {
 #[case(chunked(IndexKind::Single { filtered: Some((300, 2)) }, 5))]
 #[case(chunked(IndexKind::FixedArray { page_bits: 10 }, 4))]
 #[case(chunked(ARRAY, 4))]
-fn layouts_are_read_as_they_were_written(#[case] arrangement: Arrangement) {
+fn layouts_are_read_as_they_were_written(#[case] arrangement: ElementLayout) {
     let space = Dataspace::Simple { dims: vec![2, 300], max: vec![Some(2), None] };
-    let fill_value = Fill { value: Some(Bytes::from_static(b"f")), never: false };
+    let fill_value = FillMessage { value: Some(Bytes::from_static(b"f")), never: false };
     let codecs =
         [CodecSpec::hdf5(2, &[1]), CodecSpec::Hdf5 { id: 32015, parameters: vec![3, 4], optional: true }];
     let drafts = [
@@ -51,8 +51,9 @@ fn layouts_are_read_as_they_were_written(#[case] arrangement: Arrangement) {
         draft(kind::LAYOUT, layout(&arrangement, 1, SIZES).expect("a layout")),
         draft(kind::PIPELINE, pipeline(&codecs).expect("filters")),
     ];
-    let (view, file) = file_with(&[Patch { addr: Addr(64), body: encode_header(&drafts, true, 0) }]);
-    let object = ObjectRef { file: Arc::clone(&file), addr: Addr(64) };
+    let (view, file) =
+        file_with(&[FilePatch { addr: FileAddress(64), body: encode_header(&drafts, true, 0) }]);
+    let object = ObjectRef { file: Arc::clone(&file), addr: FileAddress(64) };
     let read = done(dataset(&view, &object)).expect("a dataset");
     assert_eq!(read.space, space);
     assert_eq!(read.filters, codecs);
@@ -60,11 +61,11 @@ fn layouts_are_read_as_they_were_written(#[case] arrangement: Arrangement) {
     assert_eq!(done(crate::word::fill(&view, &object)).expect("a fill value"), fill_value);
 }
 
-fn chunked(index: IndexKind, version: u8) -> Arrangement {
-    Arrangement::Chunked {
+fn chunked(index: IndexKind, version: u8) -> ElementLayout {
+    ElementLayout::Chunked {
         shape: vec![2, 257],
         index,
-        addr: Some(Addr(77)),
+        addr: Some(FileAddress(77)),
         edges_unfiltered: false,
         version,
     }
@@ -72,9 +73,9 @@ fn chunked(index: IndexKind, version: u8) -> Arrangement {
 
 #[test]
 fn fill_values_that_are_never_written_say_so() {
-    let never = Fill { value: None, never: true };
+    let never = FillMessage { value: None, never: true };
     assert_eq!(fill(&never, 2).expect("a message"), [3, 2 | 1 << 2].as_slice());
-    let long = Fill { value: Some(Bytes::from(vec![1; 65_536])), never: false };
+    let long = FillMessage { value: Some(Bytes::from(vec![1; 65_536])), never: false };
     assert!(fill(&long, 2).is_err());
 }
 
@@ -98,20 +99,23 @@ fn attributes_are_read_as_they_were_written() {
     for (order, (space, name)) in (0..).zip(spaces.iter().zip(["plain", "grün", "two"])) {
         let data = vec![b'x'; usize::try_from(3 * space.count()).expect("small")];
         let body = attribute(name, &text(3), space, &data, SIZES).expect("an attribute");
-        drafts.push(Draft { order, ..draft(kind::ATTRIBUTE, body) });
+        drafts.push(MessageDraft { order, ..draft(kind::ATTRIBUTE, body) });
     }
-    let committed = Datatype { committed: Some(Addr(600)), ..text(3) };
+    let committed = Datatype { committed: Some(FileAddress(600)), ..text(3) };
     let body =
         attribute("of a committed type", &committed, &Dataspace::Null, &[], SIZES).expect("an attribute");
-    drafts.push(Draft { order: 3, ..draft(kind::ATTRIBUTE, body) });
+    drafts.push(MessageDraft { order: 3, ..draft(kind::ATTRIBUTE, body) });
     let own = [draft(kind::DATATYPE, datatype(&text(3)).expect("a type"))];
     let headers = [(64, encode_header(&drafts, true, 9)), (600, encode_header(&own, false, 0))];
-    let (view, file) = file_with(&headers.map(|(addr, body)| Patch { addr: Addr(addr), body }));
-    let read = done(attributes(&view, &ObjectRef { file, addr: Addr(64) })).expect("attributes");
+    let (view, file) = file_with(&headers.map(|(addr, body)| FilePatch { addr: FileAddress(addr), body }));
+    let read = done(attributes(&view, &ObjectRef { file, addr: FileAddress(64) })).expect("attributes");
     let read: Vec<_> = read.iter().map(|named| named.as_ref().expect("an attribute")).collect();
     assert_eq!(read.iter().map(|read| read.name.as_str()).collect::<Vec<_>>()[..2], ["plain", "grün"]);
     assert!(read.iter().zip(&spaces).all(|(read, space)| read.space == *space));
-    assert_eq!((read[2].data.as_ref(), read[3].datatype.committed), (b"xxxxxx".as_slice(), Some(Addr(600))));
+    assert_eq!(
+        (read[2].data.as_ref(), read[3].datatype.committed),
+        (b"xxxxxx".as_slice(), Some(FileAddress(600)))
+    );
     let long = "n".repeat(65_535);
     assert!(attribute(&long, &text(1), &Dataspace::Null, &[], SIZES).is_err());
 }
@@ -123,21 +127,25 @@ fn links_have_names_of_any_length() {
         let drafts = [
             draft(kind::LINK_INFO, link_info(1, SIZES)),
             draft(kind::GROUP_INFO, group_info()),
-            draft(kind::LINK, link(&name, 5, Addr(300), SIZES).expect("a link")),
+            draft(kind::LINK, link(&name, 5, FileAddress(300), SIZES).expect("a link")),
         ];
-        let (view, file) = file_with(&[Patch { addr: Addr(64), body: encode_header(&drafts, true, 0) }]);
-        let found = done(crate::group::links(&view, &ObjectRef { file, addr: Addr(64) })).expect("links");
+        let (view, file) =
+            file_with(&[FilePatch { addr: FileAddress(64), body: encode_header(&drafts, true, 0) }]);
+        let found =
+            done(crate::group::links(&view, &ObjectRef { file, addr: FileAddress(64) })).expect("links");
         assert!(format!("{found:?}").contains(&name), "{len}");
     }
-    assert!(link(&"n".repeat(65_535), 0, Addr(8), SIZES).is_err());
+    assert!(link(&"n".repeat(65_535), 0, FileAddress(8), SIZES).is_err());
 }
 
 #[test]
 fn a_committed_type_counts_its_users() {
     assert_eq!(reference_count(3), [0, 3, 0, 0, 0].as_slice());
-    let message = Message { kind: kind::DATATYPE, flags: 2, order: None, body: shared(Addr(600), SIZES) };
+    let message =
+        HeaderMessage { kind: kind::DATATYPE, flags: 2, order: None, body: shared(FileAddress(600), SIZES) };
     let own = [draft(kind::DATATYPE, datatype(&text(3)).expect("a type"))];
-    let (view, file) = file_with(&[Patch { addr: Addr(600), body: encode_header(&own, false, 0) }]);
+    let (view, file) =
+        file_with(&[FilePatch { addr: FileAddress(600), body: encode_header(&own, false, 0) }]);
     let read = done(crate::word::datatype(&view, &file, &message)).expect("a type");
-    assert_eq!(read.committed, Some(Addr(600)));
+    assert_eq!(read.committed, Some(FileAddress(600)));
 }

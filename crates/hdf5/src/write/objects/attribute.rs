@@ -1,6 +1,6 @@
 //! Attributes as netCDF-C writes them (docs/spec/hdf5-netcdf4.md C.5, H.6).
-use super::{Describer, message};
-use crate::word::{Class, Dataspace, Datatype, Padding};
+use super::{ObjectDescriber, message};
+use crate::word::{Dataspace, Datatype, DatatypeClass, StringPadding};
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
@@ -29,7 +29,7 @@ pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
     Ok(())
 }
 
-impl Describer<'_> {
+impl ObjectDescriber<'_> {
     /// The message of an attribute.
     ///
     /// # Errors
@@ -75,7 +75,11 @@ impl Describer<'_> {
 
 /// Text of a fixed number of bytes.
 pub(super) fn text_type(len: usize) -> Datatype {
-    Datatype { byte_len: len as u64, class: Class::Text(Padding::NulTerminated), committed: None }
+    Datatype {
+        byte_len: len as u64,
+        class: DatatypeClass::Text(StringPadding::NulTerminated),
+        committed: None,
+    }
 }
 
 /// A list of that many elements.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 /// An object of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Object {
+pub(crate) enum FileObject {
     Group(GroupId),
     Type(TypeId),
     /// A dimension that has no coordinate variable.
@@ -19,7 +19,7 @@ pub(crate) enum Object {
 ///
 /// # Errors
 /// `Unsupported` when two members would have one name.
-pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, Object)>> {
+pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, FileObject)>> {
     let list = listed(model, id);
     let mut names = HashSet::new();
     if let Some((name, _)) = list.iter().find(|(name, _)| !names.insert(name.as_str())) {
@@ -30,20 +30,22 @@ pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, Object)
 }
 
 /// As [`members`]; several may have one name.
-pub(crate) fn listed(model: &Model, id: GroupId) -> Vec<(String, Object)> {
+pub(crate) fn listed(model: &Model, id: GroupId) -> Vec<(String, FileObject)> {
     let Some(group) = model.group(id) else { return Vec::new() };
-    let mut list: Vec<(String, Object)> = Vec::new();
+    let mut list: Vec<(String, FileObject)> = Vec::new();
     let types =
-        group.types.iter().filter_map(|id| Some((model.user_type(*id)?.name.clone(), Object::Type(*id))));
+        group.types.iter().filter_map(|id| Some((model.user_type(*id)?.name.clone(), FileObject::Type(*id))));
     list.extend(types);
     for &dim in &group.dims {
         if let (Some(dimension), None) = (model.dimension(dim), coordinate(model, dim)) {
-            list.push((dimension.name.clone(), Object::Dimension(dim)));
+            list.push((dimension.name.clone(), FileObject::Dimension(dim)));
         }
     }
-    list.extend(group.vars.iter().map(|id| (dataset_name(model, *id).into_owned(), Object::Variable(*id))));
+    list.extend(
+        group.vars.iter().map(|id| (dataset_name(model, *id).into_owned(), FileObject::Variable(*id))),
+    );
     let groups =
-        group.groups.iter().filter_map(|id| Some((model.group(*id)?.name.clone(), Object::Group(*id))));
+        group.groups.iter().filter_map(|id| Some((model.group(*id)?.name.clone(), FileObject::Group(*id))));
     list.extend(groups);
     list
 }
@@ -57,8 +59,8 @@ pub(crate) fn known(model: &Model, id: VarId) -> Result<&Variable> {
 }
 
 /// The dataset that a dimension is.
-pub(crate) fn scale_of(model: &Model, dim: DimId) -> Object {
-    coordinate(model, dim).map_or(Object::Dimension(dim), Object::Variable)
+pub(crate) fn scale_of(model: &Model, dim: DimId) -> FileObject {
+    coordinate(model, dim).map_or(FileObject::Dimension(dim), FileObject::Variable)
 }
 
 /// The variable that is a dimension's scale: of its name, in its group, with it as the first axis.

@@ -1,8 +1,8 @@
 //! What ties dimensions and variables together (docs/spec/hdf5-netcdf4.md H.2, H.3, H.4).
 use super::attribute::{row, text_type};
-use super::{Describer, Object, dimension_of, known, scale_of};
-use crate::word::{Class, Dataspace, Datatype, Member, ReferenceKind};
-use crate::write::out::Out;
+use super::{FileObject, ObjectDescriber, dimension_of, known, scale_of};
+use crate::word::{CompoundMember, Dataspace, Datatype, DatatypeClass, ReferenceKind};
+use crate::write::out::ByteSink;
 use crate::write::types::datatype_of;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
@@ -25,7 +25,7 @@ pub(super) fn placeholder(model: &Model) -> Result<Datatype> {
     datatype_of(model, Atomic::Float.into(), Endianness::Big)
 }
 
-impl Describer<'_> {
+impl ObjectDescriber<'_> {
     /// The attributes that netCDF hides at a variable.
     pub(crate) fn hidden_attributes(&mut self, id: VarId) -> Result<Vec<Bytes>> {
         let dims = known(self.model, id)?.dims.clone();
@@ -68,26 +68,26 @@ impl Describer<'_> {
 
     /// The scales of all axes.
     fn dimension_list(&mut self, dims: &[DimId]) -> Result<Bytes> {
-        let mut data = Out::new();
+        let mut data = ByteSink::new();
         for dim in dims {
             let scale = self.addr(scale_of(self.model, *dim));
             let (collection, index) = self.heap.add(&scale.0.to_le_bytes(), self.space)?;
             data.u32(1).addr(Some(collection), self.sizes).u32(index);
         }
         let base = Box::new(reference());
-        let datatype = Datatype { byte_len: 16, class: Class::Vlen(base), committed: None };
+        let datatype = Datatype { byte_len: 16, class: DatatypeClass::Vlen(base), committed: None };
         self.raw("DIMENSION_LIST", &datatype, &row(dims.len() as u64), &data.finish())
     }
 
     /// Who uses a dimension, and as which axis; nothing when nobody does.
     fn reference_list(&mut self, dim: DimId) -> Result<Option<Bytes>> {
-        let (mut data, mut count) = (Out::new(), 0);
+        let (mut data, mut count) = (ByteSink::new(), 0);
         for var in self.model.users_of(dim).filter(|var| dimension_of(self.model, *var).is_none()) {
             let dims = &known(self.model, var)?.dims;
             for (axis, _) in
                 dims.iter().zip(0u32..).filter(|(used, _)| **used == dim).map(|(used, axis)| (axis, used))
             {
-                data.addr(Some(self.addr(Object::Variable(var))), self.sizes).u32(axis).zeros(4);
+                data.addr(Some(self.addr(FileObject::Variable(var))), self.sizes).u32(axis).zeros(4);
                 count += 1;
             }
         }
@@ -95,14 +95,16 @@ impl Describer<'_> {
             return Ok(None);
         }
         let number = datatype_of(self.model, TypeRef::Atomic(Atomic::UInt), Endianness::Little)?;
-        let member = |name: &str, offset, datatype| Member { name: name.to_owned(), offset, datatype };
+        let member =
+            |name: &str, offset, datatype| CompoundMember { name: name.to_owned(), offset, datatype };
         let members = [member("dataset", 0, reference()), member("dimension", 8, number)];
-        let datatype = Datatype { byte_len: 16, class: Class::Compound(members.into()), committed: None };
+        let datatype =
+            Datatype { byte_len: 16, class: DatatypeClass::Compound(members.into()), committed: None };
         self.raw("REFERENCE_LIST", &datatype, &row(count as u64), &data.finish()).map(Some)
     }
 }
 
 fn reference() -> Datatype {
-    let class = Class::Reference(ReferenceKind::Object);
+    let class = DatatypeClass::Reference(ReferenceKind::Object);
     Datatype { byte_len: REFERENCE as u64, class, committed: None }
 }

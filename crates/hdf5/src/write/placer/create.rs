@@ -2,22 +2,22 @@
 //!
 //! Chunks are put as they come, behind the room that is kept for the metadata. The commit puts all metadata, and the
 //! superblock last; what comes later changes a file that exists.
-use super::form::Form;
-use super::held::{Held, run_of};
-use super::image::{Image, Images, superblock};
-use super::{Hdf5Writer, Structures, strict};
-use crate::file::{Addr, File, Ranks};
+use super::form::StorageForm;
+use super::held::{HeldElements, run_of};
+use super::image::{ImageSource, MetadataImage, superblock};
+use super::{FileStructures, Hdf5Writer, strict};
+use crate::file::{FileAddress, Hdf5File, NodeRanks};
 use crate::word::ValueResolver;
-use crate::write::Stored;
+use crate::write::StoredChunk;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::{Object, SIZES};
-use crate::write::space::Space;
-use crate::write::update::Made;
+use crate::write::objects::{FileObject, SIZES};
+use crate::write::space::SpaceAllocator;
+use crate::write::update::MadeFile;
 use crate::write::value::encode_values;
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{
-    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
-    Result, Step, Tag, View, Work,
+    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    PreparedPlacement, PutPhase, Resolver, Result, Step, StorePut, Tag, View,
 };
 use ncirrus_model::{CodecSpace, Model, Values, VarId};
 use std::collections::HashMap;
@@ -25,32 +25,32 @@ use std::sync::Arc;
 
 /// A file that is being created.
 #[derive(Debug)]
-pub(crate) struct Creation {
+pub(crate) struct FileCreation {
     root: ObjectId,
     choices: Hdf5Writer,
     model: Model,
-    tracks: HashMap<VarId, Track>,
+    tracks: HashMap<VarId, VariableWrites>,
     /// What is stored of the variables; those that are not here have nothing.
-    held: HashMap<VarId, Held>,
+    held: HashMap<VarId, HeldElements>,
     /// Where data go; `None` before the first come.
-    space: Option<Space>,
+    space: Option<SpaceAllocator>,
     /// Bytes at the front that are kept for metadata.
     front: u64,
     heap: HeapBuilder,
     /// Where the objects will be when what is planned is done.
-    planned: Option<HashMap<Object, Addr>>,
+    planned: Option<HashMap<FileObject, FileAddress>>,
 }
 
 /// A variable as it is defined.
 #[derive(Debug, Clone)]
-pub(crate) struct Track {
-    pub(crate) form: Form,
+pub(crate) struct VariableWrites {
+    pub(crate) form: StorageForm,
     pub(crate) path: String,
     /// The shape of contiguous data.
     pub(crate) shape: Vec<u64>,
 }
 
-impl Creation {
+impl FileCreation {
     pub(super) fn new(root: ObjectId, choices: Hdf5Writer) -> Self {
         Self {
             root,
@@ -75,10 +75,10 @@ impl Creation {
             // What has data keeps its form, whatever would be chosen now.
             let form = match self.tracks.get(&var).filter(|_| self.held.contains_key(&var)) {
                 Some(track) => track.form.clone(),
-                None => Form::new(model, var, &self.choices)?,
+                None => StorageForm::new(model, var, &self.choices)?,
             };
             let (path, shape) = (model.variable_path(var), model.shape(var));
-            tracks.insert(var, Track { form, path, shape });
+            tracks.insert(var, VariableWrites { form, path, shape });
         }
         self.images(model, &tracks).check()?;
         self.held.retain(|var, _| tracks.contains_key(var));
@@ -86,17 +86,17 @@ impl Creation {
         Ok(())
     }
 
-    fn images<'a>(&'a self, model: &'a Model, tracks: &'a HashMap<VarId, Track>) -> Images<'a> {
-        Images {
+    fn images<'a>(&'a self, model: &'a Model, tracks: &'a HashMap<VarId, VariableWrites>) -> ImageSource<'a> {
+        ImageSource {
             model,
             tracks,
             held: &self.held,
-            newer: self.choices.structures == Structures::V110,
+            newer: self.choices.structures == FileStructures::V110,
             strict: self.choices.classic_model,
         }
     }
 
-    fn track(&self, var: VarId) -> Result<&Track> {
+    fn track(&self, var: VarId) -> Result<&VariableWrites> {
         self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
@@ -108,32 +108,32 @@ impl Creation {
                 None => self.images(&self.model, &self.tracks).reserve()?,
             };
             self.front = front.max(SUPERBLOCK).next_multiple_of(self.choices.align.max(8));
-            self.space = Some(Space::new(self.front));
+            self.space = Some(SpaceAllocator::new(self.front));
         }
         Ok(())
     }
 
-    fn put_at(&self, addr: Addr, body: Bytes) -> Put {
-        Put::Patch { object: self.root.clone(), offset: addr.0, body }
+    fn put_at(&self, addr: FileAddress, body: Bytes) -> StorePut {
+        StorePut::Patch { object: self.root.clone(), offset: addr.0, body }
     }
 
     /// Stores a cell's bytes.
-    fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+    fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<StorePut>> {
         self.open_space()?;
         let align = self.choices.align;
         let missing = || Error::not_found("the variable is not defined in the file");
         let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
             return Err(missing());
         };
-        let held = self.held.entry(var).or_insert_with(|| Held::nothing(track.form.arranged));
+        let held = self.held.entry(var).or_insert_with(|| HeldElements::nothing(track.form.arranged));
         // Rooms end where the next ones begin: streams send what has no gaps.
         let room = |len: u64| len.checked_next_multiple_of(align).unwrap_or(len);
         let (addr, end) = match held {
-            Held::Compact(held) => {
+            HeldElements::Compact(held) => {
                 *held = Some(body);
                 return Ok(Vec::new());
             }
-            Held::Run { addr, cells } => {
+            HeldElements::Run { addr, cells } => {
                 let range = run_of(&track.form, &track.shape, cell)?;
                 let total = track
                     .shape
@@ -144,9 +144,9 @@ impl Creation {
                 cells.insert(cell.to_vec());
                 let len = range.end - range.start;
                 let end = if range.end == total { room(total) - range.start } else { len };
-                (Addr(start.saturating_add(range.start)), end)
+                (FileAddress(start.saturating_add(range.start)), end)
             }
-            Held::Chunks(chunks) => {
+            HeldElements::Chunks(chunks) => {
                 let len = body.len() as u64;
                 let old = chunks.get(cell).copied();
                 let addr = match old {
@@ -158,7 +158,7 @@ impl Creation {
                         space.take(room(len), align)
                     }
                 };
-                chunks.insert(cell.to_vec(), Stored { addr, len, mask });
+                chunks.insert(cell.to_vec(), StoredChunk { addr, len, mask });
                 (addr, room(len))
             }
         };
@@ -166,9 +166,9 @@ impl Creation {
     }
 
     /// All metadata: at the front when they fit, else behind everything.
-    fn image(&mut self, model: &Model) -> Result<Image> {
+    fn image(&mut self, model: &Model) -> Result<MetadataImage> {
         self.open_space()?;
-        let image = self.images(model, &self.tracks).build(Addr(SUPERBLOCK))?;
+        let image = self.images(model, &self.tracks).build(FileAddress(SUPERBLOCK))?;
         if image.end() <= self.front {
             return Ok(image);
         }
@@ -177,26 +177,26 @@ impl Creation {
         self.images(model, &self.tracks).build(addr)
     }
 
-    fn phases(&mut self, model: &Model) -> Result<Vec<Phase>> {
+    fn phases(&mut self, model: &Model) -> Result<Vec<PutPhase>> {
         let image = self.image(model)?;
-        let placed = self.space.as_ref().map(Space::end).filter(|end| *end > self.front);
+        let placed = self.space.as_ref().map(SpaceAllocator::end).filter(|end| *end > self.front);
         let end = placed.unwrap_or(image.end());
-        let head = self.put_at(Addr(0), superblock(end, image.root));
+        let head = self.put_at(FileAddress(0), superblock(end, image.root));
         self.planned = Some(image.addrs);
         let metadata = self.put_at(image.start, image.bytes);
-        Ok([metadata, head].map(|put| Phase { puts: vec![put], rewrite: false }).into())
+        Ok([metadata, head].map(|put| PutPhase { puts: vec![put], rewrite: false }).into())
     }
 
     /// Called when all phases are done: hands over what was made.
-    pub(super) fn committed(&mut self) -> Option<Made> {
+    pub(super) fn committed(&mut self) -> Option<MadeFile> {
         let (addrs, mut space) = (self.planned.take()?, self.space.take()?);
         space.committed();
         let mut run = |var: &VarId| match self.held.remove(var) {
-            Some(Held::Run { addr, .. }) => addr,
+            Some(HeldElements::Run { addr, .. }) => addr,
             _ => None,
         };
         let tracks = std::mem::take(&mut self.tracks);
-        Some(Made {
+        Some(MadeFile {
             root: self.root.clone(),
             choices: self.choices.clone(),
             model: std::mem::take(&mut self.model),
@@ -213,33 +213,34 @@ impl Creation {
 
     fn find(&self, var: VarId, cell: &[u64]) -> Result<ChunkRef> {
         let track = self.track(var)?;
-        let bytes =
-            |addr: Addr, len: u64| Location::Bytes(self.root.clone(), addr.0..addr.0.saturating_add(len));
+        let bytes = |addr: FileAddress, len: u64| {
+            Location::Bytes(self.root.clone(), addr.0..addr.0.saturating_add(len))
+        };
         let Some(held) = self.held.get(&var) else { return Ok(ChunkRef::new(Location::Absent)) };
         let location = match held {
-            Held::Compact(Some(body)) => Location::Inline(body.clone()),
-            Held::Run { addr: Some(addr), cells } if cells.contains(cell) => {
+            HeldElements::Compact(Some(body)) => Location::Inline(body.clone()),
+            HeldElements::Run { addr: Some(addr), cells } if cells.contains(cell) => {
                 let range = run_of(&track.form, &track.shape, cell)?;
-                bytes(Addr(addr.0.saturating_add(range.start)), range.end - range.start)
+                bytes(FileAddress(addr.0.saturating_add(range.start)), range.end - range.start)
             }
-            Held::Chunks(chunks) => match chunks.get(cell) {
-                Some(Stored { addr, len, mask }) => {
+            HeldElements::Chunks(chunks) => match chunks.get(cell) {
+                Some(StoredChunk { addr, len, mask }) => {
                     return Ok(ChunkRef { location: bytes(*addr, *len), mask: *mask });
                 }
                 None => Location::Absent,
             },
-            Held::Compact(None) | Held::Run { .. } => Location::Absent,
+            HeldElements::Compact(None) | HeldElements::Run { .. } => Location::Absent,
         };
         Ok(ChunkRef::new(location))
     }
 }
 
-impl Placer for Creation {
+impl Placer for FileCreation {
     fn abilities(&self) -> Abilities {
         Abilities { redefine: true, codecs: Some(CodecSpace::Hdf5), sparse: true, patches: true }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
         Ok(Vec::new())
     }
@@ -249,21 +250,21 @@ impl Placer for Creation {
     }
 
     fn needs_fill(&self, var: VarId) -> bool {
-        matches!(self.held.get(&var), Some(Held::Run { .. }))
+        matches!(self.held.get(&var), Some(HeldElements::Run { .. }))
     }
 
     fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
         let datatype = Arc::new(self.tracks.get(&var)?.form.datatype.clone());
-        let size = self.space.as_ref().map_or(0, Space::end);
-        let file = Arc::new(File {
+        let size = self.space.as_ref().map_or(0, SpaceAllocator::end);
+        let file = Arc::new(Hdf5File {
             object: self.root.clone(),
             tag: Tag::new(""),
             size,
             base: 0,
             sizes: SIZES,
             version: 2,
-            root: Addr(SUPERBLOCK),
-            ranks: Ranks::default(),
+            root: FileAddress(SUPERBLOCK),
+            ranks: NodeRanks::default(),
             shared: None,
             page: None,
             warnings: Vec::new(),
@@ -272,16 +273,16 @@ impl Placer for Creation {
         Some(Arc::new(ValueResolver { file, datatype, paths: Arc::default() }))
     }
 
-    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, _: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let located = cells.iter().map(|cell| self.find(var, cell));
         Ok(located.collect::<Result<_>>().map_err(|error| self.at(var, error))?)
     }
 
-    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
-        Ok(Prepared::nothing())
+    fn prepare(&self, _: &dyn View, _: &[PlacerWork]) -> Step<PreparedPlacement> {
+        Ok(PreparedPlacement::nothing())
     }
 
-    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         self.open_space()?;
         let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
             return Err(Error::not_found("the variable is not defined in the file"));
@@ -292,16 +293,23 @@ impl Placer for Creation {
         Ok((stored.into(), patches.into_iter().map(|patch| self.put_at(patch.addr, patch.body)).collect()))
     }
 
-    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+    fn place(
+        &mut self,
+        _: &PreparedPlacement,
+        var: VarId,
+        cell: &[u64],
+        body: Bytes,
+        mask: u32,
+    ) -> Result<Vec<StorePut>> {
         self.store(var, cell, body, mask).map_err(|error| self.at(var, error.at_chunk(cell)))
     }
 
-    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
         Ok(self.phases(model).map_err(|error| error.by("hdf5"))?)
     }
 
-    /// See [`Creation::committed`].
+    /// See [`FileCreation::committed`].
     fn committed(&mut self) {}
 }
 

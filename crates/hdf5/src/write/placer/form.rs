@@ -3,21 +3,21 @@ use super::Hdf5Writer;
 use super::chunking::chunk_shape;
 use crate::word::{Datatype, stored};
 use crate::write::types::datatype_of;
-use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Result, StoredType};
+use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
 use ncirrus_model::{FillValue, Model, Storage, TypeRef, Values, VarId, Variable, default_fill};
 use std::sync::Arc;
 
 /// How a variable is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Form {
+pub(crate) struct StorageForm {
     pub(crate) datatype: Datatype,
     pub(crate) encoding: Arc<Encoding>,
-    pub(crate) arranged: Arranged,
+    pub(crate) arranged: ChunkArrangement,
 }
 
 /// Where a variable's cells go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arranged {
+pub(crate) enum ChunkArrangement {
     /// Into the object header.
     Compact,
     /// One after the other in one run.
@@ -35,7 +35,7 @@ const MOST_AXES: usize = 32;
 /// Bytes of a cell of contiguous data.
 const CELL_BYTES: u64 = 4 << 20;
 
-impl Form {
+impl StorageForm {
     /// The form of a new variable.
     ///
     /// # Errors
@@ -59,19 +59,23 @@ impl Form {
         let arranged = arranged(model, var, variable, datatype.byte_len)?;
         let shape = model.shape(var);
         let cells = match arranged {
-            Arranged::Compact => shape.iter().map(|len| (*len).max(1)).collect(),
-            Arranged::Contiguous => rows(&shape, datatype.byte_len),
-            Arranged::Chunked => chunk_shape(model, var, datatype.byte_len, choices.chunks)?,
+            ChunkArrangement::Compact => shape.iter().map(|len| (*len).max(1)).collect(),
+            ChunkArrangement::Contiguous => rows(&shape, datatype.byte_len),
+            ChunkArrangement::Chunked => chunk_shape(model, var, datatype.byte_len, choices.chunks)?,
         };
         let bytes = cells.iter().try_fold(datatype.byte_len, |bytes, len| bytes.checked_mul(*len));
-        if arranged == Arranged::Chunked && bytes.is_none_or(|bytes| bytes > MOST_CHUNK) {
+        if arranged == ChunkArrangement::Chunked && bytes.is_none_or(|bytes| bytes > MOST_CHUNK) {
             return Err(Error::limit(format!("a chunk of shape {cells:?} has 4 GiB or more")));
         }
-        let filters = if arranged == Arranged::Chunked { variable.filters.as_slice() } else { &[] };
+        let filters = if arranged == ChunkArrangement::Chunked { variable.filters.as_slice() } else { &[] };
         let byte_len = datatype.byte_len;
         let encoding = Encoding {
             grid: ChunkGrid::regular(cells)?,
-            edge: if arranged == Arranged::Contiguous { Edge::Clipped } else { Edge::Full },
+            edge: if arranged == ChunkArrangement::Contiguous {
+                EdgeChunks::Clipped
+            } else {
+                EdgeChunks::Full
+            },
             stored: stored(&datatype).unwrap_or(StoredType::Reference { byte_len }),
             codecs: filters.into(),
             fill: fill(model, variable)?,
@@ -89,10 +93,10 @@ impl Form {
 }
 
 /// Filters and growth need chunks; what is asked for rules otherwise, and netCDF-C's rule where nothing is.
-fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Result<Arranged> {
+fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Result<ChunkArrangement> {
     let shape = model.shape(var);
     if shape.is_empty() && variable.storage != Storage::Compact {
-        return Ok(Arranged::Contiguous);
+        return Ok(ChunkArrangement::Contiguous);
     }
     let grows = model.growing(var).contains(&true);
     let total = shape.iter().try_fold(byte_len, |total, len| total.checked_mul(*len));
@@ -103,12 +107,12 @@ fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Re
         Storage::Compact if total.is_none_or(|total| total > MOST_COMPACT) => {
             return Err(Error::invalid(format!("compact storage holds at most {MOST_COMPACT} bytes")));
         }
-        Storage::Compact => Arranged::Compact,
-        _ if grows => Arranged::Chunked,
-        _ if shape.contains(&0) => Arranged::Contiguous,
-        Storage::Chunked(_) => Arranged::Chunked,
-        _ if !variable.filters.is_empty() => Arranged::Chunked,
-        _ => Arranged::Contiguous,
+        Storage::Compact => ChunkArrangement::Compact,
+        _ if grows => ChunkArrangement::Chunked,
+        _ if shape.contains(&0) => ChunkArrangement::Contiguous,
+        Storage::Chunked(_) => ChunkArrangement::Chunked,
+        _ if !variable.filters.is_empty() => ChunkArrangement::Chunked,
+        _ => ChunkArrangement::Contiguous,
     })
 }
 

@@ -1,24 +1,25 @@
 //! A new file after its first commit: from then on it is changed in place, as any other file, so that later commits cost
 //! what has changed and not what there is.
-use super::super::update::{Made, Update};
-use super::create::Creation;
+use super::super::update::{FileUpdate, MadeFile};
+use super::create::FileCreation;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, Cells, ChunkRef, Encoding, Phase, Placer, Prepared, Put, Resolver, Result, Step, View, Work,
+    Abilities, CellList, ChunkRef, Encoding, Placer, PlacerWork, PreparedPlacement, PutPhase, Resolver,
+    Result, Step, StorePut, View,
 };
 use ncirrus_model::{Model, Values, VarId};
 use std::sync::Arc;
 
 /// A new file.
 #[derive(Debug)]
-pub(super) enum New {
+pub(super) enum NewFile {
     /// Nobody knows of it yet.
-    First(Box<Creation>),
+    First(Box<FileCreation>),
     /// Readers know it.
-    Later(Box<Update>),
+    Later(Box<FileUpdate>),
 }
 
-impl New {
+impl NewFile {
     fn now(&self) -> &dyn Placer {
         match self {
             Self::First(creation) => creation.as_ref(),
@@ -34,12 +35,12 @@ impl New {
     }
 }
 
-impl Placer for New {
+impl Placer for NewFile {
     fn abilities(&self) -> Abilities {
         self.now().abilities()
     }
 
-    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Put>> {
+    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.now_mut().define(view, model)
     }
 
@@ -55,39 +56,39 @@ impl Placer for New {
         self.now().resolver(var)
     }
 
-    fn locate(&self, view: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+    fn locate(&self, view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         self.now().locate(view, var, cells)
     }
 
-    fn prepare(&self, view: &dyn View, work: &[Work]) -> Step<Prepared> {
+    fn prepare(&self, view: &dyn View, work: &[PlacerWork]) -> Step<PreparedPlacement> {
         self.now().prepare(view, work)
     }
 
-    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<Put>)> {
+    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         self.now_mut().intern(var, values)
     }
 
     fn place(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedPlacement,
         var: VarId,
         cell: &[u64],
         body: Bytes,
         mask: u32,
-    ) -> Result<Vec<Put>> {
+    ) -> Result<Vec<StorePut>> {
         self.now_mut().place(prepared, var, cell, body, mask)
     }
 
-    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         self.now_mut().plan_commit(view, model)
     }
 
     fn committed(&mut self) {
         match self {
             Self::First(creation) => {
-                let made: Option<Made> = creation.committed();
+                let made: Option<MadeFile> = creation.committed();
                 if let Some(made) = made {
-                    *self = Self::Later(Box::new(Update::after(made)));
+                    *self = Self::Later(Box::new(FileUpdate::after(made)));
                 }
             }
             Self::Later(update) => update.committed(),

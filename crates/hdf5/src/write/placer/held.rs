@@ -1,7 +1,7 @@
 //! What is stored of a variable so far.
-use super::form::{Arranged, Form};
-use crate::file::Addr;
-use crate::write::Stored;
+use super::form::{ChunkArrangement, StorageForm};
+use crate::file::FileAddress;
+use crate::write::StoredChunk;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,22 +9,22 @@ use std::ops::Range;
 
 /// What is stored of a variable so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum HeldElements {
     /// Nothing, or all of it.
     Compact(Option<Bytes>),
     /// Where the run begins once anything of it is there, and the cells that are.
-    Run { addr: Option<Addr>, cells: BTreeSet<Vec<u64>> },
+    Run { addr: Option<FileAddress>, cells: BTreeSet<Vec<u64>> },
     /// Chunks by their coordinates.
-    Chunks(BTreeMap<Vec<u64>, Stored>),
+    Chunks(BTreeMap<Vec<u64>, StoredChunk>),
 }
 
-impl Held {
+impl HeldElements {
     /// Nothing.
-    pub(crate) fn nothing(arranged: Arranged) -> Self {
+    pub(crate) fn nothing(arranged: ChunkArrangement) -> Self {
         match arranged {
-            Arranged::Compact => Self::Compact(None),
-            Arranged::Contiguous => Self::Run { addr: None, cells: BTreeSet::new() },
-            Arranged::Chunked => Self::Chunks(BTreeMap::new()),
+            ChunkArrangement::Compact => Self::Compact(None),
+            ChunkArrangement::Contiguous => Self::Run { addr: None, cells: BTreeSet::new() },
+            ChunkArrangement::Chunked => Self::Chunks(BTreeMap::new()),
         }
     }
 }
@@ -33,7 +33,7 @@ impl Held {
 ///
 /// # Errors
 /// `Invalid` when there is no such cell.
-pub(crate) fn run_of(form: &Form, shape: &[u64], cell: &[u64]) -> Result<Range<u64>> {
+pub(crate) fn run_of(form: &StorageForm, shape: &[u64], cell: &[u64]) -> Result<Range<u64>> {
     let region = form.encoding.grid.clipped_region(cell, shape);
     let range = region.and_then(|region| {
         let (mut start, mut stride) = (0u64, form.datatype.byte_len);

@@ -1,19 +1,21 @@
 //! All metadata of a file in one run of bytes: headers, then chunk indexes, then collections of attributes' values
 //! (docs/spec/hdf5-netcdf4.md A.3, I.1, I.4).
-use super::create::{SUPERBLOCK, Track};
-use super::form::Arranged;
-use super::held::Held;
-use crate::file::Addr;
-use crate::place::{Arrangement, IndexKind};
-use crate::word::Fill;
-use crate::write::header::{Draft, encode_header, header_len};
+use super::create::{SUPERBLOCK, VariableWrites};
+use super::form::ChunkArrangement;
+use super::held::HeldElements;
+use crate::file::FileAddress;
+use crate::place::{ElementLayout, IndexKind};
+use crate::word::FillMessage;
+use crate::write::header::{MessageDraft, encode_header, header_len};
 use crate::write::heap::HeapBuilder;
-use crate::write::index::{self, Built, Grid};
-use crate::write::objects::{Describer, OLD_LAYOUT, Object, SIZES, Stowed, dimension_ids, members};
-use crate::write::out::Out;
-use crate::write::space::Space;
+use crate::write::index::{self, BuiltIndex, IndexGrid};
+use crate::write::objects::{
+    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members,
+};
+use crate::write::out::ByteSink;
+use crate::write::space::SpaceAllocator;
 use crate::write::value::encode_values;
-use crate::write::{Patch, Stored};
+use crate::write::{FilePatch, StoredChunk};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Attribute, FillValue, GroupId, Model, Values, VarId};
@@ -21,15 +23,15 @@ use std::collections::{BTreeMap, HashMap};
 
 /// All metadata of a file.
 #[derive(Debug)]
-pub(super) struct Image {
-    pub(super) start: Addr,
+pub(super) struct MetadataImage {
+    pub(super) start: FileAddress,
     pub(super) bytes: Bytes,
     /// The root group's header.
-    pub(super) root: Addr,
-    pub(super) addrs: HashMap<Object, Addr>,
+    pub(super) root: FileAddress,
+    pub(super) addrs: HashMap<FileObject, FileAddress>,
 }
 
-impl Image {
+impl MetadataImage {
     /// First address behind it.
     pub(super) fn end(&self) -> u64 {
         self.start.0 + self.bytes.len() as u64
@@ -37,11 +39,11 @@ impl Image {
 }
 
 /// What metadata are made of.
-pub(crate) struct Images<'a> {
+pub(crate) struct ImageSource<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) tracks: &'a HashMap<VarId, Track>,
+    pub(crate) tracks: &'a HashMap<VarId, VariableWrites>,
     /// What is stored; variables that are not here have nothing.
-    pub(crate) held: &'a HashMap<VarId, Held>,
+    pub(crate) held: &'a HashMap<VarId, HeldElements>,
     /// For HDF5 1.10 and newer.
     pub(crate) newer: bool,
     /// By the rules of the classic model.
@@ -49,13 +51,13 @@ pub(crate) struct Images<'a> {
 }
 
 /// Headers before they are encoded, and where they go.
-struct Drafts {
-    headers: Vec<(Object, Vec<Draft>)>,
-    collections: Vec<Patch>,
+struct HeaderDrafts {
+    headers: Vec<(FileObject, Vec<MessageDraft>)>,
+    collections: Vec<FilePatch>,
     end: u64,
 }
 
-impl Images<'_> {
+impl ImageSource<'_> {
     /// Finds what cannot be described.
     ///
     /// # Errors
@@ -84,63 +86,63 @@ impl Images<'_> {
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub(super) fn build(&self, start: Addr) -> Result<Image> {
+    pub(super) fn build(&self, start: FileAddress) -> Result<MetadataImage> {
         let mut end = start.0;
         let mut place = |len: u64| {
             let at = end.next_multiple_of(8);
             end = at.saturating_add(len);
-            Addr(at)
+            FileAddress(at)
         };
         let lens = self.drafts(&HashMap::new(), &HashMap::new(), 0)?.headers;
-        let addrs: HashMap<Object, Addr> =
+        let addrs: HashMap<FileObject, FileAddress> =
             lens.iter().map(|(object, header)| (*object, place(len_of(*object, header)))).collect();
         let mut built = HashMap::new();
         for (var, track) in self.chunked() {
-            if let Some(Held::Chunks(chunks)) = self.held.get(&var) {
+            if let Some(HeldElements::Chunks(chunks)) = self.held.get(&var) {
                 built.insert(var, self.index(var, track, chunks, &mut place)?);
             }
         }
         let drafts = self.drafts(&addrs, &built, end.next_multiple_of(8))?;
-        let root = addrs.get(&Object::Group(self.model.root())).copied().unwrap_or(start);
+        let root = addrs.get(&FileObject::Group(self.model.root())).copied().unwrap_or(start);
         let mut bytes = vec![0; to_len(drafts.end - start.0)?];
         for (object, header) in &drafts.headers {
             let addr = addrs.get(object).copied().unwrap_or(start);
-            put(&mut bytes, start, &Patch { addr, body: encode_header(header, tracked(*object), 0) })?;
+            put(&mut bytes, start, &FilePatch { addr, body: encode_header(header, tracked(*object), 0) })?;
         }
         for patch in built.values().flat_map(|built| &built.patches).chain(&drafts.collections) {
             put(&mut bytes, start, patch)?;
         }
-        Ok(Image { start, bytes: bytes.into(), root, addrs })
+        Ok(MetadataImage { start, bytes: bytes.into(), root, addrs })
     }
 
     /// The messages of all objects; what has variable length is placed from `heap_start` on.
     fn drafts(
         &self,
-        addrs: &HashMap<Object, Addr>,
-        built: &HashMap<VarId, Built>,
+        addrs: &HashMap<FileObject, FileAddress>,
+        built: &HashMap<VarId, BuiltIndex>,
         heap_start: u64,
-    ) -> Result<Drafts> {
+    ) -> Result<HeaderDrafts> {
         let (model, ids) = (self.model, dimension_ids(self.model));
-        let (mut heap, mut space) = (HeapBuilder::new(SIZES), Space::new(heap_start));
+        let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(heap_start));
         let mut describer =
-            Describer { model, sizes: SIZES, addrs, ids: &ids, heap: &mut heap, space: &mut space };
+            ObjectDescriber { model, sizes: SIZES, addrs, ids: &ids, heap: &mut heap, space: &mut space };
         let mut headers = Vec::new();
         for group in model.walk() {
             let extra = self.extra_attributes(group);
-            headers.push((Object::Group(group), describer.group(group, &extra)?));
+            headers.push((FileObject::Group(group), describer.group(group, &extra)?));
             for (_, object) in members(model, group)? {
                 let header = match object {
-                    Object::Group(_) => continue,
-                    Object::Type(id) => {
+                    FileObject::Group(_) => continue,
+                    FileObject::Type(id) => {
                         describer.committed(id).map_err(|error| error.at_path(model.type_path(id)))?
                     }
-                    Object::Dimension(id) => describer.dimension(id)?,
-                    Object::Variable(id) => self.variable(&mut describer, id, built.get(&id))?,
+                    FileObject::Dimension(id) => describer.dimension(id)?,
+                    FileObject::Variable(id) => self.variable(&mut describer, id, built.get(&id))?,
                 };
                 headers.push((object, header));
             }
         }
-        Ok(Drafts { headers, collections: heap.take(), end: space.end() })
+        Ok(HeaderDrafts { headers, collections: heap.take(), end: space.end() })
     }
 
     /// What the root group tells of the file.
@@ -159,10 +161,10 @@ impl Images<'_> {
     /// What cannot be described, by name.
     pub(crate) fn variable(
         &self,
-        describer: &mut Describer<'_>,
+        describer: &mut ObjectDescriber<'_>,
         id: VarId,
-        built: Option<&Built>,
-    ) -> Result<Vec<Draft>> {
+        built: Option<&BuiltIndex>,
+    ) -> Result<Vec<MessageDraft>> {
         let track = self.tracks.get(&id).ok_or_else(|| Error::internal("a variable without a form"))?;
         let path = || self.model.variable_path(id);
         let variable = self.model.variable(id).ok_or_else(|| Error::not_found("no such variable"))?;
@@ -172,36 +174,40 @@ impl Images<'_> {
             encode_values(&track.form.datatype, fill, 0..1, describer.heap, describer.space)
         };
         let fill = match variable.fill {
-            FillValue::None => Fill { value: None, never: true },
-            _ => Fill { value: Some(one().map_err(|error| error.at_path(path()))?.into()), never: false },
+            FillValue::None => FillMessage { value: None, never: true },
+            _ => FillMessage {
+                value: Some(one().map_err(|error| error.at_path(path()))?.into()),
+                never: false,
+            },
         };
         let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
-        let stowed = Stowed { datatype: &datatype, arrangement, filters: &track.form.encoding.codecs, fill };
+        let stowed =
+            ElementStorage { datatype: &datatype, arrangement, filters: &track.form.encoding.codecs, fill };
         describer.variable(id, &stowed).map_err(|error| error.at_path(path()))
     }
 
     fn arrangement(
         &self,
         id: VarId,
-        track: &Track,
-        built: Option<&Built>,
+        track: &VariableWrites,
+        built: Option<&BuiltIndex>,
         fill: Option<&Bytes>,
-    ) -> Arrangement {
+    ) -> ElementLayout {
         let count: u64 = self.model.shape(id).iter().product();
         let byte_len = track.form.datatype.byte_len.saturating_mul(count);
         match (self.held.get(&id), track.form.arranged) {
-            (Some(Held::Compact(Some(body))), _) => Arrangement::Compact(body.clone()),
-            (_, Arranged::Compact) => {
+            (Some(HeldElements::Compact(Some(body))), _) => ElementLayout::Compact(body.clone()),
+            (_, ChunkArrangement::Compact) => {
                 let len = usize::try_from(byte_len).unwrap_or(0);
                 let one: Vec<u8> = fill.map_or_else(|| vec![0], |fill| fill.to_vec());
-                Arrangement::Compact(one.into_iter().cycle().take(len).collect())
+                ElementLayout::Compact(one.into_iter().cycle().take(len).collect())
             }
-            (Some(Held::Run { addr, .. }), _) => Arrangement::Contiguous { addr: *addr, byte_len },
-            (_, Arranged::Contiguous) => Arrangement::Contiguous { addr: None, byte_len },
-            (_, Arranged::Chunked) => {
+            (Some(HeldElements::Run { addr, .. }), _) => ElementLayout::Contiguous { addr: *addr, byte_len },
+            (_, ChunkArrangement::Contiguous) => ElementLayout::Contiguous { addr: None, byte_len },
+            (_, ChunkArrangement::Chunked) => {
                 let grid = self.grid(id, track);
                 let index = built.map_or_else(|| self.kind(&grid), |built| built.kind);
-                Arrangement::Chunked {
+                ElementLayout::Chunked {
                     shape: track.form.cell_shape().to_vec(),
                     index,
                     addr: built.and_then(|built| built.addr),
@@ -213,7 +219,7 @@ impl Images<'_> {
     }
 
     /// The kind of an index that is not built yet; its message is as long as it will be.
-    fn kind(&self, grid: &Grid) -> IndexKind {
+    fn kind(&self, grid: &IndexGrid) -> IndexKind {
         match index::choose(grid, self.newer) {
             IndexKind::Single { .. } => IndexKind::Single { filtered: grid.filtered.then_some((0, 0)) },
             other => other,
@@ -227,28 +233,28 @@ impl Images<'_> {
     pub(crate) fn index(
         &self,
         var: VarId,
-        track: &Track,
-        chunks: &BTreeMap<Vec<u64>, Stored>,
-        place: &mut dyn FnMut(u64) -> Addr,
-    ) -> Result<Built> {
+        track: &VariableWrites,
+        chunks: &BTreeMap<Vec<u64>, StoredChunk>,
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<BuiltIndex> {
         let grid = self.grid(var, track);
         if chunks.is_empty() {
-            return Ok(Built { patches: Vec::new(), addr: None, kind: self.kind(&grid) });
+            return Ok(BuiltIndex { patches: Vec::new(), addr: None, kind: self.kind(&grid) });
         }
         let built = index::build(index::choose(&grid, self.newer), &grid, chunks, SIZES, place);
         built.map_err(|error| error.at_path(self.model.variable_path(var)))
     }
 
     /// Chunked variables in the order of the model.
-    fn chunked(&self) -> impl Iterator<Item = (VarId, &Track)> {
+    fn chunked(&self) -> impl Iterator<Item = (VarId, &VariableWrites)> {
         let tracks = self.model.variables().into_iter().filter_map(|var| Some((var, self.tracks.get(&var)?)));
-        tracks.filter(|(_, track)| track.form.arranged == Arranged::Chunked)
+        tracks.filter(|(_, track)| track.form.arranged == ChunkArrangement::Chunked)
     }
 
-    fn grid(&self, var: VarId, track: &Track) -> Grid {
+    fn grid(&self, var: VarId, track: &VariableWrites) -> IndexGrid {
         let dims = self.model.shape(var);
         let growing = self.model.growing(var);
-        Grid {
+        IndexGrid {
             chunk: track.form.cell_shape().to_vec(),
             element: track.form.datatype.byte_len,
             max: dims.iter().zip(growing).map(|(len, grows)| (!grows).then_some(*len)).collect(),
@@ -260,23 +266,23 @@ impl Images<'_> {
 }
 
 /// How many chunks there may come to be: all of a fixed shape, some more than now where an axis grows.
-fn expected_chunks(grid: &Grid) -> u64 {
+fn expected_chunks(grid: &IndexGrid) -> u64 {
     let along = grid.dims.iter().zip(&grid.chunk).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
     let chunks = along.fold(1, u64::saturating_mul);
     if grid.max.contains(&None) { chunks.saturating_add(chunks / 4).max(GROWING_CHUNKS) } else { chunks }
 }
 
 /// Types are without attributes; all else keeps their order.
-pub(crate) fn tracked(object: Object) -> bool {
-    !matches!(object, Object::Type(_))
+pub(crate) fn tracked(object: FileObject) -> bool {
+    !matches!(object, FileObject::Type(_))
 }
 
-pub(crate) fn len_of(object: Object, header: &[Draft]) -> u64 {
+pub(crate) fn len_of(object: FileObject, header: &[MessageDraft]) -> u64 {
     header_len(header, tracked(object), 0).next_multiple_of(8)
 }
 
 /// Puts a structure into the bytes that begin at `start`.
-fn put(bytes: &mut [u8], start: Addr, patch: &Patch) -> Result<()> {
+fn put(bytes: &mut [u8], start: FileAddress, patch: &FilePatch) -> Result<()> {
     let from = patch.addr.0.checked_sub(start.0).and_then(|from| usize::try_from(from).ok());
     let place = from.and_then(|from| bytes.get_mut(from..from.checked_add(patch.body.len())?));
     let place = place.ok_or_else(|| Error::internal("a structure outside of its place"))?;
@@ -289,10 +295,10 @@ fn to_len(len: u64) -> Result<usize> {
 }
 
 /// The superblock of version 2 of a file that ends at `end`.
-pub(super) fn superblock(end: u64, root: Addr) -> Bytes {
-    let mut out = Out::new();
+pub(super) fn superblock(end: u64, root: FileAddress) -> Bytes {
+    let mut out = ByteSink::new();
     out.bytes(b"\x89HDF\r\n\x1a\n").u8(2).u8(SIZES.offsets).u8(SIZES.lengths).u8(0);
-    out.addr(Some(Addr(0)), SIZES).addr(None, SIZES).u64(end).addr(Some(root), SIZES).checksum();
+    out.addr(Some(FileAddress(0)), SIZES).addr(None, SIZES).u64(end).addr(Some(root), SIZES).checksum();
     out.finish()
 }
 

@@ -1,55 +1,56 @@
 //! Datatype messages (docs/spec/hdf5-netcdf4.md D.2, I.1).
 use crate::word::{
-    Bits, Class, Datatype, EnumValue, FloatFormat, FloatOrder, Member, Norm, Padding, ReferenceKind,
+    BitField, CompoundMember, Datatype, DatatypeClass, EnumValue, FloatFormat, FloatOrder, MantissaNorm,
+    ReferenceKind, StringPadding,
 };
-use crate::write::out::Out;
+use crate::write::out::ByteSink;
 use ncirrus_layout::ByteOrder;
 
 /// The bytes of a datatype message, of the oldest version that can describe it: text of fixed length is ASCII, other
 /// text UTF-8, opaque types have no tag.
 pub(crate) fn encode_datatype(datatype: &Datatype) -> Vec<u8> {
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     encode(&mut out, datatype);
     out.finish().into()
 }
 
-fn encode(out: &mut Out, datatype: &Datatype) {
+fn encode(out: &mut ByteSink, datatype: &Datatype) {
     match &datatype.class {
-        Class::Integer(bits) => integer(out, datatype, 0, *bits),
-        Class::BitField(bits) => integer(out, datatype, 4, *bits),
-        Class::Float(format) => float(out, datatype, format),
-        Class::Time => _ = head(out, datatype, 2, [0, 0, 0]).uint(8 * datatype.byte_len, 2),
-        Class::Text(padding) => _ = head(out, datatype, 3, [padding_code(*padding), 0, 0]),
-        Class::Opaque => _ = head(out, datatype, 5, [0, 0, 0]),
-        Class::Compound(members) => compound(out, datatype, members),
-        Class::Reference(kind) => _ = head(out, datatype, 7, [reference_code(*kind), 0, 0]),
-        Class::Enum { base, members } => enumeration(out, datatype, base, members),
-        Class::Vlen(base) => {
+        DatatypeClass::Integer(bits) => integer(out, datatype, 0, *bits),
+        DatatypeClass::BitField(bits) => integer(out, datatype, 4, *bits),
+        DatatypeClass::Float(format) => float(out, datatype, format),
+        DatatypeClass::Time => _ = head(out, datatype, 2, [0, 0, 0]).uint(8 * datatype.byte_len, 2),
+        DatatypeClass::Text(padding) => _ = head(out, datatype, 3, [padding_code(*padding), 0, 0]),
+        DatatypeClass::Opaque => _ = head(out, datatype, 5, [0, 0, 0]),
+        DatatypeClass::Compound(members) => compound(out, datatype, members),
+        DatatypeClass::Reference(kind) => _ = head(out, datatype, 7, [reference_code(*kind), 0, 0]),
+        DatatypeClass::Enum { base, members } => enumeration(out, datatype, base, members),
+        DatatypeClass::Vlen(base) => {
             head(out, datatype, 9, [0, 0, 0]);
             encode(out, base);
         }
-        Class::VlenText(padding) => {
+        DatatypeClass::VlenText(padding) => {
             head(out, datatype, 9, [1 | padding_code(*padding) << 4, UTF_8, 0]);
             out.bytes(UNSIGNED_BYTE);
         }
-        Class::Array { dims, base } => {
+        DatatypeClass::Array { dims, base } => {
             head(out, datatype, 10, [0, 0, 0]).uint(dims.len() as u64, 1);
             dims.iter().for_each(|len| _ = out.uint(*len, 4));
             encode(out, base);
         }
-        Class::Complex(base) => {
+        DatatypeClass::Complex(base) => {
             head(out, datatype, 11, [1, 0, 0]);
             encode(out, base);
         }
     }
 }
 
-fn head<'a>(out: &'a mut Out, datatype: &Datatype, class: u8, flags: [u8; 3]) -> &'a mut Out {
+fn head<'a>(out: &'a mut ByteSink, datatype: &Datatype, class: u8, flags: [u8; 3]) -> &'a mut ByteSink {
     out.u8(version(&datatype.class) << 4 | class).bytes(&flags).uint(datatype.byte_len, 4)
 }
 
 /// The oldest version that knows the class; a type inside another is never newer than that one.
-fn version(class: &Class) -> u8 {
+fn version(class: &DatatypeClass) -> u8 {
     newest(class, 1)
 }
 
@@ -59,46 +60,49 @@ fn version(class: &Class) -> u8 {
 /// rustc 1.95 (LLVM 22) from `-O2` on. It makes a loop of such a recursion, and takes over from the `max` that its
 /// result is never below 3, which then holds for all classes; compounds got the version 1 (`docs/correctness.md`;
 /// `tests/optimised` compiles both forms).
-fn newest(class: &Class, least: u8) -> u8 {
+fn newest(class: &DatatypeClass, least: u8) -> u8 {
     match class {
-        Class::Complex(_) => least.max(5),
-        Class::Reference(ReferenceKind::Object | ReferenceKind::Region) => least,
-        Class::Reference(_) => least.max(4),
-        Class::Compound(members) => {
+        DatatypeClass::Complex(_) => least.max(5),
+        DatatypeClass::Reference(ReferenceKind::Object | ReferenceKind::Region) => least,
+        DatatypeClass::Reference(_) => least.max(4),
+        DatatypeClass::Compound(members) => {
             members.iter().fold(least.max(3), |least, member| newest(&member.datatype.class, least))
         }
-        Class::Array { base, .. } => newest(&base.class, least.max(3)),
-        Class::Enum { .. } => least.max(3),
-        Class::Float(FloatFormat { order: FloatOrder::Vax, .. }) => least.max(3),
-        Class::Vlen(base) => newest(&base.class, least),
-        Class::Integer(_) | Class::BitField(_) | Class::Float(_) | Class::Time => least,
-        Class::Text(_) | Class::VlenText(_) | Class::Opaque => least,
+        DatatypeClass::Array { base, .. } => newest(&base.class, least.max(3)),
+        DatatypeClass::Enum { .. } => least.max(3),
+        DatatypeClass::Float(FloatFormat { order: FloatOrder::Vax, .. }) => least.max(3),
+        DatatypeClass::Vlen(base) => newest(&base.class, least),
+        DatatypeClass::Integer(_)
+        | DatatypeClass::BitField(_)
+        | DatatypeClass::Float(_)
+        | DatatypeClass::Time => least,
+        DatatypeClass::Text(_) | DatatypeClass::VlenText(_) | DatatypeClass::Opaque => least,
     }
 }
 
-fn integer(out: &mut Out, datatype: &Datatype, class: u8, bits: Bits) {
+fn integer(out: &mut ByteSink, datatype: &Datatype, class: u8, bits: BitField) {
     let order = u8::from(bits.order == ByteOrder::Big);
     head(out, datatype, class, [order | u8::from(bits.signed) << 3, 0, 0]);
     out.u16(bits.offset).u16(bits.precision);
 }
 
-fn float(out: &mut Out, datatype: &Datatype, format: &FloatFormat) {
+fn float(out: &mut ByteSink, datatype: &Datatype, format: &FloatFormat) {
     let order = match format.order {
         FloatOrder::Little => 0,
         FloatOrder::Big => 1,
         FloatOrder::Vax => 0x41,
     };
     let norm = match format.norm {
-        Norm::None => 0,
-        Norm::MsbSet => 1,
-        Norm::Implied => 2,
+        MantissaNorm::None => 0,
+        MantissaNorm::MsbSet => 1,
+        MantissaNorm::Implied => 2,
     };
     head(out, datatype, 1, [order | norm << 4, format.sign, 0]).u16(format.offset).u16(format.precision);
     let ((exponent, exponent_len), (mantissa, mantissa_len)) = (format.exponent, format.mantissa);
     out.bytes(&[exponent, exponent_len, mantissa, mantissa_len]).u32(format.bias);
 }
 
-fn compound(out: &mut Out, datatype: &Datatype, members: &[Member]) {
+fn compound(out: &mut ByteSink, datatype: &Datatype, members: &[CompoundMember]) {
     let width = datatype.byte_len.max(1).ilog2() as usize / 8 + 1;
     head(out, datatype, 6, count(members.len()));
     for member in members {
@@ -107,11 +111,11 @@ fn compound(out: &mut Out, datatype: &Datatype, members: &[Member]) {
     }
 }
 
-fn enumeration(out: &mut Out, datatype: &Datatype, base: &Datatype, members: &[EnumValue]) {
+fn enumeration(out: &mut ByteSink, datatype: &Datatype, base: &Datatype, members: &[EnumValue]) {
     head(out, datatype, 8, count(members.len()));
     encode(out, base);
     members.iter().for_each(|member| _ = out.bytes(member.name.as_bytes()).u8(0));
-    let is_big = matches!(base.class, Class::Integer(Bits { order: ByteOrder::Big, .. }));
+    let is_big = matches!(base.class, DatatypeClass::Integer(BitField { order: ByteOrder::Big, .. }));
     for member in members {
         let mut value: Vec<u8> = member.value.to_le_bytes().into();
         // Enumerations of more bytes are not read either; shorter ones were checked to hold their values.
@@ -129,11 +133,11 @@ fn count(members: usize) -> [u8; 3] {
     [low, high, 0]
 }
 
-fn padding_code(padding: Padding) -> u8 {
+fn padding_code(padding: StringPadding) -> u8 {
     match padding {
-        Padding::NulTerminated => 0,
-        Padding::NulPadded => 1,
-        Padding::SpacePadded => 2,
+        StringPadding::NulTerminated => 0,
+        StringPadding::NulPadded => 1,
+        StringPadding::SpacePadded => 2,
     }
 }
 

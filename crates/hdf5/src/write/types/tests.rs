@@ -1,5 +1,5 @@
 use super::*;
-use crate::object::{Message, kind};
+use crate::object::{HeaderMessage, kind};
 use crate::testing::done;
 use crate::word::{ReferenceKind, datatype};
 use crate::write::tests::{any_type, file_with};
@@ -7,7 +7,7 @@ use ncirrus_model::UserType;
 use proptest::prelude::*;
 use rstest::rstest;
 
-fn of(byte_len: u64, class: Class) -> Datatype {
+fn of(byte_len: u64, class: DatatypeClass) -> Datatype {
     Datatype { byte_len, class, committed: None }
 }
 
@@ -19,7 +19,7 @@ fn atomic(atomic: Atomic, order: Endianness) -> Datatype {
 fn read_back(written: &Datatype) -> Datatype {
     let (view, file) = file_with(&[]);
     let body = encode_datatype(written).into();
-    let message = Message { kind: kind::DATATYPE, flags: 0, order: None, body };
+    let message = HeaderMessage { kind: kind::DATATYPE, flags: 0, order: None, body };
     done(datatype(&view, &file, &message)).expect("a datatype").as_ref().clone()
 }
 
@@ -55,7 +55,7 @@ fn fields_lie_where_a_c_compiler_puts_them() {
     let user = UserType { name: "c".into(), kind: UserKind::Compound(fields) };
     let id = model.add_type(root, user).expect("a type");
     let datatype = datatype_of(&model, TypeRef::User(id), Endianness::Native).expect("a datatype");
-    let Class::Compound(members) = &datatype.class else { panic!("{datatype:?}") };
+    let DatatypeClass::Compound(members) = &datatype.class else { panic!("{datatype:?}") };
     assert_eq!(members.iter().map(|member| member.offset).collect::<Vec<_>>(), [0, 8, 16, 24, 40]);
     assert_eq!(datatype.byte_len, 48);
 }
@@ -82,12 +82,12 @@ fn types_that_hdf5_cannot_describe_are_errors() {
 
 #[test]
 fn a_type_inside_another_is_never_newer() {
-    let reference = of(8, Class::Reference(ReferenceKind::Object));
-    let list = of(16, Class::Vlen(Box::new(reference.clone())));
+    let reference = of(8, DatatypeClass::Reference(ReferenceKind::Object));
+    let list = of(16, DatatypeClass::Vlen(Box::new(reference.clone())));
     assert_eq!(encode_datatype(&list), [0x19, 0, 0, 0, 16, 0, 0, 0, 0x17, 0, 0, 0, 8, 0, 0, 0]);
-    let member = Member { name: "dataset".into(), offset: 0, datatype: reference };
-    let compound = of(8, Class::Compound([member].into()));
-    let list = of(16, Class::Vlen(Box::new(compound)));
+    let member = CompoundMember { name: "dataset".into(), offset: 0, datatype: reference };
+    let compound = of(8, DatatypeClass::Compound([member].into()));
+    let list = of(16, DatatypeClass::Vlen(Box::new(compound)));
     assert_eq!(encode_datatype(&list).first(), Some(&0x39));
     assert_eq!(read_back(&list), list);
 }

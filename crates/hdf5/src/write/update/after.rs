@@ -1,10 +1,10 @@
 //! Changing a file that this handle has just made: all is known already.
-use super::{Known, Stand, Track, Update};
-use crate::file::Addr;
+use super::{ExistingStorage, FileUpdate, KnownObjects, PendingWrites};
+use crate::file::FileAddress;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::{Object, SIZES, dimension_ids};
-use crate::write::placer::{Form, Hdf5Writer, Held};
-use crate::write::space::Space;
+use crate::write::objects::{FileObject, SIZES, dimension_ids};
+use crate::write::placer::{Hdf5Writer, HeldElements, StorageForm};
+use crate::write::space::SpaceAllocator;
 use ncirrus_layout::ObjectId;
 use ncirrus_model::{Model, VarId};
 use std::collections::{BTreeMap, HashMap};
@@ -12,33 +12,33 @@ use std::sync::Arc;
 
 /// A file that was made.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct MadeFile {
     pub(crate) root: ObjectId,
     pub(crate) choices: Hdf5Writer,
     pub(crate) model: Model,
     /// Where the objects are.
-    pub(crate) addrs: HashMap<Object, Addr>,
+    pub(crate) addrs: HashMap<FileObject, FileAddress>,
     /// Each variable's form, and where data in one run begin.
-    pub(crate) forms: Vec<(VarId, Form, Option<Addr>)>,
-    pub(crate) space: Space,
+    pub(crate) forms: Vec<(VarId, StorageForm, Option<FileAddress>)>,
+    pub(crate) space: SpaceAllocator,
 }
 
-impl Update {
+impl FileUpdate {
     /// Goes on with a file that was made.
-    pub(crate) fn after(made: Made) -> Self {
-        let Made { root, choices, model, addrs, forms, space } = made;
+    pub(crate) fn after(made: MadeFile) -> Self {
+        let MadeFile { root, choices, model, addrs, forms, space } = made;
         let (mut tracks, mut stands) = (HashMap::new(), HashMap::new());
         for (id, form, run) in forms {
             let (path, shape) = (model.variable_path(id), model.shape(id));
-            if let Some(addr) = addrs.get(&Object::Variable(id)).copied() {
-                stands.insert(id, Stand { addr, run, implicit: false, shape: shape.clone() });
+            if let Some(addr) = addrs.get(&FileObject::Variable(id)).copied() {
+                stands.insert(id, ExistingStorage { addr, run, implicit: false, shape: shape.clone() });
             }
-            let held = Held::nothing(form.arranged);
-            tracks.insert(id, Track { form, held, path, shape, late: BTreeMap::new() });
+            let held = HeldElements::nothing(form.arranged);
+            tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
         }
-        let root_group = addrs.get(&Object::Group(model.root())).copied().unwrap_or(Addr(0));
+        let root_group = addrs.get(&FileObject::Group(model.root())).copied().unwrap_or(FileAddress(0));
         let paths = Arc::new(paths(&model, &addrs));
-        let known = Known { addrs, ids: dimension_ids(&model) };
+        let known = KnownObjects { addrs, ids: dimension_ids(&model) };
         Self {
             root,
             choices,
@@ -59,12 +59,12 @@ impl Update {
 }
 
 /// What references to objects lead to.
-fn paths(model: &Model, addrs: &HashMap<Object, Addr>) -> HashMap<Addr, String> {
-    let path = |object: &Object| match object {
-        Object::Group(id) => Some(model.group_path(*id)),
-        Object::Variable(id) => Some(model.variable_path(*id)),
-        Object::Type(id) => Some(model.type_path(*id)),
-        Object::Dimension(_) => None,
+fn paths(model: &Model, addrs: &HashMap<FileObject, FileAddress>) -> HashMap<FileAddress, String> {
+    let path = |object: &FileObject| match object {
+        FileObject::Group(id) => Some(model.group_path(*id)),
+        FileObject::Variable(id) => Some(model.variable_path(*id)),
+        FileObject::Type(id) => Some(model.type_path(*id)),
+        FileObject::Dimension(_) => None,
     };
     addrs.iter().filter_map(|(object, addr)| Some((*addr, path(object)?))).collect()
 }

@@ -1,10 +1,10 @@
 //! Attributes of objects that exist (docs/spec/hdf5-netcdf4.md C.5, J.1).
-use crate::cursor::Cursor;
-use crate::file::{File, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, Hdf5File};
 use crate::object::kind;
 use crate::word::{attribute_name, dense_attributes};
-use crate::write::edit::Editable;
-use crate::write::header::Draft;
+use crate::write::edit::EditableHeader;
+use crate::write::header::MessageDraft;
 use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result, Step, View};
@@ -12,15 +12,15 @@ use ncirrus_model::{Attribute, Attributes};
 
 /// The attributes of a header, by name.
 #[derive(Debug)]
-pub(super) struct Named<'a> {
-    header: &'a mut Editable,
+pub(super) struct HeaderAttributes<'a> {
+    header: &'a mut EditableHeader,
     names: Vec<String>,
-    sizes: Sizes,
+    sizes: FieldSizes,
 }
 
 /// One change of the attributes that the model shows.
 #[derive(Debug, PartialEq)]
-pub(super) enum Difference<'a> {
+pub(super) enum AttributeChange<'a> {
     Remove(&'a str),
     /// The attribute that was named so becomes that one.
     Replace(&'a str, &'a Attribute),
@@ -29,7 +29,7 @@ pub(super) enum Difference<'a> {
 
 /// What makes the attributes of `new` of those of `old`. One that has another name but the same place and values was
 /// renamed.
-pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<Difference<'a>> {
+pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<AttributeChange<'a>> {
     let mut list = Vec::new();
     let renamed = |at: usize, attribute: &Attribute| {
         old.iter().nth(at).filter(|before| {
@@ -43,44 +43,49 @@ pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<D
     for (at, attribute) in new.iter().enumerate() {
         match (old.find(&attribute.name), renamed(at, attribute)) {
             (Some(before), _) if before == attribute => {}
-            (Some(before), _) => list.push(Difference::Replace(&before.name, attribute)),
+            (Some(before), _) => list.push(AttributeChange::Replace(&before.name, attribute)),
             (None, Some(before)) => {
                 moved.push(before.name.as_str());
-                list.push(Difference::Replace(&before.name, attribute));
+                list.push(AttributeChange::Replace(&before.name, attribute));
             }
-            (None, None) => list.push(Difference::Add(attribute)),
+            (None, None) => list.push(AttributeChange::Add(attribute)),
         }
     }
     let gone = old
         .iter()
         .filter(|before| new.find(&before.name).is_none() && !moved.contains(&before.name.as_str()));
-    let mut all: Vec<_> = gone.map(|before| Difference::Remove(&before.name)).collect();
+    let mut all: Vec<_> = gone.map(|before| AttributeChange::Remove(&before.name)).collect();
     all.append(&mut list);
     all
 }
 
-impl<'a> Named<'a> {
+impl<'a> HeaderAttributes<'a> {
     /// The attributes of a header; dense ones become messages of it.
     ///
     /// # Errors
     /// A need, or damage that makes it impossible to know them all.
-    pub(super) fn new(view: &dyn View, file: &File, header: &'a mut Editable) -> Step<Self> {
+    pub(super) fn new(view: &dyn View, file: &Hdf5File, header: &'a mut EditableHeader) -> Step<Self> {
         let sizes = file.sizes;
         if let Some((number, info)) = header.find(kind::ATTRIBUTE_INFO)
-            && Fields::parse(&info.body, sizes)?.dense
+            && AttributeInfoFields::parse(&info.body, sizes)?.dense
         {
             let dense = dense_attributes(view, file, &info.body)?;
-            let body = Fields::without_heap(&info.body, sizes)?;
+            let body = AttributeInfoFields::without_heap(&info.body, sizes)?;
             header.set(number, body)?;
             for message in dense {
                 let order = message.order.ok_or_else(|| {
                     Error::unsupported("an attribute numbered beyond 65535").with_detail(Detail::BeyondHeader)
                 })?;
-                header.push(Draft { kind: kind::ATTRIBUTE, flags: message.flags, order, body: message.body });
+                header.push(MessageDraft {
+                    kind: kind::ATTRIBUTE,
+                    flags: message.flags,
+                    order,
+                    body: message.body,
+                });
             }
         }
         let names = header.all(kind::ATTRIBUTE).map(|(_, draft)| {
-            let message = crate::object::Message {
+            let message = crate::object::HeaderMessage {
                 kind: draft.kind,
                 flags: draft.flags,
                 order: None,
@@ -114,11 +119,11 @@ impl<'a> Named<'a> {
         match (at.and_then(|at| self.names.get_mut(at)), number) {
             (Some(known), Some((number, order))) => {
                 name.clone_into(known);
-                self.header.replace(number, Draft { kind: kind::ATTRIBUTE, flags: 0, order, body })?;
+                self.header.replace(number, MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body })?;
             }
             _ => {
                 let order = self.next_order()?;
-                self.header.push(Draft { kind: kind::ATTRIBUTE, flags: 0, order, body });
+                self.header.push(MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body });
                 self.names.push(name.to_owned());
             }
         }
@@ -149,11 +154,11 @@ impl<'a> Named<'a> {
         let mut next = orders.max().unwrap_or(0);
         let info = self.header.find(kind::ATTRIBUTE_INFO).map(|(number, draft)| (number, draft.body.clone()));
         if let Some((number, body)) = info {
-            let fields = Fields::parse(&body, self.sizes)?;
+            let fields = AttributeInfoFields::parse(&body, self.sizes)?;
             next = next.max(fields.next.map_or(0, u32::from));
             let after = u16::try_from(next + 1).ok().filter(|_| fields.next.is_some());
             if let Some(after) = after {
-                self.header.set(number, Fields::counting(&body, after)?)?;
+                self.header.set(number, AttributeInfoFields::counting(&body, after)?)?;
             }
         }
         u16::try_from(next).map_err(|_| {
@@ -165,22 +170,22 @@ impl<'a> Named<'a> {
 
 /// The attribute info message.
 #[derive(Debug)]
-struct Fields {
+struct AttributeInfoFields {
     /// The number of the next attribute, where they are counted.
     next: Option<u16>,
     dense: bool,
 }
 
-impl Fields {
-    fn parse(body: &[u8], sizes: Sizes) -> Result<Self> {
-        let mut cursor = Cursor::new(body, "attribute info");
+impl AttributeInfoFields {
+    fn parse(body: &[u8], sizes: FieldSizes) -> Result<Self> {
+        let mut cursor = ByteCursor::new(body, "attribute info");
         cursor.version(&[0])?;
         let next = if cursor.u8()? & 1 != 0 { Some(cursor.u16()?) } else { None };
         Ok(Self { next, dense: cursor.addr(sizes)?.is_some() })
     }
 
     /// The same message, of attributes that lie in the header.
-    fn without_heap(body: &[u8], sizes: Sizes) -> Result<Bytes> {
+    fn without_heap(body: &[u8], sizes: FieldSizes) -> Result<Bytes> {
         let flags = *body.get(1).ok_or_else(|| Error::malformed("attribute info ends early"))?;
         let start = if flags & 1 != 0 { 4 } else { 2 };
         let addresses = if flags & 2 != 0 { 3 } else { 2 };
@@ -214,16 +219,16 @@ mod tests {
     #[test]
     fn an_attribute_of_another_name_at_the_same_place_was_renamed() {
         let (old, new) = (list(&[("a", 1), ("b", 2)]), list(&[("a", 1), ("c", 2)]));
-        assert_eq!(differences(&old, &new), [Difference::Replace("b", new.find("c").unwrap())]);
+        assert_eq!(differences(&old, &new), [AttributeChange::Replace("b", new.find("c").unwrap())]);
     }
 
     #[test]
     fn values_names_and_removals_are_told_apart() {
         let (old, new) = (list(&[("a", 1), ("b", 2), ("c", 3)]), list(&[("a", 9), ("c", 3), ("d", 4)]));
         let expected = [
-            Difference::Remove("b"),
-            Difference::Replace("a", new.find("a").unwrap()),
-            Difference::Add(new.find("d").unwrap()),
+            AttributeChange::Remove("b"),
+            AttributeChange::Replace("a", new.find("a").unwrap()),
+            AttributeChange::Add(new.find("d").unwrap()),
         ];
         assert_eq!(differences(&old, &new), expected);
         assert!(differences(&old, &old).is_empty());
@@ -231,15 +236,17 @@ mod tests {
 
     #[test]
     fn attribute_info_loses_its_heap_and_counts_on() {
-        let sizes = Sizes { offsets: 4, lengths: 4 };
+        let sizes = FieldSizes { offsets: 4, lengths: 4 };
         let body = [&[0, 3, 7, 0][..], &[1; 12]].concat();
-        let without = Fields::without_heap(&body, sizes).unwrap();
+        let without = AttributeInfoFields::without_heap(&body, sizes).unwrap();
         assert_eq!(without[4..], [0xff; 12]);
-        let fields = Fields::parse(&Fields::counting(&without, 300).unwrap(), sizes).unwrap();
+        let fields =
+            AttributeInfoFields::parse(&AttributeInfoFields::counting(&without, 300).unwrap(), sizes)
+                .unwrap();
         assert_eq!((fields.next, fields.dense), (Some(300), false));
         for len in 0..body.len() {
-            let _ = Fields::parse(&body[..len], sizes);
-            assert!(Fields::without_heap(&body[..len], sizes).is_err());
+            let _ = AttributeInfoFields::parse(&body[..len], sizes);
+            assert!(AttributeInfoFields::without_heap(&body[..len], sizes).is_err());
         }
     }
 }

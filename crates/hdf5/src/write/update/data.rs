@@ -1,13 +1,12 @@
-//! Data of variables that exist: how they are stored, where cells are, and where new ones go
-//! (docs/spec/hdf5-netcdf4.md E, J.4).
-use crate::file::{Addr, File};
+//! Data of variables that exist: how they are stored, where cells are, and where new ones go (docs/spec/hdf5-netcdf4.md E, J.4).
+use crate::file::{FileAddress, Hdf5File};
 use crate::netcdf::fill_of;
 use crate::object::ObjectRef;
-use crate::place::{Arrangement, IndexKind, dataset, layout};
+use crate::place::{ElementLayout, IndexKind, dataset, layout};
 use crate::word::stored;
-use crate::write::placer::{Arranged, Form, rows};
+use crate::write::placer::{ChunkArrangement, StorageForm, rows};
 use ncirrus_layout::{
-    Cells, ChunkGrid, ChunkRef, Edge, Encoding, Error, Layout, Location, Step, StoredType, View,
+    CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Error, Layout, Location, Step, StoredType, View,
 };
 use ncirrus_model::{FillValue, Variable};
 use std::collections::HashMap;
@@ -15,11 +14,11 @@ use std::sync::Arc;
 
 /// A variable that exists in the file.
 #[derive(Debug, Clone)]
-pub(super) struct Stand {
+pub(super) struct ExistingStorage {
     /// Its object header.
-    pub(super) addr: Addr,
+    pub(super) addr: FileAddress,
     /// Where its data are as long as they are there in one run, or one after the other.
-    pub(super) run: Option<Addr>,
+    pub(super) run: Option<FileAddress>,
     /// Whether chunks lie one after the other.
     pub(super) implicit: bool,
     /// Lengths of the dataset, array types included.
@@ -34,26 +33,28 @@ pub(super) fn form(
     view: &dyn View,
     object: &ObjectRef,
     variable: &Variable,
-    paths: &HashMap<Addr, String>,
-) -> Step<(Form, Stand)> {
+    paths: &HashMap<FileAddress, String>,
+) -> Step<(StorageForm, ExistingStorage)> {
     if let Some(fault) = &variable.fault {
         return Err(Error::from(fault.clone()).into());
     }
     let dataset = dataset(view, object)?;
     let (arranged, run, implicit) = match &dataset.arrangement {
-        Arrangement::Compact(_) => (Arranged::Compact, None, false),
-        Arrangement::Contiguous { addr, .. } => (Arranged::Contiguous, *addr, false),
-        Arrangement::Chunked { edges_unfiltered: true, .. } if !dataset.filters.is_empty() => {
+        ElementLayout::Compact(_) => (ChunkArrangement::Compact, None, false),
+        ElementLayout::Contiguous { addr, .. } => (ChunkArrangement::Contiguous, *addr, false),
+        ElementLayout::Chunked { edges_unfiltered: true, .. } if !dataset.filters.is_empty() => {
             return Err(
                 Error::unsupported("changing data whose edge chunks are stored without filters").into()
             );
         }
-        Arrangement::Chunked { index: IndexKind::Implicit, addr, .. } => (Arranged::Chunked, *addr, true),
-        Arrangement::Chunked { .. } => (Arranged::Chunked, None, false),
-        Arrangement::External(_) => {
+        ElementLayout::Chunked { index: IndexKind::Implicit, addr, .. } => {
+            (ChunkArrangement::Chunked, *addr, true)
+        }
+        ElementLayout::Chunked { .. } => (ChunkArrangement::Chunked, None, false),
+        ElementLayout::External(_) => {
             return Err(Error::unsupported("changing data that lie in other files").into());
         }
-        Arrangement::Virtual { .. } => {
+        ElementLayout::Virtual { .. } => {
             return Err(Error::unsupported("changing data that are put together from other datasets").into());
         }
     };
@@ -61,29 +62,29 @@ pub(super) fn form(
         Layout::Grid { grid, edge, codecs, .. } => (grid, edge, codecs),
         _ => {
             let cells = rows(&dataset.shape, dataset.element.byte_len);
-            (ChunkGrid::regular(cells)?, Edge::Clipped, Arc::from([]))
+            (ChunkGrid::regular(cells)?, EdgeChunks::Clipped, Arc::from([]))
         }
     };
     let byte_len = dataset.element.byte_len;
     let stored = stored(&dataset.element).unwrap_or(StoredType::Reference { byte_len });
     let fill = fill_of(view, object, &dataset, paths)?;
     let encoding = Arc::new(Encoding { grid, edge, stored, codecs, fill });
-    let form = Form { datatype: dataset.element.as_ref().clone(), encoding, arranged };
-    Ok((form, Stand { addr: object.addr, run, implicit, shape: dataset.shape.clone() }))
+    let form = StorageForm { datatype: dataset.element.as_ref().clone(), encoding, arranged };
+    Ok((form, ExistingStorage { addr: object.addr, run, implicit, shape: dataset.shape.clone() }))
 }
 
 /// Where cells are in the file as readers see it.
 pub(super) fn locate(
     view: &dyn View,
-    file: &Arc<File>,
-    stand: &Stand,
-    form: &Form,
-    cells: &Cells,
+    file: &Arc<Hdf5File>,
+    stand: &ExistingStorage,
+    form: &StorageForm,
+    cells: &CellList,
 ) -> Step<Vec<ChunkRef>> {
     let object = ObjectRef { file: Arc::clone(file), addr: stand.addr };
     let dataset = dataset(view, &object)?;
     let inside: Vec<bool> = cells.iter().map(|cell| is_inside(form, &dataset.shape, cell)).collect();
-    let mut known = Cells::new(cells.rank());
+    let mut known = CellList::new(cells.rank());
     cells.iter().zip(&inside).filter(|(_, inside)| **inside).for_each(|(cell, _)| known.push(cell));
     let Layout::Grid { index, .. } = layout(view, &object, &dataset)? else {
         return Err(Error::internal("no grid of cells").into());
@@ -97,7 +98,7 @@ pub(super) fn locate(
 }
 
 /// Whether a cell has any element of the array.
-fn is_inside(form: &Form, shape: &[u64], cell: &[u64]) -> bool {
+fn is_inside(form: &StorageForm, shape: &[u64], cell: &[u64]) -> bool {
     let starts = cell.iter().zip(form.cell_shape()).map(|(at, len)| at.checked_mul(*len));
     shape.is_empty() || starts.zip(shape).all(|(start, len)| start.is_some_and(|start| start < *len))
 }

@@ -1,16 +1,16 @@
 //! The superblock of a file that is changed (docs/spec/hdf5-netcdf4.md A, J.6).
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{File, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, Hdf5File};
 use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
 /// The superblock as it lies in the file.
 #[derive(Debug, Clone)]
-pub(super) struct Head {
+pub(super) struct SuperblockImage {
     bytes: Vec<u8>,
-    sizes: Sizes,
+    sizes: FieldSizes,
     /// Where the end of the file stands.
     end_at: usize,
     /// What is added to addresses there.
@@ -21,13 +21,13 @@ pub(super) struct Head {
     end: u64,
 }
 
-impl Head {
+impl SuperblockImage {
     /// Reads the superblock of a file that is to be changed.
     ///
     /// # Errors
     /// A need, or why the file must not be changed.
-    pub(super) fn read(view: &dyn View, file: &File) -> Step<Self> {
-        let bytes = file.parse_all(view, crate::file::Addr(0), len_of(file.version, file.sizes))?;
+    pub(super) fn read(view: &dyn View, file: &Hdf5File) -> Step<Self> {
+        let bytes = file.parse_all(view, crate::file::FileAddress(0), len_of(file.version, file.sizes))?;
         let head = Self::parse(&bytes, file.version, file.sizes)?;
         let real = file.size.saturating_sub(file.base);
         if real < head.end {
@@ -37,7 +37,7 @@ impl Head {
         Ok(head)
     }
 
-    fn parse(bytes: &[u8], version: u8, sizes: Sizes) -> Result<Self> {
+    fn parse(bytes: &[u8], version: u8, sizes: FieldSizes) -> Result<Self> {
         let (offset, len) = (usize::from(sizes.offsets), usize::from(sizes.lengths));
         let (base_at, end_at, cache_at) = match version {
             0 | 1 => {
@@ -59,7 +59,7 @@ impl Head {
         }
         let (base, stored) = (at(bytes, base_at)?.uint(offset)?, at(bytes, end_at)?.uint(offset)?);
         let length = if version < 2 { len_of(version, sizes) } else { 12 + 4 * u64::from(sizes.offsets) };
-        let bytes = Cursor::new(bytes, SUPERBLOCK).take_u64(length)?.to_vec();
+        let bytes = ByteCursor::new(bytes, SUPERBLOCK).take_u64(length)?.to_vec();
         Ok(Self { bytes, sizes, end_at, base, cache_at, end: stored.saturating_sub(base) })
     }
 
@@ -106,13 +106,13 @@ impl Head {
 }
 
 /// The bytes from an offset on.
-fn at(bytes: &[u8], offset: usize) -> Result<Cursor<'_>> {
-    let mut cursor = Cursor::new(bytes, SUPERBLOCK);
+fn at(bytes: &[u8], offset: usize) -> Result<ByteCursor<'_>> {
+    let mut cursor = ByteCursor::new(bytes, SUPERBLOCK);
     cursor.skip(offset).map(|()| cursor)
 }
 
 /// Bytes of a superblock.
-fn len_of(version: u8, sizes: Sizes) -> u64 {
+fn len_of(version: u8, sizes: FieldSizes) -> u64 {
     let (offset, len) = (u64::from(sizes.offsets), u64::from(sizes.lengths));
     match version {
         0 => 24 + 4 * offset + len + offset + 24,

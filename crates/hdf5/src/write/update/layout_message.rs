@@ -1,8 +1,8 @@
 //! Layout messages that exist, with other addresses or contents (docs/spec/hdf5-netcdf4.md E.1 to E.3).
-use crate::cursor::Cursor;
-use crate::file::{Addr, Sizes};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress};
 use crate::place::IndexKind;
-use crate::write::out::Out;
+use crate::write::out::ByteSink;
 use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
@@ -11,8 +11,13 @@ use ncirrus_layout::{Error, Result};
 ///
 /// # Errors
 /// When the message is of another kind, or damaged.
-pub(super) fn with_address(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Result<Bytes> {
-    let mut cursor = Cursor::new(body, "a data layout");
+pub(super) fn with_address(
+    body: &[u8],
+    kind: Option<IndexKind>,
+    addr: FileAddress,
+    sizes: FieldSizes,
+) -> Result<Bytes> {
+    let mut cursor = ByteCursor::new(body, "a data layout");
     let version = cursor.version(&[1, 2, 3, 4, 5])?;
     let class = if version < 3 { body.get(2).copied() } else { body.get(1).copied() };
     let at: usize = match (version, class) {
@@ -29,15 +34,15 @@ pub(super) fn with_address(body: &[u8], kind: Option<IndexKind>, addr: Addr, siz
 }
 
 /// Chunks with one of the newer indexes; of a single chunk with filters the message knows the length.
-fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Result<Bytes> {
+fn indexed(body: &[u8], kind: Option<IndexKind>, addr: FileAddress, sizes: FieldSizes) -> Result<Bytes> {
     const SINGLE_FILTERED: u8 = 2;
-    let mut cursor = Cursor::new(body, "a data layout");
+    let mut cursor = ByteCursor::new(body, "a data layout");
     cursor.skip(2)?;
     let flags = cursor.u8()?;
     let (dims, width) = (cursor.u8()?, cursor.u8()?);
     cursor.skip(usize::from(dims) * usize::from(width))?;
     let number = cursor.u8()?;
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     let before = cursor.taken();
     let lengths = usize::from(sizes.lengths) + 4;
     let parameters = match number {
@@ -69,7 +74,7 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Re
 /// # Errors
 /// When it has not that many bytes of data.
 pub(super) fn with_data(body: &[u8], data: &[u8]) -> Result<Bytes> {
-    let mut cursor = Cursor::new(body, "a data layout");
+    let mut cursor = ByteCursor::new(body, "a data layout");
     let at = match cursor.version(&[1, 2, 3, 4, 5])? {
         1 | 2 => 8 + 4 * usize::from(cursor.u8()?) + 4,
         _ => 4,
@@ -85,16 +90,16 @@ pub(super) fn with_data(body: &[u8], data: &[u8]) -> Result<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Arrangement;
+    use crate::place::ElementLayout;
     use crate::write::message::layout;
     use rstest::rstest;
 
-    const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+    const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
     fn chunked(index: IndexKind, addr: u64, version: u8) -> Bytes {
-        let addr = Some(Addr(addr));
+        let addr = Some(FileAddress(addr));
         let arrangement =
-            Arrangement::Chunked { shape: vec![2, 300], index, addr, edges_unfiltered: false, version };
+            ElementLayout::Chunked { shape: vec![2, 300], index, addr, edges_unfiltered: false, version };
         layout(&arrangement, 4, SIZES).unwrap()
     }
 
@@ -106,16 +111,17 @@ mod tests {
     #[case(IndexKind::Single { filtered: Some((1, 0)) }, IndexKind::Single { filtered: None })]
     fn a_changed_message_is_the_one_that_would_be_written(#[case] old: IndexKind, #[case] new: IndexKind) {
         let body = chunked(old, 1000, 4);
-        assert_eq!(with_address(&body, Some(new), Addr(5000), SIZES).unwrap(), chunked(new, 5000, 4));
+        assert_eq!(with_address(&body, Some(new), FileAddress(5000), SIZES).unwrap(), chunked(new, 5000, 4));
         for len in 0..body.len() {
-            let _ = with_address(&body[..len], Some(new), Addr(5000), SIZES);
+            let _ = with_address(&body[..len], Some(new), FileAddress(5000), SIZES);
         }
     }
 
     #[test]
     fn compact_data_are_replaced_where_they_are() {
-        let compact =
-            |data: &'static [u8]| layout(&Arrangement::Compact(Bytes::from_static(data)), 1, SIZES).unwrap();
+        let compact = |data: &'static [u8]| {
+            layout(&ElementLayout::Compact(Bytes::from_static(data)), 1, SIZES).unwrap()
+        };
         assert_eq!(with_data(&compact(b"old!"), b"new!").unwrap(), compact(b"new!"));
         assert!(with_data(&compact(b"old!"), b"too long").is_err());
     }

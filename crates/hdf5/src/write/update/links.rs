@@ -1,12 +1,12 @@
 //! Links of groups that exist (docs/spec/hdf5-netcdf4.md C.1, C.2, J.2).
-use crate::cursor::{Cursor, escaped};
-use crate::file::{Addr, File, Sizes};
+use crate::cursor::{ByteCursor, escaped};
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
 use crate::group::{LinkTarget, dense_links, link_name, links};
 use crate::object::{ObjectRef, kind};
-use crate::write::edit::Editable;
-use crate::write::header::Draft;
+use crate::write::edit::EditableHeader;
+use crate::write::header::MessageDraft;
 use crate::write::message;
-use crate::write::out::Out;
+use crate::write::out::ByteSink;
 use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
@@ -14,13 +14,13 @@ use ncirrus_layout::{Error, Result, Step, View};
 /// The links of a group, by name.
 #[derive(Debug)]
 pub(super) struct NamedLinks<'a> {
-    header: &'a mut Editable,
+    header: &'a mut EditableHeader,
     names: Vec<String>,
-    sizes: Sizes,
+    sizes: FieldSizes,
 }
 
 /// Whether the links of a group lie in a symbol table.
-pub(super) fn has_symbol_table(header: &Editable) -> bool {
+pub(super) fn has_symbol_table(header: &EditableHeader) -> bool {
     header.find(kind::SYMBOL_TABLE).is_some() && header.find(kind::LINK_INFO).is_none()
 }
 
@@ -29,7 +29,7 @@ impl<'a> NamedLinks<'a> {
     ///
     /// # Errors
     /// A need, or damage that makes it impossible to know them all.
-    pub(super) fn new(view: &dyn View, group: &ObjectRef, header: &'a mut Editable) -> Step<Self> {
+    pub(super) fn new(view: &dyn View, group: &ObjectRef, header: &'a mut EditableHeader) -> Step<Self> {
         let file = group.file.as_ref();
         if has_symbol_table(header) {
             from_symbol_table(view, group, header)?;
@@ -87,7 +87,7 @@ impl<'a> NamedLinks<'a> {
     ///
     /// # Errors
     /// When there is a link of that name.
-    pub(super) fn add(&mut self, name: &str, addr: Addr) -> Result<()> {
+    pub(super) fn add(&mut self, name: &str, addr: FileAddress) -> Result<()> {
         if self.has(name) {
             let message = format!("{name:?} is the name of something in the group that cannot be shown");
             return Err(Error::unsupported(message));
@@ -97,7 +97,7 @@ impl<'a> NamedLinks<'a> {
             Some(order) => message::link(name, order, addr, self.sizes)?,
             None => link(name, &LinkTarget::Hard(addr), self.sizes)?,
         };
-        self.header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
+        self.header.push(MessageDraft { kind: kind::LINK, flags: 0, order: 0, body });
         self.names.push(name.to_owned());
         Ok(())
     }
@@ -105,7 +105,7 @@ impl<'a> NamedLinks<'a> {
     /// The number of a new link, where the group counts them.
     fn next_order(&mut self) -> Result<Option<u64>> {
         let Some((number, info)) = self.header.find(kind::LINK_INFO) else { return Ok(None) };
-        let mut cursor = Cursor::new(&info.body, "a link info message");
+        let mut cursor = ByteCursor::new(&info.body, "a link info message");
         cursor.version(&[0])?;
         if cursor.u8()? & 1 == 0 {
             return Ok(None);
@@ -119,7 +119,7 @@ impl<'a> NamedLinks<'a> {
 }
 
 /// Links of a heap become messages.
-fn from_heap(view: &dyn View, file: &File, header: &mut Editable) -> Step<()> {
+fn from_heap(view: &dyn View, file: &Hdf5File, header: &mut EditableHeader) -> Step<()> {
     let Some((number, info)) = header.find(kind::LINK_INFO) else { return Ok(()) };
     let body = info.body.clone();
     let found = dense_links(view, file, &body)?;
@@ -130,35 +130,35 @@ fn from_heap(view: &dyn View, file: &File, header: &mut Editable) -> Step<()> {
     put(&mut bytes, start, &vec![0xff; addresses * usize::from(file.sizes.offsets)], "link info")?;
     header.set(number, bytes.into())?;
     for body in found {
-        header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
+        header.push(MessageDraft { kind: kind::LINK, flags: 0, order: 0, body });
     }
     Ok(())
 }
 
 /// An old-style group becomes a new-style one, whose order of links is not known either.
-fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut Editable) -> Step<()> {
+fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut EditableHeader) -> Step<()> {
     let sizes = group.file.sizes;
     let found = links(view, group)?;
     if let Some(loss) = found.losses.first() {
         return Err(Error::unsupported(format!("changing a group whose links are damaged: {loss}")).into());
     }
-    let info = Out::new().u8(0).u8(0).addr(None, sizes).addr(None, sizes).finish();
+    let info = ByteSink::new().u8(0).u8(0).addr(None, sizes).addr(None, sizes).finish();
     header.retain(|draft| draft.kind != kind::SYMBOL_TABLE)?;
-    header.push(Draft { kind: kind::LINK_INFO, flags: 0, order: 0, body: info });
-    header.push(Draft { kind: kind::GROUP_INFO, flags: 0, order: 0, body: message::group_info() });
+    header.push(MessageDraft { kind: kind::LINK_INFO, flags: 0, order: 0, body: info });
+    header.push(MessageDraft { kind: kind::GROUP_INFO, flags: 0, order: 0, body: message::group_info() });
     for found in &found.list {
         let body = link(&found.name, &found.target, sizes)?;
-        header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
+        header.push(MessageDraft { kind: kind::LINK, flags: 0, order: 0, body });
     }
     Ok(())
 }
 
 /// A link whose place in the order of creation is not known.
-fn link(name: &str, target: &LinkTarget, sizes: Sizes) -> Result<Bytes> {
+fn link(name: &str, target: &LinkTarget, sizes: FieldSizes) -> Result<Bytes> {
     const TYPE: u8 = 8;
     const CHARSET: u8 = 0x10;
     let (code, width) = width(name.len());
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.u8(1);
     match target {
         LinkTarget::Hard(_) => out.u8(CHARSET | code).u8(1),
@@ -179,9 +179,9 @@ fn link(name: &str, target: &LinkTarget, sizes: Sizes) -> Result<Bytes> {
 }
 
 /// A link message with another name.
-fn renamed(body: &[u8], name: &str, sizes: Sizes) -> Result<Bytes> {
+fn renamed(body: &[u8], name: &str, sizes: FieldSizes) -> Result<Bytes> {
     link_name(body, sizes)?;
-    let mut cursor = Cursor::new(body, "a link message");
+    let mut cursor = ByteCursor::new(body, "a link message");
     cursor.skip(1)?;
     let flags = cursor.u8()?;
     let kind = if flags & 8 != 0 { cursor.take(1)? } else { &[] };
@@ -193,7 +193,7 @@ fn renamed(body: &[u8], name: &str, sizes: Sizes) -> Result<Bytes> {
         return Ok(Bytes::copy_from_slice(body));
     }
     let (code, width) = width(name.len());
-    let mut out = Out::new();
+    let mut out = ByteSink::new();
     out.u8(1).u8((flags & !3) | 0x10 | code).bytes(kind).bytes(order).u8(1);
     out.uint(name.len() as u64, width).bytes(name.as_bytes()).bytes(cursor.rest());
     Ok(out.finish())

@@ -4,16 +4,16 @@ mod made;
 mod stored;
 mod ties;
 
-use super::attributes::{Difference, Named, differences};
-use super::data::Stand;
-use super::{Known, Track};
-use crate::file::{Addr, File};
+use super::attributes::{AttributeChange, HeaderAttributes, differences};
+use super::data::ExistingStorage;
+use super::{KnownObjects, PendingWrites};
+use crate::file::{FileAddress, Hdf5File};
 use crate::object::ObjectRef;
-use crate::write::Patch;
-use crate::write::edit::Editable;
+use crate::write::FilePatch;
+use crate::write::edit::EditableHeader;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::{Describer, Object, check_name, listed};
-use crate::write::space::Space;
+use crate::write::objects::{FileObject, ObjectDescriber, check_name, listed};
+use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{AttributeState, Attributes, DimId, Model, NodeId, TypeRef, VarId};
@@ -22,24 +22,24 @@ use std::sync::Arc;
 
 /// What is changed, and in which order.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct UpdatePlan {
     /// What nobody points to yet.
-    pub(super) fresh: Vec<Patch>,
+    pub(super) fresh: Vec<FilePatch>,
     /// References to what is fresh, in data that readers know.
-    pub(super) late: Vec<Patch>,
+    pub(super) late: Vec<FilePatch>,
     /// Changes of chunk indexes, in any order.
-    pub(super) indexes: Vec<Patch>,
+    pub(super) indexes: Vec<FilePatch>,
     /// Headers, turn after turn.
-    pub(super) headers: BTreeMap<Turn, Vec<Patch>>,
+    pub(super) headers: BTreeMap<HeaderTurn, Vec<FilePatch>>,
     /// The root group has no symbol table any more.
     pub(super) root_is_new: bool,
-    pub(super) space: Space,
-    pub(super) known: Known,
+    pub(super) space: SpaceAllocator,
+    pub(super) known: KnownObjects,
 }
 
 /// When the header of an object is written, so that what readers follow is always there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Turn {
+pub(super) enum HeaderTurn {
     /// A dataset that becomes a scale.
     BecomesScale,
     /// Another dataset, or a type.
@@ -50,44 +50,44 @@ pub(super) enum Turn {
 }
 
 /// What a plan is made from.
-pub(super) struct Planner<'a> {
+pub(super) struct UpdatePlanner<'a> {
     pub(super) view: &'a dyn View,
-    pub(super) file: Arc<File>,
+    pub(super) file: Arc<Hdf5File>,
     pub(super) old: &'a Model,
     pub(super) new: &'a Model,
-    pub(super) known: &'a Known,
-    pub(super) tracks: &'a HashMap<VarId, Track>,
-    pub(super) stands: &'a HashMap<VarId, Stand>,
+    pub(super) known: &'a KnownObjects,
+    pub(super) tracks: &'a HashMap<VarId, PendingWrites>,
+    pub(super) stands: &'a HashMap<VarId, ExistingStorage>,
     /// New chunk indexes are for HDF5 1.10 and newer.
     pub(super) newer: bool,
-    pub(super) after: Known,
-    pub(super) space: Space,
+    pub(super) after: KnownObjects,
+    pub(super) space: SpaceAllocator,
     pub(super) heap: HeapBuilder,
-    pub(super) headers: BTreeMap<Addr, Editable>,
+    pub(super) headers: BTreeMap<FileAddress, EditableHeader>,
     /// Datasets that have another turn than others.
-    pub(super) turns: HashMap<Addr, Turn>,
-    pub(super) fresh: Vec<Patch>,
-    pub(super) late: Vec<Patch>,
-    pub(super) indexes: Vec<Patch>,
+    pub(super) turns: HashMap<FileAddress, HeaderTurn>,
+    pub(super) fresh: Vec<FilePatch>,
+    pub(super) late: Vec<FilePatch>,
+    pub(super) indexes: Vec<FilePatch>,
     pub(super) root_is_new: bool,
 }
 
-impl Planner<'_> {
+impl UpdatePlanner<'_> {
     /// The plan.
     ///
     /// # Errors
     /// A need, or what cannot be changed, by name.
-    pub(super) fn plan(mut self) -> Step<Plan> {
+    pub(super) fn plan(mut self) -> Step<UpdatePlan> {
         let made = self.new_objects();
         self.make(&made)?;
         for var in self.new.variables() {
-            if self.is_kept(Object::Variable(var)) {
+            if self.is_kept(FileObject::Variable(var)) {
                 let path = self.new.variable_path(var);
                 self.variable(var).map_err(|stall| stall.map_error(|error| error.at_path(path)))?;
             }
         }
         for dim in self.dimensions() {
-            if self.is_kept(Object::Dimension(dim)) {
+            if self.is_kept(FileObject::Dimension(dim)) {
                 self.dimension(dim)?;
             }
         }
@@ -100,12 +100,12 @@ impl Planner<'_> {
     }
 
     /// Whether an object of the file stays one.
-    fn is_kept(&self, object: Object) -> bool {
+    fn is_kept(&self, object: FileObject) -> bool {
         let there = match object {
-            Object::Group(id) => self.new.group(id).is_some(),
-            Object::Type(id) => self.new.user_type(id).is_some(),
-            Object::Variable(id) => self.new.variable(id).is_some(),
-            Object::Dimension(id) => {
+            FileObject::Group(id) => self.new.group(id).is_some(),
+            FileObject::Type(id) => self.new.user_type(id).is_some(),
+            FileObject::Variable(id) => self.new.variable(id).is_some(),
+            FileObject::Dimension(id) => {
                 self.new.dimension(id).is_some() && crate::write::objects::scale_of(self.new, id) == object
             }
         };
@@ -118,21 +118,21 @@ impl Planner<'_> {
         groups.flat_map(|group| group.dims.iter().copied()).collect()
     }
 
-    fn object(&self, addr: Addr) -> ObjectRef {
+    fn object(&self, addr: FileAddress) -> ObjectRef {
         ObjectRef { file: Arc::clone(&self.file), addr }
     }
 
     /// The header at an address, for changing it.
-    fn header(&mut self, addr: Addr) -> Step<&mut Editable> {
+    fn header(&mut self, addr: FileAddress) -> Step<&mut EditableHeader> {
         if !self.headers.contains_key(&addr) {
-            let header = Editable::load(self.view, &self.object(addr))?;
+            let header = EditableHeader::load(self.view, &self.object(addr))?;
             self.headers.insert(addr, header);
         }
         Ok(self.headers.get_mut(&addr).ok_or_else(|| Error::internal("no header"))?)
     }
 
-    fn describer(&mut self) -> Describer<'_> {
-        Describer {
+    fn describer(&mut self) -> ObjectDescriber<'_> {
+        ObjectDescriber {
             model: self.new,
             sizes: self.file.sizes,
             addrs: &self.after.addrs,
@@ -143,7 +143,7 @@ impl Planner<'_> {
     }
 
     /// Brings the attributes that the model shows up to date.
-    fn attributes(&mut self, node: NodeId, addr: Addr) -> Step<()> {
+    fn attributes(&mut self, node: NodeId, addr: FileAddress) -> Step<()> {
         let (old, new) = (self.old.attributes(node), self.new.attributes(node));
         let (Some(AttributeState::Known(old)), Some(AttributeState::Known(new))) = (old, new) else {
             return Ok(());
@@ -155,17 +155,19 @@ impl Planner<'_> {
         let mut puts = Vec::new();
         for difference in &found {
             match difference {
-                Difference::Remove(_) => {}
-                Difference::Add(attribute) => puts.push((None, &attribute.name, self.encoded(attribute)?)),
-                Difference::Replace(place, attribute) => {
+                AttributeChange::Remove(_) => {}
+                AttributeChange::Add(attribute) => {
+                    puts.push((None, &attribute.name, self.encoded(attribute)?));
+                }
+                AttributeChange::Replace(place, attribute) => {
                     puts.push((Some(*place), &attribute.name, self.encoded(attribute)?));
                 }
             }
         }
         let (view, file) = (self.view, Arc::clone(&self.file));
-        let mut named = Named::new(view, &file, self.header(addr)?)?;
+        let mut named = HeaderAttributes::new(view, &file, self.header(addr)?)?;
         for difference in &found {
-            if let Difference::Remove(name) = difference {
+            if let AttributeChange::Remove(name) = difference {
                 named.remove(name)?;
             }
         }
@@ -182,7 +184,7 @@ impl Planner<'_> {
     fn encoded(&mut self, attribute: &ncirrus_model::Attribute) -> Result<Bytes> {
         check_name(attribute)?;
         if let TypeRef::User(id) = attribute.ty
-            && !self.after.addrs.contains_key(&Object::Type(id))
+            && !self.after.addrs.contains_key(&FileObject::Type(id))
         {
             let message = format!("attribute {:?}: its type has no object in the file", attribute.name);
             return Err(Error::unsupported(message));
@@ -196,7 +198,7 @@ impl Planner<'_> {
         for (ty, count) in after {
             let more = count.saturating_sub(before.get(&ty).copied().unwrap_or(0));
             let TypeRef::User(id) = ty else { continue };
-            if let Some(addr) = self.known.addrs.get(&Object::Type(id)).copied().filter(|_| more > 0) {
+            if let Some(addr) = self.known.addrs.get(&FileObject::Type(id)).copied().filter(|_| more > 0) {
                 let header = self.header(addr)?;
                 header.set_references(header.references().saturating_add(more))?;
             }
@@ -204,13 +206,13 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Plan> {
-        let mut headers: BTreeMap<Turn, Vec<Patch>> = BTreeMap::new();
-        let groups: HashSet<Addr> = self
+    fn finish(mut self) -> Result<UpdatePlan> {
+        let mut headers: BTreeMap<HeaderTurn, Vec<FilePatch>> = BTreeMap::new();
+        let groups: HashSet<FileAddress> = self
             .known
             .addrs
             .iter()
-            .filter(|(object, _)| matches!(object, Object::Group(_)))
+            .filter(|(object, _)| matches!(object, FileObject::Group(_)))
             .map(|(_, addr)| *addr)
             .collect();
         for (addr, header) in &mut self.headers {
@@ -218,8 +220,8 @@ impl Planner<'_> {
             self.fresh.extend(spread);
             let change = header.change(&mut self.space).map_err(|error| self.file.at(*addr, error))?;
             self.fresh.extend(change.fresh);
-            let turn = self.turns.get(addr).copied().unwrap_or(Turn::Dataset);
-            let turn = if groups.contains(addr) { Turn::Group } else { turn };
+            let turn = self.turns.get(addr).copied().unwrap_or(HeaderTurn::Dataset);
+            let turn = if groups.contains(addr) { HeaderTurn::Group } else { turn };
             if !change.then.is_empty() {
                 headers.entry(turn).or_default().extend(change.then);
             }
@@ -229,17 +231,17 @@ impl Planner<'_> {
         let Self { fresh, late, indexes, root_is_new, space, mut after, .. } = self;
         after.addrs.retain(|object, _| is_in(self.new, *object));
         after.ids.retain(|dim, _| self.new.dimension(*dim).is_some());
-        Ok(Plan { fresh, late, indexes, headers, root_is_new, space, known: after })
+        Ok(UpdatePlan { fresh, late, indexes, headers, root_is_new, space, known: after })
     }
 }
 
 /// Whether a model has an object.
-fn is_in(model: &Model, object: Object) -> bool {
+fn is_in(model: &Model, object: FileObject) -> bool {
     match object {
-        Object::Group(id) => model.group(id).is_some(),
-        Object::Type(id) => model.user_type(id).is_some(),
-        Object::Variable(id) => model.variable(id).is_some(),
-        Object::Dimension(id) => {
+        FileObject::Group(id) => model.group(id).is_some(),
+        FileObject::Type(id) => model.user_type(id).is_some(),
+        FileObject::Variable(id) => model.variable(id).is_some(),
+        FileObject::Dimension(id) => {
             model.dimension(id).is_some() && crate::write::objects::scale_of(model, id) == object
         }
     }
@@ -260,7 +262,7 @@ fn users(model: &Model) -> HashMap<TypeRef, u32> {
 }
 
 /// All objects of a model.
-fn objects(model: &Model) -> Vec<Object> {
+fn objects(model: &Model) -> Vec<FileObject> {
     let groups = model.walk().into_iter();
     groups.flat_map(|group| listed(model, group)).map(|(_, object)| object).collect()
 }

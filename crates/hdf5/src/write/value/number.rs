@@ -1,6 +1,6 @@
 //! Numbers as they are stored (docs/spec/hdf5-netcdf4.md D.2).
 use super::{copy, too_few};
-use crate::word::{Bits, Class, Datatype, FloatFormat, FloatOrder, Norm};
+use crate::word::{BitField, Datatype, DatatypeClass, FloatFormat, FloatOrder, MantissaNorm};
 use ncirrus_layout::{ByteOrder, Error, Result};
 use ncirrus_model::Values;
 
@@ -8,13 +8,17 @@ use ncirrus_model::Values;
 pub(super) fn encode(datatype: &Datatype, values: &Values, index: usize, place: &mut [u8]) -> Result<()> {
     match (&datatype.class, values) {
         (_, Values::Char(_) | Values::Opaque { .. }) => Err(mismatch()),
-        (Class::Integer(bits) | Class::BitField(bits), values) => integer(*bits, values, index, place),
-        (Class::Float(format), Values::Float(_) | Values::Double(_)) => float(format, values, index, place),
+        (DatatypeClass::Integer(bits) | DatatypeClass::BitField(bits), values) => {
+            integer(*bits, values, index, place)
+        }
+        (DatatypeClass::Float(format), Values::Float(_) | Values::Double(_)) => {
+            float(format, values, index, place)
+        }
         _ => Err(mismatch()),
     }
 }
 
-fn integer(bits: Bits, values: &Values, index: usize, place: &mut [u8]) -> Result<()> {
+fn integer(bits: BitField, values: &Values, index: usize, place: &mut [u8]) -> Result<()> {
     let is_integer = values.atomic().is_some_and(ncirrus_model::Atomic::is_integer);
     if !is_integer {
         return Err(mismatch());
@@ -42,8 +46,8 @@ fn float(format: &FloatFormat, values: &Values, index: usize, place: &mut [u8]) 
     let size = if matches!(values, Values::Float(_)) { 4 } else { 8 };
     let parts = (format.exponent, format.mantissa, format.bias, format.offset, format.norm);
     let is_plain = match size {
-        4 => parts == ((23, 8), (0, 23), 127, 0, Norm::Implied),
-        _ => parts == ((52, 11), (0, 52), 1023, 0, Norm::Implied),
+        4 => parts == ((23, 8), (0, 23), 127, 0, MantissaNorm::Implied),
+        _ => parts == ((52, 11), (0, 52), 1023, 0, MantissaNorm::Implied),
     };
     if !is_plain || place.len() != size || format.order == FloatOrder::Vax {
         return Err(Error::unsupported(

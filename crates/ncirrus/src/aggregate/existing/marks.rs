@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// What the master says of the fragments of a variable, besides where they lie.
 #[derive(Default)]
-pub(super) struct Marks {
+pub(super) struct FragmentMarks {
     /// Names as they are written, in row-major order; none by CFA-0.4.
     names: Vec<Arc<str>>,
     /// Formats in row-major order (CFA-0.5).
@@ -22,7 +22,7 @@ pub(super) struct Marks {
     pub(super) substitutions: Vec<(String, String)>,
 }
 
-impl Marks {
+impl FragmentMarks {
     pub(super) fn of(raw: &Dataset, model: &Model, var: VarId) -> Result<Self> {
         let mut marks = Self::default();
         if let Some(json) = terms::text(model, var, "cfa_array") {

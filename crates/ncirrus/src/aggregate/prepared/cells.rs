@@ -1,10 +1,10 @@
 //! The fragments of a variable of several files.
-use super::super::existing::Existing;
+use super::super::existing::ExistingFragments;
 use super::super::master::MasterOptions;
-use super::super::parts::Part;
-use super::super::shape::Member;
+use super::super::parts::FilePart;
+use super::super::shape::FirstVariable;
 use super::super::split::place;
-use super::Prepared;
+use super::PreparedAggregation;
 use crate::{Error, Result};
 use ncirrus_aggregate::write::{Convention, FragmentArray, FragmentCell};
 use ncirrus_model::DimId;
@@ -12,22 +12,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How the files are named in the master.
-pub(super) struct Names<'a> {
+pub(super) struct MasterNames<'a> {
     /// Of each part that is a file.
     files: Vec<Arc<str>>,
     /// Older names become whole, where the convention has no substitutions.
-    whole: Option<&'a Existing>,
+    whole: Option<&'a ExistingFragments>,
 }
 
 /// How a variable is cut along a dimension: an axis with its blocks, or another one with one block of that length.
-struct Along {
+struct AxisBlocks {
     axis: Option<usize>,
     len: u64,
     /// For each block the lengths of its fragments.
     blocks: Vec<Option<Vec<u64>>>,
 }
 
-impl Names<'_> {
+impl MasterNames<'_> {
     pub(super) fn of_array(&self, array: &FragmentArray) -> FragmentArray {
         let cells = array.cells.iter().map(|cell| cell.as_ref().map(|cell| self.of_cell(cell))).collect();
         FragmentArray { cells, ..array.clone() }
@@ -41,7 +41,7 @@ impl Names<'_> {
     }
 }
 
-impl Along {
+impl AxisBlocks {
     fn block(&self, place: &[usize]) -> usize {
         self.axis.and_then(|axis| place.get(axis).copied()).unwrap_or(0)
     }
@@ -54,21 +54,26 @@ impl Along {
     }
 }
 
-impl Prepared {
+impl PreparedAggregation {
     /// What the files are called in a master.
-    pub(super) fn names(&self, target: &str, options: &MasterOptions) -> Result<Names<'_>> {
+    pub(super) fn names(&self, target: &str, options: &MasterOptions) -> Result<MasterNames<'_>> {
         let naming = options.naming();
-        let name = |part: &Part| match part.fragments {
+        let name = |part: &FilePart| match part.fragments {
             Some(_) => Ok(Arc::from("")),
             None => Ok(naming.name(target, &part.url)?.into()),
         };
         let files = self.parts.iter().map(name).collect::<Result<_>>()?;
         let has_substitutions = options.convention == Convention::Cfa06;
-        Ok(Names { files, whole: self.existing.as_ref().filter(|_| !has_substitutions) })
+        Ok(MasterNames { files, whole: self.existing.as_ref().filter(|_| !has_substitutions) })
     }
 
     /// The fragments of a variable: it may lie along the axes in any order.
-    pub(super) fn cells(&self, number: usize, member: &Member, names: &Names<'_>) -> Result<FragmentArray> {
+    pub(super) fn cells(
+        &self,
+        number: usize,
+        member: &FirstVariable,
+        names: &MasterNames<'_>,
+    ) -> Result<FragmentArray> {
         let mut along = self.along(member);
         for (place, part) in self.places() {
             let Some(part) = part else { continue };
@@ -89,7 +94,7 @@ impl Prepared {
         self.fill_blocks(&mut along);
         let sizes: Vec<Vec<u64>> =
             along.iter().map(|along| along.blocks.iter().flatten().flatten().copied().collect()).collect();
-        let firsts: Vec<Vec<usize>> = along.iter().map(Along::firsts).collect();
+        let firsts: Vec<Vec<usize>> = along.iter().map(AxisBlocks::firsts).collect();
         let mut array = FragmentArray {
             cells: vec![None; sizes.iter().map(Vec::len).product()],
             lacking: self.lacking(number, &along)?,
@@ -108,12 +113,12 @@ impl Prepared {
         Ok(array)
     }
 
-    fn along(&self, member: &Member) -> Vec<Along> {
+    fn along(&self, member: &FirstVariable) -> Vec<AxisBlocks> {
         let model = &self.template.model;
         let dims = model.variable(member.var).map(|variable| variable.dims.clone()).unwrap_or_default();
         let of = |axis: Option<usize>, len: u64| {
             let blocks = axis.and_then(|axis| self.arrangement.sizes.get(axis)).map_or(1, Vec::len);
-            Along { axis, len, blocks: vec![None; blocks] }
+            AxisBlocks { axis, len, blocks: vec![None; blocks] }
         };
         let own = |(dim, len): (&DimId, u64)| of(self.template.axis_of(*dim), len);
         let new = self.template.is_new.then(|| of(Some(0), 1));
@@ -124,15 +129,15 @@ impl Prepared {
     fn own<'a>(
         &self,
         number: usize,
-        member: &Member,
-        part: &'a Part,
-        along: &[Along],
+        member: &FirstVariable,
+        part: &'a FilePart,
+        along: &[AxisBlocks],
         name: Option<&Arc<str>>,
     ) -> Cow<'a, FragmentArray> {
         if let Some(array) = part.fragments.as_ref().and_then(|fragments| fragments.get(&number)) {
             return Cow::Borrowed(array);
         }
-        let len = |along: &Along| {
+        let len = |along: &AxisBlocks| {
             let len = along.axis.and_then(|axis| part.lens.get(axis).copied());
             vec![len.unwrap_or(along.len)]
         };
@@ -149,7 +154,7 @@ impl Prepared {
     }
 
     /// Blocks where no file lies are one fragment each.
-    fn fill_blocks(&self, along: &mut [Along]) {
+    fn fill_blocks(&self, along: &mut [AxisBlocks]) {
         for along in along {
             let sizes = along.axis.and_then(|axis| self.arrangement.sizes.get(axis));
             for (at, block) in along.blocks.iter_mut().enumerate() {
@@ -160,7 +165,7 @@ impl Prepared {
     }
 
     /// Which dimensions the fragments lack: a new one, and those that the older ones are said to lack.
-    fn lacking(&self, number: usize, along: &[Along]) -> Result<Vec<bool>> {
+    fn lacking(&self, number: usize, along: &[AxisBlocks]) -> Result<Vec<bool>> {
         let lacking: Vec<bool> =
             along.iter().map(|along| self.template.is_new && along.axis.is_some()).collect();
         let older = self.parts.iter().filter_map(|part| part.fragments.as_ref()?.get(&number));
@@ -174,7 +179,7 @@ impl Prepared {
 }
 
 /// Puts the fragments of a part at their place.
-fn put(array: &mut FragmentArray, own: &FragmentArray, base: &[usize], names: &Names<'_>) {
+fn put(array: &mut FragmentArray, own: &FragmentArray, base: &[usize], names: &MasterNames<'_>) {
     let lens: Vec<usize> = own.sizes.iter().map(Vec::len).collect();
     for (number, cell) in own.cells.iter().enumerate() {
         let at = place(number, &lens);

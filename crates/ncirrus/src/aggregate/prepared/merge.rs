@@ -1,8 +1,8 @@
 //! Attributes of several files.
-use super::Prepared;
+use super::PreparedAggregation;
 use ncirrus_model::{Attribute, Model, NodeId};
 
-impl Prepared {
+impl PreparedAggregation {
     /// Attributes that are the same in all files stay.
     pub(super) fn merge_attributes(&self, model: &mut Model) {
         for (path, name) in self.parts.iter().flat_map(|part| &part.differing) {

@@ -1,10 +1,14 @@
 //! Names in the JSON of CFA-0.4.
-use super::{Relocation, Renamer, join};
+use super::{FragmentRenamer, Relocation, join};
 use crate::{Error, Result};
 use serde_json::Value;
 
 /// The JSON with other names; those in the master itself stay.
-pub(super) fn rename(json: &str, names: &Renamer<'_>, rename: &mut impl FnMut(&str, &str)) -> Result<String> {
+pub(super) fn rename(
+    json: &str,
+    names: &FragmentRenamer<'_>,
+    rename: &mut impl FnMut(&str, &str),
+) -> Result<String> {
     let bad = |what: &str| Error::malformed(format!("cfa_array: {what}"));
     let mut array: Value = serde_json::from_str(json).map_err(|error| bad(&error.to_string()))?;
     let object = array.as_object_mut().ok_or_else(|| bad("it is no object"))?;

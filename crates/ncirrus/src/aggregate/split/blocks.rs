@@ -5,12 +5,12 @@ use crate::{Error, Result};
 use ncirrus_model::{Model, VarId};
 
 /// Cuts variables of a dataset.
-pub(super) struct Blocks<'a> {
+pub(super) struct VariableBlocks<'a> {
     pub(super) model: &'a Model,
     pub(super) options: &'a SplitOptions<'a>,
 }
 
-impl Blocks<'_> {
+impl VariableBlocks<'_> {
     /// Lengths of the fragments of a variable along each of its dimensions.
     pub(super) fn sizes(&self, var: VarId) -> Result<Vec<Vec<u64>>> {
         let shape = self.model.shape(var);

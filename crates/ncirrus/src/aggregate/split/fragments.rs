@@ -9,23 +9,23 @@ use ncirrus_layout::ErrorKind;
 use ncirrus_model::Region;
 
 /// A box of a variable, and where it is to lie.
-pub(super) struct Piece {
+pub(super) struct SplitPiece {
     pub(super) variable: String,
     pub(super) region: Region,
     pub(super) url: String,
 }
 
 /// Writes fragments.
-pub(super) struct Splitter<'a> {
+pub(super) struct FragmentWriter<'a> {
     pub(super) source: &'a Dataset,
     pub(super) create: CreateOptions,
     /// Paths of all variables that are split: a fragment has no other of them.
     pub(super) leave_out: Vec<String>,
 }
 
-impl Splitter<'_> {
+impl FragmentWriter<'_> {
     /// Writes a fragment with its coordinates, unless an earlier run did. Gives whether it was there.
-    pub(super) fn put(&self, piece: &Piece, is_resumed: bool, session: &Session) -> Result<bool> {
+    pub(super) fn put(&self, piece: &SplitPiece, is_resumed: bool, session: &Session) -> Result<bool> {
         if is_resumed && self.is_there(piece, session)? {
             return Ok(true);
         }
@@ -43,7 +43,7 @@ impl Splitter<'_> {
     }
 
     /// Whether the fragment is there. Fragments appear whole, so the definition of its variable is enough to see.
-    fn is_there(&self, piece: &Piece, session: &Session) -> Result<bool> {
+    fn is_there(&self, piece: &SplitPiece, session: &Session) -> Result<bool> {
         let raw = OpenOptions { raw: true, ..OpenOptions::default() };
         let dataset = match Dataset::open_with(&piece.url, &raw, session) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -61,7 +61,7 @@ pub(super) fn pieces<'a>(
     path: &'a str,
     sizes: &'a [Vec<u64>],
     url: impl Fn(&[usize]) -> String + 'a,
-) -> impl Iterator<Item = Piece> + 'a {
+) -> impl Iterator<Item = SplitPiece> + 'a {
     let lens: Vec<usize> = sizes.iter().map(Vec::len).collect();
     let starts: Vec<Vec<u64>> = sizes.iter().map(|sizes| starts(sizes)).collect();
     let count = lens.iter().product::<usize>();
@@ -71,7 +71,7 @@ pub(super) fn pieces<'a>(
             all.iter().zip(&place).filter_map(|(along, at)| along.get(*at).copied()).collect()
         };
         let region = Region { start: at(&starts), count: at(sizes) };
-        Piece { variable: path.to_owned(), region, url: url(&place) }
+        SplitPiece { variable: path.to_owned(), region, url: url(&place) }
     })
 }
 

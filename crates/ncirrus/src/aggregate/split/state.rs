@@ -3,18 +3,18 @@ use super::super::names::{folder_of, join};
 use super::{MasterOptions, SplitOptions};
 use crate::{Dataset, Error, Result, Session};
 use ncirrus_layout::{ErrorKind, ObjectId, Want};
-use ncirrus_store::{DirectoryStore, Precondition, Scheme, Store, Url};
+use ncirrus_store::{DirectoryStore, PutCondition, Scheme, Store, Url};
 use serde_json::json;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// The choices of a run, in a file among the fragments for as long as the master is not there.
-pub(super) struct State(String);
+pub(super) struct SplitState(String);
 
 /// Its name: hidden, and no dataset.
 const NAME: &str = ".ncirrus-split.json";
 
-impl State {
+impl SplitState {
     /// The choices of a run: from what to what, and how.
     pub(super) fn of(
         source: &Dataset,
@@ -56,7 +56,7 @@ impl State {
             None => {
                 check_empty((&*store, &root), (folder, base), session)?;
                 let body = self.0.clone().into_bytes().into();
-                session.wait_for_store(folder, store.put(&object, body, Precondition::Absent))?;
+                session.wait_for_store(folder, store.put(&object, body, PutCondition::Absent))?;
                 Ok(false)
             }
         }

@@ -1,6 +1,6 @@
 //! Fragments that are made and changed part by part.
 use super::super::parts::format_name;
-use super::cuts::Cut;
+use super::cuts::TouchedBlock;
 use crate::create::CreateOptions;
 use crate::{
     Attributes, CodecSpec, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, TypeRef, Values,
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// A variable as it is defined in master and fragments.
 #[derive(Debug, Clone)]
-pub(super) struct Definition {
+pub(super) struct FragmentDefinition {
     pub(super) path: String,
     pub(super) ty: TypeRef,
     pub(super) attributes: Attributes,
@@ -19,22 +19,27 @@ pub(super) struct Definition {
 }
 
 /// A box of a fragment with its values.
-pub(super) struct Part {
+pub(super) struct FragmentBox {
     start: Vec<u64>,
     count: Vec<u64>,
     values: Values,
 }
 
 /// What a fragment is made from.
-pub(super) struct Home<'a> {
+pub(super) struct FragmentHome<'a> {
     pub(super) master: &'a Dataset,
     pub(super) kind: Kind,
     pub(super) dims: &'a [DimId],
 }
 
-impl Part {
+impl FragmentBox {
     /// The part of a box that lies in a fragment.
-    pub(super) fn of(touched: &[&Cut], start: &[u64], count: &[u64], values: &Values) -> Result<Self> {
+    pub(super) fn of(
+        touched: &[&TouchedBlock],
+        start: &[u64],
+        count: &[u64],
+        values: &Values,
+    ) -> Result<Self> {
         let mut part = Self { start: Vec::new(), count: Vec::new(), values: values.empty_like() };
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for (cut, (start, count)) in touched.iter().zip(start.iter().zip(count)) {
@@ -85,10 +90,10 @@ pub(super) fn may_grow(grows: &[bool], kind: Kind) -> Vec<bool> {
 /// Makes a fragment, which appears with its first values. The coordinates that the master has by now go with it.
 pub(super) fn create(
     url: &str,
-    definition: &Definition,
-    home: &Home<'_>,
+    definition: &FragmentDefinition,
+    home: &FragmentHome<'_>,
     (starts, lens, grows): (&[u64], &[u64], &[bool]),
-    part: Option<&Part>,
+    part: Option<&FragmentBox>,
 ) -> Result<()> {
     let session = home.master.session();
     super::super::split::make_folder(url, session)?;
@@ -145,7 +150,12 @@ fn coordinate(
 }
 
 /// Changes a part of a fragment that is there.
-pub(super) fn update(url: &str, definition: &Definition, part: &Part, session: &Session) -> Result<()> {
+pub(super) fn update(
+    url: &str,
+    definition: &FragmentDefinition,
+    part: &FragmentBox,
+    session: &Session,
+) -> Result<()> {
     let fragment = Dataset::update_with(url, &OpenOptions::default(), session)?;
     let variable = fragment.variable(&definition.path)?;
     if variable.ty() != Some(definition.ty) {
@@ -156,7 +166,7 @@ pub(super) fn update(url: &str, definition: &Definition, part: &Part, session: &
     fragment.close()
 }
 
-fn write(fragment: &Dataset, var: VarId, part: &Part) -> Result<()> {
+fn write(fragment: &Dataset, var: VarId, part: &FragmentBox) -> Result<()> {
     let selection = Selection::slab(&part.start, &part.count);
     crate::Variable::new(fragment.clone(), var).write_values(&selection, &part.values)
 }
@@ -164,7 +174,7 @@ fn write(fragment: &Dataset, var: VarId, part: &Part) -> Result<()> {
 /// Brings a fragment to a length, with fill values.
 pub(super) fn lengthen(
     url: &str,
-    definition: &Definition,
+    definition: &FragmentDefinition,
     has: &[u64],
     wants: &[u64],
     session: &Session,
@@ -178,6 +188,6 @@ pub(super) fn lengthen(
     // The last element alone: what lies between was never written.
     let start: Vec<u64> =
         has.iter().zip(wants).map(|(has, wants)| if has < wants { wants - 1 } else { 0 }).collect();
-    let part = Part { count: vec![1; start.len()], start, values: fill };
+    let part = FragmentBox { count: vec![1; start.len()], start, values: fill };
     update(url, definition, &part, session)
 }

@@ -1,15 +1,15 @@
 //! What the files of a cache have of a range, and keeping what was fetched.
-use crate::cache::{Entry, Folder, Slot};
+use crate::cache::{CacheEntry, CacheFolder, CacheSlot};
 use crate::want;
 use bytes::{Bytes, BytesMut};
-use ncirrus_layout::{Blob, ObjectId, Tag, Want};
+use ncirrus_layout::{ObjectBytes, ObjectId, Tag, Want};
 use std::ops::Range;
 
 /// Bytes of an object that one file holds.
 pub(super) const BLOCK: u64 = 512 << 10;
 
 /// What is kept of the bytes that are wanted of an object.
-pub(super) struct Recalled {
+pub(super) struct CachedRanges {
     tag: Tag,
     size: u64,
     range: Range<u64>,
@@ -20,12 +20,12 @@ pub(super) struct Recalled {
 
 /// What the files have of what is wanted; `None` when that is nothing.
 pub(super) fn recall(
-    folder: &Folder,
+    folder: &CacheFolder,
     dataset: &ObjectId,
     object: &ObjectId,
     want: &Want,
     known: Option<&(Tag, u64)>,
-) -> Option<Recalled> {
+) -> Option<CachedRanges> {
     let first = match (want, known) {
         (_, Some((_, size))) => want::resolve(want, *size).start,
         (Want::All, None) => 0,
@@ -34,7 +34,7 @@ pub(super) fn recall(
         (Want::Suffix(_), None) => return None,
     } / BLOCK;
     let find = |part: u64| {
-        let slot = Slot { object, part, dataset: Some(dataset) };
+        let slot = CacheSlot { object, part, dataset: Some(dataset) };
         folder.find(slot).inspect(|_| folder.touch(slot))
     };
     let head =
@@ -42,7 +42,8 @@ pub(super) fn recall(
     let range = want::resolve(want, head.size);
     let len = usize::try_from(range.end - range.start).ok()?;
     let (tag, size) = (head.tag.clone(), head.size);
-    let mut recalled = Recalled { tag, size, range: range.clone(), bytes: BytesMut::zeroed(len), rest: None };
+    let mut recalled =
+        CachedRanges { tag, size, range: range.clone(), bytes: BytesMut::zeroed(len), rest: None };
     let mut at = range.start;
     for part in first..range.end.div_ceil(BLOCK).max(first + 1) {
         let entry = if part == first { Some(head.clone()) } else { find(part) };
@@ -68,7 +69,7 @@ pub(super) fn recall(
     (recalled.rest.as_ref() != Some(&range)).then_some(recalled)
 }
 
-impl Recalled {
+impl CachedRanges {
     /// What is still to be fetched.
     pub(super) fn rest(&self) -> Option<Range<u64>> {
         self.rest.clone()
@@ -80,17 +81,17 @@ impl Recalled {
     }
 
     /// Whether an answer is of the same state.
-    pub(super) fn is_of(&self, blob: &Blob) -> bool {
+    pub(super) fn is_of(&self, blob: &ObjectBytes) -> bool {
         blob.tag == self.tag && blob.size == self.size
     }
 
     /// All that is wanted, when nothing is lacking.
-    pub(super) fn into_blob(self) -> Blob {
-        Blob { bytes: self.bytes.freeze(), offset: self.range.start, size: self.size, tag: self.tag }
+    pub(super) fn into_blob(self) -> ObjectBytes {
+        ObjectBytes { bytes: self.bytes.freeze(), offset: self.range.start, size: self.size, tag: self.tag }
     }
 
     /// All that is wanted, with what was lacking; `None` when the answer does not have it.
-    pub(super) fn completed(mut self, part: &Blob) -> Option<Blob> {
+    pub(super) fn completed(mut self, part: &ObjectBytes) -> Option<ObjectBytes> {
         let rest = self.rest.take()?;
         let end = part.offset + part.bytes.len() as u64;
         if part.offset > rest.start || end < rest.end {
@@ -118,19 +119,20 @@ impl Recalled {
 }
 
 /// Keeps the bytes of an answer, in the files of their blocks; returns how many bytes were written.
-pub(super) fn keep(folder: &Folder, dataset: &ObjectId, object: &ObjectId, blob: &Blob) -> u64 {
+pub(super) fn keep(folder: &CacheFolder, dataset: &ObjectId, object: &ObjectId, blob: &ObjectBytes) -> u64 {
     let end = blob.offset + blob.bytes.len() as u64;
     let mut written = 0;
     for part in blob.offset / BLOCK..end.div_ceil(BLOCK) {
         let piece = blob.offset.max(part * BLOCK)..end.min((part + 1) * BLOCK);
         let Some(bytes) = slice(&blob.bytes, blob.offset, &piece) else { continue };
-        let slot = Slot { object, part, dataset: Some(dataset) };
+        let slot = CacheSlot { object, part, dataset: Some(dataset) };
         let is_whole = piece == (part * BLOCK..((part + 1) * BLOCK).min(blob.size));
         let old = if is_whole { None } else { folder.find(slot) };
         let old = old.filter(|old| old.tag == blob.tag && old.size == blob.size);
         let mut blocks = old.map_or_else(Vec::new, |old| old.blocks);
         blocks.push((piece.start, bytes));
-        let entry = Entry { driver: None, tag: blob.tag.clone(), size: blob.size, blocks: joined(blocks) };
+        let entry =
+            CacheEntry { driver: None, tag: blob.tag.clone(), size: blob.size, blocks: joined(blocks) };
         written += entry.byte_len() as u64;
         folder.keep(slot, &entry);
     }

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 /// A store far away that counts requests and bytes.
 #[derive(Debug)]
-struct Far {
+struct RemoteTestStore {
     inner: MemoryStore,
     requests: AtomicU64,
     bytes: AtomicU64,
     server: Option<&'static str>,
 }
 
-impl Far {
+impl RemoteTestStore {
     fn new() -> Arc<Self> {
         Self::on(None)
     }
@@ -28,7 +28,7 @@ impl Far {
     }
 
     fn put(&self, key: &str, body: &[u8]) {
-        LocalStore::put(&self.inner, &self.object(key), body, &Precondition::None).unwrap();
+        LocalStore::put(&self.inner, &self.object(key), body, &PutCondition::None).unwrap();
     }
 
     /// One opening of the dataset of that key.
@@ -41,12 +41,12 @@ impl Far {
     }
 }
 
-impl Store for Far {
+impl Store for RemoteTestStore {
     fn id(&self) -> &StoreId {
         LocalStore::id(&self.inner)
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.inner)
     }
 
@@ -58,7 +58,7 @@ impl Store for Far {
         None
     }
 
-    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
         Box::pin(async move {
             let blob = self.inner.read(object, want)?;
             self.requests.fetch_add(1, Ordering::Relaxed);
@@ -66,7 +66,7 @@ impl Store for Far {
             // A tag that lasts: of the bytes.
             let whole = self.inner.read(object, &Want::All)?;
             let tag = whole.map(|whole| Tag::new(format!("\"{:x}\"", crc32fast::hash(&whole.bytes))));
-            Ok(blob.zip(tag).map(|(blob, tag)| Blob { tag, ..blob }))
+            Ok(blob.zip(tag).map(|(blob, tag)| ObjectBytes { tag, ..blob }))
         })
     }
 
@@ -74,7 +74,7 @@ impl Store for Far {
         &'a self,
         object: &'a ObjectId,
         body: Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { self.inner.put_bytes(object, body, &when) })
     }
@@ -92,7 +92,7 @@ impl Store for Far {
     }
 }
 
-fn get(store: &Arc<dyn Store>, object: &ObjectId, want: &Want) -> Option<Blob> {
+fn get(store: &Arc<dyn Store>, object: &ObjectId, want: &Want) -> Option<ObjectBytes> {
     store.get(object, want).now_or_never().unwrap().unwrap()
 }
 
@@ -108,7 +108,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_second_opening_asks_for_one_byte() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let bytes = pattern(2_000_000, 1);
     far.put("a.nc", &bytes);
     let object = far.object("a.nc");
@@ -130,7 +130,7 @@ fn a_second_opening_asks_for_one_byte() {
 
 #[test]
 fn an_object_that_changed_is_fetched_anew() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let cache = BlockCache::new(folder.path(), 1 << 30);
     let object = far.object("a.nc");
     for (seed, len) in [(1, 5000), (2, 5000), (3, 9000)] {
@@ -147,7 +147,7 @@ fn an_object_that_changed_is_fetched_anew() {
 
 #[test]
 fn damaged_files_are_ignored_and_replaced() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let cache = BlockCache::new(folder.path(), 1 << 30);
     let (object, bytes) = (far.object("a.nc"), pattern(1_000_000, 1));
     far.put("a.nc", &bytes);
@@ -174,7 +174,7 @@ fn damaged_files_are_ignored_and_replaced() {
 
 #[test]
 fn the_files_stay_within_the_bound() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let cache = BlockCache::new(folder.path(), 4 << 20);
     far.put("a.nc", &pattern(12 << 20, 1));
     let (store, object) = (far.open(&cache, "a.nc"), far.object("a.nc"));
@@ -192,7 +192,7 @@ fn the_files_stay_within_the_bound() {
 
 #[test]
 fn chunks_are_asked_about_unless_they_never_change() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let asked = BlockCache::new(folder.path(), 1 << 30);
     let trusted = asked.clone().immutable(true);
     let (meta, chunk) = (far.object("a.zarr/.zgroup"), far.object("a.zarr/v/0.0"));
@@ -220,7 +220,7 @@ fn namesakes_on_other_servers_are_kept_apart() {
     let folder = tempfile::tempdir().unwrap();
     let cache = BlockCache::new(folder.path(), 1 << 30).immutable(true);
     for (turn, server) in ["https://one.org", "https://two.org", "https://one.org"].into_iter().enumerate() {
-        let far = Far::on(Some(server));
+        let far = RemoteTestStore::on(Some(server));
         far.put("a.zarr/v/0.0", server.as_bytes());
         let chunk = get(&far.open(&cache, "a.zarr"), &far.object("a.zarr/v/0.0"), &Want::All).unwrap();
         assert_eq!(chunk.bytes, server.as_bytes());
@@ -230,7 +230,7 @@ fn namesakes_on_other_servers_are_kept_apart() {
 
 #[test]
 fn writing_forgets_what_was_kept() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let cache = BlockCache::new(folder.path(), 1 << 30).immutable(true);
     let chunk = far.object("a.zarr/v/0.0");
     far.put("a.zarr/v/0.0", b"old");
@@ -239,7 +239,7 @@ fn writing_forgets_what_was_kept() {
     let store = far.open(&cache, "a.zarr");
     assert_eq!(get(&store, &chunk, &Want::All).unwrap().bytes, "old");
     assert_eq!(files(folder.path()).len(), 2);
-    store.put(&chunk, "new".into(), Precondition::None).now_or_never().unwrap().unwrap();
+    store.put(&chunk, "new".into(), PutCondition::None).now_or_never().unwrap().unwrap();
     assert_eq!(files(folder.path()).len(), 1, "what is kept of other datasets stays");
     for store in [store, far.open(&cache, "a.zarr")] {
         assert_eq!(get(&store, &chunk, &Want::All).unwrap().bytes, "new");
@@ -248,10 +248,10 @@ fn writing_forgets_what_was_kept() {
 
 #[test]
 fn addresses_with_secrets_and_tags_that_do_not_last_are_not_kept() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let cache = BlockCache::new(folder.path(), 1 << 30);
     far.put("a.nc", b"bytes");
-    let plain: Arc<dyn Store> = Arc::new(Weak(MemoryStore::new("far://weak")));
+    let plain: Arc<dyn Store> = Arc::new(WeakTagStore(MemoryStore::new("far://weak")));
     let object = ObjectId::new(plain.id().clone(), "a");
     let store = cache.before(plain, &object);
     assert!(get(&store, &object, &Want::All).is_some());
@@ -262,14 +262,14 @@ fn addresses_with_secrets_and_tags_that_do_not_last_are_not_kept() {
 
 /// A store whose tags say only when an object was changed.
 #[derive(Debug)]
-struct Weak(MemoryStore);
+struct WeakTagStore(MemoryStore);
 
-impl Store for Weak {
+impl Store for WeakTagStore {
     fn id(&self) -> &StoreId {
         LocalStore::id(&self.0)
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> StoreFacts {
         LocalStore::facts(&self.0)
     }
 
@@ -277,12 +277,12 @@ impl Store for Weak {
         None
     }
 
-    fn get<'a>(&'a self, _: &'a ObjectId, _: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
-        let blob = Blob { bytes: "x".into(), offset: 0, size: 1, tag: Tag::new("W/\"1\"") };
+    fn get<'a>(&'a self, _: &'a ObjectId, _: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
+        let blob = ObjectBytes { bytes: "x".into(), offset: 0, size: 1, tag: Tag::new("W/\"1\"") };
         Box::pin(async { Ok(Some(blob)) })
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { Err(Error::unsupported("putting").at_object(object)) })
     }
 
@@ -301,7 +301,7 @@ impl Store for Weak {
 
 #[test]
 fn several_processes_share_a_folder() {
-    let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+    let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
     let bytes = pattern(3_000_000, 5);
     far.put("a.nc", &bytes);
     let object = far.object("a.nc");
@@ -338,7 +338,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn what_comes_is_what_is_there(wants in prop::collection::vec((want(), 0u8..6), 1..12)) {
-        let (folder, far) = (tempfile::tempdir().unwrap(), Far::new());
+        let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
         let cache = BlockCache::new(folder.path(), 1 << 30);
         let object = far.object("a.nc");
         far.put("a.nc", &pattern(1_200_000, 0));

@@ -9,19 +9,19 @@ fn object(key: &str) -> ObjectId {
     ObjectId::new(StoreId::new("https://host/folder"), key)
 }
 
-fn entry(bytes: usize) -> Entry {
+fn entry(bytes: usize) -> CacheEntry {
     let blocks = vec![(0, vec![1; bytes / 2].into()), (1 << 20, Bytes::from(vec![2; bytes - bytes / 2]))];
-    Entry { driver: Some("hdf5".into()), tag: Tag::new("\"abc\""), size: 1 << 30, blocks }
+    CacheEntry { driver: Some("hdf5".into()), tag: Tag::new("\"abc\""), size: 1 << 30, blocks }
 }
 
 fn bytes_in(folder: &Path) -> u64 {
-    Folder::of_indexes(folder.into(), 0).list().unwrap().iter().map(|(_, len, _)| len).sum()
+    CacheFolder::of_indexes(folder.into(), 0).list().unwrap().iter().map(|(_, len, _)| len).sum()
 }
 
 #[test]
 fn what_is_kept_is_found_for_that_object_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = Folder::of_indexes(folder.path().join("made/on/demand"), 1 << 20);
+    let cache = CacheFolder::of_indexes(folder.path().join("made/on/demand"), 1 << 20);
     cache.keep(&object("a"), &entry(10_000));
     assert_eq!(cache.find(&object("a")), Some(entry(10_000)));
     assert_eq!(cache.find(&object("b")), None);
@@ -34,7 +34,7 @@ fn what_is_kept_is_found_for_that_object_alone() {
 fn what_is_kept_is_for_nobody_else_to_read() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    let cache = Folder::of_indexes(folder.path().into(), 1 << 20);
+    let cache = CacheFolder::of_indexes(folder.path().into(), 1 << 20);
     cache.keep(&object("a"), &entry(10_000));
     let (.., file) = cache.list().unwrap().remove(0);
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -43,9 +43,9 @@ fn what_is_kept_is_for_nobody_else_to_read() {
 #[test]
 fn what_does_not_last_or_must_not_be_kept_is_not() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = Folder::of_indexes(folder.path().into(), 1 << 20);
+    let cache = CacheFolder::of_indexes(folder.path().into(), 1 << 20);
     for tag in ["", "W/\"abc\"", "-123", "Sat, 21 Nov 2026 10:00:00 GMT-123", "2026-11-21 10:00:00 UTC-5"] {
-        cache.keep(&object("a"), &Entry { tag: Tag::new(tag), ..entry(10_000) });
+        cache.keep(&object("a"), &CacheEntry { tag: Tag::new(tag), ..entry(10_000) });
     }
     cache.keep(&object("a").with_query("token=secret"), &entry(10_000));
     let marked = ObjectId::new(StoreId::new("https://0123456789abcdef@host/folder"), "a");
@@ -58,7 +58,7 @@ fn what_does_not_last_or_must_not_be_kept_is_not() {
 #[test]
 fn the_files_used_longest_ago_go_first() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = Folder::of_indexes(folder.path().into(), 35_000);
+    let cache = CacheFolder::of_indexes(folder.path().into(), 35_000);
     for (age, key) in [(3, "a"), (2, "b"), (1, "c"), (0, "d")] {
         cache.keep(&object(key), &entry(10_000));
         let file = File::options().append(true).open(cache.file((&object(key)).into()).unwrap()).unwrap();
@@ -76,7 +76,7 @@ fn a_folder_that_cannot_be_written_is_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "not a folder").unwrap();
-    let cache = Folder::of_indexes(file, 1 << 20);
+    let cache = CacheFolder::of_indexes(file, 1 << 20);
     assert!(cache.warning().unwrap().contains("no index cache"));
     cache.keep(&object("a"), &entry(10_000));
     assert_eq!(cache.find(&object("a")), None);
@@ -85,7 +85,7 @@ fn a_folder_that_cannot_be_written_is_a_warning() {
 #[test]
 fn files_of_another_version_are_ignored_and_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = Folder::of_indexes(folder.path().into(), 1 << 20);
+    let cache = CacheFolder::of_indexes(folder.path().into(), 1 << 20);
     fs::write(cache.file((&object("a")).into()).unwrap(), b"ncirrus cache\x02 and so on").unwrap();
     assert_eq!(cache.find(&object("a")), None);
     assert_eq!(bytes_in(folder.path()), 0);
@@ -95,12 +95,12 @@ proptest! {
     #[test]
     fn damaged_and_cut_files_are_no_entries(at in any::<prop::sample::Index>(), bit in 0u8..8) {
         let file = entry(5000).encode("address");
-        prop_assert_eq!(Entry::decode(file.clone(), "address"), Some(entry(5000)));
-        prop_assert_eq!(Entry::decode(file.clone(), "another"), None);
+        prop_assert_eq!(CacheEntry::decode(file.clone(), "address"), Some(entry(5000)));
+        prop_assert_eq!(CacheEntry::decode(file.clone(), "another"), None);
         let at = at.index(file.len());
-        prop_assert_eq!(Entry::decode(file[..at].to_vec(), "address"), None);
+        prop_assert_eq!(CacheEntry::decode(file[..at].to_vec(), "address"), None);
         let mut damaged = file;
         damaged[at] ^= 1 << bit;
-        prop_assert_eq!(Entry::decode(damaged, "address"), None);
+        prop_assert_eq!(CacheEntry::decode(damaged, "address"), None);
     }
 }

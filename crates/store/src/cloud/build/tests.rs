@@ -1,6 +1,6 @@
 use super::*;
 use crate::Url;
-use crate::config::{Format, Settings};
+use crate::config::{ConfigFormat, ConfigSettings};
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use std::time::Duration;
 fn a_server_has_settings_of_its_own_by_alias_and_by_address() {
     let text = "[hosts.lab]\nurl = \"https://lab.org:9000\"\npart_size = \"20M\"\nparts = 2\nconnect_timeout = 3\n\
         timeout = 7\nmultipart_upload = false\n";
-    let mut settings = Settings::default();
-    settings.read(Format::Own, text, Path::new("config.toml")).unwrap();
+    let mut settings = ConfigSettings::default();
+    settings.read(ConfigFormat::Own, text, Path::new("config.toml")).unwrap();
     let options = StoreOptions { config: Arc::new(settings), ..StoreOptions::default() };
     let of = |address: &str| {
         let bucket = options.config.bucket(&Url::parse(address).unwrap()).unwrap().unwrap();
@@ -23,14 +23,14 @@ fn a_server_has_settings_of_its_own_by_alias_and_by_address() {
         assert_eq!(waits.patience.connect, Duration::from_secs(3));
         assert_eq!(waits.timeout, Duration::from_secs(7));
     }
-    assert_eq!(of("s3://bucket/x"), Transfer::default());
-    let waits = with_waits(&options, &Transfer::default());
+    assert_eq!(of("s3://bucket/x"), TransferSettings::default());
+    let waits = with_waits(&options, &TransferSettings::default());
     assert_eq!((waits.timeout, waits.patience), (options.timeout, options.patience));
 }
 
 #[test]
 fn a_container_without_an_account_is_told_with_the_ways_to_name_one() {
-    let config = Arc::new(Settings::default());
+    let config = Arc::new(ConfigSettings::default());
     let options = StoreOptions { config: Arc::clone(&config), ..StoreOptions::default() };
     let told = |address: &str| {
         let url = Url::parse(address).unwrap();

@@ -1,6 +1,6 @@
 //! Whose name is used with Azure Blob Storage: what Azure's own client takes, and when nobody's.
-use super::{Identity, Told};
-use crate::url::Bucket;
+use super::{BucketIdentity, SourcedValue};
+use crate::url::BucketUrl;
 use crate::{Credentials, StoreOptions};
 
 /// Variables that mean that somebody is known, and what they are.
@@ -16,7 +16,7 @@ const VARIABLES: [(&str, &str); 9] = [
     ("AZURE_FEDERATED_TOKEN_FILE", "a web identity token"),
 ];
 
-pub(super) fn resolve(bucket: &Bucket, options: &StoreOptions) -> Identity {
+pub(super) fn resolve(bucket: &BucketUrl, options: &StoreOptions) -> BucketIdentity {
     let environment = options.config.environment();
     let given = super::given(options, &["key", "token", "client_id"]);
     let variable = VARIABLES.into_iter().find(|(name, _)| environment.variable(name).is_some());
@@ -30,19 +30,19 @@ pub(super) fn resolve(bucket: &Bucket, options: &StoreOptions) -> Identity {
     super::of_provider(endpoint(bucket, options), what, why)
 }
 
-fn endpoint(bucket: &Bucket, options: &StoreOptions) -> Told<String> {
+fn endpoint(bucket: &BucketUrl, options: &StoreOptions) -> SourcedValue<String> {
     if let Some(server) = &bucket.endpoint {
-        return Told::new(server.as_str(), "the url");
+        return SourcedValue::new(server.as_str(), "the url");
     }
     if let Some((server, why)) = super::setting(options, "azure_storage_endpoint") {
-        return Told::new(server, why);
+        return SourcedValue::new(server, why);
     }
     let account = match &bucket.account {
         Some(account) => Some((account.clone(), "the url".to_owned())),
         None => super::setting(options, "azure_storage_account_name"),
     };
     match account {
-        Some((account, why)) => Told::new(format!("https://{account}.blob.core.windows.net"), why),
-        None => Told::new("", "no account is named"),
+        Some((account, why)) => SourcedValue::new(format!("https://{account}.blob.core.windows.net"), why),
+        None => SourcedValue::new("", "no account is named"),
     }
 }

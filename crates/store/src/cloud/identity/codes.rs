@@ -3,13 +3,13 @@ use ncirrus_layout::Result;
 use std::fmt;
 use std::sync::Arc;
 
-type Ask = dyn Fn(&str) -> Result<String> + Send + Sync;
+type CodePrompt = dyn Fn(&str) -> Result<String> + Send + Sync;
 
 /// Who is asked for the codes that profiles with `mfa_serial` want; clones ask the same one.
 #[derive(Clone, Default)]
-pub struct Codes(Option<Arc<Ask>>);
+pub struct MfaCodes(Option<Arc<CodePrompt>>);
 
-impl Codes {
+impl MfaCodes {
     /// Asks `ask`, which is given the device (the value of `mfa_serial`), each time that a code is wanted. It may wait for
     /// somebody.
     pub fn by(ask: impl Fn(&str) -> Result<String> + Send + Sync + 'static) -> Self {
@@ -24,7 +24,7 @@ impl Codes {
     }
 }
 
-impl fmt::Debug for Codes {
+impl fmt::Debug for MfaCodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Codes(asked)" } else { "Codes" })
     }

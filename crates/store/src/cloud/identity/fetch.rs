@@ -6,13 +6,13 @@ mod process;
 mod sso;
 mod sts;
 
-pub(super) use answer::Fresh;
+pub(super) use answer::FreshCredentials;
 pub(in crate::cloud) use sts::escaped;
 
-use super::Source;
-use super::codes::Codes;
-use super::source::Role;
-use crate::config::Environment;
+use super::CredentialSource;
+use super::codes::MfaCodes;
+use super::source::AssumedRole;
+use crate::config::ProcessEnvironment;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ErrorKind, Result};
@@ -25,28 +25,28 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::Mutex;
 
 /// Credentials from one source.
-pub(in crate::cloud) struct Purse {
-    source: Source,
-    asker: Asker,
-    kept: Mutex<Kept>,
+pub(in crate::cloud) struct CredentialCache {
+    source: CredentialSource,
+    asker: TokenClient,
+    kept: Mutex<CachedCredentials>,
     /// The provider's own way to fetch them.
     provider: Option<AwsCredentialProvider>,
 }
 
 /// What became of the last time that credentials were fetched.
 #[derive(Default)]
-struct Kept {
-    fresh: Option<Fresh>,
+struct CachedCredentials {
+    fresh: Option<FreshCredentials>,
     failed: Option<(Instant, Error)>,
 }
 
 /// How services that give credentials are asked.
 #[derive(Clone)]
-pub(in crate::cloud) struct Asker {
+pub(in crate::cloud) struct TokenClient {
     pub(super) client: HttpClient,
-    pub(super) environment: Environment,
+    pub(super) environment: ProcessEnvironment,
     /// Who is asked for the codes of devices.
-    pub(super) codes: Codes,
+    pub(super) codes: MfaCodes,
     /// Region where a source names none.
     pub(super) region: String,
 }
@@ -57,8 +57,8 @@ const MARGIN: Duration = Duration::from_secs(300);
 /// How long a failure is told again without a new attempt.
 const FAILED: Duration = Duration::from_secs(1);
 
-impl Purse {
-    pub(super) fn new(source: &Source, asker: Asker) -> Self {
+impl CredentialCache {
+    pub(super) fn new(source: &CredentialSource, asker: TokenClient) -> Self {
         let provider = own_provider(source, &asker);
         Self { source: source.clone(), asker, kept: Mutex::default(), provider }
     }
@@ -68,7 +68,7 @@ impl Purse {
         if let Some(provider) = &self.provider {
             return match (provider.get_credential().await, &self.source) {
                 (Ok(credential), _) => Ok(Some(credential)),
-                (Err(_), Source::Instance { must_be: false }) => Ok(None),
+                (Err(_), CredentialSource::Instance { must_be: false }) => Ok(None),
                 (Err(error), source) => Err(denied(source, &error)),
             };
         }
@@ -86,7 +86,7 @@ impl Purse {
         match fetch(&self.source, &self.asker).await {
             Ok(fetched) => {
                 let credential = fetched.as_ref().map(|fresh| Arc::clone(&fresh.credential));
-                *kept = Kept { fresh: fetched, failed: None };
+                *kept = CachedCredentials { fresh: fetched, failed: None };
                 Ok(credential)
             }
             Err(error) => {
@@ -107,31 +107,41 @@ impl Purse {
     /// Whether other credentials may come when these are refused.
     pub(super) fn can_renew(&self) -> bool {
         match &self.source {
-            Source::Keys(keys) => keys.profile.is_some(),
-            source => matches!(source, Source::Process(_) | Source::Sso(_) | Source::Role(_)),
+            CredentialSource::Keys(keys) => keys.profile.is_some(),
+            source => matches!(
+                source,
+                CredentialSource::Process(_) | CredentialSource::Sso(_) | CredentialSource::Role(_)
+            ),
         }
     }
 }
 
-fn fetch<'a>(source: &'a Source, asker: &'a Asker) -> BoxFuture<'a, Result<Option<Fresh>>> {
+fn fetch<'a>(
+    source: &'a CredentialSource,
+    asker: &'a TokenClient,
+) -> BoxFuture<'a, Result<Option<FreshCredentials>>> {
     async move {
         match source {
-            Source::Nobody | Source::Provider(_) => Ok(None),
-            Source::Keys(keys) => Ok(Some(Fresh::lasting(&keys.as_they_stand(&asker.environment)))),
-            Source::Process(command) => process::run(command).await.map(Some),
-            Source::Sso(sso) => sso::fetch(sso, asker).await.map(Some),
-            Source::Role(role) => take_on(role, asker).await.map(Some),
-            Source::WebIdentity { .. } | Source::Container | Source::Instance { .. } => {
+            CredentialSource::Nobody | CredentialSource::Provider(_) => Ok(None),
+            CredentialSource::Keys(keys) => {
+                Ok(Some(FreshCredentials::lasting(&keys.as_they_stand(&asker.environment))))
+            }
+            CredentialSource::Process(command) => process::run(command).await.map(Some),
+            CredentialSource::Sso(sso) => sso::fetch(sso, asker).await.map(Some),
+            CredentialSource::Role(role) => take_on(role, asker).await.map(Some),
+            CredentialSource::WebIdentity { .. }
+            | CredentialSource::Container
+            | CredentialSource::Instance { .. } => {
                 let Some(provider) = own_provider(source, asker) else { return Ok(None) };
                 let credential = provider.get_credential().await.map_err(|error| denied(source, &error))?;
-                Ok(Some(Fresh { credential, until: None }))
+                Ok(Some(FreshCredentials { credential, until: None }))
             }
         }
     }
     .boxed()
 }
 
-async fn take_on(role: &Role, asker: &Asker) -> Result<Fresh> {
+async fn take_on(role: &AssumedRole, asker: &TokenClient) -> Result<FreshCredentials> {
     let Some(device) = &role.device else { return assume(role, None, asker).await };
     if let Some(kept) = mfa::kept(role, asker) {
         return Ok(kept);
@@ -142,7 +152,7 @@ async fn take_on(role: &Role, asker: &Asker) -> Result<Fresh> {
     Ok(fresh)
 }
 
-async fn assume(role: &Role, code: Option<&str>, asker: &Asker) -> Result<Fresh> {
+async fn assume(role: &AssumedRole, code: Option<&str>, asker: &TokenClient) -> Result<FreshCredentials> {
     match fetch(&role.base, asker).await? {
         Some(base) => sts::assume(role, &base.credential, code, asker).await,
         None => Err(Error::new(ErrorKind::Denied, format!("nobody is there to take on role {}", role.arn))),
@@ -150,35 +160,37 @@ async fn assume(role: &Role, code: Option<&str>, asker: &Asker) -> Result<Fresh>
 }
 
 /// What the provider's client fetches on its own: tokens of files, of containers, of machines.
-fn own_provider(source: &Source, asker: &Asker) -> Option<AwsCredentialProvider> {
-    use object_store::aws::AmazonS3ConfigKey as Key;
+fn own_provider(source: &CredentialSource, asker: &TokenClient) -> Option<AwsCredentialProvider> {
+    use object_store::aws::AmazonS3ConfigKey as ConfigKey;
     let variable = |name: &str| asker.environment.variable(name);
     let new = || {
         let builder = AmazonS3Builder::new().with_bucket_name("none").with_region(&asker.region);
         let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-        builder.with_retry(retry).with_http_connector(Same(asker.client.clone()))
+        builder.with_retry(retry).with_http_connector(FixedConnector(asker.client.clone()))
     };
-    let set = |builder: AmazonS3Builder, key: Key, value: Option<&str>| match value {
+    let set = |builder: AmazonS3Builder, key: ConfigKey, value: Option<&str>| match value {
         Some(value) => builder.with_config(key, value),
         None => builder,
     };
     let builder = match source {
-        Source::WebIdentity { file, role, session } => {
+        CredentialSource::WebIdentity { file, role, session } => {
             let file = asker.environment.expanded(file).display().to_string();
-            let builder = new().with_config(Key::WebIdentityTokenFile, file).with_config(Key::RoleArn, role);
-            let builder = set(builder, Key::RoleSessionName, session.as_deref());
-            set(builder, Key::StsEndpoint, variable("AWS_ENDPOINT_URL_STS"))
+            let builder = new()
+                .with_config(ConfigKey::WebIdentityTokenFile, file)
+                .with_config(ConfigKey::RoleArn, role);
+            let builder = set(builder, ConfigKey::RoleSessionName, session.as_deref());
+            set(builder, ConfigKey::StsEndpoint, variable("AWS_ENDPOINT_URL_STS"))
         }
-        Source::Container => {
+        CredentialSource::Container => {
             let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-            let builder = set(new(), Key::ContainerCredentialsRelativeUri, relative);
+            let builder = set(new(), ConfigKey::ContainerCredentialsRelativeUri, relative);
             let full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
-            let builder = set(builder, Key::ContainerCredentialsFullUri, full);
+            let builder = set(builder, ConfigKey::ContainerCredentialsFullUri, full);
             let token = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
-            set(builder, Key::ContainerAuthorizationTokenFile, token)
+            set(builder, ConfigKey::ContainerAuthorizationTokenFile, token)
         }
-        Source::Instance { .. } => {
-            set(new(), Key::MetadataEndpoint, variable("AWS_EC2_METADATA_SERVICE_ENDPOINT"))
+        CredentialSource::Instance { .. } => {
+            set(new(), ConfigKey::MetadataEndpoint, variable("AWS_EC2_METADATA_SERVICE_ENDPOINT"))
         }
         _ => return None,
     };
@@ -187,16 +199,16 @@ fn own_provider(source: &Source, asker: &Asker) -> Option<AwsCredentialProvider>
 
 /// Gives the connections that there are.
 #[derive(Debug)]
-pub(in crate::cloud) struct Same(pub(in crate::cloud) HttpClient);
+pub(in crate::cloud) struct FixedConnector(pub(in crate::cloud) HttpClient);
 
-impl HttpConnector for Same {
+impl HttpConnector for FixedConnector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(self.0.clone())
     }
 }
 
 /// No credentials came. What was answered is not shown: it may be secret.
-fn denied(source: &Source, error: &object_store::Error) -> Error {
+fn denied(source: &CredentialSource, error: &object_store::Error) -> Error {
     use std::error::Error as StdError;
     let mut cause: &dyn StdError = error;
     while let Some(deeper) = cause.source() {
@@ -207,7 +219,7 @@ fn denied(source: &Source, error: &object_store::Error) -> Error {
     Error::new(ErrorKind::Denied, format!("no credentials from {source}: {told}"))
 }
 
-impl fmt::Debug for Purse {
+impl fmt::Debug for CredentialCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Purse({})", self.source)
     }

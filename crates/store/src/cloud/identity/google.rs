@@ -1,6 +1,6 @@
 //! Whose name is used with Google Cloud Storage: what Google's own client takes, and when nobody's.
-use super::{Identity, Told};
-use crate::url::Bucket;
+use super::{BucketIdentity, SourcedValue};
+use crate::url::BucketUrl;
 use crate::{Credentials, StoreOptions};
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ const VARIABLES: [&str; 5] = [
 /// Where Google's tools keep who is known, below the home folder.
 const FILE: &str = ".config/gcloud/application_default_credentials.json";
 
-pub(super) fn resolve(bucket: &Bucket, options: &StoreOptions) -> Identity {
+pub(super) fn resolve(bucket: &BucketUrl, options: &StoreOptions) -> BucketIdentity {
     let environment = options.config.environment();
     let given = super::given(options, &["service_account", "credentials", "bearer_token"]);
     let variable = VARIABLES.into_iter().find(|name| environment.variable(name).is_some());
@@ -28,9 +28,9 @@ pub(super) fn resolve(bucket: &Bucket, options: &StoreOptions) -> Identity {
         (Credentials::Auto, ..) => (None, "nobody is known".to_owned()),
     };
     let endpoint = match (&bucket.endpoint, super::setting(options, "google_base_url")) {
-        (Some(server), _) => Told::new(server.as_str(), "the url"),
-        (None, Some((server, why))) => Told::new(server, why),
-        (None, None) => Told::new("https://storage.googleapis.com", "Google's own"),
+        (Some(server), _) => SourcedValue::new(server.as_str(), "the url"),
+        (None, Some((server, why))) => SourcedValue::new(server, why),
+        (None, None) => SourcedValue::new("https://storage.googleapis.com", "Google's own"),
     };
     super::of_provider(endpoint, what, why)
 }

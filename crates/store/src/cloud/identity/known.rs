@@ -1,27 +1,27 @@
 //! What was learnt of buckets, and credentials that are still good, for all stores of a session.
-use super::fetch::Purse;
-use super::source::Source;
+use super::fetch::CredentialCache;
+use super::source::CredentialSource;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What was learnt of buckets, and credentials that are still good; clones share it.
 #[derive(Clone, Default)]
-pub struct Identities(Arc<Mutex<Known>>);
+pub struct CredentialRegistry(Arc<Mutex<SharedIdentities>>);
 
 #[derive(Default)]
-struct Known {
-    buckets: BTreeMap<String, Arc<Learnt>>,
-    purses: BTreeMap<(Source, String), Arc<Purse>>,
+struct SharedIdentities {
+    buckets: BTreeMap<String, Arc<BucketFacts>>,
+    purses: BTreeMap<(CredentialSource, String), Arc<CredentialCache>>,
     notes: Vec<String>,
 }
 
 /// What was learnt of a bucket.
 #[derive(Debug, Default)]
-pub(super) struct Learnt(Mutex<Facts>);
+pub(super) struct BucketFacts(Mutex<BucketFactsMap>);
 
 #[derive(Debug, Default, Clone)]
-pub(super) struct Facts {
+pub(super) struct BucketFactsMap {
     /// Region that the bucket answered with.
     pub(super) region: Option<String>,
     /// Reads are not signed: unsigned ones were answered where signed ones were denied.
@@ -35,7 +35,7 @@ pub(super) struct Facts {
 /// Most notes that are kept.
 const MOST: usize = 100;
 
-impl Identities {
+impl CredentialRegistry {
     /// What the user should know of whose name was used, in the order in which it came up.
     pub fn notes(&self) -> Vec<String> {
         self.lock().notes.clone()
@@ -53,32 +53,37 @@ impl Identities {
         }
     }
 
-    pub(super) fn bucket(&self, address: &str) -> Arc<Learnt> {
+    pub(super) fn bucket(&self, address: &str) -> Arc<BucketFacts> {
         Arc::clone(self.lock().buckets.entry(address.to_owned()).or_default())
     }
 
     /// Credentials from a source; `region` is where services are asked that have no region of their own.
-    pub(super) fn purse(&self, source: &Source, region: &str, new: impl FnOnce() -> Purse) -> Arc<Purse> {
+    pub(super) fn purse(
+        &self,
+        source: &CredentialSource,
+        region: &str,
+        new: impl FnOnce() -> CredentialCache,
+    ) -> Arc<CredentialCache> {
         let key = (source.clone(), region.to_owned());
         Arc::clone(self.lock().purses.entry(key).or_insert_with(|| Arc::new(new())))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SharedIdentities> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Learnt {
-    pub(super) fn facts(&self) -> Facts {
+impl BucketFacts {
+    pub(super) fn facts(&self) -> BucketFactsMap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn change(&self, change: impl FnOnce(&mut Facts)) {
+    pub(super) fn change(&self, change: impl FnOnce(&mut BucketFactsMap)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-impl fmt::Debug for Identities {
+impl fmt::Debug for CredentialRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Identities")
     }

@@ -1,7 +1,7 @@
 //! What the client of Azure does not know of its own requests: the condition at the end of an upload in parts, and signatures
 //! by the server's clock. They lie below the client, so what it signed with an account's key is signed anew.
-use super::known::{Identities, Learnt};
-use crate::net::{Failure, Operation, told_of_clock};
+use super::known::{BucketFacts, CredentialRegistry};
+use crate::net::{RequestFailure, StoreOperation, told_of_clock};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -16,14 +16,14 @@ use std::time::{Duration, SystemTime};
 
 /// Sends the requests of Azure's client, changed and signed anew where that is needed.
 #[derive(Clone)]
-pub(in crate::cloud) struct SharedKey(Arc<Signs>);
+pub(in crate::cloud) struct SharedKey(Arc<SharedKeySigner>);
 
-struct Signs {
+struct SharedKeySigner {
     inner: HttpClient,
     /// The account's key, where requests are signed with it.
     key: Option<hmac::Key>,
-    learnt: Arc<Learnt>,
-    known: Identities,
+    learnt: Arc<BucketFacts>,
+    known: CredentialRegistry,
     address: String,
 }
 
@@ -32,13 +32,13 @@ impl SharedKey {
     pub(in crate::cloud) fn new(
         inner: HttpClient,
         key: Option<&str>,
-        known: Identities,
+        known: CredentialRegistry,
         address: &str,
     ) -> Self {
         let key = key.and_then(|key| BASE64_STANDARD.decode(key).ok());
         let key = key.map(|key| hmac::Key::new(hmac::HMAC_SHA256, &key));
         let (learnt, address) = (known.bucket(address), address.to_owned());
-        Self(Arc::new(Signs { inner, key, learnt, known, address }))
+        Self(Arc::new(SharedKeySigner { inner, key, learnt, known, address }))
     }
 }
 
@@ -52,7 +52,7 @@ impl HttpConnector for SharedKey {
 impl HttpService for SharedKey {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let signs = &self.0;
-        if let Some((name, value)) = Operation::condition().filter(|_| ends_upload(&request)) {
+        if let Some((name, value)) = StoreOperation::condition().filter(|_| ends_upload(&request)) {
             request.headers_mut().insert(name, value);
             signs.sign(&mut request);
         }
@@ -68,7 +68,7 @@ impl HttpService for SharedKey {
     }
 }
 
-impl Signs {
+impl SharedKeySigner {
     /// Signs a request anew, for the time by the server's clock; false where it is not signed with a key that is known.
     fn sign(&self, request: &mut HttpRequest) -> bool {
         let time = time(SystemTime::now(), self.learnt.facts().clock);
@@ -78,7 +78,9 @@ impl Signs {
 
     /// Whether a request was refused for the time of its signature.
     fn learns_clock(&self, error: &HttpError) -> bool {
-        let Some(ahead) = Failure::below(error).and_then(|failure| failure.clock) else { return false };
+        let Some(ahead) = RequestFailure::below(error).and_then(|failure| failure.clock) else {
+            return false;
+        };
         if self.key.is_none() {
             return false;
         }
@@ -129,7 +131,7 @@ const SIGNED: [&str; 11] = [
     "range",
 ];
 
-/// What is signed of a request (Authorize with Shared Key, version 2015-02-21 and later).
+/// What is signed of a request (Authorize with Shared ConfigKey, version 2015-02-21 and later).
 fn to_sign(method: &Method, headers: &HeaderMap, url: &Url, account: &str) -> String {
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let values = SIGNED.map(|name| match (name, value(name)) {

@@ -4,11 +4,11 @@ mod told;
 
 pub(super) use clock::sign_for;
 
-use super::Identity;
-use super::fetch::{Asker, Purse, Same};
-use super::known::{Identities, Learnt};
+use super::BucketIdentity;
+use super::fetch::{CredentialCache, FixedConnector, TokenClient};
+use super::known::{BucketFacts, CredentialRegistry};
 use crate::StoreOptions;
-use crate::net::{Failure, Operation, once, told_of_clock};
+use crate::net::{RequestFailure, StoreOperation, once, told_of_clock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
@@ -23,18 +23,18 @@ use reqwest::header::{IF_MATCH, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};
 use std::fmt;
 use std::sync::Arc;
-use told::Told;
+use told::ServerVerdict;
 
 /// Signs the requests for a bucket. What the bucket answers of its region, and that it is public, is remembered.
 #[derive(Clone)]
-pub(in crate::cloud) struct Signer(Arc<Signs>);
+pub(in crate::cloud) struct BucketSigner(Arc<SigningService>);
 
-struct Signs {
+struct SigningService {
     inner: HttpClient,
-    purse: Arc<Purse>,
+    purse: Arc<CredentialCache>,
     region: String,
-    learnt: Arc<Learnt>,
-    known: Identities,
+    learnt: Arc<BucketFacts>,
+    known: CredentialRegistry,
     address: String,
     /// What is said when a denied read is answered without a name.
     who: String,
@@ -50,9 +50,9 @@ struct Signs {
 /// How often a denied read is tried without a name in vain.
 const DENIALS: u32 = 8;
 
-impl Signer {
+impl BucketSigner {
     pub(in crate::cloud) fn new(
-        identity: &Identity,
+        identity: &BucketIdentity,
         address: &str,
         inner: HttpClient,
         options: &StoreOptions,
@@ -61,14 +61,14 @@ impl Signer {
         let region = identity.region.as_ref().map(|region| region.value.clone()).unwrap_or_default();
         let known = options.identities.clone();
         let environment = options.config.environment().clone();
-        let asker = Asker {
+        let asker = TokenClient {
             client: inner.clone(),
             environment,
             codes: options.codes.clone(),
             region: region.clone(),
         };
-        let purse = known.purse(&identity.source, &region, || Purse::new(&identity.source, asker));
-        Self(Arc::new(Signs {
+        let purse = known.purse(&identity.source, &region, || CredentialCache::new(&identity.source, asker));
+        Self(Arc::new(SigningService {
             inner,
             purse,
             learnt: known.bucket(address),
@@ -85,14 +85,14 @@ impl Signer {
     }
 }
 
-impl HttpConnector for Signer {
+impl HttpConnector for BucketSigner {
     fn connect(&self, options: &object_store::ClientOptions) -> object_store::Result<HttpClient> {
-        Same(HttpClient::new(self.clone())).connect(options)
+        FixedConnector(HttpClient::new(self.clone())).connect(options)
     }
 }
 
 #[async_trait]
-impl CredentialProvider for Signer {
+impl CredentialProvider for BucketSigner {
     type Credential = AwsCredential;
 
     async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
@@ -100,19 +100,20 @@ impl CredentialProvider for Signer {
             store: "S3",
             source,
         };
-        let found = self.0.purse.open().await.map_err(|error| failed(Box::new(Failure::lasting(error))))?;
+        let found =
+            self.0.purse.open().await.map_err(|error| failed(Box::new(RequestFailure::lasting(error))))?;
         found.ok_or_else(|| failed("nobody is known".into()))
     }
 }
 
 #[async_trait]
-impl HttpService for Signer {
+impl HttpService for BucketSigner {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.0.call(whole(request).await?).await
     }
 }
 
-impl Signs {
+impl SigningService {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let is_conditional = depends(&mut request);
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -124,7 +125,7 @@ impl Signs {
         let mut credential = self.purse.open().await.map_err(refused)?;
         let mut answer = self.ask(&request, credential.as_deref()).await?;
         // Taken in any case: it is of this answer.
-        let is_over = Operation::take_expired()
+        let is_over = StoreOperation::take_expired()
             | answer.is_over()
             | is_untold(&request, credential.as_deref(), &answer);
         if is_over && let Some(renewed) = self.renewed(credential.as_deref()).await? {
@@ -156,10 +157,12 @@ impl Signs {
         &self,
         request: &HttpRequest,
         credential: Option<&AwsCredential>,
-    ) -> Result<Told, HttpError> {
+    ) -> Result<ServerVerdict, HttpError> {
         match self.send(request, credential).await {
-            Err(error) if self.learns_clock(&error) => Told::of(self.send(request, credential).await?).await,
-            answer => Told::of(answer?).await,
+            Err(error) if self.learns_clock(&error) => {
+                ServerVerdict::of(self.send(request, credential).await?).await
+            }
+            answer => ServerVerdict::of(answer?).await,
         }
     }
 
@@ -173,7 +176,9 @@ impl Signs {
 
     /// Whether a request was refused for the time of its signature.
     fn learns_clock(&self, error: &HttpError) -> bool {
-        let Some(ahead) = Failure::below(error).and_then(|failure| failure.clock) else { return false };
+        let Some(ahead) = RequestFailure::below(error).and_then(|failure| failure.clock) else {
+            return false;
+        };
         self.learnt.change(|facts| facts.clock = ahead);
         let told = told_of_clock(ahead);
         self.known.note(format!("{}: {told}: requests are signed by the server's", self.address));
@@ -197,7 +202,7 @@ impl Signs {
 
     /// Whether the bucket answered with another region than the one that it was asked in; somebody else may have learnt
     /// it meanwhile.
-    fn learns_region(&self, answer: &Told, asked: &str) -> bool {
+    fn learns_region(&self, answer: &ServerVerdict, asked: &str) -> bool {
         let Some(region) = answer.region().filter(|region| region != asked) else { return false };
         self.learnt.change(|facts| facts.region = Some(region));
         true
@@ -238,13 +243,13 @@ fn depends(request: &mut HttpRequest) -> bool {
             .uri()
             .query()
             .is_some_and(|query| query.split('&').any(|pair| pair.starts_with("uploadId=")));
-    let Some((name, value)) = Operation::condition().filter(|_| is_end) else { return false };
+    let Some((name, value)) = StoreOperation::condition().filter(|_| is_end) else { return false };
     request.headers_mut().insert(name, value);
     true
 }
 
 /// Whether the time of a session token may be over: answers to HEAD do not say why.
-fn is_untold(request: &HttpRequest, credential: Option<&AwsCredential>, answer: &Told) -> bool {
+fn is_untold(request: &HttpRequest, credential: Option<&AwsCredential>, answer: &ServerVerdict) -> bool {
     *request.method() == Method::HEAD
         && answer.response.status() == StatusCode::BAD_REQUEST
         && credential.is_some_and(|credential| credential.token.is_some())
@@ -274,11 +279,11 @@ async fn whole(request: HttpRequest) -> Result<HttpRequest, HttpError> {
 }
 
 fn refused(error: Error) -> HttpError {
-    HttpError::new(HttpErrorKind::Unknown, Failure::lasting(error))
+    HttpError::new(HttpErrorKind::Unknown, RequestFailure::lasting(error))
 }
 
 /// Without credentials.
-impl fmt::Debug for Signer {
+impl fmt::Debug for BucketSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Signer({})", self.0.address)
     }

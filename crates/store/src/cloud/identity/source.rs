@@ -1,16 +1,16 @@
 //! Where credentials come from.
-use super::super::profile::{Profile, Profiles, Section};
-use crate::config::{Environment, Secret, shortened};
+use super::super::profile::{CredentialProfile, ProfileFiles, ProfileSection};
+use crate::config::{ProcessEnvironment, SecretText, shortened};
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 
 /// Where credentials come from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::cloud) enum Source {
+pub(in crate::cloud) enum CredentialSource {
     /// Requests are not signed.
     Nobody,
     /// Keys as they are.
-    Keys(Keys),
+    Keys(StaticKeys),
     /// A token in a file stands for a role (`AssumeRoleWithWebIdentity`).
     WebIdentity { file: String, role: String, session: Option<String> },
     /// The service that containers ask.
@@ -20,26 +20,26 @@ pub(in crate::cloud) enum Source {
     /// A program that prints them.
     Process(String),
     /// What a sign-in by the browser left behind.
-    Sso(Sso),
+    Sso(SsoLogin),
     /// A role that somebody else takes on.
-    Role(Box<Role>),
+    Role(Box<AssumedRole>),
     /// What the provider's own client finds.
     Provider(&'static str),
 }
 
 /// Keys as they are.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::cloud) struct Keys {
-    pub(super) access: Secret,
-    pub(super) secret: Secret,
-    pub(super) token: Option<Secret>,
+pub(in crate::cloud) struct StaticKeys {
+    pub(super) access: SecretText,
+    pub(super) secret: SecretText,
+    pub(super) token: Option<SecretText>,
     /// Profile in whose section of a file they stand.
     pub(super) profile: Option<String>,
 }
 
 /// What a sign-in by the browser left behind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::cloud) struct Sso {
+pub(in crate::cloud) struct SsoLogin {
     /// Name of the session, or where it starts: what the file of the token is named after.
     pub(super) name: String,
     pub(super) region: String,
@@ -50,7 +50,7 @@ pub(in crate::cloud) struct Sso {
 
 /// A role that somebody else takes on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::cloud) struct Role {
+pub(in crate::cloud) struct AssumedRole {
     pub(super) arn: String,
     pub(super) session: Option<String>,
     pub(super) external_id: Option<String>,
@@ -58,28 +58,29 @@ pub(in crate::cloud) struct Role {
     pub(super) region: Option<String>,
     /// The device whose codes are wanted (`mfa_serial`).
     pub(super) device: Option<String>,
-    pub(super) base: Source,
+    pub(super) base: CredentialSource,
 }
 
-impl Keys {
+impl StaticKeys {
     /// Keys that can be sent.
     pub(super) fn new(access: &str, secret: &str, token: Option<&str>) -> Result<Self> {
         let is_sendable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_sendable(access) || !is_sendable(token.unwrap_or_default()) {
             return Err(Error::invalid("access key or session token has characters that no key has"));
         }
-        let (access, secret, token) = (Secret::new(access), Secret::new(secret), token.map(Secret::new));
+        let (access, secret, token) =
+            (SecretText::new(access), SecretText::new(secret), token.map(SecretText::new));
         Ok(Self { access, secret, token, profile: None })
     }
 
     /// The keys that the file has by now where they stand in one: other programs put new ones there.
-    pub(super) fn as_they_stand(&self, environment: &Environment) -> Self {
+    pub(super) fn as_they_stand(&self, environment: &ProcessEnvironment) -> Self {
         let again = |name: &String| {
-            let profiles = Profiles::read(environment);
-            without_role(&profiles, profiles.find(Section::Profile, name)?, name).ok()?
+            let profiles = ProfileFiles::read(environment);
+            without_role(&profiles, profiles.find(ProfileSection::Profile, name)?, name).ok()?
         };
         match self.profile.as_ref().and_then(again) {
-            Some(Source::Keys(keys)) => keys,
+            Some(CredentialSource::Keys(keys)) => keys,
             _ => self.clone(),
         }
     }
@@ -88,18 +89,18 @@ impl Keys {
 /// Most roles that are taken on one by another.
 const DEEPEST: u32 = 8;
 
-impl Source {
+impl CredentialSource {
     /// What a profile says; none when it says nothing of credentials.
     ///
     /// # Errors
     /// What it says is not complete.
-    pub(super) fn of_profile(profiles: &Profiles, name: &str) -> Result<Option<Self>> {
+    pub(super) fn of_profile(profiles: &ProfileFiles, name: &str) -> Result<Option<Self>> {
         of_profile(profiles, name, DEEPEST)
     }
 }
 
-fn of_profile(profiles: &Profiles, name: &str, depth: u32) -> Result<Option<Source>> {
-    let Some(profile) = profiles.find(Section::Profile, name) else {
+fn of_profile(profiles: &ProfileFiles, name: &str, depth: u32) -> Result<Option<CredentialSource>> {
+    let Some(profile) = profiles.find(ProfileSection::Profile, name) else {
         return Err(missing(profiles, name));
     };
     if depth == 0 {
@@ -108,11 +109,15 @@ fn of_profile(profiles: &Profiles, name: &str, depth: u32) -> Result<Option<Sour
     let value = |key: &str| profile.value(key).map(str::to_owned);
     if let Some(arn) = value("role_arn") {
         if let Some(file) = value("web_identity_token_file") {
-            return Ok(Some(Source::WebIdentity { file, role: arn, session: value("role_session_name") }));
+            return Ok(Some(CredentialSource::WebIdentity {
+                file,
+                role: arn,
+                session: value("role_session_name"),
+            }));
         }
         // A profile may be its own source: its keys take on its role.
         if let Some(base) = base(profiles, profile, name, depth)? {
-            let role = Role {
+            let role = AssumedRole {
                 arn,
                 session: value("role_session_name"),
                 external_id: value("external_id"),
@@ -121,14 +126,19 @@ fn of_profile(profiles: &Profiles, name: &str, depth: u32) -> Result<Option<Sour
                 device: value("mfa_serial"),
                 base,
             };
-            return Ok(Some(Source::Role(Box::new(role))));
+            return Ok(Some(CredentialSource::Role(Box::new(role))));
         }
     }
     without_role(profiles, profile, name)
 }
 
 /// Who takes on the role of a profile.
-fn base(profiles: &Profiles, profile: &Profile, name: &str, depth: u32) -> Result<Option<Source>> {
+fn base(
+    profiles: &ProfileFiles,
+    profile: &CredentialProfile,
+    name: &str,
+    depth: u32,
+) -> Result<Option<CredentialSource>> {
     let nothing = |of: &str| Error::invalid(format!("profile {of:?} has no credentials"));
     match (profile.value("source_profile"), profile.value("credential_source")) {
         (Some(source), _) if source == name => {
@@ -137,9 +147,9 @@ fn base(profiles: &Profiles, profile: &Profile, name: &str, depth: u32) -> Resul
         (Some(source), _) => {
             Ok(Some(of_profile(profiles, source, depth - 1)?.ok_or_else(|| nothing(source))?))
         }
-        (None, Some("Ec2InstanceMetadata")) => Ok(Some(Source::Instance { must_be: true })),
-        (None, Some("EcsContainer")) => Ok(Some(Source::Container)),
-        (None, Some("Environment")) => Ok(Some(Source::Provider(ENVIRONMENT))),
+        (None, Some("Ec2InstanceMetadata")) => Ok(Some(CredentialSource::Instance { must_be: true })),
+        (None, Some("EcsContainer")) => Ok(Some(CredentialSource::Container)),
+        (None, Some("Environment")) => Ok(Some(CredentialSource::Provider(ENVIRONMENT))),
         (None, Some(other)) => {
             Err(Error::invalid(format!("profile {name:?}: credential_source {other:?} is not known")))
         }
@@ -150,28 +160,32 @@ fn base(profiles: &Profiles, profile: &Profile, name: &str, depth: u32) -> Resul
 /// Stands for the keys in the environment until they are filled in.
 pub(super) const ENVIRONMENT: &str = "environment";
 
-fn without_role(profiles: &Profiles, profile: &Profile, name: &str) -> Result<Option<Source>> {
+fn without_role(
+    profiles: &ProfileFiles,
+    profile: &CredentialProfile,
+    name: &str,
+) -> Result<Option<CredentialSource>> {
     let value = |key: &str| profile.value(key);
     match (value("aws_access_key_id"), value("aws_secret_access_key")) {
         (Some(access), Some(secret)) => {
             let token = value("aws_session_token").or(value("aws_security_token"));
-            let keys = Keys::new(access, secret, token);
+            let keys = StaticKeys::new(access, secret, token);
             let keys = keys.map_err(|error| error.at_object(format!("profile {name:?}")))?;
-            return Ok(Some(Source::Keys(Keys { profile: Some(name.to_owned()), ..keys })));
+            return Ok(Some(CredentialSource::Keys(StaticKeys { profile: Some(name.to_owned()), ..keys })));
         }
         (None, None) => {}
         _ => return Err(Error::invalid(format!("profile {name:?} has one key without the other"))),
     }
     if let Some(sso) = sso(profiles, profile, name)? {
-        return Ok(Some(Source::Sso(sso)));
+        return Ok(Some(CredentialSource::Sso(sso)));
     }
-    Ok(value("credential_process").map(|command| Source::Process(command.to_owned())))
+    Ok(value("credential_process").map(|command| CredentialSource::Process(command.to_owned())))
 }
 
-fn sso(profiles: &Profiles, profile: &Profile, name: &str) -> Result<Option<Sso>> {
+fn sso(profiles: &ProfileFiles, profile: &CredentialProfile, name: &str) -> Result<Option<SsoLogin>> {
     let (session, start) = (profile.value("sso_session"), profile.value("sso_start_url"));
     let section = match session {
-        Some(session) => Some(profiles.find(Section::SsoSession, session).ok_or_else(|| {
+        Some(session) => Some(profiles.find(ProfileSection::SsoSession, session).ok_or_else(|| {
             Error::invalid(format!("profile {name:?} names the sso-session {session:?}, which is not there"))
         })?),
         None => None,
@@ -184,7 +198,7 @@ fn sso(profiles: &Profiles, profile: &Profile, name: &str) -> Result<Option<Sso>
             "profile {name:?} needs sso_region, sso_account_id and sso_role_name"
         )));
     };
-    Ok(Some(Sso {
+    Ok(Some(SsoLogin {
         name: cached_as.to_owned(),
         region: region.to_owned(),
         account: account.to_owned(),
@@ -194,12 +208,12 @@ fn sso(profiles: &Profiles, profile: &Profile, name: &str) -> Result<Option<Sso>
 }
 
 /// A profile that was named and is not there.
-pub(super) fn missing(profiles: &Profiles, name: &str) -> Error {
+pub(super) fn missing(profiles: &ProfileFiles, name: &str) -> Error {
     Error::invalid(format!("there is no profile {name:?} in {}", profiles.places()))
 }
 
 /// As it may be shown.
-impl fmt::Display for Source {
+impl fmt::Display for CredentialSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nobody => f.write_str("nobody: requests are not signed"),

@@ -5,7 +5,7 @@ mod people;
 mod requests;
 
 use super::*;
-use crate::config::{Environment, Settings};
+use crate::config::{ConfigSettings, ProcessEnvironment};
 use ncirrus_layout::Error;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -23,14 +23,14 @@ fn home(files: &[(&str, &str)]) -> TempDir {
 
 /// The options of somebody with that home folder and these variables.
 fn options(home: &TempDir, variables: &[(&str, &str)]) -> StoreOptions {
-    let environment = Environment::default().at_home(home.path());
+    let environment = ProcessEnvironment::default().at_home(home.path());
     let environment = variables.iter().fold(environment, |all, (name, value)| all.with(name, value));
-    let config = Arc::new(Settings::gather(environment, None).unwrap());
+    let config = Arc::new(ConfigSettings::gather(environment, None).unwrap());
     StoreOptions { config, retries: 0, ..StoreOptions::default() }
 }
 
-fn identity(address: &str, options: &StoreOptions) -> std::result::Result<Identity, Error> {
-    Identity::of(&Url::parse(address).unwrap(), options).map(|found| found.unwrap().1)
+fn identity(address: &str, options: &StoreOptions) -> std::result::Result<BucketIdentity, Error> {
+    BucketIdentity::of(&Url::parse(address).unwrap(), options).map(|found| found.unwrap().1)
 }
 
 /// Without the home folder, whose name differs from run to run.

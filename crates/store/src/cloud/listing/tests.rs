@@ -1,6 +1,6 @@
 //! Listings with keys as servers give them.
 use super::*;
-use crate::config::{Environment, Settings};
+use crate::config::{ConfigSettings, ProcessEnvironment};
 use crate::store::Store;
 use crate::{StoreOptions, Url};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A server of Amazon's kin over a list of keys.
-struct Server {
+struct ListingServer {
     address: String,
     keys: Arc<Mutex<Vec<String>>>,
 }
 
-impl Server {
+impl ListingServer {
     fn start(keys: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -36,8 +36,8 @@ impl Server {
             ("AWS_ENDPOINT_URL", &self.address),
         ];
         let environment =
-            variables.iter().fold(Environment::default(), |all, (name, value)| all.with(name, value));
-        let config = Arc::new(Settings::of_environment(environment));
+            variables.iter().fold(ProcessEnvironment::default(), |all, (name, value)| all.with(name, value));
+        let config = Arc::new(ConfigSettings::of_environment(environment));
         let options = StoreOptions { config, retries: 0, ..StoreOptions::default() };
         let url = Url::parse("s3://bucket").unwrap();
         CloudStore::connect(&url.bucket().unwrap().unwrap(), url.fragment(), &options).unwrap()
@@ -73,7 +73,7 @@ fn answer(path: &str, body: &str, keys: &mut Vec<String>) -> (&'static str, Stri
     let url: reqwest::Url = format!("http://host{path}").parse().unwrap();
     let value = |name: &str| url.query_pairs().find(|pair| pair.0 == name).map(|pair| pair.1.into_owned());
     if value("delete").is_some() {
-        let order = Element::parse(body).unwrap();
+        let order = XmlElement::parse(body).unwrap();
         let gone: Vec<_> =
             order.each("Object").filter_map(|object| object.text("Key").map(str::to_owned)).collect();
         keys.retain(|key| !gone.contains(key));
@@ -141,7 +141,7 @@ fn names(store: &CloudStore, prefix: &str) -> Vec<(String, bool)> {
 
 #[test]
 fn keys_that_cannot_be_named_are_left_out_of_listings_and_told() {
-    let server = Server::start(&KEYS);
+    let server = ListingServer::start(&KEYS);
     let store = server.store();
     let expected = [(".zgroup", false), ("b", true), ("sub", true), ("x<&>\"y\"", false)];
     assert_eq!(names(&store, "a"), expected.map(|(name, is_prefix)| (name.to_owned(), is_prefix)));
@@ -158,7 +158,7 @@ fn keys_that_cannot_be_named_are_left_out_of_listings_and_told() {
 
 #[test]
 fn deep_listings_have_keys_that_cannot_be_named_apart() {
-    let server = Server::start(&KEYS);
+    let server = ListingServer::start(&KEYS);
     let store = server.store();
     let (mut named, mut unnamed, mut page) = (Vec::new(), Vec::new(), None);
     loop {
@@ -176,7 +176,7 @@ fn deep_listings_have_keys_that_cannot_be_named_apart() {
 
 #[test]
 fn whatever_lies_below_a_prefix_is_removed_and_nothing_else() {
-    let server = Server::start(&KEYS);
+    let server = ListingServer::start(&KEYS);
     let store = server.store();
     let root = store.root().child("a");
     run(store.delete_tree(&root)).unwrap();
@@ -189,12 +189,12 @@ fn what_is_no_listing_is_an_error() {
     let page = "<ListBucketResult><NextContinuationToken>t&amp;</NextContinuationToken><Contents><Key>a&lt;</Key>\
                 <Size>7</Size><LastModified>1970-01-01T00:00:01Z</LastModified></Contents><CommonPrefixes>\
                 <Prefix>b/</Prefix><Prefix>c/</Prefix></CommonPrefixes></ListBucketResult>";
-    let object = Listed {
+    let object = ListedKey {
         key: "a<".to_owned(),
         size: 7,
         changed: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1)),
     };
-    let whole = Page {
+    let whole = ListingPage {
         objects: vec![object],
         prefixes: vec!["b/".to_owned(), "c/".to_owned()],
         next: Some("t&".to_owned()),

@@ -29,10 +29,10 @@ base = "/data"
     let home = home(&[(PLACE, text)]);
     let settings = gathered(&home, &[]);
     assert_eq!(settings.warnings(), [""; 0]);
-    assert_eq!(settings.size(Key::Memory), Some(1000));
-    assert_eq!(settings.text(Key::PluginPath), Some("/a:/b"));
-    assert_eq!(settings.flag(Key::Anonymous), Some(true));
-    assert_eq!(settings.http().proxy, Some(Secret::new("http://proxy:3128")));
+    assert_eq!(settings.size(ConfigKey::Memory), Some(1000));
+    assert_eq!(settings.text(ConfigKey::PluginPath), Some("/a:/b"));
+    assert_eq!(settings.flag(ConfigKey::Anonymous), Some(true));
+    assert_eq!(settings.http().proxy, Some(SecretText::new("http://proxy:3128")));
     let host = settings.host("store").unwrap();
     assert_eq!(host.endpoint, "http://store.example.org:9000");
     assert_eq!(
@@ -49,7 +49,7 @@ base = "/data"
 fn lists_are_taken_where_there_may_be_several() {
     let text = "memory = [1, 2]\n[http]\nno_proxy = [\"a.org\", \"b.org\"]\n";
     let settings = gathered(&home(&[(PLACE, text)]), &[]);
-    assert_eq!(settings.text(Key::HttpNoProxy), Some("a.org,b.org"));
+    assert_eq!(settings.text(ConfigKey::HttpNoProxy), Some("a.org,b.org"));
     assert_eq!(settings.warnings().len(), 1);
 }
 
@@ -80,7 +80,7 @@ fn mistakes_are_told_and_the_rest_is_read() {
     let text = "memroy = 1\nmemory = \"lots\"\ntimeout = 2\n[hosts.bad]\nregion = \"x\"\n[hosts.odd]\nurl = \"h\"\ncolour = 1\n";
     let home = home(&[(PLACE, text)]);
     let settings = gathered(&home, &[]);
-    assert_eq!(settings.duration(Key::Timeout), Some(Duration::from_secs(2)));
+    assert_eq!(settings.duration(ConfigKey::Timeout), Some(Duration::from_secs(2)));
     assert_eq!(settings.host("odd").map(|host| host.endpoint.as_str()), Some("https://h"));
     let place = home.path().join(PLACE).display().to_string();
     let mut warnings: Vec<String> =
@@ -99,7 +99,7 @@ fn mistakes_are_told_and_the_rest_is_read() {
 fn a_broken_file_at_its_usual_place_is_a_warning() {
     let home = home(&[(PLACE, "memory = 1\nsecret = \"hunter2")]);
     let settings = gathered(&home, &[("NCIRRUS_THREADS", "3")]);
-    assert_eq!(settings.count(Key::Threads), Some(3));
+    assert_eq!(settings.count(ConfigKey::Threads), Some(3));
     let [warning] = settings.warnings() else { panic!("{:?}", settings.warnings()) };
     assert!(warning.contains("config.toml:2"), "{warning}");
     assert!(!warning.contains("hunter2"), "{warning}");
@@ -108,10 +108,11 @@ fn a_broken_file_at_its_usual_place_is_a_warning() {
 #[test]
 fn a_file_that_is_named_must_be_there_and_whole() {
     let home = home(&[("broken.toml", "memory = ")]);
-    let environment = || Environment::default().at_home(home.path());
-    let missing = Settings::gather(environment(), Some(&home.path().join("none.toml"))).unwrap_err();
+    let environment = || ProcessEnvironment::default().at_home(home.path());
+    let missing = ConfigSettings::gather(environment(), Some(&home.path().join("none.toml"))).unwrap_err();
     assert_eq!(missing.kind(), ncirrus_layout::ErrorKind::NotFound);
-    let broken = Settings::gather(environment().with("NCIRRUS_CONFIG", "~/broken.toml"), None).unwrap_err();
+    let broken =
+        ConfigSettings::gather(environment().with("NCIRRUS_CONFIG", "~/broken.toml"), None).unwrap_err();
     assert!(broken.to_string().contains("broken.toml:1"), "{broken}");
 }
 
@@ -119,7 +120,7 @@ fn a_file_that_is_named_must_be_there_and_whole() {
 fn the_file_lies_where_the_variables_say() {
     let home = home(&[("x/ncirrus/config.toml", "memory = 1"), ("mine.toml", "memory = 2")]);
     let folder = home.path().join("x").display().to_string();
-    assert_eq!(gathered(&home, &[("XDG_CONFIG_HOME", &folder)]).size(Key::Memory), Some(1));
+    assert_eq!(gathered(&home, &[("XDG_CONFIG_HOME", &folder)]).size(ConfigKey::Memory), Some(1));
     let both = [("XDG_CONFIG_HOME", folder.as_str()), ("NCIRRUS_CONFIG", "~/mine.toml")];
-    assert_eq!(gathered(&home, &both).size(Key::Memory), Some(2));
+    assert_eq!(gathered(&home, &both).size(ConfigKey::Memory), Some(2));
 }

@@ -4,12 +4,12 @@ use super::*;
 const NETRC: &str = "machine h.org login me password hunter2 # mine\nmachine urs.earthdata.nasa.gov\n  login \"a b\"\n  \
     password \"q\\\"x\"\nmacdef init\nmachine evil.org login x password y\n\ndefault login anyone password z\n";
 
-fn login(settings: &Settings, url: &str) -> Option<LoginKind> {
+fn login(settings: &ConfigSettings, url: &str) -> Option<LoginKind> {
     settings.login(&Url::parse(url).unwrap()).map(|login| login.kind)
 }
 
 fn basic(user: &str, password: &str) -> Option<LoginKind> {
-    Some(LoginKind::Basic(user.to_owned(), Some(Secret::new(password))))
+    Some(LoginKind::Basic(user.to_owned(), Some(SecretText::new(password))))
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn the_nearest_source_counts() {
     let home = home(&[(".config/ncirrus/config.toml", toml), (".ncrc", rc), (".netrc", NETRC)]);
     let with_token = gathered(&home, &[("TOKEN", "hunter2")]);
     assert_eq!(login(&with_token, "https://a:b@h.org/x"), basic("a", "b"));
-    assert_eq!(login(&with_token, "https://h.org/x"), Some(LoginKind::Bearer(Secret::new("hunter2"))));
+    assert_eq!(login(&with_token, "https://h.org/x"), Some(LoginKind::Bearer(SecretText::new("hunter2"))));
     let without = gathered(&home, &[]);
     assert_eq!(login(&without, "https://h.org/x"), basic("rc", "pw"));
     assert_eq!(login(&without, "https://r.org/x"), basic("u", "p:q"));
@@ -74,7 +74,7 @@ fn cookies_go_where_they_belong(#[case] url: &str, #[case] expected: Option<&str
     let home = home(&[("jar", jar), (".ncrc", "HTTP.COOKIEJAR=~/jar\n")]);
     let settings = gathered(&home, &[]);
     let cookies = settings.cookies(&Url::parse(url).unwrap());
-    assert_eq!(cookies.as_ref().map(Secret::exposed), expected);
+    assert_eq!(cookies.as_ref().map(SecretText::exposed), expected);
 }
 
 #[test]
@@ -89,6 +89,6 @@ fn a_server_redirected_to_knows_what_is_meant_for_it_alone() {
     assert_eq!(elsewhere("https://h.org/x"), basic("me", "hunter2"));
     // Where logins are made tokens do not count.
     assert_eq!(elsewhere("https://urs.earthdata.nasa.gov/x"), basic("a b", "q\"x"));
-    let token = Some(LoginKind::Bearer(Secret::new("token")));
+    let token = Some(LoginKind::Bearer(SecretText::new("token")));
     assert_eq!(elsewhere("https://data.earthdata.nasa.gov/x"), token);
 }

@@ -1,7 +1,7 @@
 //! netCDF's own files (docs/spec/nczarr.md 9.1, 9.2).
 use super::*;
 
-fn rc<'a>(settings: &'a Settings, key: &str, url: &str) -> Option<&'a str> {
+fn rc<'a>(settings: &'a ConfigSettings, key: &str, url: &str) -> Option<&'a str> {
     settings.rc(key, &Url::parse(url).unwrap()).map(|value| value.value)
 }
 
@@ -37,8 +37,8 @@ fn later_files_go_before_earlier_ones_and_the_current_folder_before_the_home() {
         (".dodsrc", "C=3"),
         ("here/.ncrc", "A=4"),
     ]);
-    let environment = Environment::default().at_home(home.path()).in_folder(home.path().join("here"));
-    let settings = Settings::gather(environment, None).unwrap();
+    let environment = ProcessEnvironment::default().at_home(home.path()).in_folder(home.path().join("here"));
+    let settings = ConfigSettings::gather(environment, None).unwrap();
     let all = ["A", "B", "C", "D", "E", "a"].map(|key| rc(&settings, key, "s3://b/k"));
     assert_eq!(all, [Some("4"), Some("2"), Some("3"), Some(""), None, None]);
 }
@@ -62,10 +62,10 @@ fn keys_for_http_become_settings() {
     let home = home(&[(".dodsrc", text)]);
     let settings = gathered(&home, &[]);
     let http = settings.http();
-    assert_eq!(http.proxy, Some(Secret::new("http://p:1")));
+    assert_eq!(http.proxy, Some(SecretText::new("http://p:1")));
     assert_eq!(http.certificates, Some(home.path().join("ca.pem")));
     assert_eq!(http.user_agent.as_deref(), Some("me/1"));
-    assert_eq!(settings.duration(Key::Timeout), Some(Duration::from_secs(7)));
+    assert_eq!(settings.duration(ConfigKey::Timeout), Some(Duration::from_secs(7)));
     assert_eq!(settings.warnings().len(), 1);
 }
 
@@ -92,23 +92,23 @@ fn a_single_file_that_is_not_there_is_told() {
 #[case("7", 7)]
 fn keepalive_is_written_as_netcdf_has_it(#[case] text: &str, #[case] seconds: u64) {
     let settings = gathered(&home(&[(".ncrc", &format!("HTTP.KEEPALIVE={text}"))]), &[]);
-    assert_eq!(settings.duration(Key::HttpKeepalive), Some(Duration::from_secs(seconds)));
+    assert_eq!(settings.duration(ConfigKey::HttpKeepalive), Some(Duration::from_secs(seconds)));
 }
 
 #[test]
 fn a_wait_of_nothing_is_not_taken() {
     let settings = gathered(&home(&[(".ncrc", "HTTP.TIMEOUT=0")]), &[("NCIRRUS_CONNECT_TIMEOUT", "0s")]);
-    let waits = [Key::Timeout, Key::ConnectTimeout].map(|key| settings.duration(key));
+    let waits = [ConfigKey::Timeout, ConfigKey::ConnectTimeout].map(|key| settings.duration(key));
     assert_eq!((waits, settings.warnings().len()), ([None, None], 2));
 }
 
 #[test]
 fn plugins_are_not_taken_from_the_current_folder() {
     let home = home(&[("here/.ncrc", "PLUGIN.PATH=/evil")]);
-    let environment = Environment::default().at_home(home.path()).in_folder(home.path().join("here"));
-    assert_eq!(Settings::gather(environment, None).unwrap().text(Key::PluginPath), None);
-    let environment = Environment::default().at_home(home.path().join("here"));
-    assert_eq!(Settings::gather(environment, None).unwrap().text(Key::PluginPath), Some("/evil"));
+    let environment = ProcessEnvironment::default().at_home(home.path()).in_folder(home.path().join("here"));
+    assert_eq!(ConfigSettings::gather(environment, None).unwrap().text(ConfigKey::PluginPath), None);
+    let environment = ProcessEnvironment::default().at_home(home.path().join("here"));
+    assert_eq!(ConfigSettings::gather(environment, None).unwrap().text(ConfigKey::PluginPath), Some("/evil"));
 }
 
 #[test]
@@ -119,17 +119,20 @@ fn what_is_said_of_one_address_goes_before_what_is_said_of_all() {
     let settings = gathered(&home, &[]);
     let of = |url: &str| settings.of_address(&Url::parse(url).unwrap());
     let own = of("https://h.org/a").unwrap();
-    assert_eq!(own.duration(Key::Timeout), Some(Duration::from_secs(9)));
-    assert_eq!(origin_of(&own, Key::Timeout, &home), ".ncrc:3");
-    assert_eq!((own.text(Key::HttpUserAgent), own.text(Key::HttpProxy)), (Some("all"), Some("http://p:1")));
-    assert_eq!((own.duration(Key::ConnectTimeout), own.text(Key::PluginPath)), (None, None));
-    assert_eq!(of("https://h.org/b").unwrap().text(Key::HttpProxy), None);
-    assert_eq!(of("https://s3.amazonaws.com/bkt/k").unwrap().text(Key::HttpUserAgent), Some("me"));
+    assert_eq!(own.duration(ConfigKey::Timeout), Some(Duration::from_secs(9)));
+    assert_eq!(origin_of(&own, ConfigKey::Timeout, &home), ".ncrc:3");
+    assert_eq!(
+        (own.text(ConfigKey::HttpUserAgent), own.text(ConfigKey::HttpProxy)),
+        (Some("all"), Some("http://p:1"))
+    );
+    assert_eq!((own.duration(ConfigKey::ConnectTimeout), own.text(ConfigKey::PluginPath)), (None, None));
+    assert_eq!(of("https://h.org/b").unwrap().text(ConfigKey::HttpProxy), None);
+    assert_eq!(of("https://s3.amazonaws.com/bkt/k").unwrap().text(ConfigKey::HttpUserAgent), Some("me"));
     assert!(of("https://other.org/a").is_none());
     assert_eq!(settings.proxy_of(&Url::parse("https://h.org/a").unwrap()).unwrap().0, "http://p:1");
     let settings = gathered(&home, &[("NCIRRUS_TIMEOUT", "1s"), ("NCIRRUS_PROXY", "http://q:1")]);
     assert!(
-        settings.of_address(&Url::parse("https://h.org/a").unwrap()).unwrap().duration(Key::Timeout)
+        settings.of_address(&Url::parse("https://h.org/a").unwrap()).unwrap().duration(ConfigKey::Timeout)
             == Some(Duration::from_secs(1))
     );
 }

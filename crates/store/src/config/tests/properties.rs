@@ -10,8 +10,8 @@ const JSON: &str = r#"{"version": "9", "hosts": {"s3://a": {"url": "http://a", "
 const RC: &str = "A=1\n[https://h.org:80/a]HTTP.CREDENTIALS.USER=me\n[s3://b/k]AWS.PROFILE=p\n# c\nK\n";
 
 /// Reads a text as each kind of file.
-fn read_all(text: &str) -> Settings {
-    let mut settings = Settings::default();
+fn read_all(text: &str) -> ConfigSettings {
+    let mut settings = ConfigSettings::default();
     let path = Path::new("f");
     let _ = file::take(&mut settings, text, path);
     s3nc::take(&mut settings, text, path);

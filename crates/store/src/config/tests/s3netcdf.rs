@@ -32,9 +32,9 @@ fn every_key_is_read_in_either_spelling() {
     assert_eq!(settings.warnings(), [""; 0]);
     let host = settings.host("minio").unwrap();
     assert_eq!(host.endpoint, "http://127.0.0.1:9000");
-    assert_eq!(host.secret_key, Some(Secret::new("hunter2")));
-    assert_eq!(host.origin, Origin::File(home.path().join(".s3nc.json"), Some(4)));
-    let expected = Transfer {
+    assert_eq!(host.secret_key, Some(SecretText::new("hunter2")));
+    assert_eq!(host.origin, ValueOrigin::File(home.path().join(".s3nc.json"), Some(4)));
+    let expected = TransferSettings {
         part_size: Some(50_000_000),
         parts: Some(8),
         connect_timeout: Some(Duration::from_secs(30)),
@@ -44,8 +44,11 @@ fn every_key_is_read_in_either_spelling() {
     };
     assert_eq!(host.transfer, expected);
     assert_eq!(settings.host("other").unwrap().transfer.part_size, Some(1_000_000_000_000));
-    assert_eq!(settings.path(Key::CacheFolder), Some(home.path().join("cache").as_path()));
-    assert_eq!((settings.size(Key::Memory), settings.count(Key::Handles)), (Some(1_000_000_000), Some(20)));
+    assert_eq!(settings.path(ConfigKey::CacheFolder), Some(home.path().join("cache").as_path()));
+    assert_eq!(
+        (settings.size(ConfigKey::Memory), settings.count(ConfigKey::Handles)),
+        (Some(1_000_000_000), Some(20))
+    );
 }
 
 #[test]
@@ -55,7 +58,7 @@ fn mistakes_are_told_and_the_rest_is_read() {
         "resource_allocation": {"memory": "1 lot", "filehandles": 7}, "more": {}}"#;
     let home = home(&[("c.json", text)]);
     let settings = gathered(&home, &[("S3_NC_CONFIG", "~/c.json")]);
-    assert_eq!(settings.count(Key::Handles), Some(7));
+    assert_eq!(settings.count(ConfigKey::Handles), Some(7));
     assert!(settings.host("a").is_some() && settings.host("b").is_none());
     let warnings = settings.warnings().join("\n");
     for part in [
@@ -97,7 +100,7 @@ fn a_backend_that_is_not_there_is_told() {
 fn a_mark_of_byte_order_does_no_harm() {
     let text = "\u{feff}{\"version\": \"9\", \"cache_location\": \"/c\"}";
     let settings = gathered(&home(&[(".s3nc.json", text), (".ncrc", "\u{feff}A=1")]), &[]);
-    assert_eq!(settings.path(Key::CacheFolder), Some(Path::new("/c")));
+    assert_eq!(settings.path(ConfigKey::CacheFolder), Some(Path::new("/c")));
     assert_eq!(settings.rc("A", &Url::parse("s3://b/k").unwrap()).map(|value| value.value), Some("1"));
 }
 
@@ -108,7 +111,7 @@ fn a_broken_file_is_a_warning_with_its_place() {
     let [warning] = settings.warnings() else { panic!("{:?}", settings.warnings()) };
     assert!(warning.contains(".s3nc.json") && warning.contains("line 2"), "{warning}");
     assert!(!warning.contains("hunter2"), "{warning}");
-    assert_eq!(settings.duration(Key::Timeout), Some(Duration::from_secs(3)));
+    assert_eq!(settings.duration(ConfigKey::Timeout), Some(Duration::from_secs(3)));
 }
 
 #[test]

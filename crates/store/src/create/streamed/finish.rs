@@ -1,10 +1,10 @@
 //! The end of an upload, in one way or the other.
-use super::local::Streamed;
-use super::sizes::Sizes;
-use super::{AT_ONCE, Leaving, Place, State, Stream};
-use crate::create::{Clobber, Finish, Staged};
-use crate::store::{Blocking, Precondition, Store};
-use crate::{StoreOptions, Uploads, Url};
+use super::local::StreamedStore;
+use super::sizes::PartSizes;
+use super::{AT_ONCE, DepartingPart, PartPlace, StreamedUpload, UploadState};
+use crate::create::{CommitAction, OverwritePolicy, StagedDataset};
+use crate::store::{BlockingStore, PutCondition, Store};
+use crate::{StoreOptions, UploadMode, Url};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
@@ -14,9 +14,9 @@ use tokio::sync::Semaphore;
 
 /// Completes an object that is sent in parts. Dropping it takes back what was sent.
 pub(super) struct StreamFinish {
-    pub(super) stream: Arc<Stream>,
+    pub(super) stream: Arc<StreamedUpload>,
     store: Arc<dyn Store>,
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     is_over: bool,
 }
 
@@ -29,43 +29,43 @@ pub(in crate::create) fn start(
     store: &Arc<dyn Store>,
     object: &ObjectId,
     url: &Url,
-    clobber: Clobber,
+    clobber: OverwritePolicy,
     options: &StoreOptions,
-) -> Option<Staged> {
+) -> Option<StagedDataset> {
     let runtime = Handle::try_current().ok()?;
     if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
         return None;
     }
     let upload = store.multipart(object)?;
-    let sizes = upload.part_size().map_or_else(Sizes::default, Sizes::of);
+    let sizes = upload.part_size().map_or_else(PartSizes::default, PartSizes::of);
     let turns = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
     let folder = || options.scratch_folder();
-    let stream = Stream {
+    let stream = StreamedUpload {
         object: object.clone(),
         upload,
         runtime,
         sizes,
         budget: options.upload_memory as u64,
-        scratch: (options.uploads != Uploads::InMemory).then(folder),
+        scratch: (options.uploads != UploadMode::InMemory).then(folder),
         turns,
         state: Mutex::default(),
         sent: Condvar::new(),
         tasks: Mutex::default(),
     };
     let finish = StreamFinish::new(stream, store, clobber);
-    let streamed = Blocking(Streamed(Arc::clone(&finish.stream)));
-    Some(Staged::new(Arc::new(streamed), object.clone(), url, finish))
+    let streamed = BlockingStore(StreamedStore(Arc::clone(&finish.stream)));
+    Some(StagedDataset::new(Arc::new(streamed), object.clone(), url, finish))
 }
 
 impl StreamFinish {
-    pub(super) fn new(stream: Stream, store: &Arc<dyn Store>, clobber: Clobber) -> Self {
+    pub(super) fn new(stream: StreamedUpload, store: &Arc<dyn Store>, clobber: OverwritePolicy) -> Self {
         Self { stream: Arc::new(stream), store: Arc::clone(store), clobber, is_over: false }
     }
 
     async fn complete(&self) -> Result<()> {
         let when = match self.clobber {
-            Clobber::Never => Precondition::Absent,
-            Clobber::Replace => Precondition::None,
+            OverwritePolicy::Never => PutCondition::Absent,
+            OverwritePolicy::Replace => PutCondition::None,
         };
         let stream = &self.stream;
         stream.settle().await?;
@@ -89,7 +89,7 @@ impl StreamFinish {
     }
 }
 
-impl Stream {
+impl StreamedUpload {
     /// Waits until everything that is under way has arrived.
     async fn settle(&self) -> Result<()> {
         let mut tasks = self.take_tasks();
@@ -102,8 +102,8 @@ impl Stream {
         let is_held = {
             let state = self.lock();
             match state.parts.get(&index).map(|part| &part.place) {
-                Some(Place::Sent) => return Ok(()),
-                place => matches!(place, Some(Place::Held(_))),
+                Some(PartPlace::Sent) => return Ok(()),
+                place => matches!(place, Some(PartPlace::Held(_))),
             }
         };
         if !is_held && !self.has_room(&self.lock(), self.sizes.size(index)) {
@@ -112,7 +112,7 @@ impl Stream {
         self.send(self.leave(index)?)
     }
 
-    fn leave(self: &Arc<Self>, index: u64) -> Result<Leaving> {
+    fn leave(self: &Arc<Self>, index: u64) -> Result<DepartingPart> {
         let mut state = self.lock();
         state.leave(self, index)
     }
@@ -129,12 +129,12 @@ impl Stream {
     async fn take_back(self: Arc<Self>) -> Result<()> {
         self.end();
         self.take_tasks().shutdown().await;
-        *self.lock() = State { is_over: true, ..State::default() };
+        *self.lock() = UploadState { is_over: true, ..UploadState::default() };
         self.upload.abort().await
     }
 }
 
-impl Finish for StreamFinish {
+impl CommitAction for StreamFinish {
     fn commit(mut self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             self.stream.end();

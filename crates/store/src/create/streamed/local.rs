@@ -1,18 +1,18 @@
 //! The object as the engine writes it.
-use super::{Place, Stream, gone};
-use crate::store::{Facts, LocalStore, Precondition};
+use super::{PartPlace, StreamedUpload, gone};
+use crate::store::{LocalStore, PutCondition, StoreFacts};
 use crate::want;
-use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A store that holds one object, as far as it was not sent.
 #[derive(Debug)]
-pub(super) struct Streamed(pub(super) Arc<Stream>);
+pub(super) struct StreamedStore(pub(super) Arc<StreamedUpload>);
 
-impl Streamed {
+impl StreamedStore {
     /// Runs something on the object; an error names it.
-    fn on<T>(&self, object: &ObjectId, run: impl FnOnce(&Arc<Stream>) -> Result<T>) -> Result<T> {
+    fn on<T>(&self, object: &ObjectId, run: impl FnOnce(&Arc<StreamedUpload>) -> Result<T>) -> Result<T> {
         if *object != self.0.object {
             return Err(Error::unsupported("an upload is one object").at_object(object));
         }
@@ -24,7 +24,7 @@ impl Streamed {
     }
 }
 
-impl Stream {
+impl StreamedUpload {
     /// Fills a buffer with bytes that are not sent yet; `None` before anything was written.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
         let state = self.lock();
@@ -40,12 +40,12 @@ impl Stream {
             rest = behind;
             let at = self.sizes.start(index) + within;
             match (state.parts.get(&index).map(|part| &part.place), &state.spill) {
-                (Some(Place::Sent), _) => return Err(gone("read", at)),
-                (Some(Place::Held(buffer)), _) => {
+                (Some(PartPlace::Sent), _) => return Err(gone("read", at)),
+                (Some(PartPlace::Held(buffer)), _) => {
                     let from = usize::try_from(within).ok().and_then(|at| buffer.get(at..at + piece.len()));
                     piece.copy_from_slice(from.ok_or_else(|| Error::internal("a part is too short"))?);
                 }
-                (Some(Place::Spilled), Some(spill)) => {
+                (Some(PartPlace::Spilled), Some(spill)) => {
                     piece.fill(0);
                     spill.read_into(at, piece)?;
                 }
@@ -90,7 +90,7 @@ impl Stream {
             let at = self.sizes.start(index);
             match state.parts.get(&index).map(|part| &part.place) {
                 None => {}
-                Some(Place::Sent) => return Err(gone("cut", at + within)),
+                Some(PartPlace::Sent) => return Err(gone("cut", at + within)),
                 Some(_) => state.change(index, at, within, &super::zeros(count)?)?,
             }
         }
@@ -100,18 +100,18 @@ impl Stream {
     }
 }
 
-impl LocalStore for Streamed {
+impl LocalStore for StreamedStore {
     fn id(&self) -> &StoreId {
         &self.0.object.store
     }
 
-    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         self.on(object, |stream| {
             let Some((size, tag)) = stream.state_now() else { return Ok(None) };
             let range = want::resolve(want, size);
             let offset = range.start;
             let bytes = stream.read_range(range)?.into();
-            Ok(Some(Blob { bytes, offset, size, tag }))
+            Ok(Some(ObjectBytes { bytes, offset, size, tag }))
         })
     }
 
@@ -135,10 +135,10 @@ impl LocalStore for Streamed {
         self.on(object, |stream| Ok(stream.state_now()))
     }
 
-    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+    fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         self.on(object, |stream| match (when, stream.state_now()) {
-            (Precondition::Absent, Some(_)) => Err(crate::fault::exists(object)),
-            (Precondition::Matches(tag), now) if now.as_ref().map(|(_, tag)| tag) != Some(tag) => {
+            (PutCondition::Absent, Some(_)) => Err(crate::fault::exists(object)),
+            (PutCondition::Matches(tag), now) if now.as_ref().map(|(_, tag)| tag) != Some(tag) => {
                 Err(crate::fault::conflict("was changed by someone else", object))
             }
             _ => {
@@ -178,8 +178,8 @@ impl LocalStore for Streamed {
         self.0.lock().check()
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
             latency: Duration::ZERO,
             concurrency: 1024,
             merge_gap: 0,

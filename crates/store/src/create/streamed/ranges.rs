@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 /// Ranges of bytes that neither touch nor overlap, by their start.
 #[derive(Debug, Default)]
-pub(super) struct Ranges {
+pub(super) struct ByteRanges {
     ends: BTreeMap<u64, u64>,
     /// There were too many to keep.
     lost: bool,
@@ -12,7 +12,7 @@ pub(super) struct Ranges {
 /// Most ranges of a part: where values lie apart from each other, knowing where would take more memory than they do.
 const MOST: usize = 1 << 14;
 
-impl Ranges {
+impl ByteRanges {
     /// Adds a range that is not empty.
     pub(super) fn add(&mut self, mut start: u64, mut end: u64) {
         if self.lost {
@@ -48,7 +48,7 @@ mod tests {
     proptest! {
         #[test]
         fn they_know_what_a_list_of_bytes_knows(ranges in prop::collection::vec((0_usize..64, 1_usize..24), 0..40)) {
-            let (mut bytes, mut kept) = ([false; 96], Ranges::default());
+            let (mut bytes, mut kept) = ([false; 96], ByteRanges::default());
             for (start, len) in ranges {
                 kept.add(start as u64, (start + len) as u64);
                 bytes[start..start + len].fill(true);
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn too_many_are_forgotten() {
-        let mut kept = Ranges::default();
+        let mut kept = ByteRanges::default();
         (0..=MOST as u64).for_each(|at| kept.add(at * 2, at * 2 + 1));
         assert!(kept.lost && kept.ends.is_empty());
         kept.add(0, 1 << 20);

@@ -3,7 +3,7 @@
 /// Sizes of parts: the same for a thousand parts, then twice as much, so that ten thousand reach more than 5 TiB and
 /// none exceeds what any provider takes (Azure: 4000 MiB). An offset alone tells its part.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
+pub(super) struct PartSizes {
     /// Bytes of the first parts.
     pub(super) first: u64,
     /// Parts of the same size in a row.
@@ -21,13 +21,13 @@ const LEAST: u64 = 6 << 20;
 /// Most bytes of a part that any provider takes.
 const MOST: u64 = 4000 << 20;
 
-impl Default for Sizes {
+impl Default for PartSizes {
     fn default() -> Self {
         Self::of(USUAL)
     }
 }
 
-impl Sizes {
+impl PartSizes {
     /// Sizes that begin with so many bytes, or the next number that does.
     pub(super) fn of(first: u64) -> Self {
         let first = first.clamp(LEAST, MOST);
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn parts_follow_each_other_and_reach_five_tebibytes() {
         for first in [0, 5 << 20, 7_654_321, 8 << 20, 16_500_000, 50_000_000, 512 << 20, u64::MAX] {
-            let sizes = Sizes::of(first);
+            let sizes = PartSizes::of(first);
             let mut at = 0;
             for index in 0..RUNS * sizes.run {
                 let size = sizes.size(index);
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn parts_of_an_object_are_counted() {
-        let sizes = Sizes::default();
+        let sizes = PartSizes::default();
         assert_eq!([0, 1, 8 << 20, (8 << 20) + 1].map(|len| sizes.count(len)), [0, 1, 1, 2]);
-        assert_eq!(Sizes::of(50_000_000).count(100_000_001), 3);
+        assert_eq!(PartSizes::of(50_000_000).count(100_000_001), 3);
     }
 }

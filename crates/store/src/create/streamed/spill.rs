@@ -1,19 +1,19 @@
 //! Parts that wait in a scratch file, each at its own offset.
-use crate::create::scratch::Claim;
+use crate::create::scratch::ScratchClaim;
 use crate::{fault, platform};
 use ncirrus_layout::{ObjectId, Result};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
 /// A scratch file, which is removed when dropped.
-pub(super) struct Spill {
-    claim: Claim,
+pub(super) struct SpillFile {
+    claim: ScratchClaim,
     file: File,
 }
 
-impl Spill {
+impl SpillFile {
     pub(super) fn new(folder: &Path, object: &ObjectId) -> Result<Self> {
-        let claim = Claim::file(&folder.join(format!("upload-{}", object.name())))?;
+        let claim = ScratchClaim::file(&folder.join(format!("upload-{}", object.name())))?;
         let file = OpenOptions::new().read(true).write(true).open(claim.path());
         let file = file.map_err(|error| fault::of_io(error, claim.path().display()))?;
         Ok(Self { claim, file })

@@ -1,10 +1,10 @@
 //! Objects that are sent while they are written, with an upload that keeps its parts.
 use super::finish::{StreamFinish, start};
-use super::local::Streamed;
+use super::local::StreamedStore;
 use super::*;
-use crate::create::Finish;
-use crate::store::{LocalStore, Precondition, Store};
-use crate::{Clobber, MemoryStore, StoreOptions, Url};
+use crate::create::CommitAction;
+use crate::store::{LocalStore, PutCondition, Store};
+use crate::{MemoryStore, OverwritePolicy, StoreOptions, Url};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Tag, Want};
@@ -17,11 +17,11 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 });
 
 /// Parts of 64 bytes, then of 128, and so on.
-const SIZES: Sizes = Sizes { first: 64, run: 4, doublings: 8 };
+const SIZES: PartSizes = PartSizes { first: 64, run: 4, doublings: 8 };
 
 /// Keeps what it gets.
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptUpload {
     parts: Mutex<BTreeMap<usize, Bytes>>,
     order: Mutex<Vec<usize>>,
     whole: Mutex<Option<Vec<u8>>>,
@@ -29,7 +29,7 @@ struct Kept {
     aborted: AtomicUsize,
 }
 
-impl Multipart for Kept {
+impl MultipartUpload for KeptUpload {
     fn part(&self, index: usize, body: Bytes) -> BoxFuture<'_, Result<()>> {
         async move {
             tokio::task::yield_now().await;
@@ -43,7 +43,7 @@ impl Multipart for Kept {
         .boxed()
     }
 
-    fn complete(&self, _: Precondition) -> BoxFuture<'_, Result<Tag>> {
+    fn complete(&self, _: PutCondition) -> BoxFuture<'_, Result<Tag>> {
         let parts = self.parts.lock().unwrap();
         assert!(parts.keys().copied().eq(0..parts.len()), "parts are missing");
         let last = parts.len() - 1;
@@ -62,29 +62,34 @@ impl Multipart for Kept {
     }
 }
 
-struct Rig {
-    kept: Arc<Kept>,
+struct UploadRig {
+    kept: Arc<KeptUpload>,
     store: MemoryStore,
     object: ObjectId,
-    local: Streamed,
+    local: StreamedStore,
     finish: Box<StreamFinish>,
 }
 
-fn rig(budget: u64, scratch: Option<&std::path::Path>, clobber: Clobber, kept: Kept) -> Rig {
+fn rig(
+    budget: u64,
+    scratch: Option<&std::path::Path>,
+    clobber: OverwritePolicy,
+    kept: KeptUpload,
+) -> UploadRig {
     rig_on(RUNTIME.handle(), (budget, scratch), clobber, kept)
 }
 
 fn rig_on(
     runtime: &Handle,
     (budget, scratch): (u64, Option<&std::path::Path>),
-    clobber: Clobber,
-    kept: Kept,
-) -> Rig {
+    clobber: OverwritePolicy,
+    kept: KeptUpload,
+) -> UploadRig {
     let (kept, store) = (Arc::new(kept), MemoryStore::new("memory://m"));
     let object = store.root().child("x.nc");
-    let stream = Stream {
+    let stream = StreamedUpload {
         object: object.clone(),
-        upload: Arc::clone(&kept) as Arc<dyn Multipart>,
+        upload: Arc::clone(&kept) as Arc<dyn MultipartUpload>,
         runtime: runtime.clone(),
         sizes: SIZES,
         budget,
@@ -95,16 +100,16 @@ fn rig_on(
         tasks: Mutex::default(),
     };
     let finish = Box::new(StreamFinish::new(stream, &store.shared(), clobber));
-    let local = Streamed(Arc::clone(&finish.stream));
-    Rig { kept, store, object, local, finish }
+    let local = StreamedStore(Arc::clone(&finish.stream));
+    UploadRig { kept, store, object, local, finish }
 }
 
-impl Rig {
+impl UploadRig {
     fn write(&self, offset: u64, body: &[u8]) -> Result<()> {
         self.local.write_at(&self.object, offset, body)
     }
 
-    fn commit(self) -> (Arc<Kept>, MemoryStore, Result<()>) {
+    fn commit(self) -> (Arc<KeptUpload>, MemoryStore, Result<()>) {
         let done = RUNTIME.block_on(self.finish.commit());
         (self.kept, self.store, done)
     }
@@ -140,7 +145,7 @@ proptest! {
     #[test]
     fn any_order_gives_the_same_object_as_a_file((pieces, file) in pieces(), budget in 0_u64..2000) {
         let folder = tempfile::tempdir().unwrap();
-        let rig = rig(budget, Some(folder.path()), Clobber::Never, Kept::default());
+        let rig = rig(budget, Some(folder.path()), OverwritePolicy::Never, KeptUpload::default());
         let most = budget.max(3 * SIZES.size(SIZES.count(file.len() as u64)));
         for (offset, body) in &pieces {
             rig.write(*offset, body).unwrap();
@@ -164,7 +169,7 @@ proptest! {
 fn many_threads_wait_for_memory_together() {
     // A thread may stand still while the others go on: its gap then waits in the scratch file.
     let folder = tempfile::tempdir().unwrap();
-    let rig = rig(512, Some(folder.path()), Clobber::Never, Kept::default());
+    let rig = rig(512, Some(folder.path()), OverwritePolicy::Never, KeptUpload::default());
     let file: Vec<u8> = (0..20_000_u32).map(|at| (at % 251) as u8).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -185,15 +190,15 @@ fn many_threads_wait_for_memory_together() {
 
 #[test]
 fn a_small_object_is_put_at_once() {
-    let first = rig(512, None, Clobber::Never, Kept::default());
+    let first = rig(512, None, OverwritePolicy::Never, KeptUpload::default());
     first.write(3, b"small").unwrap();
     let (kept, store, done) = first.commit();
     done.unwrap();
     assert!(kept.order.lock().unwrap().is_empty());
     let object = store.root().child("x.nc");
     assert_eq!(store.read(&object, &Want::All).unwrap().unwrap().bytes.as_ref(), b"\0\0\0small");
-    let second = rig(512, None, Clobber::Never, Kept::default());
-    second.store.put(&second.object, b"theirs", &Precondition::None).unwrap();
+    let second = rig(512, None, OverwritePolicy::Never, KeptUpload::default());
+    second.store.put(&second.object, b"theirs", &PutCondition::None).unwrap();
     second.write(0, b"mine").unwrap();
     let (kept, _, done) = second.commit();
     assert_eq!(done.unwrap_err().kind(), ErrorKind::Conflict);
@@ -203,7 +208,7 @@ fn a_small_object_is_put_at_once() {
 #[test]
 fn what_was_sent_is_neither_read_nor_written_again() {
     let folder = tempfile::tempdir().unwrap();
-    let rig = rig(0, Some(folder.path()), Clobber::Never, Kept::default());
+    let rig = rig(0, Some(folder.path()), OverwritePolicy::Never, KeptUpload::default());
     assert_eq!(rig.local.stat(&rig.object).unwrap(), None);
     for at in [0, 64, 512, 1024, 1536] {
         rig.write(at, b"held or in a scratch file").unwrap();
@@ -237,7 +242,7 @@ fn what_was_sent_is_neither_read_nor_written_again() {
 
 #[test]
 fn gaps_need_memory_or_a_scratch_file() {
-    let rig = rig(0, None, Clobber::Never, Kept::default());
+    let rig = rig(0, None, OverwritePolicy::Never, KeptUpload::default());
     let refused = (0..8).find_map(|part| rig.write(part * 64, b"1").err()).unwrap();
     assert_eq!(refused.kind(), ErrorKind::Limit);
     assert!(refused.message().contains("allow a scratch file"), "{refused}");
@@ -247,7 +252,8 @@ fn gaps_need_memory_or_a_scratch_file() {
 
 #[test]
 fn a_part_that_is_refused_ends_the_upload() {
-    let rig = rig(512, None, Clobber::Never, Kept { refused: Some(2), ..Kept::default() });
+    let rig =
+        rig(512, None, OverwritePolicy::Never, KeptUpload { refused: Some(2), ..KeptUpload::default() });
     let failed = (0..1000).find_map(|part| rig.write(part * 64 % 4096, &[1; 64]).err()).unwrap();
     assert_eq!((failed.kind(), failed.message()), (ErrorKind::Denied, "refused"));
     let (kept, _, done) = rig.commit();
@@ -257,7 +263,7 @@ fn a_part_that_is_refused_ends_the_upload() {
 
 #[test]
 fn an_upload_that_is_dropped_is_taken_back() {
-    let dropped = rig(512, None, Clobber::Never, Kept::default());
+    let dropped = rig(512, None, OverwritePolicy::Never, KeptUpload::default());
     dropped.write(0, &[1; 1000]).unwrap();
     drop(dropped.finish);
     assert_eq!(dropped.kept.aborted.load(Ordering::Relaxed), 1);
@@ -265,7 +271,7 @@ fn an_upload_that_is_dropped_is_taken_back() {
         dropped.local.write_at(&dropped.object, 0, b"1").unwrap_err().message(),
         "the upload has ended"
     );
-    let aborted = rig(512, None, Clobber::Never, Kept::default());
+    let aborted = rig(512, None, OverwritePolicy::Never, KeptUpload::default());
     aborted.write(0, &[1; 1000]).unwrap();
     RUNTIME.block_on(aborted.finish.abort()).unwrap();
     assert_eq!(aborted.kept.aborted.load(Ordering::Relaxed), 1);
@@ -274,7 +280,7 @@ fn an_upload_that_is_dropped_is_taken_back() {
 #[test]
 fn writers_are_told_that_the_network_is_gone() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-    let rig = rig_on(runtime.handle(), (0, None), Clobber::Never, Kept::default());
+    let rig = rig_on(runtime.handle(), (0, None), OverwritePolicy::Never, KeptUpload::default());
     runtime.shutdown_background();
     let failed = (0..10).find_map(|part| rig.write(part * 64, &[1; 64]).err()).unwrap();
     assert_eq!(failed.message(), "the upload was abandoned");
@@ -288,7 +294,9 @@ fn object_stores_get_the_object() {
     let (object, url) = (cloud.root().child("data/x.nc"), Url::parse("s3://bucket/data/x.nc").unwrap());
     let store: Arc<dyn Store> = Arc::new(cloud);
     let body: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-    for (clobber, expected) in [(Clobber::Never, Ok(())), (Clobber::Never, Err("exists already"))] {
+    for (clobber, expected) in
+        [(OverwritePolicy::Never, Ok(())), (OverwritePolicy::Never, Err("exists already"))]
+    {
         let staged = start(&store, &object, &url, clobber, &StoreOptions::default()).unwrap();
         let local = staged.store.local().unwrap();
         for (index, piece) in body.chunks(1 << 20).enumerate().rev() {

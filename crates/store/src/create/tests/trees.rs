@@ -10,14 +10,14 @@ fn bucket() -> (Arc<dyn Store>, ObjectId, tokio::runtime::Runtime) {
     (store, root, tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap())
 }
 
-async fn start(store: &Arc<dyn Store>, root: &ObjectId, clobber: Clobber) -> Result<Staged> {
+async fn start(store: &Arc<dyn Store>, root: &ObjectId, clobber: OverwritePolicy) -> Result<StagedDataset> {
     let url = Url::parse("s3://bucket/data/x.zarr").unwrap();
     remote::start_tree(Arc::clone(store), root.clone(), &url, clobber).await
 }
 
-async fn send(staged: &Staged, names: &[&str]) -> Result<()> {
+async fn send(staged: &StagedDataset, names: &[&str]) -> Result<()> {
     for name in names {
-        staged.store.put(&staged.root.child(name), "1".into(), Precondition::None).await?;
+        staged.store.put(&staged.root.child(name), "1".into(), PutCondition::None).await?;
     }
     Ok(())
 }
@@ -30,19 +30,22 @@ async fn is_there(store: &Arc<dyn Store>, root: &ObjectId, name: &str) -> bool {
 fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let staged = start(&store, &root, Clobber::Never).await.unwrap();
+        let staged = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&staged, &["v/0", ".zgroup"]).await.unwrap();
         staged.commit().await.unwrap();
-        assert_eq!(start(&store, &root, Clobber::Never).await.unwrap_err().message(), "exists already");
-        let replaced = start(&store, &root, Clobber::Replace).await.unwrap();
+        assert_eq!(
+            start(&store, &root, OverwritePolicy::Never).await.unwrap_err().message(),
+            "exists already"
+        );
+        let replaced = start(&store, &root, OverwritePolicy::Replace).await.unwrap();
         send(&replaced, &["v/1"]).await.unwrap();
         replaced.abort().await.unwrap();
         assert_eq!(keys(&store, &root).await, [".zgroup", "v/0"]);
         for name in [".zgroup", "v/0"] {
             store.delete(&root.child(name)).await.unwrap();
         }
-        store.put(&root.child("letter.txt"), "dear".into(), Precondition::None).await.unwrap();
-        let refused = start(&store, &root, Clobber::Replace).await.unwrap_err();
+        store.put(&root.child("letter.txt"), "dear".into(), PutCondition::None).await.unwrap();
+        let refused = start(&store, &root, OverwritePolicy::Replace).await.unwrap_err();
         assert!(refused.message().contains("no zarr marker"), "{refused}");
     });
 }
@@ -51,7 +54,7 @@ fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
 async fn keys(store: &Arc<dyn Store>, root: &ObjectId) -> Vec<String> {
     let mut found = begun::sized_below(store.as_ref(), root).await.unwrap();
     found.sort_by(|one, other| one.object.key().cmp(other.object.key()));
-    let name = |found: &begun::Found| found.object.key()[root.key().len() + 1..].to_owned();
+    let name = |found: &begun::ListedObject| found.object.key()[root.key().len() + 1..].to_owned();
     found.iter().map(name).collect()
 }
 
@@ -59,16 +62,16 @@ async fn keys(store: &Arc<dyn Store>, root: &ObjectId) -> Vec<String> {
 fn what_is_replaced_in_an_object_store_stays_until_the_new_tree_is_whole() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let staged = start(&store, &root, Clobber::Never).await.unwrap();
+        let staged = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&staged, &["v/0", "w/0", ".zattrs", ".zgroup"]).await.unwrap();
         staged.commit().await.unwrap();
-        start(&store, &root, Clobber::Replace).await.unwrap().abort().await.unwrap();
+        start(&store, &root, OverwritePolicy::Replace).await.unwrap().abort().await.unwrap();
         assert_eq!(keys(&store, &root).await, [".zattrs", ".zgroup", "v/0", "w/0"]);
-        let replaced = start(&store, &root, Clobber::Replace).await.unwrap();
+        let replaced = start(&store, &root, OverwritePolicy::Replace).await.unwrap();
         let none = replaced.store.get(&root.child("v/0"), &Want::All).await.unwrap();
         assert_eq!(none, None, "nothing of the old tree is part of the new one");
         for name in ["v/0", "v/1", ".zgroup"] {
-            replaced.store.put(&root.child(name), "22".into(), Precondition::None).await.unwrap();
+            replaced.store.put(&root.child(name), "22".into(), PutCondition::None).await.unwrap();
         }
         let listed = replaced.store.list(&root, None).await.unwrap().entries;
         let names: Vec<&str> = listed.iter().map(|entry| entry.name.as_str()).collect();
@@ -86,9 +89,9 @@ fn what_is_replaced_in_an_object_store_stays_until_the_new_tree_is_whole() {
 
 /// A store that carries out so many changes, and then none.
 #[derive(Debug)]
-struct Dying(Arc<dyn Store>, std::sync::atomic::AtomicUsize);
+struct DyingStore(Arc<dyn Store>, std::sync::atomic::AtomicUsize);
 
-impl Dying {
+impl DyingStore {
     fn change(&self, object: &ObjectId) -> Result<()> {
         use std::sync::atomic::Ordering::Relaxed;
         let left = self.1.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
@@ -97,12 +100,12 @@ impl Dying {
     }
 }
 
-impl Store for Dying {
+impl Store for DyingStore {
     fn id(&self) -> &ncirrus_layout::StoreId {
         self.0.id()
     }
 
-    fn facts(&self) -> crate::Facts {
+    fn facts(&self) -> crate::StoreFacts {
         self.0.facts()
     }
 
@@ -114,7 +117,7 @@ impl Store for Dying {
         &'a self,
         object: &'a ObjectId,
         want: &'a Want,
-    ) -> BoxFuture<'a, Result<Option<ncirrus_layout::Blob>>> {
+    ) -> BoxFuture<'a, Result<Option<ncirrus_layout::ObjectBytes>>> {
         self.0.get(object, want)
     }
 
@@ -122,7 +125,7 @@ impl Store for Dying {
         &'a self,
         object: &'a ObjectId,
         body: bytes::Bytes,
-        when: Precondition,
+        when: PutCondition,
     ) -> BoxFuture<'a, Result<ncirrus_layout::Tag>> {
         Box::pin(async move {
             self.change(object)?;
@@ -158,16 +161,16 @@ impl Store for Dying {
         &'a self,
         prefix: &'a ObjectId,
         page: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<crate::Objects>>> {
+    ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
         self.0.objects(prefix, page)
     }
 }
 
 /// Puts a tree in the place of another one, as long as the store lives.
 async fn replace(store: &Arc<dyn Store>, root: &ObjectId) -> Result<()> {
-    let staged = start(store, root, Clobber::Replace).await?;
+    let staged = start(store, root, OverwritePolicy::Replace).await?;
     for name in ["v/0", "x/0", "x/.zarray", ".zattrs", ".zgroup", ".zmetadata"] {
-        staged.store.put(&root.child(name), "new".into(), Precondition::None).await?;
+        staged.store.put(&root.child(name), "new".into(), PutCondition::None).await?;
     }
     staged.commit().await
 }
@@ -180,10 +183,10 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
     for changes in 0.. {
         let (store, root, runtime) = bucket();
         let outcome = runtime.block_on(async {
-            let staged = start(&store, &root, Clobber::Never).await.unwrap();
+            let staged = start(&store, &root, OverwritePolicy::Never).await.unwrap();
             send(&staged, &OLD).await.unwrap();
             staged.commit().await.unwrap();
-            let dying: Arc<dyn Store> = Arc::new(Dying(Arc::clone(&store), changes.into()));
+            let dying: Arc<dyn Store> = Arc::new(DyingStore(Arc::clone(&store), changes.into()));
             let outcome = replace(&dying, &root).await;
             let has = |all: Vec<String>, name: &str| all.iter().any(|key| key == name);
             let at = format!("after {changes} changes: {:?}", keys(&store, &root).await);
@@ -212,7 +215,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
                 .get(&root.child(marker::BEGUN), &Want::All)
                 .await
                 .unwrap()
-                .is_some_and(|sign| owner::stage_of(&sign.bytes) != lease::Stage::Making)
+                .is_some_and(|sign| owner::stage_of(&sign.bytes) != lease::LeaseStage::Making)
             {
                 remote::end_switch(Arc::clone(&store), &root).await.unwrap();
                 assert_eq!(keys(&store, &root).await, NEW, "{at}");
@@ -235,8 +238,8 @@ fn of_two_programs_that_make_a_tree_at_once_the_later_changes_nothing() {
     runtime.block_on(async {
         let both = || {
             futures_util::future::join(
-                start(&store, &root, Clobber::Never),
-                start(&store, &root, Clobber::Never),
+                start(&store, &root, OverwritePolicy::Never),
+                start(&store, &root, OverwritePolicy::Never),
             )
         };
         let (first, second) = both().await;
@@ -259,13 +262,13 @@ fn of_two_programs_that_make_a_tree_at_once_the_later_changes_nothing() {
 fn a_tree_is_taken_over_only_when_its_writer_is_gone() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let first = start(&store, &root, Clobber::Never).await.unwrap();
+        let first = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&first, &["v/0"]).await.unwrap();
-        let refused = start(&store, &root, Clobber::Replace).await.unwrap_err();
+        let refused = start(&store, &root, OverwritePolicy::Replace).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict);
         assert!(is_there(&store, &root, "v/0").await);
         drop(first);
-        let second = start(&store, &root, Clobber::Replace).await.unwrap();
+        let second = start(&store, &root, OverwritePolicy::Replace).await.unwrap();
         send(&second, &["v/1", ".zgroup"]).await.unwrap();
         second.commit().await.unwrap();
         assert_eq!(keys(&store, &root).await, [".zgroup", "v/1"]);
@@ -277,17 +280,17 @@ fn of_a_writer_elsewhere_it_is_waited_for_whether_it_renews_its_sign() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
         let sign = root.child(marker::BEGUN);
-        let put = |text: &'static str| store.put(&sign, text.into(), Precondition::None);
+        let put = |text: &'static str| store.put(&sign, text.into(), PutCondition::None);
         put("7-00000000000000aa\n\n0\n").await.unwrap();
         let renewing = async {
             tokio::time::sleep(std::time::Duration::from_millis(70)).await;
             put("7-00000000000000aa\n\n1\n").await
         };
         let (refused, renewed) =
-            futures_util::future::join(start(&store, &root, Clobber::Replace), renewing).await;
+            futures_util::future::join(start(&store, &root, OverwritePolicy::Replace), renewing).await;
         renewed.unwrap();
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
-        let staged = start(&store, &root, Clobber::Replace).await.unwrap();
+        let staged = start(&store, &root, OverwritePolicy::Replace).await.unwrap();
         send(&staged, &[".zgroup"]).await.unwrap();
         staged.commit().await.unwrap();
         assert_eq!(keys(&store, &root).await, [".zgroup"]);
@@ -298,9 +301,9 @@ fn of_a_writer_elsewhere_it_is_waited_for_whether_it_renews_its_sign() {
 fn a_tree_that_another_program_took_over_is_not_committed() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let first = start(&store, &root, Clobber::Never).await.unwrap();
+        let first = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&first, &["v/0"]).await.unwrap();
-        store.put(&root.child(marker::BEGUN), "another".into(), Precondition::None).await.unwrap();
+        store.put(&root.child(marker::BEGUN), "another".into(), PutCondition::None).await.unwrap();
         let error = first.check().await.unwrap_err();
         assert_eq!(error.message(), "was taken over by another program meanwhile");
         assert!(send(&first, &["v/1"]).await.is_err(), "nothing is put any more");
@@ -313,12 +316,12 @@ fn a_tree_that_another_program_took_over_is_not_committed() {
 fn a_renewal_whose_answer_was_lost_is_ones_own() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let staged = start(&store, &root, Clobber::Never).await.unwrap();
+        let staged = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&staged, &["v/0", ".zgroup"]).await.unwrap();
         let sign = root.child(marker::BEGUN);
         let text = store.get(&sign, &Want::All).await.unwrap().unwrap().bytes;
         let renewed = [text.as_ref(), b"renewed\n"].concat();
-        store.put(&sign, renewed.into(), Precondition::None).await.unwrap();
+        store.put(&sign, renewed.into(), PutCondition::None).await.unwrap();
         staged.commit().await.unwrap();
         assert_eq!(keys(&store, &root).await, [".zgroup", "v/0"]);
     });
@@ -328,9 +331,12 @@ fn a_renewal_whose_answer_was_lost_is_ones_own() {
 fn an_object_of_the_name_of_a_tree_goes_when_the_tree_is_there() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        store.put(&root, "CDF".into(), Precondition::None).await.unwrap();
-        assert_eq!(start(&store, &root, Clobber::Never).await.unwrap_err().message(), "exists already");
-        let staged = start(&store, &root, Clobber::Replace).await.unwrap();
+        store.put(&root, "CDF".into(), PutCondition::None).await.unwrap();
+        assert_eq!(
+            start(&store, &root, OverwritePolicy::Never).await.unwrap_err().message(),
+            "exists already"
+        );
+        let staged = start(&store, &root, OverwritePolicy::Replace).await.unwrap();
         send(&staged, &["v/0", ".zgroup"]).await.unwrap();
         assert!(store.holds(&root).await.unwrap(), "it stays until then");
         staged.commit().await.unwrap();
@@ -343,19 +349,19 @@ fn an_object_of_the_name_of_a_tree_goes_when_the_tree_is_there() {
 fn what_others_put_beside_what_a_killed_program_left_is_not_removed() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let killed = start(&store, &root, Clobber::Never).await.unwrap();
+        let killed = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&killed, &["v/0", "v/.zarray"]).await.unwrap();
         drop(killed);
         for theirs in ["other.zarr/.zmetadata", "letter.txt"] {
             let object = root.child(theirs);
-            store.put(&object, "theirs".into(), Precondition::None).await.unwrap();
-            let refused = start(&store, &root, Clobber::Replace).await.unwrap_err();
+            store.put(&object, "theirs".into(), PutCondition::None).await.unwrap();
+            let refused = start(&store, &root, OverwritePolicy::Replace).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Conflict);
             assert!(refused.message().contains("clean"), "{refused}");
             assert!(is_there(&store, &root, theirs).await && is_there(&store, &root, "v/0").await);
             store.delete(&object).await.unwrap();
         }
-        let replaced = start(&store, &root, Clobber::Replace).await.unwrap();
+        let replaced = start(&store, &root, OverwritePolicy::Replace).await.unwrap();
         send(&replaced, &[".zgroup"]).await.unwrap();
         replaced.commit().await.unwrap();
         assert!(!is_there(&store, &root, "v/0").await);

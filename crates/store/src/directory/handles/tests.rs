@@ -16,7 +16,7 @@ fn open(handles: &StoreHandles, folder: &Path, key: &str) -> Arc<File> {
 #[test]
 fn all_stores_together_keep_no_more_than_the_budget() {
     let folder = folder_of(10);
-    let handles = Handles::new(3);
+    let handles = HandleBudget::new(3);
     let stores: Vec<StoreHandles> = (0..10).map(|_| handles.of_store()).collect();
     for _ in 0..3 {
         for (at, store) in stores.iter().enumerate() {
@@ -32,7 +32,7 @@ fn all_stores_together_keep_no_more_than_the_budget() {
 #[test]
 fn what_was_used_longest_ago_is_closed_first() {
     let folder = folder_of(3);
-    let handles = Handles::new(2);
+    let handles = HandleBudget::new(2);
     let store = handles.of_store();
     let first = Arc::as_ptr(&open(&store, folder.path(), "0"));
     drop(open(&store, folder.path(), "1"));
@@ -46,7 +46,7 @@ fn what_was_used_longest_ago_is_closed_first() {
 #[test]
 fn what_is_being_read_stays_open() {
     let folder = folder_of(4);
-    let handles = Handles::new(1);
+    let handles = HandleBudget::new(1);
     let store = handles.of_store();
     let reading = open(&store, folder.path(), "0");
     let also = open(&store, folder.path(), "1");
@@ -59,7 +59,7 @@ fn what_is_being_read_stays_open() {
 #[test]
 fn a_file_of_one_store_is_not_that_of_another() {
     let folder = folder_of(1);
-    let handles = Handles::new(4);
+    let handles = HandleBudget::new(4);
     let (one, other) = (handles.of_store(), handles.of_store());
     let file = open(&one, folder.path(), "0");
     assert!(!Arc::ptr_eq(&file, &open(&other, folder.path(), "0")));

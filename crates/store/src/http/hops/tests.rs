@@ -1,10 +1,10 @@
 //! A host of data that sends whoever it does not know to a host of logins, as NASA's do.
-use super::super::server::{Page, Server};
+use super::super::server::{ServerPage, TestHttpServer};
 use super::*;
-use crate::config::{Environment, Settings};
+use crate::config::{ConfigSettings, ProcessEnvironment};
 use crate::store::Store;
-use crate::{Patience, StoreOptions};
-use ncirrus_layout::{Blob, ObjectId, Result, Want};
+use crate::{RetryPolicy, StoreOptions};
+use ncirrus_layout::{ObjectBytes, ObjectId, Result, Want};
 use rstest::rstest;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -13,43 +13,47 @@ const DIGITS: &[u8] = b"0123456789";
 /// `me:hunter2`.
 const KNOWN: &str = "authorization: Basic bWU6aHVudGVyMg==";
 
-struct Rig {
-    data: Server,
-    logins: Server,
+struct RedirectRig {
+    data: TestHttpServer,
+    logins: TestHttpServer,
     store: HttpStore,
     object: ObjectId,
     _home: TempDir,
 }
 
-fn redirect(to: &str, more: &str) -> Page {
-    Page::Status(format!("302 Found\r\nlocation: {to}\r\n{more}").leak())
+fn redirect(to: &str, more: &str) -> ServerPage {
+    ServerPage::Status(format!("302 Found\r\nlocation: {to}\r\n{more}").leak())
 }
 
-fn either(line: &str, yes: Page, no: Page) -> Page {
-    Page::If(line.to_owned(), Box::new(yes), Box::new(no))
+fn either(line: &str, yes: ServerPage, no: ServerPage) -> ServerPage {
+    ServerPage::If(line.to_owned(), Box::new(yes), Box::new(no))
 }
 
 /// The data are at `localhost`, the logins at `127.0.0.1`: `.netrc` tells hosts apart, not ports.
-fn rig(netrc: &str) -> Rig {
-    let (data, logins) = (Server::start([]), Server::start([]));
+fn rig(netrc: &str) -> RedirectRig {
+    let (data, logins) = (TestHttpServer::start([]), TestHttpServer::start([]));
     let at_data = |path: &str| format!("http://localhost:{}{path}", data.address.port());
     data.add(
         "/x.nc",
-        either("cookie: session=1", Page::Ranged(DIGITS.to_vec()), redirect(&logins.url("/authorize"), "")),
+        either(
+            "cookie: session=1",
+            ServerPage::Ranged(DIGITS.to_vec()),
+            redirect(&logins.url("/authorize"), ""),
+        ),
     );
     data.add("/login?code=7", redirect("/x.nc", "set-cookie: session=1; Path=/; HttpOnly\r\n"));
     let sent_back = redirect(&at_data("/login?code=7"), "set-cookie: gui=2\r\n");
-    let denied = Page::Status("401 Unauthorized\r\n");
+    let denied = ServerPage::Status("401 Unauthorized\r\n");
     logins.add("/authorize", either(KNOWN, sent_back, denied));
     let home = TempDir::new().unwrap();
     std::fs::write(home.path().join(".netrc"), netrc).unwrap();
     let (store, object) = connect(&at_data("/x.nc"), &options(&home));
-    Rig { data, logins, store, object, _home: home }
+    RedirectRig { data, logins, store, object, _home: home }
 }
 
 fn options(home: &TempDir) -> StoreOptions {
-    let config = Settings::of_environment(Environment::default().at_home(home.path()));
-    let patience = Patience { first_wait: Duration::from_millis(5), ..Patience::default() };
+    let config = ConfigSettings::of_environment(ProcessEnvironment::default().at_home(home.path()));
+    let patience = RetryPolicy { first_wait: Duration::from_millis(5), ..RetryPolicy::default() };
     StoreOptions { config: Arc::new(config), patience, ..StoreOptions::default() }
 }
 
@@ -57,7 +61,7 @@ fn connect(address: &str, options: &StoreOptions) -> (HttpStore, ObjectId) {
     HttpStore::connect(&crate::Url::parse(address).unwrap(), options).unwrap()
 }
 
-fn get(store: &HttpStore, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+fn get(store: &HttpStore, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(store.get(object, want))
 }
@@ -97,7 +101,8 @@ fn a_login_that_is_refused_names_its_host(#[case] netrc: &str, #[case] told: &st
 
 #[test]
 fn the_login_of_the_first_server_stays_there() {
-    let (data, other) = (Server::start([]), Server::start([("/y", Page::Ranged(DIGITS.to_vec()))]));
+    let (data, other) =
+        (TestHttpServer::start([]), TestHttpServer::start([("/y", ServerPage::Ranged(DIGITS.to_vec()))]));
     data.add("/x", redirect(&other.url("/y").replace("//", "//evil:pw@"), "set-cookie: session=1\r\n"));
     let address = format!("http://me:hunter2@localhost:{}/x", data.address.port());
     let (store, object) = connect(&address, &options(&TempDir::new().unwrap()));
@@ -109,19 +114,19 @@ fn the_login_of_the_first_server_stays_there() {
 #[test]
 fn a_place_is_asked_again_until_it_ends() {
     let home = TempDir::new().unwrap();
-    let (data, place) = (Server::start([]), Server::start([]));
+    let (data, place) = (TestHttpServer::start([]), TestHttpServer::start([]));
     data.add("/x", redirect(&place.url("/y?sig=1"), ""));
-    place.add("/y?sig=1", Page::Ranged(DIGITS.to_vec()));
-    place.add("/y?sig=2", Page::Ranged(DIGITS.to_vec()));
+    place.add("/y?sig=1", ServerPage::Ranged(DIGITS.to_vec()));
+    place.add("/y?sig=2", ServerPage::Ranged(DIGITS.to_vec()));
     let (store, object) = connect(&data.url("/x"), &options(&home));
     assert_eq!([bytes(&store, &object, 0..2), bytes(&store, &object, 2..4)].concat(), b"0123");
     assert_eq!((data.requests().len(), place.requests().len()), (1, 2));
-    place.add("/y?sig=1", Page::Status("403 Forbidden\r\n"));
+    place.add("/y?sig=1", ServerPage::Status("403 Forbidden\r\n"));
     data.add("/x", redirect(&place.url("/y?sig=2"), ""));
     assert_eq!(bytes(&store, &object, 4..6), b"45");
     assert_eq!((data.requests().len(), place.requests().len()), (2, 4));
     // What is denied from the beginning stays denied.
-    place.add("/y?sig=2", Page::Status("403 Forbidden\r\n"));
+    place.add("/y?sig=2", ServerPage::Status("403 Forbidden\r\n"));
     let error = get(&store, &object, &Want::Range(6..8)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
     assert!(!format!("{error:?}").contains("sig="), "{error:?}");
@@ -130,7 +135,8 @@ fn a_place_is_asked_again_until_it_ends() {
 
 #[test]
 fn a_place_for_this_once_is_not_kept() {
-    let (data, place) = (Server::start([]), Server::start([("/y", Page::Ranged(DIGITS.to_vec()))]));
+    let (data, place) =
+        (TestHttpServer::start([]), TestHttpServer::start([("/y", ServerPage::Ranged(DIGITS.to_vec()))]));
     data.add("/x", redirect(&place.url("/y"), "cache-control: private, no-store\r\n"));
     let (store, object) = connect(&data.url("/x"), &options(&TempDir::new().unwrap()));
     assert_eq!([bytes(&store, &object, 0..2), bytes(&store, &object, 2..4)].concat(), b"0123");
@@ -139,7 +145,7 @@ fn a_place_for_this_once_is_not_kept() {
 
 #[test]
 fn ten_redirections_are_followed_and_no_more() {
-    let server = Server::start([("/0", Page::Ranged(DIGITS.to_vec()))]);
+    let server = TestHttpServer::start([("/0", ServerPage::Ranged(DIGITS.to_vec()))]);
     for hop in 1..=11 {
         server.add(&format!("/{hop}"), redirect(&format!("/{}", hop - 1), ""));
     }

@@ -45,8 +45,12 @@ fn codes_of_errors_are_found_in_xml() {
 
 #[test]
 fn parts_have_the_bytes_that_were_asked_for() {
-    let asked =
-        Asked { method: Method::GET, range: Some("bytes=2-5".to_owned()), is_signed: false, ahead: 0 };
+    let asked = PendingRequest {
+        method: Method::GET,
+        range: Some("bytes=2-5".to_owned()),
+        is_signed: false,
+        ahead: 0,
+    };
     let len = |place, declared| {
         let headers = headers(&[(CONTENT_RANGE, place), (CONTENT_LENGTH, declared)]);
         body_len(StatusCode::PARTIAL_CONTENT, &headers, &asked).map_err(|failure| failure.to_string())
@@ -60,19 +64,19 @@ fn parts_have_the_bytes_that_were_asked_for() {
     let zipped =
         headers(&[(CONTENT_RANGE, "bytes 2-5/10"), (CONTENT_LENGTH, "3"), (CONTENT_ENCODING, "gzip")]);
     assert_eq!(body_len(StatusCode::PARTIAL_CONTENT, &zipped, &asked).unwrap(), Some(3));
-    let head = Asked { method: Method::HEAD, ..asked };
+    let head = PendingRequest { method: Method::HEAD, ..asked };
     let headers = headers(&[(CONTENT_LENGTH, "10")]);
     assert_eq!(body_len(StatusCode::OK, &headers, &head).unwrap(), Some(0));
 }
 
 #[test]
 fn what_a_status_does_not_say_its_body_does() {
-    let asked = Asked { method: Method::PUT, range: None, is_signed: true, ahead: 0 };
+    let asked = PendingRequest { method: Method::PUT, range: None, is_signed: true, ahead: 0 };
     let xml = |code: &str| format!("<Error><Code>{code}</Code></Error>").into_bytes();
     let check = |status, headers: &HeaderMap, code: &str| check_code(status, headers, &xml(code), &asked);
     let none = HeaderMap::new();
-    assert_eq!(check(StatusCode::BAD_REQUEST, &none, "ExpiredToken").unwrap(), Code::Expired);
-    assert_eq!(check(StatusCode::FORBIDDEN, &none, "AccessDenied").unwrap(), Code::Other);
+    assert_eq!(check(StatusCode::BAD_REQUEST, &none, "ExpiredToken").unwrap(), StatusMeaning::Expired);
+    assert_eq!(check(StatusCode::FORBIDDEN, &none, "AccessDenied").unwrap(), StatusMeaning::Other);
     let again = check(StatusCode::BAD_REQUEST, &none, "RequestTimeout").unwrap_err();
     assert_eq!(again.to_string(), "server answered 400 Bad Request (RequestTimeout)");
     assert!(check(StatusCode::OK, &none, "InternalError").is_err());

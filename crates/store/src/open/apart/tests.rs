@@ -1,7 +1,7 @@
 use super::*;
-use crate::config::{Environment, Settings};
+use crate::config::{ConfigSettings, ProcessEnvironment};
 
-fn check(source: &str, target: &str, shape: Shape, options: &StoreOptions) -> Option<String> {
+fn check(source: &str, target: &str, shape: DatasetShape, options: &StoreOptions) -> Option<String> {
     let told = check_apart(source, target, shape, options).err()?;
     assert_eq!(told.kind(), ErrorKind::Conflict, "{told}");
     Some(told.to_string())
@@ -10,14 +10,14 @@ fn check(source: &str, target: &str, shape: Shape, options: &StoreOptions) -> Op
 /// What is refused, and that both are named.
 #[track_caller]
 fn refused(source: &str, target: &str, options: &StoreOptions) {
-    let told = check(source, target, Shape::Tree, options).expect("refused");
+    let told = check(source, target, DatasetShape::Tree, options).expect("refused");
     let shown = |address: &str| Url::parse(address).expect("an address").to_string();
     assert!(told.contains(&shown(source)) && told.contains(&shown(target)), "{told}");
 }
 
 #[track_caller]
 fn allowed(source: &str, target: &str, options: &StoreOptions) {
-    assert_eq!(check(source, target, Shape::Tree, options), None, "{source} {target}");
+    assert_eq!(check(source, target, DatasetShape::Tree, options), None, "{source} {target}");
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn a_bucket_is_the_same_by_whatever_name() {
     allowed("s3://b/x.zarr", "s3://127.0.0.1:9000/b/x.zarr", &options);
     allowed("s3://b/x.zarr", "gs://b/x.zarr/in.zarr", &options);
     // What is sent when it is complete.
-    assert_eq!(check("s3://b/x.nc", "s3://b/x.nc", Shape::Object, &options), None);
+    assert_eq!(check("s3://b/x.nc", "s3://b/x.nc", DatasetShape::Object, &options), None);
     allowed("s3://b/x.zip", "s3://b/x.zip", &options);
-    let environment = Environment::default().with("AWS_ENDPOINT_URL", "http://127.0.0.1:9000");
-    options.config = std::sync::Arc::new(Settings::of_environment(environment));
+    let environment = ProcessEnvironment::default().with("AWS_ENDPOINT_URL", "http://127.0.0.1:9000");
+    options.config = std::sync::Arc::new(ConfigSettings::of_environment(environment));
     refused("s3://b/x.zarr", "s3://127.0.0.1:9000/b/x.zarr/in.zarr", &options);
     for (other, same) in
         [("s3://127.0.0.1:9000/b/x.nc/", true), ("s3://b/x.nc/y", false), ("s3://c/x.nc", false)]

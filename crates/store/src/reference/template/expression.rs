@@ -1,5 +1,5 @@
 //! Expressions: read once, evaluated often.
-use super::Scope;
+use super::TemplateScope;
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 use std::iter::Peekable;
@@ -7,12 +7,12 @@ use std::str::Chars;
 
 /// A number or a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum ExpressionValue {
     Number(i64),
     Text(String),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ExpressionValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
@@ -23,17 +23,17 @@ impl fmt::Display for Value {
 
 /// What gives a value.
 #[derive(Debug, Clone)]
-pub(super) enum Expression {
-    Value(Value),
+pub(super) enum TemplateExpression {
+    Value(ExpressionValue),
     Name(String),
     Negative(Box<Self>),
-    Two(Operator, Box<Self>, Box<Self>),
+    Two(BinaryOperator, Box<Self>, Box<Self>),
     /// A template, and what its names mean.
     Call(String, Vec<(String, Self)>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(super) enum BinaryOperator {
     Add,
     Subtract,
     Multiply,
@@ -43,11 +43,11 @@ pub(super) enum Operator {
     Join,
 }
 
-impl Expression {
+impl TemplateExpression {
     /// Reads an expression; `None` when it is not understood.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let tokens = tokens(text).filter(|tokens| tokens.len() <= MOST)?;
-        let mut parser = Parser { tokens: tokens.into_iter().peekable(), depth: 0 };
+        let mut parser = ExpressionParser { tokens: tokens.into_iter().peekable(), depth: 0 };
         let expression = parser.sum()?;
         parser.tokens.peek().is_none().then_some(expression)
     }
@@ -56,7 +56,7 @@ impl Expression {
     ///
     /// # Errors
     /// `Malformed` for names that mean nothing, operands that do not fit, and numbers that leave 64 bits.
-    pub(super) fn value(&self, scope: &Scope) -> Result<Value> {
+    pub(super) fn value(&self, scope: &TemplateScope) -> Result<ExpressionValue> {
         match self {
             Self::Value(value) => Ok(value.clone()),
             Self::Name(name) => {
@@ -64,42 +64,50 @@ impl Expression {
                 known.ok_or_else(|| Error::malformed(format!("nothing is named {name:?} in templates")))
             }
             Self::Negative(inner) => match inner.value(scope)? {
-                Value::Number(number) => number.checked_neg().map(Value::Number).ok_or_else(too_large),
-                Value::Text(text) => Err(Error::malformed(format!("text {text:?} with a minus sign"))),
+                ExpressionValue::Number(number) => {
+                    number.checked_neg().map(ExpressionValue::Number).ok_or_else(too_large)
+                }
+                ExpressionValue::Text(text) => {
+                    Err(Error::malformed(format!("text {text:?} with a minus sign")))
+                }
             },
             Self::Two(operator, one, other) => apply(*operator, one.value(scope)?, other.value(scope)?),
             Self::Call(name, arguments) => {
                 let called = scope.functions.get(name);
                 let called =
                     called.ok_or_else(|| Error::malformed(format!("no template {name:?} to be called")))?;
-                let mut own = Scope::default();
+                let mut own = TemplateScope::default();
                 for (name, argument) in arguments {
                     own.values.insert(name.clone(), argument.value(scope)?);
                 }
-                called.render(&own).map(Value::Text)
+                called.render(&own).map(ExpressionValue::Text)
             }
         }
     }
 }
 
-fn apply(operator: Operator, one: Value, other: Value) -> Result<Value> {
+fn apply(operator: BinaryOperator, one: ExpressionValue, other: ExpressionValue) -> Result<ExpressionValue> {
     match (operator, one, other) {
-        (Operator::Join, one, other) => Ok(Value::Text(format!("{one}{other}"))),
-        (Operator::Add, Value::Text(one), Value::Text(other)) => Ok(Value::Text(one + &other)),
-        (Operator::Remainder, Value::Text(format), other) => formatted(&format, &other).map(Value::Text),
-        (operator, Value::Number(one), Value::Number(other)) => {
+        (BinaryOperator::Join, one, other) => Ok(ExpressionValue::Text(format!("{one}{other}"))),
+        (BinaryOperator::Add, ExpressionValue::Text(one), ExpressionValue::Text(other)) => {
+            Ok(ExpressionValue::Text(one + &other))
+        }
+        (BinaryOperator::Remainder, ExpressionValue::Text(format), other) => {
+            formatted(&format, &other).map(ExpressionValue::Text)
+        }
+        (operator, ExpressionValue::Number(one), ExpressionValue::Number(other)) => {
             let number = match operator {
-                Operator::Add => one.checked_add(other),
-                Operator::Subtract => one.checked_sub(other),
-                Operator::Multiply => one.checked_mul(other),
-                Operator::Divide => floored(one, other),
-                Operator::Remainder => floored(one, other)
+                BinaryOperator::Add => one.checked_add(other),
+                BinaryOperator::Subtract => one.checked_sub(other),
+                BinaryOperator::Multiply => one.checked_mul(other),
+                BinaryOperator::Divide => floored(one, other),
+                BinaryOperator::Remainder => floored(one, other)
                     .and_then(|quotient| quotient.checked_mul(other))
                     .and_then(|product| one.checked_sub(product)),
-                Operator::Power => u32::try_from(other).ok().and_then(|power| one.checked_pow(power)),
-                Operator::Join => None,
+                BinaryOperator::Power => u32::try_from(other).ok().and_then(|power| one.checked_pow(power)),
+                BinaryOperator::Join => None,
             };
-            number.map(Value::Number).ok_or_else(too_large)
+            number.map(ExpressionValue::Number).ok_or_else(too_large)
         }
         (operator, one, other) => {
             Err(Error::malformed(format!("{operator:?} of \"{one}\" and \"{other}\" in a template")))
@@ -120,7 +128,7 @@ fn floored(one: i64, other: i64) -> Option<i64> {
 }
 
 /// A text with one place for a value: `%d`, `%03d`, `%s`.
-fn formatted(format: &str, value: &Value) -> Result<String> {
+fn formatted(format: &str, value: &ExpressionValue) -> Result<String> {
     let odd = || Error::unsupported(format!("the format {format:?} of a template"));
     let (before, rest) = format.split_once('%').ok_or_else(odd)?;
     let end = rest.find(|char: char| !char.is_ascii_digit()).ok_or_else(odd)?;
@@ -132,8 +140,10 @@ fn formatted(format: &str, value: &Value) -> Result<String> {
         return Err(odd());
     }
     let shown = match (kind, value) {
-        ('d' | 'i', Value::Number(number)) if digits.starts_with('0') => format!("{number:0width$}"),
-        ('d' | 'i', Value::Number(number)) => format!("{number:width$}"),
+        ('d' | 'i', ExpressionValue::Number(number)) if digits.starts_with('0') => {
+            format!("{number:0width$}")
+        }
+        ('d' | 'i', ExpressionValue::Number(number)) => format!("{number:width$}"),
         ('s', value) => format!("{:>width$}", value.to_string()),
         _ => return Err(odd()),
     };
@@ -144,7 +154,7 @@ fn formatted(format: &str, value: &Value) -> Result<String> {
 const WIDEST: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
+enum ExpressionToken {
     Number(i64),
     Text(String),
     Name(String),
@@ -153,25 +163,27 @@ enum Token {
     Twice(char),
 }
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+fn tokens(text: &str) -> Option<Vec<ExpressionToken>> {
     let mut chars = text.chars().peekable();
     let mut found = Vec::new();
     while let Some(&first) = chars.peek() {
         match first {
             _ if first.is_whitespace() => _ = chars.next(),
-            '0'..='9' => found.push(Token::Number(word(&mut chars).parse().ok()?)),
+            '0'..='9' => found.push(ExpressionToken::Number(word(&mut chars).parse().ok()?)),
             '"' | '\'' => {
                 chars.next();
                 let inner: String = std::iter::from_fn(|| chars.next_if(|char| *char != first)).collect();
                 chars.next()?;
                 // Escapes are not understood.
-                found.push((!inner.contains('\\')).then_some(Token::Text(inner))?);
+                found.push((!inner.contains('\\')).then_some(ExpressionToken::Text(inner))?);
             }
-            _ if first.is_alphanumeric() || first == '_' => found.push(Token::Name(word(&mut chars))),
+            _ if first.is_alphanumeric() || first == '_' => {
+                found.push(ExpressionToken::Name(word(&mut chars)));
+            }
             _ => {
                 chars.next();
                 let twice = matches!(first, '/' | '*') && chars.next_if_eq(&first).is_some();
-                found.push(if twice { Token::Twice(first) } else { Token::Sign(first) });
+                found.push(if twice { ExpressionToken::Twice(first) } else { ExpressionToken::Sign(first) });
             }
         }
     }
@@ -182,84 +194,86 @@ fn word(chars: &mut Peekable<Chars<'_>>) -> String {
     std::iter::from_fn(|| chars.next_if(|char| char.is_alphanumeric() || *char == '_')).collect()
 }
 
-struct Parser {
-    tokens: Peekable<std::vec::IntoIter<Token>>,
+struct ExpressionParser {
+    tokens: Peekable<std::vec::IntoIter<ExpressionToken>>,
     depth: u32,
 }
 
-impl Parser {
-    fn sum(&mut self) -> Option<Expression> {
+impl ExpressionParser {
+    fn sum(&mut self) -> Option<TemplateExpression> {
         let mut left = self.product()?;
         loop {
             let operator = match self.tokens.peek() {
-                Some(Token::Sign('+')) => Operator::Add,
-                Some(Token::Sign('-')) => Operator::Subtract,
-                Some(Token::Sign('~')) => Operator::Join,
+                Some(ExpressionToken::Sign('+')) => BinaryOperator::Add,
+                Some(ExpressionToken::Sign('-')) => BinaryOperator::Subtract,
+                Some(ExpressionToken::Sign('~')) => BinaryOperator::Join,
                 _ => return Some(left),
             };
             self.tokens.next();
-            left = Expression::Two(operator, Box::new(left), Box::new(self.product()?));
+            left = TemplateExpression::Two(operator, Box::new(left), Box::new(self.product()?));
         }
     }
 
-    fn product(&mut self) -> Option<Expression> {
+    fn product(&mut self) -> Option<TemplateExpression> {
         let mut left = self.signed()?;
         loop {
             let operator = match self.tokens.peek() {
-                Some(Token::Sign('*')) => Operator::Multiply,
-                Some(Token::Twice('/')) => Operator::Divide,
-                Some(Token::Sign('%')) => Operator::Remainder,
+                Some(ExpressionToken::Sign('*')) => BinaryOperator::Multiply,
+                Some(ExpressionToken::Twice('/')) => BinaryOperator::Divide,
+                Some(ExpressionToken::Sign('%')) => BinaryOperator::Remainder,
                 _ => return Some(left),
             };
             self.tokens.next();
-            left = Expression::Two(operator, Box::new(left), Box::new(self.signed()?));
+            left = TemplateExpression::Two(operator, Box::new(left), Box::new(self.signed()?));
         }
     }
 
-    fn signed(&mut self) -> Option<Expression> {
+    fn signed(&mut self) -> Option<TemplateExpression> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return None;
         }
-        let negative = self.tokens.next_if_eq(&Token::Sign('-')).is_some();
+        let negative = self.tokens.next_if_eq(&ExpressionToken::Sign('-')).is_some();
         let inner = if negative { self.signed()? } else { self.power()? };
         self.depth -= 1;
-        Some(if negative { Expression::Negative(Box::new(inner)) } else { inner })
+        Some(if negative { TemplateExpression::Negative(Box::new(inner)) } else { inner })
     }
 
-    fn power(&mut self) -> Option<Expression> {
+    fn power(&mut self) -> Option<TemplateExpression> {
         let base = self.one()?;
-        if self.tokens.next_if_eq(&Token::Twice('*')).is_none() {
+        if self.tokens.next_if_eq(&ExpressionToken::Twice('*')).is_none() {
             return Some(base);
         }
-        Some(Expression::Two(Operator::Power, Box::new(base), Box::new(self.signed()?)))
+        Some(TemplateExpression::Two(BinaryOperator::Power, Box::new(base), Box::new(self.signed()?)))
     }
 
-    fn one(&mut self) -> Option<Expression> {
+    fn one(&mut self) -> Option<TemplateExpression> {
         match self.tokens.next()? {
-            Token::Number(number) => Some(Expression::Value(Value::Number(number))),
-            Token::Text(text) => Some(Expression::Value(Value::Text(text))),
-            Token::Name(name) if self.tokens.next_if_eq(&Token::Sign('(')).is_some() => {
-                Some(Expression::Call(name, self.arguments()?))
+            ExpressionToken::Number(number) => {
+                Some(TemplateExpression::Value(ExpressionValue::Number(number)))
             }
-            Token::Name(name) => Some(Expression::Name(name)),
-            Token::Sign('(') => {
+            ExpressionToken::Text(text) => Some(TemplateExpression::Value(ExpressionValue::Text(text))),
+            ExpressionToken::Name(name) if self.tokens.next_if_eq(&ExpressionToken::Sign('(')).is_some() => {
+                Some(TemplateExpression::Call(name, self.arguments()?))
+            }
+            ExpressionToken::Name(name) => Some(TemplateExpression::Name(name)),
+            ExpressionToken::Sign('(') => {
                 let inner = self.sum()?;
-                self.tokens.next_if_eq(&Token::Sign(')')).map(|_| inner)
+                self.tokens.next_if_eq(&ExpressionToken::Sign(')')).map(|_| inner)
             }
-            Token::Sign(_) | Token::Twice(_) => None,
+            ExpressionToken::Sign(_) | ExpressionToken::Twice(_) => None,
         }
     }
 
     /// What stands in the parentheses of a call, which are open.
-    fn arguments(&mut self) -> Option<Vec<(String, Expression)>> {
+    fn arguments(&mut self) -> Option<Vec<(String, TemplateExpression)>> {
         let mut arguments = Vec::new();
-        while self.tokens.next_if_eq(&Token::Sign(')')).is_none() {
+        while self.tokens.next_if_eq(&ExpressionToken::Sign(')')).is_none() {
             if !arguments.is_empty() {
-                self.tokens.next_if_eq(&Token::Sign(','))?;
+                self.tokens.next_if_eq(&ExpressionToken::Sign(','))?;
             }
-            let Token::Name(name) = self.tokens.next()? else { return None };
-            self.tokens.next_if_eq(&Token::Sign('='))?;
+            let ExpressionToken::Name(name) = self.tokens.next()? else { return None };
+            self.tokens.next_if_eq(&ExpressionToken::Sign('='))?;
             arguments.push((name, self.sum()?));
         }
         Some(arguments)

@@ -3,10 +3,10 @@ use proptest::prelude::*;
 
 fn rendered(text: &str) -> Result<String> {
     let templates = serde_json::json!({"u": "server/path", "f": "<{{c}}-{{n + 1}}>"});
-    let mut scope = Scope::of(Some(&templates))?;
+    let mut scope = TemplateScope::of(Some(&templates))?;
     scope.set_number("i", 7);
     scope.set_text("name", "t2m");
-    Template::parse(text)?.render(&scope)
+    ReferenceTemplate::parse(text)?.render(&scope)
 }
 
 #[test]

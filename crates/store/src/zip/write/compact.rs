@@ -1,6 +1,6 @@
 //! Entries move together when those that were replaced take up much of the file.
-use super::super::format::{self, Header};
-use super::{Slot, State};
+use super::super::format::{self, EntryHeader};
+use super::{ZipSlot, ZipState};
 use crate::{fault, platform};
 use ncirrus_layout::Result;
 use std::fs::File;
@@ -14,7 +14,7 @@ const LONGEST_DESCRIPTOR: u64 = 24;
 /// Bytes moved at a time.
 const PIECE: usize = 4 << 20;
 
-impl State {
+impl ZipState {
     /// Closes the gaps, if that is worth it.
     pub(super) fn compact(&mut self, file: &File) -> Result<()> {
         let used: u64 = self.in_order().iter().map(|(_, slot)| slot.end() - slot.header.offset).sum();
@@ -22,7 +22,7 @@ impl State {
         if unused < FEW || unused < self.end / SHARE {
             return Ok(());
         }
-        let listed: Vec<(String, Slot)> =
+        let listed: Vec<(String, ZipSlot)> =
             self.in_order().into_iter().map(|(name, slot)| (name.to_owned(), *slot)).collect();
         let mut end = 0;
         for (name, slot) in listed {
@@ -41,7 +41,7 @@ impl State {
 }
 
 /// Moves an entry to a lower offset under a header of our own; it stays where that would not fit before its content.
-fn move_down(file: &File, name: &str, slot: &Slot, to: u64) -> Result<Slot> {
+fn move_down(file: &File, name: &str, slot: &ZipSlot, to: u64) -> Result<ZipSlot> {
     let head = format::write_local(name, &slot.header)?;
     let content = to.saturating_add(head.len() as u64);
     if content > slot.content {
@@ -62,5 +62,5 @@ fn move_down(file: &File, name: &str, slot: &Slot, to: u64) -> Result<Slot> {
         done += read as u64;
     }
     let flags = slot.header.flags & !format::DESCRIPTOR;
-    Ok(Slot { header: Header { offset: to, flags, ..slot.header }, content })
+    Ok(ZipSlot { header: EntryHeader { offset: to, flags, ..slot.header }, content })
 }

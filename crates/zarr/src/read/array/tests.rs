@@ -4,13 +4,13 @@ use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, StoredType};
 use ncirrus_model::Atomic;
 
-fn json(text: &str) -> Json {
+fn json(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
 }
 
 fn read(text: &str) -> Result<ArrayMetadata> {
     let (json, limits) = (json(text), Limits::default());
-    let rules = rules(crate::Dialect::Attributes, &crate::read::provenance::Provenance::default());
+    let rules = rules(crate::Dialect::Attributes, &crate::read::provenance::DatasetProvenance::default());
     describe(&json, &shape(&json, &limits)?, rules, &limits)
 }
 
@@ -72,7 +72,7 @@ fn the_serializer_becomes_the_byte_order() {
     assert_eq!(array.data_type.stored, StoredType::Integer { size: 2, signed: true, order: ByteOrder::Big });
     assert_eq!(names(&array.codecs), ["transpose", "crc32c"]);
     assert_eq!(names(&array.filters), ["crc32c"]);
-    assert_eq!(array.data_type.shown, crate::dtype::Shown::Atomic(Atomic::Short));
+    assert_eq!(array.data_type.shown, crate::dtype::ReaderType::Atomic(Atomic::Short));
 }
 
 #[test]

@@ -1,23 +1,23 @@
 //! `.zarray` (docs/spec/nczarr.md 3.2, 4, 11.1).
 use super::{ArrayMetadata, regular, shown, transpose};
-use crate::chunk_key::{ChunkKeys, Separator};
+use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::dialect::Dialect;
 use crate::dtype::v2::{TextRules, parse};
-use crate::json::Json;
-use crate::read::provenance::Provenance;
+use crate::json::JsonValue;
+use crate::read::provenance::DatasetProvenance;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::CodecSpec;
 
-/// What one byte of text means in a dataset (docs/spec/nczarr.md 3.12).
-pub(in crate::read) fn rules(dialect: Dialect, provenance: &Provenance) -> TextRules {
+/// What one byte of text means in a dataset (`docs/spec/nczarr.md` 3.12).
+pub(in crate::read) fn rules(dialect: Dialect, provenance: &DatasetProvenance) -> TextRules {
     TextRules {
         big_s1_is_char: dialect.is_nczarr() || provenance.is_netcdf(),
         u1_is_char: dialect.has_one_byte_unicode() || provenance.has_one_byte_unicode(),
     }
 }
 
-pub(super) fn describe(json: &Json, shape: &[u64], rules: TextRules) -> Result<ArrayMetadata> {
-    let chunks = regular(json.member("chunks").and_then(Json::as_array), shape, "chunks")?;
+pub(super) fn describe(json: &JsonValue, shape: &[u64], rules: TextRules) -> Result<ArrayMetadata> {
+    let chunks = regular(json.member("chunks").and_then(JsonValue::as_array), shape, "chunks")?;
     let dtype = json.member("dtype").ok_or_else(|| Error::malformed("there is no dtype"))?;
     let mut chain = chain(json)?;
     let (data_type, object_codec) = parse(dtype, &chain, rules)?;
@@ -39,7 +39,7 @@ pub(super) fn describe(json: &Json, shape: &[u64], rules: TextRules) -> Result<A
     Ok(ArrayMetadata {
         grid: ChunkGrid::regular(chunks)?,
         data_type,
-        fill: json.member("fill_value").cloned().unwrap_or(Json::Null),
+        fill: json.member("fill_value").cloned().unwrap_or(JsonValue::Null),
         codecs,
         filters,
         keys: ChunkKeys::v2(separator(json)?),
@@ -49,18 +49,18 @@ pub(super) fn describe(json: &Json, shape: &[u64], rules: TextRules) -> Result<A
 }
 
 /// Filters and compressor, in the order of encoding; absent members are skipped.
-fn chain(json: &Json) -> Result<Vec<Json>> {
+fn chain(json: &JsonValue) -> Result<Vec<JsonValue>> {
     let mut chain = match json.member("filters") {
-        None | Some(Json::Null) => Vec::new(),
-        Some(Json::Array(list)) => list.items.clone(),
+        None | Some(JsonValue::Null) => Vec::new(),
+        Some(JsonValue::Array(list)) => list.items.clone(),
         Some(_) => return Err(Error::malformed(format!("filters {} is no list", shown(json, "filters")))),
     };
     chain.extend(json.member("compressor").cloned());
-    chain.retain(|codec| *codec != Json::Null);
+    chain.retain(|codec| *codec != JsonValue::Null);
     Ok(chain)
 }
 
-fn codec(json: &Json) -> Result<CodecSpec> {
+fn codec(json: &JsonValue) -> Result<CodecSpec> {
     let object = json.as_object().filter(|object| object.find("id").is_some_and(|id| id.as_str().is_some()));
     let Some(object) = object else {
         let source = String::from_utf8_lossy(json.source());
@@ -69,18 +69,18 @@ fn codec(json: &Json) -> Result<CodecSpec> {
     Ok(CodecSpec::V2(object.to_map()))
 }
 
-fn is_fortran(json: &Json) -> Result<bool> {
-    match json.member("order").and_then(Json::as_str) {
+fn is_fortran(json: &JsonValue) -> Result<bool> {
+    match json.member("order").and_then(JsonValue::as_str) {
         Some("F") => Ok(true),
         Some("C") | None => Ok(false),
         Some(other) => Err(Error::malformed(format!("order {other:?} is neither C nor F"))),
     }
 }
 
-fn separator(json: &Json) -> Result<Separator> {
+fn separator(json: &JsonValue) -> Result<KeySeparator> {
     match json.member("dimension_separator") {
-        None | Some(Json::Null) => Ok(Separator::Dot),
-        Some(text) => text.as_str().and_then(Separator::from_text).ok_or_else(|| {
+        None | Some(JsonValue::Null) => Ok(KeySeparator::Dot),
+        Some(text) => text.as_str().and_then(KeySeparator::from_text).ok_or_else(|| {
             let text = shown(json, "dimension_separator");
             Error::malformed(format!("dimension_separator {text} is neither . nor /"))
         }),

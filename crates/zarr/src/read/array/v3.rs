@@ -1,21 +1,22 @@
-//! `zarr.json` of an array (docs/spec/nczarr.md 6.2; Zarr v3 core specification and its extensions).
-use super::{ArrayMetadata, Sharding, regular, shown, transpose};
-use crate::chunk_key::{ChunkKeys, KeyEncoding, Separator};
+//! `zarr.json` of an array (`docs/spec/nczarr.md` 6.2; Zarr v3 core specification and its extensions).
+use super::{ArrayMetadata, ShardingLayout, regular, shown, transpose};
+use crate::chunk_key::{ChunkKeys, KeyEncoding, KeySeparator};
 use crate::dtype::{DataType, v3::parse};
-use crate::json::Json;
+use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result, StoredType};
 use ncirrus_model::CodecSpec;
 use serde_json::Map;
 
-pub(super) fn describe(json: &Json, shape: &[u64], limits: &Limits) -> Result<ArrayMetadata> {
-    if json.member("storage_transformers").and_then(Json::as_array).is_some_and(|list| !list.is_empty()) {
+pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ArrayMetadata> {
+    if json.member("storage_transformers").and_then(JsonValue::as_array).is_some_and(|list| !list.is_empty())
+    {
         return Err(Error::unsupported(format!(
             "storage transformers {}",
             shown(json, "storage_transformers")
         )));
     }
     let data_type = json.member("data_type").ok_or_else(|| Error::malformed("there is no data_type"))?;
-    let outer = Chain::parse(json.member("codecs"))?;
+    let outer = CodecChain::parse(json.member("codecs"))?;
     let grid = grid(json, shape, limits)?;
     let (grid, inner, shards) = match outer.serializer.name.as_str() {
         "sharding_indexed" => shard(&outer, &grid, shape.len())?,
@@ -28,7 +29,7 @@ pub(super) fn describe(json: &Json, shape: &[u64], limits: &Limits) -> Result<Ar
     if inner.serializer.name == "packbits" {
         filters.push(inner.serializer.spec());
     }
-    filters.extend(inner.after.iter().map(Codec::spec));
+    filters.extend(inner.after.iter().map(CodecEntry::spec));
     let mut codecs = match &shards {
         Some(shards) => transpose(&shards.axes).into_iter().collect(),
         None => Vec::new(),
@@ -43,43 +44,44 @@ pub(super) fn describe(json: &Json, shape: &[u64], limits: &Limits) -> Result<Ar
             .flatten(),
     );
     codecs.extend(filters.iter().cloned());
-    let fill = json.member("fill_value").cloned().unwrap_or(Json::Null);
+    let fill = json.member("fill_value").cloned().unwrap_or(JsonValue::Null);
     let dimension_names = dimension_names(json);
     Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards, dimension_names })
 }
 
 /// One entry of `codecs`.
 #[derive(Debug, Clone)]
-struct Codec {
+struct CodecEntry {
     name: String,
-    configuration: Json,
+    configuration: JsonValue,
 }
 
 /// A chain around its array-to-bytes codec.
 #[derive(Debug, Clone)]
-struct Chain {
-    before: Vec<Codec>,
-    serializer: Codec,
-    after: Vec<Codec>,
+struct CodecChain {
+    before: Vec<CodecEntry>,
+    serializer: CodecEntry,
+    after: Vec<CodecEntry>,
 }
 
 /// The array-to-bytes codecs that are known; `endian` is the old name of `bytes`.
 const SERIALIZERS: [&str; 7] =
     ["bytes", "endian", "vlen-utf8", "vlen-bytes", "vlen-array", "sharding_indexed", "packbits"];
 
-impl Codec {
-    fn parse(json: &Json) -> Result<Self> {
+impl CodecEntry {
+    fn parse(json: &JsonValue) -> Result<Self> {
         let name = json.as_str().or_else(|| json.member("name")?.as_str());
         let Some(name) = name else {
             let source = String::from_utf8_lossy(json.source());
             return Err(Error::malformed(format!("{source:?} is no codec")));
         };
-        let configuration = json.member("configuration").cloned().unwrap_or(Json::Null);
+        let configuration = json.member("configuration").cloned().unwrap_or(JsonValue::Null);
         Ok(Self { name: name.to_owned(), configuration })
     }
 
     fn spec(&self) -> CodecSpec {
-        let configuration = self.configuration.as_object().map_or_else(Map::new, crate::json::Object::to_map);
+        let configuration =
+            self.configuration.as_object().map_or_else(Map::new, crate::json::JsonObject::to_map);
         CodecSpec::V3 { name: self.name.clone(), configuration }
     }
 
@@ -97,10 +99,10 @@ impl Codec {
             ))
         };
         let axes: Vec<usize> = match self.configuration.member("order") {
-            Some(Json::String(text)) if text.as_str() == Some("C") => (0..rank).collect(),
-            Some(Json::String(text)) if text.as_str() == Some("F") => (0..rank).rev().collect(),
-            Some(Json::Array(list)) => {
-                let axis = |json: &Json| usize::try_from(json.as_u64()?).ok();
+            Some(JsonValue::String(text)) if text.as_str() == Some("C") => (0..rank).collect(),
+            Some(JsonValue::String(text)) if text.as_str() == Some("F") => (0..rank).rev().collect(),
+            Some(JsonValue::Array(list)) => {
+                let axis = |json: &JsonValue| usize::try_from(json.as_u64()?).ok();
                 list.items.iter().map(axis).collect::<Option<_>>().ok_or_else(bad)?
             }
             _ => return Err(bad()),
@@ -111,10 +113,11 @@ impl Codec {
     }
 }
 
-impl Chain {
-    fn parse(json: Option<&Json>) -> Result<Self> {
-        let list = json.and_then(Json::as_array).ok_or_else(|| Error::malformed("codecs is not a list"))?;
-        let mut codecs = list.iter().map(Codec::parse).collect::<Result<Vec<_>>>()?;
+impl CodecChain {
+    fn parse(json: Option<&JsonValue>) -> Result<Self> {
+        let list =
+            json.and_then(JsonValue::as_array).ok_or_else(|| Error::malformed("codecs is not a list"))?;
+        let mut codecs = list.iter().map(CodecEntry::parse).collect::<Result<Vec<_>>>()?;
         let Some(at) = codecs.iter().position(|codec| SERIALIZERS.contains(&codec.name.as_str())) else {
             let names: Vec<&str> = codecs.iter().map(|codec| codec.name.as_str()).collect();
             return Err(Error::unsupported(format!("no known array-to-bytes codec among {names:?}")));
@@ -128,7 +131,7 @@ impl Chain {
 
     /// Byte order of numbers; little where nothing says.
     fn order(&self) -> Result<ByteOrder> {
-        match self.serializer.configuration.member("endian").and_then(Json::as_str) {
+        match self.serializer.configuration.member("endian").and_then(JsonValue::as_str) {
             Some("big") => Ok(ByteOrder::Big),
             Some("little") | None => Ok(ByteOrder::Little),
             Some(other) => Err(Error::malformed(format!("endian {other:?} is neither little nor big"))),
@@ -149,7 +152,11 @@ impl Chain {
 }
 
 /// The inner grid and chain of a sharded array.
-fn shard(outer: &Chain, grid: &ChunkGrid, rank: usize) -> Result<(ChunkGrid, Chain, Option<Sharding>)> {
+fn shard(
+    outer: &CodecChain,
+    grid: &ChunkGrid,
+    rank: usize,
+) -> Result<(ChunkGrid, CodecChain, Option<ShardingLayout>)> {
     let configuration = &outer.serializer.configuration;
     let ChunkGrid::Regular(shard_shape) = grid else {
         return Err(Error::unsupported("shards of different sizes"));
@@ -165,8 +172,11 @@ fn shard(outer: &Chain, grid: &ChunkGrid, rank: usize) -> Result<(ChunkGrid, Cha
         let step = codec.axes(rank)?;
         axes = step.iter().filter_map(|axis| axes.get(*axis).copied()).collect();
     }
-    let stored =
-        regular(configuration.member("chunk_shape").and_then(Json::as_array), shard_shape, "chunk_shape")?;
+    let stored = regular(
+        configuration.member("chunk_shape").and_then(JsonValue::as_array),
+        shard_shape,
+        "chunk_shape",
+    )?;
     let mut chunk_shape = vec![1; rank];
     let mut per_shard = vec![1; rank];
     for (axis, len) in axes.iter().zip(&stored) {
@@ -181,20 +191,20 @@ fn shard(outer: &Chain, grid: &ChunkGrid, rank: usize) -> Result<(ChunkGrid, Cha
         }
     }
     let (index_order, has_checksum) = index_form(configuration)?;
-    let index_at_end = match configuration.member("index_location").and_then(Json::as_str) {
+    let index_at_end = match configuration.member("index_location").and_then(JsonValue::as_str) {
         Some("end") | None => true,
         Some("start") => false,
         Some(other) => {
             return Err(Error::malformed(format!("index_location {other:?} is neither start nor end")));
         }
     };
-    let sharding = Sharding { per_shard, axes, index_at_end, index_order, has_checksum };
-    Ok((ChunkGrid::regular(chunk_shape)?, Chain::parse(configuration.member("codecs"))?, Some(sharding)))
+    let sharding = ShardingLayout { per_shard, axes, index_at_end, index_order, has_checksum };
+    Ok((ChunkGrid::regular(chunk_shape)?, CodecChain::parse(configuration.member("codecs"))?, Some(sharding)))
 }
 
 /// How the index of a shard is encoded: numbers of 8 bytes, perhaps followed by a checksum.
-fn index_form(configuration: &Json) -> Result<(ByteOrder, bool)> {
-    let chain = Chain::parse(configuration.member("index_codecs"))?;
+fn index_form(configuration: &JsonValue) -> Result<(ByteOrder, bool)> {
+    let chain = CodecChain::parse(configuration.member("index_codecs"))?;
     let after: Vec<&str> = chain.after.iter().map(|codec| codec.name.as_str()).collect();
     match (chain.serializer.name.as_str(), chain.before.len(), after.as_slice()) {
         ("bytes" | "endian", 0, []) => Ok((chain.order()?, false)),
@@ -206,17 +216,17 @@ fn index_form(configuration: &Json) -> Result<(ByteOrder, bool)> {
     }
 }
 
-fn grid(json: &Json, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
+fn grid(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
     let grid = json.member("chunk_grid").ok_or_else(|| Error::malformed("there is no chunk_grid"))?;
-    let null = Json::Null;
+    let null = JsonValue::Null;
     let configuration = grid.member("configuration").unwrap_or(&null);
-    match grid.member("name").and_then(Json::as_str) {
+    match grid.member("name").and_then(JsonValue::as_str) {
         Some("regular") => {
-            let lens = configuration.member("chunk_shape").and_then(Json::as_array);
+            let lens = configuration.member("chunk_shape").and_then(JsonValue::as_array);
             ChunkGrid::regular(regular(lens, shape, "chunk_shape")?)
         }
         Some("rectilinear") => {
-            let axes = configuration.member("chunk_shapes").and_then(Json::as_array).unwrap_or_default();
+            let axes = configuration.member("chunk_shapes").and_then(JsonValue::as_array).unwrap_or_default();
             if axes.len() != shape.len() {
                 return Err(Error::malformed(format!(
                     "chunk_shapes has {} axes, the shape {}",
@@ -232,7 +242,7 @@ fn grid(json: &Json, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
 }
 
 /// Chunk lengths along one axis: one for all, or a list of lengths and `[length, count]` runs.
-fn axis_lens(axis: &Json, len: u64, limits: &Limits) -> Result<Vec<u64>> {
+fn axis_lens(axis: &JsonValue, len: u64, limits: &Limits) -> Result<Vec<u64>> {
     let bad = || Error::malformed(format!("chunk lengths {:?}", String::from_utf8_lossy(axis.source())));
     if let Some(each) = axis.as_u64() {
         let count = len.checked_add(each).and_then(|sum| (sum - 1).checked_div(each)).ok_or_else(bad)?;
@@ -251,27 +261,27 @@ fn axis_lens(axis: &Json, len: u64, limits: &Limits) -> Result<Vec<u64>> {
     Ok(lens)
 }
 
-fn keys(json: &Json) -> Result<ChunkKeys> {
+fn keys(json: &JsonValue) -> Result<ChunkKeys> {
     let Some(encoding) = json.member("chunk_key_encoding") else {
-        return Ok(ChunkKeys::v3(Separator::Slash));
+        return Ok(ChunkKeys::v3(KeySeparator::Slash));
     };
     let name = encoding.as_str().or_else(|| encoding.member("name")?.as_str()).unwrap_or_default();
     let (form, usual) = match name {
-        "default" => (KeyEncoding::Default, Separator::Slash),
-        "v2" => (KeyEncoding::V2, Separator::Dot),
+        "default" => (KeyEncoding::Default, KeySeparator::Slash),
+        "v2" => (KeyEncoding::V2, KeySeparator::Dot),
         other => return Err(Error::unsupported(format!("chunk key encoding {other:?}"))),
     };
     let separator = match encoding.member("configuration").and_then(|c| c.member("separator")) {
         None => usual,
         Some(text) => text
             .as_str()
-            .and_then(Separator::from_text)
+            .and_then(KeySeparator::from_text)
             .ok_or_else(|| Error::malformed(format!("separator {:?} is neither . nor /", text.to_value())))?,
     };
     Ok(ChunkKeys { encoding: form, separator })
 }
 
-fn dimension_names(json: &Json) -> Option<Vec<Option<String>>> {
+fn dimension_names(json: &JsonValue) -> Option<Vec<Option<String>>> {
     let names = json.member("dimension_names")?.as_array()?;
     Some(names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The attributes of a document with types.
 fn read(text: &str, types: &[(&str, &str)], dialect: Dialect) -> (Vec<Attribute>, Vec<String>) {
     let json = parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap();
-    let mut holder = Holder::whole(Some(Ok(Arc::new(json))));
+    let mut holder = AttributeHolder::whole(Some(Ok(Arc::new(json))));
     holder.types = types.iter().map(|&(name, ty)| (name.to_owned(), ty.to_owned())).collect();
     let mut warnings = Vec::new();
     (attributes(&holder, dialect, &mut warnings), warnings)

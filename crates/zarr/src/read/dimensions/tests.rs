@@ -10,9 +10,9 @@ fn names(list: &[Option<&str>]) -> Option<Vec<Option<String>>> {
 }
 
 /// Paths of the dimensions, and the number of warnings.
-fn resolved(model: &mut Model, spanned: &Spanned<'_>) -> (Vec<String>, usize) {
+fn resolved(model: &mut Model, spanned: &SpannedVariable<'_>) -> (Vec<String>, usize) {
     let mut warnings = Vec::new();
-    let mut known = Dimensions::default();
+    let mut known = DimensionNames::default();
     for group in model.walk() {
         known.enter(model, group);
         for id in model.group(group).unwrap().dims.clone() {
@@ -23,12 +23,12 @@ fn resolved(model: &mut Model, spanned: &Spanned<'_>) -> (Vec<String>, usize) {
     (dims.into_iter().map(|id| model.dimension_path(id)).collect(), warnings.len())
 }
 
-fn plain<'a>(group: GroupId, shape: &'a [u64], names: Option<Vec<Option<String>>>) -> Spanned<'a> {
-    Spanned { group, path: "/v", shape, info: None, names, in_nczarr: false }
+fn plain<'a>(group: GroupId, shape: &'a [u64], names: Option<Vec<Option<String>>>) -> SpannedVariable<'a> {
+    SpannedVariable { group, path: "/v", shape, info: None, names, in_nczarr: false }
 }
 
-fn nczarr<'a>(group: GroupId, shape: &'a [u64], info: &'a ArrayInfo) -> Spanned<'a> {
-    Spanned { group, path: "/v", shape, info: Some(info), names: None, in_nczarr: true }
+fn nczarr<'a>(group: GroupId, shape: &'a [u64], info: &'a ArrayInfo) -> SpannedVariable<'a> {
+    SpannedVariable { group, path: "/v", shape, info: Some(info), names: None, in_nczarr: true }
 }
 
 #[test]

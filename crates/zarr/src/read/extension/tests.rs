@@ -3,13 +3,13 @@ use crate::json::parse;
 use bytes::Bytes;
 use std::sync::Arc;
 
-fn json(text: &str) -> Json {
+fn json(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
 }
 
-fn holder(members: &str) -> Holder {
+fn holder(members: &str) -> AttributeHolder {
     let text = format!(r#"{{"_ncirrus": {{"version": 1, {members}}}}}"#);
-    Holder::whole(Some(Ok(Arc::new(json(&text)))))
+    AttributeHolder::whole(Some(Ok(Arc::new(json(&text)))))
 }
 
 const TYPES: &str = r#""types": [
@@ -24,7 +24,8 @@ const TYPES: &str = r#""types": [
 fn model() -> Model {
     let mut model = Model::new();
     let root = model.root();
-    let damaged = define_types(&mut model, root, &holder(TYPES), &mut Nesting::default(), &Limits::default());
+    let damaged =
+        define_types(&mut model, root, &holder(TYPES), &mut TypeNesting::default(), &Limits::default());
     assert_eq!(damaged, Vec::<String>::new());
     model
 }
@@ -65,7 +66,7 @@ fn stored_types_follow_the_named_type() {
     assert!(of("/nope", &byte).is_err());
     let text = StoredType::Text { byte_len: 1, encoding: TextEncoding::NulPaddedEmpty };
     assert_eq!(of("char", &text).unwrap(), Some(StoredType::Char));
-    assert_eq!(array_type(&model, &Holder::default(), &text).unwrap(), None);
+    assert_eq!(array_type(&model, &AttributeHolder::default(), &text).unwrap(), None);
 }
 
 #[test]
@@ -111,13 +112,14 @@ fn types_of_types_of_types_are_bounded() {
     let mut model = Model::new();
     let root = model.root();
     let holder = holder(&format!(r#""types": [{}]"#, list.join(",")));
-    let damaged = define_types(&mut model, root, &holder, &mut Nesting::default(), &Limits::default());
+    let damaged = define_types(&mut model, root, &holder, &mut TypeNesting::default(), &Limits::default());
     assert!(damaged.len() > 20 && model.type_at("/t10").is_some());
 }
 
 #[test]
 fn newer_versions_are_ignored_with_a_word() {
-    let newer = Holder::whole(Some(Ok(Arc::new(json(r#"{"_ncirrus": {"version": 2, "arrays": ["a"]}}"#)))));
+    let newer =
+        AttributeHolder::whole(Some(Ok(Arc::new(json(r#"{"_ncirrus": {"version": 2, "arrays": ["a"]}}"#)))));
     assert!(array_order(&newer).is_empty() && ignored(&newer).is_some());
     assert_eq!(array_order(&holder(r#""arrays": ["b", "a"]"#)), ["b", "a"]);
     assert_eq!(ignored(&holder(r#""arrays": []"#)), None);

@@ -1,15 +1,15 @@
 use super::*;
-use crate::chunk_key::{ChunkKeys, Separator};
+use crate::chunk_key::{ChunkKeys, KeySeparator};
 use ncirrus_layout::ErrorKind;
-use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
+use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive};
 
-fn index(form: Sharding) -> ShardIndex {
-    let keys = ChunkKeys::v3(Separator::Slash);
-    ShardIndex { shards: KeyIndex { prefix: Objects::id("v"), keys, hidden_axes: 0 }, form }
+fn index(form: ShardingLayout) -> ShardIndex {
+    let keys = ChunkKeys::v3(KeySeparator::Slash);
+    ShardIndex { shards: KeyIndex { prefix: ObjectView::id("v"), keys, hidden_axes: 0 }, form }
 }
 
-fn form() -> Sharding {
-    Sharding {
+fn form() -> ShardingLayout {
+    ShardingLayout {
         per_shard: vec![2, 2],
         axes: vec![0, 1],
         index_at_end: true,
@@ -27,8 +27,8 @@ fn index_bytes() -> Vec<u8> {
     bytes
 }
 
-fn cells(list: &[[u64; 2]]) -> Cells {
-    let mut cells = Cells::new(2);
+fn cells(list: &[[u64; 2]]) -> CellList {
+    let mut cells = CellList::new(2);
     list.iter().for_each(|cell| cells.push(cell));
     cells
 }
@@ -41,12 +41,12 @@ fn the_checksum_is_that_of_the_rfc() {
 
 #[test]
 fn chunks_are_found_by_the_index_of_their_shard() {
-    let mut objects = Objects::new();
+    let mut objects = ObjectView::new();
     objects.put("v/c/1/0", [vec![0; 30], index_bytes()].concat());
-    let rounds = Rounds::new(objects);
+    let rounds = StallingView::new(objects);
     let wanted = cells(&[[2, 0], [2, 1], [3, 0], [3, 1], [0, 0]]);
     let refs = drive(&rounds, |view| index(form()).locate(view, &wanted)).unwrap();
-    let shard = Objects::id("v/c/1/0");
+    let shard = ObjectView::id("v/c/1/0");
     let expected = [
         Location::Bytes(shard.clone(), 0..10),
         Location::Absent,
@@ -61,9 +61,9 @@ fn chunks_are_found_by_the_index_of_their_shard() {
 
 #[test]
 fn transposed_shards_are_indexed_in_stored_order() {
-    let mut objects = Objects::new();
+    let mut objects = ObjectView::new();
     objects.put("v/c/0/0", [index_bytes(), vec![0; 30]].concat());
-    let transposed = Sharding { axes: vec![1, 0], index_at_end: false, ..form() };
+    let transposed = ShardingLayout { axes: vec![1, 0], index_at_end: false, ..form() };
     let view = MemoryView::new(objects);
     let refs = index(transposed).locate(&view, &cells(&[[0, 1], [1, 0]])).unwrap();
     assert!(matches!(refs[0].location, Location::Bytes(_, ref range) if *range == (10..20)));
@@ -77,9 +77,12 @@ fn damaged_indexes_are_refused() {
     wrong_sum[3] ^= 1;
     let short = whole[..40].to_vec();
     for (body, what) in [(wrong_sum, "checksum"), (short, "short"), (whole, "chunks past the end")] {
-        let view = MemoryView::new(Objects::one("v/c/0/0", body));
-        let before =
-            if what == "chunks past the end" { Sharding { index_at_end: false, ..form() } } else { form() };
+        let view = MemoryView::new(ObjectView::one("v/c/0/0", body));
+        let before = if what == "chunks past the end" {
+            ShardingLayout { index_at_end: false, ..form() }
+        } else {
+            form()
+        };
         let result = index(before).locate(&view, &cells(&[[0, 0]]));
         let failed = ncirrus_layout::settle(result.map(drop)).unwrap();
         match failed {
@@ -87,7 +90,7 @@ fn damaged_indexes_are_refused() {
             Ok(()) => assert_eq!(what, "chunks past the end", "chunks may lie over the index"),
         }
     }
-    let huge = Sharding { per_shard: vec![1 << 40, 1 << 40], ..form() };
-    let view = MemoryView::new(Objects::one("v/c/0/0", vec![0; 10]));
+    let huge = ShardingLayout { per_shard: vec![1 << 40, 1 << 40], ..form() };
+    let view = MemoryView::new(ObjectView::one("v/c/0/0", vec![0; 10]));
     assert!(index(huge).locate(&view, &cells(&[[0, 0]])).is_err());
 }

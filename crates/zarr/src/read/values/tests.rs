@@ -3,7 +3,7 @@ use crate::json::parse;
 use bytes::Bytes;
 use ncirrus_layout::Limits;
 
-fn json(text: &str) -> Json {
+fn json(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
 }
 

@@ -1,12 +1,12 @@
-//! What the draft of December 2018 has of its own (docs/spec/nczarr.md 7).
-use super::Composer;
+//! What the draft of December 2018 has of its own (`docs/spec/nczarr.md` 7).
+use super::DocumentComposer;
 use crate::special;
 use crate::write::extension;
 use ncirrus_model::GroupId;
 use ncirrus_model::VarId;
 use serde_json::{Map, Value, json};
 
-impl Composer<'_> {
+impl DocumentComposer<'_> {
     /// The further objects of a group.
     pub(super) fn draft_group(
         &self,

@@ -1,5 +1,8 @@
-//! Documents of Zarr v2 and the NCZarr dialects in it (docs/spec/nczarr.md 3).
-use super::{Composer, Document, Documents, Level, array_dimensions, gathered, join, split_quantize};
+//! Documents of Zarr v2 and the NCZarr dialects in it (`docs/spec/nczarr.md` 3).
+use super::{
+    ComposedDocuments, DocumentComposer, DocumentLevel, MetadataDocument, array_dimensions, gathered, join,
+    split_quantize,
+};
 use crate::write::attributes::WrittenAttributes;
 use crate::write::element;
 use crate::write::names::EXTENSION;
@@ -10,7 +13,7 @@ use ncirrus_model::{DimensionLen, FillValue, GroupId, NodeId, TypeRef, VarId, de
 use serde_json::{Map, Value, json};
 
 /// The names that a dialect uses.
-struct Words {
+struct DialectWords {
     superblock: &'static str,
     group: &'static str,
     array: &'static str,
@@ -22,7 +25,7 @@ struct Words {
     in_attributes: bool,
 }
 
-const ATT: Words = Words {
+const ATT: DialectWords = DialectWords {
     superblock: special::SUPERBLOCK,
     group: special::GROUP,
     array: special::ARRAY,
@@ -32,9 +35,9 @@ const ATT: Words = Words {
     references: "dimension_references",
     in_attributes: true,
 };
-const LC: Words =
-    Words { dimensions: "dims", arrays: "vars", references: "dimrefs", in_attributes: false, ..ATT };
-const UC: Words = Words {
+const LC: DialectWords =
+    DialectWords { dimensions: "dims", arrays: "vars", references: "dimrefs", in_attributes: false, ..ATT };
+const UC: DialectWords = DialectWords {
     superblock: special::UC_SUPERBLOCK,
     group: special::UC_GROUP,
     array: special::UC_ARRAY,
@@ -43,7 +46,7 @@ const UC: Words = Words {
 };
 
 /// The words of a dialect of the reference; `None` for plain Zarr and the draft.
-fn words(dialect: Dialect) -> Option<&'static Words> {
+fn words(dialect: Dialect) -> Option<&'static DialectWords> {
     match dialect {
         Dialect::Attributes => Some(&ATT),
         Dialect::LowerCase => Some(&LC),
@@ -52,9 +55,9 @@ fn words(dialect: Dialect) -> Option<&'static Words> {
     }
 }
 
-impl Composer<'_> {
-    pub(super) fn v2_documents(&self) -> Result<Documents> {
-        let mut documents = Documents::default();
+impl DocumentComposer<'_> {
+    pub(super) fn v2_documents(&self) -> Result<ComposedDocuments> {
+        let mut documents = ComposedDocuments::default();
         let mut copies = Map::new();
         for group in self.model.walk() {
             self.v2_group(group, &mut documents.list, &mut copies)?;
@@ -63,9 +66,9 @@ impl Composer<'_> {
             self.v2_array(var, &mut documents.list, &mut copies)?;
         }
         let copies = gathered(copies, |key| key.rsplit_once('/').map_or("", |(node, _)| node));
-        documents.consolidated = Some(Document {
+        documents.consolidated = Some(MetadataDocument {
             key: special::ZMETADATA.to_owned(),
-            level: Level::Consolidated,
+            level: DocumentLevel::Consolidated,
             body: json!({"metadata": copies, "zarr_consolidated_format": 1}),
         });
         Ok(documents)
@@ -74,21 +77,21 @@ impl Composer<'_> {
     fn v2_group(
         &self,
         group: GroupId,
-        list: &mut Vec<Document>,
+        list: &mut Vec<MetadataDocument>,
         copies: &mut Map<String, Value>,
     ) -> Result<()> {
         let written = self.attributes(NodeId::Group(group))?;
         let (level, attributes_level, detail) = match self.is_root(group) {
-            true => (Level::Root, Level::RootAttributes, Level::RootDetail),
+            true => (DocumentLevel::Root, DocumentLevel::RootAttributes, DocumentLevel::RootDetail),
             false => {
-                let level = Level::Group(self.group_level(group));
+                let level = DocumentLevel::Group(self.group_level(group));
                 (level, level, level)
             }
         };
-        let mut add = |name: &str, level: Level, body: Value| {
+        let mut add = |name: &str, level: DocumentLevel, body: Value| {
             let key = self.group_key(group, name);
             copies.insert(key.clone(), body.clone());
-            list.push(Document { key, level, body });
+            list.push(MetadataDocument { key, level, body });
         };
         let types = written.types.clone();
         add(special::ZGROUP, level, self.zgroup(group));
@@ -145,7 +148,7 @@ impl Composer<'_> {
         (!(body.is_empty() && was_absent)).then_some(Value::Object(body))
     }
 
-    fn group_information(&self, group: GroupId, words: &Words) -> Value {
+    fn group_information(&self, group: GroupId, words: &DialectWords) -> Value {
         let mut dimensions = Map::new();
         let dims = self.model.group(group).map(|group| group.dims.as_slice()).unwrap_or_default();
         for dimension in dims.iter().filter_map(|id| self.model.dimension(*id)) {
@@ -162,28 +165,34 @@ impl Composer<'_> {
         Value::Object(body)
     }
 
-    fn v2_array(&self, var: VarId, list: &mut Vec<Document>, copies: &mut Map<String, Value>) -> Result<()> {
+    fn v2_array(
+        &self,
+        var: VarId,
+        list: &mut Vec<MetadataDocument>,
+        copies: &mut Map<String, Value>,
+    ) -> Result<()> {
         let Some(plan) = self.plans.get(&var) else { return Ok(()) };
         let written = self.attributes(NodeId::Variable(var))?;
-        let names = [(special::ZARRAY, Level::Array), (special::ZATTRS, Level::ArrayAttributes)];
+        let names =
+            [(special::ZARRAY, DocumentLevel::Array), (special::ZATTRS, DocumentLevel::ArrayAttributes)];
         for (name, level) in names {
             let key = join(&plan.key, name);
             let body = |copy: bool| match level {
-                Level::Array => self.zarray(var, &plan.array, copy),
+                DocumentLevel::Array => self.zarray(var, &plan.array, copy),
                 _ => self.array_attributes(var, &plan.array, &written, copy),
             };
             if let Some(copy) = body(true) {
                 copies.insert(key.clone(), copy);
             }
             if let Some(body) = body(false) {
-                list.push(Document { key, level, body });
+                list.push(MetadataDocument { key, level, body });
             }
         }
         if self.dialect() == Dialect::Draft2018 {
             let key = join(&plan.key, special::D18_ATTRIBUTE_TYPES);
             let body = Value::Object(written.types);
             copies.insert(key.clone(), body.clone());
-            list.push(Document { key, level: Level::ArrayAttributes, body });
+            list.push(MetadataDocument { key, level: DocumentLevel::ArrayAttributes, body });
         }
         Ok(())
     }
@@ -275,7 +284,12 @@ impl Composer<'_> {
     }
 
     /// `kept` is what an array that was there before has.
-    fn array_information(&self, var: VarId, words: &Words, kept: Option<Option<Value>>) -> Option<Value> {
+    fn array_information(
+        &self,
+        var: VarId,
+        words: &DialectWords,
+        kept: Option<Option<Value>>,
+    ) -> Option<Value> {
         let references = json!(self.dimension_references(var));
         if let Some(kept) = kept {
             let mut body = kept?.as_object()?.clone();
@@ -340,9 +354,8 @@ impl Composer<'_> {
     }
 }
 
-/// The dictionary of attribute types, which lists itself where everything stands in attributes
-/// (docs/spec/nczarr.md 3.8.2).
-fn add_types(words: Option<&Words>, body: &mut Map<String, Value>, mut types: Map<String, Value>) {
+/// The dictionary of attribute types, which lists itself where everything stands in attributes (3.8.2).
+fn add_types(words: Option<&DialectWords>, body: &mut Map<String, Value>, mut types: Map<String, Value>) {
     let Some(words) = words else { return };
     if words.in_attributes {
         types.insert(words.attributes.to_owned(), json!("|J0"));

@@ -1,5 +1,7 @@
-//! Documents of Zarr v3, with and without NCZarr's appendix (docs/spec/nczarr.md 6).
-use super::{Composer, Document, Documents, Level, gathered, join, split_quantize};
+//! Documents of Zarr v3, with and without NCZarr's appendix (`docs/spec/nczarr.md` 6).
+use super::{
+    ComposedDocuments, DocumentComposer, DocumentLevel, MetadataDocument, gathered, join, split_quantize,
+};
 use crate::chunk_key::KeyEncoding;
 use crate::write::attributes::WrittenAttributes;
 use crate::write::names::EXTENSION;
@@ -11,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 const CONSOLIDATED: &str = "consolidated_metadata";
 
-impl Composer<'_> {
-    pub(super) fn v3_documents(&self) -> Result<Documents> {
-        let mut documents = Documents::default();
+impl DocumentComposer<'_> {
+    pub(super) fn v3_documents(&self) -> Result<ComposedDocuments> {
+        let mut documents = ComposedDocuments::default();
         let mut copies = Map::new();
         let mut root = Map::new();
         for group in self.model.walk() {
@@ -25,21 +27,22 @@ impl Composer<'_> {
             }
             let path = self.model.group_path(group);
             copies.insert(path.trim_start_matches('/').to_owned(), Value::Object(body.clone()));
-            let level = Level::Group(self.group_level(group));
-            documents.list.push(Document { key, level, body: Value::Object(body) });
+            let level = DocumentLevel::Group(self.group_level(group));
+            documents.list.push(MetadataDocument { key, level, body: Value::Object(body) });
         }
         for var in self.model.variables() {
             let Some(plan) = self.plans.get(&var) else { continue };
             let Some(body) = self.v3_array(var, plan)? else { continue };
             copies.insert(plan.key.clone(), body.clone());
             let key = join(&plan.key, special::ZARR_JSON);
-            documents.list.push(Document { key, level: Level::Array, body });
+            documents.list.push(MetadataDocument { key, level: DocumentLevel::Array, body });
         }
         let mut whole = root.clone();
         let copies = gathered(copies, |key| key);
         let consolidated = json!({"kind": "inline", "must_understand": false, "metadata": copies});
         whole.insert(CONSOLIDATED.to_owned(), consolidated);
-        let at_root = |body| Document { key: special::ZARR_JSON.to_owned(), level: Level::Root, body };
+        let at_root =
+            |body| MetadataDocument { key: special::ZARR_JSON.to_owned(), level: DocumentLevel::Root, body };
         documents.list.push(at_root(Value::Object(root)));
         documents.consolidated = Some(at_root(Value::Object(whole)));
         Ok(documents)

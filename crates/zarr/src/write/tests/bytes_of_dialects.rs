@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const PROPERTIES: &str = "version=2,netcdf=4.10.2-development,nczarr=2.0.0";
 
-fn sample(dialect: Dialect) -> Objects {
+fn sample(dialect: Dialect) -> ObjectView {
     created(&ZarrWriter::new(dialect).provenance(PROPERTIES), &basic())
 }
 

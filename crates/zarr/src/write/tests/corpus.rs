@@ -11,7 +11,7 @@ fn datasets_of_other_programs_keep_what_is_not_changed() {
     let Some(root) = corpus("nczarr") else { return };
     let (mut changed, mut refused) = (0, 0);
     for folder in datasets(&root.join("cases")) {
-        let objects = Objects::from_dir(&folder).unwrap();
+        let objects = ObjectView::from_dir(&folder).unwrap();
         match change(objects, &folder) {
             Some(true) => changed += 1,
             Some(false) => refused += 1,
@@ -22,17 +22,17 @@ fn datasets_of_other_programs_keep_what_is_not_changed() {
 }
 
 /// Whether the dataset could be changed; `None` when there is none.
-fn change(objects: Objects, folder: &Path) -> Option<bool> {
+fn change(objects: ObjectView, folder: &Path) -> Option<bool> {
     let old = opened(&objects)?;
     let view = MemoryView::new(objects.clone());
-    let placer = match ZarrWriter::default().update(&view, &Objects::id(""), &old) {
+    let placer = match ZarrWriter::default().update(&view, &ObjectView::id(""), &old) {
         Ok(placer) => placer,
         Err(ncirrus_layout::Stall::Fail(error)) if error.kind() == ErrorKind::Unsupported => {
             return Some(false);
         }
         Err(other) => panic!("{}: {other:?}", folder.display()),
     };
-    let mut hand = Hand { placer, objects, history: Vec::new() };
+    let mut hand = HandPlacer { placer, objects, history: Vec::new() };
     let mut model = (*old).clone();
     hand.define(&model);
     hand.commit(&model);

@@ -60,7 +60,7 @@ fn older_programs_read_their_dialect() {
     }
 }
 
-fn write_to(root: &Path, objects: &Objects) {
+fn write_to(root: &Path, objects: &ObjectView) {
     for key in objects.keys() {
         let file = root.join(key);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -82,8 +82,8 @@ fn wide_for(dialect: Dialect) -> Model {
 }
 
 /// The dataset with values in every variable.
-fn with_data(writer: &ZarrWriter, model: &Model) -> Objects {
-    let mut hand = Hand::create(writer);
+fn with_data(writer: &ZarrWriter, model: &Model) -> ObjectView {
+    let mut hand = HandPlacer::create(writer);
     hand.define(model);
     for var in model.variables() {
         for (cell, body) in chunks(model, var) {

@@ -20,7 +20,7 @@ const ALL: [Dialect; 8] = [
 fn a_creation_is_there_whole_or_not_at_all() {
     for (dialect, consolidated) in ALL.into_iter().flat_map(|dialect| [(dialect, true), (dialect, false)]) {
         for model in [basic(), wide(), extended()] {
-            let mut hand = Hand::create(&ZarrWriter::new(dialect).consolidated(consolidated));
+            let mut hand = HandPlacer::create(&ZarrWriter::new(dialect).consolidated(consolidated));
             hand.define(&model);
             hand.place(model.variable_at("v").unwrap(), &[0, 0], &[0; 48]);
             hand.commit(&model);
@@ -75,10 +75,10 @@ fn same(dialect: Dialect, a: &Model, b: &Model) -> bool {
 }
 
 /// A hand that changes a dataset.
-pub(super) fn updating(objects: Objects, model: &Arc<Model>) -> Hand {
+pub(super) fn updating(objects: ObjectView, model: &Arc<Model>) -> HandPlacer {
     let view = MemoryView::new(objects.clone());
-    let placer = ZarrWriter::default().update(&view, &Objects::id(""), model).unwrap();
-    Hand { placer, objects, history: Vec::new() }
+    let placer = ZarrWriter::default().update(&view, &ObjectView::id(""), model).unwrap();
+    HandPlacer { placer, objects, history: Vec::new() }
 }
 
 /// Changes of every kind: attributes, groups, dimensions, variables added, renamed and removed.

@@ -2,7 +2,7 @@
 use super::fixtures::{basic, extended, put, wide};
 use super::positions::updating;
 use super::*;
-use ncirrus_layout::{Cells, Location};
+use ncirrus_layout::{CellList, Location};
 use ncirrus_model::Values;
 
 #[test]
@@ -46,11 +46,11 @@ fn appended_chunks_are_invisible_until_the_shape_grows() {
     model.grow(time, 5).unwrap();
     hand.define(&model);
     let view = MemoryView::new(hand.objects.clone());
-    let cells = Cells::one(&[2, 0]);
-    let location = |hand: &Hand| hand.placer.locate(&view, var, &cells).unwrap().remove(0).location;
+    let cells = CellList::one(&[2, 0]);
+    let location = |hand: &HandPlacer| hand.placer.locate(&view, var, &cells).unwrap().remove(0).location;
     assert_eq!(location(&hand), Location::Absent, "left over by a writer that was killed");
     hand.place(var, &[2, 0], &[1; 32]);
-    assert_eq!(location(&hand), Location::Object(Objects::id("v_int/2.0")));
+    assert_eq!(location(&hand), Location::Object(ObjectView::id("v_int/2.0")));
     assert_eq!(opened(&hand.objects).unwrap(), old);
     hand.commit(&model);
     assert!(text(&hand.objects, "v_int/.zarray").contains(r#""shape": [5,4]"#));
@@ -96,7 +96,7 @@ fn text_that_another_program_stored_as_numbers_stays_text() {
 
 #[test]
 fn a_renamed_variable_takes_its_chunks_along() {
-    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut hand = HandPlacer::create(&ZarrWriter::default());
     let mut model = basic();
     hand.define(&model);
     let v = model.variable_at("v").unwrap();
@@ -113,7 +113,7 @@ fn a_renamed_variable_takes_its_chunks_along() {
 
 #[test]
 fn a_name_is_free_again_only_after_a_commit() {
-    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut hand = HandPlacer::create(&ZarrWriter::default());
     let mut model = basic();
     hand.define(&model);
     hand.commit(&model);
@@ -132,7 +132,7 @@ fn a_name_is_free_again_only_after_a_commit() {
 
 #[test]
 fn names_are_not_swapped_over_data() {
-    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut hand = HandPlacer::create(&ZarrWriter::default());
     let mut model = basic();
     hand.define(&model);
     hand.commit(&model);
@@ -147,7 +147,7 @@ fn names_are_not_swapped_over_data() {
 
 #[test]
 fn a_group_is_renamed_with_its_variables() {
-    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut hand = HandPlacer::create(&ZarrWriter::default());
     let mut model = wide();
     hand.define(&model);
     let w = model.variable_at("g/inner/w w").unwrap();
@@ -165,7 +165,7 @@ fn a_group_is_renamed_with_its_variables() {
 
 #[test]
 fn a_variable_that_was_never_committed_is_forgotten_at_once() {
-    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut hand = HandPlacer::create(&ZarrWriter::default());
     let mut model = basic();
     hand.define(&model);
     let v = model.variable_at("v").unwrap();
@@ -180,7 +180,7 @@ fn a_variable_that_was_never_committed_is_forgotten_at_once() {
 
 #[test]
 fn what_was_written_cannot_change_its_type_or_fill() {
-    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut hand = HandPlacer::create(&ZarrWriter::default());
     let mut model = basic();
     hand.define(&model);
     let v = model.variable_at("v").unwrap();
@@ -218,7 +218,7 @@ fn read_only_dialects_say_so() {
     let objects = created(&ZarrWriter::new(Dialect::Draft2018), &basic());
     let model = opened(&objects).unwrap();
     let view = MemoryView::new(objects);
-    let refused = ZarrWriter::default().update(&view, &Objects::id(""), &model);
+    let refused = ZarrWriter::default().update(&view, &ObjectView::id(""), &model);
     assert!(format!("{:?}", refused.err()).contains("copy it to a new one"));
 }
 

@@ -1,5 +1,5 @@
-use super::Fit;
-use crate::read::mosaic::piece::Piece;
+use super::TileFit;
+use crate::read::mosaic::piece::SelectionPiece;
 use ncirrus_layout::{FragmentAxis, FragmentPart};
 use ncirrus_model::{AxisSelection, Region, Selection};
 use proptest::prelude::*;
@@ -24,13 +24,13 @@ fn axes_of_one_element_may_be_lacking_or_lie_elsewhere() {
         (&[1, 1], &[], true),
         (&[], &[], true),
     ] {
-        assert_eq!(Fit::new(tile(due), shape, None).is_ok(), fits, "{shape:?} in {due:?}");
+        assert_eq!(TileFit::new(tile(due), shape, None).is_ok(), fits, "{shape:?} in {due:?}");
     }
 }
 
 #[test]
 fn the_error_names_both_shapes() {
-    let error = Fit::new(tile(&[3, 4]), &[4, 3], None).map(|_| ()).map_err(|error| error.to_string());
+    let error = TileFit::new(tile(&[3, 4]), &[4, 3], None).map(|_| ()).map_err(|error| error.to_string());
     assert_eq!(error, Err("a fragment of shape [4, 3] where [3, 4] elements are due".to_owned()));
 }
 
@@ -45,7 +45,7 @@ fn parts_that_are_not_there_do_not_fit() {
         FragmentPart::Indices(vec![0]),
     ] {
         let axes = [axis(Some(0), part.clone(), true)];
-        assert!(Fit::new(tile(&[5]), &[5], Some(&axes)).is_err(), "{part:?}");
+        assert!(TileFit::new(tile(&[5]), &[5], Some(&axes)).is_err(), "{part:?}");
     }
 }
 
@@ -92,7 +92,7 @@ proptest! {
         let parts = [first, second];
         let stored = order.map(|at| axis(Some(at), parts[at].1.clone(), reversed[at]));
         let shape = order.map(|at| parts[at].0);
-        let fit = Fit::new(tile(&[4, 3]), &shape, Some(&stored));
+        let fit = TileFit::new(tile(&[4, 3]), &shape, Some(&stored));
         prop_assert!(fit.is_ok());
         let Ok(fit) = fit else { return Ok(()) };
         let count = (3 - from).div_ceil(stride);
@@ -100,7 +100,7 @@ proptest! {
             AxisSelection::Indices(picks.iter().map(|at| at + 7).collect()),
             AxisSelection::Slice { start: 7 + from, count, stride },
         ]);
-        let Ok((read, strides)) = fit.selection(&Piece::of(&selection)) else { return Ok(()) };
+        let Ok((read, strides)) = fit.selection(&SelectionPiece::of(&selection)) else { return Ok(()) };
         let mut sorted = picks;
         sorted.sort_unstable();
         let index = |at: usize, index: u64| {

@@ -1,30 +1,30 @@
 //! Which stored values are missing.
-use super::Packing;
+use super::LinearPacking;
 use crate::convert::cast_to_nearest;
 use ncirrus_layout::Result;
 use ncirrus_model::{Atomic, Attributes, Values, default_fill};
 
 /// Which values of a type are missing: those that equal one of some, those outside of a range.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Mask {
+pub(super) struct MissingMask {
     /// Values of the type.
     equal: Values,
-    least: Option<Limit>,
-    most: Option<Limit>,
+    least: Option<RangeLimit>,
+    most: Option<RangeLimit>,
 }
 
 /// An end of the valid range.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Limit {
+struct RangeLimit {
     value: f64,
     /// How stored numbers are unpacked before they are compared, where the limit is of the unpacked ones.
-    unpacking: Option<Packing>,
+    unpacking: Option<LinearPacking>,
 }
 
 /// By how much of itself an unpacked number may exceed a limit: both are rounded to float often enough.
 const ROUNDING: f64 = 1e-6;
 
-impl Mask {
+impl MissingMask {
     /// What the attributes of a variable say: its fill value (the type's own where it has none, but not of bytes), its
     /// missing values, its valid range. What the type cannot hold equals nothing.
     pub(super) fn new((stored, ty): (Atomic, Atomic), attributes: &Attributes) -> Result<Self> {
@@ -39,11 +39,12 @@ impl Mask {
             add(&mut equal, &missing.values, ty)?;
         }
         let bound = |name: &str, range: usize| {
-            let one =
-                attributes.find(name).and_then(|attribute| Limit::new(&attribute.values, 0, ty, attributes));
+            let one = attributes
+                .find(name)
+                .and_then(|attribute| RangeLimit::new(&attribute.values, 0, ty, attributes));
             let range = || {
                 let both = attributes.find("valid_range")?;
-                Limit::new(&both.values, range, ty, attributes)
+                RangeLimit::new(&both.values, range, ty, attributes)
             };
             one.or_else(range)
         };
@@ -88,9 +89,9 @@ impl Mask {
     }
 }
 
-impl Limit {
+impl RangeLimit {
     fn new(values: &Values, at: usize, ty: Atomic, attributes: &Attributes) -> Option<Self> {
-        let unpacking = Packing::of(attributes).filter(|_| is_of_unpacked(values, ty, attributes));
+        let unpacking = LinearPacking::of(attributes).filter(|_| is_of_unpacked(values, ty, attributes));
         let value = number(values, at, ty)?;
         // A float that stands for the same decimal number is not beyond it.
         let is_rounded =
@@ -102,7 +103,7 @@ impl Limit {
 
     /// By how much a stored number is above the limit; less than 0 when it is below.
     fn excess(self, stored: f64) -> f64 {
-        let Some(Packing { scale, offset }) = self.unpacking else { return stored - self.value };
+        let Some(LinearPacking { scale, offset }) = self.unpacking else { return stored - self.value };
         let unpacked = stored * scale + offset;
         let excess = unpacked - self.value;
         let is_rounding = excess.abs() <= ROUNDING * unpacked.abs().max(self.value.abs()).max(offset.abs());

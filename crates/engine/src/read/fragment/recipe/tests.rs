@@ -1,11 +1,11 @@
-use super::Recipe;
+use super::ValueRecipe;
 use ncirrus_layout::{Error, Fragment, FragmentAbsence, FragmentPacking, FragmentRules, FragmentUnits};
 use ncirrus_model::{Attribute, Attributes, Values};
 use proptest::prelude::*;
 use std::sync::Arc;
 
 /// An aggregated variable: attributes, missing value, and how it deals with its fragments.
-struct Whole {
+struct AggregatedFixture {
     attributes: Attributes,
     missing: Values,
     packing: FragmentPacking,
@@ -23,13 +23,13 @@ fn text(text: &str) -> Values {
     Values::Char(text.as_bytes().to_vec())
 }
 
-fn whole(list: &[(&str, Values)], missing: Values) -> Whole {
+fn whole(list: &[(&str, Values)], missing: Values) -> AggregatedFixture {
     let packing = FragmentPacking::Unpack;
-    Whole { attributes: attributes(list), missing, packing, is_strict: true, units: None }
+    AggregatedFixture { attributes: attributes(list), missing, packing, is_strict: true, units: None }
 }
 
-impl Whole {
-    fn recipe(&self, stored: &Values, list: &[(&str, Values)]) -> Result<Recipe, Error> {
+impl AggregatedFixture {
+    fn recipe(&self, stored: &Values, list: &[(&str, Values)]) -> Result<ValueRecipe, Error> {
         let rules = FragmentRules {
             attributes: self.attributes.clone(),
             packing: self.packing,
@@ -47,7 +47,11 @@ impl Whole {
             rules: Arc::new(rules),
         };
         let atomic = |values: &Values| values.atomic().ok_or_else(|| Error::internal("no atomic type"));
-        Recipe::new((atomic(stored)?, &attributes(list)), &fragment, (atomic(&self.missing)?, &self.missing))
+        ValueRecipe::new(
+            (atomic(stored)?, &attributes(list)),
+            &fragment,
+            (atomic(&self.missing)?, &self.missing),
+        )
     }
 
     /// What stored values become, with the attributes of the fragment's variable.

@@ -16,10 +16,10 @@ fn axes_of_one_element_come_and_go() {
 
 #[test]
 fn tiles_and_sources_have_as_many_elements() {
-    assert!(Place::new(region(&[0, 0], &[2, 3]), region(&[5], &[6])).is_ok());
-    assert!(Place::new(region(&[0, 0], &[2, 3]), region(&[5], &[7])).is_err());
-    assert!(Place::new(region(&[0], &[u64::MAX]), region(&[0, 0], &[u64::MAX, 1])).is_ok());
-    assert!(Place::new(region(&[0, 0], &[u64::MAX, 2]), region(&[0, 0], &[2, u64::MAX])).is_err());
+    assert!(TileRegion::new(region(&[0, 0], &[2, 3]), region(&[5], &[6])).is_ok());
+    assert!(TileRegion::new(region(&[0, 0], &[2, 3]), region(&[5], &[7])).is_err());
+    assert!(TileRegion::new(region(&[0], &[u64::MAX]), region(&[0, 0], &[u64::MAX, 1])).is_ok());
+    assert!(TileRegion::new(region(&[0, 0], &[u64::MAX, 2]), region(&[0, 0], &[2, u64::MAX])).is_err());
 }
 
 proptest! {
@@ -32,7 +32,7 @@ proptest! {
         let number = |part: u64| part * (count + 1) / 1000;
         let (first, end) = (number(at.0).min(number(at.1)), number(at.0).max(number(at.1)));
         let source = region(&vec![3; shape.len()], &shape);
-        let place = Place::new(region(&[0], &[count]), source).unwrap();
+        let place = TileRegion::new(region(&[0], &[count]), source).unwrap();
         let mut numbers = Vec::new();
         for part in place.boxes(first, end) {
             for number in 0..part.element_count().unwrap() {

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 const MIB: u64 = 1 << 20;
 
-fn task(shape: &[u64], source: &[u64], target: &[u64], memory: u64) -> Task {
-    Task {
+fn task(shape: &[u64], source: &[u64], target: &[u64], memory: u64) -> CopyTask {
+    CopyTask {
         shape: shape.to_vec(),
         offset: vec![0; shape.len()],
         source: source.to_vec(),
@@ -54,7 +54,7 @@ fn a_scalar_is_one_block() {
 }
 
 /// Counts by looking at every block and chunk along one axis.
-fn counted(axis: Axis, block: u64) -> (u64, u64) {
+fn counted(axis: TaskAxis, block: u64) -> (u64, u64) {
     let mut touched = std::collections::BTreeMap::new();
     for first in (0..axis.len).step_by(usize::try_from(block).unwrap()) {
         let last = (first + block).min(axis.len) - 1;
@@ -70,7 +70,7 @@ proptest! {
     fn figures_are_what_looking_at_every_chunk_gives(
         len in 1u64..80, offset in 0u64..20, chunk in 1u64..20, block in 1u64..90,
     ) {
-        let axis = Axis { len, offset, chunk, cell: 1 };
+        let axis = TaskAxis { len, offset, chunk, cell: 1 };
         prop_assert_eq!((axis.touched(block), axis.most(block)), counted(axis, block));
     }
 
@@ -81,7 +81,7 @@ proptest! {
     ) {
         let list = |pick: fn(&(u64, u64, u64, u64)) -> u64| axes.iter().map(pick).collect::<Vec<_>>();
         let target = list(|axis| axis.3);
-        let task = Task {
+        let task = CopyTask {
             offset: list(|axis| axis.1),
             comfort: memory / 4,
             ..task(&list(|axis| axis.0), &list(|axis| axis.2), &target, memory)
@@ -100,7 +100,7 @@ proptest! {
     fn no_length_overflows(
         len in any::<u64>(), offset in any::<u64>(), chunk in any::<u64>(), cell in any::<u64>(), memory in any::<u64>(),
     ) {
-        let cut = Task {
+        let cut = CopyTask {
             offset: vec![offset; 2],
             ..task(&[len, len], &[chunk, chunk], &[cell, cell], memory)
         }.cut();

@@ -1,25 +1,25 @@
 //! Cells of the target are put together from what the scratch file holds of them.
 use super::slabs::cell_region;
-use super::{Buffers, Spool};
+use super::{SpoolBox, SpoolBuffers};
 use crate::write::boxes::{elements_before, for_each_run};
 use crate::write::cells::to_index;
-use crate::write::copy::{Copying, both};
+use crate::write::copy::{VariableCopy, both};
 use crate::write::lock;
-use ncirrus_layout::{Cells, Error, Result};
+use ncirrus_layout::{CellList, Error, Result};
 use ncirrus_model::Region;
 
 /// Cells that are put together at once, and what was read of them.
-struct Window {
-    cells: Cells,
+struct DrainWindow {
+    cells: CellList,
     /// Of each cell, its pieces.
-    pieces: Vec<Vec<Piece>>,
+    pieces: Vec<Vec<ChunkPiece>>,
     bytes: Vec<u8>,
     /// Elements of the cells, and of those that are left out.
     elements: u64,
 }
 
 /// Elements of a cell that lie in one piece.
-struct Piece {
+struct ChunkPiece {
     /// Where in the file.
     offset: u64,
     len: usize,
@@ -31,7 +31,7 @@ struct Piece {
 }
 
 /// A run of bytes of the file that is read at once.
-struct Run<'a> {
+struct FileRun<'a> {
     offset: u64,
     bytes: &'a mut [u8],
 }
@@ -41,10 +41,10 @@ const WINDOW_CELLS: u64 = 1024;
 /// Bytes that one thread reads at once.
 const RUN: usize = 4 << 20;
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// Puts together, encodes and stores the cells of a box: the other half of the way.
-    pub(super) async fn drain(&self, spool: &Spool<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
-        let buffers = Buffers::default();
+    pub(super) async fn drain(&self, spool: &SpoolBox<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        let buffers = SpoolBuffers::default();
         let bytes = spool.how.cell.iter().fold(spool.how.element as u64, |all, len| all.saturating_mul(*len));
         let step = (spool.how.window / bytes.max(1)).clamp(1, WINDOW_CELLS);
         let count = spool.cells.count();
@@ -73,11 +73,11 @@ impl Copying<'_> {
     /// Reads what the file holds of some cells.
     fn read_window(
         &self,
-        spool: &Spool<'_>,
-        buffers: &Buffers,
+        spool: &SpoolBox<'_>,
+        buffers: &SpoolBuffers,
         numbers: std::ops::Range<u64>,
-    ) -> Result<Window> {
-        let mut cells = Cells::new(spool.whole.count.len());
+    ) -> Result<DrainWindow> {
+        let mut cells = CellList::new(spool.whole.count.len());
         let (mut pieces, mut elements) = (Vec::new(), 0);
         for number in numbers {
             let cell = spool.cells.cell(number);
@@ -88,7 +88,7 @@ impl Copying<'_> {
                 pieces.push(spool.pieces(&cell, &inside)?);
             }
         }
-        let mut order: Vec<&mut Piece> = pieces.iter_mut().flatten().collect();
+        let mut order: Vec<&mut ChunkPiece> = pieces.iter_mut().flatten().collect();
         order.sort_unstable_by_key(|piece| piece.offset);
         let mut len = 0;
         for piece in &mut order {
@@ -99,11 +99,16 @@ impl Copying<'_> {
         let runs = runs(&order, &mut bytes)?;
         let shared = &self.writer.session.shared;
         shared.for_each(runs, usize::MAX, |run, _| spool.file.read_at(run.offset, run.bytes))?;
-        Ok(Window { cells, pieces, bytes, elements })
+        Ok(DrainWindow { cells, pieces, bytes, elements })
     }
 
-    async fn write_window(&self, spool: &Spool<'_>, buffers: &Buffers, window: Window) -> Result<()> {
-        let Window { cells, pieces, bytes, .. } = window;
+    async fn write_window(
+        &self,
+        spool: &SpoolBox<'_>,
+        buffers: &SpoolBuffers,
+        window: DrainWindow,
+    ) -> Result<()> {
+        let DrainWindow { cells, pieces, bytes, .. } = window;
         if !cells.is_empty() {
             let put_together = |at: usize, cell: &mut [u8]| spool.put_together(pieces.get(at), &bytes, cell);
             self.writer.write_cells(self.to, cells, &put_together).await?;
@@ -113,9 +118,9 @@ impl Copying<'_> {
     }
 }
 
-impl Spool<'_> {
+impl SpoolBox<'_> {
     /// Where the elements of a cell lie, as far as anything of them was written.
-    fn pieces(&self, cell: &[u64], inside: &Region) -> Result<Vec<Piece>> {
+    fn pieces(&self, cell: &[u64], inside: &Region) -> Result<Vec<ChunkPiece>> {
         let whole_cell = cell_region(cell, &self.how.cell);
         let mut pieces = Vec::new();
         for place in self.slabs.touched(inside) {
@@ -129,7 +134,7 @@ impl Spool<'_> {
             let before = elements_before(&slab, &self.whole) + elements_before(&region, &slab);
             let inside = |(start, first): (&u64, &u64)| to_index(start - first);
             let count: Vec<usize> = region.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
-            pieces.push(Piece {
+            pieces.push(ChunkPiece {
                 offset: before.saturating_mul(self.how.element as u64),
                 len: count.iter().product::<usize>() * self.how.element,
                 at: 0,
@@ -141,7 +146,7 @@ impl Spool<'_> {
     }
 
     /// Puts the pieces of a cell where they belong; what has none is fill.
-    fn put_together(&self, pieces: Option<&Vec<Piece>>, bytes: &[u8], cell: &mut [u8]) -> Result<()> {
+    fn put_together(&self, pieces: Option<&Vec<ChunkPiece>>, bytes: &[u8], cell: &mut [u8]) -> Result<()> {
         let pieces = pieces.ok_or_else(|| Error::internal("a cell that was not read"))?;
         let shape: Vec<usize> = self.how.cell.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
         if self.written.is_some() {
@@ -169,7 +174,7 @@ impl Spool<'_> {
 }
 
 /// What has to be read: pieces that lie one after the other together.
-fn runs<'a>(pieces: &[&mut Piece], mut bytes: &'a mut [u8]) -> Result<Vec<Run<'a>>> {
+fn runs<'a>(pieces: &[&mut ChunkPiece], mut bytes: &'a mut [u8]) -> Result<Vec<FileRun<'a>>> {
     let mut joined: Vec<(u64, usize)> = Vec::new();
     for piece in pieces {
         match joined.last_mut() {
@@ -180,9 +185,9 @@ fn runs<'a>(pieces: &[&mut Piece], mut bytes: &'a mut [u8]) -> Result<Vec<Run<'a
         }
     }
     let short = || Error::internal("a window has less room than its pieces need");
-    let run = |(offset, len): (u64, usize)| -> Result<Run<'a>> {
+    let run = |(offset, len): (u64, usize)| -> Result<FileRun<'a>> {
         let bytes = bytes.split_off_mut(..len).ok_or_else(short)?;
-        Ok(Run { offset, bytes })
+        Ok(FileRun { offset, bytes })
     };
     joined.into_iter().map(run).collect()
 }

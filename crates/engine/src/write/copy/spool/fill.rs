@@ -1,45 +1,45 @@
 //! Slabs of the source go to the scratch file, cut along the cells of the target.
 use super::slabs::{CellBox, cell_region};
-use super::{Buffers, GATHERED, Spool};
-use crate::read::Report;
-use crate::session::Missing;
+use super::{GATHERED, SpoolBox, SpoolBuffers};
+use crate::read::ReadReport;
+use crate::session::MissingChunks;
 use crate::write::boxes::elements_before;
 use crate::write::cells::to_index;
 use crate::write::copy::damage::is_damage;
-use crate::write::copy::{Copying, both};
+use crate::write::copy::{VariableCopy, both};
 use crate::write::lock;
-use crate::write::rows::Data;
+use crate::write::rows::WriteData;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::{Region, Values};
 use std::collections::HashSet;
 use std::ops::Range;
 
 /// A slab that was read.
-struct Slab {
+struct SpooledSlab {
     place: Vec<usize>,
     region: Region,
-    elements: Elements,
-    report: Report,
+    elements: SlabSource,
+    report: ReadReport,
 }
 
-enum Elements {
+enum SlabSource {
     /// Numbers in the machine's byte order, in a buffer that is used again.
     Native(Vec<u8>),
     Values(Values),
 }
 
 /// What one thread gathers and writes.
-enum Job {
+enum GatherTask {
     /// The pieces of cells of these numbers, which follow each other in the file.
     Pieces(Range<u64>),
     /// A part of a piece that is large by itself, and how many elements lie before it.
     Part(Region, u64),
 }
 
-impl Copying<'_> {
+impl VariableCopy<'_> {
     /// Reads a box and puts it into the file, which is half of the way. Tells how many elements were outside the range of their new type.
-    pub(super) async fn fill(&self, spool: &Spool<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
-        let buffers = Buffers::default();
+    pub(super) async fn fill(&self, spool: &SpoolBox<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
+        let buffers = SpoolBuffers::default();
         let mut places = spool.slabs.touched(&spool.whole);
         let (mut out_of_range, mut done) = (0, 0);
         let mut next = self.read_slab(spool, &buffers, places.next()).await?;
@@ -57,70 +57,70 @@ impl Copying<'_> {
 
     async fn read_slab(
         &self,
-        spool: &Spool<'_>,
-        buffers: &Buffers,
+        spool: &SpoolBox<'_>,
+        buffers: &SpoolBuffers,
         place: Option<Vec<usize>>,
-    ) -> Result<Option<Slab>> {
+    ) -> Result<Option<SpooledSlab>> {
         let Some(place) = place else { return Ok(None) };
         let region = spool.slabs.region(&place);
         let read = self.try_slab(spool, buffers, &region).await;
         let (elements, report) = match (read, self.skipped) {
             (Err(error), Some(tell)) if is_damage(&error) => {
                 let values = self.read_whole_around_damage(&region, tell).await?;
-                (Elements::Values(values), Report::default())
+                (SlabSource::Values(values), ReadReport::default())
             }
             (read, _) => read?,
         };
-        Ok(Some(Slab { place, region, elements, report }))
+        Ok(Some(SpooledSlab { place, region, elements, report }))
     }
 
     async fn try_slab(
         &self,
-        spool: &Spool<'_>,
-        buffers: &Buffers,
+        spool: &SpoolBox<'_>,
+        buffers: &SpoolBuffers,
         region: &Region,
-    ) -> Result<(Elements, Report)> {
+    ) -> Result<(SlabSource, ReadReport)> {
         let selection = self.part_of_selection(region);
         let missing = match self.source.session().shared.missing {
-            Missing::Fill if spool.written.is_some() => Missing::Report,
+            MissingChunks::Fill if spool.written.is_some() => MissingChunks::Report,
             choice => choice,
         };
         let Some((native, _)) = spool.how.native else {
             let (values, report) = self.source.read_reported(self.from, &selection, missing).await?;
-            return Ok((Elements::Values(values), report));
+            return Ok((SlabSource::Values(values), report));
         };
         let len = region.element_count().and_then(|count| count.checked_mul(native as u64));
         let mut buffer = buffers.take(to_index(len.unwrap_or(u64::MAX))?);
         let report = self.source.read_into_reported(self.from, &selection, &mut buffer, missing).await?;
-        Ok((Elements::Native(buffer), report))
+        Ok((SlabSource::Native(buffer), report))
     }
 
     /// Puts a slab into the file, unless nothing of it was ever written.
-    fn spill(&self, spool: &Spool<'_>, buffers: &Buffers, slab: Slab) -> Result<u64> {
-        let Slab { place, region, elements, report } = slab;
+    fn spill(&self, spool: &SpoolBox<'_>, buffers: &SpoolBuffers, slab: SpooledSlab) -> Result<u64> {
+        let SpooledSlab { place, region, elements, report } = slab;
         if !spool.note_written(&place, &region, &report) {
-            if let Elements::Native(buffer) = elements {
+            if let SlabSource::Native(buffer) = elements {
                 buffers.give_back(buffer);
             }
             return Ok(0);
         }
         match (elements, spool.how.native) {
-            (Elements::Native(buffer), Some((_, copier))) => {
-                self.put_pieces(spool, &region, &Data::Native(&buffer, copier))?;
+            (SlabSource::Native(buffer), Some((_, copier))) => {
+                self.put_pieces(spool, &region, &WriteData::Native(&buffer, copier))?;
                 buffers.give_back(buffer);
                 Ok(0)
             }
-            (Elements::Native(_), None) => Err(Error::internal("numbers of an unknown kind")),
-            (Elements::Values(values), _) => {
+            (SlabSource::Native(_), None) => Err(Error::internal("numbers of an unknown kind")),
+            (SlabSource::Values(values), _) => {
                 let (values, out_of_range) = self.prepared(&region, values)?;
-                let data = Data::new(&self.writer.model(), &spool.how.target, &values)?;
+                let data = WriteData::new(&self.writer.model(), &spool.how.target, &values)?;
                 self.put_pieces(spool, &region, &data)?;
                 Ok(out_of_range)
             }
         }
     }
 
-    fn put_pieces(&self, spool: &Spool<'_>, slab: &Region, data: &Data<'_>) -> Result<()> {
+    fn put_pieces(&self, spool: &SpoolBox<'_>, slab: &Region, data: &WriteData<'_>) -> Result<()> {
         let shape: Vec<usize> = slab.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
         let element = spool.how.element;
         let base = elements_before(slab, &spool.whole);
@@ -139,11 +139,11 @@ impl Copying<'_> {
             let gathered = &mut worker.encoded;
             gathered.clear();
             let first = match job {
-                Job::Part(part, before) => {
+                GatherTask::Part(part, before) => {
                     put(&part, gathered)?;
                     before
                 }
-                Job::Pieces(numbers) => {
+                GatherTask::Pieces(numbers) => {
                     let mut first = None;
                     for number in numbers {
                         let Some(piece) = spool.piece(&cells.cell(number), slab) else { continue };
@@ -158,7 +158,7 @@ impl Copying<'_> {
     }
 }
 
-impl Spool<'_> {
+impl SpoolBox<'_> {
     /// The elements that a cell and a slab share.
     pub(super) fn piece(&self, cell: &[u64], slab: &Region) -> Option<Region> {
         let region = cell_region(cell, &self.how.cell).intersect(slab);
@@ -166,7 +166,7 @@ impl Spool<'_> {
     }
 
     /// The work on a slab, in parts of about the same size.
-    fn jobs(&self, slab: &Region, cells: &CellBox) -> Vec<Job> {
+    fn jobs(&self, slab: &Region, cells: &CellBox) -> Vec<GatherTask> {
         let lens = slab.count.iter().zip(&self.how.cell).map(|(len, cell)| *len.min(cell));
         let largest = lens.fold(self.how.element as u64, u64::saturating_mul).max(1);
         let (gathered, mut jobs) = (GATHERED as u64, Vec::new());
@@ -174,7 +174,7 @@ impl Spool<'_> {
             let step = gathered / largest;
             let mut at = 0;
             while at < cells.count() {
-                jobs.push(Job::Pieces(at..(at + step).min(cells.count())));
+                jobs.push(GatherTask::Pieces(at..(at + step).min(cells.count())));
                 at += step;
             }
             return jobs;
@@ -184,14 +184,14 @@ impl Spool<'_> {
             let before = elements_before(&piece, slab);
             for part in rows_of(&piece, (gathered / self.how.element as u64).max(1)) {
                 let inside = elements_before(&part, &piece);
-                jobs.push(Job::Part(part, before + inside));
+                jobs.push(GatherTask::Part(part, before + inside));
             }
         }
         jobs
     }
 
     /// Notes of which cells something was written; `false` when nothing of the slab was.
-    fn note_written(&self, place: &[usize], slab: &Region, report: &Report) -> bool {
+    fn note_written(&self, place: &[usize], slab: &Region, report: &ReadReport) -> bool {
         let Some(written) = &self.written else { return true };
         let how = self.how;
         let missing: HashSet<&[u64]> = report.missing.iter().map(Vec::as_slice).collect();

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A box that is cut into slabs: they end where chunks of the source do, or the box.
 #[derive(Debug)]
-pub(super) struct Slabs {
+pub(super) struct SlabIterator {
     start: Vec<u64>,
     /// Where slabs end, per axis, ascending.
     ends: Vec<Vec<u64>>,
@@ -18,7 +18,7 @@ pub(super) struct CellBox {
     counts: Vec<u64>,
 }
 
-impl Slabs {
+impl SlabIterator {
     /// Cuts a box. Slabs have the lengths `most` if that is where a chunk ends, else they are shorter, unless a chunk alone
     /// is longer. The array begins at `offset` among the chunks.
     pub(super) fn new(whole: &Region, most: &[u64], chunks: &ChunkGrid, offset: &[u64]) -> Self {
@@ -153,10 +153,10 @@ mod tests {
         let whole = Region { start: vec![4], count: vec![30] };
         let grid = ChunkGrid::Regular(vec![5]);
         // The array begins at element 3 of the source: chunks end at 2, 7, 12 and so on.
-        let slabs = Slabs::new(&whole, &[11], &grid, &[3]);
+        let slabs = SlabIterator::new(&whole, &[11], &grid, &[3]);
         assert_eq!(slabs.ends, [[12, 22, 32, 34]]);
         let uneven = ChunkGrid::rectilinear(&[vec![3, 30, 2, 2, 99]]).unwrap();
-        assert_eq!(Slabs::new(&whole, &[6], &uneven, &[0]).ends, [[33, 34]]);
+        assert_eq!(SlabIterator::new(&whole, &[6], &uneven, &[0]).ends, [[33, 34]]);
     }
 
     proptest! {
@@ -168,7 +168,7 @@ mod tests {
             let whole = Region { start: list(|axis| axis.0), count: list(|axis| axis.1) };
             let (chunk, offset) = (list(|axis| axis.3), list(|axis| axis.4));
             let grid = ChunkGrid::Regular(chunk.clone());
-            let slabs = Slabs::new(&whole, &list(|axis| axis.2), &grid, &offset);
+            let slabs = SlabIterator::new(&whole, &list(|axis| axis.2), &grid, &offset);
             for (axis, ends) in slabs.ends.iter().enumerate() {
                 let (last, inner) = ends.split_last().unwrap();
                 prop_assert_eq!(*last, whole.start[axis] + whole.count[axis]);

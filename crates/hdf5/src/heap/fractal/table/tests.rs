@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 /// What groups have: 4 blocks of 512 bytes in a row, direct blocks up to 64 KiB.
-const LINKS: Table = Table { width: 4, first: 512, largest: 65536, bits: 32 };
+const LINKS: DoublingTable = DoublingTable { width: 4, first: 512, largest: 65536, bits: 32 };
 
 #[test]
 fn rows_double_from_the_second_on() {
@@ -38,15 +38,15 @@ fn offsets_outside_of_the_rows_are_errors() {
 }
 
 #[rstest]
-#[case(Table { width: 0, ..LINKS })]
-#[case(Table { width: 3, ..LINKS })]
-#[case(Table { first: 0, ..LINKS })]
-#[case(Table { first: 131_072, ..LINKS })]
-#[case(Table { largest: 1000, ..LINKS })]
-#[case(Table { bits: 65, ..LINKS })]
-#[case(Table { bits: 10, ..LINKS })]
-#[case(Table { first: 1 << 63, largest: 1 << 63, bits: 64, ..LINKS })]
-fn impossible_tables_are_refused(#[case] table: Table) {
+#[case(DoublingTable { width: 0, ..LINKS })]
+#[case(DoublingTable { width: 3, ..LINKS })]
+#[case(DoublingTable { first: 0, ..LINKS })]
+#[case(DoublingTable { first: 131_072, ..LINKS })]
+#[case(DoublingTable { largest: 1000, ..LINKS })]
+#[case(DoublingTable { bits: 65, ..LINKS })]
+#[case(DoublingTable { bits: 10, ..LINKS })]
+#[case(DoublingTable { first: 1 << 63, largest: 1 << 63, bits: 64, ..LINKS })]
+fn impossible_tables_are_refused(#[case] table: DoublingTable) {
     assert!(table.check().is_err());
 }
 
@@ -56,7 +56,7 @@ proptest! {
         (width, first, more, bits) in (0..6u32, 0..20u32, 0..20u32, 0..=64u16),
         offset: u64,
     ) {
-        let table = Table { width: 1 << width, first: 1 << first, largest: 1 << (first + more), bits };
+        let table = DoublingTable { width: 1 << width, first: 1 << first, largest: 1 << (first + more), bits };
         let Ok(table) = table.check() else { return Ok(()) };
         let (mut start, mut rows) = (0, table.most_rows());
         let mut levels = 0;

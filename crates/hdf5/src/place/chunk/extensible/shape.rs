@@ -1,5 +1,5 @@
 //! How the elements of an extensible array are spread over blocks: arithmetic alone (docs/spec/hdf5-netcdf4.md E.6).
-use crate::cursor::Cursor;
+use crate::cursor::ByteCursor;
 use crate::place::IndexKind;
 use ncirrus_layout::{Error, Result};
 
@@ -8,7 +8,7 @@ mod tests;
 
 /// The parameters of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct ArrayShape {
     /// Bits of the largest number of elements.
     max_bits: u32,
     /// Elements in the index block.
@@ -22,7 +22,7 @@ pub(crate) struct Shape {
 
 /// The run of elements that holds one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Home {
+pub(crate) enum ElementHome {
     /// In the index block.
     Index,
     /// The data block of that number among those that the index block points to, and how many elements it has.
@@ -31,7 +31,7 @@ pub(crate) enum Home {
     Super { number: u32, block: u64, page: u64 },
 }
 
-impl Home {
+impl ElementHome {
     /// The super block that it is below.
     pub(crate) fn super_block(self) -> Option<u32> {
         match self {
@@ -41,9 +41,9 @@ impl Home {
     }
 }
 
-impl Shape {
+impl ArrayShape {
     /// The parameters as the header has them; the layout message has two of them the other way round.
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+    pub(crate) fn parse(cursor: &mut ByteCursor<'_>) -> Result<Self> {
         let max_bits = u32::from(cursor.u8()?);
         let in_index = u64::from(cursor.u8()?);
         let min_elements = u64::from(cursor.u8()?);
@@ -68,7 +68,7 @@ impl Shape {
         else {
             return Err(Error::internal("an extensible array of another kind"));
         };
-        Self::parse(&mut Cursor::new(
+        Self::parse(&mut ByteCursor::new(
             &[max_bits, in_index, min_elements, min_pointers, page_bits],
             "parameters",
         ))
@@ -81,9 +81,9 @@ impl Shape {
     }
 
     /// Where an element lies: its run and its place there; `None` for one beyond the largest.
-    pub(crate) fn home(&self, element: u64) -> Option<(Home, usize)> {
+    pub(crate) fn home(&self, element: u64) -> Option<(ElementHome, usize)> {
         let Some(rest) = element.checked_sub(self.in_index) else {
-            return Some((Home::Index, usize::try_from(element).ok()?));
+            return Some((ElementHome::Index, usize::try_from(element).ok()?));
         };
         let number = (rest / self.min_elements).checked_add(1)?.ilog2();
         if number >= self.all_super_blocks() {
@@ -94,10 +94,13 @@ impl Shape {
         let (block, at) = (rest / count, rest % count);
         if number < self.first_super() {
             let before: u64 = (0..number).map(|number| self.blocks_of(number)).sum();
-            return Some((Home::Direct { block: before + block, count }, usize::try_from(at).ok()?));
+            return Some((ElementHome::Direct { block: before + block, count }, usize::try_from(at).ok()?));
         }
         let page_len = if self.pages_of(number) == 0 { count } else { self.page_len() };
-        Some((Home::Super { number, block, page: at / page_len }, usize::try_from(at % page_len).ok()?))
+        Some((
+            ElementHome::Super { number, block, page: at / page_len },
+            usize::try_from(at % page_len).ok()?,
+        ))
     }
 
     /// The first element of a super block's data blocks, not counting those in the index block.

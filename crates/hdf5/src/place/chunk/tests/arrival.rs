@@ -6,11 +6,11 @@ use crate::place::{dataset, layout};
 use crate::testing::files;
 use ncirrus_layout::{Layout, Step};
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::law::RandomSource;
 
 /// Where the chunks of these cells of the dataset `d` lie.
 fn located(view: &dyn View, cells: impl Fn(&[u64]) -> Vec<Vec<u64>>) -> Step<(usize, Vec<ChunkRef>)> {
-    let file = load(view, &Objects::id(KEY))?;
+    let file = load(view, &ObjectView::id(KEY))?;
     let root = ObjectRef { addr: file.root, file };
     let object = lookup(view, &root, "d")?;
     let dataset = dataset(view, &object)?;
@@ -18,14 +18,14 @@ fn located(view: &dyn View, cells: impl Fn(&[u64]) -> Vec<Vec<u64>>) -> Step<(us
         return Err(Error::unsupported("no chunks").into());
     };
     let counts: Vec<u64> = (0..grid.rank()).map(|axis| grid.cells_along(axis, dataset.shape[axis])).collect();
-    let mut wanted = Cells::new(grid.rank());
+    let mut wanted = CellList::new(grid.rank());
     cells(&counts).iter().for_each(|cell| wanted.push(cell));
     Ok((wanted.len(), index.locate(view, &wanted)?))
 }
 
 /// Cells from all over the grid, not in order.
 fn scattered(counts: &[u64]) -> Vec<Vec<u64>> {
-    let mut random = Random(1);
+    let mut random = RandomSource(1);
     (0..60).map(|_| counts.iter().map(|count| random.below(*count)).collect()).collect()
 }
 
@@ -40,8 +40,8 @@ fn chunks_are_found_however_bytes_arrive() {
     for (name, body) in indexes() {
         let expected = done(located(&view(body.clone()), scattered)).expect("chunks");
         for seed in 0..3 {
-            let mut random = Random(seed);
-            let rounds = Rounds::new(Objects::one(KEY, body.clone()));
+            let mut random = RandomSource(seed);
+            let rounds = StallingView::new(ObjectView::one(KEY, body.clone()));
             let size = body.len() as u64;
             for _ in 0..random.below(4) {
                 let start = random.below(size);
@@ -63,7 +63,7 @@ fn chunks_are_found_however_bytes_arrive() {
 fn files_that_were_cut_give_what_is_there_or_an_error() {
     for (name, body) in indexes() {
         let expected = done(located(&view(body.clone()), scattered)).expect("chunks");
-        let mut random = Random(7);
+        let mut random = RandomSource(7);
         for _ in 0..40 {
             let len = random.below(body.len() as u64);
             let cut = body.slice(..usize::try_from(len).expect("small"));
@@ -77,7 +77,7 @@ fn files_that_were_cut_give_what_is_there_or_an_error() {
 #[test]
 fn damaged_files_never_make_it_panic() {
     for (_, body) in indexes() {
-        let mut random = Random(11);
+        let mut random = RandomSource(11);
         for _ in 0..40 {
             let mut damaged = body.to_vec();
             for _ in 0..8 {
@@ -98,7 +98,7 @@ fn cost(body: &[u8]) -> (usize, Vec<u64>) {
             .map(|at| [&[at][..], &rest].concat())
             .collect()
     };
-    let rounds = Rounds::new(Objects::one(KEY, body.to_vec()));
+    let rounds = StallingView::new(ObjectView::one(KEY, body.to_vec()));
     drive(&rounds, |view| located(view, |_| Vec::new())).expect("no chunks");
     let (before, asked) = (rounds.rounds(), rounds.requests().len());
     drive(&rounds, |view| located(view, series)).expect("chunks");

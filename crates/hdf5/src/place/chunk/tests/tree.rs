@@ -19,8 +19,8 @@ fn node(level: u8, children: &[(u32, u32, [u64; 2], u64)]) -> Vec<u8> {
 
 /// A tree of three levels of chunks of 4 by 10, two children to a node, and the addresses of its nodes by level. The
 /// chunk of rows `4 * i` and columns `10 * j` lies at `1000 * i + 100 * j`, but column 1 was never written.
-fn three_levels() -> (Builder, u64, [Vec<u64>; 2]) {
-    let mut builder = Builder::new();
+fn three_levels() -> (FileBuilder, u64, [Vec<u64>; 2]) {
+    let mut builder = FileBuilder::new();
     builder.bytes.resize(8192, 0);
     let chunk = |row: u64, column: u64| (80, 0, [4 * row, 10 * column], 1000 * row + 100 * column + 8);
     let mut level = Vec::new();
@@ -49,7 +49,7 @@ fn chunks_are_found_in_a_tree_of_several_levels() {
     let (builder, root, _) = three_levels();
     let (view, file) = opened(builder);
     let chunks = chunks(&file, IndexKind::BTree1, root);
-    let mut cells = Cells::new(2);
+    let mut cells = CellList::new(2);
     for cell in [[3, 4], [0, 0], [2, 1], [4, 0], [1, 3], [3, 4]] {
         cells.push(&cell);
     }
@@ -64,8 +64,8 @@ fn a_series_costs_a_round_per_level_and_only_nodes_that_hold_it() {
     let (builder, root, [leaves, inner]) = three_levels();
     let (view, file) = opened(builder);
     let chunks = chunks(&file, IndexKind::BTree1, root);
-    let rounds = Rounds::new(view.objects);
-    let mut cells = Cells::new(2);
+    let rounds = StallingView::new(view.objects);
+    let mut cells = CellList::new(2);
     (0..4).for_each(|row| cells.push(&[row, 0]));
     drive(&rounds, |view| chunks.locate(view, &cells)).expect("chunks");
     assert_eq!(rounds.rounds(), 4);
@@ -83,7 +83,7 @@ fn a_series_costs_a_round_per_level_and_only_nodes_that_hold_it() {
 }
 
 fn error_of(root: &[u8]) -> Error {
-    let mut builder = Builder::new();
+    let mut builder = FileBuilder::new();
     let addr = builder.put(root);
     let (view, file) = opened(builder);
     find(&view, &chunks(&file, IndexKind::BTree1, addr), &[0, 0]).expect_err("a damaged node")
@@ -120,7 +120,7 @@ fn a_tree_that_leads_back_to_itself_is_an_error() {
 
 #[test]
 fn of_two_records_of_one_chunk_the_first_counts() {
-    let mut builder = Builder::new();
+    let mut builder = FileBuilder::new();
     builder.bytes.resize(512, 0);
     let root = builder.put(&node(0, &[(80, 0, [0, 0], 100), (80, 0, [0, 0], 200), (80, 0, [4, 0], 300)]));
     let (view, file) = opened(builder);
@@ -135,7 +135,7 @@ proptest! {
         for (at, byte) in changes {
             root[at] = byte;
         }
-        let mut builder = Builder::new();
+        let mut builder = FileBuilder::new();
         let addr = builder.put(&root);
         let (view, file) = opened(builder);
         let chunks = chunks(&file, IndexKind::BTree1, addr);

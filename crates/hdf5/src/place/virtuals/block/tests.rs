@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::build::words;
 use proptest::prelude::*;
 
-const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
 fn all() -> Vec<u8> {
     [3u32, 1, 0, 0].iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -15,8 +15,9 @@ fn block(version: u8, entries: &[Vec<u8>]) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<(Option<String>, String)>> {
-    let name =
-        |mapping: &Mapping| (mapping.file.as_ref().map(|name| name.of_block(3)), mapping.dataset.of_block(3));
+    let name = |mapping: &VirtualMapping| {
+        (mapping.file.as_ref().map(|name| name.of_block(3)), mapping.dataset.of_block(3))
+    };
     Ok(parse(bytes, SIZES, &Limits::default())?.iter().map(name).collect())
 }
 
@@ -43,7 +44,7 @@ fn names_may_be_those_of_an_earlier_mapping() {
 
 #[test]
 fn blocks_are_numbered_in_names() {
-    let name = |text: &str| Name::parse(text).of_block(7);
+    let name = |text: &str| SourceName::parse(text).of_block(7);
     assert_eq!(name("part_%b.h5"), "part_7.h5");
     assert_eq!(name("%b/%3b"), "7/007");
     assert_eq!(name("100%%"), "100%");

@@ -1,18 +1,18 @@
 use super::*;
 use crate::selection::tests::{any_selection, elements};
-use crate::selection::{Progression, Selection};
+use crate::selection::{BlockProgression, HyperslabSelection};
 use proptest::prelude::*;
 
 const TARGET: [u64; 3] = [4, 5, 6];
 const SOURCE: [u64; 3] = [3, 4, 7];
 
-fn all(set: &Set, shape: &[u64]) -> Vec<Vec<u64>> {
+fn all(set: &ElementSet, shape: &[u64]) -> Vec<Vec<u64>> {
     let mut rows = set.within(&Region::all(shape), &Limits::default()).expect("rows");
     rows.sort_by_key(|row| row.position);
     rows.iter().flat_map(|row| elements(&line(row.start.clone(), row.len))).collect()
 }
 
-fn check(target: &Set, source: &Set, region: &Region) -> usize {
+fn check(target: &ElementSet, source: &ElementSet, region: &Region) -> usize {
     let found = pairs(target, source, region, &Limits::default()).expect("pairs");
     let expected: Vec<_> = all(target, &TARGET).into_iter().zip(all(source, &SOURCE)).collect();
     let meant = elements(region);
@@ -27,11 +27,15 @@ fn check(target: &Set, source: &Set, region: &Region) -> usize {
     found.len()
 }
 
-fn regular(axes: [(u64, u64, u64, u64); 3]) -> Set {
-    let axis =
-        |(start, stride, count, block)| Progression { start, stride, count: Some(count), block: Some(block) };
-    let selection = Selection::Regular(axes.map(axis).to_vec());
-    Set::new(&selection, &[9, 9, 9], 0, &Limits::default()).expect("a set")
+fn regular(axes: [(u64, u64, u64, u64); 3]) -> ElementSet {
+    let axis = |(start, stride, count, block)| BlockProgression {
+        start,
+        stride,
+        count: Some(count),
+        block: Some(block),
+    };
+    let selection = HyperslabSelection::Regular(axes.map(axis).to_vec());
+    ElementSet::new(&selection, &[9, 9, 9], 0, &Limits::default()).expect("a set")
 }
 
 #[test]
@@ -57,15 +61,15 @@ fn sets_of_different_length_do_not_go_together() {
 }
 
 /// Shortens a selection to some of its elements in order, as points.
-fn shortened(selection: &Selection, shape: &[u64], len: usize) -> Set {
+fn shortened(selection: &HyperslabSelection, shape: &[u64], len: usize) -> ElementSet {
     let limits = Limits::default();
-    let set = Set::new(selection, shape, 0, &limits).expect("a set");
+    let set = ElementSet::new(selection, shape, 0, &limits).expect("a set");
     let elements = all(&set, shape);
     if elements.len() == len {
         return set;
     }
     let coords = elements.into_iter().take(len).flatten().collect();
-    Set::new(&Selection::Points { rank: 3, coords }, shape, 0, &limits).expect("a set")
+    ElementSet::new(&HyperslabSelection::Points { rank: 3, coords }, shape, 0, &limits).expect("a set")
 }
 
 proptest! {
@@ -78,7 +82,7 @@ proptest! {
     ) {
         let limits = Limits::default();
         let lens = [(&target, TARGET), (&source, SOURCE)].map(|(selection, shape)| {
-            usize::try_from(Set::new(selection, &shape, 0, &limits).expect("a set").len().expect("small")).expect("small")
+            usize::try_from(ElementSet::new(selection, &shape, 0, &limits).expect("a set").len().expect("small")).expect("small")
         });
         // Repeated points are no selection of a target.
         let len = lens[0].min(lens[1]);

@@ -2,15 +2,15 @@
 use super::{HEAP, array, at, compound, file_with, handle, of, read, sequence, short, strings};
 use crate::testing::{KEY, done};
 use crate::word::value::values;
-use crate::word::{Class, Datatype, Padding};
+use crate::word::{Datatype, DatatypeClass, StringPadding};
 use ncirrus_layout::{ErrorKind, Limits};
 use ncirrus_model::Values;
-use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
+use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
 fn text() -> Datatype {
-    of(16, Class::VlenText(Padding::NulTerminated))
+    of(16, DatatypeClass::VlenText(StringPadding::NulTerminated))
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn each_level_of_references_costs_one_round() {
     let bytes = [collection(&first), collection(&second)[64..].to_vec()].concat();
     file.size = bytes.len() as u64;
     let read = |datatype: &Datatype, raw: &[u8]| {
-        let rounds = Rounds::new(Objects::one(KEY, bytes.clone()));
+        let rounds = StallingView::new(ObjectView::one(KEY, bytes.clone()));
         let values = drive(&rounds, |view| values(view, &file, datatype, raw, 1, &HashMap::new())).unwrap();
         (values, rounds.rounds())
     };

@@ -1,20 +1,25 @@
 use super::{HEAP, at, file_with, handle, of, read, sequence, strings};
-use crate::file::Addr;
+use crate::file::FileAddress;
 use crate::testing::done;
-use crate::word::{Class, Datatype, ReferenceKind, object_references, values};
+use crate::word::{Datatype, DatatypeClass, ReferenceKind, object_references, values};
 use ncirrus_layout::{ErrorKind, Limits, Result};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
 fn reference(byte_len: u64, kind: ReferenceKind) -> Datatype {
-    of(byte_len, Class::Reference(kind))
+    of(byte_len, DatatypeClass::Reference(kind))
 }
 
 fn old() -> Datatype {
     reference(8, ReferenceKind::Object)
 }
 
-fn addresses(objects: &[&[u8]], datatype: &Datatype, raw: &[u8], count: usize) -> Result<Vec<Vec<Addr>>> {
+fn addresses(
+    objects: &[&[u8]],
+    datatype: &Datatype,
+    raw: &[u8],
+    count: usize,
+) -> Result<Vec<Vec<FileAddress>>> {
     let (view, file) = file_with(objects);
     done(object_references(&view, &file, datatype, raw, count))
 }
@@ -24,7 +29,10 @@ fn references_are_paths_as_far_as_they_are_known() {
     let raw = [800_u64, 0, u64::MAX, 801].map(u64::to_le_bytes).concat();
     let wanted = strings(&[Some("/g/x"), None, None, Some("#801")]);
     assert_eq!(read(&[], &old(), &raw, 4).unwrap(), wanted);
-    assert_eq!(addresses(&[], &old(), &raw, 4).unwrap(), [vec![Addr(800)], vec![], vec![], vec![Addr(801)]]);
+    assert_eq!(
+        addresses(&[], &old(), &raw, 4).unwrap(),
+        [vec![FileAddress(800)], vec![], vec![], vec![FileAddress(801)]]
+    );
 }
 
 #[test]
@@ -142,7 +150,7 @@ fn sequences_of_references_give_one_list_each() {
     let object = [800_u64, 0, 900].map(u64::to_le_bytes).concat();
     let raw = [handle(3, 1), at(0, 0, 0), handle(1, 1)].concat();
     let lists = addresses(&[&object], &sequence(old()), &raw, 3).unwrap();
-    assert_eq!(lists, [vec![Addr(800), Addr(900)], vec![], vec![Addr(800)]]);
+    assert_eq!(lists, [vec![FileAddress(800), FileAddress(900)], vec![], vec![FileAddress(800)]]);
 }
 
 #[test]

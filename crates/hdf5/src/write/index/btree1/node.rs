@@ -1,56 +1,56 @@
 //! Nodes of version 1 B-trees of chunks as bytes.
-use super::Grid;
-use crate::cursor::Cursor;
-use crate::file::{Addr, Sizes};
-use crate::write::Patch;
-use crate::write::out::Out;
+use super::IndexGrid;
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress};
+use crate::write::FilePatch;
+use crate::write::out::ByteSink;
 use ncirrus_layout::{Error, Result};
 
 /// How nodes of a tree are written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct NodeForm {
     /// Number of dimensions.
     pub(super) rank: usize,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: FieldSizes,
     /// Children that a node has room for.
     pub(super) most: usize,
 }
 
 /// A node with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) addr: Addr,
+pub(super) struct PlacedNode {
+    pub(super) addr: FileAddress,
     pub(super) level: u8,
-    pub(super) left: Option<Addr>,
-    pub(super) right: Option<Addr>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) left: Option<FileAddress>,
+    pub(super) right: Option<FileAddress>,
+    pub(super) entries: Vec<NodeEntry>,
     /// Behind all chunks.
-    pub(super) end: Key,
+    pub(super) end: NodeKey,
 }
 
 /// A chunk, or a node one level below with the key of its first chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) key: Key,
-    pub(super) addr: Addr,
+pub(super) struct NodeEntry {
+    pub(super) key: NodeKey,
+    pub(super) addr: FileAddress,
 }
 
 /// Bytes and skipped filters of a chunk, and its first element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct NodeKey {
     pub(super) size: u32,
     pub(super) mask: u32,
     pub(super) offsets: Vec<u64>,
 }
 
-impl Key {
+impl NodeKey {
     /// A key behind the chunk.
-    pub(super) fn behind(&self, grid: &Grid) -> Self {
+    pub(super) fn behind(&self, grid: &IndexGrid) -> Self {
         let ends = self.offsets.iter().zip(&grid.chunk).map(|(offset, chunk)| offset.saturating_add(*chunk));
         Self { size: 0, mask: 0, offsets: ends.collect() }
     }
 
-    fn encode(&self, out: &mut Out) {
+    fn encode(&self, out: &mut ByteSink) {
         out.u32(self.size).u32(self.mask);
         self.offsets.iter().for_each(|offset| _ = out.u64(*offset));
         // The offset within the element.
@@ -58,8 +58,8 @@ impl Key {
     }
 }
 
-impl Form {
-    pub(super) fn new(grid: &Grid, sizes: Sizes, rank: u16) -> Self {
+impl NodeForm {
+    pub(super) fn new(grid: &IndexGrid, sizes: FieldSizes, rank: u16) -> Self {
         Self { rank: grid.rank(), sizes, most: 2 * usize::from(rank.max(1)) }
     }
 
@@ -76,8 +76,8 @@ impl Form {
     }
 
     /// Where a node has the address of its left and right sibling.
-    pub(super) fn sibling(&self, node: Addr, is_right: bool) -> Addr {
-        Addr(node.0.saturating_add(8 + if is_right { u64::from(self.sizes.offsets) } else { 0 }))
+    pub(super) fn sibling(&self, node: FileAddress, is_right: bool) -> FileAddress {
+        FileAddress(node.0.saturating_add(8 + if is_right { u64::from(self.sizes.offsets) } else { 0 }))
     }
 
     /// Nodes with these children, linked to each other; gives them as children of the next level. `is_last`: the tree
@@ -85,21 +85,21 @@ impl Form {
     pub(super) fn spread(
         &self,
         level: u8,
-        (entries, end): (Vec<Entry>, Key),
+        (entries, end): (Vec<NodeEntry>, NodeKey),
         is_last: bool,
-        nodes: &mut Vec<Node>,
-        place: &mut dyn FnMut(u64) -> Addr,
-    ) -> Result<Vec<Entry>> {
+        nodes: &mut Vec<PlacedNode>,
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<Vec<NodeEntry>> {
         let count = entries.len().div_ceil(self.most).max(1);
         let each = if is_last { self.most } else { entries.len().div_ceil(count).max(1) };
-        let groups: Vec<&[Entry]> = entries.chunks(each).collect();
-        let addrs: Vec<Addr> = groups.iter().map(|_| place(self.node_len())).collect();
+        let groups: Vec<&[NodeEntry]> = entries.chunks(each).collect();
+        let addrs: Vec<FileAddress> = groups.iter().map(|_| place(self.node_len())).collect();
         let mut parents = Vec::with_capacity(groups.len());
         for (at, (group, addr)) in groups.iter().zip(&addrs).enumerate() {
             let first = group.first().ok_or_else(|| Error::internal("a node without children"))?;
-            parents.push(Entry { key: first.key.clone(), addr: *addr });
+            parents.push(NodeEntry { key: first.key.clone(), addr: *addr });
             let next = groups.get(at + 1).and_then(|group| group.first()).map_or(&end, |next| &next.key);
-            nodes.push(Node {
+            nodes.push(PlacedNode {
                 addr: *addr,
                 level,
                 left: at.checked_sub(1).and_then(|before| addrs.get(before).copied()),
@@ -112,8 +112,8 @@ impl Form {
     }
 
     /// The whole node.
-    pub(super) fn patch(&self, node: &Node) -> Patch {
-        let mut out = Out::new();
+    pub(super) fn patch(&self, node: &PlacedNode) -> FilePatch {
+        let mut out = ByteSink::new();
         out.bytes(b"TREE").u8(1).u8(node.level).uint(node.entries.len() as u64, 2);
         out.addr(node.left, self.sizes).addr(node.right, self.sizes);
         for entry in &node.entries {
@@ -122,18 +122,18 @@ impl Form {
         }
         node.end.encode(&mut out);
         out.zeros(usize::try_from(self.node_len()).unwrap_or(0).saturating_sub(out.len()));
-        Patch { addr: node.addr, body: out.finish() }
+        FilePatch { addr: node.addr, body: out.finish() }
     }
 
     /// Takes a node apart.
-    pub(super) fn parse(&self, addr: Addr, bytes: &[u8]) -> Result<Node> {
-        let mut cursor = Cursor::new(bytes, "a B-tree node of chunks");
+    pub(super) fn parse(&self, addr: FileAddress, bytes: &[u8]) -> Result<PlacedNode> {
+        let mut cursor = ByteCursor::new(bytes, "a B-tree node of chunks");
         let (level, count, left, right) = self.head(&mut cursor)?;
         if count > self.most {
             let text = format!("a B-tree node of {count} children, more than it has room for");
             return Err(Error::malformed(text));
         }
-        let mut entries: Vec<Entry> = Vec::with_capacity(count);
+        let mut entries: Vec<NodeEntry> = Vec::with_capacity(count);
         for _ in 0..count {
             let key = self.key(&mut cursor)?;
             if entries.last().is_some_and(|last| last.key.offsets > key.offsets) {
@@ -141,16 +141,19 @@ impl Form {
             }
             let addr = cursor.addr(self.sizes)?;
             let addr = addr.ok_or_else(|| Error::malformed("a child of a B-tree node has no address"))?;
-            entries.push(Entry { key, addr });
+            entries.push(NodeEntry { key, addr });
         }
         if level > 0 && entries.is_empty() {
             return Err(Error::malformed("a B-tree node without children"));
         }
-        Ok(Node { addr, level, left, right, entries, end: self.key(&mut cursor)? })
+        Ok(PlacedNode { addr, level, left, right, entries, end: self.key(&mut cursor)? })
     }
 
     /// Level, number of children and siblings.
-    pub(super) fn head(&self, cursor: &mut Cursor<'_>) -> Result<(u8, usize, Option<Addr>, Option<Addr>)> {
+    pub(super) fn head(
+        &self,
+        cursor: &mut ByteCursor<'_>,
+    ) -> Result<(u8, usize, Option<FileAddress>, Option<FileAddress>)> {
         cursor.signature(b"TREE")?;
         let kind = cursor.u8()?;
         if kind != 1 {
@@ -160,10 +163,10 @@ impl Form {
         Ok((level, count, cursor.addr(self.sizes)?, cursor.addr(self.sizes)?))
     }
 
-    fn key(&self, cursor: &mut Cursor<'_>) -> Result<Key> {
+    fn key(&self, cursor: &mut ByteCursor<'_>) -> Result<NodeKey> {
         let (size, mask) = (cursor.u32()?, cursor.u32()?);
         let offsets = (0..self.rank).map(|_| cursor.u64()).collect::<Result<_>>()?;
         cursor.skip(8)?;
-        Ok(Key { size, mask, offsets })
+        Ok(NodeKey { size, mask, offsets })
     }
 }

@@ -1,65 +1,71 @@
 //! Changing of version 1 B-trees: leaves that get new chunks are copied, with the path to the root.
 //!
 //! A leaf in which chunks are replaced only is written in place, whole.
-use super::node::{Entry, Form, Key, Node};
+use super::node::{NodeEntry, NodeForm, NodeKey, PlacedNode};
 use super::{entry, raise};
-use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::cursor::ByteCursor;
+use crate::file::{FileAddress, Hdf5File};
 use crate::place::IndexKind;
-use crate::write::index::{Chunks, Grid, Updated};
-use crate::write::out::Out;
-use crate::write::{Change, Patch};
+use crate::write::index::{ChunkMap, IndexGrid, UpdatedIndex};
+use crate::write::out::ByteSink;
+use crate::write::{FilePatch, StructureChange};
 use ncirrus_layout::{Error, Result, Step, View, join, settle};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A node on the way to chunks that change.
-struct Touched {
-    node: Node,
+struct TouchedNode {
+    node: PlacedNode,
     /// Its place among the children of a touched node one level above, and among all touched there.
     child: usize,
     parent: usize,
     /// The chunks, among all that change.
     range: Range<usize>,
     /// Where the next node begins; `None` for the last of the tree.
-    upper: Option<Key>,
+    upper: Option<NodeKey>,
     /// Whether it is written anew in its place.
     is_replaced: bool,
 }
 
 /// The siblings of a node: left and right.
-type Links = (Option<Addr>, Option<Addr>);
+type NodeLinks = (Option<FileAddress>, Option<FileAddress>);
 
 /// What is known of a tree before it is changed.
-struct Paths {
-    form: Form,
+struct KnownPaths {
+    form: NodeForm,
     /// From the root down.
-    levels: Vec<Vec<Touched>>,
+    levels: Vec<Vec<TouchedNode>>,
     /// The links of siblings of touched nodes that are none themselves.
-    siblings: HashMap<Addr, Links>,
+    siblings: HashMap<FileAddress, NodeLinks>,
 }
 
 pub(in crate::write::index) fn update(
     view: &dyn View,
-    file: &File,
-    root: Addr,
-    grid: &Grid,
-    chunks: &Chunks,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Step<Updated> {
+    file: &Hdf5File,
+    root: FileAddress,
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Step<UpdatedIndex> {
     let entries =
         chunks.iter().map(|(cell, stored)| entry(grid, cell, stored)).collect::<Result<Vec<_>>>()?;
-    let paths = Paths::read(view, file, root, grid, &entries)?;
+    let paths = KnownPaths::read(view, file, root, grid, &entries)?;
     Ok(paths.change(grid, &entries, place)?)
 }
 
-impl Paths {
-    fn read(view: &dyn View, file: &File, root: Addr, grid: &Grid, entries: &[Entry]) -> Step<Self> {
-        let form = Form::new(grid, file.sizes, file.ranks.chunk);
-        let mut levels: Vec<Vec<Touched>> = Vec::new();
+impl KnownPaths {
+    fn read(
+        view: &dyn View,
+        file: &Hdf5File,
+        root: FileAddress,
+        grid: &IndexGrid,
+        entries: &[NodeEntry],
+    ) -> Step<Self> {
+        let form = NodeForm::new(grid, file.sizes, file.ranks.chunk);
+        let mut levels: Vec<Vec<TouchedNode>> = Vec::new();
         let mut seen = HashSet::new();
         let mut wanted =
-            vec![Wanted { addr: root, child: 0, parent: 0, range: 0..entries.len(), upper: None }];
+            vec![WantedNode { addr: root, child: 0, parent: 0, range: 0..entries.len(), upper: None }];
         while !wanted.is_empty() {
             view.limits().depth(u32::try_from(levels.len()).unwrap_or(u32::MAX), "a chunk index")?;
             let below = levels.last().and_then(|level| level.first()).map(|touched| touched.node.level);
@@ -77,7 +83,7 @@ impl Paths {
                 }
                 Ok(node)
             })?;
-            let level: Vec<Touched> =
+            let level: Vec<TouchedNode> =
                 wanted.into_iter().zip(nodes).map(|(wanted, node)| wanted.found(node)).collect();
             let below = level.iter().enumerate().map(|(at, touched)| touched.children(at, entries));
             wanted = below.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
@@ -89,13 +95,13 @@ impl Paths {
 
     fn change(
         mut self,
-        grid: &Grid,
-        entries: &[Entry],
-        place: &mut dyn FnMut(u64) -> Addr,
-    ) -> Result<Updated> {
-        let (mut change, mut new) = (Change::default(), Vec::new());
-        let mut below: Vec<Option<Copied>> = Vec::new();
-        let mut children: Vec<Touched> = Vec::new();
+        grid: &IndexGrid,
+        entries: &[NodeEntry],
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<UpdatedIndex> {
+        let (mut change, mut new) = (StructureChange::default(), Vec::new());
+        let mut below: Vec<Option<MovedNode>> = Vec::new();
+        let mut children: Vec<TouchedNode> = Vec::new();
         for mut level in std::mem::take(&mut self.levels).into_iter().rev() {
             let mut copied = Vec::with_capacity(level.len());
             let mut made = Vec::new();
@@ -111,12 +117,12 @@ impl Paths {
                 };
                 from += count;
                 copied.push(match grown {
-                    Grown::Nothing => None,
-                    Grown::InPlace => {
+                    GrownNode::Nothing => None,
+                    GrownNode::InPlace => {
                         touched.is_replaced = true;
                         None
                     }
-                    Grown::Beyond => Some(self.copy(touched, &mut made, place)?),
+                    GrownNode::Beyond => Some(self.copy(touched, &mut made, place)?),
                 });
             }
             for link in self.link(&level, &copied, &mut made) {
@@ -133,24 +139,29 @@ impl Paths {
             Some(root) => Some((IndexKind::BTree1, self.root(root, &mut new, place)?)),
         };
         change.fresh = new.iter().map(|node| self.form.patch(node)).collect();
-        Ok(Updated { change, layout })
+        Ok(UpdatedIndex { change, layout })
     }
 
     /// Puts a node into new places, as many as it needs.
     fn copy(
         &self,
-        touched: &Touched,
-        made: &mut Vec<Node>,
-        place: &mut dyn FnMut(u64) -> Addr,
-    ) -> Result<Copied> {
-        let Node { addr, level, entries, end, .. } = &touched.node;
+        touched: &TouchedNode,
+        made: &mut Vec<PlacedNode>,
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<MovedNode> {
+        let PlacedNode { addr, level, entries, end, .. } = &touched.node;
         let parents =
             self.form.spread(*level, (entries.clone(), end.clone()), touched.upper.is_none(), made, place)?;
-        Ok(Copied { old: *addr, level: *level, entries: parents, end: end.clone() })
+        Ok(MovedNode { old: *addr, level: *level, entries: parents, end: end.clone() })
     }
 
     /// The root: the copy of the old one, or a new one above its copies.
-    fn root(&self, old: Copied, nodes: &mut Vec<Node>, place: &mut dyn FnMut(u64) -> Addr) -> Result<Addr> {
+    fn root(
+        &self,
+        old: MovedNode,
+        nodes: &mut Vec<PlacedNode>,
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<FileAddress> {
         if let [root] = old.entries.as_slice() {
             return Ok(root.addr);
         }
@@ -161,17 +172,25 @@ impl Paths {
 
     /// Links copies to the neighbours of the old nodes, and these to them. Who goes down from the root never looks at
     /// these addresses, but HDF5 keeps them when it splits nodes.
-    fn link(&self, level: &[Touched], copied: &[Option<Copied>], made: &mut [Node]) -> Vec<Link> {
+    fn link(
+        &self,
+        level: &[TouchedNode],
+        copied: &[Option<MovedNode>],
+        made: &mut [PlacedNode],
+    ) -> Vec<SiblingLink> {
         let mut links = Vec::new();
-        let ends =
-            |copied: &Copied| Some((copied.old, (copied.entries.first()?.addr, copied.entries.last()?.addr)));
-        let moved: HashMap<Addr, (Addr, Addr)> = copied.iter().flatten().filter_map(ends).collect();
+        let ends = |copied: &MovedNode| {
+            Some((copied.old, (copied.entries.first()?.addr, copied.entries.last()?.addr)))
+        };
+        let moved: HashMap<FileAddress, (FileAddress, FileAddress)> =
+            copied.iter().flatten().filter_map(ends).collect();
         let kept = level.iter().map(|touched| (touched.node.addr, (touched.node.left, touched.node.right)));
         let kept: HashMap<_, _> =
             kept.chain(self.siblings.iter().map(|(addr, links)| (*addr, *links))).collect();
-        let mut at: HashMap<Addr, &mut Node> = made.iter_mut().map(|node| (node.addr, node)).collect();
+        let mut at: HashMap<FileAddress, &mut PlacedNode> =
+            made.iter_mut().map(|node| (node.addr, node)).collect();
         for touched in level {
-            let Node { addr: old, left, right, .. } = touched.node;
+            let PlacedNode { addr: old, left, right, .. } = touched.node;
             let Some((first, last)) = moved.get(&old).copied() else { continue };
             for (neighbour, edge, is_right) in [(left, first, false), (right, last, true)] {
                 let Some(neighbour) = neighbour else { continue };
@@ -184,7 +203,7 @@ impl Paths {
                 let back =
                     kept.get(&neighbour).and_then(|(left, right)| if is_right { *left } else { *right });
                 if theirs.is_none() && back == Some(old) {
-                    links.push(Link { of: neighbour, is_right: !is_right, to: edge });
+                    links.push(SiblingLink { of: neighbour, is_right: !is_right, to: edge });
                 }
             }
         }
@@ -193,24 +212,24 @@ impl Paths {
 }
 
 /// A sibling that a node which stays in its place is to have.
-struct Link {
-    of: Addr,
+struct SiblingLink {
+    of: FileAddress,
     is_right: bool,
-    to: Addr,
+    to: FileAddress,
 }
 
-impl Link {
+impl SiblingLink {
     /// Puts it into the node, if that is written anyway; else gives the patch.
-    fn put(self, form: &Form, level: &mut [Touched]) -> Option<Patch> {
+    fn put(self, form: &NodeForm, level: &mut [TouchedNode]) -> Option<FilePatch> {
         let Self { of, is_right, to } = self;
         match level.iter_mut().find(|touched| touched.is_replaced && touched.node.addr == of) {
-            Some(Touched { node, .. }) => {
+            Some(TouchedNode { node, .. }) => {
                 *(if is_right { &mut node.right } else { &mut node.left }) = Some(to);
                 None
             }
             None => {
-                let body = Out::new().addr(Some(to), form.sizes).finish();
-                Some(Patch { addr: form.sibling(of, is_right), body })
+                let body = ByteSink::new().addr(Some(to), form.sizes).finish();
+                Some(FilePatch { addr: form.sibling(of, is_right), body })
             }
         }
     }
@@ -219,20 +238,20 @@ impl Link {
 /// Reads the links of all neighbours that are not touched; what is no node of that level is left out.
 fn siblings(
     view: &dyn View,
-    file: &File,
-    form: &Form,
-    levels: &[Vec<Touched>],
-) -> Step<HashMap<Addr, Links>> {
-    let mut seen: HashSet<Addr> = levels.iter().flatten().map(|touched| touched.node.addr).collect();
+    file: &Hdf5File,
+    form: &NodeForm,
+    levels: &[Vec<TouchedNode>],
+) -> Step<HashMap<FileAddress, NodeLinks>> {
+    let mut seen: HashSet<FileAddress> = levels.iter().flatten().map(|touched| touched.node.addr).collect();
     let neighbours = levels.iter().flatten().flat_map(|touched| {
         let node = &touched.node;
         [node.left, node.right].into_iter().flatten().map(|addr| (addr, node.level))
     });
-    let neighbours: Vec<(Addr, u8)> = neighbours.filter(|(addr, _)| seen.insert(*addr)).collect();
+    let neighbours: Vec<(FileAddress, u8)> = neighbours.filter(|(addr, _)| seen.insert(*addr)).collect();
     let found = join(neighbours, |(addr, level)| {
         let head = || -> Step<_> {
             let bytes = file.exact(view, addr, form.head_len())?;
-            Ok(form.head(&mut Cursor::new(&bytes, "a B-tree node of chunks"))?)
+            Ok(form.head(&mut ByteCursor::new(&bytes, "a B-tree node of chunks"))?)
         };
         let head = settle(head()).map_err(ncirrus_layout::Stall::Need)?.ok();
         let links = head.filter(|(other, ..)| *other == level).map(|(_, _, left, right)| (left, right));
@@ -248,33 +267,33 @@ fn part<T>(all: &[T], range: Range<usize>) -> Result<&[T]> {
 }
 
 /// A node that is to be read.
-struct Wanted {
-    addr: Addr,
+struct WantedNode {
+    addr: FileAddress,
     child: usize,
     parent: usize,
     range: Range<usize>,
-    upper: Option<Key>,
+    upper: Option<NodeKey>,
 }
 
-impl Wanted {
-    fn found(self, node: Node) -> Touched {
+impl WantedNode {
+    fn found(self, node: PlacedNode) -> TouchedNode {
         let Self { child, parent, range, upper, .. } = self;
-        Touched { node, child, parent, range, upper, is_replaced: false }
+        TouchedNode { node, child, parent, range, upper, is_replaced: false }
     }
 }
 
 /// A node that has new places.
-struct Copied {
-    old: Addr,
+struct MovedNode {
+    old: FileAddress,
     level: u8,
     /// Its copies, as children of the next level.
-    entries: Vec<Entry>,
-    end: Key,
+    entries: Vec<NodeEntry>,
+    end: NodeKey,
 }
 
 /// What became of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Grown {
+enum GrownNode {
     Nothing,
     /// Chunks were replaced only.
     InPlace,
@@ -282,10 +301,10 @@ enum Grown {
     Beyond,
 }
 
-impl Touched {
+impl TouchedNode {
     /// The children that know of chunks that change. `at` is the node's place among the touched of its level.
-    fn children(&self, at: usize, entries: &[Entry]) -> Result<Vec<Wanted>> {
-        let mut wanted: Vec<Wanted> = Vec::new();
+    fn children(&self, at: usize, entries: &[NodeEntry]) -> Result<Vec<WantedNode>> {
+        let mut wanted: Vec<WantedNode> = Vec::new();
         if self.node.level == 0 {
             return Ok(wanted);
         }
@@ -304,13 +323,13 @@ impl Touched {
             let upper = next.map(|next| next.key.clone()).or_else(|| self.upper.clone());
             let range = start..start + count.max(1);
             start = range.end;
-            wanted.push(Wanted { addr: found.addr, child, parent: at, range, upper });
+            wanted.push(WantedNode { addr: found.addr, child, parent: at, range, upper });
         }
         Ok(wanted)
     }
 
     /// Takes chunks into a leaf.
-    fn merge(&mut self, grid: &Grid, entries: &[Entry]) -> Grown {
+    fn merge(&mut self, grid: &IndexGrid, entries: &[NodeEntry]) -> GrownNode {
         let old = std::mem::take(&mut self.node.entries);
         let mut merged = Vec::with_capacity(old.len() + entries.len());
         let mut is_grown = false;
@@ -333,13 +352,16 @@ impl Touched {
             let end = last.key.behind(grid);
             self.reach(end);
         }
-        if is_grown { Grown::Beyond } else { Grown::InPlace }
+        if is_grown { GrownNode::Beyond } else { GrownNode::InPlace }
     }
 
     /// Takes over the copies of children.
-    fn adopt<'a>(&mut self, parts: impl Iterator<Item = (&'a Touched, &'a Option<Copied>)>) -> Grown {
-        let mut grown = Grown::Nothing;
-        let moved: HashMap<usize, &Copied> =
+    fn adopt<'a>(
+        &mut self,
+        parts: impl Iterator<Item = (&'a TouchedNode, &'a Option<MovedNode>)>,
+    ) -> GrownNode {
+        let mut grown = GrownNode::Nothing;
+        let moved: HashMap<usize, &MovedNode> =
             parts.filter_map(|(child, copied)| Some((child.child, copied.as_ref()?))).collect();
         let old = std::mem::take(&mut self.node.entries);
         let last = old.len().saturating_sub(1);
@@ -347,7 +369,7 @@ impl Touched {
             match moved.get(&at) {
                 None => self.node.entries.push(entry),
                 Some(copied) => {
-                    grown = Grown::Beyond;
+                    grown = GrownNode::Beyond;
                     self.node.entries.extend(copied.entries.iter().cloned());
                     if at == last {
                         self.reach(copied.end.clone());
@@ -359,7 +381,7 @@ impl Touched {
     }
 
     /// Moves the end of the node behind its chunks, and never into the next node.
-    fn reach(&mut self, end: Key) {
+    fn reach(&mut self, end: NodeKey) {
         match &self.upper {
             Some(upper) => self.node.end = upper.clone(),
             None if self.node.end.offsets < end.offsets => self.node.end = end,

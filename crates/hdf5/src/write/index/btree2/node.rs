@@ -1,19 +1,19 @@
 //! Nodes of version 2 B-trees of chunks as bytes.
-use super::{Head, cell_of};
+use super::{TreeHeader, cell_of};
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, Sizes};
-use crate::write::Patch;
-use crate::write::index::Grid;
-use crate::write::out::Out;
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress};
+use crate::write::FilePatch;
+use crate::write::index::IndexGrid;
+use crate::write::out::ByteSink;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use std::cmp::Ordering;
 
 /// How nodes of a tree are written.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
-    pub(super) sizes: Sizes,
+pub(super) struct RecordForm {
+    pub(super) sizes: FieldSizes,
     pub(super) rank: usize,
     kind: u8,
     node_len: u64,
@@ -21,11 +21,11 @@ pub(super) struct Form {
     /// Bytes of the number of records in a pointer.
     count_width: usize,
     /// One per depth, as far as they were needed.
-    levels: Vec<Level>,
+    levels: Vec<NodeLevel>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Level {
+struct NodeLevel {
     /// Most records of a node.
     most: usize,
     /// Most records below it and in it.
@@ -34,12 +34,12 @@ struct Level {
 
 /// A chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Record(pub(super) Bytes);
+pub(super) struct ChunkRecord(pub(super) Bytes);
 
 /// A node as its parent knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pointer {
-    pub(super) addr: Addr,
+pub(super) struct NodePointer {
+    pub(super) addr: FileAddress,
     /// Records in it, and with all below it.
     pub(super) records: usize,
     pub(super) total: u64,
@@ -47,27 +47,27 @@ pub(super) struct Pointer {
 
 /// Records in order, and above leaves a child before each of them and one behind the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) records: Vec<Record>,
-    pub(super) children: Vec<Pointer>,
+pub(super) struct RecordRow {
+    pub(super) records: Vec<ChunkRecord>,
+    pub(super) children: Vec<NodePointer>,
 }
 
-impl Record {
+impl ChunkRecord {
     /// Compares the coordinates.
     pub(super) fn cmp(&self, other: &Self, rank: usize) -> Ordering {
         cell_of(&self.0, rank).cmp(cell_of(&other.0, rank))
     }
 }
 
-impl Row {
+impl RecordRow {
     pub(super) fn total(&self) -> u64 {
         let below = self.children.iter().fold(0u64, |total, child| total.saturating_add(child.total));
         below.saturating_add(self.records.len() as u64)
     }
 }
 
-impl Form {
-    pub(super) fn new(head: &Head, grid: &Grid, sizes: Sizes) -> Result<Self> {
+impl RecordForm {
+    pub(super) fn new(head: &TreeHeader, grid: &IndexGrid, sizes: FieldSizes) -> Result<Self> {
         let (node_len, record_len) = (u64::from(head.node_len), usize::from(head.record_len));
         let most = node_len.saturating_sub(OVERHEAD).checked_div(record_len as u64).unwrap_or(0);
         if most == 0 {
@@ -81,7 +81,7 @@ impl Form {
             node_len,
             record_len,
             count_width: width(most),
-            levels: vec![Level { most: usize::try_from(most).unwrap_or(usize::MAX), total: most }],
+            levels: vec![NodeLevel { most: usize::try_from(most).unwrap_or(usize::MAX), total: most }],
         })
     }
 
@@ -96,7 +96,7 @@ impl Form {
                 return Err(Error::malformed("nodes of a version 2 B-tree have no room for children"));
             }
             let total = most.saturating_add(1).saturating_mul(below).saturating_add(most);
-            self.levels.push(Level { most: usize::try_from(most).unwrap_or(usize::MAX), total });
+            self.levels.push(NodeLevel { most: usize::try_from(most).unwrap_or(usize::MAX), total });
         }
         let level = self.levels.get(usize::from(depth));
         level.map(|level| level.most).ok_or_else(|| Error::internal("a level that is not there"))
@@ -135,29 +135,29 @@ impl Form {
     pub(super) fn spread(
         &mut self,
         depth: u16,
-        row: Row,
+        row: RecordRow,
         is_last: bool,
-        patches: &mut Vec<Patch>,
-        place: &mut dyn FnMut(u64) -> Addr,
-    ) -> Result<Row> {
+        patches: &mut Vec<FilePatch>,
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<RecordRow> {
         let most = self.most(depth)?;
-        let mut above = Row::default();
+        let mut above = RecordRow::default();
         for (row, separator) in split(row, most, is_last) {
             let addr = place(self.node_len);
-            let mut patch = Patch { addr, body: self.encode(depth, &row) };
+            let mut patch = FilePatch { addr, body: self.encode(depth, &row) };
             let mut body = Vec::from(patch.body);
             body.resize(usize::try_from(self.node_len).unwrap_or(0).max(body.len()), 0);
             patch.body = body.into();
             patches.push(patch);
-            above.children.push(Pointer { addr, records: row.records.len(), total: row.total() });
+            above.children.push(NodePointer { addr, records: row.records.len(), total: row.total() });
             above.records.extend(separator);
         }
         Ok(above)
     }
 
     /// The used bytes of a node.
-    pub(super) fn encode(&self, depth: u16, row: &Row) -> Bytes {
-        let mut out = Out::new();
+    pub(super) fn encode(&self, depth: u16, row: &RecordRow) -> Bytes {
+        let mut out = ByteSink::new();
         out.bytes(if depth == 0 { b"BTLF" } else { b"BTIN" }).u8(0).u8(self.kind);
         row.records.iter().for_each(|record| _ = out.bytes(&record.0));
         let total_width = self.total_width(usize::from(depth));
@@ -169,17 +169,17 @@ impl Form {
     }
 
     /// Takes a node apart.
-    pub(super) fn parse(&self, depth: u16, records: usize, bytes: &Bytes) -> Result<Row> {
-        let mut cursor = Cursor::new(bytes, "a node of a version 2 B-tree");
+    pub(super) fn parse(&self, depth: u16, records: usize, bytes: &Bytes) -> Result<RecordRow> {
+        let mut cursor = ByteCursor::new(bytes, "a node of a version 2 B-tree");
         cursor.signature(if depth == 0 { b"BTLF" } else { b"BTIN" })?;
         cursor.version(&[0])?;
         let kind = cursor.u8()?;
         if kind != self.kind {
             return Err(Error::malformed(format!("a node of type {kind} in a tree of type {}", self.kind)));
         }
-        let mut row = Row::default();
+        let mut row = RecordRow::default();
         for _ in 0..records {
-            let record = Record(bytes.slice_ref(cursor.take(self.record_len)?));
+            let record = ChunkRecord(bytes.slice_ref(cursor.take(self.record_len)?));
             if row.records.last().is_some_and(|last| last.cmp(&record, self.rank).is_ge()) {
                 return Err(Error::malformed("the records of a version 2 B-tree are not in order"));
             }
@@ -191,7 +191,7 @@ impl Form {
             let addr = addr.ok_or_else(|| Error::malformed("a child without address"))?;
             let records = cursor.uint(self.count_width)?;
             let total = if depth > 1 { cursor.uint(total_width)? } else { records };
-            row.children.push(Pointer {
+            row.children.push(NodePointer {
                 addr,
                 records: usize::try_from(records).unwrap_or(usize::MAX),
                 total,
@@ -206,7 +206,7 @@ impl Form {
 }
 
 /// Rows of at most so many records, each but the last with the record between it and the next.
-fn split(row: Row, most: usize, is_last: bool) -> Vec<(Row, Option<Record>)> {
+fn split(row: RecordRow, most: usize, is_last: bool) -> Vec<(RecordRow, Option<ChunkRecord>)> {
     let count = (row.records.len() + 1).div_ceil(most + 1);
     // What is left for rows when the records between them are taken out.
     let mut left = row.records.len() - (count - 1);
@@ -217,7 +217,7 @@ fn split(row: Row, most: usize, is_last: bool) -> Vec<(Row, Option<Record>)> {
         let fair = left.div_ceil(behind + 1);
         let len = if is_last { most.min(left.saturating_sub(behind)) } else { fair };
         left -= len;
-        let row = Row {
+        let row = RecordRow {
             records: records.by_ref().take(len).collect(),
             children: children.by_ref().take(len + 1).collect(),
         };

@@ -1,67 +1,67 @@
 //! Changing of version 2 B-trees: nodes that get new chunks are copied, with the path to the root, and one write of the
 //! header switches to the new root. A node in which chunks are replaced only is written in place.
-use super::node::{Form, Pointer, Record, Row};
-use super::{Head, head_len, raise, record};
+use super::node::{ChunkRecord, NodePointer, RecordForm, RecordRow};
+use super::{TreeHeader, head_len, raise, record};
 use crate::checksum::lookup3;
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
-use crate::write::index::{Chunks, Grid, Updated};
-use crate::write::{Change, Patch};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::write::index::{ChunkMap, IndexGrid, UpdatedIndex};
+use crate::write::{FilePatch, StructureChange};
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::collections::{HashMap, HashSet};
 
 /// A node on the way to chunks that change.
-struct Touched {
-    pointer: Pointer,
+struct TouchedLeaf {
+    pointer: NodePointer,
     depth: u16,
-    row: Row,
+    row: RecordRow,
     /// Its place among the children of a touched node one level above, and that one's among the touched of its level.
     child: usize,
     parent: usize,
     /// Whether nothing of the tree stands behind it.
     is_last: bool,
     /// Chunks that change in it or below it; once its children are known, in it.
-    records: Vec<Record>,
+    records: Vec<ChunkRecord>,
 }
 
 pub(in crate::write::index) fn update(
     view: &dyn View,
-    file: &File,
-    addr: Addr,
-    grid: &Grid,
-    chunks: &Chunks,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Step<Updated> {
+    file: &Hdf5File,
+    addr: FileAddress,
+    grid: &IndexGrid,
+    chunks: &ChunkMap,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Step<UpdatedIndex> {
     let sizes = file.sizes;
-    let head = Head::read(view, file, addr, grid)?;
-    let mut form = Form::new(&head, grid, sizes)?;
+    let head = TreeHeader::read(view, file, addr, grid)?;
+    let mut form = RecordForm::new(&head, grid, sizes)?;
     let records =
         chunks.iter().map(|(cell, stored)| record(grid, cell, stored, sizes)).collect::<Result<Vec<_>>>()?;
     let levels = match head.root {
         Some(root) => read(view, file, &mut form, (&head, root), records.clone())?,
         None => Vec::new(),
     };
-    let mut change = Change::default();
+    let mut change = StructureChange::default();
     let (row, depth) = if head.root.is_none() {
-        (Some(Row { records, children: Vec::new() }), 0)
+        (Some(RecordRow { records, children: Vec::new() }), 0)
     } else {
         (change_levels(&mut form, levels, &mut change, place)?, head.depth + 1)
     };
     let (root, depth) = match row {
         // Chunks were replaced only.
-        None => return Ok(Updated { change, layout: None }),
-        Some(Row { children, .. }) if children.len() == 1 => (children, head.depth),
+        None => return Ok(UpdatedIndex { change, layout: None }),
+        Some(RecordRow { children, .. }) if children.len() == 1 => (children, head.depth),
         Some(row) => {
             raise(&mut form, depth, row, &mut change.fresh, place).map(|(root, depth)| (vec![root], depth))?
         }
     };
     let root = root.first().ok_or_else(|| Error::internal("a tree without root"))?;
     change.then.push(head.over(root, depth)?.patch(addr, sizes));
-    Ok(Updated { change, layout: None })
+    Ok(UpdatedIndex { change, layout: None })
 }
 
-impl Head {
-    fn read(view: &dyn View, file: &File, addr: Addr, grid: &Grid) -> Step<Self> {
+impl TreeHeader {
+    fn read(view: &dyn View, file: &Hdf5File, addr: FileAddress, grid: &IndexGrid) -> Step<Self> {
         let bytes = file.exact(view, addr, head_len(file.sizes))?;
         let head = Self::parse(&bytes, file.sizes).and_then(|head| head.checked(grid, file.sizes));
         let head = head.map_err(|error| file.at(addr, error))?;
@@ -69,8 +69,8 @@ impl Head {
         Ok(head)
     }
 
-    fn parse(bytes: &[u8], sizes: Sizes) -> Result<Self> {
-        let mut cursor = Cursor::new(bytes, "the header of a version 2 B-tree");
+    fn parse(bytes: &[u8], sizes: FieldSizes) -> Result<Self> {
+        let mut cursor = ByteCursor::new(bytes, "the header of a version 2 B-tree");
         cursor.signature(b"BTHD")?;
         cursor.version(&[0])?;
         let (kind, node_len, record_len) = (cursor.u8()?, cursor.u32()?, cursor.u16()?);
@@ -85,7 +85,7 @@ impl Head {
     }
 
     /// Refuses a tree of something else than these chunks.
-    fn checked(self, grid: &Grid, sizes: Sizes) -> Result<Self> {
+    fn checked(self, grid: &IndexGrid, sizes: FieldSizes) -> Result<Self> {
         let new = Self::new(grid, sizes)?;
         if (self.kind, self.record_len) != (new.kind, new.record_len) {
             let (kind, len) = (self.kind, self.record_len);
@@ -101,18 +101,26 @@ impl Head {
 /// Reads the nodes on the way to chunks, from the root down.
 fn read(
     view: &dyn View,
-    file: &File,
-    form: &mut Form,
-    (head, root): (&Head, Addr),
-    records: Vec<Record>,
-) -> Step<Vec<Vec<Touched>>> {
-    let pointer = Pointer { addr: root, records: usize::from(head.records), total: head.total };
+    file: &Hdf5File,
+    form: &mut RecordForm,
+    (head, root): (&TreeHeader, FileAddress),
+    records: Vec<ChunkRecord>,
+) -> Step<Vec<Vec<TouchedLeaf>>> {
+    let pointer = NodePointer { addr: root, records: usize::from(head.records), total: head.total };
     let depth = head.depth;
-    let root = Touched { pointer, depth, row: Row::default(), child: 0, parent: 0, is_last: true, records };
+    let root = TouchedLeaf {
+        pointer,
+        depth,
+        row: RecordRow::default(),
+        child: 0,
+        parent: 0,
+        is_last: true,
+        records,
+    };
     let (mut wanted, mut levels, mut seen) = (vec![root], Vec::new(), HashSet::new());
     while !wanted.is_empty() {
         let rows = join(&wanted, |touched| {
-            let Pointer { addr, records, .. } = touched.pointer;
+            let NodePointer { addr, records, .. } = touched.pointer;
             let at = |error| file.at(addr, error);
             if !seen.insert(addr) {
                 return Err(at(Error::malformed("a node of a version 2 B-tree with two parents")).into());
@@ -131,12 +139,12 @@ fn read(
 
 /// Changes level by level from below; gives what stands for the root when it was copied.
 fn change_levels(
-    form: &mut Form,
-    levels: Vec<Vec<Touched>>,
-    change: &mut Change,
-    place: &mut dyn FnMut(u64) -> Addr,
-) -> Result<Option<Row>> {
-    let mut below: Vec<(Touched, Option<Row>)> = Vec::new();
+    form: &mut RecordForm,
+    levels: Vec<Vec<TouchedLeaf>>,
+    change: &mut StructureChange,
+    place: &mut dyn FnMut(u64) -> FileAddress,
+) -> Result<Option<RecordRow>> {
+    let mut below: Vec<(TouchedLeaf, Option<RecordRow>)> = Vec::new();
     for nodes in levels.into_iter().rev() {
         let mut children = std::mem::take(&mut below).into_iter().peekable();
         for (at, mut touched) in nodes.into_iter().enumerate() {
@@ -151,7 +159,7 @@ fn change_levels(
             } else {
                 if !touched.records.is_empty() {
                     let body = form.encode(touched.depth, &touched.row);
-                    change.then.push(Patch { addr: touched.pointer.addr, body });
+                    change.then.push(FilePatch { addr: touched.pointer.addr, body });
                 }
                 None
             };
@@ -161,7 +169,7 @@ fn change_levels(
     Ok(below.into_iter().next().and_then(|(_, row)| row))
 }
 
-impl Touched {
+impl TouchedLeaf {
     /// The children that chunks belong to, which are not in the node itself. `at` is its place among the touched of its
     /// level.
     fn children(&mut self, at: usize, rank: usize) -> Vec<Self> {
@@ -180,7 +188,7 @@ impl Touched {
                 (_, Some(pointer)) => wanted.push(Self {
                     pointer: *pointer,
                     depth: self.depth - 1,
-                    row: Row::default(),
+                    row: RecordRow::default(),
                     child,
                     parent: at,
                     is_last: self.is_last && child == self.row.records.len(),
@@ -193,8 +201,8 @@ impl Touched {
     }
 
     /// Takes in chunks and the copies of children; whether there is more than replaced chunks.
-    fn take_in(&mut self, mut copied: HashMap<usize, Row>, rank: usize) -> bool {
-        let Row { records, children } = std::mem::take(&mut self.row);
+    fn take_in(&mut self, mut copied: HashMap<usize, RecordRow>, rank: usize) -> bool {
+        let RecordRow { records, children } = std::mem::take(&mut self.row);
         let (count, is_moved) = (records.len(), !copied.is_empty());
         let mut own = self.records.iter().cloned().peekable();
         for record in records {

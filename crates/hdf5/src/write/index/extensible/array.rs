@@ -1,27 +1,27 @@
 //! The structures of an extensible array.
 mod change;
 
-use super::{Block, CHECKSUM_LEN, Home, Runs, Shape};
-use crate::cursor::Cursor;
-use crate::file::{Addr, File, Sizes};
-use crate::write::index::Grid;
+use super::{ArrayShape, CHECKSUM_LEN, ChecksummedBlock, ChunksByRun, ElementHome};
+use crate::cursor::ByteCursor;
+use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::write::index::IndexGrid;
 use crate::write::index::array::prefix_len;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An array: its parameters, and where its header is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Array {
-    pub(super) header: Addr,
-    pub(super) shape: Shape,
+pub(super) struct ExtensibleArray {
+    pub(super) header: FileAddress,
+    pub(super) shape: ArrayShape,
     /// Bytes of an element.
     each: u64,
-    sizes: Sizes,
+    sizes: FieldSizes,
 }
 
 /// What the header counts.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Statistics {
+pub(super) struct ArrayStatistics {
     super_blocks: u64,
     super_bytes: u64,
     data_blocks: u64,
@@ -34,21 +34,26 @@ pub(super) struct Statistics {
 
 /// What is there already of the structures that a change touches.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
-    pub(super) statistics: Statistics,
-    index: Option<Block>,
-    supers: BTreeMap<u32, Block>,
+pub(super) struct LoadedBlocks {
+    pub(super) statistics: ArrayStatistics,
+    index: Option<ChecksummedBlock>,
+    supers: BTreeMap<u32, ChecksummedBlock>,
     /// Data blocks by their run; pages too.
-    runs: BTreeMap<Home, Block>,
+    runs: BTreeMap<ElementHome, ChecksummedBlock>,
 }
 
-impl Array {
-    pub(super) fn new(header: Addr, shape: Shape, grid: &Grid, sizes: Sizes) -> Result<Self> {
+impl ExtensibleArray {
+    pub(super) fn new(
+        header: FileAddress,
+        shape: ArrayShape,
+        grid: &IndexGrid,
+        sizes: FieldSizes,
+    ) -> Result<Self> {
         Ok(Self { header, shape, each: grid.element_len(sizes)?, sizes })
     }
 
     /// The same with its header in another place.
-    pub(super) fn at(self, header: Addr) -> Self {
+    pub(super) fn at(self, header: FileAddress) -> Self {
         Self { header, ..self }
     }
 
@@ -87,11 +92,13 @@ impl Array {
     }
 
     /// Where the index block has the address of a data block or super block.
-    fn slot_in_index(&self, home: Home) -> u64 {
+    fn slot_in_index(&self, home: ElementHome) -> u64 {
         let at = match home {
-            Home::Index => 0,
-            Home::Direct { block, .. } => block,
-            Home::Super { number, .. } => self.shape.direct_blocks() + self.shape.place_of_super(number),
+            ElementHome::Index => 0,
+            ElementHome::Direct { block, .. } => block,
+            ElementHome::Super { number, .. } => {
+                self.shape.direct_blocks() + self.shape.place_of_super(number)
+            }
         };
         self.addrs_at() + at * u64::from(self.sizes.offsets)
     }
@@ -127,10 +134,10 @@ impl Array {
         self.shape.elements_of(number) / self.shape.pages_of(number).max(1)
     }
 
-    fn page_at(&self, number: u32, data: Addr, page: u64) -> Result<Addr> {
+    fn page_at(&self, number: u32, data: FileAddress, page: u64) -> Result<FileAddress> {
         let pages = (self.page_len(number).saturating_mul(self.each) + CHECKSUM_LEN).saturating_mul(page);
         let at = pages.checked_add(self.behind_offset() + CHECKSUM_LEN).and_then(|at| at.checked_add(data.0));
-        at.map(Addr).ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))
+        at.map(FileAddress).ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))
     }
 
     /// Which bit says that a page was written: counted on from one block to the next.
@@ -141,27 +148,31 @@ impl Array {
     /// Reads a header: the array, what it counts, and where the index block is.
     pub(super) fn read(
         view: &dyn View,
-        file: &File,
-        addr: Addr,
-        grid: &Grid,
-    ) -> Step<(Self, Statistics, Option<Addr>)> {
+        file: &Hdf5File,
+        addr: FileAddress,
+        grid: &IndexGrid,
+    ) -> Step<(Self, ArrayStatistics, Option<FileAddress>)> {
         let sizes = file.sizes;
         let len = 12 + 6 * u64::from(sizes.lengths) + u64::from(sizes.offsets);
-        let header = Block::read(view, file, addr, len, Some((b"EAHD", None)))?;
+        let header = ChecksummedBlock::read(view, file, addr, len, Some((b"EAHD", None)))?;
         Ok(Self::parse(&header, grid, sizes).map_err(|error| file.at(addr, error))?)
     }
 
-    fn parse(header: &Block, grid: &Grid, sizes: Sizes) -> Result<(Self, Statistics, Option<Addr>)> {
-        let mut cursor = Cursor::new(header.bytes(), "an extensible array");
+    fn parse(
+        header: &ChecksummedBlock,
+        grid: &IndexGrid,
+        sizes: FieldSizes,
+    ) -> Result<(Self, ArrayStatistics, Option<FileAddress>)> {
+        let mut cursor = ByteCursor::new(header.bytes(), "an extensible array");
         cursor.skip(5)?;
         let (client, each) = (cursor.u8()?, cursor.u8()?);
-        let array = Self::new(header.addr, Shape::parse(&mut cursor)?, grid, sizes)?;
+        let array = Self::new(header.addr, ArrayShape::parse(&mut cursor)?, grid, sizes)?;
         if (client, u64::from(each)) != (u8::from(grid.filtered), array.each) {
             let text = format!("an extensible array with elements of {each} bytes instead of {}", array.each);
             return Err(Error::malformed(text));
         }
         let mut next = || cursor.len(sizes);
-        let statistics = Statistics {
+        let statistics = ArrayStatistics {
             super_blocks: next()?,
             super_bytes: next()?,
             data_blocks: next()?,
@@ -176,62 +187,79 @@ impl Array {
     pub(super) fn load(
         &self,
         view: &dyn View,
-        file: &File,
-        (statistics, index): (Statistics, Option<Addr>),
-        runs: &Runs<'_>,
-    ) -> Step<Loaded> {
-        let Some(index) = index else { return Ok(Loaded { statistics, ..Loaded::default() }) };
+        file: &Hdf5File,
+        (statistics, index): (ArrayStatistics, Option<FileAddress>),
+        runs: &ChunksByRun<'_>,
+    ) -> Step<LoadedBlocks> {
+        let Some(index) = index else { return Ok(LoadedBlocks { statistics, ..LoadedBlocks::default() }) };
         let front = |signature| Some((signature, Some(self.header)));
-        let index = Block::read(view, file, index, self.index_len(), front(b"EAIB"))?;
+        let index = ChecksummedBlock::read(view, file, index, self.index_len(), front(b"EAIB"))?;
         let numbers: BTreeSet<u32> = runs.keys().filter_map(|home| home.super_block()).collect();
         let supers = join(numbers, |number| {
-            let home = Home::Super { number, block: 0, page: 0 };
+            let home = ElementHome::Super { number, block: 0, page: 0 };
             let Some(addr) = index.addr_at(self.slot_in_index(home), self.sizes)? else { return Ok(None) };
-            Ok(Some((number, Block::read(view, file, addr, self.super_len(number), front(b"EASB"))?)))
+            Ok(Some((
+                number,
+                ChecksummedBlock::read(view, file, addr, self.super_len(number), front(b"EASB"))?,
+            )))
         })?;
-        let supers: BTreeMap<u32, Block> = supers.into_iter().flatten().collect();
+        let supers: BTreeMap<u32, ChecksummedBlock> = supers.into_iter().flatten().collect();
         let blocks = join(runs.keys().copied(), |home| {
             let block = match self.data_block(&index, &supers, home)? {
                 None => return Ok(None),
-                Some(Data { addr, len, is_page }) => {
-                    Block::read(view, file, addr, len, if is_page { None } else { front(b"EADB") })?
-                }
+                Some(DataBlock { addr, len, is_page }) => ChecksummedBlock::read(
+                    view,
+                    file,
+                    addr,
+                    len,
+                    if is_page { None } else { front(b"EADB") },
+                )?,
             };
             Ok(Some((home, block)))
         })?;
-        Ok(Loaded { statistics, index: Some(index), supers, runs: blocks.into_iter().flatten().collect() })
+        Ok(LoadedBlocks {
+            statistics,
+            index: Some(index),
+            supers,
+            runs: blocks.into_iter().flatten().collect(),
+        })
     }
 
     /// Where a run lies that was written before.
-    fn data_block(&self, index: &Block, supers: &BTreeMap<u32, Block>, home: Home) -> Result<Option<Data>> {
+    fn data_block(
+        &self,
+        index: &ChecksummedBlock,
+        supers: &BTreeMap<u32, ChecksummedBlock>,
+        home: ElementHome,
+    ) -> Result<Option<DataBlock>> {
         let len = |count: u64| self.behind_offset().saturating_add(count.saturating_mul(self.each));
         match home {
-            Home::Index => Ok(None),
-            Home::Direct { count, .. } => {
+            ElementHome::Index => Ok(None),
+            ElementHome::Direct { count, .. } => {
                 let addr = index.addr_at(self.slot_in_index(home), self.sizes)?;
-                Ok(addr.map(|addr| Data { addr, len: len(count), is_page: false }))
+                Ok(addr.map(|addr| DataBlock { addr, len: len(count), is_page: false }))
             }
-            Home::Super { number, block, page } => {
+            ElementHome::Super { number, block, page } => {
                 let Some(found) = supers.get(&number) else { return Ok(None) };
                 let addr = found.addr_at(self.slot_in_super(number, block), self.sizes)?;
                 let Some(addr) = addr else { return Ok(None) };
                 if self.shape.pages_of(number) == 0 {
                     let len = len(self.shape.elements_of(number));
-                    return Ok(Some(Data { addr, len, is_page: false }));
+                    return Ok(Some(DataBlock { addr, len, is_page: false }));
                 }
                 if !found.bit(self.behind_offset(), self.bit_of(number, block, page)) {
                     return Ok(None);
                 }
                 let len = self.page_len(number).saturating_mul(self.each);
-                Ok(Some(Data { addr: self.page_at(number, addr, page)?, len, is_page: true }))
+                Ok(Some(DataBlock { addr: self.page_at(number, addr, page)?, len, is_page: true }))
             }
         }
     }
 }
 
 /// A data block or page.
-struct Data {
-    addr: Addr,
+struct DataBlock {
+    addr: FileAddress,
     /// Without the checksum.
     len: u64,
     is_page: bool,

@@ -1,16 +1,16 @@
 //! Files whose chunk indexes are built and changed here are read and changed by HDF5.
-use super::world::World;
+use super::world::IndexWorld;
 use super::{LARGE_ARRAY, ONE_BLOCK, grid};
 use crate::checksum::lookup3;
-use crate::file::Addr;
+use crate::file::FileAddress;
 use crate::object::kind;
-use crate::place::{Arrangement, IndexKind};
+use crate::place::{ElementLayout, IndexKind};
 use crate::testing::build::superblock;
-use crate::word::{Dataspace, Fill};
-use crate::write::header::{Draft, encode_header};
-use crate::write::index::{Chunks, Grid};
+use crate::word::{Dataspace, FillMessage};
+use crate::write::header::{MessageDraft, encode_header};
+use crate::write::index::{ChunkMap, IndexGrid};
 use crate::write::types::datatype_of;
-use crate::write::{Patch, Stored, message};
+use crate::write::{FilePatch, StoredChunk, message};
 use bytes::Bytes;
 use ncirrus_model::{Atomic, CodecSpec, Endianness, Model};
 use ncirrus_testkit::corpus::peers_python;
@@ -20,29 +20,29 @@ use std::process::Command;
 const SCRIPT: &str = include_str!("peers.py");
 
 /// A file with a dataset `d` of 4-byte integers, and which elements of it are written.
-struct Made {
-    world: World,
+struct PeerFile {
+    world: IndexWorld,
     written: Vec<(u64, i32)>,
 }
 
-impl Made {
-    fn new(kind: IndexKind, grid: Grid) -> Self {
-        Self { world: World::new(kind, grid), written: Vec::new() }
+impl PeerFile {
+    fn new(kind: IndexKind, grid: IndexGrid) -> Self {
+        Self { world: IndexWorld::new(kind, grid), written: Vec::new() }
     }
 
     /// Puts the data of chunks; those of filtered datasets skip the filter.
-    fn data(&mut self, cells: impl IntoIterator<Item = Vec<u64>>, value: i32) -> Chunks {
+    fn data(&mut self, cells: impl IntoIterator<Item = Vec<u64>>, value: i32) -> ChunkMap {
         let grid = self.world.grid.clone();
         let len = grid.chunk.iter().product::<u64>();
         let body = Bytes::from(value.to_le_bytes().repeat(usize::try_from(len).unwrap()));
-        let mut chunks = Chunks::new();
+        let mut chunks = ChunkMap::new();
         for cell in cells {
             let addr = self.world.space.take(4 * len, 8);
-            self.world.put(&Patch { addr, body: body.clone() });
+            self.world.put(&FilePatch { addr, body: body.clone() });
             let elements = elements(&grid, &cell);
             self.written.retain(|(at, _)| !elements.contains(at));
             self.written.extend(elements.into_iter().map(|at| (at, value)));
-            chunks.insert(cell, Stored { addr, len: 4 * len, mask: u32::from(grid.filtered) });
+            chunks.insert(cell, StoredChunk { addr, len: 4 * len, mask: u32::from(grid.filtered) });
         }
         chunks
     }
@@ -68,17 +68,17 @@ impl Made {
         (bytes, json!([at, values]))
     }
 
-    fn add(&mut self, body: Bytes) -> Addr {
+    fn add(&mut self, body: Bytes) -> FileAddress {
         let addr = self.world.space.take(body.len() as u64, 8);
-        self.world.put(&Patch { addr, body });
+        self.world.put(&FilePatch { addr, body });
         addr
     }
 }
 
-fn drafts(world: &World) -> Vec<Draft> {
-    let World { grid, sizes, .. } = world;
+fn drafts(world: &IndexWorld) -> Vec<MessageDraft> {
+    let IndexWorld { grid, sizes, .. } = world;
     let datatype = datatype_of(&Model::new(), Atomic::Int.into(), Endianness::Little).unwrap();
-    let arrangement = Arrangement::Chunked {
+    let arrangement = ElementLayout::Chunked {
         shape: grid.chunk.clone(),
         index: world.kind,
         addr: world.addr,
@@ -89,7 +89,7 @@ fn drafts(world: &World) -> Vec<Draft> {
     let mut drafts = vec![
         draft(kind::DATASPACE, message::dataspace(&space, *sizes)),
         draft(kind::DATATYPE, message::datatype(&datatype).unwrap()),
-        draft(kind::FILL, message::fill(&Fill::default(), 3).unwrap()),
+        draft(kind::FILL, message::fill(&FillMessage::default(), 3).unwrap()),
         draft(kind::LAYOUT, message::layout(&arrangement, 4, *sizes).unwrap()),
     ];
     if grid.filtered {
@@ -98,12 +98,12 @@ fn drafts(world: &World) -> Vec<Draft> {
     drafts
 }
 
-fn draft(kind: u16, body: Bytes) -> Draft {
-    Draft { kind, flags: 0, order: 0, body }
+fn draft(kind: u16, body: Bytes) -> MessageDraft {
+    MessageDraft { kind, flags: 0, order: 0, body }
 }
 
 /// Numbers of a chunk's elements in the dataset, as far as they are inside.
-fn elements(grid: &Grid, cell: &[u64]) -> Vec<u64> {
+fn elements(grid: &IndexGrid, cell: &[u64]) -> Vec<u64> {
     let mut numbers = vec![0];
     for ((at, chunk), len) in cell.iter().zip(&grid.chunk).zip(&grid.dims) {
         let along = at * chunk..((at + 1) * chunk).min(*len);
@@ -114,7 +114,7 @@ fn elements(grid: &Grid, cell: &[u64]) -> Vec<u64> {
 }
 
 /// One dataset after the other: kind of index, shape, chunks at first, chunks that come later.
-fn made() -> Vec<(String, Made)> {
+fn made() -> Vec<(String, PeerFile)> {
     let line = |numbers: Vec<u64>| numbers.into_iter().map(|at| vec![at]).collect::<Vec<_>>();
     let box_of =
         |columns: Vec<u64>| columns.into_iter().flat_map(|at| [vec![0, at], vec![2, at]]).collect::<Vec<_>>();
@@ -157,7 +157,7 @@ fn made() -> Vec<(String, Made)> {
     let mut all = Vec::new();
     for (name, kind, version, (chunk, dims, grows), first, then) in cases {
         for filtered in [false, true] {
-            let mut made = Made::new(kind, grid(&chunk, &dims, &grows, filtered, version));
+            let mut made = PeerFile::new(kind, grid(&chunk, &dims, &grows, filtered, version));
             let chunks = made.data(first.clone(), 1);
             made.world.build(chunks).unwrap();
             for (value, cells) in (2..).zip(then.chunks(then.len().div_ceil(3))) {

@@ -1,53 +1,53 @@
 //! A file of nothing but a chunk index, which is changed patch by patch and read by the reading code.
-use super::super::{Chunks, Grid, Updated, build, update};
-use crate::file::{Addr, File, Ranks, Sizes};
+use super::super::{ChunkMap, IndexGrid, UpdatedIndex, build, update};
+use crate::file::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
 use crate::object::ObjectRef;
-use crate::place::{Arrangement, Dataset, IndexKind, layout};
+use crate::place::{ElementLayout, IndexKind, StoredDataset, layout};
 use crate::testing::{KEY, done, view};
-use crate::word::{Class, Dataspace, Datatype};
-use crate::write::space::Space;
-use crate::write::{Patch, Stored};
-use ncirrus_layout::{Cells, Layout, Location, Result, Tag};
+use crate::word::{Dataspace, Datatype, DatatypeClass};
+use crate::write::space::SpaceAllocator;
+use crate::write::{FilePatch, StoredChunk};
+use ncirrus_layout::{CellList, Layout, Location, Result, Tag};
 use ncirrus_model::CodecSpec;
-use ncirrus_testkit::Objects;
-use ncirrus_testkit::law::Random;
+use ncirrus_testkit::ObjectView;
+use ncirrus_testkit::law::RandomSource;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The file, what its layout message says of the index, and which chunks it should have.
-pub(super) struct World {
+pub(super) struct IndexWorld {
     pub(super) bytes: Vec<u8>,
-    pub(super) space: Space,
-    pub(super) grid: Grid,
+    pub(super) space: SpaceAllocator,
+    pub(super) grid: IndexGrid,
     pub(super) kind: IndexKind,
-    pub(super) addr: Option<Addr>,
-    pub(super) chunks: Chunks,
-    pub(super) sizes: Sizes,
+    pub(super) addr: Option<FileAddress>,
+    pub(super) chunks: ChunkMap,
+    pub(super) sizes: FieldSizes,
     /// Rank of version 1 B-trees.
     pub(super) rank: u16,
     /// Decides the order of writes that may come in any.
-    random: Random,
+    random: RandomSource,
 }
 
-impl World {
-    pub(super) fn new(kind: IndexKind, grid: Grid) -> Self {
-        let sizes = Sizes { offsets: 8, lengths: 8 };
-        let (bytes, space) = (vec![0xee; 96], Space::new(96));
+impl IndexWorld {
+    pub(super) fn new(kind: IndexKind, grid: IndexGrid) -> Self {
+        let sizes = FieldSizes { offsets: 8, lengths: 8 };
+        let (bytes, space) = (vec![0xee; 96], SpaceAllocator::new(96));
         Self {
             bytes,
             space,
             grid,
             kind,
             addr: None,
-            chunks: Chunks::new(),
+            chunks: ChunkMap::new(),
             sizes,
             rank: 32,
-            random: Random(7),
+            random: RandomSource(7),
         }
     }
 
     /// Builds the index anew.
-    pub(super) fn build(&mut self, chunks: Chunks) -> Result<()> {
+    pub(super) fn build(&mut self, chunks: ChunkMap) -> Result<()> {
         let space = &mut self.space;
         let built = build(self.kind, &self.grid, &chunks, self.sizes, &mut |len| space.take(len, 8))?;
         built.patches.iter().for_each(|patch| self.put(patch));
@@ -56,15 +56,15 @@ impl World {
     }
 
     /// Plans a change.
-    pub(super) fn plan(&mut self, chunks: &Chunks) -> Result<Updated> {
+    pub(super) fn plan(&mut self, chunks: &ChunkMap) -> Result<UpdatedIndex> {
         let view = view(self.bytes.clone());
         let index = (self.kind, self.addr);
         done(update(&view, &self.file(), index, &self.grid, chunks, &mut self.space))
     }
 
     /// Makes a change, and reads the index after every single write.
-    pub(super) fn change(&mut self, chunks: &Chunks) -> Result<()> {
-        let Updated { change, layout } = self.plan(chunks)?;
+    pub(super) fn change(&mut self, chunks: &ChunkMap) -> Result<()> {
+        let UpdatedIndex { change, layout } = self.plan(chunks)?;
         let old = self.chunks.clone();
         change.fresh.iter().for_each(|patch| self.put(patch));
         assert_eq!(self.read(chunks), self.expected(&old, chunks), "what is new changes nothing");
@@ -89,7 +89,7 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn put(&mut self, patch: &Patch) {
+    pub(super) fn put(&mut self, patch: &FilePatch) {
         let start = usize::try_from(patch.addr.0).expect("small");
         let end = start + patch.body.len();
         assert!(end as u64 <= self.space.end().max(96), "bytes beyond the space that was taken");
@@ -98,7 +98,7 @@ impl World {
     }
 
     /// Every chunk is the old or the new one.
-    fn assert_between(&self, old: &Chunks, new: &Chunks, changed: &Chunks) {
+    fn assert_between(&self, old: &ChunkMap, new: &ChunkMap, changed: &ChunkMap) {
         let found = self.read(changed);
         let (old, new) = (self.expected(old, changed), self.expected(new, changed));
         for ((found, old), new) in found.iter().zip(&old).zip(&new) {
@@ -107,7 +107,7 @@ impl World {
     }
 
     /// All cells that matter: those with chunks now or soon, and their neighbours.
-    fn cells(&self, more: &Chunks) -> Vec<Vec<u64>> {
+    fn cells(&self, more: &ChunkMap) -> Vec<Vec<u64>> {
         let mut cells: BTreeSet<Vec<u64>> = BTreeSet::new();
         for cell in self.chunks.keys().chain(more.keys()) {
             for axis in 0..cell.len() {
@@ -122,22 +122,23 @@ impl World {
         cells.into_iter().collect()
     }
 
-    fn expected(&self, chunks: &Chunks, more: &Chunks) -> Vec<Option<Stored>> {
+    fn expected(&self, chunks: &ChunkMap, more: &ChunkMap) -> Vec<Option<StoredChunk>> {
         self.cells(more).iter().map(|cell| chunks.get(cell).copied()).collect()
     }
 
     /// What the reading code finds.
-    pub(super) fn read(&self, more: &Chunks) -> Vec<Option<Stored>> {
+    pub(super) fn read(&self, more: &ChunkMap) -> Vec<Option<StoredChunk>> {
         let (view, file) = (view(self.bytes.clone()), Arc::new(self.file()));
-        let datatype = Datatype { byte_len: self.grid.element, class: Class::Opaque, committed: None };
+        let datatype =
+            Datatype { byte_len: self.grid.element, class: DatatypeClass::Opaque, committed: None };
         let datatype = Arc::new(datatype);
         let filters = if self.grid.filtered { vec![CodecSpec::hdf5(1, &[])] } else { Vec::new() };
-        let dataset = Dataset {
+        let dataset = StoredDataset {
             space: Dataspace::Simple { dims: self.grid.dims.clone(), max: self.grid.max.clone() },
             element: Arc::clone(&datatype),
             datatype,
             shape: self.grid.dims.clone(),
-            arrangement: Arrangement::Chunked {
+            arrangement: ElementLayout::Chunked {
                 shape: self.grid.chunk.clone(),
                 index: self.kind,
                 addr: self.addr,
@@ -147,16 +148,16 @@ impl World {
             filter_names: vec![String::new(); filters.len()],
             filters,
         };
-        let object = ObjectRef { file, addr: Addr(48) };
+        let object = ObjectRef { file, addr: FileAddress(48) };
         let Layout::Grid { index, .. } = done(layout(&view, &object, &dataset)).expect("a layout") else {
             panic!("no chunks");
         };
-        let mut cells = Cells::new(self.grid.chunk.len());
+        let mut cells = CellList::new(self.grid.chunk.len());
         self.cells(more).iter().for_each(|cell| cells.push(cell));
         let found = done(index.locate(&view, &cells)).expect("an index that can be read");
         let stored = |location, mask| match location {
             Location::Bytes(_, range) => {
-                Some(Stored { addr: Addr(range.start), len: range.end - range.start, mask })
+                Some(StoredChunk { addr: FileAddress(range.start), len: range.end - range.start, mask })
             }
             _ => None,
         };
@@ -164,16 +165,16 @@ impl World {
     }
 
     /// The file, which is said to be long enough for chunks anywhere.
-    pub(super) fn file(&self) -> File {
-        File {
-            object: Objects::id(KEY),
+    pub(super) fn file(&self) -> Hdf5File {
+        Hdf5File {
+            object: ObjectView::id(KEY),
             tag: Tag::new("1"),
             size: 1 << 62,
             base: 0,
             sizes: self.sizes,
             version: 2,
-            root: Addr(48),
-            ranks: Ranks { chunk: self.rank, ..Ranks::default() },
+            root: FileAddress(48),
+            ranks: NodeRanks { chunk: self.rank, ..NodeRanks::default() },
             shared: None,
             page: None,
             warnings: Vec::new(),
@@ -182,7 +183,7 @@ impl World {
     }
 }
 
-fn shuffle(patches: &mut [Patch], random: &mut Random) {
+fn shuffle(patches: &mut [FilePatch], random: &mut RandomSource) {
     for behind in (1..patches.len()).rev() {
         let at = random.below(behind as u64 + 1);
         patches.swap(behind, usize::try_from(at).expect("small"));
@@ -190,7 +191,7 @@ fn shuffle(patches: &mut [Patch], random: &mut Random) {
 }
 
 /// No write undoes another.
-fn assert_apart(patches: &[Patch]) {
+fn assert_apart(patches: &[FilePatch]) {
     let mut places: Vec<_> = patches.iter().map(|patch| (patch.addr.0, patch.body.len() as u64)).collect();
     places.sort_unstable();
     assert!(places.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{places:?}");

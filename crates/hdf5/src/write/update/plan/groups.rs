@@ -1,24 +1,24 @@
 //! Groups that exist: their attributes and links (docs/spec/hdf5-netcdf4.md J.2).
 use super::super::links::{NamedLinks, has_symbol_table};
-use super::Planner;
+use super::UpdatePlanner;
 use crate::group::links;
-use crate::write::objects::{Object, listed};
+use crate::write::objects::{FileObject, listed};
 use ncirrus_layout::{Error, Step};
 use ncirrus_model::{GroupId, NodeId};
 use std::collections::HashMap;
 
 /// What happens to the links of a group.
 #[derive(Debug, Default)]
-struct Changes {
+struct LinkChanges {
     removed: Vec<String>,
     renamed: Vec<(String, String)>,
-    added: Vec<(String, Object)>,
+    added: Vec<(String, FileObject)>,
 }
 
-impl Planner<'_> {
+impl UpdatePlanner<'_> {
     /// Brings a group up to date.
     pub(super) fn group(&mut self, id: GroupId) -> Step<()> {
-        let Some(addr) = self.known.addrs.get(&Object::Group(id)).copied() else { return Ok(()) };
+        let Some(addr) = self.known.addrs.get(&FileObject::Group(id)).copied() else { return Ok(()) };
         let changes = self.changes(id)?;
         if self.new.group(id).is_none() {
             return self.check_empty(id, &changes);
@@ -52,12 +52,12 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn changes(&self, id: GroupId) -> Step<Changes> {
-        let old: HashMap<Object, String> =
+    fn changes(&self, id: GroupId) -> Step<LinkChanges> {
+        let old: HashMap<FileObject, String> =
             listed(self.old, id).into_iter().map(|(name, object)| (object, name)).collect();
-        let new: HashMap<Object, String> =
+        let new: HashMap<FileObject, String> =
             listed(self.new, id).into_iter().map(|(name, object)| (object, name)).collect();
-        let mut changes = Changes::default();
+        let mut changes = LinkChanges::default();
         if old == new {
             return Ok(changes);
         }
@@ -83,29 +83,30 @@ impl Planner<'_> {
                 None => changes.removed.push(link),
             }
         }
-        let is_new = |object: &Object| !old.contains_key(object);
+        let is_new = |object: &FileObject| !old.contains_key(object);
         changes.added = listed(self.new, id).into_iter().filter(|(_, object)| is_new(object)).collect();
         Ok(changes)
     }
 
     /// The name of the link to an object: that which the model leads to expect, or any other one in the group.
-    fn link_of(&self, group: GroupId, object: Object, name: &str) -> Step<String> {
+    fn link_of(&self, group: GroupId, object: FileObject, name: &str) -> Step<String> {
         let addrs = &self.known.addrs;
-        let (Some(at), Some(target)) = (addrs.get(&Object::Group(group)), addrs.get(&object)) else {
+        let (Some(at), Some(target)) = (addrs.get(&FileObject::Group(group)), addrs.get(&object)) else {
             return Ok(name.to_owned());
         };
         let found = links(self.view, &self.object(*at))?;
         if found.find(name).is_some() {
             return Ok(name.to_owned());
         }
-        let leads_there = |link: &&crate::group::Link| link.target == crate::group::LinkTarget::Hard(*target);
+        let leads_there =
+            |link: &&crate::group::GroupLink| link.target == crate::group::LinkTarget::Hard(*target);
         let other = found.list.iter().find(leads_there).map(|link| link.name.clone());
         Ok(other.ok_or_else(|| Error::unsupported(format!("no link {name:?} in the group")))?)
     }
 
     /// Refuses to remove a group with something in it that the model does not show.
-    fn check_empty(&self, id: GroupId, changes: &Changes) -> Step<()> {
-        let Some(addr) = self.known.addrs.get(&Object::Group(id)) else { return Ok(()) };
+    fn check_empty(&self, id: GroupId, changes: &LinkChanges) -> Step<()> {
+        let Some(addr) = self.known.addrs.get(&FileObject::Group(id)) else { return Ok(()) };
         let found = links(self.view, &self.object(*addr))?;
         match found.list.iter().find(|link| !changes.removed.contains(&link.name)) {
             None => Ok(()),

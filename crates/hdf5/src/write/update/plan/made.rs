@@ -1,28 +1,28 @@
 //! Objects that are new (docs/spec/hdf5-netcdf4.md I.1, J.2).
-use super::{Planner, is_in, objects};
-use crate::file::Addr;
+use super::{UpdatePlanner, is_in, objects};
+use crate::file::FileAddress;
 use crate::object::kind;
 use crate::word::attribute_name;
-use crate::write::Patch;
-use crate::write::header::{Draft, encode_header};
+use crate::write::FilePatch;
+use crate::write::header::{MessageDraft, encode_header};
 use crate::write::heap::HeapBuilder;
-use crate::write::index::Built;
-use crate::write::objects::{Describer, Object, SIZES, members, scale_of};
-use crate::write::placer::{Defined, Held, Images, len_of, tracked};
+use crate::write::index::BuiltIndex;
+use crate::write::objects::{FileObject, ObjectDescriber, SIZES, members, scale_of};
+use crate::write::placer::{HeldElements, ImageSource, VariableWrites, len_of, tracked};
 use ncirrus_layout::{Error, Result, Step};
 use ncirrus_model::{DimId, TypeRef, VarId};
 use std::collections::{HashMap, HashSet};
 
-impl Planner<'_> {
+impl UpdatePlanner<'_> {
     /// Objects of the new model that the file does not have: neither now, nor in the old model without an object of
     /// their own.
-    pub(super) fn new_objects(&self) -> Vec<Object> {
+    pub(super) fn new_objects(&self) -> Vec<FileObject> {
         let all = objects(self.new).into_iter();
         all.filter(|object| !self.known.addrs.contains_key(object) && !is_in(self.old, *object)).collect()
     }
 
     /// Puts new objects behind the end: headers and chunk indexes.
-    pub(super) fn make(&mut self, made: &[Object]) -> Step<()> {
+    pub(super) fn make(&mut self, made: &[FileObject]) -> Step<()> {
         if made.is_empty() {
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl Planner<'_> {
         self.number(made);
         self.check(made)?;
         let defined = self.defined(made);
-        let images = Images {
+        let images = ImageSource {
             model: self.new,
             tracks: &defined.0,
             held: &defined.1,
@@ -55,11 +55,11 @@ impl Planner<'_> {
         let built = self.build(&images)?;
         for object in made {
             let drafts = self.drafts(&images, *object, &built, false)?;
-            let addr = self.after.addrs.get(object).copied().unwrap_or(Addr(0));
+            let addr = self.after.addrs.get(object).copied().unwrap_or(FileAddress(0));
             let mut body = Vec::from(encode_header(&drafts, tracked(*object), 0));
             // As long as its place: the file must not end before it.
             body.resize(body.len().next_multiple_of(8), 0);
-            self.fresh.push(Patch { addr, body: body.into() });
+            self.fresh.push(FilePatch { addr, body: body.into() });
         }
         self.fresh.extend(built.into_values().flat_map(|built| built.patches));
         Ok(())
@@ -68,7 +68,7 @@ impl Planner<'_> {
     /// Gives ids to dimensions whose scale is new: the first that are free, because readers of the classic model count
     /// dimensions from 0 on (netCDF4-python does). Where old ones have no ids readers number those themselves, and new
     /// ones stay away from those numbers.
-    fn number(&mut self, made: &[Object]) {
+    fn number(&mut self, made: &[FileObject]) {
         let lacking = self.dimensions().into_iter().filter(|dim| !self.after.ids.contains_key(dim));
         let (new, old): (Vec<DimId>, Vec<DimId>) =
             lacking.partition(|dim| made.contains(&scale_of(self.new, *dim)));
@@ -79,14 +79,14 @@ impl Planner<'_> {
     }
 
     /// Refuses what would refer to things that are no objects of the file.
-    fn check(&self, made: &[Object]) -> Result<()> {
-        let is_there = |object: Object| made.contains(&object) || self.after.addrs.contains_key(&object);
+    fn check(&self, made: &[FileObject]) -> Result<()> {
+        let is_there = |object: FileObject| made.contains(&object) || self.after.addrs.contains_key(&object);
         for object in made {
-            let Object::Variable(id) = *object else { continue };
+            let FileObject::Variable(id) = *object else { continue };
             let Some(variable) = self.new.variable(id) else { continue };
             let path = || self.new.variable_path(id);
             if let TypeRef::User(ty) = variable.ty
-                && !is_there(Object::Type(ty))
+                && !is_there(FileObject::Type(ty))
             {
                 let text = format!("type {} has no object in the file", self.new.type_path(ty));
                 return Err(Error::unsupported(text).at_path(path()));
@@ -97,7 +97,7 @@ impl Planner<'_> {
             }
         }
         for group in self.new.walk() {
-            if made.contains(&Object::Group(group)) {
+            if made.contains(&FileObject::Group(group)) {
                 members(self.new, group)?;
             }
         }
@@ -107,13 +107,13 @@ impl Planner<'_> {
     /// The messages of a new object; `only_lengths` when addresses are not known yet.
     fn drafts(
         &mut self,
-        images: &Images<'_>,
-        object: Object,
-        built: &HashMap<VarId, Built>,
+        images: &ImageSource<'_>,
+        object: FileObject,
+        built: &HashMap<VarId, BuiltIndex>,
         only_lengths: bool,
-    ) -> Result<Vec<Draft>> {
+    ) -> Result<Vec<MessageDraft>> {
         let (mut heap, mut space) = (HeapBuilder::new(self.file.sizes), self.space.clone());
-        let mut describer = Describer {
+        let mut describer = ObjectDescriber {
             model: self.new,
             sizes: self.file.sizes,
             addrs: &self.after.addrs,
@@ -122,21 +122,21 @@ impl Planner<'_> {
             space: if only_lengths { &mut space } else { &mut self.space },
         };
         let mut drafts = match object {
-            Object::Group(id) => describer.group(id, &[])?,
-            Object::Type(id) => {
+            FileObject::Group(id) => describer.group(id, &[])?,
+            FileObject::Type(id) => {
                 describer.committed(id).map_err(|error| error.at_path(self.new.type_path(id)))?
             }
-            Object::Dimension(id) => describer.dimension(id)?,
-            Object::Variable(id) => images.variable(&mut describer, id, built.get(&id))?,
+            FileObject::Dimension(id) => describer.dimension(id)?,
+            FileObject::Variable(id) => images.variable(&mut describer, id, built.get(&id))?,
         };
-        if let Object::Variable(id) = object {
+        if let FileObject::Variable(id) = object {
             self.without_unknown_ids(id, &mut drafts)?;
         }
         Ok(drafts)
     }
 
     /// Ids that the file does not know would mislead readers: scales are attached, which says the same.
-    fn without_unknown_ids(&self, id: VarId, drafts: &mut Vec<Draft>) -> Result<()> {
+    fn without_unknown_ids(&self, id: VarId, drafts: &mut Vec<MessageDraft>) -> Result<()> {
         let dims: &[DimId] = self.new.variable(id).map_or(&[], |variable| &variable.dims);
         if dims.iter().all(|dim| self.after.ids.contains_key(dim)) {
             return Ok(());
@@ -148,12 +148,16 @@ impl Planner<'_> {
     }
 
     /// The name of an attribute that was made here.
-    fn name_of(&self, draft: &Draft) -> Result<Option<String>> {
+    fn name_of(&self, draft: &MessageDraft) -> Result<Option<String>> {
         if draft.kind != kind::ATTRIBUTE {
             return Ok(None);
         }
-        let message =
-            crate::object::Message { kind: draft.kind, flags: 0, order: None, body: draft.body.clone() };
+        let message = crate::object::HeaderMessage {
+            kind: draft.kind,
+            flags: 0,
+            order: None,
+            body: draft.body.clone(),
+        };
         match attribute_name(self.view, &self.file, &message) {
             Ok(name) => Ok(Some(name)),
             Err(_) => Err(Error::internal("an attribute without a name")),
@@ -161,25 +165,25 @@ impl Planner<'_> {
     }
 
     /// How new variables are stored, and what of them.
-    fn defined(&self, made: &[Object]) -> (HashMap<VarId, Defined>, HashMap<VarId, Held>) {
+    fn defined(&self, made: &[FileObject]) -> (HashMap<VarId, VariableWrites>, HashMap<VarId, HeldElements>) {
         let (mut tracks, mut held) = (HashMap::new(), HashMap::new());
         for object in made {
-            let Object::Variable(id) = object else { continue };
+            let FileObject::Variable(id) = object else { continue };
             let Some(track) = self.tracks.get(id) else { continue };
             let (form, path, shape) = (track.form.clone(), track.path.clone(), track.shape.clone());
-            tracks.insert(*id, Defined { form, path, shape });
+            tracks.insert(*id, VariableWrites { form, path, shape });
             held.insert(*id, track.held.clone());
         }
         (tracks, held)
     }
 
     /// Chunk indexes of new variables.
-    fn build(&mut self, images: &Images<'_>) -> Result<HashMap<VarId, Built>> {
+    fn build(&mut self, images: &ImageSource<'_>) -> Result<HashMap<VarId, BuiltIndex>> {
         let mut all = HashMap::new();
         let mut tracks: Vec<_> = images.tracks.iter().collect();
         tracks.sort_by_key(|(id, _)| **id);
         for (id, track) in tracks {
-            if let Some(Held::Chunks(chunks)) = images.held.get(id) {
+            if let Some(HeldElements::Chunks(chunks)) = images.held.get(id) {
                 let space = &mut self.space;
                 all.insert(*id, images.index(*id, track, chunks, &mut |len| space.take(len, 8))?);
             }

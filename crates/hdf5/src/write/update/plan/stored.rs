@@ -1,29 +1,29 @@
 //! Datasets that exist: their attributes, lengths and data (docs/spec/hdf5-netcdf4.md J.1, J.3, J.4).
-use super::super::data::{Stand, chunk_of, has_fill, locate};
+use super::super::data::{ExistingStorage, chunk_of, has_fill, locate};
 use super::super::layout_message::{with_address, with_data};
-use super::{Planner, Track};
-use crate::file::Addr;
-use crate::object::{Message, kind, resolve};
-use crate::place::{Arrangement, Dataset, dataset};
-use crate::word::{Dataspace, Fill};
-use crate::write::Patch;
-use crate::write::header::Draft;
-use crate::write::index::{self, Grid};
+use super::{PendingWrites, UpdatePlanner};
+use crate::file::FileAddress;
+use crate::object::{HeaderMessage, kind, resolve};
+use crate::place::{ElementLayout, StoredDataset, dataset};
+use crate::word::{Dataspace, FillMessage};
+use crate::write::FilePatch;
+use crate::write::header::MessageDraft;
+use crate::write::index::{self, IndexGrid};
 use crate::write::message;
-use crate::write::objects::{Object, dimension_of};
-use crate::write::placer::{Arranged, Held, run_of};
+use crate::write::objects::{FileObject, dimension_of};
+use crate::write::placer::{ChunkArrangement, HeldElements, run_of};
 use crate::write::put::put_uint;
 use crate::write::value::encode_values;
 use bytes::Bytes;
-use ncirrus_layout::{Cells, Error, Location, Result, Step};
+use ncirrus_layout::{CellList, Error, Location, Result, Step};
 use ncirrus_model::{DimId, Model, NodeId, VarId};
 use std::collections::BTreeSet;
 
-impl Planner<'_> {
+impl UpdatePlanner<'_> {
     /// Brings a variable up to date.
     pub(super) fn variable(&mut self, id: VarId) -> Step<()> {
-        let Some(addr) = self.known.addrs.get(&Object::Variable(id)).copied() else { return Ok(()) };
-        self.ties(Object::Variable(id), addr)?;
+        let Some(addr) = self.known.addrs.get(&FileObject::Variable(id)).copied() else { return Ok(()) };
+        self.ties(FileObject::Variable(id), addr)?;
         self.attributes(NodeId::Variable(id), addr)?;
         self.fill_value(id, addr)?;
         let track = self.tracks.get(&id).filter(|track| track.waits());
@@ -41,7 +41,7 @@ impl Planner<'_> {
     }
 
     /// What elements hold that were never written is what `_FillValue` says.
-    fn fill_value(&mut self, id: VarId, addr: Addr) -> Step<()> {
+    fn fill_value(&mut self, id: VarId, addr: FileAddress) -> Step<()> {
         let of = |model: &Model| {
             model
                 .attributes(NodeId::Variable(id))
@@ -59,13 +59,13 @@ impl Planner<'_> {
         let datatype = &track.form.datatype;
         let value = encode_values(datatype, &new.values, 0..1, &mut self.heap, &mut self.space)?;
         let allocation = match track.form.arranged {
-            Arranged::Compact => 1,
-            Arranged::Contiguous => 2,
-            Arranged::Chunked => 3,
+            ChunkArrangement::Compact => 1,
+            ChunkArrangement::Contiguous => 2,
+            ChunkArrangement::Chunked => 3,
         };
-        let body = message::fill(&Fill { value: Some(value.into()), never: false }, allocation)?;
+        let body = message::fill(&FillMessage { value: Some(value.into()), never: false }, allocation)?;
         let header = self.header(addr)?;
-        let draft = Draft { kind: kind::FILL, flags: 1, order: 0, body };
+        let draft = MessageDraft { kind: kind::FILL, flags: 1, order: 0, body };
         match header.find(kind::FILL).map(|(number, _)| number) {
             Some(number) => header.replace(number, draft)?,
             None => header.push(draft),
@@ -75,8 +75,8 @@ impl Planner<'_> {
 
     /// Brings the dataset of a dimension without variable up to date.
     pub(super) fn dimension(&mut self, id: DimId) -> Step<()> {
-        let Some(addr) = self.known.addrs.get(&Object::Dimension(id)).copied() else { return Ok(()) };
-        self.ties(Object::Dimension(id), addr)?;
+        let Some(addr) = self.known.addrs.get(&FileObject::Dimension(id)).copied() else { return Ok(()) };
+        self.ties(FileObject::Dimension(id), addr)?;
         let len = |model: &Model| model.dimension(id).map_or(0, |dimension| dimension.len.current());
         let (before, now) = (len(self.old), len(self.new));
         if before == now || self.is_reached(id) {
@@ -90,13 +90,13 @@ impl Planner<'_> {
     /// Whether a variable becomes as long as a dimension: its own length need not be stored.
     fn is_reached(&self, dim: DimId) -> bool {
         self.new.users_of(dim).any(|var| {
-            let is_new = !self.known.addrs.contains_key(&Object::Variable(var));
+            let is_new = !self.known.addrs.contains_key(&FileObject::Variable(var));
             is_new || self.tracks.get(&var).is_some_and(|track| track.waits())
         })
     }
 
     /// Writes the lengths of a dataset.
-    fn lengths(&mut self, addr: Addr, space: &Dataspace, lens: &[u64]) -> Step<()> {
+    fn lengths(&mut self, addr: FileAddress, space: &Dataspace, lens: &[u64]) -> Step<()> {
         if space.dims() == lens {
             return Ok(());
         }
@@ -108,62 +108,62 @@ impl Planner<'_> {
         for (axis, len) in lens.iter().enumerate() {
             put_uint(&mut body, at + axis * usize::from(width), *len, width, "a dataspace")?;
         }
-        Ok(self.header(addr)?.replace(number, Draft { body: body.into(), ..draft })?)
+        Ok(self.header(addr)?.replace(number, MessageDraft { body: body.into(), ..draft })?)
     }
 
     /// A message of a header, its own one where others share it now.
-    fn own(&mut self, addr: Addr, kind: u16) -> Step<(usize, Draft)> {
+    fn own(&mut self, addr: FileAddress, kind: u16) -> Step<(usize, MessageDraft)> {
         const SHARED: u8 = 2;
         let found = self.header(addr)?.find(kind).map(|(number, draft)| (number, draft.clone()));
         let (number, draft) = found.ok_or_else(|| Error::malformed("a message is missing"))?;
         if draft.flags & SHARED == 0 {
             return Ok((number, draft));
         }
-        let message = Message { kind, flags: draft.flags, order: None, body: draft.body.clone() };
+        let message = HeaderMessage { kind, flags: draft.flags, order: None, body: draft.body.clone() };
         let body = resolve(self.view, &self.file, &message)?.body;
-        Ok((number, Draft { flags: draft.flags & !SHARED, body, ..draft }))
+        Ok((number, MessageDraft { flags: draft.flags & !SHARED, body, ..draft }))
     }
 
     /// Makes data that were placed the dataset's own.
     fn data(
         &mut self,
         id: VarId,
-        (track, stand): (&Track, &Stand),
-        (found, lens): (&Dataset, &[u64]),
+        (track, stand): (&PendingWrites, &ExistingStorage),
+        (found, lens): (&StoredDataset, &[u64]),
     ) -> Step<()> {
         let addr = stand.addr;
         for (cell, body) in &track.late {
             let start = run_of(&track.form, &track.shape, cell)?.start;
             let run = stand.run.map_or(0, |run| run.0);
-            self.late.push(Patch { addr: Addr(run.saturating_add(start)), body: body.clone() });
+            self.late.push(FilePatch { addr: FileAddress(run.saturating_add(start)), body: body.clone() });
         }
         let body = match &track.held {
-            Held::Compact(Some(data)) => {
+            HeldElements::Compact(Some(data)) => {
                 let (_, draft) = self.own(addr, kind::LAYOUT)?;
                 with_data(&draft.body, data)?
             }
-            Held::Run { addr: Some(run), cells } => {
+            HeldElements::Run { addr: Some(run), cells } => {
                 self.fill(track, *run, cells, !has_fill(self.new.variable(id)))?;
                 let (_, draft) = self.own(addr, kind::LAYOUT)?;
                 with_address(&draft.body, None, *run, self.file.sizes)?
             }
-            Held::Chunks(_) => match self.chunks((track, stand), (found, lens))? {
+            HeldElements::Chunks(_) => match self.chunks((track, stand), (found, lens))? {
                 Some(body) => body,
                 None => return Ok(()),
             },
-            Held::Compact(None) | Held::Run { .. } => return Ok(()),
+            HeldElements::Compact(None) | HeldElements::Run { .. } => return Ok(()),
         };
         let (number, draft) = self.own(addr, kind::LAYOUT)?;
-        Ok(self.header(addr)?.replace(number, Draft { body, ..draft })?)
+        Ok(self.header(addr)?.replace(number, MessageDraft { body, ..draft })?)
     }
 
     /// Changes the index of chunks; gives the layout message when it changes too.
     fn chunks(
         &mut self,
-        (track, stand): (&Track, &Stand),
-        (found, lens): (&Dataset, &[u64]),
+        (track, stand): (&PendingWrites, &ExistingStorage),
+        (found, lens): (&StoredDataset, &[u64]),
     ) -> Step<Option<Bytes>> {
-        let (Held::Chunks(held), Arrangement::Chunked { shape, index, addr, version, .. }) =
+        let (HeldElements::Chunks(held), ElementLayout::Chunked { shape, index, addr, version, .. }) =
             (&track.held, &found.arrangement)
         else {
             return Err(Error::internal("chunks of a dataset without").into());
@@ -172,7 +172,7 @@ impl Planner<'_> {
             Dataspace::Simple { max, .. } => max.clone(),
             Dataspace::Null | Dataspace::Scalar => Vec::new(),
         };
-        let grid = Grid {
+        let grid = IndexGrid {
             chunk: shape.clone(),
             element: found.datatype.byte_len,
             dims: lens.to_vec(),
@@ -180,7 +180,7 @@ impl Planner<'_> {
             filtered: !found.filters.is_empty(),
             version: *version,
         };
-        let mut cells = Cells::new(found.shape.len());
+        let mut cells = CellList::new(found.shape.len());
         held.keys().for_each(|cell| cells.push(cell));
         let old = locate(self.view, &self.file, stand, &track.form, &cells)?;
         let chunks = held.iter().map(|(cell, stored)| (chunk_of(cell, shape.len()), *stored)).collect();
@@ -191,7 +191,7 @@ impl Planner<'_> {
         for found in old {
             if let Location::Bytes(_, range) = found.location {
                 let start = range.start.saturating_sub(self.file.base);
-                self.space.leave(Addr(start), range.end.saturating_sub(range.start));
+                self.space.leave(FileAddress(start), range.end.saturating_sub(range.start));
             }
         }
         let Some((kind, addr)) = updated.layout else { return Ok(None) };
@@ -203,8 +203,8 @@ impl Planner<'_> {
     /// file is long enough.
     fn fill(
         &mut self,
-        track: &Track,
-        run: Addr,
+        track: &PendingWrites,
+        run: FileAddress,
         written: &BTreeSet<Vec<u64>>,
         only_last: bool,
     ) -> Result<()> {
@@ -225,8 +225,10 @@ impl Planner<'_> {
             if whole.len() < len {
                 whole = one.iter().copied().cycle().take(len).collect();
             }
-            self.fresh
-                .push(Patch { addr: Addr(run.0.saturating_add(range.start)), body: whole.slice(..len) });
+            self.fresh.push(FilePatch {
+                addr: FileAddress(run.0.saturating_add(range.start)),
+                body: whole.slice(..len),
+            });
         }
         Ok(())
     }

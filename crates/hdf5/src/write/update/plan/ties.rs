@@ -1,10 +1,10 @@
 //! What ties dimensions and variables together, of objects that exist (docs/spec/hdf5-netcdf4.md H.2, H.3).
-use super::super::attributes::Named;
-use super::{Planner, Turn};
-use crate::file::Addr;
-use crate::object::Message;
+use super::super::attributes::HeaderAttributes;
+use super::{HeaderTurn, UpdatePlanner};
+use crate::file::FileAddress;
+use crate::object::HeaderMessage;
 use crate::word::attribute_name;
-use crate::write::objects::{Object, dimension_of, known, scale_of};
+use crate::write::objects::{FileObject, dimension_of, known, scale_of};
 use bytes::Bytes;
 use ncirrus_layout::{Result, Step};
 use ncirrus_model::{DimId, Model};
@@ -12,27 +12,27 @@ use std::sync::Arc;
 
 /// What the attributes that netCDF hides tell of a dataset.
 #[derive(Debug, Default, PartialEq)]
-struct Ties {
+struct ScaleTies {
     /// The dimension whose scale it is.
     scale: Option<DimId>,
     /// Its name, when it is a variable too.
     name: Option<String>,
     /// The scales of its axes.
-    axes: Vec<Object>,
+    axes: Vec<FileObject>,
     /// Who uses the dimension, as which axis.
-    users: Vec<(Object, usize)>,
+    users: Vec<(FileObject, usize)>,
 }
 
-impl Ties {
-    fn of(model: &Model, object: Object) -> Result<Self> {
+impl ScaleTies {
+    fn of(model: &Model, object: FileObject) -> Result<Self> {
         let (scale, name, dims) = match object {
-            Object::Dimension(id) => (Some(id), None, Vec::new()),
-            Object::Variable(id) => {
+            FileObject::Dimension(id) => (Some(id), None, Vec::new()),
+            FileObject::Variable(id) => {
                 let variable = known(model, id)?;
                 let scale = dimension_of(model, id);
                 (scale, scale.map(|_| variable.name.clone()), variable.dims.clone())
             }
-            Object::Group(_) | Object::Type(_) => (None, None, Vec::new()),
+            FileObject::Group(_) | FileObject::Type(_) => (None, None, Vec::new()),
         };
         let axes =
             if scale.is_some() { Vec::new() } else { dims.iter().map(|dim| scale_of(model, *dim)).collect() };
@@ -43,7 +43,7 @@ impl Ties {
             .filter(|var| dimension_of(model, *var).is_none())
         {
             let axes = known(model, var)?.dims.iter().enumerate().filter(|(_, dim)| Some(**dim) == scale);
-            users.extend(axes.map(|(axis, _)| (Object::Variable(var), axis)));
+            users.extend(axes.map(|(axis, _)| (FileObject::Variable(var), axis)));
         }
         users.sort();
         Ok(Self { scale, name, axes, users })
@@ -70,39 +70,43 @@ impl Ties {
     }
 }
 
-impl Planner<'_> {
+impl UpdatePlanner<'_> {
     /// Brings the hidden attributes of a dataset up to date.
-    pub(super) fn ties(&mut self, object: Object, addr: Addr) -> Step<()> {
+    pub(super) fn ties(&mut self, object: FileObject, addr: FileAddress) -> Step<()> {
         // What is new to the file has no ties there.
         let is_old = match object {
-            Object::Variable(id) => self.old.variable(id).is_some(),
-            Object::Dimension(_) | Object::Group(_) | Object::Type(_) => true,
+            FileObject::Variable(id) => self.old.variable(id).is_some(),
+            FileObject::Dimension(_) | FileObject::Group(_) | FileObject::Type(_) => true,
         };
-        let old = if is_old { Ties::of(self.old, object)? } else { Ties::default() };
-        let new = Ties::of(self.new, object)?;
+        let old = if is_old { ScaleTies::of(self.old, object)? } else { ScaleTies::default() };
+        let new = ScaleTies::of(self.new, object)?;
         let differing = old.differing(&new);
         if differing.is_empty() {
             return Ok(());
         }
         match (old.scale.is_some(), new.scale.is_some()) {
-            (false, true) => _ = self.turns.insert(addr, Turn::BecomesScale),
-            (true, false) => _ = self.turns.insert(addr, Turn::WasScale),
+            (false, true) => _ = self.turns.insert(addr, HeaderTurn::BecomesScale),
+            (true, false) => _ = self.turns.insert(addr, HeaderTurn::WasScale),
             _ => {}
         }
         let bodies = match object {
-            Object::Variable(id) => self.describer().hidden_attributes(id)?,
-            Object::Dimension(id) => self.describer().scale_attributes(id, None)?,
-            Object::Group(_) | Object::Type(_) => return Ok(()),
+            FileObject::Variable(id) => self.describer().hidden_attributes(id)?,
+            FileObject::Dimension(id) => self.describer().scale_attributes(id, None)?,
+            FileObject::Group(_) | FileObject::Type(_) => return Ok(()),
         };
         let (view, file) = (self.view, Arc::clone(&self.file));
         let mut wanted: Vec<(String, Bytes)> = Vec::new();
         for body in bodies {
-            let message =
-                Message { kind: crate::object::kind::ATTRIBUTE, flags: 0, order: None, body: body.clone() };
+            let message = HeaderMessage {
+                kind: crate::object::kind::ATTRIBUTE,
+                flags: 0,
+                order: None,
+                body: body.clone(),
+            };
             wanted.push((attribute_name(view, &file, &message)?, body));
         }
         let unnumbered = self.has_unnumbered(object)?;
-        let mut named = Named::new(view, &file, self.header(addr)?)?;
+        let mut named = HeaderAttributes::new(view, &file, self.header(addr)?)?;
         for name in differing {
             let skips = unnumbered && matches!(name, "_Netcdf4Dimid" | "_Netcdf4Coordinates");
             match wanted.iter().find(|(known, _)| known == name) {
@@ -117,11 +121,11 @@ impl Planner<'_> {
     }
 
     /// Whether a dimension of a variable has no id in the file.
-    fn has_unnumbered(&self, object: Object) -> Result<bool> {
+    fn has_unnumbered(&self, object: FileObject) -> Result<bool> {
         let dims = match object {
-            Object::Variable(id) => known(self.new, id)?.dims.clone(),
-            Object::Dimension(id) => vec![id],
-            Object::Group(_) | Object::Type(_) => Vec::new(),
+            FileObject::Variable(id) => known(self.new, id)?.dims.clone(),
+            FileObject::Dimension(id) => vec![id],
+            FileObject::Group(_) | FileObject::Type(_) => Vec::new(),
         };
         Ok(dims.iter().any(|dim| !self.after.ids.contains_key(dim)))
     }

@@ -1,8 +1,8 @@
 //! Credentials as services and programs give them.
 use super::super::sign::sign_for;
-use super::super::source::Keys;
-use super::Asker;
-use crate::net::{Failure, told_of_clock};
+use super::super::source::StaticKeys;
+use super::TokenClient;
+use crate::net::{RequestFailure, told_of_clock};
 use chrono::DateTime;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::HeaderValue;
@@ -15,14 +15,14 @@ use std::time::{Duration, SystemTime};
 
 /// Credentials, and until when they are good.
 #[derive(Debug, Clone)]
-pub(in crate::cloud::identity) struct Fresh {
+pub(in crate::cloud::identity) struct FreshCredentials {
     pub(in crate::cloud::identity) credential: Arc<AwsCredential>,
     pub(super) until: Option<SystemTime>,
 }
 
-impl Fresh {
+impl FreshCredentials {
     /// Keys that are good for ever.
-    pub(super) fn lasting(keys: &Keys) -> Self {
+    pub(super) fn lasting(keys: &StaticKeys) -> Self {
         let credential = AwsCredential {
             key_id: keys.access.exposed().to_owned(),
             secret_key: keys.secret.exposed().to_owned(),
@@ -32,7 +32,7 @@ impl Fresh {
     }
 
     /// Keys that are good until a time, in whole seconds since 1970.
-    pub(super) fn new(keys: &Keys, until: Option<i64>) -> Self {
+    pub(super) fn new(keys: &StaticKeys, until: Option<i64>) -> Self {
         let since = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         // A time that no clock shows does not come.
         let time = |seconds: i64| SystemTime::UNIX_EPOCH.checked_add(since(seconds));
@@ -63,15 +63,15 @@ pub(super) fn time(seconds: i64) -> Option<String> {
 }
 
 /// Keys in an object of JSON, under names that differ from service to service.
-pub(super) fn keys_of(json: &Json, names: [&str; 4]) -> Option<Fresh> {
+pub(super) fn keys_of(json: &Json, names: [&str; 4]) -> Option<FreshCredentials> {
     let [access, secret, token, until] = names.map(|name| json.get(name));
-    let keys = Keys::new(access?.as_str()?, secret?.as_str()?, token.and_then(Json::as_str)).ok()?;
+    let keys = StaticKeys::new(access?.as_str()?, secret?.as_str()?, token.and_then(Json::as_str)).ok()?;
     let until = match until {
         Some(Json::String(text)) => Some(seconds(text)?),
         Some(Json::Number(milliseconds)) => Some(milliseconds.as_i64()? / 1000),
         _ => None,
     };
-    Some(Fresh::new(&keys, until))
+    Some(FreshCredentials::new(&keys, until))
 }
 
 /// A request without a body.
@@ -92,7 +92,11 @@ pub(super) fn with_secret(request: &mut HttpRequest, name: &'static str, value: 
 }
 
 /// Sends a request and gives the answer's status and text; `who` is named in errors.
-pub(super) async fn ask(request: HttpRequest, asker: &Asker, who: &str) -> Result<(StatusCode, String)> {
+pub(super) async fn ask(
+    request: HttpRequest,
+    asker: &TokenClient,
+    who: &str,
+) -> Result<(StatusCode, String)> {
     let answer = asker.client.execute(request).await.map_err(|error| unanswered(&error, who))?;
     read(answer, who).await
 }
@@ -102,14 +106,14 @@ pub(super) async fn ask_signed(
     mut request: HttpRequest,
     credential: &AwsCredential,
     place: (&str, &str),
-    asker: &Asker,
+    asker: &TokenClient,
     who: &str,
 ) -> Result<(StatusCode, String)> {
     let error = match asker.client.execute(request.clone()).await {
         Ok(answer) => return read(answer, who).await,
         Err(error) => error,
     };
-    let ahead = Failure::below(&error).and_then(|failure| failure.clock);
+    let ahead = RequestFailure::below(&error).and_then(|failure| failure.clock);
     match ahead.and_then(|ahead| sign_for(&mut request, credential, place, ahead)) {
         Some(()) => ask(request, asker, who).await,
         None => Err(unanswered(&error, who)),
@@ -124,7 +128,7 @@ async fn read(answer: HttpResponse, who: &str) -> Result<(StatusCode, String)> {
 
 /// That a clock is wrong is told, no more: messages may show addresses.
 fn unanswered(error: &HttpError, who: &str) -> Error {
-    let clock = Failure::below(error).and_then(|failure| failure.clock);
+    let clock = RequestFailure::below(error).and_then(|failure| failure.clock);
     none(who, &clock.map_or_else(|| "no answer".to_owned(), told_of_clock))
 }
 

@@ -1,5 +1,5 @@
 //! Files in which Amazon's tools keep what is good for a while.
-use crate::config::Environment;
+use crate::config::ProcessEnvironment;
 use crate::platform;
 use serde_json::Value as Json;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The file in a folder below the home folder that is named after a text.
-pub(super) fn path(environment: &Environment, folder: &str, name: &str) -> Option<PathBuf> {
+pub(super) fn path(environment: &ProcessEnvironment, folder: &str, name: &str) -> Option<PathBuf> {
     Some(environment.home()?.join(folder).join(format!("{}.json", sha1(name))))
 }
 
@@ -49,10 +49,10 @@ mod tests {
 
     #[test]
     fn files_are_named_as_amazon_names_them() {
-        let environment = Environment::default().at_home("/home/me");
+        let environment = ProcessEnvironment::default().at_home("/home/me");
         let path = path(&environment, ".aws/sso/cache", "abc").unwrap();
         assert_eq!(path, Path::new("/home/me/.aws/sso/cache/a9993e364706816aba3e25717850c26c9cd0d89d.json"));
-        assert_eq!(super::path(&Environment::default(), "x", "abc"), None);
+        assert_eq!(super::path(&ProcessEnvironment::default(), "x", "abc"), None);
     }
 
     #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! Roles that want a code which somebody types (`mfa_serial`).
-use super::super::source::Role;
-use super::Asker;
-use super::answer::{Fresh, keys_of};
+use super::super::source::AssumedRole;
+use super::TokenClient;
+use super::answer::{FreshCredentials, keys_of};
 use super::{MARGIN, cached};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use serde_json::{Value as Json, json};
@@ -14,14 +14,14 @@ const FOLDER: &str = ".aws/cli/cache";
 const NAMES: [&str; 4] = ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"];
 
 /// The credentials that were fetched before, by this library or Amazon's command line, while they are good.
-pub(super) fn kept(role: &Role, asker: &Asker) -> Option<Fresh> {
+pub(super) fn kept(role: &AssumedRole, asker: &TokenClient) -> Option<FreshCredentials> {
     let text = asker.environment.text(&path(role, asker)?).ok()??;
     let json: Json = serde_json::from_str(&text).ok()?;
     keys_of(json.get("Credentials")?, NAMES).filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN))
 }
 
 /// Keeps credentials for whoever comes next: the code was typed by somebody.
-pub(super) fn keep(role: &Role, asker: &Asker, fresh: &Fresh) {
+pub(super) fn keep(role: &AssumedRole, asker: &TokenClient, fresh: &FreshCredentials) {
     let (Some(path), Some(until)) = (path(role, asker), fresh.until()) else { return };
     let keys = &fresh.credential;
     let keys = json!({
@@ -33,7 +33,7 @@ pub(super) fn keep(role: &Role, asker: &Asker, fresh: &Fresh) {
 }
 
 /// Asks for a code.
-pub(super) async fn code(role: &Role, device: &str, asker: &Asker) -> Result<String> {
+pub(super) async fn code(role: &AssumedRole, device: &str, asker: &TokenClient) -> Result<String> {
     let denied = |why: &str| {
         let message = format!("role {} wants a code of {device} (mfa_serial): {why}", role.arn);
         Error::new(ErrorKind::Denied, message)
@@ -47,13 +47,13 @@ pub(super) async fn code(role: &Role, device: &str, asker: &Asker) -> Result<Str
     if is_code { Ok(code.to_owned()) } else { Err(denied("a code has six digits")) }
 }
 
-fn path(role: &Role, asker: &Asker) -> Option<PathBuf> {
+fn path(role: &AssumedRole, asker: &TokenClient) -> Option<PathBuf> {
     cached::path(&asker.environment, FOLDER, &name(role)?)
 }
 
 /// What the file is named after: what is asked for, as Amazon's command line writes it (Python's `json.dumps` of names in
 /// order).
-fn name(role: &Role) -> Option<String> {
+fn name(role: &AssumedRole) -> Option<String> {
     let mut fields = Vec::new();
     if let Some(duration) = &role.duration {
         fields.push(("DurationSeconds", duration.parse::<u32>().ok()?.to_string()));
@@ -86,19 +86,19 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Source;
+    use super::super::CredentialSource;
     use super::*;
 
     #[test]
     fn files_of_roles_are_named_after_what_was_asked_for() {
-        let mut role = Role {
+        let mut role = AssumedRole {
             arn: "arn:aws:iam::1:role/r".to_owned(),
             session: None,
             external_id: None,
             duration: None,
             region: None,
             device: Some("arn:aws:iam::1:mfa/me".to_owned()),
-            base: Source::Nobody,
+            base: CredentialSource::Nobody,
         };
         let short = "{\"RoleArn\": \"arn:aws:iam::1:role/r\", \"SerialNumber\": \"arn:aws:iam::1:mfa/me\"}";
         assert_eq!(name(&role).unwrap(), short);

@@ -1,10 +1,10 @@
 //! Credentials that a program prints (`credential_process`).
-use super::answer::{Fresh, keys_of};
+use super::answer::{FreshCredentials, keys_of};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use std::process::{Command, Stdio};
 
 /// Runs a program and reads what it prints.
-pub(super) async fn run(command: &str) -> Result<Fresh> {
+pub(super) async fn run(command: &str) -> Result<FreshCredentials> {
     let words = words(command);
     let Some(program) = words.first().cloned() else {
         return Err(Error::invalid("credential_process is empty"));
@@ -28,7 +28,7 @@ pub(super) async fn run(command: &str) -> Result<Fresh> {
 }
 
 /// Version 1 of what is printed, the only one there is.
-fn read(printed: &[u8]) -> Option<Fresh> {
+fn read(printed: &[u8]) -> Option<FreshCredentials> {
     let json: serde_json::Value = serde_json::from_slice(printed).ok()?;
     let is_known = json.get("Version").and_then(serde_json::Value::as_u64) == Some(1);
     keys_of(&json, ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"]).filter(|_| is_known)

@@ -1,10 +1,10 @@
 //! Credentials of somebody who signed in by the browser (`aws sso login`).
-use super::super::source::Sso;
-use super::Asker;
-use super::answer::{Fresh, ask, keys_of, request, seconds, time, with_secret};
+use super::super::source::SsoLogin;
+use super::TokenClient;
+use super::answer::{FreshCredentials, ask, keys_of, request, seconds, time, with_secret};
 use super::cached;
 use super::sts::escaped;
-use crate::config::{Environment, Secret};
+use crate::config::{ProcessEnvironment, SecretText};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::HeaderValue;
 use object_store::client::HttpRequestBody;
@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const FOLDER: &str = ".aws/sso/cache";
 
 /// Asks for the credentials of a role with the token that the sign-in left behind.
-pub(super) async fn fetch(sso: &Sso, asker: &Asker) -> Result<Fresh> {
+pub(super) async fn fetch(sso: &SsoLogin, asker: &TokenClient) -> Result<FreshCredentials> {
     let who = format!("single sign-on ({})", sso.name);
     let failed = |why: &str| {
         let hint = format!("sign in with `aws sso login --profile {}`", sso.profile);
@@ -40,7 +40,12 @@ pub(super) async fn fetch(sso: &Sso, asker: &Asker) -> Result<Fresh> {
 }
 
 /// What the portal answers to somebody with that token.
-async fn credentials(sso: &Sso, token: &Secret, asker: &Asker, who: &str) -> Result<(StatusCode, String)> {
+async fn credentials(
+    sso: &SsoLogin,
+    token: &SecretText,
+    asker: &TokenClient,
+    who: &str,
+) -> Result<(StatusCode, String)> {
     let server = server(asker, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso);
     let query = format!("account_id={}&role_name={}", escaped(&sso.account), escaped(&sso.role));
     let mut request = request(&format!("{server}/federation/credentials?{query}"))?;
@@ -48,7 +53,7 @@ async fn credentials(sso: &Sso, token: &Secret, asker: &Asker, who: &str) -> Res
     ask(request, asker, who).await
 }
 
-fn server(asker: &Asker, variable: &str, service: &str, sso: &Sso) -> String {
+fn server(asker: &TokenClient, variable: &str, service: &str, sso: &SsoLogin) -> String {
     match asker.environment.variable(variable) {
         Some(server) => server.trim_end_matches('/').to_owned(),
         None => format!("https://{service}.{}.amazonaws.com", sso.region),
@@ -62,7 +67,7 @@ struct SignIn {
 }
 
 impl SignIn {
-    fn read(sso: &Sso, environment: &Environment) -> std::result::Result<Self, String> {
+    fn read(sso: &SsoLogin, environment: &ProcessEnvironment) -> std::result::Result<Self, String> {
         let path = cached::path(environment, FOLDER, &sso.name).ok_or("there is no home folder")?;
         let text = environment.text(&path)?.ok_or("nobody signed in")?;
         let content = serde_json::from_str(&text).map_err(|_| format!("{} is broken", path.display()))?;
@@ -70,16 +75,24 @@ impl SignIn {
     }
 
     /// A token that is good as far as is known: renewed when its time is over.
-    async fn token(&mut self, sso: &Sso, asker: &Asker) -> std::result::Result<Secret, String> {
+    async fn token(
+        &mut self,
+        sso: &SsoLogin,
+        asker: &TokenClient,
+    ) -> std::result::Result<SecretText, String> {
         match self.text("accessToken") {
             None => Err(format!("{} has no token", self.path.display())),
-            Some(token) if !self.is_over("expiresAt") => Ok(Secret::new(token)),
+            Some(token) if !self.is_over("expiresAt") => Ok(SecretText::new(token)),
             Some(_) => self.renew(sso, asker).await,
         }
     }
 
     /// A new token, kept for whoever comes next.
-    async fn renew(&mut self, sso: &Sso, asker: &Asker) -> std::result::Result<Secret, String> {
+    async fn renew(
+        &mut self,
+        sso: &SsoLogin,
+        asker: &TokenClient,
+    ) -> std::result::Result<SecretText, String> {
         let renewed = self.renewed(sso, asker).await?;
         if let Json::Object(content) = &mut self.content {
             content.extend(renewed.0);
@@ -92,9 +105,9 @@ impl SignIn {
     /// Asks for a new token (`CreateToken` of OIDC with a token to refresh by): what changes in the file, and the token.
     async fn renewed(
         &self,
-        sso: &Sso,
-        asker: &Asker,
-    ) -> std::result::Result<(serde_json::Map<String, Json>, Secret), String> {
+        sso: &SsoLogin,
+        asker: &TokenClient,
+    ) -> std::result::Result<(serde_json::Map<String, Json>, SecretText), String> {
         const OVER: &str = "the sign-in is over";
         let values = ["clientId", "clientSecret", "refreshToken"].map(|name| self.text(name));
         let [Some(id), Some(secret), Some(refresh)] = values else { return Err(OVER.to_owned()) };
@@ -116,7 +129,7 @@ impl SignIn {
         let refused =
             format!("{OVER} and is not renewed{}", why.map(|why| format!(" ({why})")).unwrap_or_default());
         let until = answer.get("expiresIn").and_then(Json::as_i64).and_then(|lasts| now().checked_add(lasts));
-        let token = answer.get("accessToken").and_then(Json::as_str).map(Secret::new);
+        let token = answer.get("accessToken").and_then(Json::as_str).map(SecretText::new);
         let (true, Some(token), Some(until)) = (status.is_success(), token, until.and_then(time)) else {
             return Err(refused);
         };

@@ -1,19 +1,19 @@
 //! Roles that somebody takes on (`AssumeRole`).
-use super::super::source::{Keys, Role};
-use super::Asker;
-use super::answer::{Fresh, ask_signed, request, seconds};
-use crate::cloud::xml::{self, Element};
+use super::super::source::{AssumedRole, StaticKeys};
+use super::TokenClient;
+use super::answer::{FreshCredentials, ask_signed, request, seconds};
+use crate::cloud::xml::{self, XmlElement};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Asks for credentials of a role in the name of somebody else.
 pub(super) async fn assume(
-    role: &Role,
+    role: &AssumedRole,
     base: &AwsCredential,
     code: Option<&str>,
-    asker: &Asker,
-) -> Result<Fresh> {
+    asker: &TokenClient,
+) -> Result<FreshCredentials> {
     let region = role.region.as_deref().unwrap_or(&asker.region);
     let server = match asker.environment.variable("AWS_ENDPOINT_URL_STS") {
         Some(server) => server.trim_end_matches('/').to_owned(),
@@ -34,7 +34,7 @@ pub(super) async fn assume(
     }
 }
 
-fn query(role: &Role, code: Option<&str>) -> String {
+fn query(role: &AssumedRole, code: Option<&str>) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let session = role.session.clone().unwrap_or_else(|| format!("ncirrus-{now}"));
     let mut fields = vec![
@@ -62,12 +62,13 @@ pub(in crate::cloud) fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-fn read(text: &str) -> Option<Fresh> {
-    let answer = Element::parse(text)?;
+fn read(text: &str) -> Option<FreshCredentials> {
+    let answer = XmlElement::parse(text)?;
     let found = answer.find("Credentials")?;
     let value = |name: &str| found.text(name).map(str::trim);
-    let keys = Keys::new(value("AccessKeyId")?, value("SecretAccessKey")?, value("SessionToken")).ok()?;
-    Some(Fresh::new(&keys, Some(seconds(value("Expiration")?)?)))
+    let keys =
+        StaticKeys::new(value("AccessKeyId")?, value("SecretAccessKey")?, value("SessionToken")).ok()?;
+    Some(FreshCredentials::new(&keys, Some(seconds(value("Expiration")?)?)))
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use reqwest::header::HeaderMap;
 const LOOKED_INTO: usize = 1 << 20;
 
 /// An answer, and what an error's body says.
-pub(super) struct Told {
+pub(super) struct ServerVerdict {
     pub(super) response: HttpResponse,
     body: Bytes,
 }
 
-impl Told {
+impl ServerVerdict {
     pub(super) async fn of(response: HttpResponse) -> Result<Self, HttpError> {
         let says_why = matches!(
             response.status(),

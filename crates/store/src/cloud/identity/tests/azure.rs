@@ -1,14 +1,14 @@
 //! What is sent to Azure.
-use super::requests::{Server, answer, connect, object, read};
+use super::requests::{RuleServer, answer, connect, object, read};
 use super::*;
-use crate::store::{Precondition, Store};
+use crate::store::{PutCondition, Store};
 use bytes::Bytes;
 use ncirrus_layout::ErrorKind;
 use std::time::{Duration, SystemTime};
 
 const KEY: &str = "aHVudGVyMg==";
 
-fn settings(server: &Server) -> StoreOptions {
+fn settings(server: &RuleServer) -> StoreOptions {
     let settings = [
         ("azure_storage_endpoint", server.address.as_str()),
         ("azure_storage_account_name", "account"),
@@ -31,7 +31,7 @@ fn taken(head: &str) -> String {
 
 #[test]
 fn uploads_in_parts_end_with_their_condition() {
-    let server = Server::start(taken);
+    let server = RuleServer::start(taken);
     let (store, object) = connect("az://box/large", &settings(&server));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let upload = |when| {
@@ -41,8 +41,8 @@ fn uploads_in_parts_end_with_their_condition() {
             upload.complete(when).await
         })
     };
-    upload(Precondition::None).unwrap();
-    assert_eq!(upload(Precondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
+    upload(PutCondition::None).unwrap();
+    assert_eq!(upload(PutCondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
     let asked = server.asked();
     let conditional = |head: &&String| head.contains("if-none-match:");
     assert_eq!(asked.iter().filter(conditional).count(), 1, "nothing but the end bears it: {asked:?}");
@@ -72,7 +72,7 @@ fn proper(date: &str) -> String {
 
 #[test]
 fn requests_are_signed_by_the_servers_clock_where_it_differs() {
-    let server = Server::start(ahead);
+    let server = RuleServer::start(ahead);
     let options = settings(&server);
     let (store, object) = connect("az://box/k", &options);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");

@@ -114,7 +114,7 @@ fn without_files_the_rest_of_the_chain_follows(
 #[test]
 fn machines_of_amazon_are_known_by_their_maker() {
     let ask = |maker: &str| {
-        let config = Arc::new(Settings::of_environment(Environment::default().made_by(maker)));
+        let config = Arc::new(ConfigSettings::of_environment(ProcessEnvironment::default().made_by(maker)));
         identity("s3://b/k", &StoreOptions { config, ..StoreOptions::default() }).unwrap().anonymous
     };
     assert!(!ask("Amazon EC2\n"));
@@ -193,7 +193,7 @@ fn aliases_bring_their_own_keys() {
     let home = home(&[(".config/ncirrus/config.toml", TOML), AWS[0], AWS[1]]);
     let options = options(&home, &KEYS);
     let url = Url::parse("s3://store/b/dir/k").unwrap();
-    let (bucket, found) = Identity::of(&url, &options).unwrap().unwrap();
+    let (bucket, found) = BucketIdentity::of(&url, &options).unwrap().unwrap();
     assert_eq!((bucket.name.as_str(), bucket.key.as_str()), ("b", "dir/k"));
     assert_eq!(found.credentials.value, "access key ***TORE");
     assert_eq!(found.region.unwrap().value, "here");

@@ -1,5 +1,5 @@
 //! Credentials for which somebody signed in by a browser, or types a code.
-use super::requests::{Server, answer, connect, object, read};
+use super::requests::{RuleServer, answer, connect, object, read};
 use super::*;
 use ncirrus_layout::ErrorKind;
 use std::path::PathBuf;
@@ -42,13 +42,13 @@ fn portal(head: &str) -> String {
     object("data")
 }
 
-fn known(home: &TempDir, server: &Server) -> StoreOptions {
+fn known(home: &TempDir, server: &RuleServer) -> StoreOptions {
     options(home, &SERVERS.map(|name| (name, server.address.as_str())))
 }
 
 #[test]
 fn a_sign_in_that_is_over_is_renewed_and_kept() {
-    let server = Server::start(portal);
+    let server = RuleServer::start(portal);
     let home = home(&[(".aws/config", CONFIG), (TOKEN, &sign_in("2100-01-01T00:00:00Z"))]);
     let file = home.path().join(TOKEN);
     mode(&file, Some(0o640));
@@ -78,7 +78,7 @@ fn a_sign_in_that_was_taken_back_is_renewed_once() {
         let sign_in = sign_in("2100-01-01T00:00:00Z").replace("2020-01-01", "2100-01-01");
         home(&[(".aws/config", CONFIG), (TOKEN, &sign_in)])
     };
-    let (server, home) = (Server::start(revoked), home_of());
+    let (server, home) = (RuleServer::start(revoked), home_of());
     let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
     assert_eq!(server.asked().len(), 4, "denied, renewed, asked again, read");
@@ -87,7 +87,7 @@ fn a_sign_in_that_was_taken_back_is_renewed_once() {
         true => answer("401 Unauthorized", "", "{}"),
         false => portal(head),
     };
-    let (server, home) = (Server::start(never), home_of());
+    let (server, home) = (RuleServer::start(never), home_of());
     let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
     let error = read(&store, &object).unwrap_err();
     assert!(error.message().contains("the sign-in is not accepted; sign in with"), "{error}");
@@ -124,7 +124,7 @@ fn a_sign_in_that_cannot_be_renewed_says_how_to_sign_in() {
         (broken, "2100-01-01T00:00:00Z", "the sign-in is over and is not renewed"),
         (portal, "2020-01-01T00:00:00Z", "the sign-in is over"),
     ] {
-        let server = Server::start(rule);
+        let server = RuleServer::start(rule);
         let home = home(&[(".aws/config", CONFIG), (TOKEN, &sign_in(registered))]);
         let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
         let error = read(&store, &object).unwrap_err();
@@ -159,7 +159,7 @@ fn guarded(head: &str) -> String {
 fn typing(options: StoreOptions, code: &'static str) -> (StoreOptions, Arc<AtomicUsize>) {
     let times = Arc::new(AtomicUsize::new(0));
     let typed = Arc::clone(&times);
-    let codes = Codes::by(move |device| {
+    let codes = MfaCodes::by(move |device| {
         assert_eq!(device, "dev/ice");
         typed.fetch_add(1, Ordering::Relaxed);
         if code.is_empty() { Err(Error::invalid("nobody types")) } else { Ok(format!("{code}\n")) }
@@ -175,7 +175,7 @@ fn kept(home: &TempDir) -> PathBuf {
 
 #[test]
 fn a_code_is_asked_for_once_and_its_credentials_are_kept_for_others() {
-    let server = Server::start(guarded);
+    let server = RuleServer::start(guarded);
     let home = home(&[(".aws/config", CONFIG)]);
     let (options, times) = typing(known(&home, &server), "123456");
     for _ in 0..2 {
@@ -195,7 +195,7 @@ fn a_code_is_asked_for_once_and_its_credentials_are_kept_for_others() {
 
 #[test]
 fn credentials_of_amazons_command_line_are_used_while_they_are_good() {
-    let server = Server::start(guarded);
+    let server = RuleServer::start(guarded);
     let keys = |until: &str| {
         format!(
             "{{\"Credentials\": {{\"AccessKeyId\": \"ASIAKEPT\", \"SecretAccessKey\": \"hunter2\", \
@@ -218,7 +218,7 @@ fn credentials_of_amazons_command_line_are_used_while_they_are_good() {
 
 #[test]
 fn codes_that_are_none_or_wrong_are_told_of() {
-    let server = Server::start(guarded);
+    let server = RuleServer::start(guarded);
     for (code, told) in [
         ("", "role arn wants a code of dev/ice (mfa_serial): nobody types"),
         ("12345a", "role arn wants a code of dev/ice (mfa_serial): a code has six digits"),
@@ -238,7 +238,7 @@ fn codes_that_are_none_or_wrong_are_told_of() {
 
 #[test]
 fn whoever_waits_while_a_code_is_typed_is_answered_by_it_too() {
-    let server = Server::start(guarded);
+    let server = RuleServer::start(guarded);
     let home = home(&[(".aws/config", CONFIG)]);
     let (options, times) = typing(known(&home, &server), "");
     let (store, object) = connect("s3://bucket/k#aws.profile=code", &options);

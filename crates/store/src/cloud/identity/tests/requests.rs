@@ -9,16 +9,16 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 /// A server that answers by rule, and what it was asked.
-pub(super) struct Server {
+pub(super) struct RuleServer {
     pub(super) address: String,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-pub(super) type Rule = fn(&str) -> String;
+pub(super) type AnswerRule = fn(&str) -> String;
 
-impl Server {
+impl RuleServer {
     /// Requests are handed to the rule with their heads in lower case.
-    pub(super) fn start(rule: Rule) -> Self {
+    pub(super) fn start(rule: AnswerRule) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -37,7 +37,7 @@ impl Server {
     }
 }
 
-fn serve(stream: std::net::TcpStream, rule: Rule, seen: &Mutex<Vec<String>>) -> Option<()> {
+fn serve(stream: std::net::TcpStream, rule: AnswerRule, seen: &Mutex<Vec<String>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     loop {
@@ -90,7 +90,7 @@ const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "AKIAENVI"), ("AWS_SECRET
 
 #[test]
 fn requests_are_signed_for_the_region_with_the_token() {
-    let server = Server::start(|_| object("data"));
+    let server = RuleServer::start(|_| object("data"));
     let variables = [
         KEYS[0],
         KEYS[1],
@@ -101,7 +101,7 @@ fn requests_are_signed_for_the_region_with_the_token() {
     let options = options(&home(&[]), &variables);
     let (store, object) = connect("s3://bucket/k#request_payer=requester", &options);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-    run(store.put(&object, Bytes::from_static(b"new"), crate::Precondition::None)).unwrap();
+    run(store.put(&object, Bytes::from_static(b"new"), crate::PutCondition::None)).unwrap();
     let asked = server.asked();
     assert!(asked[0].starts_with("get /bucket/k "), "{}", asked[0]);
     for head in &asked {
@@ -129,7 +129,7 @@ fn public(head: &str) -> String {
 
 #[test]
 fn a_read_that_is_denied_is_tried_without_a_name_once_and_remembered() {
-    let server = Server::start(public);
+    let server = RuleServer::start(public);
     let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &options);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
@@ -142,14 +142,14 @@ fn a_read_that_is_denied_is_tried_without_a_name_once_and_remembered() {
         options.identities.notes(),
         ["s3://bucket is read without a name: it is public, and denied to access key ***ENVI"]
     );
-    let denied = run(store.put(&object, Bytes::from_static(b"x"), crate::Precondition::None)).unwrap_err();
+    let denied = run(store.put(&object, Bytes::from_static(b"x"), crate::PutCondition::None)).unwrap_err();
     assert_eq!(denied.kind(), ErrorKind::Denied);
     assert!(server.asked().last().unwrap().contains("authorization:"));
 }
 
 #[test]
 fn a_profile_that_was_named_never_gives_way_to_nobody() {
-    let server = Server::start(public);
+    let server = RuleServer::start(public);
     let credentials = "[one]\naws_access_key_id = AKIAONE1\naws_secret_access_key = hunter2\n";
     let home = home(&[(".aws/credentials", credentials)]);
     let options = options(&home, &[("AWS_ENDPOINT_URL", &server.address)]);
@@ -163,7 +163,7 @@ fn a_profile_that_was_named_never_gives_way_to_nobody() {
 
 #[test]
 fn a_profile_that_was_named_is_used_where_others_read_without_a_name() {
-    let server = Server::start(public);
+    let server = RuleServer::start(public);
     let credentials = "[one]\naws_access_key_id = AKIAONE1\naws_secret_access_key = hunter2\n";
     let home = home(&[(".aws/credentials", credentials)]);
     let options = options(&home, &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
@@ -176,7 +176,7 @@ fn a_profile_that_was_named_is_used_where_others_read_without_a_name() {
 
 #[test]
 fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
-    let server = Server::start(|_| error("403 Forbidden", "", "AccessDenied"));
+    let server = RuleServer::start(|_| error("403 Forbidden", "", "AccessDenied"));
     let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &options);
     for _ in 0..20 {
@@ -188,7 +188,7 @@ fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
 
 #[test]
 fn a_read_without_a_name_is_tried_once_where_the_server_fails_then() {
-    let server = Server::start(|head| match head.contains("authorization:") {
+    let server = RuleServer::start(|head| match head.contains("authorization:") {
         true => error("403 Forbidden", "", "InvalidAccessKeyId"),
         false => error("503 Service Unavailable", "", "SlowDown"),
     });
@@ -210,7 +210,7 @@ fn elsewhere(head: &str) -> String {
 
 #[test]
 fn the_bucket_itself_says_where_it_lies_and_is_asked_once() {
-    let server = Server::start(elsewhere);
+    let server = RuleServer::start(elsewhere);
     let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &options);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "there");
@@ -229,7 +229,7 @@ fn requests_that_are_under_way_together_are_all_made_again_where_the_bucket_lies
         }
         elsewhere(head)
     }
-    let server = Server::start(together);
+    let server = RuleServer::start(together);
     let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &options);
     let (one, other) =
@@ -270,7 +270,7 @@ const TOKEN: &str = ".aws/sso/cache/a9993e364706816aba3e25717850c26c9cd0d89d.jso
 
 #[test]
 fn roles_and_sign_ins_give_keys_that_are_kept() {
-    let server = Server::start(services);
+    let server = RuleServer::start(services);
     let token = "{\"accessToken\": \"signed-in\", \"expiresAt\": \"2100-01-01T00:00:00Z\"}";
     let home = home(&[(".aws/config", CONFIG), (TOKEN, token)]);
     let variables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL_SSO"];
@@ -299,7 +299,7 @@ fn behind(head: &str) -> String {
 
 #[test]
 fn roles_are_asked_for_by_the_clock_of_the_service() {
-    let server = Server::start(behind);
+    let server = RuleServer::start(behind);
     let home = home(&[(".aws/config", CONFIG)]);
     let variables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS"];
     let options = options(&home, &variables.map(|name| (name, server.address.as_str())));
@@ -312,7 +312,7 @@ fn roles_are_asked_for_by_the_clock_of_the_service() {
 fn a_service_that_accepts_no_time_is_told_of() {
     let never: fn(&str) -> String =
         |_| error("403 Forbidden", "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n", "RequestTimeTooSkewed");
-    let server = Server::start(never);
+    let server = RuleServer::start(never);
     let home = home(&[(".aws/config", CONFIG)]);
     let options = options(&home, &[("AWS_ENDPOINT_URL_STS", server.address.as_str())]);
     let (store, object) = connect("s3://bucket/k#aws.profile=role", &options);
@@ -351,7 +351,7 @@ fn programs_give_keys_and_are_asked_again_when_these_are_over() {
             object("data")
         }
     }
-    let server = Server::start(picky);
+    let server = RuleServer::start(picky);
     let script = "n=$(cat $1 2>/dev/null || echo 0); n=$((n+1)); echo $n > $1\n\
         echo '{\"Version\": 1, \"AccessKeyId\": \"AKIAKEY'$n'\", \"SecretAccessKey\": \"hunter2\", \"SessionToken\": \"t\"}'\n";
     let home = home(&[("keys.sh", script)]);
@@ -363,7 +363,7 @@ fn programs_give_keys_and_are_asked_again_when_these_are_over() {
     let options = options(&home, &[("AWS_ENDPOINT_URL", &server.address)]);
     for want in [Want::All, Want::Range(2..2)] {
         std::fs::write(home.path().join("count"), "0").unwrap();
-        let options = StoreOptions { identities: Identities::default(), ..options.clone() };
+        let options = StoreOptions { identities: CredentialRegistry::default(), ..options.clone() };
         let (store, object) = connect("s3://bucket/k#aws.profile=p", &options);
         run(store.get(&object, &want)).unwrap().unwrap();
         let last = server.asked().pop().unwrap();
@@ -374,7 +374,7 @@ fn programs_give_keys_and_are_asked_again_when_these_are_over() {
 
 #[test]
 fn a_bucket_that_is_not_there_may_have_been_meant_as_an_alias() {
-    let server = Server::start(|_| error("404 Not Found", "", "NoSuchBucket"));
+    let server = RuleServer::start(|_| error("404 Not Found", "", "NoSuchBucket"));
     let home = home(&[]);
     let options = options(&home, &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://lab/bucket/k", &options);
@@ -386,12 +386,12 @@ fn a_bucket_that_is_not_there_may_have_been_meant_as_an_alias() {
 
 #[test]
 fn keys_that_do_not_fit_and_keys_that_nobody_has_are_told_apart() {
-    let rules: [Rule; 2] = [
+    let rules: [AnswerRule; 2] = [
         |_| error("403 Forbidden", "", "SignatureDoesNotMatch"),
         |_| error("403 Forbidden", "", "InvalidAccessKeyId"),
     ];
     let told = rules.map(|rule| {
-        let server = Server::start(rule);
+        let server = RuleServer::start(rule);
         let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
         let (store, object) = connect("s3://bucket/k", &options);
         let error = read(&store, &object).unwrap_err();
@@ -406,7 +406,7 @@ fn keys_that_do_not_fit_and_keys_that_nobody_has_are_told_apart() {
 #[cfg(feature = "http")]
 #[test]
 fn web_servers_get_the_login_the_cookies_and_the_name_that_the_configuration_says() {
-    let server = Server::start(|_| object("page"));
+    let server = RuleServer::start(|_| object("page"));
     let (_, place) = server.address.split_once("://").unwrap();
     let toml = format!("[http]\nuser_agent = \"me/1\"\n[http.hosts.\"{place}\"]\nbearer = \"Tok3n\"\n");
     let jar = "127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tvalue\n";
@@ -425,7 +425,7 @@ fn web_servers_get_the_login_the_cookies_and_the_name_that_the_configuration_say
 #[cfg(feature = "http")]
 #[test]
 fn the_proxy_of_the_configuration_is_asked() {
-    let server = Server::start(|_| object("page"));
+    let server = RuleServer::start(|_| object("page"));
     let options = options(&home(&[]), &[("NCIRRUS_PROXY", &server.address)]);
     let opened = run(crate::open("http://nowhere.invalid/d/x.nc", &options)).unwrap();
     run(opened.store.get(&opened.root, &Want::All)).unwrap().unwrap();

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 /// The HDF5 library's own parameters.
 const USUAL: [u8; 5] = [32, 4, 16, 4, 10];
 
-fn shape(parameters: &[u8]) -> Result<Shape> {
-    Shape::parse(&mut Cursor::new(parameters, "parameters"))
+fn shape(parameters: &[u8]) -> Result<ArrayShape> {
+    ArrayShape::parse(&mut ByteCursor::new(parameters, "parameters"))
 }
 
 /// The homes of the first elements, by going through the blocks one by one.
-fn homes(shape: Shape, count: usize) -> Vec<(Home, usize)> {
+fn homes(shape: ArrayShape, count: usize) -> Vec<(ElementHome, usize)> {
     let mut homes: Vec<_> =
-        (0..shape.in_index()).map(|at| (Home::Index, usize::try_from(at).expect("small"))).collect();
+        (0..shape.in_index()).map(|at| (ElementHome::Index, usize::try_from(at).expect("small"))).collect();
     let mut direct = 0;
     for number in 0.. {
         for block in 0..shape.blocks_of(number) {
@@ -20,9 +20,9 @@ fn homes(shape: Shape, count: usize) -> Vec<(Home, usize)> {
             for at in 0..elements {
                 let page_len = elements.checked_div(pages).unwrap_or(elements);
                 homes.push(if direct < shape.direct_blocks() {
-                    (Home::Direct { block: direct, count: elements as u64 }, at)
+                    (ElementHome::Direct { block: direct, count: elements as u64 }, at)
                 } else {
-                    (Home::Super { number, block, page: (at / page_len) as u64 }, at % page_len)
+                    (ElementHome::Super { number, block, page: (at / page_len) as u64 }, at % page_len)
                 });
             }
             direct += 1;
@@ -35,7 +35,7 @@ fn homes(shape: Shape, count: usize) -> Vec<(Home, usize)> {
     homes
 }
 
-fn check(shape: Shape, count: usize) {
+fn check(shape: ArrayShape, count: usize) {
     for (element, home) in (0..).zip(homes(shape, count)) {
         assert_eq!(shape.home(element), Some(home), "{shape:?}: element {element}");
     }

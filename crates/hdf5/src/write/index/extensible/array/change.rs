@@ -1,46 +1,46 @@
 //! Putting chunks into an extensible array.
-use super::{Array, Loaded, Statistics};
-use crate::file::{Addr, Sizes};
-use crate::place::ArrayHome as Home;
-use crate::write::index::Grid;
-use crate::write::index::array::{Block, CHECKSUM_LEN, begin, blank, prefix_len};
-use crate::write::index::extensible::Runs;
-use crate::write::out::Out;
-use crate::write::{Change, Patch, Stored};
+use super::{ArrayStatistics, ExtensibleArray, LoadedBlocks};
+use crate::file::{FieldSizes, FileAddress};
+use crate::place::ElementHome;
+use crate::write::index::IndexGrid;
+use crate::write::index::array::{CHECKSUM_LEN, ChecksummedBlock, begin, blank, prefix_len};
+use crate::write::index::extensible::ChunksByRun;
+use crate::write::out::ByteSink;
+use crate::write::{FilePatch, StoredChunk, StructureChange};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use std::collections::BTreeMap;
 
 /// Structures that are being changed.
-struct Changing<'a> {
-    array: &'a Array,
-    grid: &'a Grid,
-    place: &'a mut dyn FnMut(u64) -> Addr,
-    index: Block,
+struct ArrayChange<'a> {
+    array: &'a ExtensibleArray,
+    grid: &'a IndexGrid,
+    place: &'a mut dyn FnMut(u64) -> FileAddress,
+    index: ChecksummedBlock,
     is_new_index: bool,
     index_changed: bool,
-    supers: BTreeMap<u32, Super>,
-    statistics: Statistics,
-    change: Change,
+    supers: BTreeMap<u32, ChangedSuperBlock>,
+    statistics: ArrayStatistics,
+    change: StructureChange,
 }
 
-struct Super {
-    block: Block,
+struct ChangedSuperBlock {
+    block: ChecksummedBlock,
     is_new: bool,
     is_changed: bool,
 }
 
-impl Array {
+impl ExtensibleArray {
     /// Puts chunks into the array.
     pub(in crate::write::index) fn change(
         &self,
-        grid: &Grid,
-        loaded: Loaded,
-        runs: &Runs<'_>,
+        grid: &IndexGrid,
+        loaded: LoadedBlocks,
+        runs: &ChunksByRun<'_>,
         end: u64,
-        place: &mut dyn FnMut(u64) -> Addr,
-    ) -> Result<Change> {
-        let Loaded { mut statistics, index, supers, runs: mut old } = loaded;
+        place: &mut dyn FnMut(u64) -> FileAddress,
+    ) -> Result<StructureChange> {
+        let LoadedBlocks { mut statistics, index, supers, runs: mut old } = loaded;
         let old_end = statistics.end;
         statistics.end = statistics.end.max(end);
         let is_new_index = index.is_none();
@@ -53,8 +53,8 @@ impl Array {
         };
         let supers = supers
             .into_iter()
-            .map(|(number, block)| (number, Super { block, is_new: false, is_changed: false }));
-        let mut changing = Changing {
+            .map(|(number, block)| (number, ChangedSuperBlock { block, is_new: false, is_changed: false }));
+        let mut changing = ArrayChange {
             array: self,
             grid,
             place,
@@ -63,7 +63,7 @@ impl Array {
             index_changed: is_new_index,
             supers: supers.collect(),
             statistics,
-            change: Change::default(),
+            change: StructureChange::default(),
         };
         for (home, chunks) in runs {
             changing.put(*home, old.remove(home), chunks)?;
@@ -71,17 +71,17 @@ impl Array {
         changing.finish(old_end)
     }
 
-    fn new_index(&self, grid: &Grid, addr: Addr) -> Result<Block> {
+    fn new_index(&self, grid: &IndexGrid, addr: FileAddress) -> Result<ChecksummedBlock> {
         let mut out = begin(b"EAIB", grid);
         out.addr(Some(self.header), self.sizes);
         blank(&mut out, grid, self.shape.in_index(), self.sizes)?;
         for _ in 0..self.shape.direct_blocks() + self.shape.super_blocks() {
             out.addr(None, self.sizes);
         }
-        Ok(Block::new(addr, out))
+        Ok(ChecksummedBlock::new(addr, out))
     }
 
-    fn new_super(&self, grid: &Grid, number: u32, addr: Addr) -> Result<Block> {
+    fn new_super(&self, grid: &IndexGrid, number: u32, addr: FileAddress) -> Result<ChecksummedBlock> {
         let mut out = begin(b"EASB", grid);
         out.addr(Some(self.header), self.sizes).uint(self.shape.start_of(number), self.offset_width());
         let bitmap = usize::try_from(self.bitmap_len(number));
@@ -89,51 +89,64 @@ impl Array {
         for _ in 0..self.shape.blocks_of(number) {
             out.addr(None, self.sizes);
         }
-        Ok(Block::new(addr, out))
+        Ok(ChecksummedBlock::new(addr, out))
     }
 
     /// The front of a data block whose first element is that one; its elements too, when it has no pages.
-    fn new_data(&self, grid: &Grid, addr: Addr, start: u64, elements: u64) -> Result<Block> {
+    fn new_data(
+        &self,
+        grid: &IndexGrid,
+        addr: FileAddress,
+        start: u64,
+        elements: u64,
+    ) -> Result<ChecksummedBlock> {
         let mut out = begin(b"EADB", grid);
         out.addr(Some(self.header), self.sizes).uint(start, self.offset_width());
         blank(&mut out, grid, elements, self.sizes)?;
-        Ok(Block::new(addr, out))
+        Ok(ChecksummedBlock::new(addr, out))
     }
 
     fn offset_width(&self) -> usize {
         usize::try_from(self.shape.offset_len()).unwrap_or(8).min(8)
     }
 
-    fn header_patch(&self, grid: &Grid, statistics: &Statistics, index: Addr) -> Patch {
+    fn header_patch(&self, grid: &IndexGrid, statistics: &ArrayStatistics, index: FileAddress) -> FilePatch {
         let mut out = begin(b"EAHD", grid);
         out.uint(self.each, 1);
         // Each came from one byte.
         self.shape.parameters().iter().for_each(|parameter| _ = out.uint(*parameter, 1));
-        let Statistics { super_blocks, super_bytes, data_blocks, data_bytes, end, elements } = *statistics;
+        let ArrayStatistics { super_blocks, super_bytes, data_blocks, data_bytes, end, elements } =
+            *statistics;
         for number in [super_blocks, super_bytes, data_blocks, data_bytes, end, elements] {
             out.length(number, self.sizes);
         }
         out.addr(Some(index), self.sizes);
-        Patch { addr: self.header, body: out.checksum().finish() }
+        FilePatch { addr: self.header, body: out.checksum().finish() }
     }
 }
 
-impl Changing<'_> {
+impl ArrayChange<'_> {
     /// Puts chunks into a run; `old` is what it held before.
-    fn put(&mut self, home: Home, old: Option<Block>, chunks: &[(usize, &Stored)]) -> Result<()> {
+    fn put(
+        &mut self,
+        home: ElementHome,
+        old: Option<ChecksummedBlock>,
+        chunks: &[(usize, &StoredChunk)],
+    ) -> Result<()> {
         let (array, sizes) = (self.array, self.array.sizes);
         if let Some(mut block) = old {
-            let is_page = matches!(home, Home::Super { number, .. } if array.shape.pages_of(number) > 0);
+            let is_page =
+                matches!(home, ElementHome::Super { number, .. } if array.shape.pages_of(number) > 0);
             block.put_chunks(self.grid, sizes, if is_page { 0 } else { array.behind_offset() }, chunks)?;
             self.change.then.push(block.patch());
             return Ok(());
         }
         match home {
-            Home::Index => {
+            ElementHome::Index => {
                 self.index_changed = true;
                 self.index.put_chunks(self.grid, sizes, prefix_len(sizes), chunks)
             }
-            Home::Direct { block, count } => {
+            ElementHome::Direct { block, count } => {
                 let number = array.shape.super_of_direct(block);
                 // HDF5 counts all data blocks before it, not those of its super block.
                 let start = array.shape.start_of(number).saturating_add(block.saturating_mul(count));
@@ -144,7 +157,7 @@ impl Changing<'_> {
                 self.index_changed = true;
                 self.index.put(array.slot_in_index(home), &address(addr, sizes))
             }
-            Home::Super { number, block, page } => {
+            ElementHome::Super { number, block, page } => {
                 self.super_block(number)?;
                 if array.shape.pages_of(number) > 0 {
                     return self.new_page((number, block, page), chunks);
@@ -167,7 +180,7 @@ impl Changing<'_> {
     fn new_page(
         &mut self,
         (number, block, page): (u32, u64, u64),
-        chunks: &[(usize, &Stored)],
+        chunks: &[(usize, &StoredChunk)],
     ) -> Result<()> {
         let (array, sizes) = (self.array, self.array.sizes);
         let slot = array.slot_in_super(number, block);
@@ -191,14 +204,14 @@ impl Changing<'_> {
         self.change_super(number)?.set_bit(array.behind_offset(), array.bit_of(number, block, page))
     }
 
-    fn blank_page(&self, number: u32, addr: Addr) -> Result<Block> {
-        let mut out = Out::new();
+    fn blank_page(&self, number: u32, addr: FileAddress) -> Result<ChecksummedBlock> {
+        let mut out = ByteSink::new();
         blank(&mut out, self.grid, self.array.page_len(number), self.array.sizes)?;
-        Ok(Block::new(addr, out))
+        Ok(ChecksummedBlock::new(addr, out))
     }
 
     /// A place for a data block.
-    fn new_data_block(&mut self, number: u32) -> Addr {
+    fn new_data_block(&mut self, number: u32) -> FileAddress {
         let len = self.array.data_len(number);
         self.statistics.data_blocks = self.statistics.data_blocks.saturating_add(1);
         self.statistics.data_bytes = self.statistics.data_bytes.saturating_add(len);
@@ -224,20 +237,20 @@ impl Changing<'_> {
         let block = array.new_super(self.grid, number, addr)?;
         self.statistics.super_blocks = self.statistics.super_blocks.saturating_add(1);
         self.statistics.super_bytes = self.statistics.super_bytes.saturating_add(len);
-        self.supers.insert(number, Super { block, is_new: true, is_changed: true });
+        self.supers.insert(number, ChangedSuperBlock { block, is_new: true, is_changed: true });
         self.index_changed = true;
-        let slot = array.slot_in_index(Home::Super { number, block: 0, page: 0 });
+        let slot = array.slot_in_index(ElementHome::Super { number, block: 0, page: 0 });
         self.index.put(slot, &address(addr, array.sizes))
     }
 
-    fn change_super(&mut self, number: u32) -> Result<&mut Block> {
+    fn change_super(&mut self, number: u32) -> Result<&mut ChecksummedBlock> {
         let found =
             self.supers.get_mut(&number).ok_or_else(|| Error::internal("a super block is missing"))?;
         found.is_changed = true;
         Ok(&mut found.block)
     }
 
-    fn finish(mut self, old_end: u64) -> Result<Change> {
+    fn finish(mut self, old_end: u64) -> Result<StructureChange> {
         for found in self.supers.values().filter(|found| found.is_changed) {
             let patches = if found.is_new { &mut self.change.fresh } else { &mut self.change.then };
             patches.push(found.block.patch());
@@ -255,6 +268,6 @@ impl Changing<'_> {
     }
 }
 
-fn address(addr: Addr, sizes: Sizes) -> Bytes {
-    Out::new().addr(Some(addr), sizes).finish()
+fn address(addr: FileAddress, sizes: FieldSizes) -> Bytes {
+    ByteSink::new().addr(Some(addr), sizes).finish()
 }
