@@ -81,7 +81,7 @@ pub struct DatasetWriter {
     /// Held while definitions are put before the format.
     defining: tokio::sync::Mutex<()>,
     /// Shared by writes and reads, alone for edits and commits.
-    gate: tokio::sync::RwLock<()>,
+    commit_lock: tokio::sync::RwLock<()>,
     stage: Arc<WriteBackCache>,
     progress: Mutex<FillProgress>,
     /// Variables that were there when writing began.
@@ -182,7 +182,7 @@ impl DatasetWriter {
             definitions: Mutex::new(WriterDefinitions::new(model, written)),
             turns: EditTurns::default(),
             defining: tokio::sync::Mutex::new(()),
-            gate: tokio::sync::RwLock::new(()),
+            commit_lock: tokio::sync::RwLock::new(()),
             stage: Arc::default(),
             progress: Mutex::default(),
             failure: OnceLock::new(),
@@ -268,7 +268,7 @@ impl DatasetWriter {
     /// # Errors
     /// As [`sync`](Self::sync), and what the request fails with.
     pub async fn sync_checked(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
-        let _alone = self.gate.write().await;
+        let _alone = self.commit_lock.write().await;
         self.check_usable()?;
         self.define().await?;
         self.commit(request).await

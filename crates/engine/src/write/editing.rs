@@ -43,7 +43,7 @@ impl DatasetWriter {
             let _editing = EditInProgress::new(&self.turns);
             change(&mut edited)?
         };
-        let _alone = self.gate.write().await;
+        let _alone = self.commit_lock.write().await;
         self.check_usable()?;
         let model = {
             let mut definitions = self.redefinable()?;

@@ -32,7 +32,7 @@ impl DatasetWriter {
     /// elements, or codecs were skipped and the format cannot say so; `Unsupported` when chunks cannot be stored so:
     /// elements of no fixed size, or edges that are cut. Nothing is changed then. Else what putting fails with.
     pub async fn write_encoded(&self, var: VarId, mut chunks: Vec<EncodedChunk>) -> Result<()> {
-        let _shared = self.gate.read().await;
+        let _shared = self.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, model) = self.target(var)?;
@@ -122,7 +122,7 @@ impl DatasetWriter {
     /// # Errors
     /// `Invalid` when fixed dimensions differ.
     pub(super) async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
-        let _shared = self.gate.read().await;
+        let _shared = self.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
@@ -142,7 +142,7 @@ impl DatasetWriter {
     /// # Errors
     /// What the format refuses.
     pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<WriteTarget>> {
-        let _shared = self.gate.read().await;
+        let _shared = self.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         Ok(self.target(var)?.0)

@@ -42,7 +42,7 @@ pub(super) struct ConflictControl {
     aligned: bool,
     known: Mutex<KnownState>,
     /// The state that this writer gave to the deciding document.
-    claim: AsyncMutex<Option<Tag>>,
+    lease: AsyncMutex<Option<Tag>>,
     /// Whether the store has conditional puts, once it was tried.
     conditions: Arc<OnceCell<bool>>,
 }
@@ -74,7 +74,7 @@ impl ConflictControl {
             probe: root.child(PROBE),
             aligned: false,
             known: Mutex::default(),
-            claim: AsyncMutex::default(),
+            lease: AsyncMutex::default(),
             conditions: Arc::default(),
         }
     }
@@ -143,8 +143,8 @@ impl DatasetWriter {
         let deciding = lock(&self.placer).commit_object();
         let mut known = lock(&self.rivals.known);
         (known.deciding, known.shapes) = (deciding, shapes(&self.model()));
-        if let Ok(mut claim) = self.rivals.claim.try_lock() {
-            *claim = None;
+        if let Ok(mut lease) = self.rivals.lease.try_lock() {
+            *lease = None;
         }
     }
 
@@ -183,14 +183,14 @@ impl DatasetWriter {
         if !self.is_shared() {
             return Ok(());
         }
-        let claimed = self.try_claim().await;
-        self.keep_failure(claimed)
+        let leased = self.try_lease().await;
+        self.keep_failure(leased)
     }
 
-    async fn try_claim(&self) -> Result<()> {
-        let mut claim = self.rivals.claim.lock().await;
+    async fn try_lease(&self) -> Result<()> {
+        let mut lease = self.rivals.lease.lock().await;
         let Some(deciding) = self.rivals.commit_object() else { return Ok(()) };
-        if claim.is_some() || !self.has_conditions().await? {
+        if lease.is_some() || !self.has_conditions().await? {
             return Ok(());
         }
         let Some(seen) = self.rivals.seen(&deciding) else { return Ok(()) };
@@ -201,13 +201,13 @@ impl DatasetWriter {
         let tag = put.map_err(|error| if is_conflict(&error) { overtaken(&deciding) } else { error })?;
         self.memo.forget(&deciding);
         self.rivals.saw(deciding, tag.clone());
-        *claim = Some(tag);
+        *lease = Some(tag);
         Ok(())
     }
 
     /// Whether this writer told others first, and none of them came since; `None` when it did not have to.
     async fn is_first(&self) -> Result<Option<bool>> {
-        let claim = self.rivals.claim.lock().await.clone();
+        let claim = self.rivals.lease.lock().await.clone();
         let (Some(tag), Some(deciding)) = (claim, self.rivals.commit_object()) else { return Ok(None) };
         // A phase of this writer may have put it since.
         let tag = self.rivals.seen(&deciding).unwrap_or(tag);

@@ -93,7 +93,7 @@ impl DatasetWriter {
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
-        let _shared = self.gate.read().await;
+        let _shared = self.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, model) = self.target(var)?;

@@ -1,4 +1,4 @@
-//! Which documents a commit puts, and in which order (`docs/formats/nczarr.md`, "Order of a commit").
+//! Which documents a commit puts, and in which order (`docs/formats/zarr-writing.md`, "Order of a commit").
 use super::compose::{ComposedDocuments, DocumentLevel, MetadataDocument};
 use super::text;
 use ncirrus_layout::{ObjectId, PutPhase, StorePut};
