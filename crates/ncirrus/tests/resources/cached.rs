@@ -73,7 +73,16 @@ impl Store for Far {
         body: Bytes,
         when: PutCondition,
     ) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move { self.inner.put_bytes(object, body, &when).map(|tag| Self::strong(&tag)) })
+        Box::pin(async move {
+            let stored = self.inner.read(object, &Want::All)?.map(|blob| blob.tag);
+            let when = match (when, stored) {
+                (PutCondition::Matches(tag), Some(stored)) if tag == Self::strong(&stored) => {
+                    PutCondition::Matches(stored)
+                }
+                (when, _) => when,
+            };
+            self.inner.put_bytes(object, body, &when).map(|tag| Self::strong(&tag))
+        })
     }
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {

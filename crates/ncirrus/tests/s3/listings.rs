@@ -84,8 +84,8 @@ fn keys_that_cannot_be_named_neither_hide_a_dataset_nor_survive_it() {
     let unnamed: Vec<_> = listed.map(Result::unwrap).filter(|key| !key.is_named).map(|key| key.key).collect();
     assert_eq!(unnamed, ["/data/.zgroup", "data//v", "data/v//0"]);
     let removal = ncirrus::removal(&url, &session).unwrap();
-    assert!(removal.keys.iter().any(|key| key.ends_with("odd/data/v//0")), "{:?}", removal.keys);
-    ncirrus::remove(&url, removal, &session).unwrap();
+    assert!(removal.others.iter().any(|key| key.ends_with("odd/data/v//0")), "{:?}", removal.others);
+    ncirrus::remove(&url, removal.of_everything(), &session).unwrap();
     let left: Vec<String> = keys(&place.url("odd"), &session).into_iter().map(|(key, _)| key).collect();
     assert_eq!(left, ["data2", "/data/.zgroup"]);
 }

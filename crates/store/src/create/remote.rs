@@ -47,11 +47,13 @@ impl TreePlace {
     async fn look(store: &dyn Store, root: &ObjectId, sign: &ObjectId) -> Result<Self> {
         let (listed, sign, is_object) =
             join3(store.list(root, None), store.get(sign, &Want::All), has_object(store, root)).await;
+        // Where nothing answers the markers are not asked for one by one.
+        let sign = sign?;
         let is_tree = match &listed {
             Ok(all) if all.next.is_none() => all.entries.iter().any(is_marker),
             _ => has_marker(store, root).await?,
         };
-        Ok(Self { listed, sign: sign?, is_tree, is_object })
+        Ok(Self { listed, sign, is_tree, is_object })
     }
 
     /// Refuses what is not replaced.

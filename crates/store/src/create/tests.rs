@@ -26,6 +26,7 @@ fn put(staged: &StagedDataset, name: &str, body: &'static [u8]) {
 fn make_tree(path: &Path, clobber: OverwritePolicy, body: &'static [u8]) -> Result<()> {
     let staged = stage(path, DatasetShape::Tree, clobber)?;
     put(&staged, ".zgroup", body);
+    put(&staged, "v/.zarray", b"{}");
     put(&staged, "v/0.0", body);
     now(staged.commit())
 }

@@ -110,7 +110,7 @@ pub(super) async fn read(
         },
         StatusCode::OK => whole(response, want, begun.as_ref(), store).await,
         StatusCode::RANGE_NOT_SATISFIABLE if begun.is_none() => {
-            Ok(Ok(nothing_there(response.headers(), want)?))
+            Ok(Ok(nothing_there(response.headers(), want, known_size)))
         }
         StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED => Err(changed()),
         StatusCode::NOT_FOUND | StatusCode::GONE => Ok(Ok(HttpAnswer::Absent)),
@@ -248,21 +248,16 @@ pub(super) fn size_of(response: &ResponseHead) -> Option<u64> {
     size.or(last.checked_add(1))
 }
 
-/// The range starts behind the end of the object.
-fn nothing_there(headers: &HeaderMap, want: &Want) -> Result<HttpAnswer, RequestFailure> {
+/// The range starts behind the end of the object, wherever that is.
+fn nothing_there(headers: &HeaderMap, want: &Want, known_size: Option<u64>) -> HttpAnswer {
     // From the first byte on, or the last, there is nothing in an empty object alone.
     let is_empty = matches!(
         want,
         Want::Range(Range { start: 0, .. }) | Want::Parse(Range { start: 0, .. }) | Want::Suffix(_)
     );
     let told = text(headers, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
-    let size = told.or(is_empty.then_some(0));
-    let Some(size) = size else {
-        return Err(RequestFailure::lasting(Error::malformed(
-            "server refused the range without telling the size",
-        )));
-    };
-    Ok(HttpAnswer::Part(ObjectBytes { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) }))
+    let Some(size) = told.or(known_size).or(is_empty.then_some(0)) else { return HttpAnswer::Unsized };
+    HttpAnswer::Part(ObjectBytes { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) })
 }
 
 fn changed() -> RequestFailure {
