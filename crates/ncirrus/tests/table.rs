@@ -4,10 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{Exceptions, Tally, open, session, temp};
-use ncirrus::{CopyOptions, CreateOptions, Dialect, ErrorKind, Kind, copy};
+use ncirrus::{
+    CopyOptions, CreateOptions, Dataset, Dialect, ErrorKind, Kind, ReferenceOptions, Result, Session, copy,
+    write_references,
+};
 use ncirrus_testkit::corpus::{corpus, peers_python};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,21 +58,17 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
     assert!(sources.len() >= 60, "{} sources", sources.len());
     for path in sources {
         let source = open(&path, &session).unwrap();
-        for (way, ending, kind, dialect) in WAYS {
+        for (way, ending, kind) in ways() {
             let target = copies.join(format!("{}-{way}.{ending}", name(&path)));
-            let create = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
-            let options = CopyOptions { create, ..CopyOptions::default() };
-            match copy(&source, target.to_str().unwrap(), &options, &session) {
-                Ok(_) => cases.push(json!({"source": path, "way": way, "copy": target, "name": name(&path)})),
+            match make(&source, &path, &target, kind, &session) {
+                Ok(()) => {
+                    cases.push(json!({"source": path, "way": way, "copy": target, "name": name(&path)}));
+                }
                 // The classic model has no word for it.
                 Err(error) if error.kind() == ErrorKind::Unsupported && ending == "nc" => {}
                 Err(error) => {
-                    tally.record(
-                        &exceptions,
-                        &format!("{way}/{}", name(&path)),
-                        "copy",
-                        Err(error.to_string()),
-                    );
+                    let case = format!("{way}/{}", name(&path));
+                    tally.record(&exceptions, &case, "copy", Err(error.to_string()));
                 }
             }
         }
@@ -83,10 +82,46 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
     let mut of_readers: BTreeMap<String, usize> = BTreeMap::new();
     for [case, way, reader, wrong] in checks {
         let outcome = wrong.as_str().map_or(Ok(()), |wrong| Err(wrong.to_owned()));
-        let (case, reader) =
-            (format!("{}/{}", way.as_str().unwrap(), case.as_str().unwrap()), reader.as_str().unwrap());
+        let case = format!("{}/{}", way.as_str().unwrap(), case.as_str().unwrap());
+        let reader = reader.as_str().unwrap();
         *of_readers.entry(reader.to_owned()).or_default() += 1;
         tally.record(&exceptions, &case, reader, outcome);
     }
     tally.finish(&format!("table ({of_readers:?})"), &exceptions);
+}
+
+/// Kinds of copies by name in the table, with the ending of their names; without a kind it is references.
+fn ways() -> impl Iterator<Item = (&'static str, &'static str, Option<(Kind, Option<Dialect>)>)> {
+    let kinds = WAYS.into_iter().map(|(way, ending, kind, dialect)| (way, ending, Some((kind, dialect))));
+    kinds.chain([("reference", "json", None)])
+}
+
+fn make(
+    source: &Dataset,
+    path: &Path,
+    target: &Path,
+    kind: Option<(Kind, Option<Dialect>)>,
+    session: &Session,
+) -> Result<()> {
+    let target = target.to_str().unwrap();
+    let Some((kind, dialect)) = kind else {
+        let options = ReferenceOptions::default();
+        let report = write_references(&[path.to_str().unwrap().to_owned()], target, &options, session)?;
+        assert_eq!(report.left_out, [], "{}", path.display());
+        return Ok(());
+    };
+    let create = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
+    let options = CopyOptions { create, ..CopyOptions::default() };
+    copy(source, target, &options, session).map(drop)
+}
+
+/// The table in the documentation tells the reason of every exception, and no others.
+#[test]
+fn every_exception_and_its_reason_are_in_the_documentation() {
+    let told =
+        include_str!("../../../docs/formats/readers.md").split("| where | what | why |").nth(1).unwrap();
+    let why = |row: &'static str| row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+    let told: BTreeSet<&str> =
+        told.lines().skip(2).take_while(|line| line.starts_with('|')).map(why).collect();
+    assert_eq!(told, Exceptions::load("table_exceptions.tsv").reasons());
 }

@@ -9,7 +9,9 @@ use crate::{
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::StoredChunk;
 use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Layout, Source, StoredType};
-use ncirrus_model::{CodecSpace, DimId, DimensionLen, FillValue, GroupId, Selection, VarId, Variable};
+use ncirrus_model::{
+    Atomic, CodecSpace, DimId, DimensionLen, FillValue, GroupId, Selection, VarId, Variable, default_fill,
+};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -54,7 +56,7 @@ impl VariablePart {
                 let cells = self.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
                 self.chunks.len() as u64 == cells.fold(1, u64::saturating_mul)
             }
-            Layout::Affine { extents, .. } => !extents.is_empty(),
+            Layout::Affine { extents, .. } => !extents.is_empty() || self.shape.contains(&0),
             _ => false,
         }
     }
@@ -208,6 +210,8 @@ impl DraftInProgress<'_> {
                     joint.filters = filters;
                     joint.endianness = endianness(&source.stored);
                     match fill {
+                        // Text without a fill value is empty to readers of Zarr, too.
+                        Some(fill) if is_default_text(variable.ty, &fill) => {}
                         Some(fill) => joint.fill = FillValue::Own(fill),
                         // Readers of Zarr take a fill value for missing data: only where something is missing.
                         None if !matches!(variable.fill, FillValue::Own(_)) => joint.fill = FillValue::None,
@@ -275,6 +279,14 @@ impl DraftInProgress<'_> {
             start = start.checked_add(along).ok_or_else(|| odd("too long"))?;
         }
         Ok(parts)
+    }
+}
+
+/// Whether a fill value is the one that text has when none is chosen.
+fn is_default_text(ty: TypeRef, fill: &Values) -> bool {
+    match ty {
+        TypeRef::Atomic(atomic @ (Atomic::Char | Atomic::String)) => *fill == default_fill(atomic),
+        _ => false,
     }
 }
 

@@ -6,6 +6,7 @@
 use ncirrus::{Dataset, OpenOptions, Result, Selection, Session, Values, Variable, cdl};
 use serde_json::Value;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// One session for all tests of a binary: datasets are small and many.
@@ -66,14 +67,15 @@ pub(crate) fn values(variable: &Variable) -> Result<Values> {
     variable.values(&Selection::all(&variable.shape()))
 }
 
-/// Lines `case<TAB>check<TAB>failure<TAB>reason` of a file beside the tests; `#` starts a comment. A case may end in
-/// `*`; the failure must start with what the line says, so that an exception hides nothing but what it explains.
+/// Lines `case<TAB>check<TAB>failure<TAB>reason` of a file beside the tests; `#` starts a comment. A case may hold
+/// one `*`; the failure must start with what the line says, so that an exception hides nothing but what it explains.
 pub(crate) struct Exceptions(Vec<Exception>);
 
 struct Exception {
     case: String,
     check: String,
     failure: String,
+    reason: String,
     used: Cell<bool>,
 }
 
@@ -84,13 +86,13 @@ impl Exception {
             parts.len() == 4 && !parts[3].trim().is_empty(),
             "an exception needs case, check, failure and reason: {line:?}"
         );
-        let [case, check, failure] = [0, 1, 2].map(|at| parts[at].to_owned());
-        Self { case, check, failure, used: Cell::new(false) }
+        let [case, check, failure, reason] = [0, 1, 2, 3].map(|at| parts[at].to_owned());
+        Self { case, check, failure, reason, used: Cell::new(false) }
     }
 
     fn covers(&self, case: &str, check: &str) -> bool {
-        let named = match self.case.strip_suffix('*') {
-            Some(start) => case.starts_with(start),
+        let named = match self.case.split_once('*') {
+            Some((start, end)) => case.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
             None => self.case == case,
         };
         named && self.check == check
@@ -103,6 +105,11 @@ impl Exceptions {
         let text = std::fs::read_to_string(&path).unwrap();
         let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
         Self(lines.map(Exception::new).collect())
+    }
+
+    /// The reasons of all exceptions.
+    pub(crate) fn reasons(&self) -> BTreeSet<&str> {
+        self.0.iter().map(|exception| exception.reason.as_str()).collect()
     }
 
     /// What is excepted of a check of a case: the start of the failure.

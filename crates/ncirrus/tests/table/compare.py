@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 
+import fsspec
 import netCDF4
 import numpy
 import xarray
@@ -42,6 +43,18 @@ def of_zarr(path):
         path, group=group.strip("/") or None, decode_times=False, mask_and_scale=masked, decode_coords=False)
 
 
+def referred(path):
+    files = fsspec.filesystem("reference", fo=path, remote_protocol="file", asynchronous=True,
+                              remote_options={"asynchronous": True}, skip_instance_cache=True)
+    return zarr.storage.FsspecStore(files, read_only=True, path="")
+
+
+def of_references(path):
+    return lambda group, masked: xarray.open_dataset(
+        referred(path), engine="zarr", consolidated=True, zarr_format=2, group=group.strip("/") or None,
+        decode_times=False, mask_and_scale=masked, decode_coords=False, chunks=None)
+
+
 def texts(values):
     plain = [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in values.ravel().tolist()]
     return [one.rstrip("\0") for one in plain]
@@ -66,35 +79,57 @@ def compare(expected, got):
 
 
 def by_zarr_python(case):
-    raw = view(of_netcdf(case["source"]), case["groups"], False)
-    root = zarr.open_group(case["copy"], mode="r")
+    raw = case["expected"][False]
+    root = zarr.open_group(case["copy"], mode="r") if case["way"] != "reference" else zarr.open_group(
+        referred(case["copy"]), mode="r", zarr_format=2)
     arrays = {"/" + path for path, member in root.members(max_depth=None) if isinstance(member, zarr.Array)}
-    missing = {name for name in raw if name not in arrays and raw[name][1].dtype.kind not in "S"}
-    if missing:
-        return f"{sorted(missing)} are not there"
-    for name in arrays & set(raw):
-        expected, got = raw[name][1], root[name.strip("/")][...]
+    if set(raw) != arrays:
+        return f"arrays {sorted(raw)}, got {sorted(arrays)}"
+    for name in sorted(arrays):
+        expected, got = raw[name][1], numpy.asarray(root[name.strip("/")][...])
         if expected.dtype.kind in "OSUT":
-            continue  # text is compared by xarray, which puts characters together
+            if got.dtype.kind not in "OSUT":
+                return f"type of {name}: {expected.dtype}, got {got.dtype}"
+            continue  # the values of text are compared by xarray, which puts characters together
+        if expected.dtype.newbyteorder("=") != got.dtype.newbyteorder("="):
+            return f"type of {name}: {expected.dtype}, got {got.dtype}"
         if not numpy.array_equal(expected, got, equal_nan=expected.dtype.kind == "f"):
             return f"values of {name}: {expected}, got {got}"
     return None
 
 
-def by_ncdump(case, address):
+def dumped(address):
+    """The data that ncdump prints: not the definitions, whose types and unlimited dimensions kinds do not all have."""
     ran = subprocess.run(["ncdump", address], capture_output=True)
-    return None if ran.returncode == 0 else f"ended with {ran.returncode}: {ran.stderr.decode(errors='replace')[:100]}"
+    if ran.returncode != 0:
+        raise OSError(f"ncdump ended with {ran.returncode}: {ran.stderr.decode(errors='replace').rpartition(': ')[2]}")
+    found, within = [], False
+    for line in ran.stdout.decode().splitlines():
+        word = line.strip()
+        if word == "data:":
+            within = True
+        elif word.startswith(("group:", "} // group")):
+            within = False
+            found.append(word)
+        elif within:
+            found.append(" ".join(line.replace("{", "").replace("}", "").split()))
+    return " ".join(found).split(";")
+
+
+def by_ncdump(case, address):
+    expected, got = case["dumped"], dumped(address)
+    if len(expected) != len(got):
+        return f"{len(expected)} variables, got {len(got)}"
+    return next((f"data {one[:80]}, got {other[:80]}" for one, other in zip(expected, got) if one != other), None)
 
 
 def readers(case):
     way, copy = case["way"], case["copy"]
     nczarr = f"file://{copy}#mode=nczarr,file"
+    opened = of_netcdf(copy) if copy.endswith(".nc") else of_references(copy) if way == "reference" else of_zarr(copy)
     for masked in (True, False):
         name = "xarray" if masked else "xarray, not masked"
-        if copy.endswith(".nc"):
-            yield name, lambda masked=masked: compare(case["expected"][masked], view(of_netcdf(copy), case["groups"], masked))
-        else:
-            yield name, lambda masked=masked: compare(case["expected"][masked], view(of_zarr(copy), case["groups"], masked))
+        yield name, lambda masked=masked: compare(case["expected"][masked], view(opened, case["groups"], masked))
         if way == "att":
             yield name.replace("xarray", "netCDF4"), lambda masked=masked: compare(
                 case["expected"][masked], view(of_netcdf(nczarr), case["groups"], masked))
@@ -112,8 +147,9 @@ def main(cases):
         source = case["source"]
         if source not in views:
             paths = groups(source)
-            views[source] = paths, {masked: view(of_netcdf(source), paths, masked) for masked in (True, False)}
-        case["groups"], case["expected"] = views[source]
+            seen = {masked: view(of_netcdf(source), paths, masked) for masked in (True, False)}
+            views[source] = paths, seen, dumped(source)
+        case["groups"], case["expected"], case["dumped"] = views[source]
         for reader, check in readers(case):
             try:
                 wrong = check()

@@ -162,7 +162,7 @@ impl DatasetAssembly<'_> {
         list: &mut Vec<Attribute>,
     ) -> Result<ArrayFill> {
         let is_ours = node.attributes.find(EXTENSION).is_some();
-        let in_base64 = is_ours || self.is_foreign();
+        let in_base64 = is_ours || self.is_foreign() || self.dialect.zarr_format() == 3;
         let element = FillElement { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
         let parsed = element.parse(&known.metadata.fill);
         let given = match parsed {

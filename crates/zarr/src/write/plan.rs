@@ -177,10 +177,14 @@ fn fill_value(
 ) -> (Value, Value) {
     let is_v3 = dialect.zarr_format() == 3;
     let twice = |value: Value| (value.clone(), value);
+    let is_unfilled = own.is_none() && variable.fill == FillValue::None && !is_v3;
+    if is_unfilled && matches!(variable.ty, TypeRef::Atomic(_)) {
+        return twice(Value::Null);
+    }
     if form.framing.is_some() {
         return twice(framed_fill(own));
     }
-    if own.is_none() && variable.fill == FillValue::None && !is_v3 {
+    if is_unfilled {
         return twice(Value::Null);
     }
     let values = own.cloned().or_else(|| default_element(model, variable.ty));
@@ -218,9 +222,6 @@ fn framed_fill(own: Option<&Values>) -> Value {
 
 fn char_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
     let byte = values.as_bytes().and_then(|bytes| bytes.first().copied()).unwrap_or(0);
-    if dialect == Dialect::Nczarr3 {
-        return (json!(byte), json!(byte));
-    }
     let bytes = if byte == 0 { &[][..] } else { &[byte][..] };
     let encoded = json!(base64::encode(bytes));
     let plain = if byte.is_ascii() { json!(String::from_utf8_lossy(bytes)) } else { Value::Null };

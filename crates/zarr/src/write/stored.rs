@@ -79,8 +79,8 @@ impl FormOf<'_> {
     /// NCZarr needs `>S1`, which only the reference knows; elsewhere `|S1` and a word of ours.
     fn char(&self) -> ElementForm {
         let data_type = match self.dialect {
-            Dialect::Nczarr3 => json!("uint8"),
-            Dialect::V3 => json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 1}}),
+            // The draft of NCZarr v3 has numbers, in which nobody sees text.
+            dialect if dialect.zarr_format() == 3 => fixed_bytes(1),
             dialect => json!(char_dtype(dialect).unwrap_or("|S1")),
         };
         let said = self.dialect == Dialect::Nczarr3 || char_dtype(self.dialect).is_some();
@@ -103,11 +103,7 @@ impl FormOf<'_> {
         };
         let byte_len = byte_len.max(1);
         let encoding = if has_nulls { TextEncoding::NulPadded } else { TextEncoding::NulPaddedEmpty };
-        let data_type = if self.is_v3() {
-            json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": byte_len}})
-        } else {
-            json!(format!("|S{byte_len}"))
-        };
+        let data_type = if self.is_v3() { fixed_bytes(byte_len) } else { json!(format!("|S{byte_len}")) };
         ElementForm {
             extension_type: (!has_nulls || !self.dialect.is_nczarr()).then(|| "string".to_owned()),
             zeros_are_empty: !has_nulls,
@@ -199,6 +195,11 @@ impl FormOf<'_> {
             UserKind::Vlen(_) => Err(undefined()),
         }
     }
+}
+
+/// Text of that many bytes in Zarr v3, as zarr-python has it.
+fn fixed_bytes(byte_len: u64) -> Value {
+    json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": byte_len}})
 }
 
 /// What the reference calls NC_CHAR, to tell it from NC_STRING (docs/spec/nczarr.md 3.12); `None` outside its dialects.

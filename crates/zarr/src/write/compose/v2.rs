@@ -9,7 +9,7 @@ use crate::write::names::EXTENSION;
 use crate::write::plan::{ArrayForm, NewArray};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;
-use ncirrus_model::{DimensionLen, FillValue, GroupId, NodeId, TypeRef, VarId, default_fill};
+use ncirrus_model::{Atomic, DimensionLen, FillValue, GroupId, NodeId, TypeRef, VarId, default_fill};
 use serde_json::{Map, Value, json};
 
 /// The names that a dialect uses.
@@ -256,21 +256,29 @@ impl DocumentComposer<'_> {
         (copy || words(self.dialect()).is_none())
             && self.dialect() != Dialect::Draft2018
             && self.present.is_none_or(|present| present.is_ours())
-            && self.default_fill(var).is_some()
-            && !self.is_sparse(var)
+            && match self.defaulted(var) {
+                // What was never written is empty to them without a fill value, too.
+                Some(Atomic::Char | Atomic::String) => true,
+                Some(_) => !self.is_sparse(var),
+                None => false,
+            }
     }
 
     fn is_sparse(&self, var: VarId) -> bool {
         self.sparse.is_some_and(|sparse| sparse.contains(&var))
     }
 
-    /// The default of a number whose variable has no fill value of its own.
-    fn default_fill(&self, var: VarId) -> Option<Value> {
+    /// The type of a variable that has no fill value of its own.
+    fn defaulted(&self, var: VarId) -> Option<Atomic> {
         let variable = self.model.variable(var)?;
         let TypeRef::Atomic(atomic) = variable.ty else { return None };
         let own = variable.attributes.known().and_then(|known| known.find(special::FILL_VALUE));
-        let is_default = variable.fill == FillValue::Default && own.is_none() && atomic.is_numeric();
-        is_default.then(|| element::number(&default_fill(atomic), 0)).flatten()
+        (variable.fill == FillValue::Default && own.is_none()).then_some(atomic)
+    }
+
+    /// The default of a number whose variable has no fill value of its own.
+    fn default_fill(&self, var: VarId) -> Option<Value> {
+        self.defaulted(var).and_then(|atomic| element::number(&default_fill(atomic), 0))
     }
 
     /// The reference's dialects give a scalar one axis of length 1 (docs/spec/nczarr.md 3.7).
