@@ -4,12 +4,13 @@ use crate::decode::codec_error;
 use crate::plan::{ChunkIntersections, ElementSizes};
 use crate::session::SharedSession;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, DecodedElement, names};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{
     ChunkGrid, ChunkIndex, EdgeChunks, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
 };
 use ncirrus_model::{CodecSpec, Model, Selection, TypeRef};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A variable's source with everything bound that reading needs.
 pub(crate) struct BoundSource {
@@ -238,7 +239,7 @@ impl IndexedChunks {
         if self.usual.0 == shape || self.usual.1.is_identity() {
             return Ok(self.usual.1.clone());
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = self.others.guard();
         if let Some(chain) = others.get(shape) {
             return Ok(chain.clone());
         }

@@ -5,6 +5,7 @@ mod opening;
 
 pub use absent::AbsentFragment;
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
+use ncirrus_layout::LockExt;
 
 use crate::bound::{BoundSource, StorageLayout};
 use crate::chunks::{self, StoredChunk};
@@ -23,7 +24,7 @@ use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection
 use ncirrus_store::{Store, Url};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// An open dataset for reading. Cheap to clone; many threads may read it at once.
 #[derive(Clone)]
@@ -354,7 +355,7 @@ impl Dataset {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownSources> {
-        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.known.guard()
     }
 }
 

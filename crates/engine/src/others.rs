@@ -1,7 +1,8 @@
 //! Other datasets that variables of a dataset take values from: opened when first needed, a bounded number kept.
 use crate::dataset::Dataset;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{ObjectId, Result};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
 /// Open datasets that belong to one that the caller opened: all are seen in the state of their first touch, for as
@@ -41,7 +42,7 @@ impl ReferencedDatasets {
     }
 
     fn cell(&self, root: &ObjectId) -> Arc<OnceCell<Dataset>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.guard();
         kept.clock += 1;
         let used = kept.clock;
         if let Some(entry) = kept.entries.iter_mut().find(|entry| entry.root == *root) {

@@ -19,6 +19,7 @@ use crate::scatter::OutputBuffer;
 use crate::session::MissingChunks;
 use job::{ChunkTarget, ChunkTask};
 pub(crate) use local::absent_object;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::{Model, Selection, Values, VarId};
 pub(crate) use remote::part_of;
@@ -227,7 +228,7 @@ impl<'a> VariableRead<'a> {
                 return Err(Error::new(ErrorKind::Missing, "the chunk was never written").at_chunk(cell));
             }
             MissingChunks::Report => {
-                let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut absent = self.absent.guard();
                 if absent.len() < LISTED {
                     absent.push(cell.to_vec());
                 }
@@ -240,7 +241,7 @@ impl<'a> VariableRead<'a> {
     fn take_report(&self, report: ReadReport) {
         self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
         self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
-        let mut absent = self.fragments_absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut absent = self.fragments_absent.guard();
         absent.extend(report.absent);
     }
 

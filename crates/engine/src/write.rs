@@ -43,6 +43,7 @@ pub use copy::{
 };
 pub use definitions::element_in;
 pub use encoded::EncodedChunk;
+use ncirrus_layout::LockExt;
 
 use crate::dataset::Dataset;
 use crate::drive::DriveContext;
@@ -61,7 +62,7 @@ use rivals::ConflictControl;
 use stage::{ChunkKey, WriteBackCache};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use target::WriteTarget;
 
 /// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
@@ -136,7 +137,7 @@ impl Session {
         let mut writer = DatasetWriter::new(self, store, placer, Arc::clone(&model), written, rivals)?;
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
-        lock(&writer.progress).complete = shapes.collect();
+        writer.progress.guard().complete = shapes.collect();
         Ok(writer)
     }
 }
@@ -246,7 +247,7 @@ impl DatasetWriter {
         if model.variable(var).is_none() {
             return Err(Error::not_found("no such variable"));
         }
-        let encoding = lock(&self.placer).encoding(var)?;
+        let encoding = self.placer.guard().encoding(var)?;
         let shared = &self.session.shared;
         let target = Arc::new(WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?);
         definitions.targets.insert(var, Arc::clone(&target));
@@ -295,7 +296,7 @@ impl DatasetWriter {
         // Each step sees the store as it is now: bytes of earlier steps may have been replaced since.
         let context =
             DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
-        context.drive(|view| step(view, lock(&self.placer).as_mut())).await
+        context.drive(|view| step(view, self.placer.guard().as_mut())).await
     }
 
     /// Carries out changes; a failure is remembered, because the format already counts on them.
@@ -352,7 +353,7 @@ impl DatasetWriter {
     }
 
     fn definitions(&self) -> MutexGuard<'_, WriterDefinitions> {
-        lock(&self.definitions)
+        self.definitions.guard()
     }
 
     /// Bytes that staged cells may take.
@@ -390,8 +391,4 @@ impl fmt::Debug for DatasetWriter {
             .field("staged_bytes", &self.stage.held())
             .finish_non_exhaustive()
     }
-}
-
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

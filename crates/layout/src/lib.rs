@@ -14,6 +14,7 @@ mod fragment;
 mod grid;
 mod index;
 mod limits;
+mod lock;
 mod memo;
 mod object;
 mod placer;
@@ -33,6 +34,7 @@ pub use fragment::{
 pub use grid::{CellList, ChunkGrid, EdgeChunks};
 pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;
+pub use lock::LockExt;
 pub use memo::Memo;
 pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};

@@ -1,10 +1,11 @@
 //! Bounded store of finished parts.
+use crate::LockExt;
 use crate::{ObjectId, Tag};
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bounded store of finished parts (parsed headers, index nodes, JSON documents), so that a step that is run again
 /// does not start from nothing. Entries are keyed by object, its state, offset and kind; the oldest half goes when the
@@ -113,7 +114,7 @@ impl Memo {
     }
 
     fn lock(&self) -> MutexGuard<'_, MemoState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.guard()
     }
 }
 

@@ -13,6 +13,7 @@ pub use chunking::ChunkRule;
 pub use dry_run::{CopyPlans, plan_copy};
 pub use filtering::{FilterRule, QuantizeRule};
 pub use names::LongNames;
+use ncirrus_layout::LockExt;
 
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
@@ -175,8 +176,7 @@ pub(crate) fn copy_without(
     let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
     let skipped = Mutex::new(Vec::new());
-    let skip =
-        |part: SkippedPart| damage::note(&mut skipped.lock().unwrap_or_else(PoisonError::into_inner), part);
+    let skip = |part: SkippedPart| damage::note(&mut skipped.guard(), part);
     let skip: Option<&(dyn Fn(SkippedPart) + Sync)> = options.skip_damaged.then_some(&skip);
     for pair in &pairs {
         let progress = |elements| {

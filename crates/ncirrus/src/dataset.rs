@@ -3,12 +3,13 @@ use crate::create::CreateOptions;
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
 use futures_util::future::BoxFuture;
 use ncirrus_engine::DatasetWriter;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
 use ncirrus_store::{StagedDataset, Store};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A dataset: groups, dimensions, types, variables and attributes, and the values of the variables. Cheap to clone.
 ///
@@ -52,7 +53,7 @@ impl DatasetInner {
 impl WritingState {
     /// Whether the place of a new dataset is still this program's.
     pub(crate) fn check_of_place(&self) -> BoxFuture<'static, Result<()>> {
-        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        let staged = self.staged.guard();
         staged
             .as_ref()
             .map_or_else(|| Box::pin(async { Ok(()) }) as BoxFuture<'static, _>, StagedDataset::check)
@@ -208,11 +209,11 @@ impl Dataset {
         if matches!(self.0.state, DatasetState::Writing(_)) {
             return Ok(model);
         }
-        if let Some(complete) = &*self.0.complete.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(complete) = &*self.0.complete.guard() {
             return Ok(Arc::clone(complete));
         }
         let complete = self.completed(model)?;
-        *self.0.complete.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&complete));
+        *self.0.complete.guard() = Some(Arc::clone(&complete));
         Ok(complete)
     }
 
@@ -266,7 +267,7 @@ impl Dataset {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.warnings(),
             DatasetState::Writing(open) => {
-                let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner);
+                let staged = open.staged.guard();
                 let mut warnings = staged.as_ref().map(|staged| staged.warnings.clone()).unwrap_or_default();
                 warnings.extend(open.writer.warnings());
                 warnings
@@ -314,7 +315,7 @@ impl Dataset {
     /// dataset on an object store: what is there then is theirs.
     pub fn close(self) -> Result<()> {
         let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
-        let staged = || open.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        let staged = || open.staged.guard();
         self.commit()?;
         open.closed.store(true, Ordering::Release);
         let staged = staged().take();
@@ -324,7 +325,7 @@ impl Dataset {
     /// Does something with the place where the dataset is written, unless it was closed.
     pub(crate) fn with_staged(&self, act: impl FnOnce(&StagedDataset) -> Result<()>) -> Result<()> {
         let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
-        open.staged.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(Ok(()), act)
+        open.staged.guard().as_ref().map_or(Ok(()), act)
     }
 
     pub(crate) fn state(&self) -> &DatasetState {

@@ -5,13 +5,14 @@ mod trust;
 use crate::StoreOptions;
 use crate::config::HttpSettings;
 use crate::net::{self, NetworkTraffic, RequestService};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
@@ -85,7 +86,7 @@ impl ConnectionPool {
     /// A client, made when it is first needed.
     fn client(&self, options: &StoreOptions, follows: bool) -> Result<Client> {
         let connect = options.patience.connect.min(options.timeout);
-        let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.0.clients.guard();
         let kind = (connect, follows, options.config.http());
         if let Some(client) = clients.get(&kind) {
             return Ok(client.clone());

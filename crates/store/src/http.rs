@@ -20,10 +20,11 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use hops::{RedirectCache, RedirectRequest};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Detail, Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Objects below a URL of a web server. They can be read, not listed and not changed.
@@ -125,11 +126,11 @@ impl HttpStore {
 
     /// The size of an object whose server does not tell it with parts, when it was asked for before.
     fn known_size(&self, object: &ObjectId) -> Option<u64> {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).get(object).copied()
+        self.sizes.guard().get(object).copied()
     }
 
     fn note_size(&self, object: &ObjectId, size: Option<u64>) {
-        let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sizes = self.sizes.guard();
         if let Some(size) = size.filter(|_| sizes.len() < MOST_SIZES) {
             sizes.insert(object.clone(), size);
         }
@@ -137,7 +138,7 @@ impl HttpStore {
 
     /// The whole object, when its server does not know ranges and it is at hand.
     fn kept(&self, object: &ObjectId) -> Option<WholeObject> {
-        let kept = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.whole.guard();
         kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
     }
 
@@ -147,8 +148,8 @@ impl HttpStore {
             "{object}: its server does not know ranges; it was read whole ({} bytes)",
             whole.blob(&Want::All).size
         );
-        *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Some((object.clone(), whole));
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.whole.guard() = Some((object.clone(), whole));
+        let mut warnings = self.warnings.guard();
         if warnings.len() < MOST_WARNINGS && !warnings.contains(&told) {
             warnings.push(told);
         }
@@ -257,7 +258,7 @@ impl Store for HttpStore {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.warnings.guard().clone()
     }
 
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {

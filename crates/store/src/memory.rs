@@ -3,9 +3,10 @@ use crate::store::{BlockingStore, LocalStore, PutCondition, Store, StoreFacts};
 use crate::tree::KeyTree;
 use crate::{fault, key, want};
 use bytes::{Bytes, BytesMut};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Objects in memory; clones share them.
@@ -109,7 +110,7 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, MemoryObjects> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.guard()
     }
 }
 

@@ -3,10 +3,11 @@ use crate::cache::BlockCache;
 use crate::config::ConfigSettings;
 use crate::{HandleBudget, MemoryStore, RetryPolicy, SchemeRegistry};
 use ncirrus_layout::Limits;
+use ncirrus_layout::LockExt;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Choices that all stores share. Clones share the stores in memory and the connections.
@@ -167,18 +168,18 @@ pub struct MemoryStores(Arc<Mutex<BTreeMap<String, MemoryStore>>>);
 impl MemoryStores {
     /// The store of that name, if it was created.
     pub fn find(&self, name: &str) -> Option<MemoryStore> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.0.guard().get(name).cloned()
     }
 
     /// The store of that name, empty when it is new.
     pub fn create(&self, name: &str) -> MemoryStore {
-        let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stores = self.0.guard();
         let new = || MemoryStore::new(&format!("memory://{name}"));
         stores.entry(name.to_owned()).or_insert_with(new).clone()
     }
 
     /// Forgets the store of that name; who has it keeps it.
     pub fn remove(&self, name: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        self.0.guard().remove(name);
     }
 }

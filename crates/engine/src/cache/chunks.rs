@@ -1,9 +1,10 @@
 //! Decoded chunks that are read in small parts again and again.
 use bytes::Bytes;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::ObjectId;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Decoded chunks, at most so many bytes. A chunk is kept when it is asked for a second time: whoever reads every
 /// chunk once leaves nothing behind.
@@ -100,7 +101,7 @@ impl ChunkCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, ChunkCacheState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.guard()
     }
 }
 

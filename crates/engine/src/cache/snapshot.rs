@@ -1,11 +1,12 @@
 //! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
 use super::{CacheEntry, IndexCache, ObjectFronts};
 use bytes::{Bytes, BytesMut};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, Tag, Want};
 use ncirrus_store::Store;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The store that a dataset lies in, the state of its objects at first touch, and a bounded cache of metadata bytes.
 pub(crate) struct StoreSnapshot {
@@ -164,7 +165,7 @@ impl StoreSnapshot {
     }
 
     fn lock(&self) -> MutexGuard<'_, SnapshotState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.guard()
     }
 }
 

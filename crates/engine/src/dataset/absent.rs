@@ -1,8 +1,8 @@
 //! Fragments whose datasets are not there, for the user to see.
 use super::Dataset;
 use crate::session::MissingChunks;
+use ncirrus_layout::LockExt;
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
 
 /// A fragment whose elements are missing because its dataset is not there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ impl Dataset {
         if found.is_empty() {
             return;
         }
-        let mut absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut absent = self.inner.absent.guard();
         for fragment in found {
             if absent.fragments.len() >= REMEMBERED {
                 absent.more |= !absent.fragments.contains(fragment);
@@ -47,7 +47,7 @@ impl Dataset {
     /// Fragments that were filled in since the dataset was opened: how many, and the first of them, or all where the
     /// session is to report them.
     pub fn absence(&self) -> Option<String> {
-        let absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let absent = self.inner.absent.guard();
         let count = absent.fragments.len();
         let is_report = self.inner.session.shared.fragments_absent == Some(MissingChunks::Report);
         let most = if is_report { count } else { NAMED };
@@ -65,7 +65,7 @@ impl Dataset {
 
     /// The fragments that were filled in since the dataset was opened.
     pub fn absent_fragments(&self) -> Vec<AbsentFragment> {
-        let absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let absent = self.inner.absent.guard();
         absent.fragments.iter().cloned().collect()
     }
 }

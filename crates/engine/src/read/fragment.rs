@@ -20,11 +20,12 @@ use crate::dataset::{AbsentFragment, Dataset};
 use crate::session::MissingChunks;
 use fit::TileFit;
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentAbsence, FragmentVariable, Result};
 use ncirrus_model::{Atomic, NodeId, Region, Selection, Values, VarId};
 use recipe::ValueRecipe;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use texts::FragmentTexts;
 
 /// A piece of a tile that a fragment fills.
@@ -78,7 +79,7 @@ impl VariableRead<'_> {
     ) -> Result<()> {
         let assembly = Mutex::new(assembly);
         let put = |piece: &SelectionPiece, strides: &[u64], values| {
-            let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut assembly = assembly.guard();
             assembly.put_strided(piece, strides, values)
         };
         for (groups, is_far) in self.groups(parts)? {
@@ -246,7 +247,7 @@ impl VariableRead<'_> {
             return Err(Error::not_found(message));
         }
         let variable = self.model.variable_path(self.variable);
-        let mut absent = self.fragments_absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut absent = self.fragments_absent.guard();
         if absent.len() < LISTED {
             absent.push(AbsentFragment { variable, index: fragment.index.clone(), name });
         }

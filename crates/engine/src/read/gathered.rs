@@ -8,6 +8,7 @@ use crate::convert;
 use crate::session::block_on;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Selection, Values};
 use std::borrow::Cow;
@@ -58,7 +59,7 @@ impl VariableRead<'_> {
         let converted: Vec<_> = batches.iter().map(|_| Mutex::new(None)).collect();
         let jobs: Vec<_> = batches.into_iter().zip(&converted).collect();
         self.context.shared.for_each(jobs, usize::MAX, |(batch, place), _| {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(block_on(self.convert(batch))?);
+            *place.guard() = Some(block_on(self.convert(batch))?);
             Ok(())
         })?;
         for values in converted {

@@ -17,6 +17,7 @@ use crate::session::{block_on, may_block};
 use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result, Tile, TileIndex, TileSource, VariableRef};
 use ncirrus_model::{Region, Selection, Values};
 use piece::SelectionPiece;
@@ -171,7 +172,7 @@ impl VariableRead<'_> {
                 is_far,
                 |part| Box::pin(self.read_part(part)),
                 |filled: FilledPiece| {
-                    let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut assembly = assembly.guard();
                     assembly.put(&filled.piece, &filled.held, filled.values)
                 },
             )
@@ -188,7 +189,7 @@ impl VariableRead<'_> {
             Box::pin(async move { Ok((self.leaf(&reference).await?, reference)) })
         };
         self.for_all(sources, self.is_far(), find, |(leaf, reference)| {
-            found.lock().unwrap_or_else(PoisonError::into_inner).insert(reference, leaf);
+            found.guard().insert(reference, leaf);
             Ok(())
         })
         .await?;

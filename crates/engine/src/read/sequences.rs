@@ -3,9 +3,10 @@ use super::VariableRead;
 use crate::bound::ELEMENT_MARK;
 use crate::convert;
 use crate::session::WorkerBuffers;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Selection, Values};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The values of chunks that were decoded so far, in the order in which they were finished.
 #[derive(Default)]
@@ -14,7 +15,7 @@ pub(super) struct DecodedSequences(Mutex<Vec<Values>>);
 impl DecodedSequences {
     /// Keeps the values of a chunk, and returns their number.
     fn keep(&self, values: Values) -> u64 {
-        let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chunks = self.0.guard();
         chunks.push(values);
         chunks.len() as u64 - 1
     }
@@ -26,7 +27,7 @@ impl VariableRead<'_> {
         super::check_memory(count, 2 * ELEMENT_MARK)?;
         let mut marks = vec![0u8; count.saturating_mul(ELEMENT_MARK)];
         self.fill_in(selection, &mut marks, None, false).await?;
-        let chunks = std::mem::take(&mut *self.sequences.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let chunks = std::mem::take(&mut *self.sequences.0.guard());
         let mut values = convert::empty(self.model, self.bound.ty)?;
         for run in runs(&marks) {
             append(&mut values, &chunks, run, &self.bound.source.fill)?;

@@ -1,6 +1,7 @@
 //! Doing many small jobs on all threads, each with buffers that are used again.
 use super::SharedSession;
 use ncirrus_codec::CodecScratch;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +31,7 @@ const KEPT_WORKERS: usize = 64;
 impl WorkerPool {
     /// Runs `f` with a worker of its own.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut WorkerBuffers) -> T) -> T {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.guard().pop();
         let mut worker = idle.unwrap_or_default();
         let result = f(&mut worker);
         worker.encoded.clear();
@@ -39,7 +40,7 @@ impl WorkerPool {
                 *buffer = Vec::new();
             }
         }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.guard();
         if idle.len() < KEPT_WORKERS {
             idle.push(worker);
         }
@@ -97,7 +98,7 @@ impl<J> TaskQueue<J> {
         while !self.failed.load(Ordering::Relaxed) {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(at) else { return };
-            let job = job.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let job = job.guard().take();
             if let Some(Err(error)) = job.map(&mut work) {
                 self.fail(at, error);
             }
@@ -106,7 +107,7 @@ impl<J> TaskQueue<J> {
 
     fn fail(&self, at: usize, error: Error) {
         self.failed.store(true, Ordering::Relaxed);
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.guard();
         if failure.as_ref().is_none_or(|(first, _)| at < *first) {
             *failure = Some((at, error));
         }

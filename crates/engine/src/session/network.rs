@@ -1,9 +1,10 @@
 //! Requests to stores that answer over a network: on the session's own runtime, bounded per store.
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, StoreId, Want};
 use ncirrus_store::Store;
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::{Handle, Runtime};
@@ -123,7 +124,7 @@ impl NetworkRuntime {
 
     /// The turns of requests to a store: one permit each while it is under way.
     pub(crate) fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.hosts.guard();
         let host = hosts.entry(store.id().clone());
         let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))

@@ -1,9 +1,10 @@
 //! Datasets that others take values from, kept open for the next read: a bounded number per session.
 use crate::dataset::Dataset;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::OpenOptions;
 use ncirrus_store::Url;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Open datasets by address and options; the one that was used longest ago goes first.
 pub(crate) struct OpenDatasets {
@@ -76,7 +77,7 @@ impl OpenDatasets {
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenDatasetCache> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.guard()
     }
 }
 

@@ -1,15 +1,16 @@
 //! The bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
 //! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
+use super::DatasetWriter;
 use super::care::EncodingSubject;
 use super::cells::ChunkPart;
 use super::stage::{ChunkKey, ChunkLock, DirtyContents};
 use super::store::{DeferredPuts, WriteWindow};
 use super::target::WriteTarget;
-use super::{DatasetWriter, lock};
 use crate::convert;
 use crate::session::WorkerBuffers;
 use bytes::Bytes;
 use ncirrus_codec::CodecScratch;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ObjectId, PreparedPlacement, Result, StorePut, StoredType};
 use ncirrus_model::{Model, Values};
 use ncirrus_store::PutCondition;
@@ -169,7 +170,7 @@ impl DatasetWriter {
         values: &Values,
     ) -> Result<(Bytes, Vec<StorePut>)> {
         if let StoredType::Reference { .. } = target.encoding.stored {
-            return lock(&self.placer).intern(target.var, values);
+            return self.placer.guard().intern(target.var, values);
         }
         let raw = convert::encode(model, target.ty, &target.encoding.stored, values, 0..values.len())?;
         Ok((raw.into(), Vec::new()))
@@ -185,7 +186,7 @@ impl DatasetWriter {
         mask: u32,
     ) -> Result<PlacedChunk<'a>> {
         if self.output.local().is_some() {
-            let object = lock(&self.placer).place_whole(prepared, target.var, cell, mask);
+            let object = self.placer.guard().place_whole(prepared, target.var, cell, mask);
             if let Some(object) = object.map_err(|error| target.located(error, cell))? {
                 self.session.shared.counters.stored();
                 return Ok(PlacedChunk::Object(object, body));
@@ -204,7 +205,7 @@ impl DatasetWriter {
         mask: u32,
     ) -> Result<Vec<StorePut>> {
         self.session.shared.counters.stored();
-        let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
+        let puts = self.placer.guard().place(prepared, target.var, cell, body, mask);
         puts.map_err(|error| target.located(error, cell))
     }
 

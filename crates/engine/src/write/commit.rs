@@ -1,10 +1,11 @@
 //! Making it all true, in order.
+use super::DatasetWriter;
 use super::definitions::translated;
 use super::load::{StoredChunk, cells_of};
 use super::stage::ChunkKey;
 use super::target::WriteTarget;
-use super::{DatasetWriter, lock};
 use futures_util::future::{BoxFuture, join3};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, PutPhase, Result};
 use ncirrus_model::{FillValue, Model, VarId};
 use std::sync::{Arc, PoisonError};
@@ -16,7 +17,7 @@ impl DatasetWriter {
         self.complete_cut_cells().await?;
         self.flush_staged().await?;
         for var in self.model().variables() {
-            if lock(&self.placer).needs_fill(var) {
+            if self.placer.guard().needs_fill(var) {
                 self.drained().await?;
                 self.fill_unwritten(var).await?;
             }
@@ -44,7 +45,7 @@ impl DatasetWriter {
         }
         self.run_phases(phases).await?;
         self.run_phases(last.into_iter().collect()).await?;
-        lock(&self.placer).committed();
+        self.placer.guard().committed();
         self.memo.clear();
         self.shared_from_here();
         Ok(())
@@ -64,11 +65,11 @@ impl DatasetWriter {
         if self.abilities.sparse {
             return Ok(());
         }
-        let cut = std::mem::take(&mut lock(&self.progress).cut);
+        let cut = std::mem::take(&mut self.progress.guard().cut);
         for (key, array) in cut {
             match self.model().variable(key.var) {
                 Some(_) if self.model().shape(key.var) != array => self.stage_as_is(key).await?,
-                Some(_) => _ = lock(&self.progress).cut.insert(key, array),
+                Some(_) => _ = self.progress.guard().cut.insert(key, array),
                 None => {}
             }
         }
@@ -99,7 +100,7 @@ impl DatasetWriter {
     async fn fill_unwritten(&self, var: VarId) -> Result<()> {
         let (target, model) = self.target(var)?;
         let array = model.shape(var);
-        let complete = lock(&self.progress).complete.get(&var).cloned();
+        let complete = self.progress.guard().complete.get(&var).cloned();
         if complete.as_ref() == Some(&array) || array.contains(&0) {
             return Ok(());
         }
@@ -116,7 +117,7 @@ impl DatasetWriter {
             }
             self.fill_window((&target, &model), cells).await?;
         }
-        lock(&self.progress).complete.insert(var, array);
+        self.progress.guard().complete.insert(var, array);
         Ok(())
     }
 
@@ -173,7 +174,7 @@ impl DatasetWriter {
                     self.keep_failure(done)
                 }
                 None => {
-                    lock(&puts).extend(placed);
+                    puts.guard().extend(placed);
                     Ok(())
                 }
             }

@@ -4,6 +4,7 @@ use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
 use ncirrus_model::{
     Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, Model, Selection, Storage, TypeRef, VarId,
@@ -188,7 +189,7 @@ impl DatasetWriter {
             if self.existing.contains(&var) {
                 continue;
             }
-            let encoding = super::lock(&self.placer).encoding(var)?;
+            let encoding = self.placer.guard().encoding(var)?;
             let filters = complete(model, variable, &encoding, self.session.registry());
             let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
             if filters != variable.filters

@@ -1,8 +1,9 @@
 //! Edits of definitions, one after the other. Whoever makes one runs the caller's code, which may look at the dataset,
 //! write to it and commit it: nothing that those need is held meanwhile.
+use super::DatasetWriter;
 use super::definitions::WriterDefinitions;
-use super::{DatasetWriter, lock};
 use futures_util::future::{Either, select};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::Model;
 use std::pin::pin;
@@ -65,7 +66,7 @@ impl DatasetWriter {
 
     /// Waits for the edits of other threads.
     async fn turn(&self) -> Result<AsyncGuard<'_, ()>> {
-        if *lock(&self.turns.editor) == Some(thread::current().id()) {
+        if *self.turns.editor.guard() == Some(thread::current().id()) {
             return Err(Error::invalid("an edit within an edit of the same dataset"));
         }
         if let Ok(turn) = self.turns.turn.try_lock() {
@@ -85,14 +86,14 @@ impl DatasetWriter {
 
 impl<'a> EditInProgress<'a> {
     fn new(turns: &'a EditTurns) -> Self {
-        *lock(&turns.editor) = Some(thread::current().id());
+        *turns.editor.guard() = Some(thread::current().id());
         Self(turns)
     }
 }
 
 impl Drop for EditInProgress<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.editor) = None;
+        *self.0.editor.guard() = None;
     }
 }
 

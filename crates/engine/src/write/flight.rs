@@ -2,10 +2,10 @@
 //! ones are encoded. A write returns when its chunks are encoded; whatever relies on them being there waits for them to
 //! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
 //! or writes it again waits, too.
-use super::lock;
 use super::put::{TargetStore, bytes_of, change_object};
 use super::stage::ChunkLock;
 use crate::session::{block_on, may_block};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StorePut};
 use ncirrus_model::VarId;
 use ncirrus_store::Store;
@@ -73,7 +73,7 @@ impl UploadQueue {
 
     /// The first failure and the variable that it befell, to whoever asks first.
     pub(super) fn failure(&self) -> Option<(VarId, Error)> {
-        lock(&self.0.failure).take()
+        self.0.failure.guard().take()
     }
 
     /// Begins nothing more.
@@ -85,7 +85,7 @@ impl UploadQueue {
         loop {
             let mut landed = pin!(self.0.landed.notified());
             landed.as_mut().enable();
-            if enough(&lock(&self.0.under_way)) {
+            if enough(&self.0.under_way.guard()) {
                 return;
             }
             landed.await;
@@ -104,7 +104,7 @@ impl Drop for UploadQueue {
 
 impl InFlightPut {
     fn new(state: &Arc<QueueState>, var: VarId, bytes: usize) -> Self {
-        let mut under_way = lock(&state.under_way);
+        let mut under_way = state.under_way.guard();
         under_way.changes += 1;
         under_way.bytes += bytes;
         drop(under_way);
@@ -136,7 +136,7 @@ impl Drop for InFlightPut {
             let message = "a change was abandoned half-way";
             self.state.fail(self.var, Error::new(ErrorKind::Io { retryable: false }, message));
         }
-        let mut under_way = lock(&self.state.under_way);
+        let mut under_way = self.state.under_way.guard();
         under_way.changes -= 1;
         under_way.bytes -= self.bytes;
         drop(under_way);
@@ -147,7 +147,7 @@ impl Drop for InFlightPut {
 impl QueueState {
     fn fail(&self, var: VarId, error: Error) {
         if !self.ended.swap(true, Ordering::AcqRel) {
-            *lock(&self.failure) = Some((var, error));
+            *self.failure.guard() = Some((var, error));
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Cells as they are in the store: for completing partly written ones, and for reading back.
+use super::DatasetWriter;
 use super::cells::to_index;
 use super::stage::DirtyContents;
 use super::target::WriteTarget;
-use super::{DatasetWriter, lock};
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_codec::CodecScratch;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Tag, Want};
 use ncirrus_model::{Model, Values};
 
@@ -66,7 +67,7 @@ impl DatasetWriter {
         cells: &CellList,
         found: Vec<StoredChunk>,
     ) -> Result<Vec<StoredChunk>> {
-        let Some(resolver) = lock(&self.placer).resolver(target.var) else { return Ok(found) };
+        let Some(resolver) = self.placer.guard().resolver(target.var) else { return Ok(found) };
         let (array, limits) = (self.model().shape(target.var), &self.session.shared.limits);
         let mut followed = Vec::with_capacity(found.len());
         for (cell, stored) in cells.iter().zip(found) {

@@ -1,10 +1,11 @@
 //! Reading what is being written: staged over placed over committed.
+use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::load::{StoredChunk, cells_of, count_of};
 use super::rows::GatheredValues;
 use super::stage::{ChunkKey, ChunkLock, DirtyContents};
 use super::target::WriteTarget;
-use super::{DatasetWriter, lock};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StoredType};
 use ncirrus_model::{Model, Selection, Values, VarId};
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +36,7 @@ impl DatasetWriter {
         let located = |error: Error| error.at_path(target.path.clone());
         selection.check(&model.shape(var)).map_err(|error| located(error.into()))?;
         let is_reference = matches!(target.encoding.stored, StoredType::Reference { .. });
-        if is_reference && lock(&self.placer).resolver(var).is_none() {
+        if is_reference && self.placer.guard().resolver(var).is_none() {
             let message =
                 "variable-length values of this format cannot be read back before they are committed";
             return Err(located(Error::unsupported(message)));
@@ -91,7 +92,7 @@ impl DatasetWriter {
                     Some(self.load((target, model), &job.part.cell, stored, buffers)?)
                 }
             };
-            lock(&loaded).push((job, contents));
+            loaded.guard().push((job, contents));
             Ok(())
         })?;
         let mut loaded = loaded.into_inner().unwrap_or_else(PoisonError::into_inner);

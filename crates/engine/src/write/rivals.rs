@@ -12,17 +12,18 @@ mod merge;
 
 pub(super) use guarded::ConditionalPuts;
 
+use super::DatasetWriter;
 use super::body::PlacedChunk;
 use super::load::StoredChunk;
 use super::put::bytes_of;
 use super::stage::{ChunkKey, ChunkLock};
 use super::store::DeferredPuts;
-use super::{DatasetWriter, lock};
 use crate::dataset::Dataset;
 use crate::nesting::ReadDepth;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use merge::{merge, stamp_lease};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{
     CellList, Error, ErrorKind, ObjectId, Placer, PlacerWork, PutPhase, Result, StorePut, Tag,
 };
@@ -102,20 +103,20 @@ impl ConflictControl {
     }
 
     fn commit_object(&self) -> Option<ObjectId> {
-        lock(&self.known).deciding.clone()
+        self.known.guard().deciding.clone()
     }
 
     fn seen(&self, object: &ObjectId) -> Option<Tag> {
-        lock(&self.known).seen.get(object).cloned()
+        self.known.guard().seen.get(object).cloned()
     }
 
     fn saw(&self, object: ObjectId, tag: Tag) {
-        lock(&self.known).seen.insert(object, tag);
+        self.known.guard().seen.insert(object, tag);
     }
 
     /// Documents that go are absent from here on.
     fn forget(&self, put: &StorePut) {
-        let mut known = lock(&self.known);
+        let mut known = self.known.guard();
         match put {
             StorePut::Delete { object } => _ = known.seen.remove(object),
             StorePut::DeleteTree { prefix } | StorePut::RenameTree { from: prefix, .. } => {
@@ -128,7 +129,7 @@ impl ConflictControl {
 
     /// Whether an array is as it is committed.
     fn is_committed(&self, var: VarId, shape: &[u64]) -> bool {
-        lock(&self.known).shapes.get(&var).is_some_and(|committed| committed == shape)
+        self.known.guard().shapes.get(&var).is_some_and(|committed| committed == shape)
     }
 }
 
@@ -140,8 +141,8 @@ impl DatasetWriter {
 
     /// From a commit on, the dataset is there for others.
     pub(super) fn shared_from_here(&self) {
-        let deciding = lock(&self.placer).commit_object();
-        let mut known = lock(&self.rivals.known);
+        let deciding = self.placer.guard().commit_object();
+        let mut known = self.rivals.known.guard();
         (known.deciding, known.shapes) = (deciding, shapes(&self.model()));
         if let Ok(mut lease) = self.rivals.lease.try_lock() {
             *lease = None;
@@ -316,7 +317,7 @@ impl DatasetWriter {
         let origin = held.slot.origin.take();
         let ChunkKey { var, cell } = &held.key;
         let (target, _) = self.target(*var)?;
-        let committed = lock(&self.rivals.known).shapes.get(var).cloned();
+        let committed = self.rivals.known.guard().shapes.get(var).cloned();
         let is_inside =
             |shape: Vec<u64>| cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some();
         Ok(match origin {

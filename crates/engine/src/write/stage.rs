@@ -1,10 +1,11 @@
 //! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
 use super::load::StoredChunk;
 use super::target::WriteTarget;
+use ncirrus_layout::LockExt;
 use ncirrus_model::{Values, VarId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// A cell of a variable.
@@ -181,7 +182,7 @@ impl WriteBackCache {
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.guard()
     }
 }
 

@@ -1,4 +1,5 @@
 //! From values to the store: whole cells at once, partly written ones by way of the stage.
+use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::load::{StoredChunk, cells_of, count_of};
 use super::put::is_of_object;
@@ -6,8 +7,8 @@ use super::rivals::ConditionalPuts;
 use super::rows::WriteData;
 use super::stage::{ChunkKey, ChunkLock};
 use super::target::WriteTarget;
-use super::{DatasetWriter, lock};
 use crate::session::WorkerBuffers;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result, StorePut};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ pub(super) struct DeferredPuts(Mutex<Vec<(Vec<StorePut>, ChunkLock)>>);
 
 impl DeferredPuts {
     fn push(&self, puts: Vec<StorePut>, held: ChunkLock) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((puts, held));
+        self.0.guard().push((puts, held));
     }
 
     /// What was not carried out, and the cells that wait for it.
@@ -305,7 +306,7 @@ impl DatasetWriter {
         let (shape, stored) = (target.cell_shape(&key.cell)?, target.stored_shape(&key.cell, array)?);
         let axes = shape.iter().zip(&stored).zip(&target.growing);
         let is_cut = axes.into_iter().any(|((whole, stored), grows)| *grows && stored < whole);
-        let mut progress = lock(&self.progress);
+        let mut progress = self.progress.guard();
         match is_cut {
             true => _ = progress.cut.insert(key.clone(), array.to_vec()),
             false => _ = progress.cut.remove(key),

@@ -1,5 +1,6 @@
 //! The same work on many things, some of them at once.
 use crate::{Error, Result};
+use ncirrus_layout::LockExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +23,7 @@ pub(super) fn each<T: Sync, R: Send>(
             if result.is_err() {
                 next.store(items.len(), Ordering::Relaxed);
             }
-            if let Some(slot) = results.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
+            if let Some(slot) = results.guard().get_mut(at) {
                 *slot = Some(result);
             }
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;

@@ -15,9 +15,10 @@ use crate::{
 use cuts::{BlockCuts, TouchedBlock};
 use fragment::{FragmentBox, FragmentDefinition};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber};
+use ncirrus_layout::LockExt;
 use ncirrus_model::{AttributeState, DimId, DimensionLen, Model, NodeId, VarId};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// How an aggregation is written.
 #[derive(Debug, Clone, Default)]
@@ -419,7 +420,7 @@ impl AggregationWriter {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, GrowingVariable>> {
-        self.variables.lock().unwrap_or_else(PoisonError::into_inner)
+        self.variables.guard()
     }
 }
 

@@ -13,13 +13,14 @@ use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex as AsyncMutex;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use recall::CachedRanges;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// A cache on disk of blocks of objects that other machines hold; clones share it, and so may several processes.
 #[derive(Debug, Clone)]
@@ -163,12 +164,12 @@ impl CachedStore {
 
     /// The state of an object, if it was asked for in this opening.
     fn known(&self, object: &ObjectId) -> Option<(Tag, u64)> {
-        lock(&self.states).get(object).cloned()
+        self.states.guard().get(object).cloned()
     }
 
     /// What those hold one after the other that ask for the state of an object.
     fn turn(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
-        let mut asked = lock(&self.asked);
+        let mut asked = self.asked.guard();
         if let Some(turn) = asked.get(object).and_then(Weak::upgrade) {
             return turn;
         }
@@ -218,7 +219,7 @@ impl CachedStore {
 
     /// Notes the state of an object; only of so many, so that a large dataset takes no more memory than a small one.
     fn remember(&self, object: &ObjectId, state: (Tag, u64)) {
-        let mut states = lock(&self.states);
+        let mut states = self.states.guard();
         if states.len() >= REMEMBERED {
             states.clear();
         }
@@ -244,10 +245,6 @@ impl CachedStore {
             self.cache.folder.forget_dataset(&dataset.name);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for CachedStore {

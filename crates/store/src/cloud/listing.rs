@@ -6,9 +6,10 @@ use super::xml::{self, XmlElement};
 use super::{CloudStore, entries};
 use crate::key;
 use crate::store::ObjectPage;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Listing, ObjectId, Result};
 use object_store::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 /// A page of a listing.
@@ -39,11 +40,11 @@ const MOST: usize = 20;
 impl OddKeys {
     /// What was left out.
     pub(super) fn told(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.guard().clone()
     }
 
     fn note(&self, what: &str, key: &str) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.guard();
         let line = format!("{what} {key:?} left out: {WHY}");
         if told.len() < MOST && !told.contains(&line) {
             told.push(line);

@@ -7,6 +7,7 @@ use crate::store::PutCondition;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
@@ -14,7 +15,7 @@ use object_store::{MultipartId, ObjectStoreExt, PutPayload};
 use reqwest::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
 /// An object that is sent in parts.
@@ -78,7 +79,7 @@ impl CloudUpload {
     }
 
     fn sent(&self) -> MutexGuard<'_, BTreeMap<usize, PartId>> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sent.guard()
     }
 }
 

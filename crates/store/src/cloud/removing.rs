@@ -11,13 +11,14 @@ use base64::prelude::BASE64_STANDARD;
 use futures_util::stream::{BoxStream, iter, try_unfold};
 use futures_util::{StreamExt, TryStreamExt};
 use md5::{Digest, Md5};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ObjectId, Result};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use reqwest::header::HeaderName;
 use ring::digest::{SHA256, digest};
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Keys that one request removes (Amazon).
 const AT_ONCE: usize = 1000;
@@ -77,7 +78,7 @@ impl CloudStore {
                 Err(fault) => return Err(fault.at(prefix)),
             }
         }
-        let unnamed = mem::take(&mut *unnamed.lock().unwrap_or_else(PoisonError::into_inner));
+        let unnamed = mem::take(&mut *unnamed.guard());
         match &self.other {
             Some(asking) => asking.remove(&unnamed).await.map_err(|fault| fault.at(prefix)),
             None => Ok(()),
@@ -98,7 +99,7 @@ fn paths(
             let page = asking.list(&folder, true, after.as_deref()).await.map_err(passed_on)?;
             let keys = page.objects.into_iter().map(|object| object.key);
             let (named, mut others): (Vec<_>, Vec<_>) = keys.partition(|key| is_named(key));
-            unnamed.lock().unwrap_or_else(PoisonError::into_inner).append(&mut others);
+            unnamed.guard().append(&mut others);
             let paths = named.into_iter().map(|key| Path::parse(key).map_err(object_store::Error::from));
             Ok(Some((iter(paths), page.next.map(Some))))
         }

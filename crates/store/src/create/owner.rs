@@ -1,9 +1,10 @@
 //! Who put a sign, and whether they still live.
 use super::lease::LeaseStage;
 use bytes::Bytes;
+use ncirrus_layout::LockExt;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// What tells a writer from all others; it is at work as long as this is kept.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Drop for WriterMark {
 }
 
 fn at_work() -> MutexGuard<'static, Option<HashSet<String>>> {
-    AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
+    AT_WORK.guard()
 }
 
 /// What is known of the writer of a sign.

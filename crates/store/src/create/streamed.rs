@@ -15,6 +15,7 @@ pub(super) use finish::start;
 
 use crate::multipart::MultipartUpload;
 use bytes::Bytes;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
 use ranges::ByteRanges;
 use sizes::PartSizes;
@@ -164,7 +165,7 @@ impl StreamedUpload {
     fn send(self: &Arc<Self>, mut leaving: DepartingPart) -> Result<()> {
         let index = usize::try_from(leaving.index).map_err(|_| Error::limit("too many parts"))?;
         let (upload, turns) = (Arc::clone(&self.upload), Arc::clone(&self.turns));
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.guard();
         while tasks.try_join_next().is_some() {}
         let task = async move {
             let _turn = turns.acquire().await;
@@ -177,11 +178,11 @@ impl StreamedUpload {
 
     /// The tasks that send parts; those that come later are not among them.
     fn take_tasks(&self) -> JoinSet<()> {
-        std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.tasks.guard())
     }
 
     fn lock(&self) -> MutexGuard<'_, UploadState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.guard()
     }
 }
 

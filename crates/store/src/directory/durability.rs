@@ -1,10 +1,11 @@
 //! What was put since the last barrier.
 use crate::platform;
+use ncirrus_layout::LockExt;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// More files than these are made durable with their whole file system at once, where the platform can.
 const FEW: usize = 8;
@@ -60,7 +61,7 @@ impl UnsyncedFiles {
     }
 
     fn lock(&self) -> MutexGuard<'_, UnsyncedState> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.noted.guard()
     }
 
     fn sync_all(&self, files: &BTreeSet<PathBuf>) -> io::Result<()> {

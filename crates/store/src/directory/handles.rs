@@ -1,8 +1,9 @@
 //! Open files, kept for repeated reads within one budget for all stores that share it.
+use ncirrus_layout::LockExt;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A budget of open files. Clones share it, and so do the stores of one set of [`StoreOptions`](crate::StoreOptions):
 /// of the files that are kept open those used longest ago are closed first. Only where every one of them is being read
@@ -59,7 +60,7 @@ impl HandleBudget {
     }
 
     fn lock(&self) -> MutexGuard<'_, HandleState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.guard()
     }
 }
 

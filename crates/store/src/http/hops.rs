@@ -4,11 +4,12 @@
 use super::HttpStore;
 use crate::config::{HttpLogin, LoginKind, SecretText};
 use crate::net::{RequestFailure, ResponseHead};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind};
 use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, COOKIE, HeaderMap, IF_MATCH, LOCATION, RANGE};
 use reqwest::{StatusCode, Url};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Most redirections followed.
@@ -51,7 +52,7 @@ impl RedirectCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, (Url, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.guard()
     }
 }
 

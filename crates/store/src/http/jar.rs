@@ -1,9 +1,10 @@
 //! Cookies that servers set (RFC 6265), kept in memory for a session. Each goes back to the server that set it alone:
 //! same scheme, host and port, whatever its `Domain` says.
+use ncirrus_layout::LockExt;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, SET_COOKIE};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 /// Cookies by who asked and whom.
@@ -38,14 +39,14 @@ impl CookieJar {
     /// The cookies for an address, each as it stands in a request.
     pub(super) fn of(&self, who: &str, url: &Url) -> Vec<String> {
         let now = SystemTime::now();
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.guard();
         let cookies = all.get(&key(who, url)).into_iter().flatten();
         let fitting = cookies.filter(|cookie| cookie.is_good(now) && cookie.is_for(url.path()));
         fitting.map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect()
     }
 
     fn put(&self, key: (String, String), cookie: StoredCookie, now: SystemTime) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.guard();
         if all.len() >= SERVERS && !all.contains_key(&key) {
             all.pop_first();
         }

@@ -1,5 +1,6 @@
 //! A reserve of repetitions that a session shares, so that a broken service is not hammered.
-use std::sync::{Mutex, PoisonError};
+use ncirrus_layout::LockExt;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How many requests may be made again at once. It refills with time and with success.
@@ -22,7 +23,7 @@ const REWARD: i64 = 200;
 impl TokenBucket {
     /// Takes a repetition: how long it has to wait.
     pub(crate) fn take(&self, reserve: u32, now: Instant) -> Duration {
-        let mut level = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut level = self.0.guard();
         let most = i64::from(reserve) * 1000;
         let level = level.get_or_insert(TokenLevel { millis: most, most, at: now });
         let passed = now.saturating_duration_since(level.at).as_millis();
@@ -35,7 +36,7 @@ impl TokenBucket {
 
     /// A request succeeded.
     pub(crate) fn reward(&self) {
-        let mut level = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut level = self.0.guard();
         if let Some(level) = level.as_mut() {
             level.millis = (level.millis + REWARD).min(level.most);
         }

@@ -1,10 +1,11 @@
 //! What a store is asked to do. All requests for it share one budget.
 use super::failure::{RequestFailure, RetryOutlook};
 use super::service::RequestService;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 #[cfg(feature = "cloud")]
 use reqwest::header::{HeaderName, HeaderValue};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 tokio::task_local! {
@@ -171,7 +172,7 @@ impl StoreOperation {
     }
 
     fn lock(&self) -> MutexGuard<'_, OperationState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.guard()
     }
 }
 

@@ -8,10 +8,11 @@ use super::turns::{RequestLimiter, RequestQueue};
 use super::watch::MonitoredBody;
 use super::{RetryPolicy, answer};
 use crate::StoreOptions;
+use ncirrus_layout::LockExt;
 use reqwest::{Client, Request, Url};
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// An answer whose body is still to come.
@@ -53,11 +54,11 @@ impl SharedService {
     }
 
     fn is_known(&self, host: &str) -> bool {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(host)
+        self.known.guard().contains(host)
     }
 
     fn note(&self, host: &str) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.guard();
         if !known.contains(host) {
             known.insert(host.to_owned());
         }

@@ -1,6 +1,7 @@
 //! How many requests are under way at once: of a session in all, and to each place.
+use ncirrus_layout::LockExt;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The bounds of a session.
@@ -33,7 +34,7 @@ impl RequestLimiter {
 
     /// Where requests to a place wait, which takes at most so many at once.
     pub(crate) fn queue(&self, place: &str, most: usize) -> RequestQueue {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = self.places.guard();
         let place = places.entry(place.to_owned()).or_insert_with(|| semaphore(most));
         RequestQueue { all: Arc::clone(&self.all), place: Arc::clone(place) }
     }

@@ -3,10 +3,11 @@ use crate::open::{Opened, open_object};
 use crate::store::{Store, StoreFacts};
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, key};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, StoreId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A store, and an object or folder in it.
 type TargetPlace = (Arc<dyn Store>, ObjectId);
@@ -92,7 +93,7 @@ impl ReferenceTargets {
         }
         let sharable = !name.contains(['?', '#']);
         let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
-        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folders = self.folders.guard();
         if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
             return Ok((Arc::clone(store), root.child(file)));
         }

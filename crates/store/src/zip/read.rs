@@ -7,9 +7,10 @@ use crate::{key, memory, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The objects in a zip file that lies in another store. Its directory is read once; stored entries are ranges of the
 /// file, compressed ones are decompressed whole.
@@ -114,12 +115,12 @@ impl ZipStore {
     }
 
     fn last_read(&self, key: &str) -> Option<Bytes> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.last.guard();
         last.as_ref().filter(|(kept, _)| kept == key).map(|(_, bytes)| bytes.clone())
     }
 
     fn keep(&self, key: &str, whole: Bytes) -> Bytes {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((key.to_owned(), whole.clone()));
+        *self.last.guard() = Some((key.to_owned(), whole.clone()));
         whole
     }
 

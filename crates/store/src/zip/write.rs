@@ -10,11 +10,12 @@ use crate::tree::KeyTree;
 use crate::{DirectoryStore, fault, key, memory, platform, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A zip file that is being written; clones share it. An object that is put again is appended again, and its old entry
@@ -127,7 +128,7 @@ impl ZipWriterStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, ZipState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.guard()
     }
 
     fn slot(&self, object: &ObjectId) -> Result<Option<ZipSlot>> {

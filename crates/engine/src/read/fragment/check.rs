@@ -3,6 +3,7 @@ use super::{FragmentPart, VariableRead, of_fragment};
 use crate::convert;
 use crate::read::mosaic::MosaicPieces;
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Fragment, Result, Tile, TileIndex};
 use ncirrus_model::{Region, Selection};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +53,7 @@ impl<'a> VariableRead<'a> {
                 };
             self.for_all(parts, is_far, check, |(number, outcome)| {
                 if let Err(error) = outcome {
-                    faults.lock().unwrap_or_else(PoisonError::into_inner).push((number, error));
+                    faults.guard().push((number, error));
                 }
                 Ok(())
             })

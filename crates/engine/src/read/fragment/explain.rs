@@ -2,8 +2,9 @@
 use super::{FragmentGroup, FragmentPart, FragmentSource, VariableRead, of_fragment};
 use crate::plan::{PlannedSource, ReadPlan};
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::Result;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A variable, and what reading parts of it will do.
 type PlannedVariable = (PlannedSource, Vec<ReadPlan>);
@@ -28,7 +29,7 @@ impl VariableRead<'_> {
                 Box::pin(self.plan_group(group))
             };
             self.for_all(groups, is_far, look, |found| {
-                let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut plan = plan.guard();
                 match found {
                     None => plan.missing += 1,
                     Some((source, parts)) => {

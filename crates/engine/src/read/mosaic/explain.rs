@@ -2,10 +2,11 @@
 use super::source::{MosaicLeaf, MosaicPart};
 use super::{MosaicBatch, VariableRead, fragment};
 use crate::plan::{PlannedSource, ReadPlan};
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Result, TileIndex, TileSource};
 use ncirrus_model::Selection;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Tiles that are looked at; of more only the number is told.
 const COUNTED: u64 = 1 << 14;
@@ -72,7 +73,7 @@ impl VariableRead<'_> {
                 self.is_far(),
                 |part| Box::pin(self.plan_part(part)),
                 |(leaf, parts): (MosaicLeaf, Vec<ReadPlan>)| {
-                    let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut plan = plan.guard();
                     plan.list_source(leaf.planned());
                     parts.into_iter().for_each(|part| plan.add(part));
                     Ok(())

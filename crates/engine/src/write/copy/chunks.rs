@@ -6,7 +6,8 @@ use crate::nesting::ReadDepth;
 use crate::read::{absent_object, part_of};
 use crate::session::{MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
-use crate::write::lock;
+use ncirrus_layout::LockExt;
+
 use crate::write::target::WriteTarget;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -174,7 +175,7 @@ fn fetch_locally(copy: &VariableCopy<'_>, places: &[&Location]) -> Result<Vec<Op
     let bodies: Vec<Mutex<Option<Bytes>>> = places.iter().map(|_| Mutex::default()).collect();
     let jobs: Vec<_> = places.iter().zip(&bodies).collect();
     shared.for_each(jobs, usize::MAX, |(place, slot), _: &mut WorkerBuffers| {
-        *lock(slot) = read_locally(copy, place)?;
+        *slot.guard() = read_locally(copy, place)?;
         Ok(())
     })?;
     Ok(bodies.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())

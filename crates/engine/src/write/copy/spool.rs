@@ -11,7 +11,8 @@ use super::blocks::{CopyCut, CopyTask};
 use super::route::ArrayBoxes;
 use super::{CopiedCounts, VariableCopy};
 use crate::convert::RowCopier;
-use crate::write::lock;
+use ncirrus_layout::LockExt;
+
 use crate::write::target::WriteTarget;
 use ncirrus_layout::{ChunkGrid, Layout, Result, Source};
 use ncirrus_model::Region;
@@ -228,7 +229,7 @@ impl WrittenSource {
 impl SpoolBuffers {
     /// A buffer of that length, which holds anything.
     fn take(&self, len: usize) -> Vec<u8> {
-        let mut buffer = lock(&self.0).pop().unwrap_or_default();
+        let mut buffer = self.0.guard().pop().unwrap_or_default();
         if buffer.capacity() < len {
             // Fresh pages come zeroed from the system.
             buffer = vec![0; len];
@@ -238,6 +239,6 @@ impl SpoolBuffers {
     }
 
     fn give_back(&self, buffer: Vec<u8>) {
-        lock(&self.0).push(buffer);
+        self.0.guard().push(buffer);
     }
 }

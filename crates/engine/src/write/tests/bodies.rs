@@ -1,5 +1,6 @@
 //! Whose memory chunks are put from.
 use super::*;
+use ncirrus_layout::LockExt;
 use stores::UnpluggedStore;
 
 /// Rows that are written, in chunks of two or three.
@@ -18,7 +19,7 @@ fn put_from(columns: u64, filters: bool) -> (std::ops::Range<usize>, Vec<usize>)
     for _ in 0..2 {
         place.run(writer.write(var, &all, &values)).unwrap();
     }
-    let found = std::mem::take(&mut *lock(&put_from));
+    let found = std::mem::take(&mut *put_from.guard());
     place.run(writer.close()).unwrap();
     assert_eq!(place.run(place.open().read(var, &all)).unwrap(), values);
     let own = values.as_bytes().unwrap().as_ptr_range();

@@ -2,6 +2,7 @@
 use super::*;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{Listing, ObjectBytes, StoreId, Tag, Want};
 use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +62,7 @@ impl LocalStore for UnpluggedStore {
 
     fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
         self.spend()?;
-        lock(&self.put_from).push(body.as_ptr().addr());
+        self.put_from.guard().push(body.as_ptr().addr());
         LocalStore::put(&self.inner, object, body, when)
     }
 

@@ -1,9 +1,10 @@
 //! What was learnt of buckets, and credentials that are still good, for all stores of a session.
 use super::fetch::CredentialCache;
 use super::source::CredentialSource;
+use ncirrus_layout::LockExt;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What was learnt of buckets, and credentials that are still good; clones share it.
 #[derive(Clone, Default)]
@@ -69,17 +70,17 @@ impl CredentialRegistry {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, SharedIdentities> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.guard()
     }
 }
 
 impl BucketFacts {
     pub(super) fn facts(&self) -> BucketFactsMap {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.guard().clone()
     }
 
     pub(super) fn change(&self, change: impl FnOnce(&mut BucketFactsMap)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.guard());
     }
 }
 

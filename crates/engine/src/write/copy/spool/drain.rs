@@ -4,7 +4,8 @@ use super::{SpoolBox, SpoolBuffers};
 use crate::write::boxes::{elements_before, for_each_run};
 use crate::write::cells::to_index;
 use crate::write::copy::{VariableCopy, both};
-use crate::write::lock;
+use ncirrus_layout::LockExt;
+
 use ncirrus_layout::{CellList, Error, Result};
 use ncirrus_model::Region;
 
@@ -83,7 +84,7 @@ impl VariableCopy<'_> {
             let cell = spool.cells.cell(number);
             let Some(inside) = spool.piece(&cell, &spool.whole) else { continue };
             elements += inside.element_count().unwrap_or(0);
-            if spool.written.as_ref().is_none_or(|written| lock(written).has_cell(number)) {
+            if spool.written.as_ref().is_none_or(|written| written.guard().has_cell(number)) {
                 cells.push(&cell);
                 pieces.push(spool.pieces(&cell, &inside)?);
             }
@@ -125,7 +126,7 @@ impl SpoolBox<'_> {
         let mut pieces = Vec::new();
         for place in self.slabs.touched(inside) {
             if let Some(written) = &self.written
-                && lock(written).slabs.get(self.slabs.number(&place)) == Some(&false)
+                && written.guard().slabs.get(self.slabs.number(&place)) == Some(&false)
             {
                 continue;
             }

@@ -7,7 +7,8 @@ use crate::write::boxes::elements_before;
 use crate::write::cells::to_index;
 use crate::write::copy::damage::is_damage;
 use crate::write::copy::{VariableCopy, both};
-use crate::write::lock;
+use ncirrus_layout::LockExt;
+
 use crate::write::rows::WriteData;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::{Region, Values};
@@ -198,7 +199,7 @@ impl SpoolBox<'_> {
         let all_listed = missing.len() as u64 == report.missing_count;
         let chunk_is_missing = |chunk: &Vec<u64>| all_listed && missing.contains(chunk.as_slice());
         let cells = CellBox::new(slab, &how.cell);
-        let mut written = lock(written);
+        let mut written = written.guard();
         let mut any = false;
         for number in 0..cells.count() {
             let cell = cells.cell(number);
