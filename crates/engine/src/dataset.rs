@@ -7,13 +7,13 @@ pub use absent::AbsentFragment;
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
 use ncirrus_layout::LockExt;
 
-use crate::bound::{BoundSource, StorageLayout};
+use crate::bound_source::{BoundSource, StorageLayout};
 use crate::chunks::{self, StoredChunk};
 use crate::drive::DriveContext;
-use crate::nesting::ReadDepth;
-use crate::others::ReferencedDatasets;
 use crate::plan::ReadPlan;
 use crate::read::{ReadReport, VariableRead};
+use crate::read_depth::ReadDepth;
+use crate::referenced_datasets::ReferencedDatasets;
 use crate::session::{MissingChunks, Session, SessionCounters};
 use absent::AbsentObjects;
 use futures_util::future::BoxFuture;

@@ -4,7 +4,7 @@ mod requests;
 use crate::cache::{PinnedBytes, StoreSnapshot, changed};
 use crate::dataset::Dataset;
 use crate::merge::split;
-use crate::nesting::ReadDepth;
+use crate::read_depth::ReadDepth;
 use crate::session::{PendingRequest, SharedSession};
 use crate::view::{BlockingView, DriveExtras, StallingView, check_document, document_error};
 use bytes::BytesMut;

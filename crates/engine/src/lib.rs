@@ -4,7 +4,7 @@
 //! formats' drivers; a read is planned, fetched, decoded and scattered straight into the caller's memory.
 #![deny(unsafe_code)]
 
-mod bound;
+mod bound_source;
 mod cache;
 mod chunks;
 pub mod convert;
@@ -12,11 +12,11 @@ mod dataset;
 mod decode;
 mod drive;
 mod merge;
-mod nesting;
 mod open;
-mod others;
 mod plan;
 mod read;
+mod read_depth;
+mod referenced_datasets;
 mod scatter;
 mod session;
 mod stored;

@@ -1,23 +1,24 @@
 //! Reading a selection: plan, fetch, decode, scatter.
+mod byte_run;
+mod chunk_batches;
+mod chunk_task;
 mod explain;
 pub(crate) mod fragment;
 mod gathered;
-mod job;
 mod local;
 mod mosaic;
 mod remote;
 mod sequences;
-mod unit;
-mod window;
 
-use crate::bound::{BoundSource, ELEMENT_MARK, ElementDecoding, StorageLayout};
+use crate::bound_source::{BoundSource, ELEMENT_MARK, ElementDecoding, StorageLayout};
 use crate::convert;
 use crate::dataset::{AbsentFragment, Dataset};
 use crate::drive::DriveContext;
 use crate::plan::{ChunkIntersections, ElementSizes};
 use crate::scatter::OutputBuffer;
 use crate::session::MissingChunks;
-use job::{ChunkTarget, ChunkTask};
+use chunk_batches::ChunkBatches;
+use chunk_task::{ChunkTarget, ChunkTask};
 pub(crate) use local::absent_object;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
@@ -26,7 +27,6 @@ pub(crate) use remote::part_of;
 use sequences::DecodedSequences;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use window::ChunkBatches;
 
 /// One read of one variable.
 pub(crate) struct VariableRead<'a> {

@@ -1,20 +1,19 @@
 //! What reads and writes share: threads, caches, budgets, codecs.
 mod block_on;
-mod lanes;
 mod network;
 mod open_datasets;
 mod statistics;
+mod workers;
 
 pub use statistics::SessionStatistics;
 
 pub(crate) use block_on::{block_on, may_block};
-pub(crate) use lanes::WorkerBuffers;
 pub(crate) use network::{MemoryPermit, PendingRequest};
 pub(crate) use open_datasets::OpenDatasets;
 pub(crate) use statistics::SessionCounters;
+pub(crate) use workers::WorkerBuffers;
 
 use crate::cache::{ChunkCache, IndexCache};
-use lanes::WorkerPool;
 use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
 use ncirrus_store::StoreOptions;
@@ -24,6 +23,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use workers::WorkerPool;
 
 /// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
 #[derive(Clone)]

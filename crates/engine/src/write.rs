@@ -16,23 +16,23 @@
 //!   be put ends the writer.
 mod body;
 mod boxes;
-mod care;
 mod cells;
+mod codec_needs;
 mod commit;
+mod conflicts;
 mod copy;
 mod definitions;
 mod editing;
 mod encoded;
-mod flight;
 mod load;
 mod put;
 mod raw;
 mod read;
-mod rivals;
 mod rows;
-mod stage;
 mod store;
 mod target;
+mod upload_queue;
+mod write_back_cache;
 
 #[cfg(test)]
 mod tests;
@@ -48,9 +48,9 @@ use ncirrus_layout::LockExt;
 use crate::dataset::Dataset;
 use crate::drive::DriveContext;
 use crate::session::Session;
+use conflicts::ConflictControl;
 use definitions::{WriterDefinitions, translated};
 use editing::EditTurns;
-use flight::UploadQueue;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
     Abilities, Error, ErrorKind, Memo, ObjectId, Placer, PutPhase, Result, Step, StorePut, View, Writing,
@@ -58,12 +58,12 @@ use ncirrus_layout::{
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::TargetStore;
-use rivals::ConflictControl;
-use stage::{ChunkKey, WriteBackCache};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use target::WriteTarget;
+use upload_queue::UploadQueue;
+use write_back_cache::{ChunkKey, WriteBackCache};
 
 /// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
 /// was written before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is

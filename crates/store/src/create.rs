@@ -1,8 +1,8 @@
 //! Making datasets: whole or not at all.
 mod access;
-mod begun;
 mod beside;
 mod clearing;
+mod creation_marker;
 mod lease;
 mod local;
 mod lock;

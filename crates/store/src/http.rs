@@ -1,7 +1,7 @@
 //! Objects of web servers, read by range requests.
 mod answer;
-mod hops;
 mod jar;
+mod redirects;
 #[cfg(test)]
 pub(crate) mod server;
 #[cfg(test)]
@@ -19,9 +19,9 @@ use answer::{HttpAnswer, PartialBody, WholeObject};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use hops::{RedirectCache, RedirectRequest};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Detail, Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use redirects::{RedirectCache, RedirectRequest};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};

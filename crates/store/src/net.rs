@@ -8,22 +8,22 @@ mod connector;
 #[cfg(feature = "net")]
 mod failure;
 #[cfg(feature = "net")]
+mod monitored_body;
+#[cfg(feature = "net")]
 mod operation;
-mod patience;
 #[cfg(feature = "net")]
 mod record;
 #[cfg(feature = "net")]
+mod request_limiter;
+mod retry_policy;
+#[cfg(feature = "net")]
 mod service;
-#[cfg(feature = "net")]
-mod turns;
-#[cfg(feature = "net")]
-mod watch;
 
 #[cfg(feature = "net")]
 pub use operation::at_most;
-pub use patience::RetryPolicy;
 #[cfg(feature = "net")]
 pub use record::NetworkTraffic;
+pub use retry_policy::RetryPolicy;
 
 /// Runs reads of stores, none of which is over a network.
 #[cfg(not(feature = "net"))]

@@ -1,10 +1,10 @@
 //! From an address to a store.
-mod apart;
 mod kind;
+mod overlap;
 
-pub use apart::{check_apart, is_same_place};
 pub(crate) use kind::is_zip_name;
 pub use kind::{looks_like_zip, open_zip};
+pub use overlap::{check_apart, is_same_place};
 
 use crate::store::Store;
 use crate::url::{Scheme, Url};

@@ -1,9 +1,9 @@
 //! What an aggregated variable is put together from, for people and programs.
 use super::Dataset;
-use crate::bound::StorageLayout;
-use crate::nesting::ReadDepth;
+use crate::bound_source::StorageLayout;
 use crate::read::VariableRead;
 use crate::read::fragment::{FragmentPart, TouchedTiles};
+use crate::read_depth::ReadDepth;
 use crate::session::MissingChunks;
 use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};

@@ -2,9 +2,9 @@
 use super::{Dataset, DatasetInner, ReferredDatasets};
 use crate::cache::StoreSnapshot;
 use crate::drive::DriveContext;
-use crate::nesting::ReadDepth;
 use crate::open;
-use crate::others::ReferencedDatasets;
+use crate::read_depth::ReadDepth;
+use crate::referenced_datasets::ReferencedDatasets;
 use crate::session::Session;
 use ncirrus_layout::{Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result};
 use ncirrus_model::Model;

@@ -1,10 +1,10 @@
 //! The plan of a read, without the read.
 use super::VariableRead;
-use super::job::ChunkSource;
+use super::byte_run::{RunLocation, UNITS_PER_CELL};
+use super::chunk_batches::WINDOW;
+use super::chunk_task::ChunkSource;
 use super::local::run_gap;
-use super::unit::{RunLocation, UNITS_PER_CELL};
-use super::window::WINDOW;
-use crate::bound::{ElementDecoding, StorageLayout};
+use crate::bound_source::{ElementDecoding, StorageLayout};
 use crate::merge::{merge, split};
 use crate::plan::{AxisSlab, ElementWalk, PlannedRequest, ReadPlan, row_major};
 use ncirrus_layout::{CellList, Error, Location, ObjectId, Result};

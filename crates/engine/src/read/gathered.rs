@@ -3,7 +3,7 @@
 //! What is gathered is cut into parts, and a part's elements are converted in batches, several at once: what is held
 //! besides the result stays bounded, however large the selection. Elements never written are not converted.
 use super::{VariableRead, check_memory};
-use crate::bound::ElementDecoding;
+use crate::bound_source::ElementDecoding;
 use crate::convert;
 use crate::session::block_on;
 use futures_util::future::BoxFuture;

@@ -1,7 +1,7 @@
 //! Reading from local stores: whoever decodes a chunk also fetches it, with no runtime in between.
 use super::VariableRead;
-use super::job::{ChunkSource, ChunkTask, sized};
-use super::unit::{ByteRun, RunPlace};
+use super::byte_run::{ByteRun, RunPlace};
+use super::chunk_task::{ChunkSource, ChunkTask, sized};
 use crate::session::{WorkerBuffers, may_block};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Location, ObjectId, Result};

@@ -11,8 +11,8 @@ mod source;
 
 use super::VariableRead;
 use super::fragment;
-use crate::bound::ELEMENT_MARK;
-use crate::others;
+use crate::bound_source::ELEMENT_MARK;
+use crate::referenced_datasets;
 use crate::session::{block_on, may_block};
 use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
@@ -33,7 +33,7 @@ const LISTED: u64 = 4096;
 /// Parts that are found sources for together.
 const BATCH: usize = 4096;
 /// Sources that are open for them together: half of those that are kept.
-const BATCH_SOURCES: usize = others::KEPT / 2;
+const BATCH_SOURCES: usize = referenced_datasets::KEPT / 2;
 /// Reads of sources that are under way at once, where they wait for a network.
 const UNDER_WAY: usize = 16;
 /// Elements of a part, at most, where only their order in the source is known.

@@ -1,9 +1,9 @@
 //! Reading from stores that answer over a network: requests are merged, many are under way at once, and what has come
 //! is decoded on all cores while others are still coming.
 use super::VariableRead;
-use super::job::{ChunkSource, ChunkTask, sized};
+use super::byte_run::{ByteRun, RunPlace};
+use super::chunk_task::{ChunkSource, ChunkTask, sized};
 use super::local::{absent_object, at_location, cut_short};
-use super::unit::{ByteRun, RunPlace};
 use crate::cache::changed;
 use crate::drive::fetch_range;
 use crate::merge::{MergedRequest, merge};

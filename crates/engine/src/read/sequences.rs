@@ -1,6 +1,6 @@
 //! Reading elements of no fixed size: every chunk is decoded whole, then the selected elements are gathered in order.
 use super::VariableRead;
-use crate::bound::ELEMENT_MARK;
+use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
 use crate::session::WorkerBuffers;
 use ncirrus_layout::LockExt;

@@ -1,11 +1,11 @@
 //! The bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
 //! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
 use super::DatasetWriter;
-use super::care::EncodingSubject;
 use super::cells::ChunkPart;
-use super::stage::{ChunkKey, ChunkLock, DirtyContents};
+use super::codec_needs::EncodingSubject;
 use super::store::{DeferredPuts, WriteWindow};
 use super::target::WriteTarget;
+use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
 use crate::convert;
 use crate::session::WorkerBuffers;
 use bytes::Bytes;

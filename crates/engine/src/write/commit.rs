@@ -2,8 +2,8 @@
 use super::DatasetWriter;
 use super::definitions::translated;
 use super::load::{StoredChunk, cells_of};
-use super::stage::ChunkKey;
 use super::target::WriteTarget;
+use super::write_back_cache::ChunkKey;
 use futures_util::future::{BoxFuture, join3};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, PutPhase, Result};

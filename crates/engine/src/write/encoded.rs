@@ -1,9 +1,9 @@
 //! Chunks that are stored as somebody else encoded them.
 use super::DatasetWriter;
-use super::rivals::ConditionalPuts;
-use super::stage::{ChunkKey, ChunkLock};
+use super::conflicts::ConditionalPuts;
 use super::store::DeferredPuts;
 use super::target::WriteTarget;
+use super::write_back_cache::{ChunkKey, ChunkLock};
 use bytes::Bytes;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
 use ncirrus_model::{CodecSpace, FillValue, Model, Selection, VarId};

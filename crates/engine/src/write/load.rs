@@ -1,8 +1,8 @@
 //! Cells as they are in the store: for completing partly written ones, and for reading back.
 use super::DatasetWriter;
 use super::cells::to_index;
-use super::stage::DirtyContents;
 use super::target::WriteTarget;
+use super::write_back_cache::DirtyContents;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_codec::CodecScratch;

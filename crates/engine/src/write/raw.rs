@@ -1,9 +1,9 @@
 //! Whole cells whose elements come from elsewhere, as they are stored.
 use super::DatasetWriter;
-use super::rivals::ConditionalPuts;
-use super::stage::{ChunkKey, ChunkLock};
+use super::conflicts::ConditionalPuts;
 use super::store::DeferredPuts;
 use super::target::WriteTarget;
+use super::write_back_cache::{ChunkKey, ChunkLock};
 use ncirrus_layout::{CellList, Error, PlacerWork, Result};
 use ncirrus_model::VarId;
 

@@ -1,8 +1,8 @@
 //! Moving picked elements between a write's values and cells.
 use super::boxes::for_each_run;
 use super::cells::{ChunkPart, ChunkSelection};
-use super::stage::DirtyContents;
 use super::target::WriteTarget;
+use super::write_back_cache::DirtyContents;
 use crate::convert::{self, RowCopier};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, Values};

@@ -1,12 +1,12 @@
 //! From values to the store: whole cells at once, partly written ones by way of the stage.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
+use super::conflicts::ConditionalPuts;
 use super::load::{StoredChunk, cells_of, count_of};
 use super::put::is_of_object;
-use super::rivals::ConditionalPuts;
 use super::rows::WriteData;
-use super::stage::{ChunkKey, ChunkLock};
 use super::target::WriteTarget;
+use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::session::WorkerBuffers;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result, StorePut};

@@ -1,7 +1,7 @@
 //! A variable as it is written: its encoding bound to codecs and conversions.
-use super::care::CodecNeeds;
 use super::cells::to_index;
-use super::stage::DirtyContents;
+use super::codec_needs::CodecNeeds;
+use super::write_back_cache::DirtyContents;
 use crate::convert::{self, RowCopier};
 use crate::decode::element_of;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, names};

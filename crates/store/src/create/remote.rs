@@ -9,7 +9,7 @@ use super::lease::{self, LeaseStage, TreeLease};
 use super::owner::{self, WriterMark};
 use super::scratch::ScratchFile;
 use super::switch::switch;
-use super::{CommitAction, OverwritePolicy, StagedDataset, begun, exists};
+use super::{CommitAction, OverwritePolicy, StagedDataset, creation_marker, exists};
 use crate::store::Store;
 use crate::{StoreOptions, Url, fault, marker};
 use futures_util::future::{BoxFuture, join, join3, try_join_all};
@@ -68,7 +68,7 @@ impl TreePlace {
             return Ok(());
         }
         match (&self.sign, &self.listed) {
-            (Some(_), _) if begun::is_alone(store, root).await? => Ok(()),
+            (Some(_), _) if creation_marker::is_alone(store, root).await? => Ok(()),
             (Some(_), _) => Err(fault::conflict(AMONG_OTHERS, root)),
             (None, Ok(listed)) if listed.entries.is_empty() => Ok(()),
             (None, Ok(_)) => {
@@ -235,8 +235,9 @@ impl CommitAction for InsteadOfTree {
 /// Removes the dataset below a name, and neither the object of that name nor what is no part of the dataset.
 async fn remove_below(store: &dyn Store, root: &ObjectId) -> Result<()> {
     remove_markers(store, root).await?;
-    let all = begun::sized_below(store, root).await?.into_iter().map(|found| found.object).collect();
-    store.delete_many(&begun::of_dataset(root, all)).await
+    let all =
+        creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object).collect();
+    store.delete_many(&creation_marker::of_dataset(root, all)).await
 }
 
 /// A scratch file for an object that is sent when it is complete.
@@ -300,9 +301,9 @@ pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result
 async fn remove_all_but_sign(store: &dyn Store, root: &ObjectId) -> Result<()> {
     remove_markers(store, root).await?;
     let sign = root.child(marker::BEGUN);
-    let all = begun::sized_below(store, root).await?.into_iter().map(|found| found.object);
+    let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
     let all = all.filter(|object| *object != sign).collect();
-    store.delete_many(&begun::of_dataset(root, all)).await
+    store.delete_many(&creation_marker::of_dataset(root, all)).await
 }
 
 pub(super) async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {

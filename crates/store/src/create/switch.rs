@@ -6,8 +6,8 @@
 //! 3. The new objects are copied within the store; old ones that have no successor go. It is looked whether all arrived.
 //! 4. The documents of the new root are put, those that make it one last and only if none is there.
 //! 5. The sign goes, then the folder.
-use super::begun::{self, ListedObject};
 use super::beside::{ReplacementPart, ReplacementTree};
+use super::creation_marker::{self, ListedObject};
 use super::lease::{LeaseStage, TreeLease};
 use crate::marker;
 use crate::store::{PutCondition, Store};
@@ -57,7 +57,7 @@ async fn look(store: &dyn Store, root: &ObjectId, beside: &ReplacementTree) -> R
     let mut listed = SwitchListing::default();
     let sign = root.child(marker::BEGUN);
     let folder = crate::key::folder(ReplacementTree::all(root).key());
-    for found in begun::sized_below(store, root).await? {
+    for found in creation_marker::sized_below(store, root).await? {
         match beside.part(&found.object) {
             Some(ReplacementPart::Document(target)) => listed.documents.push((found.object, target)),
             Some(ReplacementPart::Other(target)) => listed.new.push((found.object, target, found.size)),
@@ -95,7 +95,7 @@ async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &SwitchListing)
     let kept: HashSet<&ObjectId> = listed.new.iter().map(|(_, to, _)| to).collect();
     let rest = listed.old.iter().map(|found| found.object.clone());
     let rest: Vec<ObjectId> = rest.filter(|object| !kept.contains(object)).collect();
-    let rest = begun::of_dataset(root, rest);
+    let rest = creation_marker::of_dataset(root, rest);
     store.delete_many(&rest).await
 }
 
@@ -108,7 +108,7 @@ async fn ensure_arrived(
     if listed.new.iter().all(|(_, _, size)| size.is_none()) {
         return Ok(());
     }
-    let there = begun::sized_below(store, root).await?;
+    let there = creation_marker::sized_below(store, root).await?;
     let there: HashMap<&ObjectId, Option<u64>> = there
         .iter()
         .filter(|found| beside.part(&found.object).is_none())

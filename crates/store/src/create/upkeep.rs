@@ -1,8 +1,8 @@
 //! Removing datasets, and what killed writers left.
 #[cfg(feature = "cloud")]
-use super::begun;
-#[cfg(feature = "cloud")]
 use super::beside::{FOLDER, ReplacementTree};
+#[cfg(feature = "cloud")]
+use super::creation_marker;
 #[cfg(feature = "cloud")]
 use super::lease::LeaseStage;
 use super::own::OwnKeys;
@@ -476,11 +476,11 @@ async fn unfinished(
     let below = objects.iter().filter(|(object, _)| object.key().starts_with(&folder));
     let all: Vec<ObjectId> = below.clone().map(|(object, _)| object.clone()).collect();
     let count = all.len();
-    let mut own = begun::own(store, &folder, all).await?;
+    let mut own = creation_marker::own(store, &folder, all).await?;
     let is_own: HashSet<&ObjectId> = own.iter().collect();
     let since = below.filter(|(object, _)| is_own.contains(object)).map(|(_, since)| *since).max();
     let (what, place) = (format!("unfinished dataset of {} objects", own.len()), dataset.to_string());
-    let how = if own.len() == count && begun::below(store, &dataset).await?.is_some() {
+    let how = if own.len() == count && creation_marker::below(store, &dataset).await?.is_some() {
         CleanupAction::Tree(dataset)
     } else {
         // The sign last: what is left at any moment is known to be unfinished.

@@ -1,8 +1,8 @@
 //! The clients of object stores send their requests through the service of all stores.
 use super::failure::{RequestFailure, RetryOutlook};
+use super::monitored_body::MonitoredBody;
 use super::operation::again;
 use super::service::{RequestService, ResponseHead, TOLD};
-use super::watch::MonitoredBody;
 use async_trait::async_trait;
 use object_store::ClientOptions;
 use object_store::client::{

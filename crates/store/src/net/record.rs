@@ -1,7 +1,7 @@
 //! What is told of each request, and sums.
 use super::operation::StoreOperation;
+use super::request_limiter::RequestPermit;
 use super::service::{RequestService, SharedService};
-use super::turns::RequestPermit;
 use reqwest::{Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

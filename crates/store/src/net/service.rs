@@ -2,10 +2,10 @@
 use super::answer::{PendingRequest, StatusMeaning};
 use super::bucket::TokenBucket;
 use super::failure::RequestFailure;
+use super::monitored_body::MonitoredBody;
 use super::operation::StoreOperation;
 use super::record::{NetworkTraffic, RequestRecord, TrafficCounters};
-use super::turns::{RequestLimiter, RequestQueue};
-use super::watch::MonitoredBody;
+use super::request_limiter::{RequestLimiter, RequestQueue};
 use super::{RetryPolicy, answer};
 use crate::StoreOptions;
 use ncirrus_layout::LockExt;

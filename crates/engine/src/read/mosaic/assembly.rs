@@ -1,6 +1,6 @@
 //! The result of a read that is put together from parts.
 use super::piece::SelectionPiece;
-use crate::bound::ELEMENT_MARK;
+use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
 use crate::plan::{ElementRun, ElementSizes, ElementWalk, row_major};
 use crate::read::check_memory;

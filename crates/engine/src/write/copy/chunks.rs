@@ -2,8 +2,8 @@
 use super::VariableCopy;
 use crate::drive::{DriveContext, fetch_range};
 use crate::merge::{MergedRequest, merge};
-use crate::nesting::ReadDepth;
 use crate::read::{absent_object, part_of};
+use crate::read_depth::ReadDepth;
 use crate::session::{MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use ncirrus_layout::LockExt;

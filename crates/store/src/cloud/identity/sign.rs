@@ -1,6 +1,6 @@
 //! Signing requests when they are sent: with credentials that are good, for the region where the bucket lies.
 mod clock;
-mod told;
+mod server_verdict;
 
 pub(super) use clock::sign_for;
 
@@ -21,9 +21,9 @@ use object_store::client::{
 };
 use reqwest::header::{IF_MATCH, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};
+use server_verdict::ServerVerdict;
 use std::fmt;
 use std::sync::Arc;
-use told::ServerVerdict;
 
 /// Signs the requests for a bucket. What the bucket answers of its region, and that it is public, is remembered.
 #[derive(Clone)]

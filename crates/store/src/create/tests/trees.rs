@@ -52,9 +52,9 @@ fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
 
 /// The keys below the place, in order.
 async fn keys(store: &Arc<dyn Store>, root: &ObjectId) -> Vec<String> {
-    let mut found = begun::sized_below(store.as_ref(), root).await.unwrap();
+    let mut found = creation_marker::sized_below(store.as_ref(), root).await.unwrap();
     found.sort_by(|one, other| one.object.key().cmp(other.object.key()));
-    let name = |found: &begun::ListedObject| found.object.key()[root.key().len() + 1..].to_owned();
+    let name = |found: &creation_marker::ListedObject| found.object.key()[root.key().len() + 1..].to_owned();
     found.iter().map(name).collect()
 }
 
@@ -142,7 +142,7 @@ impl Store for DyingStore {
 
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            for found in begun::sized_below(self.0.as_ref(), prefix).await? {
+            for found in creation_marker::sized_below(self.0.as_ref(), prefix).await? {
                 self.delete(&found.object).await?;
             }
             Ok(())

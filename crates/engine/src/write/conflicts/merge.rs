@@ -1,6 +1,6 @@
 //! What two writers changed of one thing.
 use crate::convert;
-use crate::write::stage::DirtyContents;
+use crate::write::write_back_cache::DirtyContents;
 use bytes::{BufMut, Bytes, BytesMut};
 use ncirrus_layout::{Error, Result};
 

@@ -1,5 +1,5 @@
 //! Runs of stored bytes of which elements are needed.
-use super::job::{ChunkSource, ChunkTarget, ChunkTask};
+use super::chunk_task::{ChunkSource, ChunkTarget, ChunkTask};
 use crate::scatter::ScatterPart;
 use ncirrus_layout::{Error, Extent, ObjectId, Result};
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
 //! or writes it again waits, too.
 use super::put::{TargetStore, bytes_of, change_object};
-use super::stage::ChunkLock;
+use super::write_back_cache::ChunkLock;
 use crate::session::{block_on, may_block};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StorePut};

@@ -1,7 +1,7 @@
 //! The cells of a selection, a bounded number at a time, with what has to be done for each.
 use super::VariableRead;
-use super::job::{ChunkSource, ChunkTarget, ChunkTask};
-use crate::bound::{IndexedChunks, StorageLayout, StridedRows};
+use super::chunk_task::{ChunkSource, ChunkTarget, ChunkTask};
+use crate::bound_source::{IndexedChunks, StorageLayout, StridedRows};
 use crate::plan::row_major;
 use crate::scatter::{OutputBuffer, ScatterPiece};
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};

@@ -1,6 +1,6 @@
 //! What has to be done for one cell, and for one run of bytes.
 use super::VariableRead;
-use crate::bound::ElementDecoding;
+use crate::bound_source::ElementDecoding;
 use crate::cache::{CachedChunk, ChunkKey};
 use crate::convert::RowCopier;
 use crate::scatter::ScatterPart;
