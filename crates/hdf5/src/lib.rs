@@ -12,16 +12,16 @@
 mod btree;
 mod checksum;
 mod cursor;
+mod datatypes;
 mod file;
 mod group;
 mod heap;
+mod layout;
 mod netcdf;
 mod object;
-mod place;
 mod selection;
 #[cfg(test)]
 mod testing;
-mod word;
 mod write;
 
 pub use netcdf::Hdf5Driver;

@@ -8,10 +8,10 @@ use super::types::{DatasetTypes, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
 use super::walk::{GroupNode, ObjectTree, TreeMember};
 use super::{ObjectKey, attribute};
+use crate::datatypes::{Dataspace, RawAttribute};
 use crate::file::Hdf5File;
+use crate::layout::StoredDataset;
 use crate::object::ObjectRef;
-use crate::place::StoredDataset;
-use crate::word::{Dataspace, RawAttribute};
 use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, join, settle};
 use ncirrus_model::{
     AttributeState, DimId, Dimension, DimensionLen, Fault, FaultKind, GroupId, Model, Variable,

@@ -2,9 +2,9 @@
 use super::hidden::{self, AttributeResults, is_hidden};
 use super::types::{DatasetTypes, unwrap_arrays};
 use super::walk::ObjectPaths;
+use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, attributes, values};
 use crate::file::Hdf5File;
 use crate::object::ObjectRef;
-use crate::word::{Dataspace, DatatypeClass, RawAttribute, attributes, values};
 use ncirrus_layout::{Error, Result, Stall, Step, View, join_each, settle};
 use ncirrus_model::{Attribute, Attributes, Fault, GroupId, Model, Strings, Values};
 use std::collections::{HashMap, HashSet};

@@ -3,10 +3,10 @@ use super::ObjectKey;
 use super::attribute::AttributeReader;
 use super::types::DatasetTypes;
 use super::walk::ObjectPaths;
+use crate::datatypes::{FillMessage, ValueResolver, fill, stored, values};
 use crate::file::FileAddress;
+use crate::layout::{StoredDataset, dataset, layout};
 use crate::object::ObjectRef;
-use crate::place::{StoredDataset, dataset, layout};
-use crate::word::{FillMessage, ValueResolver, fill, stored, values};
 use crate::write::Hdf5Writer;
 use bytes::Bytes;
 use ncirrus_layout::{

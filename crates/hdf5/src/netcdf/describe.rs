@@ -2,9 +2,9 @@
 use super::hidden::{self, AttributeResults};
 use super::walk::{GroupNode, MemberKind, ObjectTree, TreeMember};
 use super::{ObjectKey, attribute};
+use crate::datatypes::{Datatype, FillMessage, RawAttribute, attributes, datatype, fill};
+use crate::layout::{StoredDataset, dataset};
 use crate::object::{ObjectRef, header, kind};
-use crate::place::{StoredDataset, dataset};
-use crate::word::{Datatype, FillMessage, RawAttribute, attributes, datatype, fill};
 use ncirrus_layout::{Error, Result, Stall, Step, View, join, settle};
 use ncirrus_model::Values;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! How much of the front of a file holds all its metadata, for those that are arranged so (docs/spec/hdf5-netcdf4.md I.3).
 use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
 use super::walk::ObjectTree;
+use crate::datatypes::DatatypeClass;
 use crate::file::{FileAddress, Hdf5File};
+use crate::layout::{ElementLayout, IndexKind};
 use crate::object::{ObjectRef, header};
-use crate::place::{ElementLayout, IndexKind};
-use crate::word::DatatypeClass;
 use crate::write::{IndexGrid, index_len};
 use ncirrus_layout::View;
 

@@ -1,7 +1,7 @@
 //! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7).
 use super::ObjectKey;
+use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, StringPadding, object_references, values};
 use crate::object::ObjectRef;
-use crate::word::{Dataspace, DatatypeClass, RawAttribute, StringPadding, object_references, values};
 use ncirrus_layout::{Error, ErrorKind, Step, View};
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! User-defined types: committed ones by address, others by structure (docs/spec/hdf5-netcdf4.md D.4, H.5).
 use super::ObjectKey;
-use crate::word::{Datatype, DatatypeClass, EnumValue, NativeType, native};
+use crate::datatypes::{Datatype, DatatypeClass, EnumValue, NativeType, native};
 use ncirrus_layout::ObjectId;
 use ncirrus_model::{Atomic, EnumMember, Field, GroupId, Model, TypeId, TypeRef, UserKind, UserType};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! From a dataset to a variable (docs/spec/hdf5-netcdf4.md D.4, H.5).
 use super::describe::DatasetFacts;
+use crate::datatypes::{BitField, Datatype, DatatypeClass, FloatOrder, NativeType, native};
 use crate::group::variable_name;
-use crate::place::{ElementLayout, StoredDataset};
-use crate::word::{BitField, Datatype, DatatypeClass, FloatOrder, NativeType, native};
+use crate::layout::{ElementLayout, StoredDataset};
 use ncirrus_layout::{ByteOrder, Error};
 use ncirrus_model::{
     Atomic, AttributeState, DimId, Endianness, Fault, FillValue, Model, Storage, TypeRef, Values, Variable,

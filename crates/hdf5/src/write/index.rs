@@ -14,7 +14,7 @@ use super::space::SpaceAllocator;
 use super::{FilePatch, StoredChunk, StructureChange};
 use crate::cursor::all_ones;
 use crate::file::{FieldSizes, FileAddress, Hdf5File};
-use crate::place::IndexKind;
+use crate::layout::IndexKind;
 use ncirrus_layout::{Error, Result, Step, View};
 use std::collections::BTreeMap;
 

@@ -17,10 +17,10 @@ use super::heap::HeapBuilder;
 use super::message;
 use super::space::SpaceAllocator;
 use super::types::datatype_of;
+use crate::datatypes::{Dataspace, Datatype, FillMessage};
 use crate::file::{FieldSizes, FileAddress};
+use crate::layout::ElementLayout;
 use crate::object::kind;
-use crate::place::ElementLayout;
-use crate::word::{Dataspace, Datatype, FillMessage};
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{
@@ -111,7 +111,7 @@ impl ObjectDescriber<'_> {
         let max = if len.is_unlimited() { None } else { Some(current) };
         let space = Dataspace::Simple { dims: vec![current], max: vec![max] };
         let arrangement = if len.is_unlimited() {
-            let index = crate::place::IndexKind::BTree1;
+            let index = crate::layout::IndexKind::BTree1;
             ElementLayout::Chunked {
                 shape: vec![1],
                 index,

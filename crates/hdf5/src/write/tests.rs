@@ -1,10 +1,10 @@
 //! What the tests of this room share: types of any kind with values, and files that hold what was written.
 use super::FilePatch;
 use super::types::datatype_of;
+use crate::datatypes::Datatype;
 use crate::file::{Hdf5File, load};
 use crate::testing::build::FileBuilder;
 use crate::testing::{KEY, done, view};
-use crate::word::Datatype;
 use ncirrus_model::{
     Atomic, Endianness, EnumMember, Field, Model, Strings, TypeRef, UserKind, UserType, Values,
 };

@@ -3,7 +3,7 @@ mod encode;
 
 pub(crate) use encode::encode_datatype;
 
-use crate::word::{
+use crate::datatypes::{
     BitField, CompoundMember, Datatype, DatatypeClass, EnumValue, FloatFormat, FloatOrder, MantissaNorm,
     StringPadding,
 };

@@ -21,10 +21,10 @@ use super::placer::{
 use super::space::SpaceAllocator;
 use super::value::encode_values;
 use super::{FilePatch, StoredChunk};
+use crate::datatypes::ValueResolver;
 use crate::file::{FieldSizes, FileAddress, Hdf5File, load};
 use crate::netcdf::members;
 use crate::object::ObjectRef;
-use crate::word::ValueResolver;
 use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;

@@ -4,7 +4,7 @@ mod number;
 use super::heap::HeapBuilder;
 use super::out::ByteSink;
 use super::space::SpaceAllocator;
-use crate::word::{CompoundMember, Datatype, DatatypeClass, StringPadding};
+use crate::datatypes::{CompoundMember, Datatype, DatatypeClass, StringPadding};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Values;
 use std::ops::Range;

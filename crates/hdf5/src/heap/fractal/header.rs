@@ -6,7 +6,7 @@ use super::{FractalHeap, RootBlock};
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
 use crate::file::{FileAddress, Hdf5File};
-use crate::place::filters;
+use crate::layout::filters;
 use ncirrus_layout::{Error, Step, View};
 use ncirrus_model::CodecSpec;
 

@@ -1,7 +1,7 @@
 use super::DatasetTypes;
+use crate::datatypes::{BitField, CompoundMember, Datatype, DatatypeClass, EnumValue};
 use crate::file::FileAddress;
 use crate::netcdf::ObjectKey;
-use crate::word::{BitField, CompoundMember, Datatype, DatatypeClass, EnumValue};
 use ncirrus_layout::{ByteOrder, ObjectId, StoreId};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
 use std::sync::Arc;

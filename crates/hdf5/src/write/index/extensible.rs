@@ -4,7 +4,7 @@ mod array;
 use super::array::{CHECKSUM_LEN, ChecksummedBlock};
 use super::{ChunkMap, IndexGrid, UpdatedIndex};
 use crate::file::{FieldSizes, FileAddress, Hdf5File};
-use crate::place::{ArrayShape, ElementHome, IndexKind};
+use crate::layout::{ArrayShape, ElementHome, IndexKind};
 use crate::write::{FilePatch, StoredChunk};
 use array::{ExtensibleArray, LoadedBlocks};
 use ncirrus_layout::{Error, Result, Step, View};

@@ -1,6 +1,6 @@
 //! The chunks that a dataset can have, and how they are numbered (docs/spec/hdf5-netcdf4.md E.4).
 use crate::file::FieldSizes;
-use crate::place::chunk_size_width;
+use crate::layout::chunk_size_width;
 use crate::write::StoredChunk;
 use crate::write::out::ByteSink;
 use ncirrus_layout::{Error, Result};

@@ -4,7 +4,7 @@ mod world;
 
 use super::{ChunkMap, IndexGrid, byte_len, choose};
 use crate::file::{FieldSizes, FileAddress};
-use crate::place::IndexKind;
+use crate::layout::IndexKind;
 use crate::write::StoredChunk;
 use proptest::prelude::*;
 use rstest::rstest;

@@ -1,9 +1,9 @@
 use super::*;
+use crate::datatypes::{DatatypeClass, StringPadding, attributes};
 use crate::file::FileAddress;
+use crate::layout::{ElementLayout, IndexKind, dataset, filters};
 use crate::object::{HeaderMessage, ObjectRef, kind};
-use crate::place::{ElementLayout, IndexKind, dataset, filters};
 use crate::testing::done;
-use crate::word::{DatatypeClass, StringPadding, attributes};
 use crate::write::FilePatch;
 use crate::write::header::{MessageDraft, encode_header};
 use crate::write::tests::file_with;
@@ -58,7 +58,7 @@ fn layouts_are_read_as_they_were_written(#[case] arrangement: ElementLayout) {
     assert_eq!(read.space, space);
     assert_eq!(read.filters, codecs);
     assert_eq!(format!("{:?}", read.arrangement), format!("{arrangement:?}"));
-    assert_eq!(done(crate::word::fill(&view, &object)).expect("a fill value"), fill_value);
+    assert_eq!(done(crate::datatypes::fill(&view, &object)).expect("a fill value"), fill_value);
 }
 
 fn chunked(index: IndexKind, version: u8) -> ElementLayout {
@@ -146,6 +146,6 @@ fn a_committed_type_counts_its_users() {
     let own = [draft(kind::DATATYPE, datatype(&text(3)).expect("a type"))];
     let (view, file) =
         file_with(&[FilePatch { addr: FileAddress(600), body: encode_header(&own, false, 0) }]);
-    let read = done(crate::word::datatype(&view, &file, &message)).expect("a type");
+    let read = done(crate::datatypes::datatype(&view, &file, &message)).expect("a type");
     assert_eq!(read.committed, Some(FileAddress(600)));
 }

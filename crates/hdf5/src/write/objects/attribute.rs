@@ -1,6 +1,6 @@
 //! Attributes as netCDF-C writes them (docs/spec/hdf5-netcdf4.md C.5, H.6).
 use super::{ObjectDescriber, message};
-use crate::word::{Dataspace, Datatype, DatatypeClass, StringPadding};
+use crate::datatypes::{Dataspace, Datatype, DatatypeClass, StringPadding};
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};

@@ -1,7 +1,7 @@
 //! What ties dimensions and variables together (docs/spec/hdf5-netcdf4.md H.2, H.3, H.4).
 use super::attribute::{row, text_type};
 use super::{FileObject, ObjectDescriber, dimension_of, known, scale_of};
-use crate::word::{CompoundMember, Dataspace, Datatype, DatatypeClass, ReferenceKind};
+use crate::datatypes::{CompoundMember, Dataspace, Datatype, DatatypeClass, ReferenceKind};
 use crate::write::out::ByteSink;
 use crate::write::types::datatype_of;
 use bytes::Bytes;

@@ -1,7 +1,7 @@
 //! How a variable is stored: its datatype, its cells, and where they go (docs/spec/hdf5-netcdf4.md E.2, H.5).
 use super::Hdf5Writer;
 use super::chunking::chunk_shape;
-use crate::word::{Datatype, stored};
+use crate::datatypes::{Datatype, stored};
 use crate::write::types::datatype_of;
 use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
 use ncirrus_model::{FillValue, Model, Storage, TypeRef, Values, VarId, Variable, default_fill};

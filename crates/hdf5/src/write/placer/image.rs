@@ -3,9 +3,9 @@
 use super::create::{SUPERBLOCK, VariableWrites};
 use super::form::ChunkArrangement;
 use super::held::HeldElements;
+use crate::datatypes::FillMessage;
 use crate::file::FileAddress;
-use crate::place::{ElementLayout, IndexKind};
-use crate::word::FillMessage;
+use crate::layout::{ElementLayout, IndexKind};
 use crate::write::header::{MessageDraft, encode_header, header_len};
 use crate::write::heap::HeapBuilder;
 use crate::write::index::{self, BuiltIndex, IndexGrid};

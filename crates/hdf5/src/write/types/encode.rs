@@ -1,5 +1,5 @@
 //! Datatype messages (docs/spec/hdf5-netcdf4.md D.2, I.1).
-use crate::word::{
+use crate::datatypes::{
     BitField, CompoundMember, Datatype, DatatypeClass, EnumValue, FloatFormat, FloatOrder, MantissaNorm,
     ReferenceKind, StringPadding,
 };

@@ -1,7 +1,7 @@
 use super::*;
+use crate::datatypes::{ReferenceKind, datatype};
 use crate::object::{HeaderMessage, kind};
 use crate::testing::done;
-use crate::word::{ReferenceKind, datatype};
 use crate::write::tests::{any_type, file_with};
 use ncirrus_model::UserType;
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! Data of variables that exist: how they are stored, where cells are, and where new ones go (docs/spec/hdf5-netcdf4.md E, J.4).
+use crate::datatypes::stored;
 use crate::file::{FileAddress, Hdf5File};
+use crate::layout::{ElementLayout, IndexKind, dataset, layout};
 use crate::netcdf::fill_of;
 use crate::object::ObjectRef;
-use crate::place::{ElementLayout, IndexKind, dataset, layout};
-use crate::word::stored;
 use crate::write::placer::{ChunkArrangement, StorageForm, rows};
 use ncirrus_layout::{
     CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Error, Layout, Location, Step, StoredType, View,

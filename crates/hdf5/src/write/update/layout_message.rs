@@ -1,7 +1,7 @@
 //! Layout messages that exist, with other addresses or contents (docs/spec/hdf5-netcdf4.md E.1 to E.3).
 use crate::cursor::ByteCursor;
 use crate::file::{FieldSizes, FileAddress};
-use crate::place::IndexKind;
+use crate::layout::IndexKind;
 use crate::write::out::ByteSink;
 use crate::write::put::{put, put_uint};
 use bytes::Bytes;
@@ -90,7 +90,7 @@ pub(super) fn with_data(body: &[u8], data: &[u8]) -> Result<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::ElementLayout;
+    use crate::layout::ElementLayout;
     use crate::write::message::layout;
     use rstest::rstest;
 

@@ -1,6 +1,6 @@
 //! Numbers as they are stored (docs/spec/hdf5-netcdf4.md D.2).
 use super::{copy, too_few};
-use crate::word::{BitField, Datatype, DatatypeClass, FloatFormat, FloatOrder, MantissaNorm};
+use crate::datatypes::{BitField, Datatype, DatatypeClass, FloatFormat, FloatOrder, MantissaNorm};
 use ncirrus_layout::{ByteOrder, Error, Result};
 use ncirrus_model::Values;
 

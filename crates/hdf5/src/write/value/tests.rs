@@ -1,7 +1,7 @@
 use super::*;
+use crate::datatypes::{BitField, values};
 use crate::file::FieldSizes;
 use crate::testing::done;
-use crate::word::{BitField, values};
 use crate::write::tests::{any_type, file_with};
 use ncirrus_layout::ByteOrder;
 use ncirrus_model::Strings;

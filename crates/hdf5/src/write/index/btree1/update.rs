@@ -5,7 +5,7 @@ use super::node::{NodeEntry, NodeForm, NodeKey, PlacedNode};
 use super::{entry, raise};
 use crate::cursor::ByteCursor;
 use crate::file::{FileAddress, Hdf5File};
-use crate::place::IndexKind;
+use crate::layout::IndexKind;
 use crate::write::index::{ChunkMap, IndexGrid, UpdatedIndex};
 use crate::write::out::ByteSink;
 use crate::write::{FilePatch, StructureChange};

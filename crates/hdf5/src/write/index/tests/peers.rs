@@ -2,11 +2,11 @@
 use super::world::IndexWorld;
 use super::{LARGE_ARRAY, ONE_BLOCK, grid};
 use crate::checksum::lookup3;
+use crate::datatypes::{Dataspace, FillMessage};
 use crate::file::FileAddress;
+use crate::layout::{ElementLayout, IndexKind};
 use crate::object::kind;
-use crate::place::{ElementLayout, IndexKind};
 use crate::testing::build::superblock;
-use crate::word::{Dataspace, FillMessage};
 use crate::write::header::{MessageDraft, encode_header};
 use crate::write::index::{ChunkMap, IndexGrid};
 use crate::write::types::datatype_of;

@@ -1,10 +1,10 @@
 //! A file of nothing but a chunk index, which is changed patch by patch and read by the reading code.
 use super::super::{ChunkMap, IndexGrid, UpdatedIndex, build, update};
+use crate::datatypes::{Dataspace, Datatype, DatatypeClass};
 use crate::file::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
+use crate::layout::{ElementLayout, IndexKind, StoredDataset, layout};
 use crate::object::ObjectRef;
-use crate::place::{ElementLayout, IndexKind, StoredDataset, layout};
 use crate::testing::{KEY, done, view};
-use crate::word::{Dataspace, Datatype, DatatypeClass};
 use crate::write::space::SpaceAllocator;
 use crate::write::{FilePatch, StoredChunk};
 use ncirrus_layout::{CellList, Layout, Location, Result, Tag};

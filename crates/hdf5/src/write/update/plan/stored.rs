@@ -2,10 +2,10 @@
 use super::super::data::{ExistingStorage, chunk_of, has_fill, locate};
 use super::super::layout_message::{with_address, with_data};
 use super::{PendingWrites, UpdatePlanner};
+use crate::datatypes::{Dataspace, FillMessage};
 use crate::file::FileAddress;
+use crate::layout::{ElementLayout, StoredDataset, dataset};
 use crate::object::{HeaderMessage, kind, resolve};
-use crate::place::{ElementLayout, StoredDataset, dataset};
-use crate::word::{Dataspace, FillMessage};
 use crate::write::FilePatch;
 use crate::write::header::MessageDraft;
 use crate::write::index::{self, IndexGrid};

@@ -1,7 +1,7 @@
 //! Putting chunks into an extensible array.
 use super::{ArrayStatistics, ExtensibleArray, LoadedBlocks};
 use crate::file::{FieldSizes, FileAddress};
-use crate::place::ElementHome;
+use crate::layout::ElementHome;
 use crate::write::index::IndexGrid;
 use crate::write::index::array::{CHECKSUM_LEN, ChecksummedBlock, begin, blank, prefix_len};
 use crate::write::index::extensible::ChunksByRun;

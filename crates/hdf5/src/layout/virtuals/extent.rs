@@ -1,0 +1,67 @@
+//! How large a virtual dataset is that grows with its sources (docs/spec/hdf5-netcdf4.md E.7).
+use super::super::dataset::DatasetChain;
+use super::block::VirtualMapping;
+use super::source;
+use crate::datatypes::Dataspace;
+use ncirrus_layout::{Step, View, join};
+
+/// The dataspace with the lengths that its sources give it now.
+pub(super) fn extent(
+    view: &dyn View,
+    asking: &DatasetChain<'_>,
+    mappings: &[VirtualMapping],
+    space: Dataspace,
+) -> Step<Dataspace> {
+    let Dataspace::Simple { mut dims, max } = space else { return Ok(space) };
+    let growing = mappings.iter().filter(|mapping| mapping.target.unlimited().is_some());
+    let lengths = join(growing, |mapping| length(view, asking, mapping))?;
+    let mut grown = vec![None; dims.len()];
+    for (axis, len) in lengths.into_iter().flatten() {
+        if let Some(slot) = grown.get_mut(axis) {
+            *slot = (*slot).max(Some(len));
+        }
+    }
+    for (axis, len) in grown.into_iter().enumerate() {
+        let (Some(dim), Some(most), Some(len)) = (dims.get_mut(axis), max.get(axis), len) else { continue };
+        let fixed = mappings.iter().filter(|mapping| mapping.target.unlimited().is_none());
+        let least = fixed.filter_map(|mapping| mapping.target.end_along(axis)).max().unwrap_or(0);
+        *dim = len.max(least).min(most.unwrap_or(u64::MAX));
+    }
+    Ok(Dataspace::Simple { dims, max })
+}
+
+/// The axis along which a mapping grows, and how far it goes now.
+fn length(
+    view: &dyn View,
+    asking: &DatasetChain<'_>,
+    mapping: &VirtualMapping,
+) -> Step<Option<(usize, u64)>> {
+    let Some((axis, target)) = mapping.target.unlimited() else { return Ok(None) };
+    let count = match mapping.source.unlimited() {
+        Some((from, progression)) => {
+            let found = source::find(view, asking, mapping, 0)?;
+            let len = found.and_then(|found| found.dims.get(from).copied());
+            len.map_or(0, |len| progression.count_below(len))
+        }
+        None => blocks(view, asking, mapping)?.saturating_mul(target.block.unwrap_or(1)),
+    };
+    Ok(Some((axis, target.end_of(count))))
+}
+
+/// Number of blocks before the first whose source is not there, asked for in growing batches.
+fn blocks(view: &dyn View, asking: &DatasetChain<'_>, mapping: &VirtualMapping) -> Step<u64> {
+    let (mut known, mut batch) = (0, FIRST_BATCH);
+    loop {
+        view.limits().count(known, "the sources of a virtual dataset")?;
+        let found = join(known..known + batch, |block| source::find(view, asking, mapping, block))?;
+        let present = found.iter().take_while(|found| found.is_some()).count() as u64;
+        known += present;
+        if present < batch {
+            return Ok(known);
+        }
+        batch = (batch * 2).min(MOST_IN_BATCH);
+    }
+}
+
+const FIRST_BATCH: u64 = 4;
+const MOST_IN_BATCH: u64 = 1024;
