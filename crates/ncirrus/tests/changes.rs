@@ -14,6 +14,7 @@ mod nc4 {
 }
 
 mod aggregating;
+mod examples;
 mod hdf5_updates;
 mod kills;
 mod nc4_appends;
