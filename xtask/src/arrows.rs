@@ -1,5 +1,7 @@
 //! Who may depend on whom (docs/ARCHITECTURE.md, "The floors"). Arrows between the project's crates are read from their
-//! manifests; what reaches the pure ones by whatever way, from the tree of what is built. Any other arrow is an error.
+//! manifests; what reaches the pure ones by whatever way, from the tree of what is built. Any other arrow is an error, and so
+//! is a circle between the modules of a crate that is not known (`circles.rs`).
+use crate::circles;
 use crate::run::{Outcome, project};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +77,7 @@ const SHIPPED: &str = "ncirrus-cli";
 pub(crate) fn check() -> Outcome {
     let mut wrong = wrong_arrows(&project())?;
     wrong.extend(impure(&Tree::of(&project(), SHIPPED)?)?);
+    wrong.extend(circles::wrong()?);
     if wrong.is_empty() {
         Ok(())
     } else {

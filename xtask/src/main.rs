@@ -4,6 +4,7 @@
 
 mod arrows;
 mod bench;
+mod circles;
 mod citations;
 mod deny;
 mod miri;
