@@ -4,12 +4,14 @@ mod beside;
 mod clearing;
 mod creation_marker;
 mod lease;
+mod leftovers;
 mod local;
 mod lock;
 mod memory;
 mod own;
 mod owner;
 mod remote;
+mod removal;
 mod rewrite;
 #[cfg(feature = "zip")]
 mod rezip;
@@ -19,10 +21,10 @@ mod streamed;
 mod switch;
 #[cfg(test)]
 mod tests;
-mod upkeep;
 
 pub use access::update;
-pub use upkeep::{DatasetRemoval, Leftover, leftovers, removal};
+pub use leftovers::{Leftover, leftovers};
+pub use removal::{DatasetRemoval, removal};
 
 use crate::open::{as_it_is, is_zip_name, local_path};
 use crate::store::Store;

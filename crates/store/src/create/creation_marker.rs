@@ -18,7 +18,7 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option
     let (mut objects, mut next): (Vec<ObjectId>, Option<String>) = (Vec::new(), None);
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else {
-            return super::upkeep::below(store, prefix).await.map(Some);
+            return super::removal::below(store, prefix).await.map(Some);
         };
         let page = page.await?;
         if !page.unnamed.is_empty() {
@@ -44,7 +44,7 @@ pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<
     let (mut all, mut next): (Vec<ListedObject>, Option<String>) = (Vec::new(), None);
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else {
-            let below = super::upkeep::below(store, prefix).await?;
+            let below = super::removal::below(store, prefix).await?;
             return Ok(below.into_iter().map(|object| ListedObject { object, size: None }).collect());
         };
         let page = page.await?;

@@ -1,6 +1,6 @@
 //! New directories: written beside their place under a temporary name, then moved.
+use super::removal::others_in;
 use super::scratch::{ScratchClaim, folder_of, remove, resolve};
-use super::upkeep::others_in;
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
 use crate::open::path_error;
 use crate::{DirectoryStore, StoreOptions, Url, fault, marker, platform, temporary};
