@@ -50,17 +50,17 @@ pub use ncirrus_cdl as cdl;
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
 pub use ncirrus_engine::{
-    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, ReadPlan,
-    SessionStatistics, SkippedPart, StoredChunk, convert,
+    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest,
+    PlannedSource, SessionStatistics, SkippedPart, StoredChunk, convert,
 };
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location, Member, Members,
     ObjectId, OpenOptions, Result,
 };
 pub use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimensionLen, Endianness,
-    EnumMember, Field, FillValue, Model, NodeId, Selection, Storage, Strings, TypeRef, UserKind, UserType,
-    Values,
+    Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimId, Dimension, DimensionLen,
+    Endianness, EnumMember, Fault, Field, FillValue, GroupId, Json, JsonMap, Model, NodeId, Region,
+    Selection, Storage, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId,
 };
 pub use ncirrus_store as store;
 pub use reference::{ReferenceOptions, ReferenceReport, write_references};

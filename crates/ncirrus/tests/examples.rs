@@ -37,3 +37,18 @@ fn a_dataset_that_is_there_is_not_replaced_by_the_example() {
     write::write(&url).unwrap();
     assert_eq!(write::write(&url).unwrap_err().kind(), ncirrus::ErrorKind::Conflict);
 }
+
+/// What methods of the library return can be named from it alone.
+fn first_of(dataset: &Dataset) -> Option<(ncirrus::VarId, ncirrus::GroupId, ncirrus::Dimension)> {
+    let variable = dataset.variables().into_iter().next()?;
+    let fault: Option<ncirrus::Fault> = variable.fault();
+    assert_eq!(fault, None);
+    Some((variable.id(), dataset.root().id(), variable.dimensions().into_iter().next()?))
+}
+
+#[test]
+fn what_methods_return_can_be_named() {
+    let dataset = Dataset::open("../../examples/sst.nc").unwrap();
+    let (_, _, dimension) = first_of(&dataset).unwrap();
+    assert_eq!(dimension.name, "time");
+}
