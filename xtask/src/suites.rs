@@ -2,6 +2,7 @@
 //! the command against the program of `cargo build --release` itself.
 use crate::peers;
 use crate::run::{self, Outcome, cargo, project};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -58,9 +59,42 @@ fn tests(arguments: &[&str], program: Option<&str>) -> Outcome {
     let names = ["NCIRRUS_PEERS_PYTHON", "NCIRRUS_CFA_PYTHON", "NCIRRUS_CF_PYTHON"];
     let mut environment: Vec<_> = names.into_iter().zip(pythons.iter().map(String::as_str)).collect();
     environment.extend(program.map(|program| ("NCIRRUS_BINARY", program)));
-    run::command("cargo", arguments, &environment)
+    let notes = target().join("left-out.txt");
+    // That there are none yet is all right, too.
+    let _ = std::fs::remove_file(&notes);
+    let file = notes.to_string_lossy();
+    environment.push(("NCIRRUS_LEFT_OUT", &file));
+    let outcome = run::command("cargo", arguments, &environment);
+    if let Some(line) = left_out(&std::fs::read_to_string(&notes).unwrap_or_default()) {
+        println!("{line}");
+    }
+    outcome
+}
+
+/// What tests were left out, in one line: the notes are lines, one of each test, that say what was not there.
+fn left_out(notes: &str) -> Option<String> {
+    let mut tests: BTreeMap<&str, usize> = BTreeMap::new();
+    notes.lines().for_each(|absent| *tests.entry(absent).or_default() += 1);
+    let absent: Vec<String> =
+        tests.iter().map(|(absent, count)| format!("{absent} ({count} tests)")).collect();
+    (!absent.is_empty()).then(|| format!("left out, as they are not there: {}", absent.join(", ")))
 }
 
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project().join("target"), PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_out;
+
+    #[test]
+    fn what_is_left_out_is_told_in_one_line() {
+        let line = left_out("288 cases of nczarr\nthe program ncks\n288 cases of nczarr\n").unwrap();
+        assert_eq!(
+            line,
+            "left out, as they are not there: 288 cases of nczarr (2 tests), the program ncks (1 tests)"
+        );
+        assert_eq!(left_out(""), None);
+    }
 }

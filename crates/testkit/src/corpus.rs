@@ -1,24 +1,71 @@
-//! Where the data sets for tests lie, and what is done when they are absent.
+//! Where the data sets and programs for tests are, and what is done when they are absent.
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// The folder of that name in the corpus beside the project, or `None` (with a note) when the corpus is not there.
+/// The folder of that name in the corpus, or `None` (with a note) when it is not there. The corpus is the folder that
+/// `NCIRRUS_CORPUS` names, else `shared/corpus` beside the project.
 ///
 /// # Panics
 /// With `CI=true` in the environment when it is absent: a missing corpus is then a failure.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn corpus(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus").join(folder);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let path = std::env::var_os("NCIRRUS_CORPUS").map_or(beside, PathBuf::from).join(folder);
     if path.is_dir() {
         return Some(path);
     }
-    assert!(!required(), "the corpus folder {folder} is absent");
-    eprintln!("skipped: the corpus folder {folder} is absent");
+    left_out(&match cases(folder) {
+        Some(cases) => format!("{cases} cases of the corpus folder {folder}"),
+        None => format!("the corpus folder {folder}"),
+    });
     None
 }
+
+/// How many cases a folder of the corpus has.
+fn cases(folder: &str) -> Option<usize> {
+    CASES.iter().find(|(name, _)| *name == folder).map(|(_, cases)| *cases)
+}
+
+/// Folders of the corpus and their cases, for saying what is left out where they are absent.
+const CASES: [(&str, usize); 8] = [
+    ("hdf5", 239),
+    ("hdf5/gen", 139),
+    ("hdf5/gennc", 38),
+    ("nczarr", 288),
+    ("nczarr/cases", 288),
+    ("nczarr/cdl-format", 23),
+    ("cfa", 57),
+    ("realdata", 21),
+];
 
 /// Whether missing corpora and peers are failures.
 pub fn required() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+/// Says that a test is left out because of something that is not there: in a line of standard error, once per process,
+/// and for each test in the file that `NCIRRUS_LEFT_OUT` names.
+///
+/// # Panics
+/// With `CI=true` in the environment.
+pub fn left_out(absent: &str) {
+    assert!(!required(), "not there: {absent}");
+    if let Some(file) = std::env::var_os("NCIRRUS_LEFT_OUT") {
+        // Only a summary is made of it: that it cannot be written spoils no test.
+        let _ = note(Path::new(&file), absent);
+    }
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(absent.to_owned()) {
+        // Past what the test's runner keeps of tests that pass.
+        let _ = writeln!(io::stderr(), "left out, as it is not there: {absent}");
+    }
+}
+
+/// Adds a line; tests of several processes write to the same file.
+fn note(file: &Path, line: &str) -> io::Result<()> {
+    OpenOptions::new().create(true).append(true).open(file)?.write_all(format!("{line}\n").as_bytes())
 }
 
 /// The Python of the environment that holds the peers (netCDF4, h5py, zarr, xarray), or `None` (with a note): the one
@@ -26,16 +73,8 @@ pub fn required() -> bool {
 ///
 /// # Panics
 /// With `CI=true` in the environment when there is none.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn peers_python() -> Option<PathBuf> {
-    let local = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
-    let python = std::env::var_os("NCIRRUS_PEERS_PYTHON").map_or(local, PathBuf::from);
-    if python.exists() {
-        return Some(python);
-    }
-    assert!(!required(), "no Python with the peers: {} is absent", python.display());
-    eprintln!("skipped: no Python with the peers at {}", python.display());
-    None
+    python("NCIRRUS_PEERS_PYTHON", ".venv", "a Python with the peers")
 }
 
 /// The Python of the environment that holds a reader of aggregations (`cfdm`, `CFAPyX`, `cf`), or `None` (with a note):
@@ -44,19 +83,21 @@ pub fn peers_python() -> Option<PathBuf> {
 ///
 /// # Panics
 /// With `CI=true` in the environment when there is none.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn aggregation_python(program: &str) -> Option<PathBuf> {
     let (variable, folder) = match program {
         "cf" => ("NCIRRUS_CF_PYTHON", ".venv-cf"),
         _ => ("NCIRRUS_CFA_PYTHON", ".venv-cfa"),
     };
+    python(variable, folder, &format!("a Python with {program}"))
+}
+
+fn python(variable: &str, folder: &str, what: &str) -> Option<PathBuf> {
     let local = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder).join("bin/python");
     let python = std::env::var_os(variable).map_or(local, PathBuf::from);
     if python.exists() {
         return Some(python);
     }
-    assert!(!required(), "no Python with {program}: {} is absent", python.display());
-    eprintln!("skipped: no Python with {program} at {}", python.display());
+    left_out(what);
     None
 }
 
@@ -64,13 +105,53 @@ pub fn aggregation_python(program: &str) -> Option<PathBuf> {
 ///
 /// # Panics
 /// With `CI=true` in the environment when it is absent.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn program(name: &str) -> Option<PathBuf> {
     let found = std::env::var_os("PATH")
         .and_then(|path| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file()));
-    assert!(found.is_some() || !required(), "the program {name} is not installed");
     if found.is_none() {
-        eprintln!("skipped: the program {name} is not installed");
+        left_out(&format!("the program {name}"));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The entries of a folder's list, told by a member that each has.
+    fn listed(folder: &str, list: &str, mark: &str) -> Option<usize> {
+        let text = std::fs::read_to_string(corpus(folder)?.join(list)).unwrap();
+        Some(text.matches(mark).count())
+    }
+
+    #[test]
+    fn as_many_cases_are_told_of_as_there_are() {
+        let list = "manifest.json";
+        let marks = [
+            ("hdf5", "hdf5", list, r#""path": ""#),
+            ("hdf5/gen", "hdf5", list, r#""path": "gen/"#),
+            ("hdf5/gennc", "hdf5", list, r#""path": "gennc/"#),
+            ("nczarr", "nczarr", list, r#""path": ""#),
+            ("nczarr/cases", "nczarr", list, r#""path": "cases/"#),
+            ("cfa", "cfa", list, r#""id": ""#),
+        ];
+        for (folder, of, list, mark) in marks {
+            let found = listed(of, list, mark);
+            assert!(found.is_none() || found == cases(folder), "{folder}: {found:?}");
+        }
+        // The first line has the names of the columns.
+        let found = listed("realdata", "MANIFEST.tsv", "\n").map(|lines| lines - 1);
+        assert!(found.is_none() || found == cases("realdata"), "realdata: {found:?}");
+        let golden = corpus("nczarr/cdl-format").map(|folder| folder.read_dir().unwrap().count());
+        assert!(golden.is_none() || golden == cases("nczarr/cdl-format"), "cdl-format: {golden:?}");
+    }
+
+    #[test]
+    fn notes_of_several_tests_are_lines_of_one_file() {
+        let file = std::env::temp_dir().join(format!("ncirrus-left-out-{}", std::process::id()));
+        note(&file, "288 cases").unwrap();
+        note(&file, "a program").unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "288 cases\na program\n");
+        std::fs::remove_file(&file).unwrap();
+    }
 }
