@@ -17,6 +17,7 @@ mod aggregating;
 mod examples;
 mod hdf5_updates;
 mod kills;
+mod lengths;
 mod nc4_appends;
 mod nc4_kills;
 mod programs;

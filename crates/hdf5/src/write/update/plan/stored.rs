@@ -27,17 +27,36 @@ impl UpdatePlanner<'_> {
         self.attributes(NodeId::Variable(id), addr)?;
         self.fill_value(id, addr)?;
         let track = self.tracks.get(&id).filter(|track| track.waits());
-        let is_longer = self.old.shape(id) != self.new.shape(id) && dimension_of(self.new, id).is_some();
-        if track.is_none() && !is_longer {
+        if track.is_none() && !self.must_grow(id) {
             return Ok(());
         }
         let found = dataset(self.view, &self.object(addr))?;
+        if track.is_none() && has_odd_edges(&found) {
+            return Ok(());
+        }
         let lens = self.new.shape(id);
         let grown = grown(&found.space, &lens);
         if let (Some(track), Some(stand)) = (track, self.stands.get(&id)) {
             self.data(id, (track, stand), (&found, &grown))?;
         }
         self.lengths(addr, &found.space, &grown)
+    }
+
+    /// Whether the lengths of a variable to which nothing is written are stored all the same: those of a scale are the
+    /// dimension's, netCDF-C mixes up the values of one that is shorter along another axis than its first, and takes the
+    /// longest variable's length for the dimension's.
+    fn must_grow(&self, id: VarId) -> bool {
+        let (old, new) = (self.old.shape(id), self.new.shape(id));
+        let is_inner = || old.iter().zip(&new).skip(1).any(|(old, new)| old != new);
+        let dims = self.new.variable(id).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+        (old != new && (dimension_of(self.new, id).is_some() || is_inner()))
+            || dims.iter().any(|dim| self.loses_user(*dim))
+    }
+
+    /// Whether a variable along a dimension is removed: it may have been the one that was as long.
+    fn loses_user(&self, dim: DimId) -> bool {
+        let is_unlimited = self.new.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
+        is_unlimited && self.old.users_of(dim).any(|var| self.new.variable(var).is_none())
     }
 
     /// What elements hold that were never written is what `_FillValue` says.
@@ -79,7 +98,7 @@ impl UpdatePlanner<'_> {
         self.ties(FileObject::Dimension(id), addr)?;
         let len = |model: &Model| model.dimension(id).map_or(0, |dimension| dimension.len.current());
         let (before, now) = (len(self.old), len(self.new));
-        if before == now || self.is_reached(id) {
+        if (before == now && !self.loses_user(id)) || self.is_reached(id) {
             return Ok(());
         }
         let found = dataset(self.view, &self.object(addr))?;
@@ -232,6 +251,11 @@ impl UpdatePlanner<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether chunks at the edge are stored in another way than others, so that none may become one within.
+fn has_odd_edges(found: &StoredDataset) -> bool {
+    matches!(found.arrangement, ElementLayout::Chunked { edges_unfiltered: true, .. })
 }
 
 /// The cell of that number, in row-major order.
