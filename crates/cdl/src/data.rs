@@ -18,12 +18,12 @@ use rows::RowPrinter;
 pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) -> Result<(), CdlError> {
     let model = printer.model;
     let Some(variable) = model.variable(id) else { return Ok(()) };
-    let shape = model.shape(id);
-    if shape.contains(&0) {
-        return Ok(());
-    }
     if let Some(fault) = &variable.fault {
         fault_line(printer, id, indent, &fault.to_string());
+        return Ok(());
+    }
+    let shape = model.shape(id);
+    if shape.contains(&0) {
         return Ok(());
     }
     let chunks = match &variable.storage {

@@ -4,7 +4,7 @@ use crate::name::escape_name;
 use crate::out::OutputText;
 use crate::time::TimeAxis;
 use crate::{CdlError, DataChoice, DataSource, PrintOptions, attribute, data, declare};
-use ncirrus_model::{AttributeState, Attributes, GroupId, Model, NodeId, VarId};
+use ncirrus_model::{AttributeState, Attributes, Fault, GroupId, Model, NodeId, VarId};
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -57,7 +57,7 @@ enum GroupVisit {
     Leave(GroupId, usize),
 }
 
-impl CdlPrinter<'_, '_> {
+impl<'a> CdlPrinter<'a, '_> {
     fn tree(&mut self) -> Result<(), CdlError> {
         self.out.push(&format!("netcdf {} {{\n", escape_name(&self.options.name)));
         let mut visits = vec![GroupVisit::Enter(self.model.root(), 0)];
@@ -118,9 +118,18 @@ impl CdlPrinter<'_, '_> {
         for &id in vars {
             declare::variable(&mut self.out, self.model, group, id, indent);
             self.attributes(NodeId::Variable(id), indent);
+            // Else it stands where the values would.
+            if let Some(fault) = self.fault_of(id).filter(|_| self.options.data == DataChoice::HeaderOnly) {
+                self.fault(indent, self.model.variable_path(id), &fault.to_string());
+            }
             self.out.relieve()?;
         }
         Ok(())
+    }
+
+    /// Why a variable cannot be given.
+    fn fault_of(&self, id: VarId) -> Option<&'a Fault> {
+        self.model.variable(id)?.fault.as_ref()
     }
 
     fn group_attributes(&mut self, id: GroupId, indent: usize) {

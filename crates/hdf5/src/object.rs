@@ -31,10 +31,8 @@ pub(crate) struct ObjectHeader {
     pub(crate) messages: Vec<HeaderMessage>,
     /// First address behind the last of its chunks.
     pub(crate) end: u64,
-    /// What is odd but does not keep the object from being read.
-    pub(crate) warnings: Vec<String>,
-    /// Messages that its head promises and that are not there.
-    pub(crate) missing: usize,
+    /// What of it cannot be understood, and does not keep the rest from being read.
+    pub(crate) losses: Vec<String>,
 }
 
 /// One message of an object header.
@@ -70,9 +68,12 @@ pub(crate) mod kind {
     pub(crate) const GROUP_INFO: u16 = 0x0a;
     pub(crate) const PIPELINE: u16 = 0x0b;
     pub(crate) const ATTRIBUTE: u16 = 0x0c;
+    pub(crate) const COMMENT: u16 = 0x0d;
+    pub(crate) const OLD_TIME: u16 = 0x0e;
     pub(crate) const SHARED_TABLE: u16 = 0x0f;
     pub(crate) const CONTINUATION: u16 = 0x10;
     pub(crate) const SYMBOL_TABLE: u16 = 0x11;
+    pub(crate) const TIME: u16 = 0x12;
     pub(crate) const BTREE_RANKS: u16 = 0x13;
     pub(crate) const DRIVER_INFO: u16 = 0x14;
     pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;

@@ -75,20 +75,25 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
     if is_v3 && !(options.prefer_v2 && v2::is_there(&v2_documents)?) {
         return v3::walk(view, root, zarr_json, options);
     }
-    let is_ignored =
-        zmetadata.is_some() && options.consolidated == Consolidated::Auto && !v2_documents.is_consolidated();
+    let is_used = v2_documents.is_consolidated() || options.consolidated == Consolidated::Never;
+    let ignored = zmetadata.filter(|_| !is_used);
     match v2::walk(&v2_documents)? {
         Some(mut dataset) => {
-            if is_ignored {
-                dataset
-                    .root
-                    .warnings
-                    .push("the consolidated metadata are not valid and are ignored".to_owned());
-            }
+            dataset
+                .root
+                .lose(ignored.map(|document| lost_metadata(root, document.err())).into_iter().collect());
             Ok(dataset)
         }
         None => Err(not_zarr(root, &zarr_json).into()),
     }
+}
+
+/// What consolidated metadata say stands before what the members' own objects say, and in another order: without them
+/// nobody can tell whether these are all.
+fn lost_metadata(root: &ObjectId, error: Option<Error>) -> String {
+    let invalid = || Error::malformed("it has no metadata of format 1").at_object(root.child(ZMETADATA));
+    let error = error.unwrap_or_else(invalid);
+    format!("the consolidated metadata cannot be read, the members' own are shown: {error}")
 }
 
 fn not_zarr(root: &ObjectId, zarr_json: &ParsedDocument) -> Error {

@@ -112,10 +112,10 @@ struct FoundLink {
 }
 
 impl FoundLinks {
-    /// Takes a link, or notes why it cannot be read; links without a name are passed over.
+    /// Takes a link, or notes why it cannot be read.
     fn take(&mut self, link: Result<FoundLink, Error>) {
         match link {
-            Ok(link) if link.name.is_empty() => {}
+            Ok(link) if link.name.is_empty() => self.lose(Error::malformed("a link has no name")),
             Ok(link) if self.byte_len > MOST_BYTES => {
                 let name = escaped(&link.name);
                 self.lose(Error::limit(format!("link {name:?}: too many bytes of names in one group")));

@@ -28,11 +28,11 @@ impl AttributeReader<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let mut seen = HashSet::new();
-        let shown: Vec<_> = raw
+        let (shown, again): (Vec<_>, Vec<_>) = raw
             .iter()
             .map(|raw| raw.as_ref().map_or_else(|(name, _)| (name, raw), |known| (&known.name, raw)))
-            .filter(|(name, _)| !is_hidden(name) && seen.insert(name.as_str()))
-            .collect();
+            .filter(|(name, _)| !is_hidden(name))
+            .partition(|(name, _)| seen.insert(name.as_str()));
         let read = join_each(&shown, |(_, raw)| match raw {
             Ok(raw) => self.one(object, group, raw),
             Err((_, error)) => Err(error.clone().into()),
@@ -44,6 +44,9 @@ impl AttributeReader<'_> {
                 Err(error) => list.faults.push((name.clone(), Fault::from(&error))),
             }
         }
+        let twice = Error::malformed("another attribute has the same name: the first is taken");
+        let fault = Fault::from(&object.file.at(object.addr, twice));
+        list.faults.extend(again.into_iter().map(|(name, _)| (name.clone(), fault.clone())));
         Ok(Ok(list))
     }
 

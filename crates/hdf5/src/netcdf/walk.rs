@@ -143,11 +143,11 @@ impl ObjectTree {
         })?;
         let mut found = Vec::new();
         for (&at, links) in level.iter().zip(of_groups) {
+            self.lose_of_root(view, at)?;
             match links {
                 Ok(links) => {
                     self.lose(at, links.losses.iter().cloned());
-                    let named = links.list.iter().filter(|link| !link.name.is_empty());
-                    found.extend(named.map(|link| (at, link.clone())));
+                    found.extend(links.list.iter().map(|link| (at, link.clone())));
                 }
                 Err(error) => self.lose(at, [error]),
             }
@@ -174,11 +174,7 @@ impl ObjectTree {
     ) -> Option<usize> {
         self.name(&object, &path);
         if let Ok(header) = header {
-            self.warnings.extend(header.warnings.iter().map(|text| format!("{path}: {text}")));
-            if header.missing > 0 {
-                let message = format!("{path}: {} messages less than its header promises", header.missing);
-                self.lose(group, [object.file.at(object.addr, Error::malformed(message))]);
-            }
+            self.lose(group, losses_of(header, &object, &path));
         }
         let what = match header.as_ref().map(|header| sort_of(header)) {
             Ok(ObjectSort::Group) => match self.hinder(view, group, &object) {
@@ -208,6 +204,16 @@ impl ObjectTree {
             group.members.push(TreeMember { name, object, what });
         }
         None
+    }
+
+    /// Notes what of the root's own header cannot be understood; that of the others is looked at with their links.
+    fn lose_of_root(&mut self, view: &dyn View, group: usize) -> Step<()> {
+        let root = self.groups.get(group).filter(|group| group.parent.is_none());
+        let Some(object) = root.map(|root| root.object.clone()) else { return Ok(()) };
+        if let Ok(header) = settle(header(view, &object)).map_err(Stall::Need)? {
+            self.lose(group, losses_of(&header, &object, "/"));
+        }
+        Ok(())
     }
 
     /// Notes what of a group cannot be read: where it has no place of its own, the group has.
@@ -271,6 +277,11 @@ impl ObjectTree {
 
 /// Groups that more paths lead to are left out there: links in a net of groups can be followed in endlessly many ways.
 const MOST_PATHS: u32 = 256;
+
+fn losses_of(header: &ObjectHeader, object: &ObjectRef, path: &str) -> Vec<Error> {
+    let of_header = |text: &String| object.file.at(object.addr, Error::malformed(format!("{path}: {text}")));
+    header.losses.iter().map(of_header).collect()
+}
 
 fn sort_of(header: &ObjectHeader) -> ObjectSort {
     let has = |wanted: u16| header.find(wanted).is_some();

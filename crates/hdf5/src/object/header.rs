@@ -1,6 +1,7 @@
 //! Object headers of both versions with all their continuations (docs/spec/hdf5-netcdf4.md B.1 to B.3).
 mod chunk;
 mod pieces;
+mod sanity;
 
 pub(crate) use pieces::pieces;
 
@@ -74,8 +75,7 @@ impl PartialHeader {
             tracks_attributes: prefix.format == (MessageFormat::New { indexed: true }),
             messages: Vec::new(),
             end: 0,
-            warnings: Vec::new(),
-            missing: 0,
+            losses: Vec::new(),
         };
         Self { format: prefix.format, header, left: prefix.count }
     }
@@ -92,6 +92,7 @@ impl PartialHeader {
         self.header.messages.reserve(messages.len());
         for message in messages {
             self.left = self.left.map(|left| left.saturating_sub(1));
+            self.header.losses.extend(sanity::strange(&message));
             match message.kind {
                 NIL => {}
                 kind::CONTINUATION => more.extend(chunk::continues(file, &message)?),
@@ -109,10 +110,12 @@ impl PartialHeader {
 
     fn finish(self) -> ObjectHeader {
         let mut header = self.header;
-        header.missing = self.left.unwrap_or(0);
+        if let Some(missing) = self.left.filter(|left| *left > 0) {
+            header.losses.push(format!("{missing} messages less than its header promises"));
+        }
         for (kind, name) in ONCE {
             if header.all(kind).nth(1).is_some() {
-                header.warnings.push(format!("more than one {name}: the first is taken"));
+                header.losses.push(format!("more than one {name}: the first is taken"));
             }
         }
         header

@@ -58,6 +58,8 @@ pub(super) struct ArrayNode {
     pub(super) info: Option<ArrayInfo>,
     /// Whether its `<U1` is char: a chunk has one byte per cell (docs/spec/nczarr.md 3.12).
     pub(super) has_one_byte_cells: bool,
+    /// What is wrong with the objects that tell of its dimensions and of the types of its attributes.
+    pub(super) losses: Vec<String>,
 }
 
 /// What NCZarr says about an array (docs/spec/nczarr.md 3.5, 6.3).
@@ -252,7 +254,10 @@ impl GroupNode {
     pub(super) fn adopt(&mut self, nodes: Vec<MemberNode>) {
         for node in nodes {
             match node {
-                MemberNode::Array(array) => self.arrays.push(*array),
+                MemberNode::Array(mut array) => {
+                    self.lose(std::mem::take(&mut array.losses));
+                    self.arrays.push(*array);
+                }
                 MemberNode::Group(group) => self.groups.push(*group),
                 MemberNode::Nothing => {}
             }

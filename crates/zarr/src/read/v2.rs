@@ -88,7 +88,9 @@ impl V2Walker<'_> {
         let mut group = self.group_from(bag, children, "", 0)?;
         if is_array {
             let attributes = std::mem::take(&mut group.attributes);
-            group.arrays.insert(0, ArrayNode { attributes, ..self.array_from(bag, "", "") });
+            // What is wrong with the objects beside it is told of the group.
+            let array = self.array_from(bag, "", "");
+            group.arrays.insert(0, ArrayNode { attributes, losses: Vec::new(), ..array });
         }
         match group.fault.take() {
             Some(error) => Err(error.at_object(self.documents.root).into()),
@@ -131,7 +133,7 @@ impl V2Walker<'_> {
         depth: u32,
     ) -> Step<GroupNode> {
         let mut group = GroupNode { attributes: bag.attributes(), ..GroupNode::default() };
-        let mut losses = bag.errors();
+        let mut losses = bag.errors_but(&[ZATTRS, D18_ATTRIBUTES]);
         let info = bag.group_info();
         let dims = match &info {
             Some(info) => info.member("dimensions").or_else(|| info.member("dims")),
@@ -202,6 +204,7 @@ impl V2Walker<'_> {
             attributes: bag.attributes(),
             info: bag.array_info(),
             has_one_byte_cells: false,
+            losses: bag.errors_but(&[ZARRAY, ZATTRS, D18_ATTRIBUTES]),
         }
     }
 
@@ -263,9 +266,9 @@ impl NodeObjects {
         self.documents.get(name)?.as_ref().err().cloned()
     }
 
-    /// What is wrong with the objects, those of attributes left out.
-    fn errors(&self) -> Vec<String> {
-        let damaged = self.documents.iter().filter(|(name, _)| **name != ZATTRS && **name != D18_ATTRIBUTES);
+    /// What is wrong with the objects, without those that tell it themselves.
+    fn errors_but(&self, others: &[&str]) -> Vec<String> {
+        let damaged = self.documents.iter().filter(|(name, _)| !others.contains(*name));
         let mut errors: Vec<String> =
             damaged.filter_map(|(_, document)| document.as_ref().err()).map(ToString::to_string).collect();
         errors.sort_unstable();

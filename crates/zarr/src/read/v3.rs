@@ -118,6 +118,7 @@ impl V3Walker<'_> {
                     attributes,
                     info: None,
                     has_one_byte_cells: false,
+                    losses: Vec::new(),
                 }))
             }
         };
@@ -148,7 +149,7 @@ impl V3Walker<'_> {
         let info = attributes.find(ARRAY).and_then(ArrayInfo::parse);
         let prefix = self.documents.object(path);
         let (name, metadata) = (name.to_owned(), Ok(Arc::clone(json)));
-        ArrayNode { name, prefix, metadata, attributes, info, has_one_byte_cells: false }
+        ArrayNode { name, prefix, metadata, attributes, info, has_one_byte_cells: false, losses: Vec::new() }
     }
 }
 

@@ -88,7 +88,9 @@ fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) 
         let mut children = Vec::with_capacity(usize::from(used));
         for _ in 0..used {
             cursor.skip(lengths)?;
-            children.extend(cursor.addr(file.sizes)?);
+            let child = cursor.addr(file.sizes)?;
+            children
+                .push(child.ok_or_else(|| Error::malformed("a tree of links with a child that is nowhere"))?);
         }
         let cost = children.len() * size_of::<FileAddress>() + size_of::<LinkNode>();
         Ok((LinkNode { level, children }, cost))

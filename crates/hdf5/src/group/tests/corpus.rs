@@ -180,7 +180,7 @@ fn kind_of(view: &dyn View, object: &ObjectRef) -> String {
         Err(error) => return error.to_string(),
     };
     let has = |kind| header.find(kind).is_some();
-    assert_eq!(header.warnings, Vec::<String>::new());
+    assert_eq!(header.losses, Vec::<String>::new());
     let kind = if has(kind::LAYOUT) {
         "dataset"
     } else if has(kind::SYMBOL_TABLE) || has(kind::LINK_INFO) {

@@ -40,7 +40,7 @@ fn object(view: &dyn View, object: &ObjectRef) -> Step<(String, Vec<FileAddress>
     let header = header(view, object)?;
     let message = |message: &HeaderMessage| Ok((message.kind, resolve(view, &object.file, message)?.body));
     let messages: Vec<Result<_, Error>> = join_each(&header.messages, message)?;
-    let mut text = format!("{messages:?} {:?}", header.warnings);
+    let mut text = format!("{messages:?} {:?}", header.losses);
     let group =
         [kind::LINK_INFO, kind::SYMBOL_TABLE, kind::LINK].iter().any(|kind| header.find(*kind).is_some());
     let mut children = Vec::new();

@@ -40,12 +40,36 @@ fn kinds(header: &ObjectHeader) -> Vec<u16> {
 fn old_messages_begin_at_byte_16_and_end_with_their_count() {
     let messages = [old_message(3, 1, &[7; 8]), old_message(0, 0, &[0; 16]), old_message(8, 0, &[9; 8])];
     let header = read_one(&old_header(3, &messages)).expect("a header");
-    assert_eq!((kinds(&header), header.missing), (vec![3, 8], 0));
+    assert_eq!((kinds(&header), header.losses.len()), (vec![3, 8], 0));
     assert_eq!(header.messages[0].body.as_ref(), [7; 8]);
     let fewer = read_one(&old_header(1, &messages)).expect("a header");
     assert_eq!(kinds(&fewer), [3]);
     let more = read_one(&old_header(5, &messages)).expect("a header");
-    assert_eq!((kinds(&more), more.missing), (vec![3, 8], 2));
+    assert_eq!(kinds(&more), [3, 8]);
+    assert_eq!(more.losses, ["2 messages less than its header promises"]);
+}
+
+#[test]
+fn old_messages_have_multiples_of_8_bytes() {
+    let error = read_one(&old_header(1, &[old_message(3, 0, &[7; 12])])).expect_err("no header");
+    assert_eq!(error.message(), "a message of 12 bytes, which is no multiple of 8");
+}
+
+#[rstest]
+#[case::unknown(0x8c, &[1; 8], false)]
+#[case::comment(0x0d, b"a\ncomment", true)]
+#[case::an_attribute_as_comment(0x0d, &[1, 0, 8, 0, 8, 0, 8, 0], false)]
+#[case::time(0x12, &[1, 0, 0, 0, 1, 2, 3, 4], true)]
+#[case::too_short_for_a_time(0x12, &[1, 0, 0, 0], false)]
+#[case::another_version_of_time(0x12, &[3, 0, 0, 0, 1, 2, 3, 4], false)]
+#[case::old_time(0x0e, b"20260102030405\0\0", true)]
+#[case::an_attribute_as_old_time(0x0e, &[1; 16], false)]
+#[case::old_fill(0x04, &[4, 0, 0, 0, 1, 2, 3, 4], true)]
+#[case::an_attribute_as_old_fill(0x04, &[1, 0, 8, 0, 8, 0, 8, 0], false)]
+fn messages_that_are_not_what_they_say_are_told(#[case] kind: u8, #[case] body: &[u8], #[case] sound: bool) {
+    let mut file = FileBuilder::new();
+    let addr = file.header(&[message(kind, 0, body)]);
+    assert_eq!(read(file, addr).expect("a header").losses.is_empty(), sound);
 }
 
 #[test]
@@ -120,7 +144,7 @@ fn messages_that_every_reader_must_understand_refuse_the_object() {
 fn of_two_dataspaces_the_first_is_taken() {
     let found = read_one(&header(0, &[message(1, 0, b"a"), message(1, 0, b"b")])).expect("a header");
     assert_eq!(found.find(1).map(|one| one.body.as_ref()), Some(b"a".as_slice()));
-    assert!(found.warnings[0].contains("dataspace"), "{:?}", found.warnings);
+    assert!(found.losses[0].contains("dataspace"), "{:?}", found.losses);
 }
 
 #[test]

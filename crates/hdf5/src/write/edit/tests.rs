@@ -39,7 +39,9 @@ impl MadeHeader {
 
     fn seen(&self) -> SeenMessages {
         let read = done(header(&view(self.bytes.clone()), &self.object())).unwrap();
-        assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+        // The messages are of any type, and hold anything.
+        let is_odd = |text: &&String| !text.starts_with("a message of ");
+        assert_eq!(read.losses.iter().find(is_odd), None);
         let mut seen: SeenMessages = read
             .messages
             .iter()
