@@ -31,6 +31,11 @@ struct Task {
 const TASKS: &[Task] = &[
     Task { name: "test", about: "install what tests need, then run every check and test", run: |_| test() },
     Task { name: "peers", about: "install the programs that tests compare with", run: |_| peers::install() },
+    Task {
+        name: "corpus",
+        about: "make a small corpus of every format with the peers: [FOLDER]",
+        run: suites::corpus,
+    },
     Task { name: "fmt", about: "check the formatting", run: |_| cargo(&["fmt", "--all", "--check"]) },
     Task { name: "lint", about: "run clippy on everything, warnings are errors", run: |_| lint() },
     Task { name: "arrows", about: "check who depends on whom", run: |_| arrows::check() },

@@ -42,6 +42,15 @@ pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
     run::command("cargo", &test, &rounds)
 }
 
+/// Datasets of every format by the peers, and their truth, in a folder: `corpus` below the one that cargo builds in, where
+/// no other is named. Tests make their own.
+pub(crate) fn corpus(arguments: &[String]) -> Outcome {
+    let folder = arguments.first().map_or_else(|| target().join("corpus"), PathBuf::from);
+    let script = project().join("peers/corpus.py");
+    let (python, script, folder) = (peers::python(), script.to_string_lossy(), folder.to_string_lossy());
+    run::command(&python.to_string_lossy(), &[&script, &folder], &[])
+}
+
 const TEST: [&str; 3] = ["test", "--profile", "checked"];
 const NEXTEST: [&str; 5] = ["nextest", "run", "--workspace", "--cargo-profile", "checked"];
 
