@@ -8,6 +8,7 @@ mod effect;
 mod filtering;
 mod names;
 mod settle;
+mod strings;
 
 pub use chunking::ChunkRule;
 pub use dry_run::{CopyPlans, plan_copy};
@@ -162,7 +163,8 @@ pub(crate) fn copy_without(
         CopyBlueprint::draw(source, options, left_out, &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
-    let copy = Dataset::create_with(target, &create, session)?;
+    let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
+    let copy = Dataset::create_sized(target, &create, &lengths, session)?;
     if options.drop_filters {
         drop_filters(&copy.open_for_writing()?.writer, &mut model, &mut losses)?;
     }
@@ -171,6 +173,7 @@ pub(crate) fn copy_without(
         Ok(())
     })?;
     let mut notes = effect::without(options, &create);
+    notes.extend(told);
     notes.extend(settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?);
     let total = pairs.iter().map(CopiedVariable::element_count).sum();
     let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };

@@ -7,7 +7,8 @@ use ncirrus_layout::Writing;
 use ncirrus_model::{Atomic, Attribute, Model, TypeRef, Values, VarId};
 use ncirrus_store::config::{ConfigKey, ConfigSettings};
 use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreOptions, Url, ZipLayout};
-use ncirrus_zarr::{self as zarr, ZarrWriter};
+use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The key of netCDF's files for what stands between the numbers of chunks' keys (docs/spec/nczarr.md 4.1).
@@ -49,6 +50,20 @@ pub enum Dialect {
     Plain,
 }
 
+/// How strings (NC_STRING) are stored in Zarr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StringForm {
+    /// As suits those who shall read them. Copies to NCZarr know the longest string, and store all in as many bytes: netCDF-C
+    /// lists only such variables. Else strings have any length, unless an attribute `_nczarr_maxstrlen` tells one.
+    #[default]
+    Suited,
+    /// With any length.
+    Variable,
+    /// In a fixed number of bytes: that many, else in copies as the longest has, else 128, as in netCDF-C. Longer strings are
+    /// errors.
+    Fixed(Option<u64>),
+}
+
 /// Choices for creating a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateOptions {
@@ -77,6 +92,8 @@ pub struct CreateOptions {
     /// Bytes kept at the front of a netCDF-4 file for its metadata; `None`: as many as the definitions need, and some
     /// more.
     pub reserve: Option<u64>,
+    /// How strings are stored in Zarr.
+    pub strings: StringForm,
 }
 
 impl Default for CreateOptions {
@@ -94,9 +111,49 @@ impl Default for CreateOptions {
             default_chunks: DefaultChunks::default(),
             align: None,
             reserve: None,
+            strings: StringForm::default(),
         }
     }
 }
+
+/// Bytes of strings where nobody says how many: netCDF-C's default (docs/spec/nczarr.md 3.12).
+pub(crate) const USUAL_STRING: u64 = 128;
+
+/// How strings are stored by the path of their variable; `None`: with any length.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StringLengths(pub(crate) BTreeMap<String, Option<FixedString>>);
+
+impl StringLengths {
+    fn tell(&self, writer: ZarrWriter) -> ZarrWriter {
+        self.0.iter().fold(writer, |writer, (path, length)| match length {
+            Some(length) => writer.string_length(path, *length),
+            None => writer.string_of_any_length(path),
+        })
+    }
+}
+
+impl StringForm {
+    /// `variable`, `fixed` or `fixed=BYTES`.
+    ///
+    /// # Errors
+    /// `Invalid` for anything else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let bad =
+            || Error::invalid(format!("{text:?} is no form of strings: variable, fixed or fixed=BYTES"));
+        match text.split_once('=') {
+            None if text == "variable" => Ok(Self::Variable),
+            None if text == "fixed" => Ok(Self::Fixed(None)),
+            Some(("fixed", len)) => match len.parse() {
+                Ok(len @ 1..=LONGEST_STRING) => Ok(Self::Fixed(Some(len))),
+                _ => Err(bad()),
+            },
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// Bytes of strings at most, as the data types of Zarr are read.
+const LONGEST_STRING: u64 = 1 << 31;
 
 /// A target with everything decided.
 pub(crate) struct CreateTarget {
@@ -155,6 +212,17 @@ impl CreateOptions {
         self.is_classic() || self.kind == Some(Kind::Nc4Classic)
     }
 
+    /// How a copy stores strings; the kind is decided.
+    pub(crate) fn strings_of_copy(&self) -> StringForm {
+        let is_listed = self.kind == Some(Kind::NcZarr)
+            && matches!(self.dialect, None | Some(Dialect::Att | Dialect::Lc));
+        match self.strings {
+            StringForm::Suited if is_listed => StringForm::Fixed(None),
+            StringForm::Suited => StringForm::Variable,
+            chosen => chosen,
+        }
+    }
+
     pub(crate) fn clobber(&self) -> OverwritePolicy {
         if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }
@@ -206,6 +274,19 @@ impl CreateOptions {
     /// # Errors
     /// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
     pub(crate) fn resolve(&self, url: &str, settings: &ConfigSettings) -> Result<CreateTarget> {
+        self.resolve_with(url, &StringLengths::default(), settings)
+    }
+
+    /// As [`resolve`](Self::resolve), where lengths of strings are known.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub(crate) fn resolve_with(
+        &self,
+        url: &str,
+        lengths: &StringLengths,
+        settings: &ConfigSettings,
+    ) -> Result<CreateTarget> {
         let url = Url::parse(url)?;
         let kind = self.kind_for(&url)?;
         let writing: Arc<dyn Writing> = match kind {
@@ -214,7 +295,7 @@ impl CreateOptions {
             Kind::Nc5 => Arc::new(self.classic(FormatVersion::Data64)),
             Kind::Nc4 | Kind::Nc4Classic => Arc::new(self.hdf5(kind == Kind::Nc4Classic)),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
-                Arc::new(self.clone().configured(&url, settings)?.zarr(kind, &url)?)
+                Arc::new(lengths.tell(self.clone().configured(&url, settings)?.zarr(kind, &url)?))
             }
         };
         Ok(CreateTarget { kind, writing })
@@ -257,6 +338,10 @@ impl CreateOptions {
             .array_dimensions(array_dimensions)
             .consolidated(self.consolidated && dialect != zarr::Dialect::Draft2018)
             .storage_kind(storage_kind(url));
+        let writer = match self.strings {
+            StringForm::Fixed(byte_len) => writer.fixed_strings(byte_len.unwrap_or(USUAL_STRING)),
+            StringForm::Suited | StringForm::Variable => writer,
+        };
         Ok(match self.separator {
             Some(separator) => writer.slash_in_chunk_names(separator == '/'),
             None => writer,

@@ -1,5 +1,5 @@
 //! A dataset: opened, created or opened for change.
-use crate::create::CreateOptions;
+use crate::create::{CreateOptions, StringLengths};
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
 use futures_util::future::BoxFuture;
 use ncirrus_engine::DatasetWriter;
@@ -99,7 +99,17 @@ impl Dataset {
     /// # Errors
     /// As [`create`](Self::create).
     pub fn create_with(url: &str, options: &CreateOptions, session: &Session) -> Result<Self> {
-        let target = options.resolve(url, session.settings())?;
+        Self::create_sized(url, options, &StringLengths::default(), session)
+    }
+
+    /// As [`create_with`](Self::create_with), where lengths of strings are known.
+    pub(crate) fn create_sized(
+        url: &str,
+        options: &CreateOptions,
+        lengths: &StringLengths,
+        session: &Session,
+    ) -> Result<Self> {
+        let target = options.resolve_with(url, lengths, session.settings())?;
         let stores = options.stores(&session.stores);
         let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
         let staged = session.wait_for_store(url, staging)?;

@@ -38,7 +38,7 @@ pub use copy::{
     ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
     copy, plan_copy,
 };
-pub use create::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind};
+pub use create::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, StringForm};
 pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;

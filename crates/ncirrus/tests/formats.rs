@@ -55,5 +55,6 @@ mod references;
 mod repairs;
 mod round_trips;
 mod silence;
+mod strings;
 mod table;
 mod zarr_readers;

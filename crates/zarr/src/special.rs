@@ -69,6 +69,8 @@ pub(crate) const SCALAR_DIMENSION: &str = "_scalar_";
 /// Start of the names of dimensions that nothing names; the size follows.
 pub(crate) const ANONYMOUS_PREFIX: &str = "_Anonymous_Dim_";
 
+/// How text is encoded: a convention of netCDF4-python and xarray.
+pub(crate) const ENCODING: &str = "_Encoding";
 /// What NCZarr has no word for, in a member of our own (`docs/formats/zarr-writing.md`).
 pub(crate) const EXTENSION: &str = "_ncirrus";
 

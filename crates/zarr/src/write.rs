@@ -42,7 +42,8 @@ pub struct ZarrWriter {
     pub(crate) provenance: Option<String>,
     pub(crate) storage_kind: Option<String>,
     pub(crate) chunk_bytes: u64,
-    pub(crate) string_lengths: BTreeMap<String, FixedString>,
+    pub(crate) string_lengths: BTreeMap<String, Option<FixedString>>,
+    pub(crate) fixed_strings: Option<FixedString>,
 }
 
 impl ZarrWriter {
@@ -59,6 +60,7 @@ impl ZarrWriter {
             storage_kind: None,
             chunk_bytes: CHUNK_BYTES,
             string_lengths: BTreeMap::new(),
+            fixed_strings: None,
         }
     }
 
@@ -105,8 +107,23 @@ impl ZarrWriter {
     /// Without it they have any length, unless `_nczarr_maxstrlen` says otherwise (docs/spec/nczarr.md 3.12).
     #[must_use]
     pub fn string_length(mut self, path: impl Into<String>, length: FixedString) -> Self {
-        self.string_lengths.insert(path.into(), length);
+        self.string_lengths.insert(path.into(), Some(length));
         self
+    }
+
+    /// Stores the strings of the variable at that path with any length, whatever attributes say.
+    #[must_use]
+    pub fn string_of_any_length(mut self, path: impl Into<String>) -> Self {
+        self.string_lengths.insert(path.into(), None);
+        self
+    }
+
+    /// Stores the strings of all variables of which nothing else is said in that many bytes, so that netCDF-C can read them.
+    /// None may be null.
+    #[must_use]
+    pub fn fixed_strings(self, byte_len: u64) -> Self {
+        let fixed = FixedString { byte_len, has_nulls: false, is_utf8: true };
+        Self { fixed_strings: Some(fixed), ..self }
     }
 
     /// The text of `_NCProperties` for a new dataset.

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
     ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Detail, Dialect, Error, ErrorKind,
     FileStructures, FilterRule, Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session,
-    SkippedPart, VariableSelect,
+    SkippedPart, StringForm, VariableSelect,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -98,6 +98,10 @@ pub(crate) struct Args {
     /// netcdf-c.
     #[arg(long, value_enum, value_name = "RULE", default_value = "balanced")]
     default_chunks: DefaultChunksName,
+    /// How strings are stored in Zarr: variable (any length), fixed (as many bytes as the longest has) or fixed=BYTES
+    /// [default: fixed in NCZarr of netCDF-C 4.9.1 and newer, which lists no others; else variable].
+    #[arg(long, value_name = "FORM")]
+    strings: Option<String>,
     /// Begin chunks of a netCDF-4 copy at multiples of this many bytes, a power of two.
     #[arg(long, value_name = "BYTES")]
     align: Option<u64>,
@@ -280,6 +284,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         structures: args.libver.into(),
         default_chunks: args.default_chunks.into(),
         align: args.align,
+        strings: args.strings.as_deref().map(StringForm::parse).transpose()?.unwrap_or_default(),
         ..CreateOptions::default()
     };
     Ok(CopyOptions {

@@ -39,6 +39,9 @@ fn from_utf32(cell: &[u8], order: ByteOrder) -> Result<String> {
     codes[..end].iter().map(character).collect()
 }
 
+/// Characters of a text that a message shows.
+const SHOWN: usize = 40;
+
 pub(super) fn encode(
     strings: &Strings,
     range: Range<usize>,
@@ -55,7 +58,11 @@ pub(super) fn encode(
         append(&mut bytes, text.unwrap_or_default(), encoding)?;
         if bytes.len() > end {
             let len = bytes.len() - (end - byte_len);
-            return Err(Error::invalid(format!("text of {len} bytes is stored in {byte_len} bytes")));
+            let start: String =
+                String::from_utf8_lossy(text.unwrap_or_default()).chars().take(SHOWN).collect();
+            let message =
+                format!("text of {len} bytes does not fit the {byte_len} bytes of its type: {start:?}");
+            return Err(Error::invalid(message));
         }
         bytes.resize(end, if encoding == TextEncoding::SpacePadded { b' ' } else { 0 });
     }

@@ -1,7 +1,7 @@
 //! What a copy will take, without making it.
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
-use super::{CopyOptions, drop_filters, effect, names};
+use super::{CopyOptions, drop_filters, effect, names, strings};
 use crate::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
 use ncirrus_store::{MemoryStore, check_apart};
@@ -31,11 +31,12 @@ pub fn plan_copy(
     session: &Session,
 ) -> Result<CopyPlans> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    let resolved = create.resolve(target, session.settings())?;
-    check_apart(source.url(), target, resolved.shape(), &session.stores)?;
+    check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
     let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
+    let (lengths, told) = strings::guess(&model, &pairs, &create);
+    let resolved = create.resolve_with(target, &lengths, session.settings())?;
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
     let (writing, engine) = (resolved.writing(), &session.engine);
@@ -48,6 +49,7 @@ pub fn plan_copy(
         Ok(())
     }))?;
     let mut notes = effect::without(options, &create);
+    notes.extend(told);
     notes.extend(settle(source, &writer, &pairs, options, session)?);
     let mut plans = CopyPlans { variables: Vec::new(), left_out, losses, notes };
     for pair in &pairs {

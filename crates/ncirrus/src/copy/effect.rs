@@ -1,7 +1,7 @@
 //! Options that have no effect.
 use super::chunking::names;
 use super::{ChunkRule, CopyOptions, Filters};
-use crate::create::CreateOptions;
+use crate::create::{CreateOptions, StringForm};
 use crate::{Error, Result};
 use ncirrus_layout::{Detail, Member};
 use ncirrus_model::{Model, VarId};
@@ -72,6 +72,11 @@ pub(super) fn without(options: &CopyOptions<'_>, create: &CreateOptions) -> Vec<
         !kind.is_zarr() && !create.consolidated,
         "leaving out consolidated metadata has",
         "only Zarr has them",
+    );
+    note(
+        !kind.is_zarr() && create.strings != StringForm::Suited,
+        "the form of strings has",
+        "only Zarr has several",
     );
     note(
         !kind.is_zarr() && !create.array_dimensions,

@@ -27,8 +27,9 @@ pub(super) fn attributes(
 ) -> Vec<Attribute> {
     let Some(object) = holder.object() else { return Vec::new() };
     let mut list = Vec::with_capacity(object.len());
+    let for_others = super::extension::for_others(holder);
     for (name, json) in object.iter() {
-        if is_hidden(name) {
+        if is_hidden(name) || for_others.iter().any(|other| other == name) {
             continue;
         }
         if is_virtual(name) {

@@ -34,6 +34,11 @@ pub(super) fn array_order(group: &AttributeHolder) -> Vec<String> {
     names(object(group).and_then(|json| json.member("arrays")))
 }
 
+/// Names of attributes that are there for other readers alone.
+pub(super) fn for_others(holder: &AttributeHolder) -> Vec<String> {
+    names(object(holder).and_then(|json| json.member("shown")))
+}
+
 /// How deep the types of a dataset nest and how many fields they come to, so that types made of types made of types
 /// stay within bounds.
 #[derive(Debug, Default)]

@@ -162,7 +162,9 @@ impl DatasetAssembly<'_> {
         list: &mut Vec<Attribute>,
     ) -> Result<ArrayFill> {
         let is_ours = node.attributes.find(EXTENSION).is_some();
-        let in_base64 = is_ours || self.is_foreign() || self.dialect.zarr_format() == 3;
+        let in_base64 = (is_ours && told_of_fill(node) != Some("text"))
+            || self.is_foreign()
+            || self.dialect.zarr_format() == 3;
         let element = FillElement { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
         let parsed = element.parse(&known.metadata.fill);
         let given = match parsed {
@@ -308,8 +310,12 @@ fn synthesise_units(time: &TimeUnit, list: &mut Vec<Attribute>) {
 
 /// Whether the extension says that elements never written hold nothing in particular.
 fn is_unfilled(node: &ArrayNode) -> bool {
-    let told = node.attributes.find(EXTENSION).and_then(|extension| extension.member("fill"));
-    told.and_then(|told| told.as_str()) == Some("none")
+    told_of_fill(node) == Some("none")
+}
+
+/// What the extension says of the fill value: that there is none, or that it is text as it stands.
+fn told_of_fill(node: &ArrayNode) -> Option<&str> {
+    node.attributes.find(EXTENSION)?.member("fill")?.as_str()
 }
 
 /// Shows the fill value of foreign arrays as `_FillValue`, unless it is what zarr-python puts where the user gave none

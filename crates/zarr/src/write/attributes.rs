@@ -35,7 +35,7 @@ impl WrittenAttributes {
         let plain = match (&attribute.ty, &attribute.values) {
             (TypeRef::User(_), _) => None,
             // xarray would decode what is no bytes in Zarr v3, and refuses the dataset.
-            _ if attribute.name == ENCODING && dialect.zarr_format() == 3 => None,
+            _ if attribute.name == special::ENCODING && dialect.zarr_format() == 3 => None,
             (_, values) if is_fill && dialect.zarr_format() == 3 => v3_fill(values),
             (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
             (_, Values::String(strings)) => plain_strings(dialect, strings),
@@ -94,9 +94,6 @@ impl WrittenAttributes {
         Ok(())
     }
 }
-
-/// How the text of a char variable is encoded.
-const ENCODING: &str = "_Encoding";
 
 /// Whether any of the numbers has a name instead of digits.
 fn is_not_finite(values: &Values) -> bool {

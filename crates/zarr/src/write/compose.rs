@@ -241,6 +241,12 @@ impl DocumentComposer<'_> {
                 }
                 if array.form.zeros_are_empty {
                     members.insert("zeros".to_owned(), json!("empty"));
+                    if fill_is_encoded && !copy {
+                        members.insert("fill".to_owned(), json!("text"));
+                    }
+                }
+                if copy && self.shows_encoding(var) {
+                    members.insert("shown".to_owned(), json!([special::ENCODING]));
                 }
                 members
             }
@@ -250,6 +256,22 @@ impl DocumentComposer<'_> {
             members.insert("attributes".to_owned(), Value::Array(attributes.to_vec()));
         }
         extension::object(members)
+    }
+
+    /// Whether the consolidated copy tells an encoding, for those who read the bytes of strings: nobody else has to know.
+    fn shows_encoding(&self, var: VarId) -> bool {
+        let known = self.model.variable(var).and_then(|variable| variable.attributes.known());
+        if known.is_some_and(|known| known.find(special::ENCODING).is_some()) {
+            return false;
+        }
+        match self.plans.get(&var).map(|plan| &plan.array) {
+            Some(ArrayForm::New(array)) => array.form.is_utf8 && self.dialect().zarr_format() == 2,
+            Some(ArrayForm::Kept { .. }) => self
+                .present
+                .and_then(|present| present.array_attributes(var, true))
+                .is_some_and(|body| super::present::shown(body).any(|name| name == special::ENCODING)),
+            None => false,
+        }
     }
 
     /// The path of the variable's type, when the draft of 2018 has its own place for it.
@@ -263,6 +285,9 @@ impl DocumentComposer<'_> {
         let mut members = kept.and_then(Value::as_object).cloned().unwrap_or_default();
         members.shift_remove("version");
         members.shift_remove("attributes");
+        if !self.shows_encoding(var) {
+            members.shift_remove("shown");
+        }
         if let (Some(word), Some(variable)) = (members.get_mut("type"), self.model.variable(var))
             && matches!(variable.ty, TypeRef::User(_))
         {

@@ -116,7 +116,7 @@ fn chunk_keys(writer: &ZarrWriter) -> ChunkKeys {
     if is_v3 { ChunkKeys::v3(separator) } else { ChunkKeys::v2(separator) }
 }
 
-/// Length of a variable's strings: its attribute's, the caller's, or the root's (docs/spec/nczarr.md 3.12).
+/// Length of a variable's strings: its attribute's, the caller's for the variable, the root's, or the caller's for all (docs/spec/nczarr.md 3.12).
 fn fixed_string(
     writer: &ZarrWriter,
     model: &Model,
@@ -130,20 +130,25 @@ fn fixed_string(
         let Some(attribute) = attributes.known().and_then(|known| known.find(name)) else { return Ok(None) };
         let value = attribute.values.integer(0).and_then(|value| u64::try_from(value).ok());
         match value.filter(|value| (1..=u64::from(u32::MAX)).contains(value)) {
-            Some(byte_len) => Ok(Some(FixedString { byte_len, has_nulls: true })),
+            Some(byte_len) => Ok(Some(FixedString { byte_len, has_nulls: true, is_utf8: false })),
             None => Err(Error::invalid(format!("attribute {name:?} is not a length"))),
         }
     };
-    if let Some(own) = length(&variable.attributes, special::MAX_STRING_LEN)? {
-        return Ok(Some(own));
+    let own = length(&variable.attributes, special::MAX_STRING_LEN)?;
+    match (writer.string_lengths.get(&model.variable_path(var)), own) {
+        (Some(None), _) => return Ok(None),
+        (Some(Some(given)), Some(own)) => {
+            return Ok(Some(FixedString { byte_len: own.byte_len, ..*given }));
+        }
+        (Some(Some(given)), None) => return Ok(Some(*given)),
+        (None, Some(own)) => return Ok(Some(own)),
+        (None, None) => {}
     }
-    if let Some(given) = writer.string_lengths.get(&model.variable_path(var)) {
-        return Ok(Some(*given));
-    }
-    match model.group(model.root()) {
-        Some(root) => length(&root.attributes, special::DEFAULT_MAX_STRING_LEN),
-        None => Ok(None),
-    }
+    let usual = match model.group(model.root()) {
+        Some(root) => length(&root.attributes, special::DEFAULT_MAX_STRING_LEN)?,
+        None => None,
+    };
+    Ok(usual.or(writer.fixed_strings))
 }
 
 /// The variable's own fill value, by its description or its attribute.
@@ -191,7 +196,7 @@ fn fill_value(
     let Some(values) = values else { return twice(Value::Null) };
     match &form.stored {
         StoredType::Char => char_fill(dialect, &values),
-        StoredType::Text { .. } => text_fill(dialect, form, &values),
+        StoredType::Text { .. } => text_fill(dialect, &values),
         // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute tells it.
         StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => twice(Value::Null),
         StoredType::Opaque { .. } | StoredType::Compound { .. } => {
@@ -228,18 +233,15 @@ fn char_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
     if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
 }
 
-fn text_fill(dialect: Dialect, form: &ElementForm, values: &Values) -> (Value, Value) {
+fn text_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
     let bytes = match values {
         Values::String(strings) => strings.get(0).unwrap_or_default(),
         _ => &[],
     };
     let encoded = json!(base64::encode(bytes));
     let plain = std::str::from_utf8(bytes).map_or(Value::Null, |text| json!(text));
-    if super::stored::char_dtype(dialect).is_some() && form.extension_type.is_none() {
-        (plain, encoded)
-    } else {
-        (encoded.clone(), encoded)
-    }
+    // The reference takes it as it stands.
+    if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
 }
 
 /// The chain that the engine runs: the filters; framing is absorbed by the stored type.

@@ -229,6 +229,12 @@ fn key_is_array(key: &str) -> bool {
     key.ends_with(special::ZARRAY) || key.ends_with(special::ZARR_JSON)
 }
 
+/// Names of attributes in a consolidated copy that are there for other readers alone.
+pub(crate) fn shown(attributes: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let list = attributes.get(EXTENSION).and_then(|extension| extension.get("shown")?.as_array());
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// A document without what its copy spells differently.
 fn substance(body: &Value) -> Value {
     let mut body = body.clone();
@@ -242,6 +248,10 @@ fn substance(body: &Value) -> Value {
             if let Some(axes) = members.get_mut(name).filter(|axes| **axes == axis) {
                 *axes = json!([]);
             }
+        }
+        let shown: Vec<String> = shown(members).map(str::to_owned).collect();
+        for name in shown.iter().map(String::as_str) {
+            members.shift_remove(name);
         }
         for name in ["dtype", "fill_value", "consolidated_metadata", EXTENSION] {
             members.shift_remove(name);

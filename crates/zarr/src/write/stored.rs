@@ -11,6 +11,8 @@ pub struct FixedString {
     pub byte_len: u64,
     /// Whether any string is null; if so, empty strings are stored as null strings.
     pub has_nulls: bool,
+    /// Whether all strings are UTF-8, and may be shown as such.
+    pub is_utf8: bool,
 }
 
 /// How the elements of a variable are stored, in the words of the engine and of the metadata.
@@ -26,6 +28,8 @@ pub(crate) struct ElementForm {
     pub(crate) extension_type: Option<String>,
     /// Nothing but NUL is an empty string, not a null one.
     pub(crate) zeros_are_empty: bool,
+    /// Bytes of a fixed number that are UTF-8.
+    pub(crate) is_utf8: bool,
     /// Whether the reference has a type for it, so that the array may be listed.
     pub(crate) listed: bool,
     /// NCZarr v3's word for what the data type does not say (docs/spec/nczarr.md 6.3).
@@ -66,6 +70,7 @@ impl FormOf<'_> {
             framing: None,
             extension_type: None,
             zeros_are_empty: false,
+            is_utf8: false,
             listed: true,
             alias: None,
         }
@@ -92,7 +97,7 @@ impl FormOf<'_> {
     }
 
     fn string(&self) -> ElementForm {
-        let Some(FixedString { byte_len, has_nulls }) = self.fixed else {
+        let Some(FixedString { byte_len, has_nulls, is_utf8 }) = self.fixed else {
             let data_type = if self.is_v3() { json!("string") } else { json!("|O") };
             return ElementForm {
                 framing: Some("vlen-utf8"),
@@ -107,6 +112,7 @@ impl FormOf<'_> {
         ElementForm {
             extension_type: (!has_nulls || !self.dialect.is_nczarr()).then(|| "string".to_owned()),
             zeros_are_empty: !has_nulls,
+            is_utf8,
             listed: !self.dialect.has_one_byte_unicode(),
             alias: Some("string"),
             ..Self::form(StoredType::Text { byte_len, encoding }, data_type)

@@ -330,6 +330,12 @@ impl DocumentComposer<'_> {
         };
         let mut types = written.types.clone();
         let (mut body, quantize) = split_quantize(written.plain.clone());
+        if self.shows_encoding(var) {
+            body.shift_remove(special::ENCODING);
+            if copy {
+                body.insert(special::ENCODING.to_owned(), json!("utf-8"));
+            }
+        }
         if self.names_dimensions(var) {
             let names = array_dimensions(&self.dimension_names(var), self.writes_unit_axis(var, form, copy));
             body.insert(special::ARRAY_DIMENSIONS.to_owned(), names);

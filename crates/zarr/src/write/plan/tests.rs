@@ -77,9 +77,11 @@ fn strings_have_a_fixed_length_only_when_someone_says_so() {
     });
     let fixed = fixed.unwrap();
     assert_eq!((fixed.form.data_type, fixed.form.listed), (json!("|S4"), true));
-    let length = FixedString { byte_len: 7, has_nulls: false };
+    let length = FixedString { byte_len: 7, has_nulls: false, is_utf8: true };
     let given = planned(&ZarrWriter::default().string_length("/v", length), Atomic::String, |_| ()).unwrap();
     assert_eq!((given.form.data_type, given.form.zeros_are_empty), (json!("|S7"), true));
+    let all = planned(&ZarrWriter::default().fixed_strings(9), Atomic::String, |_| ()).unwrap();
+    assert_eq!((all.form.data_type, all.form.zeros_are_empty), (json!("|S9"), true));
 }
 
 #[test]

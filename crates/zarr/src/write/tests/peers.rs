@@ -31,7 +31,7 @@ fn other_programs_read_every_dialect() {
         ];
         for (name, model) in models {
             let root = home.path().join(format!("{dialect}-{name}"));
-            let length = FixedString { byte_len: 4, has_nulls: false };
+            let length = FixedString { byte_len: 4, has_nulls: false, is_utf8: true };
             let writer = ZarrWriter::new(dialect).string_length("/sized", length);
             write_to(&root, &with_data(&writer, &model));
             command.arg(root);
