@@ -42,8 +42,10 @@ pub(super) struct ConflictControl {
     /// Whether the caller answers for nobody else writing into the same chunks.
     aligned: bool,
     known: Mutex<KnownState>,
-    /// The state that this writer gave to the deciding document.
-    lease: AsyncMutex<Option<Tag>>,
+    /// Held while the lease is acquired, and by nobody who only asks: what waits here may hold chunks that others wait for.
+    acquiring: AsyncMutex<()>,
+    /// The state that this writer gave to the commit object.
+    lease: Mutex<Option<Tag>>,
     /// Whether the store has conditional puts, once it was tried.
     conditions: Arc<OnceCell<bool>>,
 }
@@ -75,7 +77,8 @@ impl ConflictControl {
             probe: root.child(PROBE),
             aligned: false,
             known: Mutex::default(),
-            lease: AsyncMutex::default(),
+            acquiring: AsyncMutex::default(),
+            lease: Mutex::default(),
             conditions: Arc::default(),
         }
     }
@@ -144,8 +147,8 @@ impl DatasetWriter {
         let deciding = self.placer.guard().commit_object();
         let mut known = self.rivals.known.guard();
         (known.deciding, known.shapes) = (deciding, shapes(&self.model()));
-        if let Ok(mut lease) = self.rivals.lease.try_lock() {
-            *lease = None;
+        if let Ok(_alone) = self.rivals.acquiring.try_lock() {
+            *self.rivals.lease.guard() = None;
         }
     }
 
@@ -189,9 +192,10 @@ impl DatasetWriter {
     }
 
     async fn try_lease(&self) -> Result<()> {
-        let mut lease = self.rivals.lease.lock().await;
+        let _alone = self.rivals.acquiring.lock().await;
         let Some(deciding) = self.rivals.commit_object() else { return Ok(()) };
-        if lease.is_some() || !self.has_conditions().await? {
+        let is_held = self.rivals.lease.guard().is_some();
+        if is_held || !self.has_conditions().await? {
             return Ok(());
         }
         let Some(seen) = self.rivals.seen(&deciding) else { return Ok(()) };
@@ -202,14 +206,14 @@ impl DatasetWriter {
         let tag = put.map_err(|error| if is_conflict(&error) { overtaken(&deciding) } else { error })?;
         self.memo.forget(&deciding);
         self.rivals.saw(deciding, tag.clone());
-        *lease = Some(tag);
+        *self.rivals.lease.guard() = Some(tag);
         Ok(())
     }
 
     /// Whether this writer told others first, and none of them came since; `None` when it did not have to.
     async fn is_first(&self) -> Result<Option<bool>> {
-        let claim = self.rivals.lease.lock().await.clone();
-        let (Some(tag), Some(deciding)) = (claim, self.rivals.commit_object()) else { return Ok(None) };
+        let lease = self.rivals.lease.guard().clone();
+        let (Some(tag), Some(deciding)) = (lease, self.rivals.commit_object()) else { return Ok(None) };
         // A phase of this writer may have put it since.
         let tag = self.rivals.seen(&deciding).unwrap_or(tag);
         Ok(Some(self.output.get(&deciding).await?.is_some_and(|blob| blob.tag == tag)))
