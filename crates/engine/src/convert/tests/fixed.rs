@@ -133,7 +133,7 @@ fn text_is_never_cut_and_nulls_are_never_invented() {
         encode(&types.model, string, stored, &Values::String(Strings::from_iter([text])), 0..1)
     };
     let long = store(&text(TextEncoding::NulPadded, 4), Some("abcde")).unwrap_err();
-    assert_eq!(long.message(), "text of 5 bytes is stored in 4 bytes");
+    assert_eq!(long.message(), "text of 5 bytes does not fit the 4 bytes of its type: \"abcde\"");
     assert!(store(&text(TextEncoding::Utf32(ByteOrder::Little), 8), Some("abc")).is_err());
     assert!(store(&text(TextEncoding::NulPadded, 4), Some("a\0b")).is_err());
     assert!(store(&text(TextEncoding::SpacePadded, 4), Some("a ")).is_err());
