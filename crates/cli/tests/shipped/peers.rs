@@ -7,6 +7,7 @@ use crate::support::{cdl_of, difference, open, session, temp};
 use ncirrus::{Dataset, FileStructures, Session, TypeRef};
 use ncirrus_testkit::corpus::{peers_python, program};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -79,21 +80,44 @@ fn printed_alike(ncdump: &Path, one: &Written) -> Result<(), String> {
     difference(&theirs, &ours).map_err(|reason| format!("{}: {reason}", one.path.display()))
 }
 
+/// What netCDF4-python cannot do whoever wrote the file: a part of the source's name, of the message, and why.
+const BEYOND_NETCDF4: [(&str, &str, &str); 5] = [
+    ("", "undefined filter encountered", "the libraries that it brings lack the filter"),
+    ("blosc_snappy", "HDF error", "the Blosc that it brings lacks the compressor"),
+    (
+        "groups",
+        "exceeds dimension bound",
+        "it looks dimensions up by name: one of the group hides its parent's",
+    ),
+    ("", "nested structured dtype arrays not supported", "its own words"),
+    ("", "Not a valid data type", "it has no compounds with strings in them"),
+];
+
 #[test]
 fn netcdf4_and_h5py_read_the_values_of_netcdf_files() {
     let Some(python) = peers_python() else { return };
     let (session, (_folder, temp)) = (session(), temp());
-    let mut failures = Vec::new();
+    let (mut failures, mut met) = (Vec::new(), BTreeSet::new());
     for (ending, options, programs) in [("nc4", &[][..], "h5py,netcdf4"), ("nc", &["-k", "nc5"], "netcdf4")] {
         let copies = written(&temp, &session, ending, options);
         let paths: Vec<PathBuf> = copies.iter().map(|one| one.path.clone()).collect();
         let read = read_all(&python, programs, &paths);
-        for one in &copies {
-            let read = &read[str_of(&one.path)];
-            failures
-                .extend(programs.split(',').filter_map(|program| same(one, &read[program], program).err()));
+        for (one, program) in
+            copies.iter().flat_map(|one| programs.split(',').map(move |program| (one, program)))
+        {
+            let Err(reason) = same(one, &read[str_of(&one.path)][program], program) else { continue };
+            let source = one.source.to_string_lossy();
+            let known = BEYOND_NETCDF4.iter().position(|(part, message, _)| {
+                program == "netcdf4" && source.contains(part) && reason.contains(message)
+            });
+            match known {
+                Some(known) => drop(met.insert(known)),
+                None => failures.push(format!("{reason} (of {source})")),
+            }
         }
     }
+    let stale = BEYOND_NETCDF4.iter().enumerate().filter(|(at, _)| !met.contains(at));
+    failures.extend(stale.map(|(_, (_, message, why))| format!("no {message:?} any more: {why}")));
     none(&failures);
 }
 

@@ -17,7 +17,8 @@ def plain(values):
     values = numpy.asarray(values)
     if values.dtype.kind in "biufS":
         return values.astype(values.dtype.newbyteorder("<")).tobytes().hex()
-    return [str(value) for value in values.ravel().tolist()]
+    # A null string is stored as a NUL (docs/formats/zarr-writing.md); as text it is empty.
+    return ["" if value == "\0" else str(value) for value in values.ravel().tolist()]
 
 
 def attempt(array):

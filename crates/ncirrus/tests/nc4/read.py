@@ -12,8 +12,10 @@ import numpy
 
 def plain(values):
     """Numbers as hexadecimal digits, everything else as lists of them."""
+    if isinstance(values, h5py.Empty):
+        return ""
     if isinstance(values, bytes):
-        values = values.decode()
+        values = values.decode(errors="replace")
     values = numpy.asarray(values)
     if values.dtype.names:
         return [plain(values[name]) for name in values.dtype.names]
@@ -30,7 +32,7 @@ def one(value):
     if value is None:
         return ""
     if isinstance(value, bytes):
-        return value.decode()
+        return value.decode(errors="replace")
     if isinstance(value, str):
         return value
     return plain(value)
