@@ -4,7 +4,7 @@
 //! ([`DataSource`]); values are read in bounded pieces, so that memory does not grow with the data.
 //!
 //! ```
-//! use ncirrus_cdl::{DataSource, Options, ReadError};
+//! use ncirrus_cdl::{DataSource, PrintOptions, ReadError};
 //! use ncirrus_model::{Atomic, DimensionLen, Model, Selection, Values, VarId};
 //!
 //! struct Ones;
@@ -19,7 +19,7 @@
 //! let x = model.add_dimension(model.root(), "x", DimensionLen::Fixed(3))?;
 //! model.add_variable(model.root(), "v", Atomic::Int.into(), &[x])?;
 //! let mut text = Vec::new();
-//! let options = Options { name: "demo".to_owned(), ..Options::default() };
+//! let options = PrintOptions { name: "demo".to_owned(), ..PrintOptions::default() };
 //! ncirrus_cdl::print(&mut text, &model, &mut Ones, &options)?;
 //! assert!(String::from_utf8(text)?.ends_with("data:\n\n v = 1, 1, 1 ;\n}\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

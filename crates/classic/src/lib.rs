@@ -5,11 +5,11 @@
 //! contiguous in the file, and says where they go; the header, and the number of records in it, come last.
 //!
 //! ```
-//! use ncirrus_classic::Version;
+//! use ncirrus_classic::FormatVersion;
 //! use ncirrus_model::Atomic;
 //!
-//! assert_eq!(Version::from_byte(5).map(Version::kind), Some("cdf5"));
-//! assert!(!Version::Classic.holds(Atomic::UInt64));
+//! assert_eq!(FormatVersion::from_byte(5).map(FormatVersion::kind), Some("cdf5"));
+//! assert!(!FormatVersion::Classic.holds(Atomic::UInt64));
 //! ```
 #![forbid(unsafe_code)]
 

@@ -42,12 +42,12 @@
 //! | shards (an index of chunks) | | | `sharding_indexed` | no | no |
 //!
 //! ```
-//! use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
+//! use ncirrus_codec::{ChunkInfo, DecodedElement, CodecRegistry, CodecScratch};
 //! use ncirrus_model::CodecSpec;
 //!
-//! let chunk = ChunkInfo { shape: vec![4, 8], element: Element::sized(Some(4)) };
-//! let chain = Registry::builtin().bind(&[CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(1, &[4])], &chunk)?;
-//! let mut scratch = Scratch::default();
+//! let chunk = ChunkInfo { shape: vec![4, 8], element: DecodedElement::sized(Some(4)) };
+//! let chain = CodecRegistry::builtin().bind(&[CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(1, &[4])], &chunk)?;
+//! let mut scratch = CodecScratch::default();
 //! let (encoded, skipped) = chain.encode(&[7; 128], &mut scratch)?;
 //! let mut decoded = [0; 128];
 //! chain.decode_into(&encoded, skipped, &mut decoded, &mut scratch)?;

@@ -41,8 +41,8 @@ use std::time::Duration;
 /// the project's own file, netCDF's files, the file of S3netCDF4.
 ///
 /// ```
-/// use ncirrus_store::config::{Environment, ConfigKey, Settings};
-/// let settings = Settings::of_environment(Environment::default().with("NCIRRUS_MEMORY", "2G"));
+/// use ncirrus_store::config::{ProcessEnvironment, ConfigKey, ConfigSettings};
+/// let settings = ConfigSettings::of_environment(ProcessEnvironment::default().with("NCIRRUS_MEMORY", "2G"));
 /// assert_eq!(settings.size(ConfigKey::Memory), Some(2 << 30));
 /// assert_eq!(settings.origin(ConfigKey::Memory).unwrap().to_string(), "NCIRRUS_MEMORY");
 /// ```

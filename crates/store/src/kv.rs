@@ -13,7 +13,7 @@
 //! assert_eq!(map.get("/v").unwrap_err().code(), -139);
 //! assert_eq!(map.remove("/v/.zarray")?, "{}");
 //! assert_eq!(map.get("/v/.zarray").unwrap_err().code(), -141);
-//! # Ok::<(), ncirrus_store::kv::Failure>(())
+//! # Ok::<(), ncirrus_store::kv::KvFailure>(())
 //! ```
 mod blocking;
 mod failure;

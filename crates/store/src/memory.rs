@@ -12,10 +12,10 @@ use std::time::Duration;
 /// Objects in memory; clones share them.
 ///
 /// ```
-/// use ncirrus_store::{LocalStore, MemoryStore, Precondition};
+/// use ncirrus_store::{LocalStore, MemoryStore, PutCondition};
 /// let store = MemoryStore::new("memory://example");
 /// let object = store.root().child("a/b");
-/// store.put(&object, b"bytes", &Precondition::Absent)?;
+/// store.put(&object, b"bytes", &PutCondition::Absent)?;
 /// assert_eq!(store.stat(&object)?.map(|(size, _)| size), Some(5));
 /// # Ok::<(), ncirrus_layout::Error>(())
 /// ```

@@ -62,7 +62,7 @@ fn all(sources: &[Source]) {
         let (_folder, temp) = temp();
         let trip = Trip { source: &source.path, dataset, session: &session, temp: &temp };
         // Each goes to every third kind, its neighbours to the others.
-        let in_turn = |at: &usize| all_kinds || (at + number) % 3 == 0;
+        let in_turn = |at: &usize| all_kinds || (at + number).is_multiple_of(3);
         let kinds = KINDS.iter().enumerate().filter(|(at, _)| in_turn(at)).map(|(_, kind)| *kind);
         for (name, kind, holds_all) in kinds {
             let outcome = if is_large(&trip.dataset) {

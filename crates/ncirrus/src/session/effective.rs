@@ -26,6 +26,10 @@ impl Session {
         let (stores, usual) = (&self.stores, StoreOptions::default());
         let folder = |stores: &StoreOptions| stores.scratch_folder().display().to_string();
         let is_consolidated = self.settings().flag(ConfigKey::Consolidated).unwrap_or(true);
+        #[cfg_attr(
+            not(any(feature = "http", feature = "cloud")),
+            expect(unused_mut, reason = "only networks have more to tell")
+        )]
         let mut values = vec![
             (ConfigKey::Threads, self.engine.threads().to_string(), threads.to_string()),
             (ConfigKey::Memory, self.memory().to_string(), memory.to_string()),
