@@ -97,8 +97,7 @@ pub(super) async fn start_tree(
     let has_object = place.is_object;
     if store.local().is_some() {
         if place.is_tree || place.sign.is_some() {
-            remove_all_but_sign(store.as_ref(), &root).await?;
-            store.delete(&sign).await?;
+            remove_own(store.as_ref(), &root, None).await?;
         }
         let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), site: None, has_object };
         return Ok(StagedDataset::new(store, root, url, finish));
@@ -114,7 +113,7 @@ pub(super) async fn start_tree(
     };
     let clear = async move {
         match is_left {
-            true => remove_all_but_sign(to_clear.as_ref(), &old).await,
+            true => remove_own(to_clear.as_ref(), &old, Some(&old.child(marker::BEGUN))).await,
             false => Ok(()),
         }
     };
@@ -215,7 +214,7 @@ impl CommitAction for InsteadOfTree {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             self.finish.commit().await?;
-            remove_below(self.store.as_ref(), &self.root).await
+            remove_own(self.store.as_ref(), &self.root, None).await
         })
     }
 
@@ -230,14 +229,6 @@ impl CommitAction for InsteadOfTree {
     fn synced(&self) -> Result<()> {
         self.finish.synced()
     }
-}
-
-/// Removes the dataset below a name, and neither the object of that name nor what is no part of the dataset.
-async fn remove_below(store: &dyn Store, root: &ObjectId) -> Result<()> {
-    remove_markers(store, root).await?;
-    let all =
-        creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object).collect();
-    store.delete_many(&creation_marker::of_dataset(root, all)).await
 }
 
 /// A scratch file for an object that is sent when it is complete.
@@ -296,13 +287,12 @@ pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result
     store.delete_tree(root).await
 }
 
-/// Removes a dataset that is replaced, but for what says that another one is being written there. What others put
-/// between its keys stays.
-async fn remove_all_but_sign(store: &dyn Store, root: &ObjectId) -> Result<()> {
+/// Removes the objects of the dataset below a name but the one that is kept; neither the object of that name goes nor what
+/// others put between them.
+async fn remove_own(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
     remove_markers(store, root).await?;
-    let sign = root.child(marker::BEGUN);
     let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
-    let all = all.filter(|object| *object != sign).collect();
+    let all = all.filter(|object| Some(object) != kept).collect();
     store.delete_many(&creation_marker::of_dataset(root, all)).await
 }
 
@@ -354,7 +344,9 @@ impl CommitAction for TreeFinish {
             lease.renew().await?;
             match site.beside() {
                 Some(beside) => store.delete_tree(beside.folder()).await?,
-                None if site.is_touched() => remove_all_but_sign(store, root).await?,
+                None if site.is_touched() => {
+                    remove_own(store, root, Some(&root.child(marker::BEGUN))).await?;
+                }
                 None => {}
             }
             lease.end().await

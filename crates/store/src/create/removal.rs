@@ -5,7 +5,6 @@ use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::store::Store;
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, marker};
-use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
 use std::collections::BTreeSet;
 use std::fs;
@@ -251,8 +250,7 @@ impl DatasetRemoval {
             RemovalPlace::Object(store, object) => store.delete(&object).await,
             RemovalPlace::Objects(store, root, objects) => {
                 remote::remove_markers(store.as_ref(), &root).await?;
-                let removed = objects.iter().map(|object| store.delete(object));
-                iter(removed).buffer_unordered(AT_ONCE).try_collect::<()>().await
+                store.delete_many(&objects).await
             }
             RemovalPlace::Files(path, files) => {
                 for name in marker::NAMES {
@@ -273,9 +271,6 @@ impl DatasetRemoval {
         }
     }
 }
-
-/// Objects that are removed at once.
-const AT_ONCE: usize = 16;
 
 /// Removes the folders of files that are gone, as far as nothing else lies in them.
 fn remove_emptied(root: &Path, files: &[PathBuf]) {
