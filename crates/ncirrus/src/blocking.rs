@@ -1,11 +1,10 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
-use crate::copy::CopiedVariable;
 use crate::dataset::{Dataset, DatasetState};
 use crate::variable::ShowFragments;
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
-use ncirrus_engine::{FragmentCheck, FragmentInfo, ReadPlan, SkippedPart, StoredChunk};
-use ncirrus_layout::{Aggregation, Source, Tile};
-use ncirrus_model::{Attributes, Model, NodeId, Region, VarId};
+use ncirrus_engine::{FragmentCheck, FragmentInfo, ReadPlan, StoredChunk};
+use ncirrus_layout::Source;
+use ncirrus_model::{Attributes, Model, NodeId, VarId};
 use ncirrus_store::StagedDataset;
 use std::sync::Arc;
 
@@ -116,27 +115,6 @@ impl Dataset {
         self.engine().block_on(dataset.source(variable.id()))
     }
 
-    /// What an aggregated variable is put together from.
-    pub(crate) fn tiles(&self, var: VarId) -> Result<Vec<Tile>> {
-        let dataset = self.reader()?;
-        let whole = Region::all(&dataset.model().shape(var));
-        self.engine().block_on(dataset.tiles(var, &whole))
-    }
-
-    /// The definitions without what an overlay shows.
-    pub(crate) fn stored_definitions(&self) -> Arc<Model> {
-        match self.state() {
-            DatasetState::Reading(dataset) => dataset.plain().model(),
-            DatasetState::Writing(_) => self.snapshot(),
-        }
-    }
-
-    /// What an aggregated variable is made of, as its description says.
-    pub(crate) fn aggregation(&self, var: VarId) -> Result<Option<Aggregation>> {
-        let dataset = self.reader()?;
-        self.engine().block_on(dataset.aggregation(var))
-    }
-
     /// What a selection of an aggregated variable is put together from.
     pub(crate) fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
         let dataset = self.reader()?;
@@ -165,41 +143,5 @@ impl Dataset {
     pub(crate) fn stored_chunks(&self, var: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
         let dataset = self.reader()?;
         self.engine().block_on(dataset.chunks(var, selection))
-    }
-
-    /// Bytes of a variable's values as stored; `None` where that cannot be told cheaply.
-    pub(crate) fn stored_bytes(&self, var: VarId) -> Option<u64> {
-        let dataset = self.reader().ok()?;
-        self.engine().block_on(dataset.stored_bytes(var)).ok().flatten()
-    }
-
-    /// Copies one variable's values from another dataset.
-    pub(crate) fn copy_from(
-        &self,
-        source: &Self,
-        pair: &CopiedVariable,
-        progress: &(dyn Fn(u64) + Sync),
-        skipped: Option<&(dyn Fn(SkippedPart) + Sync)>,
-    ) -> Result<()> {
-        let Some(skipped) = skipped else { return self.copy_from_to(source, pair, pair.var, progress) };
-        let open = self.open_for_writing()?;
-        let (from, to) = ((source.reader()?, pair.var), (&open.writer, pair.var));
-        let (selection, treatment) = (&pair.selection, pair.treatment);
-        let copying = ncirrus_engine::copy_around_damage(from, selection, to, treatment, progress, skipped);
-        self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
-    }
-
-    /// As [`copy_from`](Self::copy_from), to a variable of another id.
-    pub(crate) fn copy_from_to(
-        &self,
-        source: &Self,
-        pair: &CopiedVariable,
-        var: VarId,
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<()> {
-        let open = self.open_for_writing()?;
-        let (from, to) = ((source.reader()?, pair.var), (&open.writer, var));
-        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.treatment, progress);
-        self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 }

@@ -9,6 +9,7 @@ mod filtering;
 mod names;
 mod settle;
 mod strings;
+mod transfer;
 
 pub use chunking::ChunkRule;
 pub use dry_run::{CopyPlans, plan_copy};
@@ -17,10 +18,11 @@ pub use names::LongNames;
 use ncirrus_layout::LockExt;
 
 use crate::create::CreateOptions;
+use crate::internals::{DatasetInternals, StringLengths, resolve};
 use crate::select::VariableSelect;
 use crate::{CodecSpec, Dataset, LeftOut, Result, Session, overwrite};
 use blueprint::CopyBlueprint;
-pub(crate) use blueprint::{CopiedVariable, make_attributes_classic};
+pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classic};
 use ncirrus_engine::{DatasetWriter, SkippedPart};
 use ncirrus_model::Model;
 use ncirrus_store::check_apart;
@@ -132,8 +134,8 @@ pub fn copy(
     if options.create.overwrite {
         let create = options.create.clone();
         let create = create.for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-        let shape = create.resolve(target, session.settings())?.shape();
-        check_apart(source.url(), target, shape, &session.stores)?;
+        let shape = resolve(&create, target, &StringLengths::default(), session.settings())?.shape();
+        check_apart(source.url(), target, shape, session.store_options())?;
         overwrite::check(
             target,
             std::iter::once(source.url()),
@@ -158,15 +160,20 @@ pub(crate) fn copy_without(
     session: &Session,
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
+    check_apart(
+        source.url(),
+        target,
+        resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
+        session.store_options(),
+    )?;
     let CopyBlueprint { mut model, pairs, left_out } =
         CopyBlueprint::draw(source, options, left_out, &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
-    let copy = Dataset::create_sized(target, &create, &lengths, session)?;
+    let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
     if options.drop_filters {
-        drop_filters(&copy.open_for_writing()?.writer, &mut model, &mut losses)?;
+        drop_filters(copy.writer()?, &mut model, &mut losses)?;
     }
     copy.edit(|empty| {
         *empty = model;
@@ -174,7 +181,7 @@ pub(crate) fn copy_without(
     })?;
     let mut notes = effect::without(options, &create);
     notes.extend(told);
-    notes.extend(settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?);
+    notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
     let total = pairs.iter().map(CopiedVariable::element_count).sum();
     let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
@@ -188,7 +195,7 @@ pub(crate) fn copy_without(
                 progress(Progress { variable: &pair.path, done, total });
             }
         };
-        copy.copy_from(source, pair, &progress, skip)?;
+        pair.copy(source, &copy, &progress, skip)?;
         report.variables += 1;
         report.elements += pair.element_count();
     }

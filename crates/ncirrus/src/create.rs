@@ -117,11 +117,11 @@ impl Default for CreateOptions {
 }
 
 /// Bytes of strings where nobody says how many: netCDF-C's default (docs/spec/nczarr.md 3.12).
-pub(crate) const USUAL_STRING: u64 = 128;
+pub const DEFAULT_STRING_BYTES: u64 = 128;
 
 /// How strings are stored by the path of their variable; `None`: with any length.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StringLengths(pub(crate) BTreeMap<String, Option<FixedString>>);
+pub struct StringLengths(pub BTreeMap<String, Option<FixedString>>);
 
 impl StringLengths {
     fn tell(&self, writer: ZarrWriter) -> ZarrWriter {
@@ -156,24 +156,24 @@ impl StringForm {
 const LONGEST_STRING: u64 = 1 << 31;
 
 /// A target with everything decided.
-pub(crate) struct CreateTarget {
+pub struct CreateTarget {
     kind: Kind,
     writing: Arc<dyn Writing>,
 }
 
 impl CreateTarget {
     /// A tree of objects or one object.
-    pub(crate) fn shape(&self) -> DatasetShape {
+    pub fn shape(&self) -> DatasetShape {
         if self.writing.is_single_object() { DatasetShape::Object } else { DatasetShape::Tree }
     }
 
     /// The format with its choices made.
-    pub(crate) fn writing(&self) -> Arc<dyn Writing> {
+    pub fn writing(&self) -> Arc<dyn Writing> {
         Arc::clone(&self.writing)
     }
 
     /// Kind as `ncdump -k` names it.
-    pub(crate) fn kind_name(&self) -> &'static str {
+    pub fn kind_name(&self) -> &'static str {
         match self.kind {
             Kind::Nc3 => FormatVersion::Classic.kind(),
             Kind::Nc6 => FormatVersion::Offset64.kind(),
@@ -202,27 +202,6 @@ impl Kind {
 }
 
 impl CreateOptions {
-    /// Whether a netCDF-3 file will be written, as far as decided.
-    pub(crate) fn is_classic(&self) -> bool {
-        self.kind.is_some_and(Kind::is_classic)
-    }
-
-    /// Whether the classic model will rule, as far as decided.
-    pub(crate) fn is_classic_model(&self) -> bool {
-        self.is_classic() || self.kind == Some(Kind::Nc4Classic)
-    }
-
-    /// How a copy stores strings; the kind is decided.
-    pub(crate) fn strings_of_copy(&self) -> StringForm {
-        let is_listed = self.kind == Some(Kind::NcZarr)
-            && matches!(self.dialect, None | Some(Dialect::Att | Dialect::Lc));
-        match self.strings {
-            StringForm::Suited if is_listed => StringForm::Fixed(None),
-            StringForm::Suited => StringForm::Variable,
-            chosen => chosen,
-        }
-    }
-
     pub(crate) fn clobber(&self) -> OverwritePolicy {
         if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }
@@ -238,7 +217,10 @@ impl CreateOptions {
 
     /// Decides the kind where the URL tells it; where it only says netCDF, the first that holds the model: of the
     /// netCDF-3 kinds, else netCDF-4. `fixed`: no dimension will be unlimited.
-    pub(crate) fn for_model(mut self, url: &str, model: &Model, fixed: bool) -> Result<Self> {
+    ///
+    /// # Errors
+    /// `Invalid` for an address that is none, and when the kind cannot be told.
+    pub fn for_model(mut self, url: &str, model: &Model, fixed: bool) -> Result<Self> {
         let named = self.kind.is_some();
         let url = Url::parse(url)?;
         self.kind = Some(match self.kind_for(&url)? {
@@ -269,19 +251,11 @@ impl CreateOptions {
         Ok(self)
     }
 
-    /// Decides everything, with what a configuration says.
+    /// Decides everything, with what a configuration says, where lengths of strings are known.
     ///
     /// # Errors
     /// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
-    pub(crate) fn resolve(&self, url: &str, settings: &ConfigSettings) -> Result<CreateTarget> {
-        self.resolve_with(url, &StringLengths::default(), settings)
-    }
-
-    /// As [`resolve`](Self::resolve), where lengths of strings are known.
-    ///
-    /// # Errors
-    /// As [`resolve`](Self::resolve).
-    pub(crate) fn resolve_with(
+    pub(crate) fn resolve(
         &self,
         url: &str,
         lengths: &StringLengths,
@@ -339,7 +313,7 @@ impl CreateOptions {
             .consolidated(self.consolidated && dialect != zarr::Dialect::Draft2018)
             .storage_kind(storage_kind(url));
         let writer = match self.strings {
-            StringForm::Fixed(byte_len) => writer.fixed_strings(byte_len.unwrap_or(USUAL_STRING)),
+            StringForm::Fixed(byte_len) => writer.fixed_strings(byte_len.unwrap_or(DEFAULT_STRING_BYTES)),
             StringForm::Suited | StringForm::Variable => writer,
         };
         Ok(match self.separator {

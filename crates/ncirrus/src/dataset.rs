@@ -109,7 +109,7 @@ impl Dataset {
         lengths: &StringLengths,
         session: &Session,
     ) -> Result<Self> {
-        let target = options.resolve_with(url, lengths, session.settings())?;
+        let target = options.resolve(url, lengths, session.settings())?;
         let stores = options.stores(&session.stores);
         let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
         let staged = session.wait_for_store(url, staging)?;
@@ -197,6 +197,12 @@ impl Dataset {
         Error::no_member(what, format_args!("{path:?}")).at_object(&self.0.url)
     }
 
+    /// The variable with an id of the [`model`](Self::model), whose members name each other so. Of one that is not there,
+    /// or was removed, names and shapes are empty and values cannot be read.
+    pub fn variable_by_id(&self, id: VarId) -> Variable {
+        Variable::new(self.clone(), id)
+    }
+
     /// All variables of all groups.
     pub fn variables(&self) -> Vec<Variable> {
         self.snapshot().variables().into_iter().map(|id| Variable::new(self.clone(), id)).collect()
@@ -252,11 +258,6 @@ impl Dataset {
             DatasetState::Reading(dataset) => dataset.catalog().kind(),
             DatasetState::Writing(open) => open.kind,
         }
-    }
-
-    /// Whether it is an HDF5 file.
-    pub(crate) fn is_hdf5(&self) -> bool {
-        matches!(&self.0.state, DatasetState::Reading(dataset) if dataset.driver().name() == "hdf5")
     }
 
     /// Whether aggregated variables are shown as such, and checked.

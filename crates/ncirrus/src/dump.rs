@@ -1,4 +1,6 @@
 //! Printing a dataset as CDL.
+use crate::internals::DatasetInternals;
+use crate::opened::{is_hdf5, stored_definitions};
 use crate::{
     Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result, Selection,
     Values,
@@ -16,7 +18,7 @@ use std::sync::Arc;
 /// When the output fails, a name in the options is unknown, or data cannot be read.
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<PrintSummary> {
     let model = dataset.model()?;
-    let model = if dataset.is_hdf5() { listed(&model, &dataset.stored_definitions()) } else { model };
+    let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
     let mut source = PrintedDataset { dataset, model: Arc::clone(&model) };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
@@ -30,7 +32,7 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions)
         return Err(Error::unsupported("NcML is printed for the classic model only"));
     }
     let model = dataset.model()?;
-    let model = if dataset.is_hdf5() { listed(&model, &dataset.stored_definitions()) } else { model };
+    let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
     ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
 }
 

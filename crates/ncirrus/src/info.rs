@@ -1,6 +1,7 @@
 //! A summary of a dataset for people and programs.
 use crate::dump::codec_text;
-use crate::{CodecSpec, Dataset, LeftOut, Model, Result, Selection, Storage, TypeRef, Values};
+use crate::internals::DatasetInternals;
+use crate::{CodecSpec, Dataset, LeftOut, Model, Result, Selection, Storage, TypeRef, Values, opened};
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::{FragmentInfo, FragmentKind};
 use ncirrus_model::{CodecSpace, GroupId, VarId};
@@ -131,7 +132,7 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
         },
         filters: variable.filters.iter().map(filter_in_short).collect(),
         raw_bytes: count.and_then(|count| count.checked_mul(model.packed_len(variable.ty)?)),
-        stored_bytes: dataset.stored_bytes(id),
+        stored_bytes: opened::stored_bytes(dataset, id),
         fragments: fragments_info(dataset, id, &shape),
         attributes: attributes_in_short(variable.attributes.known()),
         fault: variable.fault.as_ref().map(ToString::to_string),
@@ -141,7 +142,7 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
 
 /// The array of fragments of an aggregated variable, and where the first and the last of them lie.
 fn fragments_info(dataset: &Dataset, id: VarId, shape: &[u64]) -> Option<FragmentsInfo> {
-    let found = dataset.aggregation(id).ok()??;
+    let found = opened::aggregation(dataset, id).ok()??;
     let one = vec![1; shape.len()];
     let place = |start: Vec<u64>| {
         let FragmentInfo { kind, places, .. } =

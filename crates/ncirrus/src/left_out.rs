@@ -1,5 +1,5 @@
 //! What a dataset has and cannot give.
-use crate::{AttributeState, Attributes, Dataset, Model, NodeId, Result};
+use crate::{AttributeState, Dataset, Model, NodeId, Result};
 use ncirrus_model::VarId;
 use std::fmt;
 
@@ -23,11 +23,13 @@ impl fmt::Display for LeftOut {
 }
 
 impl LeftOut {
-    pub(crate) fn new(path: impl Into<String>, reason: &(impl ToString + ?Sized)) -> Self {
+    /// A member, and why it is not given.
+    pub fn new(path: impl Into<String>, reason: &(impl ToString + ?Sized)) -> Self {
         Self { path: path.into(), reason: reason.to_string() }
     }
 
-    pub(crate) fn to_json(&self) -> serde_json::Value {
+    /// The object `{"path": .., "reason": ..}`.
+    pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({"path": self.path, "reason": self.reason})
     }
 }
@@ -43,7 +45,10 @@ impl Dataset {
     }
 
     /// The same, each with the member that it is, or is an attribute of.
-    pub(crate) fn left_out_members(&self) -> Result<Vec<(NodeId, LeftOut)>> {
+    ///
+    /// # Errors
+    /// As [`left_out`](Self::left_out).
+    pub fn left_out_members(&self) -> Result<Vec<(NodeId, LeftOut)>> {
         let model = self.model()?;
         let mut found = Vec::new();
         for group in model.walk() {
@@ -75,22 +80,6 @@ impl Dataset {
             let reason =
                 format!("it is aggregated but no scalar (it lies along {along}): its values are missing");
             found.push((node, LeftOut { path, reason }));
-        }
-    }
-}
-
-/// Definitions of something new have no faults: what cannot be read is not in them.
-pub(crate) fn forget_faults(model: &mut Model) {
-    for node in model.nodes() {
-        if let NodeId::Group(group) = node
-            && let Some(group) = model.group_mut(group)
-        {
-            group.fault = None;
-        }
-        match model.attributes_mut(node) {
-            Some(AttributeState::Known(attributes)) => attributes.faults.clear(),
-            Some(damaged) => *damaged = AttributeState::Known(Attributes::new()),
-            None => {}
         }
     }
 }

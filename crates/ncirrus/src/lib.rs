@@ -25,7 +25,10 @@ mod dump;
 mod element;
 mod group;
 mod info;
+#[doc(hidden)]
+pub mod internals;
 mod left_out;
+mod opened;
 mod overwrite;
 pub mod places;
 mod reference;

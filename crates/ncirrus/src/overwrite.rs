@@ -1,5 +1,6 @@
 //! What may be replaced: never what is read, never what is no dataset, and by a reference file or an aggregation only one
 //! of its kind, unless any dataset is meant.
+use crate::internals::DatasetInternals;
 use crate::places::{self, ListOptions};
 use crate::{Dataset, Error, OpenOptions, Result, Session, Variable};
 use ncirrus_layout::{Detail, ErrorKind};
@@ -31,7 +32,7 @@ pub(crate) fn check<'a>(
 ) -> Result<()> {
     let may_be_source = any && written == WrittenForm::Dataset;
     for source in sources {
-        if !may_be_source && is_same_place(source, target, &session.stores)? {
+        if !may_be_source && is_same_place(source, target, session.store_options())? {
             return Err(conflict(
                 "is one of the files that are read, and is not replaced: was the target forgotten?",
                 target,

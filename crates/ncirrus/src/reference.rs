@@ -8,6 +8,7 @@ mod names;
 mod pieces;
 mod skeleton;
 
+use crate::internals::DatasetInternals;
 use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Session, overwrite};
 use draft::ReferenceDraft;
 use json::ReferenceKeys;
@@ -128,7 +129,7 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
 
 /// Puts the file in its place.
 fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
-    let mut stores = session.stores.clone();
+    let mut stores = session.store_options().clone();
     stores.uploads = UploadMode::Scratch;
     let clobber = if options.overwrite || options.overwrite_any {
         OverwritePolicy::Replace

@@ -63,8 +63,9 @@ impl Session {
         builder.configured()
     }
 
-    /// Waits for a store; only an address on another machine needs (and starts) the session's network.
-    pub(crate) fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
+    /// Waits for what a store does for the dataset at an address: for programs that call a [`Store`](crate::store::Store)
+    /// themselves. Only an address on another machine needs (and starts) the session's network.
+    pub fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
         let local = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory));
         if local { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
     }

@@ -6,6 +6,7 @@ use super::names::resolve;
 use super::parts::FilePart;
 use super::shape::{FirstFile, JoinAxis, axis, likely_axis};
 use super::split::place;
+use crate::internals::DatasetInternals;
 use crate::{Dataset, Error, Result, Selection, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;

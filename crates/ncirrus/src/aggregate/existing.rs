@@ -3,6 +3,7 @@ mod marks;
 
 use super::names::{absolute, resolve};
 use super::relocate::terms;
+use crate::opened::tiles;
 use crate::{Dataset, Error, OpenOptions, Result};
 use marks::FragmentMarks;
 pub use marks::master_options;
@@ -48,7 +49,7 @@ impl ExistingFragments {
         (raw, raw_model): (&Dataset, &Model),
         var: VarId,
     ) -> Result<()> {
-        let tiles = dataset.tiles(var)?;
+        let tiles = tiles(dataset, var)?;
         let marks = FragmentMarks::of(raw, raw_model, var)?;
         let array = array(&model.shape(var), &tiles, &marks)?;
         for pair in marks.substitutions {

@@ -1,4 +1,5 @@
 //! Missing values that are not the same in all files: what one file calls missing may be data in another.
+use crate::internals::DatasetInternals;
 use crate::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
 use ncirrus_engine::convert;
 use ncirrus_engine::units::UnitConversion;

@@ -2,6 +2,7 @@
 use super::names::Naming;
 use super::shape::{known, unpacked};
 use crate::create::CreateOptions;
+use crate::internals::DatasetInternals;
 use crate::{Dataset, Error, Kind, Result, Selection, Session, Storage, Values, overwrite};
 use ncirrus_aggregate::write::{Convention, FragmentArray, FragmentDescriber, MasterForm};
 use ncirrus_engine::convert;
@@ -128,7 +129,7 @@ impl MasterPlan {
         let scratch = Dataset::create_with(&format!("memory://{name}/master"), &create, session)?;
         let defined = define(&scratch, copy.model);
         drop(scratch);
-        session.stores.memory.remove(&name);
+        session.store_options().memory.remove(&name);
         defined
     }
 
@@ -275,12 +276,12 @@ pub(super) fn copy_values(master: &Dataset, var: VarId, source: &Dataset, from: 
         return Ok(());
     }
     let pair = crate::copy::CopiedVariable {
-        path: source.path_of(from),
+        path: source.snapshot().variable_path(from),
         var: from,
         selection: Selection::all(&shape),
         treatment: ncirrus_engine::ValueTreatment::default(),
     };
-    master.copy_from_to(source, &pair, var, &|_| ())
+    pair.copy_to(source, master, var, &|_| ())
 }
 
 /// Brings the definition of an aggregated variable to what the convention wants: unpacked where fragments are

@@ -2,6 +2,7 @@
 use super::fills::{VariableNumbers, missing_numbers, same_number};
 use super::shape::{FirstFile, FirstVariable, VariableRole, known, unpacked};
 use super::units::conversion;
+use crate::internals::DatasetInternals;
 use crate::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;

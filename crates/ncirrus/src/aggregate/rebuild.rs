@@ -7,6 +7,7 @@ use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
 use super::parts::format_name;
 use super::split::{FragmentNames, place};
+use crate::internals::DatasetInternals;
 use crate::{Dataset, Error, OpenOptions, Result, Selection, Session};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};

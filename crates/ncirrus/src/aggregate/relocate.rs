@@ -5,6 +5,8 @@ pub(super) mod terms;
 use super::master::copy_values;
 use super::names::{absolute, folder_of, join, relative, resolve};
 use crate::create::CreateOptions;
+use crate::internals::DatasetInternals;
+use crate::opened::is_hdf5;
 use crate::{Dataset, Error, Kind, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_model::{Attribute, DimensionLen, Model, NodeId, Strings, VarId};
 use ncirrus_store::Url;
@@ -253,8 +255,8 @@ pub(super) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
         "classic" => Some(Kind::Nc3),
         "64-bit offset" => Some(Kind::Nc6),
         "cdf5" => Some(Kind::Nc5),
-        "netCDF-4 classic model" if dataset.is_hdf5() => Some(Kind::Nc4Classic),
-        _ if dataset.is_hdf5() => Some(Kind::Nc4),
+        "netCDF-4 classic model" if is_hdf5(dataset) => Some(Kind::Nc4Classic),
+        _ if is_hdf5(dataset) => Some(Kind::Nc4),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! What all files of an aggregation have in common, and what is made of each of their variables.
 use super::AggregateOptions;
-use crate::left_out::forget_faults;
+use crate::copy::forget_faults;
+use crate::internals::DatasetInternals;
 use crate::{Attributes, Dataset, Error, LeftOut, Result, Selection, Values};
 use ncirrus_model::{Attribute, DimId, Model, NodeId, TypeRef, VarId, Variable};
 use std::collections::BTreeSet;

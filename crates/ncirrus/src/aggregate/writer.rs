@@ -9,6 +9,7 @@ use super::relocate::single_file_kind;
 use super::shape::known;
 use super::split::{FragmentNames, place};
 use crate::create::CreateOptions;
+use crate::internals::DatasetInternals;
 use crate::{
     Attributes, CodecSpec, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, TypeRef, Values,
 };

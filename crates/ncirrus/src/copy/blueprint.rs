@@ -3,8 +3,7 @@ use super::choice::CopyChoice;
 use super::chunking::storage_by_rules;
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use crate::create::CreateOptions;
-use crate::left_out::forget_faults;
-use crate::{AxisSelection, Dataset, LeftOut, Result, Selection};
+use crate::{AxisSelection, Dataset, Kind, LeftOut, Result, Selection};
 use ncirrus_engine::ValueTreatment;
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
@@ -54,7 +53,7 @@ impl CopyBlueprint {
         }
         draft.drop_what_is_not_copied(options)?;
         draft.leave_out(source, &choice)?;
-        if create.is_classic_model() {
+        if create.kind.is_some_and(|kind| kind.is_classic() || kind == Kind::Nc4Classic) {
             make_attributes_classic(&mut draft.model);
         }
         Ok(draft)
@@ -125,7 +124,7 @@ impl CopyBlueprint {
                 let applies = fixed_size && !shape.is_empty();
                 copy.filters = if applies { filters.to_vec() } else { Vec::new() };
             }
-            if create.is_classic() {
+            if create.kind.is_some_and(Kind::is_classic) {
                 copy.filters.clear();
                 copy.storage = Storage::Default;
                 copy.endianness = ncirrus_model::Endianness::Native;
@@ -190,6 +189,22 @@ impl CopyBlueprint {
     }
 }
 
+/// Definitions of something new have no faults: what cannot be read is not in them.
+pub(crate) fn forget_faults(model: &mut Model) {
+    for node in model.nodes() {
+        if let NodeId::Group(group) = node
+            && let Some(group) = model.group_mut(group)
+        {
+            group.fault = None;
+        }
+        match model.attributes_mut(node) {
+            Some(AttributeState::Known(attributes)) => attributes.faults.clear(),
+            Some(damaged) => *damaged = AttributeState::Known(Attributes::new()),
+            None => {}
+        }
+    }
+}
+
 /// netCDF-3 has no strings: an attribute of one string becomes text.
 pub(crate) fn make_attributes_classic(model: &mut Model) {
     for node in model.nodes() {
@@ -243,10 +258,4 @@ fn selection_of(model: &Model, var: VarId, choice: &CopyChoice) -> Selection {
         choice.parts.get(dim).cloned().unwrap_or(AxisSelection::Slice { start: 0, count, stride: 1 })
     };
     Selection::new(axes.map(axis).collect())
-}
-
-impl CopiedVariable {
-    pub(super) fn element_count(&self) -> u64 {
-        self.selection.element_count().unwrap_or(u64::MAX)
-    }
 }

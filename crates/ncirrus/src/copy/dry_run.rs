@@ -2,6 +2,7 @@
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
 use super::{CopyOptions, drop_filters, effect, names, strings};
+use crate::internals::{DatasetInternals, SessionInternals, StringLengths, resolve};
 use crate::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
 use ncirrus_store::{MemoryStore, check_apart};
@@ -31,15 +32,20 @@ pub fn plan_copy(
     session: &Session,
 ) -> Result<CopyPlans> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
+    check_apart(
+        source.url(),
+        target,
+        resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
+        session.store_options(),
+    )?;
     let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, told) = strings::guess(&model, &pairs, &create);
-    let resolved = create.resolve_with(target, &lengths, session.settings())?;
+    let resolved = resolve(&create, target, &lengths, session.settings())?;
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
-    let (writing, engine) = (resolved.writing(), &session.engine);
+    let (writing, engine) = (resolved.writing(), session.engine());
     let writer = engine.block_on(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
     if options.drop_filters {
         drop_filters(&writer, &mut model, &mut losses)?;

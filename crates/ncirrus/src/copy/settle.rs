@@ -2,6 +2,7 @@
 //! readers of the copy do not have is told.
 use super::blueprint::CopiedVariable;
 use super::{CopyOptions, FilterRule, Filters};
+use crate::internals::{DatasetInternals, SessionInternals};
 use crate::{CodecSpec, Dataset, Result, Session};
 use ncirrus_codec::names;
 use ncirrus_engine::{DatasetWriter, element_in, plan_copy};
@@ -37,7 +38,7 @@ pub(super) fn settle(
     for (pair, instead) in fitting {
         let plan =
             plan_copy((source.reader()?, pair.var), &pair.selection, (writer, pair.var), pair.treatment);
-        let plan = session.engine.block_on(plan).map_err(|error| error.at_path(&*pair.path))?;
+        let plan = session.engine().block_on(plan).map_err(|error| error.at_path(&*pair.path))?;
         if plan.written > 0 || plan.counted < plan.passes {
             let model = writer.model();
             notes.push(replace(writer, pair, &model, instead, session)?);
@@ -103,7 +104,7 @@ fn replace(
     session: &Session,
 ) -> Result<String> {
     let name = |spec: &CodecSpec| {
-        session.engine.registry().entry(spec).map_or_else(|| names::label(spec), |entry| entry.name)
+        session.engine().registry().entry(spec).map_or_else(|| names::label(spec), |entry| entry.name)
     };
     let list = |filters: &[CodecSpec]| filters.iter().map(name).collect::<Vec<_>>().join(", ");
     let lossy = before.variable(pair.var).map(|variable| list(&variable.filters)).unwrap_or_default();
@@ -113,7 +114,7 @@ fn replace(
         pair.path,
         list(&instead)
     );
-    session.engine.block_on(writer.edit(|model| {
+    session.engine().block_on(writer.edit(|model| {
         if let Some(variable) = model.variable_mut(pair.var) {
             variable.filters = instead;
         }

@@ -1,7 +1,8 @@
 //! How long strings are that a copy stores in a fixed number of bytes, so that netCDF-C can read them.
 use super::CopiedVariable;
-use crate::create::{CreateOptions, StringForm, StringLengths, USUAL_STRING};
-use crate::{Dataset, Error, ErrorKind, FillValue, Result, Selection, Values};
+use crate::create::{CreateOptions, StringForm};
+use crate::internals::{DEFAULT_STRING_BYTES, StringLengths};
+use crate::{Dataset, Dialect, Error, ErrorKind, FillValue, Kind, Result, Selection, Values};
 use ncirrus_model::{Atomic, Model, Storage, TypeRef, Variable};
 use ncirrus_zarr::FixedString;
 
@@ -20,7 +21,7 @@ pub(super) fn look(
     let (mut lengths, mut notes) = (StringLengths::default(), Vec::new());
     for (pair, variable) in of_strings(model, pairs, create) {
         let path = model.variable_path(pair.var);
-        let limit = match create.strings_of_copy() {
+        let limit = match form_of(create) {
             StringForm::Fixed(limit) => limit,
             StringForm::Suited | StringForm::Variable => {
                 lengths.0.insert(path, None);
@@ -53,7 +54,7 @@ pub(super) fn guess(
     for (pair, _) in of_strings(model, pairs, create) {
         let path = model.variable_path(pair.var);
         let fixed = |byte_len| FixedString { byte_len, has_nulls: false, is_utf8: true };
-        let form = match create.strings_of_copy() {
+        let form = match form_of(create) {
             StringForm::Fixed(limit) => Some(fixed(limit.unwrap_or(GUESS))),
             StringForm::Suited | StringForm::Variable => None,
         };
@@ -65,13 +66,24 @@ pub(super) fn guess(
     (lengths, notes)
 }
 
+/// How a copy stores strings; the kind is decided.
+fn form_of(create: &CreateOptions) -> StringForm {
+    let is_listed = create.kind == Some(Kind::NcZarr)
+        && matches!(create.dialect, None | Some(Dialect::Att | Dialect::Lc));
+    match create.strings {
+        StringForm::Suited if is_listed => StringForm::Fixed(None),
+        StringForm::Suited => StringForm::Variable,
+        chosen => chosen,
+    }
+}
+
 /// The variables of a copy in Zarr that are strings.
 fn of_strings<'a>(
     model: &'a Model,
     pairs: &'a [CopiedVariable],
     create: &CreateOptions,
 ) -> impl Iterator<Item = (&'a CopiedVariable, &'a Variable)> {
-    let pairs = if create.kind.is_some_and(crate::Kind::is_zarr) { pairs } else { &[] };
+    let pairs = if create.kind.is_some_and(Kind::is_zarr) { pairs } else { &[] };
     let variables = pairs.iter().filter_map(|pair| Some((pair, model.variable(pair.var)?)));
     variables.filter(|(_, variable)| variable.ty == TypeRef::Atomic(Atomic::String))
 }
@@ -144,7 +156,7 @@ impl SeenStrings {
             let message = format!("text of {longest} bytes does not fit {limit} bytes: {start:?}");
             return Err(Error::invalid(message));
         }
-        let usual = if self.count == 0 { USUAL_STRING } else { SHORTEST };
+        let usual = if self.count == 0 { DEFAULT_STRING_BYTES } else { SHORTEST };
         let byte_len = limit.unwrap_or(longest.max(usual));
         let padded = byte_len.saturating_mul(self.count);
         let is_waste = limit.is_none() && padded > PADDED && padded / WASTE > self.bytes + self.count;

@@ -30,7 +30,8 @@ fn the_configuration_says_what_the_options_do_not() {
 
 #[test]
 fn a_separator_that_is_none_is_told_with_its_place() {
-    let error = CreateOptions::default().resolve("https://odd.org/a.zarr", &settings("", RC)).err().unwrap();
+    let (options, lengths) = (CreateOptions::default(), StringLengths::default());
+    let error = options.resolve("https://odd.org/a.zarr", &lengths, &settings("", RC)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains(".ncrc:3"), "{error}");
 }

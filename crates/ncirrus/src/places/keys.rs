@@ -1,5 +1,6 @@
 //! The objects of a store.
 use super::{PrefixLevel, at_once, open};
+use crate::internals::SessionInternals;
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Limits, ObjectId, Want};
@@ -65,7 +66,7 @@ const PART: u64 = 8 << 20;
 pub fn keys(url: &str, options: &KeysOptions, session: &Session) -> Result<Keys> {
     let opened = open(url, session)?;
     let (store, root) = (opened.store, opened.root);
-    let limits = session.engine.limits().clone();
+    let limits = session.engine().limits().clone();
     let place = ListingPlace::Levels(Vec::new());
     let mut walk = KeyWalk { store, root, limits, sizes: options.sizes, found: VecDeque::new(), place };
     session.wait_for_store(url, walk.start(options.prefix.trim_matches('/')))?;

@@ -1,6 +1,7 @@
 //! The datasets below a prefix.
 use super::kind::{PlaceKind, is_other, of_object, of_prefix};
 use super::{PrefixLevel, PrefixMark, at_once, open};
+use crate::internals::SessionInternals;
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::{ErrorKind, Limits, ListEntry, Listing, ObjectId};
@@ -61,7 +62,7 @@ struct SeenPlace {
 /// As [`Dataset::open`](crate::Dataset::open); `Unsupported` for a web server, which does not tell what it has.
 pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Places> {
     let opened = open(url, session)?;
-    let (limits, options) = (session.engine.limits().clone(), *options);
+    let (limits, options) = (session.engine().limits().clone(), *options);
     let mut walk = PlaceWalk {
         store: opened.store,
         options,

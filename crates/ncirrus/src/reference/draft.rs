@@ -2,6 +2,7 @@
 use super::cut::{self, StridedArray};
 use super::existing::existing;
 use super::{ReferenceInput, ReferenceOptions};
+use crate::internals::DatasetInternals;
 use crate::{
     Attribute, AttributeState, Attributes, Endianness, Error, LeftOut, Model, Result, Session, Storage,
     TypeRef, Values,

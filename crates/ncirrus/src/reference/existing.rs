@@ -1,5 +1,6 @@
 //! Which chunks that are objects of their own are there: Zarr's index knows their names only.
 use super::ReferenceInput;
+use crate::internals::DatasetInternals;
 use crate::{Result, Session};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use ncirrus_engine::StoredChunk;

@@ -2,6 +2,7 @@
 use super::draft::JointVariable;
 use super::pieces::pieces;
 use super::{ReferenceInput, ReferenceOptions};
+use crate::internals::{DatasetInternals, SessionInternals};
 use crate::{Error, Result, Session};
 use ncirrus_layout::{Location, ObjectId, Want, base64};
 use serde_json::Value;
@@ -70,7 +71,7 @@ impl ReferenceKeys {
         if len <= options.inline_threshold {
             let want = Want::Range(range);
             let reader = input.dataset.reader()?;
-            let found = session.engine.block_on(reader.store().get(&object, &want))?;
+            let found = session.engine().block_on(reader.store().get(&object, &want))?;
             let found = found.ok_or_else(|| Error::not_found("no such object").at_object(&object))?;
             self.inline += 1;
             return Ok(Some(text(&found.bytes)));

@@ -2,6 +2,7 @@
 //! in memory as any other is, and read again to see that its chunks are what the files hold.
 use super::draft::{JointVariable, ReferenceDraft};
 use super::{ReferenceInput, ReferenceOptions};
+use crate::internals::{DatasetInternals, SessionInternals};
 use crate::{CodecSpec, Error, LeftOut, Result, Selection, Session};
 use ncirrus_codec::{ChunkInfo, DecodedElement, names};
 use ncirrus_engine::{Dataset, DatasetWriter};
@@ -32,7 +33,7 @@ impl ZarrSkeleton {
     ) -> Result<Self> {
         let memory = MemoryStore::new("memory://references");
         let root = memory.root().child("data");
-        let engine = &session.engine;
+        let engine = session.engine();
         let model = draft.model.clone();
         let writing = Arc::new(ZarrWriter::new(Dialect::Xarray).consolidated(true));
         engine.block_on(async {
@@ -45,7 +46,7 @@ impl ZarrSkeleton {
             writer.close().await
         })?;
         let how = OpenOptions::default();
-        let opening = engine.open(memory.shared(), root.clone(), &session.drivers, &how);
+        let opening = engine.open(memory.shared(), root.clone(), session.drivers(), &how);
         let dataset = engine.block_on(opening)?;
         for variable in &mut draft.variables {
             if let Err(reason) = engine.block_on(check(variable, &dataset)) {
@@ -138,7 +139,7 @@ fn put_values(
                 *slot = part.start;
             }
             let (all, to) = (Selection::all(&part.shape), Selection::slab(&start, &part.shape));
-            session.engine.block_on(async {
+            session.engine().block_on(async {
                 let values = input.dataset.reader()?.read(part.var, &all).await?;
                 writer.write(var, &to, &values).await
             })?;
@@ -150,7 +151,7 @@ fn put_values(
             let var = model.variable_at(&path);
             var.map_or(Ok(()), |var| Ok(model.remove_variable(var).map(|_| ())?))
         };
-        session.engine.block_on(writer.edit(remove))?;
+        session.engine().block_on(writer.edit(remove))?;
         draft.variables.retain(|variable| variable.path != left.path);
         draft.left_out.push(left);
     }

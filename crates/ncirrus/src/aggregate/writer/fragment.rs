@@ -2,6 +2,7 @@
 use super::super::parts::format_name;
 use super::cuts::TouchedBlock;
 use crate::create::CreateOptions;
+use crate::internals::DatasetInternals;
 use crate::{
     Attributes, CodecSpec, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, TypeRef, Values,
 };
@@ -168,7 +169,7 @@ pub(super) fn update(
 
 fn write(fragment: &Dataset, var: VarId, part: &FragmentBox) -> Result<()> {
     let selection = Selection::slab(&part.start, &part.count);
-    crate::Variable::new(fragment.clone(), var).write_values(&selection, &part.values)
+    fragment.variable_by_id(var).write_values(&selection, &part.values)
 }
 
 /// Brings a fragment to a length, with fill values.

@@ -1,0 +1,142 @@
+//! What the crate `ncirrus-tools` stands on: the engine behind the handles, for work on whole datasets that moves stored
+//! chunks or definitions. It is for the project's own crates and follows the engine; programs need none of it.
+use crate::create::CreateOptions;
+pub use crate::create::{CreateTarget, DEFAULT_STRING_BYTES, StringLengths};
+use crate::{Dataset, Result, Selection, Session, Values};
+use ncirrus_engine::{DatasetWriter, FragmentInfo, StoredChunk};
+use ncirrus_layout::Driver;
+use ncirrus_model::{Model, VarId};
+use ncirrus_store::config::ConfigSettings;
+use std::sync::Arc;
+
+/// The engine behind a [`Session`].
+pub trait SessionInternals {
+    /// The engine's session.
+    fn engine(&self) -> &ncirrus_engine::Session;
+
+    /// The formats that are looked for.
+    fn drivers(&self) -> &Arc<[Arc<dyn Driver>]>;
+}
+
+impl SessionInternals for Session {
+    fn engine(&self) -> &ncirrus_engine::Session {
+        &self.engine
+    }
+
+    fn drivers(&self) -> &Arc<[Arc<dyn Driver>]> {
+        &self.drivers
+    }
+}
+
+/// The engine behind a [`Dataset`].
+pub trait DatasetInternals: Sized {
+    /// As [`Dataset::create_with`], where lengths of strings are known.
+    ///
+    /// # Errors
+    /// As [`Dataset::create_with`].
+    fn create_sized(
+        url: &str,
+        options: &CreateOptions,
+        lengths: &StringLengths,
+        session: &Session,
+    ) -> Result<Self>;
+
+    /// The engine's dataset.
+    ///
+    /// # Errors
+    /// `Unsupported` when the dataset is open for writing.
+    fn reader(&self) -> Result<&ncirrus_engine::Dataset>;
+
+    /// The engine's writer.
+    ///
+    /// # Errors
+    /// `Denied` when the dataset is open for reading only, `Invalid` when it was closed.
+    fn writer(&self) -> Result<&DatasetWriter>;
+
+    /// The engine that does the work.
+    fn engine(&self) -> &ncirrus_engine::Session;
+
+    /// The present definitions; attributes may be pending.
+    fn snapshot(&self) -> Arc<Model>;
+
+    /// Values of a selection; errors do not name the variable yet.
+    ///
+    /// # Errors
+    /// As [`Variable::values`](crate::Variable::values).
+    fn read_values(&self, var: VarId, selection: &Selection) -> Result<Values>;
+
+    /// Writes values of the variable's own type as they are; errors do not name the variable yet.
+    ///
+    /// # Errors
+    /// As [`Variable::write_values`](crate::Variable::write_values).
+    fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()>;
+
+    /// What a selection of an aggregated variable is put together from.
+    ///
+    /// # Errors
+    /// As [`Variable::fragments`](crate::Variable::fragments).
+    fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>>;
+
+    /// Where the chunks of a selection lie.
+    ///
+    /// # Errors
+    /// As [`Variable::chunks`](crate::Variable::chunks).
+    fn stored_chunks(&self, var: VarId, selection: &Selection) -> Result<Vec<StoredChunk>>;
+}
+
+impl DatasetInternals for Dataset {
+    fn create_sized(
+        url: &str,
+        options: &CreateOptions,
+        lengths: &StringLengths,
+        session: &Session,
+    ) -> Result<Self> {
+        Self::create_sized(url, options, lengths, session)
+    }
+
+    fn reader(&self) -> Result<&ncirrus_engine::Dataset> {
+        self.reader()
+    }
+
+    fn writer(&self) -> Result<&DatasetWriter> {
+        self.open_for_writing().map(|open| &open.writer)
+    }
+
+    fn engine(&self) -> &ncirrus_engine::Session {
+        self.engine()
+    }
+
+    fn snapshot(&self) -> Arc<Model> {
+        self.snapshot()
+    }
+
+    fn read_values(&self, var: VarId, selection: &Selection) -> Result<Values> {
+        self.read_values(var, selection)
+    }
+
+    fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
+        self.write_values(var, selection, values)
+    }
+
+    fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
+        self.fragments(var, selection)
+    }
+
+    fn stored_chunks(&self, var: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
+        self.stored_chunks(var, selection)
+    }
+}
+
+/// Decides everything about a new dataset at an address: options, the lengths of strings that are known, and what a
+/// configuration says.
+///
+/// # Errors
+/// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
+pub fn resolve(
+    options: &CreateOptions,
+    url: &str,
+    lengths: &StringLengths,
+    settings: &ConfigSettings,
+) -> Result<CreateTarget> {
+    options.resolve(url, lengths, settings)
+}
