@@ -3,11 +3,9 @@
 //! `hdf5_write.py` has made in FOLDER, to chunks along time).
 use crate::data::{SHAPE, STEP, codecs, field};
 use crate::{Failure, timed_after};
-use ncirrus::{
-    Atomic, ChunkRule, CopyOptions, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection,
-    Session, Storage, copy,
-};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session, Storage};
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
+use ncirrus_tools::{ChunkRule, CopyOptions, copy};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! What users write on command lines: selections, chunking, filters, sizes, times.
-use ncirrus::{ChunkRule, FilterRule, QuantizeRule, VariableSelect};
+use ncirrus::VariableSelect;
 use ncirrus_store::config::{parse_duration, parse_size};
+use ncirrus_tools::{ChunkRule, FilterRule, QuantizeRule};
 
 /// Each line as everything that it may be.
 pub fn selections(data: &[u8]) {

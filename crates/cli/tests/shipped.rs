@@ -11,7 +11,8 @@ pub(crate) mod peers;
 pub(crate) mod sources;
 
 use crate::support::cdl_of;
-use ncirrus::{Dataset, cdl};
+use ncirrus::Dataset;
+use ncirrus_tools::cdl;
 use std::path::Path;
 
 /// What a run of the program came to.

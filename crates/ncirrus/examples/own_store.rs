@@ -183,7 +183,7 @@ pub(crate) fn main() -> Result<()> {
     let variable = dataset.root().add_variable("sst", ncirrus::Atomic::Float, &["x"])?;
     variable.write_all(&[1.5f32, 2.5, 3.5])?;
     dataset.close()?;
-    for key in ncirrus::places::keys("ledger://demo/sst.zarr", &Default::default(), &session)? {
+    for key in ncirrus_tools::places::keys("ledger://demo/sst.zarr", &Default::default(), &session)? {
         println!("{}", key?.key);
     }
     Ok(())

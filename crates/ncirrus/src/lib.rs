@@ -16,45 +16,29 @@
 //! asynchronous runtime they wait on the session's own threads.
 #![forbid(unsafe_code)]
 
-pub mod aggregate;
 mod blocking;
-mod copy;
 mod create;
 mod dataset;
-mod dump;
 mod element;
 mod group;
-mod info;
 #[doc(hidden)]
 pub mod internals;
 mod left_out;
-mod opened;
-mod overwrite;
-pub mod places;
-mod reference;
 mod select;
 mod session;
-mod upkeep;
 mod variable;
 
-pub use copy::{
-    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
-    copy, plan_copy,
-};
 pub use create::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, StringForm};
 pub use dataset::Dataset;
-pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;
 pub use group::Group;
-pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use left_out::LeftOut;
-pub use ncirrus_cdl as cdl;
 #[cfg(feature = "plugins")]
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
 pub use ncirrus_engine::{
-    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest,
-    PlannedSource, SessionStatistics, SkippedPart, StoredChunk, convert,
+    AbsentFragment, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest, PlannedSource,
+    SessionStatistics, StoredChunk, convert,
 };
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location, Member, Members,
@@ -66,10 +50,8 @@ pub use ncirrus_model::{
     Selection, Storage, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId,
 };
 pub use ncirrus_store as store;
-pub use reference::{ReferenceOptions, ReferenceReport, write_references};
 pub use select::VariableSelect;
 pub use session::{AddressProbe, Session, SessionBuilder};
-pub use upkeep::{leftovers, removal, remove, remove_leftover};
 pub use variable::{Array, Numbers, Variable};
 
 /// The version of this library.

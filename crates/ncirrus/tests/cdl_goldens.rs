@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{open, session};
-use ncirrus::cdl::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle};
-use ncirrus::{Dataset, dump, dump_ncml};
+use ncirrus::Dataset;
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::cdl::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle};
+use ncirrus_tools::{dump, dump_ncml};
 use std::path::Path;
 
 type Change = fn(&mut PrintOptions);
@@ -58,7 +59,7 @@ fn classic(root: &Path) -> Dataset {
 fn options(dataset: &Dataset) -> PrintOptions {
     PrintOptions {
         name: "classic".to_owned(),
-        classic: ncirrus::is_classic(dataset),
+        classic: ncirrus_tools::is_classic(dataset),
         ..PrintOptions::default()
     }
 }

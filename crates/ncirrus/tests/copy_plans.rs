@@ -2,9 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{exact_cdl, session, temp};
-use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CreateOptions, Dataset, Filters, Kind, OpenOptions, Session,
-};
+use ncirrus::{CodecSpec, CreateOptions, Dataset, Kind, OpenOptions, Session};
+use ncirrus_tools::{ChunkRule, CopyOptions, Filters};
 use std::path::Path;
 
 fn example() -> String {
@@ -27,7 +26,7 @@ fn chunked(kind: Kind, filters: &[CodecSpec], to: &str, session: &Session) {
         filters: Filters::Replace(filters.to_vec()),
         ..options(kind)
     };
-    ncirrus::copy(&open(&example(), session), to, &options, session).unwrap();
+    ncirrus_tools::copy(&open(&example(), session), to, &options, session).unwrap();
 }
 
 fn chains() -> Vec<Vec<CodecSpec>> {
@@ -58,7 +57,7 @@ fn chunks_pass_through_between_kinds_and_are_read_there() {
             let whole = exact_cdl(&source, "x");
             for (to, to_name) in kinds {
                 let second = at(&format!("{number}-{from_name}-{to_name}"));
-                let plans = ncirrus::plan_copy(&source, &second, &options(to), &session).unwrap();
+                let plans = ncirrus_tools::plan_copy(&source, &second, &options(to), &session).unwrap();
                 assert!(!Path::new(&second).exists());
                 let sst = plans.variables.iter().find(|plan| plan.path == "/sst").unwrap();
                 assert_eq!(
@@ -66,7 +65,7 @@ fn chunks_pass_through_between_kinds_and_are_read_there() {
                     (3 * 4 * 6, 0),
                     "{filters:?} {from_name} {to_name}\n{plans}"
                 );
-                ncirrus::copy(&source, &second, &options(to), &session).unwrap();
+                ncirrus_tools::copy(&source, &second, &options(to), &session).unwrap();
                 assert_eq!(
                     exact_cdl(&open(&second, &session), "x"),
                     whole,
@@ -85,7 +84,8 @@ fn other_filters_chunks_and_framings_are_decoded() {
     chunked(Kind::Nc4, std::slice::from_ref(&lz4), &at("lz4"), &session);
     chunked(Kind::Nc4, &[CodecSpec::hdf5(1, &[1])], &at("deflate"), &session);
     let passed = |from: &str, options: &CopyOptions<'_>| {
-        let plans = ncirrus::plan_copy(&open(&at(from), &session), &at("to"), options, &session).unwrap();
+        let plans =
+            ncirrus_tools::plan_copy(&open(&at(from), &session), &at("to"), options, &session).unwrap();
         plans.variables.iter().find(|plan| plan.path == "/sst").unwrap().passed
     };
     assert_eq!(passed("lz4", &options(Kind::NcZarr)), 0);

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{Exceptions, Tally, cdl_of, difference, json, open, session};
-use ncirrus::cdl::DataChoice;
 use ncirrus::{Dataset, Session};
 use ncirrus_testkit::corpus::{corpus, program};
+use ncirrus_tools::cdl::DataChoice;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn same(path: &Path, with_data: bool, expected: &str, session: &Session) -> Resu
 }
 
 fn dump(dataset: &Dataset, with_data: bool) -> ncirrus::Result<String> {
-    let change = |options: &mut ncirrus::cdl::PrintOptions| {
+    let change = |options: &mut ncirrus_tools::cdl::PrintOptions| {
         if !with_data {
             options.data = DataChoice::HeaderOnly;
         }
@@ -94,7 +94,7 @@ fn headers_with_storage_are_those_of_ncdump() {
         let output = Command::new(&ncdump).args(["-h", "-s"]).arg(&path).output().unwrap();
         let expected = String::from_utf8_lossy(&output.stdout).into_owned();
         let dataset = open(&path, &session).unwrap();
-        let special = |options: &mut ncirrus::cdl::PrintOptions| {
+        let special = |options: &mut ncirrus_tools::cdl::PrintOptions| {
             options.special = true;
             options.data = DataChoice::HeaderOnly;
         };

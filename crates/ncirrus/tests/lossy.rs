@@ -2,11 +2,9 @@
 //! what they were for every filter, type, precision and target, and so does what a peer decodes.
 #![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{open, session, values};
-use ncirrus::{
-    ChunkRule, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, FilterRule, Kind, OpenOptions,
-    Selection, Session, Values, copy,
-};
+use ncirrus::{CreateOptions, Dataset, Dialect, Kind, OpenOptions, Selection, Session, Values};
 use ncirrus_testkit::corpus::{corpus, peers_python};
+use ncirrus_tools::{ChunkRule, CopyOptions, CopyReport, FilterRule, copy};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;

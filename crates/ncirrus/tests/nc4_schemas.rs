@@ -46,7 +46,7 @@ fn there_and_back(schema: &Schema, url: &str, session: &Session) -> Dataset {
 /// All definitions, a line each.
 fn described(dataset: &Dataset) -> Vec<String> {
     let model = dataset.model().unwrap();
-    let name = |ty: TypeRef| ncirrus::type_name(&model, ty);
+    let name = |ty: TypeRef| ncirrus_tools::type_name(&model, ty);
     let mut lines = Vec::new();
     for id in model.walk() {
         let group = model.group(id).unwrap();

@@ -2,9 +2,10 @@
 #![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{open, session, values};
 use ncirrus::{
-    Atomic, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Location,
-    Selection, Session, Storage, Values, copy,
+    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Location, Selection, Session,
+    Storage, Values,
 };
+use ncirrus_tools::{CopyOptions, copy};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -4,11 +4,12 @@
 
 use crate::support::{json, temp};
 use ncirrus::{
-    Atomic, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
-    PluginOptions, Session, Storage,
+    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, PluginOptions,
+    Session, Storage,
 };
 use ncirrus_testkit::corpus::peers_python;
 use ncirrus_testkit::library::shared_library;
+use ncirrus_tools::CopyOptions;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -170,11 +171,11 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     let target = temp.join("copy.zarr");
     let create = || CreateOptions { kind: Some(Kind::Zarr2), ..CreateOptions::default() };
     let options = CopyOptions { create: create(), ..CopyOptions::default() };
-    let copied = ncirrus::copy(&dataset, target.to_str().unwrap(), &options, &session);
+    let copied = ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session);
     let error = copied.unwrap_err();
     assert!(error.to_string().contains("filter 320"), "{error}");
     let options = CopyOptions { create: create(), drop_filters: true, ..CopyOptions::default() };
-    ncirrus::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
+    ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
     let copy = open(&target).unwrap();
     assert!(copy.variable("sz").unwrap().filters().is_empty());
     values.iter().for_each(|(name, values)| same(&copy, name, values));
@@ -185,7 +186,7 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     let target = temp.join("named.zarr");
     let variables = vec!["fcidecomp".to_owned()];
     let options = CopyOptions { create: create(), variables, ..CopyOptions::default() };
-    ncirrus::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
+    ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
     assert_eq!(json(&target.join("fcidecomp/.zarray"))["compressor"]["id"], "fcidecomp");
     let copy = Dataset::open_with(target.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
     same(&copy, "fcidecomp", &values["fcidecomp"]);

@@ -3,8 +3,9 @@
 
 use crate::support::{session, temp, values};
 use ncirrus::convert::Quantize;
-use ncirrus::{Atomic, CopyOptions, Dataset, DimensionLen, QuantizeRule, Selection, Values, copy};
+use ncirrus::{Atomic, Dataset, DimensionLen, Selection, Values};
 use ncirrus_testkit::corpus::peers_python;
+use ncirrus_tools::{CopyOptions, QuantizeRule, copy};
 use std::path::Path;
 use std::process::Command;
 

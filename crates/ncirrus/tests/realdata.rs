@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test")]
 
 use crate::support::{exact_cdl, json, open, session, temp, values};
-use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, Values, copy};
+use ncirrus::{CreateOptions, Dataset, Dialect, Kind, Values};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::{CopyOptions, copy};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{exact, temp};
-use ncirrus::aggregate::{AggregateOptions, MasterOptions, aggregate};
 use ncirrus::{
-    Atomic, ChunkRule, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, Filters, Kind,
-    OpenOptions, Selection, Session, Storage,
+    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session, Storage,
 };
+use ncirrus_tools::aggregate::{AggregateOptions, MasterOptions, aggregate};
+use ncirrus_tools::{ChunkRule, CopyOptions, Filters};
 use std::ops::Range;
 use std::path::Path;
 
@@ -104,7 +104,7 @@ fn rechunking_in_a_process_of_its_own() {
         progress: Some(&|_| assert!(!cfg!(unix) || is_empty(), "a scratch file has a name")),
         ..CopyOptions::default()
     };
-    ncirrus::copy(&source, root.join("series.nc").to_str().unwrap(), &options, &session).unwrap();
+    ncirrus_tools::copy(&source, root.join("series.nc").to_str().unwrap(), &options, &session).unwrap();
     let done = session.statistics();
     assert_eq!((done.chunks_decoded, done.chunks_stored), (MAPS, (SIDE / TILE).pow(2)));
     std::fs::write(root.join("grown"), (peak().unwrap() - before).to_string()).unwrap();
@@ -127,16 +127,21 @@ fn every_kind_is_cut_anew_in_little_memory() {
     let chunked = [Kind::Nc4, Kind::NcZarr, Kind::Zarr3];
     for from in chunked {
         let maps = at(&format!("maps-{from:?}"));
-        ncirrus::copy(&open(example, &wide), &maps, &options(from, "time/1,lat/,lon/", deflate()), &wide)
-            .unwrap();
+        ncirrus_tools::copy(
+            &open(example, &wide),
+            &maps,
+            &options(from, "time/1,lat/,lon/", deflate()),
+            &wide,
+        )
+        .unwrap();
         let source = open(&maps, &narrow);
         for to in chunked {
             let series = at(&format!("series-{from:?}-{to:?}"));
             let how = options(to, "time/12,lat/4,lon/5", deflate());
-            let plans = ncirrus::plan_copy(&source, &series, &how, &narrow).unwrap();
+            let plans = ncirrus_tools::plan_copy(&source, &series, &how, &narrow).unwrap();
             let sst = plans.variables.iter().find(|plan| plan.path == "/sst").unwrap();
             assert!(sst.scratch > 0 && sst.decoded_most == 1, "{from:?} {to:?}\n{plans}");
-            ncirrus::copy(&source, &series, &how, &narrow).unwrap();
+            ncirrus_tools::copy(&source, &series, &how, &narrow).unwrap();
             assert!(exact(&open(&series, &wide)) == exact(&source), "{from:?} {to:?}");
         }
         // Series become maps in files that are not cut into chunks.
@@ -144,7 +149,7 @@ fn every_kind_is_cut_anew_in_little_memory() {
         for to in [Kind::Nc3, Kind::Nc5] {
             let flat = at(&format!("flat-{from:?}-{to:?}"));
             let how = CopyOptions { chunks: Vec::new(), ..options(to, "time/1", Filters::Remove) };
-            ncirrus::copy(&series, &flat, &how, &narrow).unwrap();
+            ncirrus_tools::copy(&series, &flat, &how, &narrow).unwrap();
             assert!(exact(&open(&flat, &wide)) == exact(&series), "{from:?} {to:?}");
         }
     }
@@ -170,10 +175,10 @@ fn chunks_of_fragments_are_decoded_once() {
         chunks: vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![24, 8, 8] }],
         ..CopyOptions::default()
     };
-    let plans = ncirrus::plan_copy(&source, &at("series.nc"), &how, &narrow).unwrap();
+    let plans = ncirrus_tools::plan_copy(&source, &at("series.nc"), &how, &narrow).unwrap();
     assert_eq!(plans.variables[0].scratch, 24 * SMALL * SMALL * 4, "{plans}");
     let before = narrow.statistics();
-    ncirrus::copy(&source, &at("series.nc"), &how, &narrow).unwrap();
+    ncirrus_tools::copy(&source, &at("series.nc"), &how, &narrow).unwrap();
     let after = narrow.statistics();
     assert_eq!(after.chunks_decoded - before.chunks_decoded, 24);
     assert_eq!(after.chunks_stored - before.chunks_stored, 64);

@@ -6,11 +6,11 @@ use crate::support::{session, temp, values};
 use ncirrus::ObjectId;
 use ncirrus::store::{LocalStore, MemoryStore, PutCondition, Store, Url};
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind,
-    FileStructures, Kind, OpenOptions, ReferenceOptions, ReferenceReport, Result, Selection, Session,
-    Storage, Values, write_references,
+    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, FileStructures, Kind,
+    OpenOptions, Result, Selection, Session, Storage, Values,
 };
 use ncirrus_testkit::corpus::peers_python;
+use ncirrus_tools::{CopyOptions, ReferenceOptions, ReferenceReport, write_references};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -270,9 +270,9 @@ fn chunks_that_lie_side_by_side_are_asked_for_together() {
     let options =
         CopyOptions { create: options, variables: vec!["grid".to_owned()], ..CopyOptions::default() };
     let copy = temp.join("copy.zarr").to_str().unwrap().to_owned();
-    let plan = ncirrus::plan_copy(&joint, &copy, &options, &session).unwrap();
+    let plan = ncirrus_tools::plan_copy(&joint, &copy, &options, &session).unwrap();
     let passing = plan.variables.iter().filter(|plan| plan.passed == plan.chunks).count();
-    ncirrus::copy(&joint, &copy, &options, &session).unwrap();
+    ncirrus_tools::copy(&joint, &copy, &options, &session).unwrap();
     let requests = far.requests().split_off(before);
     assert!(passing > 0 && requests.iter().all(|(key, _)| key == "a.nc"), "{plan:?} {requests:?}");
     assert_eq!(requests.len(), plan.variables.len(), "{requests:?}");

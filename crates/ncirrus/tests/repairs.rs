@@ -4,10 +4,11 @@
 use crate::checked::mended;
 use crate::support::{exact, session, temp};
 use ncirrus::{
-    Atomic, Attribute, CopyOptions, CreateOptions, Dataset, DimensionLen, Field, FileStructures, Kind,
-    LongNames, OpenOptions, Selection, Session, TypeRef, UserKind, UserType, Values, copy,
+    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Field, FileStructures, Kind, OpenOptions,
+    Selection, Session, TypeRef, UserKind, UserType, Values,
 };
 use ncirrus_testkit::corpus::program;
+use ncirrus_tools::{CopyOptions, LongNames, copy};
 use std::path::Path;
 use std::process::Command;
 

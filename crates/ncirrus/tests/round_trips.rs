@@ -4,10 +4,11 @@
 use crate::fixtures::{FIXTURES, source};
 use crate::support::{difference, exact, session, temp, values};
 use ncirrus::{
-    Atomic, Attribute, Attributes, CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session,
-    TypeRef, Values, copy,
+    Atomic, Attribute, Attributes, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session, TypeRef,
+    Values,
 };
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::{CopyOptions, copy};
 use std::path::Path;
 
 /// What a dialect cannot hold (`docs/formats/zarr-writing.md`).

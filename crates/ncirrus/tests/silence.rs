@@ -6,8 +6,9 @@
 //! changed bytes.
 
 use crate::support::{cdl_of, copy_tree, open, temp};
-use ncirrus::{Dataset, Limits, Session, cdl};
+use ncirrus::{Dataset, Limits, Session};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::cdl;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

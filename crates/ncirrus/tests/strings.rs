@@ -4,10 +4,11 @@
 
 use crate::support::{json, open, session, temp, values};
 use ncirrus::{
-    Atomic, Attribute, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, DimensionLen, Kind,
-    Selection, Session, StringForm, Strings, Values, copy, plan_copy,
+    Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, Kind, Selection, Session, StringForm,
+    Strings, Values,
 };
 use ncirrus_testkit::corpus::peers_python;
+use ncirrus_tools::{CopyOptions, CopyReport, copy, plan_copy};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

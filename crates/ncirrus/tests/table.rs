@@ -4,11 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{Exceptions, Tally, open, session, temp};
-use ncirrus::{
-    CopyOptions, CreateOptions, Dataset, Dialect, ErrorKind, Kind, ReferenceOptions, Result, Session, copy,
-    write_references,
-};
+use ncirrus::{CreateOptions, Dataset, Dialect, ErrorKind, Kind, Result, Session};
 use ncirrus_testkit::corpus::{corpus, peers_python};
+use ncirrus_tools::{CopyOptions, ReferenceOptions, copy, write_references};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

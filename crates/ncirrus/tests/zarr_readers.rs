@@ -3,10 +3,11 @@
 #![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{json, session};
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CopyOptions, CreateOptions, Dataset, Dialect, DimensionLen, Endianness,
-    Filters, Kind, Selection, Session, Storage, Values, copy,
+    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, Dialect, DimensionLen, Endianness, Kind, Selection,
+    Session, Storage, Values,
 };
 use ncirrus_testkit::corpus::{peers_python, program};
+use ncirrus_tools::{CopyOptions, Filters, copy};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;

@@ -1,10 +1,10 @@
 //! `ncirrus aggregate`: one dataset out of many files.
 use super::master::{MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
-use ncirrus::aggregate::{
+use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
+use ncirrus_tools::aggregate::{
     AggregateOptions, Aggregation, MasterOptions, PreparedAggregation, list, master_options, rebuild,
 };
-use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
 use std::io::Write as _;
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
 //! `ncirrus clean`.
 use super::finish;
 use clap::Args as ClapArgs;
-use ncirrus::{Result, Session, leftovers, remove_leftover};
+use ncirrus::{Result, Session};
+use ncirrus_tools::{leftovers, remove_leftover};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};

@@ -4,9 +4,11 @@ use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Detail, Dialect, Error, ErrorKind,
-    FileStructures, FilterRule, Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session,
-    SkippedPart, StringForm, VariableSelect,
+    CodecSpec, CreateOptions, DefaultChunks, Detail, Dialect, Error, ErrorKind, FileStructures, Kind, Result,
+    Session, StringForm, VariableSelect,
+};
+use ncirrus_tools::{
+    ChunkRule, CopyOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule, SkippedPart,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -198,7 +200,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let source = args.reading.open(&args.source, session)?;
     let target = outlet.as_ref().map_or_else(|| args.target.clone(), Outlet::address);
     if args.dry_run {
-        let plans = ncirrus::plan_copy(&source, &target, &options(args)?, session)?;
+        let plans = ncirrus_tools::plan_copy(&source, &target, &options(args)?, session)?;
         let done = super::finish(write!(anstream::stdout().lock(), "{plans}"))?;
         crate::hint::notes(&plans.notes);
         plans.losses.iter().for_each(crate::hint::tell);
@@ -211,7 +213,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         bar.set_message(progress.variable.to_owned());
     };
     let options = CopyOptions { progress: Some(&show), ..options(args)? };
-    let report = ncirrus::copy(&source, &target, &options, session);
+    let report = ncirrus_tools::copy(&source, &target, &options, session);
     bar.finish_and_clear();
     let report = match report {
         Err(error) if is_damaged_chunk(&error) && !args.skip_damaged => {

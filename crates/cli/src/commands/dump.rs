@@ -2,7 +2,8 @@
 use super::{StandardOutput, finish};
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
-use ncirrus::{Dataset, LeftOut, Result, Session, cdl};
+use ncirrus::{Dataset, LeftOut, Result, Session};
+use ncirrus_tools::cdl;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -94,12 +95,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     }
     let options = options(args, &dataset);
     if args.ncml {
-        let dumped = ncirrus::dump_ncml(&dataset, &mut out, &options);
+        let dumped = ncirrus_tools::dump_ncml(&dataset, &mut out, &options);
         let done = out.failed().unwrap_or_else(|| dumped.and_then(|()| finish(out.flush())))?;
         drop(out);
         return Ok(exit::after(done, &dataset.left_out()?));
     }
-    let dumped = ncirrus::dump(&dataset, &mut out, &options);
+    let dumped = ncirrus_tools::dump(&dataset, &mut out, &options);
     let flushed = out.flush();
     if let Some(failed) = out.failed() {
         return failed;
@@ -141,7 +142,7 @@ fn options(args: &Args, dataset: &Dataset) -> cdl::PrintOptions {
         double_digits: args.precision.and_then(|(_, double)| double),
         times,
         annotation: brief.or(args.full.map(annotation(cdl::AnnotationStyle::Full))),
-        classic: ncirrus::is_classic_model(dataset),
+        classic: ncirrus_tools::is_classic_model(dataset),
         ..cdl::PrintOptions::default()
     }
 }

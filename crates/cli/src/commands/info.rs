@@ -2,7 +2,8 @@
 use super::{finish, show_size};
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
-use ncirrus::{GroupInfo, Info, Result, Session, VariableInfo};
+use ncirrus::{Result, Session};
+use ncirrus_tools::{GroupInfo, Info, VariableInfo};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -31,7 +32,7 @@ const FAULT: Style = AnsiColor::Red.on_default();
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let dataset = args.reading.open(&args.url, session)?;
-    let info = ncirrus::info(&dataset)?;
+    let info = ncirrus_tools::info(&dataset)?;
     let mut out = anstream::stdout().lock();
     let shown = match args.json {
         true => writeln!(out, "{:#}", info.to_json()),

@@ -1,8 +1,8 @@
 //! `ncirrus keys`: the raw objects of a store.
 use super::{StandardOutput, finish};
 use clap::Args as ClapArgs;
-use ncirrus::places::{Key, KeysOptions};
 use ncirrus::{Result, Session};
+use ncirrus_tools::places::{Key, KeysOptions};
 use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -33,11 +33,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let mut out = StandardOutput::new();
     if let Some(key) = &args.get {
-        let got = ncirrus::places::get(&args.url, key, &mut out, session);
+        let got = ncirrus_tools::places::get(&args.url, key, &mut out, session);
         return out.failed().unwrap_or_else(|| got.and_then(|_| finish(out.flush())));
     }
     let options = KeysOptions { prefix: args.prefix.clone(), sizes: args.sizes };
-    let (mut keys, mut unnamed) = (ncirrus::places::keys(&args.url, &options, session)?, 0);
+    let (mut keys, mut unnamed) = (ncirrus_tools::places::keys(&args.url, &options, session)?, 0);
     for key in keys.by_ref() {
         let key = key?;
         unnamed += u64::from(!key.is_named);

@@ -1,8 +1,8 @@
 //! `ncirrus ls`: the datasets below a prefix.
 use super::{finish, show_size};
 use clap::Args as ClapArgs;
-use ncirrus::places::{FoundDataset, ListOptions};
 use ncirrus::{Result, Session};
+use ncirrus_tools::places::{FoundDataset, ListOptions};
 use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let options = ListOptions { recursive: args.recursive, all: args.all };
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     let mut outcome = ExitCode::SUCCESS;
-    let mut places = ncirrus::places::list(&args.url, &options, session)?;
+    let mut places = ncirrus_tools::places::list(&args.url, &options, session)?;
     for found in places.by_ref() {
         match found {
             Ok(found) => {
@@ -62,6 +62,6 @@ fn show(out: &mut impl Write, found: &FoundDataset, args: &Args) -> io::Result<(
         write!(out, "{size:>9}  ")?;
     }
     let path = if found.path.is_empty() { super::shown(&args.url) } else { found.path.clone() };
-    let slash = if found.kind == ncirrus::places::PlaceKind::Prefix { "/" } else { "" };
+    let slash = if found.kind == ncirrus_tools::places::PlaceKind::Prefix { "/" } else { "" };
     writeln!(out, "{:<15} {}{slash}", found.kind, crate::hint::escaped(&path))
 }

@@ -1,8 +1,8 @@
 //! What the commands that write masters share.
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use ncirrus::aggregate::{Convention, MasterOptions, Naming};
 use ncirrus::{Error, Kind, Result};
+use ncirrus_tools::aggregate::{Convention, MasterOptions, Naming};
 use std::time::Duration;
 
 /// How a master is written.

@@ -1,7 +1,8 @@
 //! `ncirrus reference`: a Zarr dataset whose chunks lie in other files.
 use super::pipe::{Outlet, is_pipe};
 use clap::Args as ClapArgs;
-use ncirrus::{Error, ReferenceOptions, Result, Session, write_references};
+use ncirrus::{Error, Result, Session};
+use ncirrus_tools::{ReferenceOptions, write_references};
 use std::io::Write as _;
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! `ncirrus relocate`: where the fragments of an aggregation lie.
 use clap::Args as ClapArgs;
-use ncirrus::aggregate::{Relocation, relocate};
 use ncirrus::{Error, Result, Session};
+use ncirrus_tools::aggregate::{Relocation, relocate};
 use std::io::Write as _;
 use std::process::ExitCode;
 

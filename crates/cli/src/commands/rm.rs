@@ -2,7 +2,8 @@
 use super::{finish, shown};
 use crate::hint::{escaped, tell};
 use clap::Args as ClapArgs;
-use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session, removal, remove};
+use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
+use ncirrus_tools::{removal, remove};
 use std::io::{BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
 //! `ncirrus split`: a dataset as an aggregation of many files.
 use super::master::{MasterArgs, MasterFormat, progress_bar};
 use clap::Args as ClapArgs;
-use ncirrus::aggregate::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 use ncirrus::{Error, Kind, Result, Session};
+use ncirrus_tools::aggregate::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;

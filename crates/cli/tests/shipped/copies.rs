@@ -4,7 +4,8 @@ use super::sources::{self, Source};
 use super::{is_large, none, run, str_of, whole};
 use crate::fixtures::FIXTURES;
 use crate::support::{difference, open, session, temp, values};
-use ncirrus::{CopyOptions, CreateOptions, Dataset, FileStructures, Kind, Session, copy};
+use ncirrus::{CreateOptions, Dataset, FileStructures, Kind, Session};
+use ncirrus_tools::{CopyOptions, copy};
 use std::path::Path;
 
 /// Name of a kind, the kind, whether it holds all that any dataset has.

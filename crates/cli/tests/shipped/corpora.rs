@@ -3,7 +3,8 @@
 use super::sources::{self, Source};
 use super::{NAME, is_large, none, run, str_of, text};
 use crate::support::{difference, open, session};
-use ncirrus::{Session, cdl};
+use ncirrus::Session;
+use ncirrus_tools::cdl;
 
 #[test]
 fn nczarr_is_printed_as_the_library_reads_it() {

@@ -1,10 +1,10 @@
 //! Files that are added: the master is that of all files at once.
 use super::files::{Bench, CONVENTIONS, doubles, master, text};
-use ncirrus::aggregate::{
+use ncirrus::{Atomic, Attribute, Attributes, CreateOptions, Dataset, Kind, Values};
+use ncirrus_tools::aggregate::{
     AggregateOptions, AggregationWriter, Convention, MasterOptions, NewVariable, PreparedAggregation,
     SplitOptions, WriterOptions, aggregate, master_options, split,
 };
-use ncirrus::{Atomic, Attribute, Attributes, CreateOptions, Dataset, Kind, Values};
 use std::ops::Range;
 
 /// Kinds of masters that can hold a convention.
@@ -20,8 +20,8 @@ fn kinds(convention: Convention) -> Vec<Kind> {
 /// A master as text: definitions, values, and what describes the fragments.
 fn dump(bench: &Bench, url: &str) -> String {
     let mut text = Vec::new();
-    let options = ncirrus::cdl::PrintOptions { name: "m".into(), ..Default::default() };
-    ncirrus::dump(&bench.open_raw(url), &mut text, &options).unwrap();
+    let options = ncirrus_tools::cdl::PrintOptions { name: "m".into(), ..Default::default() };
+    ncirrus_tools::dump(&bench.open_raw(url), &mut text, &options).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -85,9 +85,9 @@ fn unlike(bench: &Bench) -> Vec<String> {
     };
     let last = bench.path("in/d.nc");
     let create = CreateOptions { kind: Some(Kind::Nc3), ..CreateOptions::default() };
-    let options = ncirrus::CopyOptions { create, ..Default::default() };
+    let options = ncirrus_tools::CopyOptions { create, ..Default::default() };
     let d = moved("in/d4.nc", 9..11, 0.0, "CF-1.8 ACDD-1.3");
-    ncirrus::copy(&bench.open(&d), &last, &options, &bench.session).unwrap();
+    ncirrus_tools::copy(&bench.open(&d), &last, &options, &bench.session).unwrap();
     vec![
         bench.changed_field("in/a.nc", 0..3, |dataset| {
             dataset.root().set_attribute(Attribute::text("Conventions", "CF-1.7, ACDD-1.3")).unwrap();
@@ -169,11 +169,12 @@ fn packing_of_any_file_is_as_when_all_are_given_at_once() {
 fn names_stay_as_they_are_written() {
     let bench = Bench::new();
     let files = unlike(&bench);
-    let substitute = ncirrus::aggregate::Naming::Substitute { base: "IN".into(), url: bench.path("in") };
+    let substitute =
+        ncirrus_tools::aggregate::Naming::Substitute { base: "IN".into(), url: bench.path("in") };
     for (convention, naming, compat) in [
         (Convention::Cfa06, substitute, false),
-        (Convention::Cf113, ncirrus::aggregate::Naming::Absolute, false),
-        (Convention::Cfa04, ncirrus::aggregate::Naming::Absolute, false),
+        (Convention::Cf113, ncirrus_tools::aggregate::Naming::Absolute, false),
+        (Convention::Cfa04, ncirrus_tools::aggregate::Naming::Absolute, false),
     ] {
         let made = MasterOptions { naming, compat, ..master(convention, Kind::Nc4) };
         check(&bench, &files, &AggregateOptions::default(), &made);

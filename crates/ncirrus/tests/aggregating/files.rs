@@ -1,9 +1,9 @@
 //! Small fields in files.
 use crate::support::session;
-use ncirrus::aggregate::{Convention, MasterOptions};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Values, Variable,
 };
+use ncirrus_tools::aggregate::{Convention, MasterOptions};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 

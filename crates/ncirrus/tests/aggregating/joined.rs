@@ -1,13 +1,13 @@
 //! Files that are put together.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master, text};
-use ncirrus::aggregate::{
-    AggregateOptions, Convention, MasterOptions, Naming, PreparedAggregation, aggregate, rebuild,
-};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Model, Selection, TypeRef,
     Values, Variable,
 };
 use ncirrus_model::{EnumMember, UserKind, UserType};
+use ncirrus_tools::aggregate::{
+    AggregateOptions, Convention, MasterOptions, Naming, PreparedAggregation, aggregate, rebuild,
+};
 
 fn three(bench: &Bench) -> Vec<String> {
     vec![bench.field("in/a.nc", 0..3), bench.field("in/b.nc", 3..7), bench.field("in/c.nc", 7..9)]
@@ -161,8 +161,8 @@ pub(super) fn band(bench: &Bench, name: &str, days: std::ops::Range<u32>, row: u
     let whole = bench.field("whole.nc", days);
     let target = bench.path(name);
     let select = ncirrus::VariableSelect::parse(&format!("tas[:,{row},:]")).unwrap();
-    let options = ncirrus::CopyOptions { select: vec![select], ..Default::default() };
-    ncirrus::copy(&bench.open(&whole), &target, &options, &bench.session).unwrap();
+    let options = ncirrus_tools::CopyOptions { select: vec![select], ..Default::default() };
+    ncirrus_tools::copy(&bench.open(&whole), &target, &options, &bench.session).unwrap();
     std::fs::remove_file(whole).unwrap();
     target
 }
@@ -310,12 +310,13 @@ fn a_lost_master_is_made_anew_of_its_fragments() {
     for convention in CONVENTIONS {
         let bench = Bench::new();
         let (source, target) = (bench.field("a.nc", 0..5), bench.path("m.nca"));
-        let split = ncirrus::aggregate::SplitOptions {
+        let split = ncirrus_tools::aggregate::SplitOptions {
             shape: [("time".to_owned(), 2), ("lat".to_owned(), 2)].into(),
             ..Default::default()
         };
         let options = master(convention, Kind::Nc4);
-        ncirrus::aggregate::split(&bench.open(&source), &target, &split, &options, &bench.session).unwrap();
+        ncirrus_tools::aggregate::split(&bench.open(&source), &target, &split, &options, &bench.session)
+            .unwrap();
         std::fs::remove_file(&target).unwrap();
         let report = rebuild(&target, &bench.path("m"), &options, &bench.session).unwrap();
         assert_eq!(report.files, 6, "{convention:?}");

@@ -1,11 +1,11 @@
 //! Splitters that are killed after any change to the store.
 use super::files::{Bench, CONVENTIONS, doubles};
 use crate::kills::stores::{Far, Unplugged};
-use ncirrus::aggregate::{
-    AggregateOptions, MasterOptions, PreparedAggregation, SplitOptions, aggregate, master_options, split,
-};
 use ncirrus::store::{MemoryStore, Store, StoreOptions, Url};
 use ncirrus::{Dataset, ErrorKind, OpenOptions, Result, Session};
+use ncirrus_tools::aggregate::{
+    AggregateOptions, MasterOptions, PreparedAggregation, SplitOptions, aggregate, master_options, split,
+};
 use std::sync::Arc;
 
 /// A session whose scheme `far` is a store that takes so many changes.

@@ -2,8 +2,8 @@
 use super::files::{Bench, master};
 use crate::support::exact_cdl;
 use ncirrus::Kind;
-use ncirrus::aggregate::{Convention, SplitOptions, split};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::aggregate::{Convention, SplitOptions, split};
 
 fn check(convention: Convention, folder: &str) {
     let Some(corpus) = corpus("cfa") else { return };

@@ -1,7 +1,9 @@
 //! Fragments that are moved.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master};
-use ncirrus::aggregate::{AggregateOptions, Convention, Relocation, RenamedFragment, aggregate, relocate};
 use ncirrus::{ErrorKind, Kind};
+use ncirrus_tools::aggregate::{
+    AggregateOptions, Convention, Relocation, RenamedFragment, aggregate, relocate,
+};
 
 #[test]
 fn masters_of_every_convention_and_kind_follow_their_fragments() {

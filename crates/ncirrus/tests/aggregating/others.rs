@@ -1,8 +1,8 @@
 //! What other programs make of masters that are written here.
 use super::files::{Bench, doubles};
 use ncirrus::Kind;
-use ncirrus::aggregate::{AggregateOptions, Convention, MasterOptions, PreparedAggregation, aggregate};
 use ncirrus_testkit::corpus::aggregation_python;
+use ncirrus_tools::aggregate::{AggregateOptions, Convention, MasterOptions, PreparedAggregation, aggregate};
 use std::path::Path;
 use std::process::Command;
 

@@ -2,7 +2,8 @@
 use super::files::{Bench, doubles};
 use crate::serve::serve;
 use crate::small_s3::S3;
-use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, ReferenceOptions};
+use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions};
+use ncirrus_tools::{CopyOptions, ReferenceOptions};
 use std::path::Path;
 
 #[test]
@@ -17,7 +18,7 @@ fn references_on_servers_are_read_and_copied() {
         ..ReferenceOptions::default()
     };
     let local = format!("{folder}/refs.json");
-    ncirrus::write_references(&files, &local, &options, &bench.session).unwrap();
+    ncirrus_tools::write_references(&files, &local, &options, &bench.session).unwrap();
     let (place, objects) = (bench.path("place"), bench.path("objects/none"));
     let objects = Path::new(&objects).parent().unwrap();
     for name in ["a.nc", "b.nc", "refs.json"] {
@@ -34,7 +35,7 @@ fn references_on_servers_are_read_and_copied() {
             let copy = bench.path(&format!("copy{number}-{kind:?}"));
             let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
             let options = CopyOptions { create, ..CopyOptions::default() };
-            ncirrus::copy(&bench.open(&url), &copy, &options, &bench.session).unwrap();
+            ncirrus_tools::copy(&bench.open(&url), &copy, &options, &bench.session).unwrap();
             assert_eq!(bench.numbers(&copy, "tas"), doubles(&(0..7)), "{url} {kind:?}");
             assert_eq!(bench.numbers(&copy, "time_bnds").len(), 14, "{url} {kind:?}");
         }

@@ -1,7 +1,7 @@
 //! Datasets that are split.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master};
-use ncirrus::aggregate::{Convention, MasterOptions, SplitOptions, split};
 use ncirrus::{Atomic, CodecSpec, ErrorKind, Kind, Selection, Storage};
+use ncirrus_tools::aggregate::{Convention, MasterOptions, SplitOptions, split};
 
 fn shape(lens: &[(&str, u64)]) -> SplitOptions<'static> {
     SplitOptions {

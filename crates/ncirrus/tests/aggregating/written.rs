@@ -1,9 +1,9 @@
 //! Aggregations that are written part by part.
 use super::files::{Bench, CONVENTIONS, master};
 use super::killed::session_with;
-use ncirrus::aggregate::{AggregationWriter, Convention, NewVariable, WriterOptions};
 use ncirrus::store::{MemoryStore, StoreOptions};
 use ncirrus::{Atomic, Attribute, Attributes, DimensionLen, ErrorKind, Kind, Selection, Values};
+use ncirrus_tools::aggregate::{AggregationWriter, Convention, NewVariable, WriterOptions};
 
 fn options(convention: Convention, kind: Kind) -> WriterOptions {
     WriterOptions { master: master(convention, kind), ..WriterOptions::default() }

@@ -1,8 +1,7 @@
 //! Aggregations of the older conventions in one file of the classic format.
 use crate::support::{session, temp, values};
-use ncirrus::{
-    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Values, info,
-};
+use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Values};
+use ncirrus_tools::info;
 use std::path::{Path, PathBuf};
 
 /// Opens a master of CFA-0.4 with `v(x)`, whose description is given, and with variables of two elements each of which

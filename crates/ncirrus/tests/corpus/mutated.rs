@@ -3,7 +3,8 @@
 //! never with a panic.
 use crate::corpus_nczarr::{Case, cases};
 use crate::support::{copy_tree, open, session, temp};
-use ncirrus::{Dataset, Session, cdl, dump};
+use ncirrus::{Dataset, Session};
+use ncirrus_tools::{cdl, dump};
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! CDL as the reference printed it, and as the text says that a dataset was made from.
 use crate::support::{cdl_of, difference};
 use ncirrus::Dataset;
-use ncirrus::cdl::{DataChoice, PrintOptions};
 use ncirrus_testkit::corpus::program;
+use ncirrus_tools::cdl::{DataChoice, PrintOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -66,7 +66,7 @@ fn same_type(dataset: &Dataset, variable: &Variable, ty: &Ty) -> Result<(), Stri
     if matches(&dataset.model().unwrap(), ours, ty.element().1) {
         return Ok(());
     }
-    Err(format!("{} of {ty:?}", ncirrus::type_name(&dataset.model().unwrap(), ours)))
+    Err(format!("{} of {ty:?}", ncirrus_tools::type_name(&dataset.model().unwrap(), ours)))
 }
 
 fn same_values(variable: &Variable, shape: &[u64], ty: &Ty, truth: &Value) -> Result<(), String> {

@@ -4,9 +4,9 @@ use crate::proxy::{Gauge, Proxy, Rule};
 use crate::s3::server::{KEY, SECRET, Server, settings};
 use crate::serve::serve;
 use crate::support::temp;
-use ncirrus::places::{self, KeysOptions, ListOptions};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Storage};
 use ncirrus_store::ConnectionPool;
+use ncirrus_tools::places::{self, KeysOptions, ListOptions};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -4,8 +4,9 @@ use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
 use crate::serve::serve;
 use crate::support::{exact_cdl, open, temp};
-use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
+use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::{CopyOptions, copy};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

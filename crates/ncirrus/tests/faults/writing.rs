@@ -4,8 +4,9 @@ use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
 use crate::s3::server::{KEY, SECRET, Server, settings};
 use crate::support::{exact, open, temp};
-use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
+use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::{CopyOptions, copy};
 
 /// Somebody who knows the server through a proxy.
 fn through(proxy: &Proxy) -> Session {

@@ -1,9 +1,9 @@
 //! Datasets below prefixes, and the objects of stores.
 use crate::far::Far;
 use crate::support::temp;
-use ncirrus::places::{self, KeysOptions, ListOptions, PlaceKind};
 use ncirrus::store::{LocalStore, MemoryStore, ObjectPage, PutCondition, Store, StoreFacts, Url};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, ObjectId, Result, Session};
+use ncirrus_tools::places::{self, KeysOptions, ListOptions, PlaceKind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

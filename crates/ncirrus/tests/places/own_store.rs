@@ -3,9 +3,10 @@
 mod example;
 
 use crate::support::temp;
-use ncirrus::places::{self, ListOptions, PlaceKind};
 use ncirrus::store::{Store, conformance};
-use ncirrus::{CopyOptions, Dataset, ErrorKind, OpenOptions};
+use ncirrus::{Dataset, ErrorKind, OpenOptions};
+use ncirrus_tools::CopyOptions;
+use ncirrus_tools::places::{self, ListOptions, PlaceKind};
 
 #[test]
 fn the_example_obeys_the_laws_of_stores() {
@@ -23,7 +24,7 @@ fn datasets_are_copied_to_a_store_of_ones_own_and_back() {
     let back = temp.join("back.nc").to_str().unwrap().to_owned();
     let open = |url: &str| Dataset::open_with(url, &OpenOptions::default(), &session).unwrap();
     let copy = |from: &str, to: &str| {
-        ncirrus::copy(&open(from), to, &CopyOptions::default(), &session).unwrap();
+        ncirrus_tools::copy(&open(from), to, &CopyOptions::default(), &session).unwrap();
     };
     copy(original, "ledger://a/one/sst.zarr");
     copy("ledger://a/one/sst.zarr", "ledger://a/two/sst.nc");

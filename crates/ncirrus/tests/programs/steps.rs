@@ -3,11 +3,9 @@ use super::compare;
 use super::forms::{FORMS, Form};
 use super::made;
 use super::oracle::{Attr, Dim, Oracle, identical, join, put, split};
-use ncirrus::{
-    Atomic, Attribute, ChunkRule, CodecSpec, CopyOptions, Dataset, DimensionLen, Error, FilterRule, Filters,
-    OpenOptions, Session, Storage, copy,
-};
+use ncirrus::{Atomic, Attribute, CodecSpec, Dataset, DimensionLen, Error, OpenOptions, Session, Storage};
 use ncirrus_testkit::law::RandomSource;
+use ncirrus_tools::{ChunkRule, CopyOptions, FilterRule, Filters, copy};
 use std::path::{Path, PathBuf};
 
 /// A program that runs.

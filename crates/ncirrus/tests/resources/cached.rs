@@ -2,10 +2,8 @@
 use crate::support::temp;
 use ncirrus::store::implement::{BoxFuture, Bytes, Listing, ObjectBytes, StoreId, Tag, Want};
 use ncirrus::store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts, Url};
-use ncirrus::{
-    Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, OpenOptions, ReferenceOptions, Result,
-    Session, write_references,
-};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, OpenOptions, Result, Session};
+use ncirrus_tools::{ReferenceOptions, write_references};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -317,7 +317,7 @@ fn a_tree_and_an_object_of_one_name_are_refused_or_replace_each_other() {
     assert_eq!(values("tree"), all);
     create_plain(&url, &file(true), &session).unwrap();
     assert_eq!(values("file"), all);
-    let below = ncirrus::removal(&url, &session).unwrap();
+    let below = ncirrus_tools::removal(&url, &session).unwrap();
     assert!(!below.is_tree && below.keys.len() == 1, "{:?}", below.keys);
     create_plain(&url, &tree(true), &session).unwrap();
     assert_eq!(values("tree"), all);

@@ -2,9 +2,10 @@
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, session, settings};
 use ncirrus::{
-    Atomic, CopyOptions, CreateOptions, Dataset, DimensionLen, Error, ErrorKind, Kind, OpenOptions,
-    Selection, Session, Values,
+    Atomic, CreateOptions, Dataset, DimensionLen, Error, ErrorKind, Kind, OpenOptions, Selection, Session,
+    Values,
 };
+use ncirrus_tools::CopyOptions;
 
 pub(super) fn open(url: &str, session: &Session) -> Result<Dataset, Error> {
     Dataset::open_with(url, &OpenOptions::default(), session)
@@ -53,12 +54,12 @@ fn a_tree_is_not_copied_over_itself_or_into_itself() {
     for target in
         [url.clone(), format!("{url}/"), format!("{elsewhere}/bucket/x.zarr"), server.url("x.zarr/in.zarr")]
     {
-        let error = ncirrus::copy(&source, &target, &options, &session).unwrap_err();
+        let error = ncirrus_tools::copy(&source, &target, &options, &session).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         assert!(error.message().contains("what is read"), "{error}");
     }
     assert_eq!(server.keys(), keys);
-    ncirrus::copy(&source, &server.url("y.zarr"), &options, &session).unwrap();
+    ncirrus_tools::copy(&source, &server.url("y.zarr"), &options, &session).unwrap();
 }
 
 #[test]

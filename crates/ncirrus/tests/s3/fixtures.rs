@@ -2,8 +2,9 @@
 use super::places::Place;
 use crate::fixtures::{FIXTURES, source};
 use crate::support::{difference, exact_cdl, open, temp};
-use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session, copy};
+use ncirrus::{CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_tools::{CopyOptions, copy};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Name, kind, dialect, and how the name ends.

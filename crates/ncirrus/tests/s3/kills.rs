@@ -3,8 +3,9 @@ use super::places::Place;
 use super::server::{BUCKET, Manners, Server, session, settings};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions, Result, Selection,
-    Session, Values, leftovers, removal, remove, remove_leftover,
+    Session, Values,
 };
+use ncirrus_tools::{leftovers, removal, remove, remove_leftover};
 
 const KINDS: [(Kind, Option<Dialect>, bool); 3] =
     [(Kind::NcZarr, None, true), (Kind::NcZarr, None, false), (Kind::Zarr3, None, true)];
@@ -142,13 +143,13 @@ fn a_damaged_source_leaves_what_it_should_have_replaced() {
             overwrite: true,
             ..CreateOptions::default()
         };
-        let options = ncirrus::CopyOptions {
+        let options = ncirrus_tools::CopyOptions {
             create: options,
-            filters: ncirrus::Filters::Remove,
-            ..ncirrus::CopyOptions::default()
+            filters: ncirrus_tools::Filters::Remove,
+            ..ncirrus_tools::CopyOptions::default()
         };
         let damaged = Dataset::open_with(&source, &OpenOptions::default(), &session).unwrap();
-        let error = ncirrus::copy(&damaged, &url, &options, &session).unwrap_err();
+        let error = ncirrus_tools::copy(&damaged, &url, &options, &session).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed, "{error:?}");
         assert_eq!(values_of(&url, &session), [1, 1], "{kind:?}");
     }
@@ -268,7 +269,7 @@ fn a_dataset_is_removed_and_nothing_beside_it() {
         for key in ["d/bc", "d/b2/inner"] {
             assert_eq!(values(&place.url(key), &session).unwrap(), [1, 1], "{}", place.name);
         }
-        let whole = ncirrus::removal(place.prefix.trim_end_matches('/'), &session).unwrap_err();
+        let whole = ncirrus_tools::removal(place.prefix.trim_end_matches('/'), &session).unwrap_err();
         assert_eq!(whole.kind(), ErrorKind::Conflict, "{whole:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Datasets and objects of buckets are listed, on servers that check signatures.
 use super::places::Place;
 use super::server::Server;
-use ncirrus::places::{self, KeysOptions, ListOptions, PlaceKind};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Session, Storage};
+use ncirrus_tools::places::{self, KeysOptions, ListOptions, PlaceKind};
 
 fn create(url: &str, chunks: u64, kind: ncirrus::Kind, session: &Session) {
     let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
@@ -83,9 +83,9 @@ fn keys_that_cannot_be_named_neither_hide_a_dataset_nor_survive_it() {
     let listed = places::keys(&place.url("odd"), &KeysOptions::default(), &session).unwrap();
     let unnamed: Vec<_> = listed.map(Result::unwrap).filter(|key| !key.is_named).map(|key| key.key).collect();
     assert_eq!(unnamed, ["/data/.zgroup", "data//v", "data/v//0"]);
-    let removal = ncirrus::removal(&url, &session).unwrap();
+    let removal = ncirrus_tools::removal(&url, &session).unwrap();
     assert!(removal.others.iter().any(|key| key.ends_with("odd/data/v//0")), "{:?}", removal.others);
-    ncirrus::remove(&url, removal.of_everything(), &session).unwrap();
+    ncirrus_tools::remove(&url, removal.of_everything(), &session).unwrap();
     let left: Vec<String> = keys(&place.url("odd"), &session).into_iter().map(|(key, _)| key).collect();
     assert_eq!(left, ["data2", "/data/.zgroup"]);
 }

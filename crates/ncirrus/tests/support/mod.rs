@@ -3,7 +3,8 @@
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
 
-use ncirrus::{Dataset, OpenOptions, Result, Selection, Session, Values, Variable, cdl};
+use ncirrus::{Dataset, OpenOptions, Result, Selection, Session, Values, Variable};
+use ncirrus_tools::cdl;
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -26,12 +27,12 @@ pub(crate) fn cdl_of(
 ) -> Result<(String, bool)> {
     let mut options = cdl::PrintOptions {
         name: name.to_owned(),
-        classic: ncirrus::is_classic_model(dataset),
+        classic: ncirrus_tools::is_classic_model(dataset),
         ..Default::default()
     };
     change(&mut options);
     let mut text = Vec::new();
-    let summary = ncirrus::dump(dataset, &mut text, &options)?;
+    let summary = ncirrus_tools::dump(dataset, &mut text, &options)?;
     Ok((String::from_utf8_lossy(&text).into_owned(), summary.faults.is_empty()))
 }
 

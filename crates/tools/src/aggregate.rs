@@ -1,0 +1,91 @@
+//! Aggregations: one dataset out of many files, without copying their data.
+//!
+//! An aggregation is a small dataset, the master, that says which parts of its variables lie in which other datasets,
+//! the fragments. [`aggregate`] makes one of files that are there; [`split`] makes one out of a dataset; [`relocate`]
+//! tells it that the fragments were moved.
+mod adding;
+mod arrange;
+mod each;
+mod existing;
+mod fills;
+mod list;
+mod master;
+mod names;
+mod parts;
+mod prepared;
+mod rebuild;
+mod relocate;
+mod shape;
+mod split;
+mod units;
+mod writer;
+
+pub use each::WorkSteps;
+pub use existing::master_options;
+pub use list::list;
+pub use master::MasterOptions;
+pub use names::Naming;
+pub use ncirrus_aggregate::write::Convention;
+pub use prepared::PreparedAggregation;
+pub use rebuild::rebuild;
+pub use relocate::{Relocation, RenamedFragment, relocate};
+pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
+pub use writer::{AggregationWriter, NewVariable, WriterOptions};
+
+use ncirrus::{LeftOut, Result, Session};
+
+/// How files are put together.
+#[derive(Clone)]
+pub struct AggregateOptions<'a> {
+    /// Dimensions along which the files follow each other; empty: the one that is unlimited, or of time. With several,
+    /// the files are tiles of a grid.
+    pub axes: Vec<String>,
+    /// A dimension that the files do not have: each is one step of it.
+    pub new_axis: Option<String>,
+    /// Order the files by their coordinates along the axis.
+    pub sort: bool,
+    /// Compare the values of variables that do not lie along an axis; else those of the first file are taken.
+    pub compare: bool,
+    /// Called when a file was looked at.
+    pub steps: Option<&'a WorkSteps<'a>>,
+}
+
+impl Default for AggregateOptions<'_> {
+    fn default() -> Self {
+        Self { axes: Vec::new(), new_axis: None, sort: false, compare: true, steps: None }
+    }
+}
+
+/// What an aggregation of files is, or would be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aggregation {
+    /// Files that were looked at.
+    pub files: usize,
+    /// For each axis its name, the files that follow each other along it, and their elements.
+    pub axes: Vec<(String, usize, u64)>,
+    /// Paths of the variables that stay in the files.
+    pub aggregated: Vec<String>,
+    /// Paths of the variables that the master stores.
+    pub stored: Vec<String>,
+    /// Why the files do not fit each other, each with a file's name.
+    pub problems: Vec<String>,
+    /// What is odd but no obstacle: gaps.
+    pub notes: Vec<String>,
+    /// What the files have and the aggregation has not: what cannot be read, and variables that the first file lacks.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Makes an aggregation of files. Nothing is written before all of them were looked at and found to fit each other.
+///
+/// # Errors
+/// As [`PreparedAggregation::of`] and [`PreparedAggregation::write`].
+pub fn aggregate(
+    target: &str,
+    files: &[String],
+    options: &AggregateOptions<'_>,
+    master: &MasterOptions,
+    session: &Session,
+) -> Result<Aggregation> {
+    master.check(target)?;
+    PreparedAggregation::of(files, options, session)?.write(target, master, session)
+}

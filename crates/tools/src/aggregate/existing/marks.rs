@@ -1,0 +1,129 @@
+//! What a master says itself: names as they are written, formats, and by which convention.
+use super::super::master::MasterOptions;
+use super::super::names::{Naming, join, relative, resolve};
+use super::super::relocate::{single_file_kind, terms, texts};
+use ncirrus::{Dataset, Error, Kind, OpenOptions, Result, Session};
+use ncirrus_aggregate::write::Convention;
+use ncirrus_model::{GroupId, Model, VarId};
+use ncirrus_store::Url;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the master says of the fragments of a variable, besides where they lie.
+#[derive(Default)]
+pub(super) struct FragmentMarks {
+    /// Names as they are written, in row-major order; none by CFA-0.4.
+    names: Vec<Arc<str>>,
+    /// Formats in row-major order (CFA-0.5).
+    formats: Vec<String>,
+    /// Formats by names (CFA-0.4).
+    formats_by_name: HashMap<String, String>,
+    pub(super) substitutions: Vec<(String, String)>,
+}
+
+impl FragmentMarks {
+    pub(super) fn of(raw: &Dataset, model: &Model, var: VarId) -> Result<Self> {
+        let mut marks = Self::default();
+        if let Some(json) = terms::text(model, var, "cfa_array") {
+            marks.formats_by_name = formats_by_name(&json)?;
+        } else if let Some(held) = terms::names_of(model, var) {
+            marks.names = texts(raw, model, held)?.into_iter().map(Arc::from).collect();
+            marks.substitutions = terms::substitutions(model, held);
+            let beside = |home: GroupId| model.variable_in(home, "format");
+            if terms::text(model, var, "cfa_group").is_some()
+                && let Some(formats) = model.variable_group(held).and_then(beside)
+            {
+                marks.formats = texts(raw, model, formats)?;
+            }
+        }
+        Ok(marks)
+    }
+
+    /// The name as it is written.
+    pub(super) fn name(&self, number: usize, count: usize) -> Option<Arc<str>> {
+        self.names.get(number).filter(|_| self.names.len() == count).map(Arc::clone)
+    }
+
+    /// The format as S3netCDF4 names it.
+    pub(super) fn format(&self, number: usize, count: usize, name: &str) -> &'static str {
+        const FORMATS: [&str; 6] = [
+            "NETCDF3_CLASSIC",
+            "NETCDF3_64BIT_OFFSET",
+            "NETCDF3_64BIT_DATA",
+            "NETCDF4_CLASSIC",
+            "NETCDF4",
+            "netCDF",
+        ];
+        let listed = self.formats.get(number).filter(|_| self.formats.len() == count);
+        let said = listed.or_else(|| self.formats_by_name.get(name));
+        said.and_then(|said| FORMATS.into_iter().find(|name| name == said)).unwrap_or("NETCDF4")
+    }
+}
+
+/// The formats of partitions by the names of their files (docs/spec/cfa.md 2.2, 2.3).
+fn formats_by_name(json: &str) -> Result<HashMap<String, String>> {
+    let array: Value =
+        serde_json::from_str(json).map_err(|error| Error::malformed(format!("cfa_array: {error}")))?;
+    let base = array.get("base").and_then(Value::as_str);
+    let partitions = array.get("Partitions").and_then(Value::as_array);
+    let format = |partition: &Value| {
+        let subarray = partition.get("subarray").or_else(|| partition.get("data"))?;
+        let format = subarray.get("format").or_else(|| partition.get("format"))?.as_str()?;
+        let file = subarray.get("file")?.as_str()?;
+        let name = base.map_or_else(|| file.to_owned(), |base| join(base, file));
+        Some((name, format.to_owned()))
+    };
+    Ok(partitions.into_iter().flatten().filter_map(format).collect())
+}
+
+/// Choices with which a master that is there would be written as it is.
+///
+/// # Errors
+/// `NotFound`; `Invalid` when nothing in it is aggregated.
+pub fn master_options(url: &str, session: &Session) -> Result<MasterOptions> {
+    let raw = Dataset::open_with(url, &OpenOptions { raw: true, ..OpenOptions::default() }, session)?;
+    let model = raw.model()?;
+    let var = model.variables().into_iter().find(|var| terms::is_aggregated(&model, *var));
+    let var = var.ok_or_else(|| Error::invalid("there is no aggregated variable in it").at_object(url))?;
+    Ok(MasterOptions {
+        convention: convention(&model, var),
+        kind: Some(single_file_kind(&raw).unwrap_or(Kind::NcZarr)),
+        naming: naming(url, &raw, &model, var)?,
+        ..MasterOptions::default()
+    })
+}
+
+/// By which convention a variable is described; drafts of CF-1.13 become that.
+fn convention(model: &Model, var: VarId) -> Convention {
+    let has = |name: &str| terms::text(model, var, name);
+    if has("cfa_array").is_some() {
+        return Convention::Cfa04;
+    }
+    if has("cfa_group").is_some() {
+        return Convention::Cfa05;
+    }
+    let data = has("aggregated_data").unwrap_or_default().to_ascii_lowercase();
+    if data.split_whitespace().any(|word| word == "file:") { Convention::Cfa06 } else { Convention::Cf113 }
+}
+
+/// How names are written: whole where they need not be.
+fn naming(url: &str, raw: &Dataset, model: &Model, var: VarId) -> Result<Naming> {
+    let held = terms::names_of(model, var);
+    if let Some((key, value)) = held.and_then(|held| terms::substitutions(model, held).into_iter().next()) {
+        let base = key.trim_start_matches("${").trim_end_matches('}').to_owned();
+        return Ok(Naming::Substitute { base, url: value });
+    }
+    let names = match (held, terms::text(model, var, "cfa_array")) {
+        (Some(held), _) => texts(raw, model, held)?,
+        (None, Some(json)) => formats_by_name(&json)?.into_keys().collect(),
+        (None, None) => Vec::new(),
+    };
+    let master = Url::parse(url)?;
+    for name in names.iter().filter(|name| name.contains("://")) {
+        if relative(&master, &resolve(url, name)?)?.is_some() {
+            return Ok(Naming::Absolute);
+        }
+    }
+    Ok(Naming::Relative)
+}

@@ -1,0 +1,160 @@
+//! Missing values that are not the same in all files: what one file calls missing may be data in another.
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
+use ncirrus_engine::convert;
+use ncirrus_engine::units::UnitConversion;
+use ncirrus_model::{Attribute, FillValue, Storage, TypeRef, VarId, Variable, default_fill};
+
+/// Elements that are looked at together.
+const WINDOW: u64 = 4 << 20;
+
+/// What stands for missing values of a variable, as it is read: its `_FillValue` (the type's own where it has none, but not
+/// of bytes), and its `missing_value`.
+pub(super) fn missing_numbers(ty: Atomic, attributes: &Attributes) -> Vec<f64> {
+    let numbers =
+        |values: &Values| (0..values.len()).filter_map(|at| values.number(at)).collect::<Vec<f64>>();
+    let of = |name: &str| attributes.find(name).map(|attribute| numbers(&attribute.values));
+    let default = || if ty.byte_len() == Some(1) { Vec::new() } else { numbers(&default_fill(ty)) };
+    [of("_FillValue").unwrap_or_else(default), of("missing_value").unwrap_or_default()].concat()
+}
+
+pub(super) fn same_number(one: f64, other: f64) -> bool {
+    one == other || (one.is_nan() && other.is_nan())
+}
+
+/// Numbers of a variable, a part at a time, without those that stand for missing values.
+pub(super) struct VariableNumbers<'a> {
+    pub(super) dataset: &'a Dataset,
+    pub(super) var: VarId,
+    /// What stands for missing values there.
+    pub(super) missing: &'a [f64],
+    /// How they become numbers of the aggregation.
+    pub(super) conversion: Option<&'a UnitConversion>,
+}
+
+impl VariableNumbers<'_> {
+    /// The first number that is data here, and one of those that the aggregation takes for missing.
+    ///
+    /// # Errors
+    /// When the variable cannot be read.
+    pub(super) fn clash(&self, missing: &[f64]) -> Result<Option<f64>> {
+        let lacking: Vec<f64> = missing
+            .iter()
+            .copied()
+            .filter(|one| !self.missing.iter().any(|own| same_number(*own, *one)))
+            .collect();
+        // Nothing that is no number is data.
+        if lacking.iter().all(|one| one.is_nan()) {
+            return Ok(None);
+        }
+        let mut found = None;
+        self.each(|number| {
+            if lacking.contains(&number) {
+                found.get_or_insert(number);
+            }
+            found.is_none()
+        })?;
+        Ok(found)
+    }
+
+    /// The least and the greatest number.
+    ///
+    /// # Errors
+    /// When the variable cannot be read.
+    pub(super) fn range(&self) -> Result<Option<(f64, f64)>> {
+        let mut range = None::<(f64, f64)>;
+        self.each(|number| {
+            let (least, most) = range.unwrap_or((number, number));
+            range = Some((least.min(number), most.max(number)));
+            true
+        })?;
+        Ok(range)
+    }
+
+    /// Calls `look` with each number until it says `false`.
+    fn each(&self, mut look: impl FnMut(f64) -> bool) -> Result<()> {
+        let model = self.dataset.model()?;
+        let grain = match model.variable(self.var).map(|variable| &variable.storage) {
+            Some(Storage::Chunked(chunks)) => chunks.clone(),
+            _ => Vec::new(),
+        };
+        let mut rest = vec![Selection::all(&model.shape(self.var))];
+        while let Some(part) = rest.pop() {
+            let is_large = part.element_count().is_none_or(|count| count > WINDOW);
+            if let Some((first, second)) = part.halves(&grain).filter(|_| is_large) {
+                rest.extend([second, first]);
+                continue;
+            }
+            let values = self.dataset.read_values(self.var, &part)?;
+            for number in (0..values.len()).filter_map(|at| values.number(at)) {
+                if number.is_nan() || self.missing.contains(&number) {
+                    continue;
+                }
+                if !look(self.conversion.map_or(number, |conversion| conversion.apply(number))) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives a variable of an aggregation a missing value that no file has as data: of floating numbers the one that is no
+/// number, else one outside of the range of all data, by preference the type's own.
+///
+/// # Errors
+/// `Invalid` when the type has no value left.
+pub(super) fn give_free_fill(variable: &mut Variable, range: Option<(f64, f64)>) -> Result<()> {
+    let TypeRef::Atomic(ty) = variable.ty else { return Ok(()) };
+    let fill = free_fill(ty, range).ok_or_else(|| {
+        let message =
+            format!("missing values differ from file to file, and no value of type {} is left", ty.name());
+        Error::invalid(message)
+    })?;
+    let attributes = variable.attributes.known_mut();
+    if attributes.find("missing_value").is_some() {
+        attributes.put(Attribute::atomic("missing_value", fill.clone()));
+    }
+    attributes.put(Attribute::atomic("_FillValue", fill.clone()));
+    variable.fill = FillValue::Own(fill);
+    Ok(())
+}
+
+fn free_fill(ty: Atomic, range: Option<(f64, f64)>) -> Option<Values> {
+    match ty {
+        Atomic::Float => return Some(Values::Float(vec![f32::NAN])),
+        Atomic::Double => return Some(Values::Double(vec![f64::NAN])),
+        _ => {}
+    }
+    let own = default_fill(ty);
+    let Some((least, most)) = range else { return Some(own) };
+    // Beside the range by more than what doubles do not tell apart.
+    let beyond = |number: f64| number.abs() / 2f64.powi(50) + 1.0;
+    let candidates = [own.number(0), Some(most + beyond(most)), Some(least - beyond(least))];
+    candidates.into_iter().flatten().find_map(|number| {
+        let number = number.round();
+        if (least..=most).contains(&number) {
+            return None;
+        }
+        let (value, report) = convert::cast(&Values::Double(vec![number]), ty).ok()?;
+        (report.count == 0 && value.number(0) == Some(number)).then_some(value)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_value_is_beside_the_data() {
+        let free = |ty, least, most| free_fill(ty, Some((least, most)));
+        assert_eq!(free(Atomic::Short, -5.0, 9.0), Some(default_fill(Atomic::Short)));
+        assert_eq!(free(Atomic::Short, -32767.0, 9.0), Some(Values::Short(vec![10])));
+        assert_eq!(free(Atomic::Short, -32767.0, 32767.0), Some(Values::Short(vec![-32768])));
+        assert_eq!(free(Atomic::Short, -32768.0, 32767.0), None);
+        assert_eq!(free(Atomic::UByte, 0.0, 255.0), None);
+        assert_eq!(free(Atomic::UByte, 3.0, 255.0), Some(Values::UByte(vec![2])));
+        assert!(matches!(free(Atomic::Float, 0.0, 1.0), Some(Values::Float(nan)) if nan[0].is_nan()));
+        assert_eq!(free_fill(Atomic::Int, None), Some(default_fill(Atomic::Int)));
+    }
+}

@@ -1,0 +1,178 @@
+//! Lists of datasets: names with wildcards, folders, files of names.
+use ncirrus::{Error, Result, Session};
+use ncirrus_layout::{ErrorKind, ListEntry};
+use ncirrus_store::{Scheme, Url};
+
+/// The datasets that names mean, in order: a name with `*`, `?` or `[...]` means all that fit, in the order of their
+/// names; a local folder that is no dataset means all files in it. Wildcards may stand in any part of a path, also of an
+/// object store.
+///
+/// # Errors
+/// `NotFound` when nothing fits a name; when a folder cannot be listed.
+pub fn list(names: &[String], session: &Session) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for name in names {
+        let before = all.len();
+        if is_pattern(name) {
+            expand(name, session, &mut all)?;
+        } else if is_plain_folder(name) {
+            let below = format!("{}/*", name.trim_end_matches('/'));
+            expand(&below, session, &mut all)?;
+        } else {
+            all.push(name.clone());
+        }
+        if all.len() == before {
+            return Err(Error::not_found("no dataset has such a name").at_object(name));
+        }
+    }
+    Ok(all)
+}
+
+/// Whether a name has wildcards; a file whose name has such characters goes first.
+fn is_pattern(name: &str) -> bool {
+    let Ok(url) = Url::parse(name) else { return false };
+    let is_local = url.scheme() == Scheme::File;
+    url.path().contains(['*', '?', '[']) && !(is_local && std::fs::symlink_metadata(url.path()).is_ok())
+}
+
+/// Whether a name is that of a local folder with no dataset in it.
+fn is_plain_folder(name: &str) -> bool {
+    const MARKS: [&str; 5] = [".zgroup", ".zarray", ".zmetadata", "zarr.json", ".nczarr"];
+    let Ok(url) = Url::parse(name) else { return false };
+    let path = std::path::Path::new(url.path());
+    url.scheme() == Scheme::File && path.is_dir() && !MARKS.iter().any(|mark| path.join(mark).exists())
+}
+
+/// Adds what fits a name with wildcards.
+fn expand(pattern: &str, session: &Session, all: &mut Vec<String>) -> Result<()> {
+    let wild = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+    let fixed = pattern.get(..wild).and_then(|start| start.rfind('/')).map_or(0, |slash| slash + 1);
+    let (folder, rest) = pattern.split_at(fixed);
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
+    expand_below(folder, &parts, session, all)
+}
+
+fn expand_below(folder: &str, parts: &[&str], session: &Session, all: &mut Vec<String>) -> Result<()> {
+    let Some((part, rest)) = parts.split_first() else { return Ok(()) };
+    for entry in entries(folder, session)? {
+        let is_hidden = entry.name.starts_with('.') && !part.starts_with('.');
+        if is_hidden || !fits(part.as_bytes(), entry.name.as_bytes()) {
+            continue;
+        }
+        let name = format!("{folder}{}", entry.name);
+        if !rest.is_empty() {
+            expand_below(&format!("{name}/"), rest, session, all)?;
+        } else if !entry.is_prefix || !is_plain_folder(&name) {
+            all.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// What lies directly below a folder.
+fn entries(folder: &str, session: &Session) -> Result<Vec<ListEntry>> {
+    let address = if folder.is_empty() { "." } else { folder };
+    let opened = match session.wait_for_store(address, ncirrus_store::open(address, session.store_options()))
+    {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    let mut entries = Vec::new();
+    let mut page: Option<String> = None;
+    loop {
+        let listing = session.wait_for_store(address, opened.store.list(&opened.root, page.as_deref()))?;
+        entries.extend(listing.entries);
+        page = listing.next;
+        if page.is_none() {
+            break;
+        }
+    }
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(entries)
+}
+
+/// Whether a name fits a pattern of `*` (anything), `?` (one character) and `[...]` (one of these).
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    // Where to go on when the last star takes one more character.
+    let mut again: Option<(&[u8], &[u8])> = None;
+    let (mut pattern, mut name) = (pattern, name);
+    loop {
+        let step = match (pattern, name) {
+            ([b'*', rest @ ..], _) => {
+                again = Some((rest, name));
+                Some((rest, name))
+            }
+            ([], []) => return true,
+            ([b'?', pattern @ ..], [_, name @ ..]) => Some((pattern, name)),
+            ([b'[', set @ ..], [first, name @ ..]) => in_set(set, *first).map(|pattern| (pattern, name)),
+            ([one, pattern @ ..], [other, name @ ..]) if one == other => Some((pattern, name)),
+            _ => None,
+        };
+        (pattern, name) = match (step, again) {
+            (Some(step), _) => step,
+            (None, Some((rest, [_, taken @ ..]))) => {
+                again = Some((rest, taken));
+                (rest, taken)
+            }
+            _ => return false,
+        };
+    }
+}
+
+/// The pattern after a set that has the character.
+fn in_set(set: &[u8], character: u8) -> Option<&[u8]> {
+    let end = set.iter().position(|byte| *byte == b']')?;
+    let (set, rest) = (set.get(..end)?, set.get(end + 1..)?);
+    let (set, negated) = match set {
+        [b'!' | b'^', set @ ..] => (set, true),
+        set => (set, false),
+    };
+    let has = set.contains(&character)
+        || set
+            .windows(3)
+            .any(|three| matches!(three, [from, b'-', to] if (*from..=*to).contains(&character)));
+    (has != negated).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_fit_as_in_a_shell() {
+        for (pattern, name, want) in [
+            ("*.nc", "a.nc", true),
+            ("*.nc", "a.nca", false),
+            ("a*b*c", "axxbyybzzc", true),
+            ("t?.nc", "t1.nc", true),
+            ("t?.nc", "t10.nc", false),
+            ("t[0-4].nc", "t3.nc", true),
+            ("t[!0-4].nc", "t3.nc", false),
+            ("t[ab]*", "tb", true),
+            ("*", "", true),
+            ("[", "a", false),
+        ] {
+            assert_eq!(fits(pattern.as_bytes(), name.as_bytes()), want, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn folders_and_patterns_are_expanded_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["x/b.nc", "x/a.nc", "y/c.nc", "y/.hidden.nc"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, b"").unwrap();
+        }
+        let session = Session::new().unwrap();
+        let top = folder.path().to_str().unwrap();
+        let listed = |name: &str| {
+            let all = list(&[format!("{top}/{name}")], &session).unwrap();
+            all.into_iter().map(|name| name[top.len() + 1..].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(listed("*/*.nc"), ["x/a.nc", "x/b.nc", "y/c.nc"]);
+        assert_eq!(listed("x"), ["x/a.nc", "x/b.nc"]);
+        assert_eq!(listed("z.nc"), ["z.nc"]);
+        assert!(list(&[format!("{top}/*.zarr")], &session).is_err());
+    }
+}

@@ -1,0 +1,202 @@
+//! How the places of fragments are written.
+use ncirrus::{Error, Result};
+use ncirrus_store::{Scheme, Url};
+use std::fmt::Write as _;
+
+/// How the places of fragments are written in a master.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Naming {
+    /// Relative to the master's place where they lie in the same store, else as URLs: folders can be moved whole.
+    #[default]
+    Relative,
+    /// As URLs.
+    Absolute,
+    /// With `${base}` in place of the beginning `url` (CFA-0.6 only).
+    Substitute {
+        /// Name of the substitution.
+        base: String,
+        /// What it stands for; it is recorded in the master.
+        url: String,
+    },
+}
+
+impl Naming {
+    /// How a dataset is named in a master.
+    ///
+    /// # Errors
+    /// `Invalid` when an address is none, or does not begin as the substitution says.
+    pub(super) fn name(&self, master: &str, fragment: &str) -> Result<String> {
+        let (master, fragment) = (Url::parse(master)?, Url::parse(fragment)?);
+        match self {
+            Self::Relative => match relative(&master, &fragment)? {
+                Some(name) => Ok(name),
+                None => absolute(&fragment),
+            },
+            Self::Absolute => absolute(&fragment),
+            Self::Substitute { base, url } => {
+                let (name, start) = (absolute(&fragment)?, absolute(&Url::parse(url)?)?);
+                let rest = name.strip_prefix(start.as_str()).ok_or_else(|| {
+                    Error::invalid(format!("the name does not begin with {start:?}")).at_object(&name)
+                })?;
+                Ok(format!("${{{base}}}{rest}"))
+            }
+        }
+    }
+
+    /// The substitutions that are recorded.
+    pub(super) fn substitutions(&self) -> Result<Vec<(String, String)>> {
+        match self {
+            Self::Substitute { base, url } => Ok(vec![(base.clone(), absolute(&Url::parse(url)?)?)]),
+            Self::Relative | Self::Absolute => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The name of one dataset beside another; `None` in another store.
+pub(super) fn relative(master: &Url, fragment: &Url) -> Result<Option<String>> {
+    let same = master.scheme() == fragment.scheme()
+        && master.other_scheme() == fragment.other_scheme()
+        && master.host() == fragment.host()
+        && master.port() == fragment.port()
+        && fragment.query().is_none();
+    if !same {
+        return Ok(None);
+    }
+    let (from, to) = (full_path(master)?, full_path(fragment)?);
+    let from: Vec<&str> = from.split('/').collect();
+    let to: Vec<&str> = to.split('/').collect();
+    let folders = from.len().saturating_sub(1).min(to.len().saturating_sub(1));
+    let common = from.iter().zip(&to).take(folders).take_while(|(one, other)| one == other).count();
+    let up = from.len().saturating_sub(1).saturating_sub(common);
+    let below = to.get(common..).unwrap_or_default().iter().copied();
+    let name = std::iter::repeat_n("..", up).chain(below).collect::<Vec<_>>().join("/");
+    // Else it would be read as a scheme, an option or a fragment of a URL.
+    let first = name.split('/').next().unwrap_or_default();
+    let is_odd = first.contains(':') || first.starts_with('#') || first.starts_with('[');
+    Ok(Some(if is_odd { format!("./{name}") } else { name }))
+}
+
+/// The whole URL of a dataset.
+pub(super) fn absolute(url: &Url) -> Result<String> {
+    if url.scheme() != Scheme::File {
+        return Ok(url.to_string());
+    }
+    let path = full_path(url)?;
+    let mut text = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => text.push(char::from(byte)),
+            b'/' | b'-' | b'.' | b'_' | b'~' | b'+' | b'=' | b',' | b'@' | b':' => {
+                text.push(char::from(byte));
+            }
+            _ => _ = write!(text, "%{byte:02X}"),
+        }
+    }
+    Ok(text)
+}
+
+/// Path from the top of the store on, with `/` between its parts and without `.` and `..`.
+fn full_path(url: &Url) -> Result<String> {
+    let path = url.path().trim_end_matches('/');
+    if url.scheme() != Scheme::File {
+        return Ok(path.to_owned());
+    }
+    let here = std::path::absolute(path);
+    let path = here.map_err(|error| Error::invalid(format!("not a path: {error}")).at_object(url))?;
+    let path = path.to_string_lossy().replace('\\', "/");
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            ".." => _ = parts.pop(),
+            "." => {}
+            part => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+/// What stands before the name in a path or URL, with its slash.
+pub(super) fn folder_of(url: &str) -> &str {
+    url.rfind('/').and_then(|at| url.get(..=at)).unwrap_or_default()
+}
+
+/// A name below a folder.
+pub(super) fn join(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        _ => format!("{}/{name}", folder.trim_end_matches('/')),
+    }
+}
+
+/// Where a name in a master leads: a URL with its escapes undone, or a path beside the master.
+pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
+    if let Some(path) = name.strip_prefix("file:") {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        return Ok(Url::of_path(&unescaped(path)));
+    }
+    if name.contains("://") {
+        return Url::parse(name);
+    }
+    if name.starts_with('/') {
+        return Ok(Url::of_path(name));
+    }
+    let master = master.split(['#', '?']).next().unwrap_or_default();
+    let beside = join(folder_of(master), name);
+    match Url::parse(master)?.scheme() {
+        Scheme::File => Ok(Url::of_path(&beside)),
+        _ => Url::parse(&beside),
+    }
+}
+
+/// Text with `%41` as `A`.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = (*first == b'%').then(|| after.get(..2)).flatten();
+        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(master: &str, fragment: &str) -> String {
+        Naming::Relative.name(master, fragment).unwrap()
+    }
+
+    #[test]
+    fn names_are_relative_within_a_store() {
+        assert_eq!(name("/d/m.nca", "/d/m/a.nc"), "m/a.nc");
+        assert_eq!(name("/d/x/m.nca", "/d/y/a.nc"), "../y/a.nc");
+        assert_eq!(name("/d/m.nca", "/d/./y/../a.nc"), "a.nc");
+        assert_eq!(name("m.nca", "a.nc"), "a.nc");
+        assert_eq!(name("s3://b/x/m.nca", "s3://b/y/a.nc"), "../y/a.nc");
+        assert_eq!(name("s3://b/m.nca", "s3://c/a.nc"), "s3://c/a.nc");
+        assert_eq!(name("s3://b/m.nca", "/d/a b.nc"), "file:///d/a%20b.nc");
+    }
+
+    #[test]
+    fn names_that_would_mean_something_else_begin_with_a_dot() {
+        assert_eq!(name("/d/m.nca", "/d/a:b.nc"), "./a:b.nc");
+        assert_eq!(name("/d/m.nca", "/d/#a.nc"), "./#a.nc");
+    }
+
+    #[test]
+    fn absolute_names_are_urls_with_escapes() {
+        assert_eq!(Naming::Absolute.name("/d/m.nca", "/d/a#%.nc").unwrap(), "file:///d/a%23%25.nc");
+        assert_eq!(Naming::Absolute.name("/d/m.nca", "s3://b/a.nc").unwrap(), "s3://b/a.nc");
+    }
+
+    #[test]
+    fn substitutions_stand_for_the_beginning() {
+        let naming = Naming::Substitute { base: "base".into(), url: "/d/".into() };
+        assert_eq!(naming.name("/m.nca", "/d/a.nc").unwrap(), "${base}/a.nc");
+        assert!(naming.name("/m.nca", "/e/a.nc").is_err());
+        assert_eq!(naming.substitutions().unwrap(), [("base".to_owned(), "file:///d".to_owned())]);
+    }
+}

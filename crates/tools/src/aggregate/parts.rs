@@ -1,0 +1,441 @@
+//! Files that become an aggregation: what each of them adds, and how it differs from the first.
+use super::fills::{VariableNumbers, missing_numbers, same_number};
+use super::shape::{FirstFile, FirstVariable, VariableRole, known, unpacked};
+use super::units::conversion;
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
+use ncirrus_aggregate::write::FragmentArray;
+use ncirrus_engine::convert;
+use ncirrus_engine::units::UnitConversion;
+use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a file.
+#[derive(Default)]
+pub(super) struct FilePart {
+    pub(super) url: String,
+    /// Format as S3netCDF4 names it.
+    pub(super) format: &'static str,
+    /// Lengths of the axes.
+    pub(super) lens: Vec<u64>,
+    /// Coordinates of the axes, in the first file's units.
+    pub(super) coordinates: Vec<Option<Vec<f64>>>,
+    /// Values of the collected variables, in the first file's units.
+    pub(super) collected: Vec<Values>,
+    /// The attribute `Conventions`.
+    pub(super) conventions: String,
+    /// Attributes, by path and name, that are not as in the first file.
+    pub(super) differing: BTreeSet<(String, String)>,
+    /// Numbers of the variables that are packed otherwise than in the first file.
+    pub(super) repacked: BTreeSet<usize>,
+    /// Numbers of the variables that have a value as data which is missing in the first file, and the value.
+    pub(super) clashes: BTreeMap<usize, f64>,
+    /// Why it does not fit the first file.
+    pub(super) problems: Vec<String>,
+    /// Paths of the variables that the first file does not have.
+    pub(super) strange: Vec<String>,
+    /// Of the aggregation that is added to: its fragments here, by the numbers of their variables. Else the part is a
+    /// file, and itself one fragment.
+    pub(super) fragments: Option<BTreeMap<usize, FragmentArray>>,
+}
+
+/// Attributes that each file may have its own of: values are brought to the master's.
+const CONVERTED: [&str; 5] = ["_FillValue", "missing_value", "units", "calendar", "actual_range"];
+const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
+/// Attributes that say what values are.
+const MEANING: [&str; 8] = [
+    "standard_name",
+    "cell_methods",
+    "grid_mapping",
+    "positive",
+    "formula_terms",
+    "flag_values",
+    "flag_masks",
+    "flag_meanings",
+];
+
+/// Format of a dataset as S3netCDF4 names it.
+pub(super) fn format_name(kind: &str) -> &'static str {
+    match kind {
+        "classic" => "NETCDF3_CLASSIC",
+        "64-bit offset" => "NETCDF3_64BIT_OFFSET",
+        "cdf5" => "NETCDF3_64BIT_DATA",
+        "netCDF-4 classic model" => "NETCDF4_CLASSIC",
+        _ => "NETCDF4",
+    }
+}
+
+impl FilePart {
+    /// Whether it is a place where no fragment lies.
+    pub(super) fn is_hollow(&self) -> bool {
+        let is_hollow = |array: &FragmentArray| array.cells.iter().all(Option::is_none);
+        self.fragments.as_ref().is_some_and(|fragments| fragments.values().all(is_hollow))
+    }
+
+    /// Reads what is to be known of a file. What is wrong with it is among its problems.
+    pub(super) fn read(url: &str, template: &FirstFile, session: &Session) -> Self {
+        let mut part = Self { url: url.to_owned(), ..Self::default() };
+        let opened = Dataset::open_with(url, &OpenOptions::default(), session);
+        if let Err(error) = opened.and_then(|dataset| part.look(&dataset, template)) {
+            part.problems.push(error.to_string());
+        }
+        part
+    }
+
+    fn look(&mut self, dataset: &Dataset, template: &FirstFile) -> Result<()> {
+        let model = dataset.model()?;
+        self.format = format_name(dataset.kind());
+        let root = known(&model, NodeId::Group(model.root()));
+        self.conventions = root.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
+        self.compare_groups(&model, template);
+        let mut found = Vec::new();
+        for (number, member) in template.members.iter().enumerate() {
+            match model.variable_at(&member.path) {
+                Some(var) => {
+                    found.push(var);
+                    self.compare(number, member, template, (dataset, &model, var))?;
+                }
+                None => self.problems.push(format!("there is no variable {}", member.path)),
+            }
+        }
+        let strange = model.variables().into_iter().filter(|var| !found.contains(var));
+        self.strange = strange.map(|var| model.variable_path(var)).collect();
+        if self.problems.is_empty() {
+            self.measure(dataset, &model, template)?;
+        }
+        Ok(())
+    }
+
+    /// Lengths and coordinates of the axes, and the values that the master gets.
+    fn measure(&mut self, dataset: &Dataset, model: &Model, template: &FirstFile) -> Result<()> {
+        for member in template.collected() {
+            let values = self.collect(dataset, model, template, member)?;
+            self.collected.push(values);
+        }
+        for (at, axis) in template.axes.iter().enumerate() {
+            self.lens.push(if template.is_new { 1 } else { self.axis_len(model, template, at) });
+            let place = template.collected().position(|member| Some(member.var) == axis.coordinate);
+            let values = place.and_then(|place| self.collected.get(place));
+            let numbers =
+                values.map(|values| (0..values.len()).filter_map(|i| values.number(i)).collect::<Vec<f64>>());
+            self.coordinates.push(numbers.filter(|numbers| !numbers.is_empty()));
+        }
+        if self.lens.contains(&0) {
+            self.problems.push("it has no elements along the axis".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The length of an axis: of the dimension where the first file's variables have it.
+    fn axis_len(&self, model: &Model, template: &FirstFile, axis: usize) -> u64 {
+        let len = |member: &FirstVariable| {
+            let dims = template.model.variable(member.var).map(|variable| variable.dims.as_slice())?;
+            let place = dims.iter().position(|dim| template.axis_of(*dim) == Some(axis))?;
+            model.shape(model.variable_at(&member.path)?).get(place).copied()
+        };
+        template.members.iter().find_map(len).unwrap_or(0)
+    }
+
+    /// Values of a variable that the master gets, in the first file's units.
+    fn collect(
+        &self,
+        dataset: &Dataset,
+        model: &Model,
+        template: &FirstFile,
+        member: &FirstVariable,
+    ) -> Result<Values> {
+        let Some(var) = model.variable_at(&member.path) else { return Ok(Values::Byte(Vec::new())) };
+        let values = dataset.read_values(var, &Selection::all(&model.shape(var)));
+        let values = values.map_err(|error| error.at_path(&*member.path))?;
+        let bring = || {
+            let (from, to) = (units_of(model, var), units_of(&template.model, member.var));
+            let conversion = conversion(&from, &to)?;
+            let (own, first) = (known(model, NodeId::Variable(var)), template.attributes(member.var));
+            let ty =
+                template.model.variable(member.var).and_then(|first| template.model.base_atomic(first.ty));
+            brought(values, (&own, &first), conversion, ty)
+        };
+        bring().map_err(|error: Error| error.at_path(&*member.path))
+    }
+
+    fn compare_groups(&mut self, model: &Model, template: &FirstFile) {
+        for group in template.model.walk() {
+            let path = template.model.group_path(group);
+            let Some(other) = model.group_at(&path) else { continue };
+            let (one, other) =
+                (known(&template.model, NodeId::Group(group)), known(model, NodeId::Group(other)));
+            self.compare_attributes(&path, &one, &other);
+        }
+    }
+
+    fn compare(
+        &mut self,
+        number: usize,
+        member: &FirstVariable,
+        template: &FirstFile,
+        (dataset, model, var): (&Dataset, &Model, VarId),
+    ) -> Result<()> {
+        let (one, other) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
+        let path = &member.path;
+        let problems = self.problems.len();
+        self.compare_dimensions(member, template, (model, var));
+        let types = (
+            template.model.variable(member.var).map(|variable| variable.ty),
+            model.variable(var).map(|variable| variable.ty),
+        );
+        let name =
+            |ty: Option<TypeRef>, model: &Model| ty.map(|ty| crate::type_name(model, ty)).unwrap_or_default();
+        if let (Some(first), Some(second)) = types
+            && !same_type((&template.model, first, &one), (model, second, &other))
+            && !(member.role == VariableRole::Collected && is_number(first) && is_number(second))
+        {
+            let (second, first) = (name(types.1, model), name(types.0, &template.model));
+            self.problems.push(match first == second {
+                true => format!("{path} is of another type {first}"),
+                false => format!("{path} is of type {second}, not {first}"),
+            });
+        }
+        if PACKING.iter().any(|name| value(&one, name) != value(&other, name)) || types.0 != types.1 {
+            self.repacked.insert(number);
+        }
+        if let Err(error) = conversion(&units_of(model, var), &units_of(&template.model, member.var)) {
+            self.problems.push(format!("{path}: {}", error.message()));
+        }
+        if member.role == VariableRole::Aggregated && self.problems.len() == problems {
+            self.find_clash(number, member, template, (dataset, model, var))?;
+        }
+        for name in MEANING.iter().filter(|name| value(&one, name) != value(&other, name)) {
+            self.problems.push(format!("{path}:{name} is another"));
+        }
+        self.compare_attributes(path, &one, &other);
+        if let VariableRole::Common(Some(values)) | VariableRole::Kept(Some(values)) = &member.role
+            && self.problems.len() == problems
+        {
+            let shape = model.shape(var);
+            let read =
+                dataset.read_values(var, &Selection::all(&shape)).map_err(|error| error.at_path(&**path))?;
+            if !same_values(values, &read) {
+                self.problems.push(format!("{path}, which does not lie along the axis, has other values"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for data that the first file would call missing. Where files are packed otherwise they are unpacked by their
+    /// own attributes.
+    fn find_clash(
+        &mut self,
+        number: usize,
+        member: &FirstVariable,
+        template: &FirstFile,
+        (dataset, model, var): (&Dataset, &Model, VarId),
+    ) -> Result<()> {
+        let ty = model.variable(var).map(|variable| variable.ty);
+        let Some(TypeRef::Atomic(ty)) = ty.filter(|ty| is_number(*ty) && !self.repacked.contains(&number))
+        else {
+            return Ok(());
+        };
+        let (first, own) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
+        let (theirs, missing) = (missing_numbers(ty, &first), missing_numbers(ty, &own));
+        let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
+        let conversion = conversion(&units_of(model, var), &units_of(&template.model, member.var))?;
+        let conversion = conversion.as_ref().filter(|_| !is_packed);
+        let clash = VariableNumbers { dataset, var, missing: &missing, conversion }.clash(&theirs);
+        if let Some(value) = clash.map_err(|error| error.at_path(&*member.path))? {
+            self.clashes.insert(number, value);
+        }
+        Ok(())
+    }
+
+    /// The least and the greatest of the data of a variable, in the first file's units.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn range(
+        &self,
+        member: &FirstVariable,
+        template: &FirstFile,
+        session: &Session,
+    ) -> Result<Option<(f64, f64)>> {
+        let dataset = Dataset::open_with(&self.url, &OpenOptions::default(), session)?;
+        let model = dataset.model()?;
+        let Some(var) = model.variable_at(&member.path) else { return Ok(None) };
+        let Some(TypeRef::Atomic(ty)) = model.variable(var).map(|variable| variable.ty) else {
+            return Ok(None);
+        };
+        let own = known(&model, NodeId::Variable(var));
+        let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
+        let conversion = conversion(&units_of(&model, var), &units_of(&template.model, member.var))?;
+        let (missing, conversion) = (missing_numbers(ty, &own), conversion.as_ref().filter(|_| !is_packed));
+        VariableNumbers { dataset: &dataset, var, missing: &missing, conversion }.range()
+    }
+
+    fn compare_dimensions(
+        &mut self,
+        member: &FirstVariable,
+        template: &FirstFile,
+        (model, var): (&Model, VarId),
+    ) {
+        let path = &member.path;
+        let (one, other) = (dims(&template.model, member.var), dims(model, var));
+        let names = |model: &Model, dims: &[DimId]| {
+            let name = |dim: &DimId| model.dimension(*dim).map(|dim| dim.name.clone());
+            dims.iter().filter_map(name).collect::<Vec<_>>().join(", ")
+        };
+        let (first, second) = (names(&template.model, &one), names(model, &other));
+        if first != second {
+            return self.problems.push(format!("{path} lies along ({second}), not ({first})"));
+        }
+        let shapes = template.model.shape(member.var).into_iter().zip(model.shape(var));
+        for ((dim, (first, second)), name) in one.iter().zip(shapes).zip(first.split(", ")) {
+            if first != second && template.axis_of(*dim).is_none() {
+                self.problems.push(format!("{path} has {second} elements along {name}, not {first}"));
+            }
+        }
+    }
+
+    /// Attributes that are not the same in all files are left out of the master.
+    fn compare_attributes(&mut self, path: &str, one: &Attributes, other: &Attributes) {
+        for attribute in one.iter().chain(other.iter()) {
+            let name = attribute.name.as_str();
+            let is_brought = CONVERTED.contains(&name) || PACKING.contains(&name);
+            let is_merged = path == "/" && name == "Conventions";
+            if !is_brought && !is_merged && value(one, name) != value(other, name) {
+                self.differing.insert((path.to_owned(), name.to_owned()));
+            }
+        }
+    }
+}
+
+fn dims(model: &Model, var: VarId) -> Vec<DimId> {
+    model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default()
+}
+
+/// The values of an attribute, where text is text whether it is characters or a string.
+fn value(attributes: &Attributes, name: &str) -> Option<Values> {
+    let attribute = attributes.find(name)?;
+    Some(match attribute.as_text() {
+        Some(text) => Values::Char(text.into_bytes()),
+        None => attribute.values.clone(),
+    })
+}
+
+fn same_type(one: (&Model, TypeRef, &Attributes), other: (&Model, TypeRef, &Attributes)) -> bool {
+    match (one.1, other.1) {
+        (TypeRef::User(_), TypeRef::User(_)) => same_layout((one.0, one.1), (other.0, other.1), DEEPEST),
+        (first, second) => first == second || unpacked(first, one.2).0 == unpacked(second, other.2).0,
+    }
+}
+
+/// Types in types are looked at down to here.
+const DEEPEST: usize = 32;
+
+/// Whether values of types of two files are the same things: members, fields and lengths.
+fn same_layout(one: (&Model, TypeRef), other: (&Model, TypeRef), depth: usize) -> bool {
+    let (first, second) = match (one.1, other.1) {
+        (TypeRef::User(first), TypeRef::User(second)) => (one.0.user_type(first), other.0.user_type(second)),
+        (first, second) => return first == second,
+    };
+    let Some(below) = depth.checked_sub(1) else { return false };
+    let same = |first: TypeRef, second: TypeRef| same_layout((one.0, first), (other.0, second), below);
+    match (first.map(|ty| &ty.kind), second.map(|ty| &ty.kind)) {
+        (Some(UserKind::Compound(first)), Some(UserKind::Compound(second))) => {
+            let same = |(first, second): (&Field, &Field)| {
+                first.name == second.name && first.dims == second.dims && same(first.ty, second.ty)
+            };
+            first.len() == second.len() && first.iter().zip(second).all(same)
+        }
+        (Some(UserKind::Vlen(first)), Some(UserKind::Vlen(second))) => same(*first, *second),
+        (first, second) => first.is_some() && first == second,
+    }
+}
+
+/// Units and calendar; bounds without have those of the variable that they belong to (CF 7.1).
+fn units_of(model: &Model, var: VarId) -> Attributes {
+    let own = known(model, NodeId::Variable(var));
+    if own.find("units").is_some() {
+        return own;
+    }
+    let parent = model.variables().into_iter().find(|other| {
+        *other != var && super::shape::named(model, *other, &["bounds", "climatology"]).contains(&var)
+    });
+    parent.map_or(own, |parent| known(model, NodeId::Variable(parent)))
+}
+
+/// Whether values are the same bit by bit.
+fn same_values(one: &Values, other: &Values) -> bool {
+    match (one.as_bytes(), other.as_bytes()) {
+        (Some(first), Some(second)) => one.atomic() == other.atomic() && first == second,
+        _ => one == other,
+    }
+}
+
+fn is_number(ty: TypeRef) -> bool {
+    matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric())
+}
+
+/// Values in the units, the type and with the missing value of the first file. Whole days in whole numbers stay so;
+/// what the type cannot hold makes doubles of all files' values.
+fn brought(
+    values: Values,
+    (own, first): (&Attributes, &Attributes),
+    conversion: Option<UnitConversion>,
+    ty: Option<Atomic>,
+) -> Result<Values> {
+    let Some(ty) = ty.filter(|ty| ty.is_numeric() && values.atomic().is_some_and(Atomic::is_numeric)) else {
+        return Ok(values);
+    };
+    let is_packed = PACKING.iter().any(|name| value(own, name).is_some() || value(first, name).is_some());
+    if is_packed
+        && (conversion.is_some() || PACKING.iter().any(|name| value(own, name) != value(first, name)))
+    {
+        return Err(Error::invalid("it is packed, and not as in the first file"));
+    }
+    let missing = missing_values(own);
+    let instead = missing_values(first).first().copied();
+    let is_missing = |number: f64| missing.iter().any(|missing| same_number(*missing, number));
+    let is_other = |number: f64| instead.is_none_or(|instead| !same_number(instead, number));
+    let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
+    let has_other = numbers.iter().any(|number| is_missing(*number) && is_other(*number));
+    let theirs = missing_values(first);
+    let becomes_missing = |number: &f64| {
+        let brought = conversion.as_ref().map_or(*number, |conversion| conversion.apply(*number));
+        !is_missing(*number) && theirs.iter().any(|missing| same_number(*missing, brought))
+    };
+    if let Some(clash) = numbers.iter().find(|number| becomes_missing(number)) {
+        return Err(Error::invalid(format!("its value {clash} is what the first file calls missing")));
+    }
+    if conversion.is_none() && values.atomic() == Some(ty) && !has_other {
+        return Ok(values);
+    }
+    if has_other && instead.is_none() {
+        return Err(Error::invalid("it has missing values, for which the first file has no _FillValue"));
+    }
+    let bring = |number: f64| match (&conversion, instead) {
+        (_, Some(instead)) if is_missing(number) => instead,
+        (Some(conversion), _) => conversion.apply(number),
+        (None, _) => number,
+    };
+    let converted = Values::Double(numbers.into_iter().map(bring).collect());
+    Ok(match convert::cast(&converted, ty) {
+        Ok((cast, report)) if report.count == 0 && same_numbers(&cast, &converted) => cast,
+        _ => converted,
+    })
+}
+
+/// What stands for missing values; the first is what is written.
+fn missing_values(attributes: &Attributes) -> Vec<f64> {
+    let of = |name: &&str| attributes.find(name);
+    let numbers = |attribute: &Attribute| -> Vec<f64> {
+        (0..attribute.values.len()).filter_map(|at| attribute.values.number(at)).collect()
+    };
+    ["_FillValue", "missing_value"].iter().filter_map(of).flat_map(numbers).collect()
+}
+
+fn same_numbers(one: &Values, other: &Values) -> bool {
+    let same = |at: usize| match (one.number(at), other.number(at)) {
+        (Some(one), Some(other)) => same_number(one, other),
+        (one, other) => one == other,
+    };
+    (0..other.len()).all(same) && one.atomic() != Some(Atomic::Char)
+}

@@ -1,0 +1,253 @@
+//! A master that was lost, made anew of its fragments (docs/spec/cfa.md 7.4).
+use super::Aggregation;
+use super::arrange::starts;
+use super::each::each;
+use super::list::list;
+use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
+use super::names::{folder_of, join};
+use super::parts::format_name;
+use super::split::{FragmentNames, place};
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
+use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
+use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Makes a lost master anew of the fragments in a folder: their names tell where in the array they lie, and they hold
+/// their parts of the coordinates. Fragments that are not there are wanting, as far as the others tell their sizes.
+///
+/// # Errors
+/// `NotFound` when no fragment of the master is there; `Invalid` when fragments do not fit each other, or are wanting
+/// where the convention cannot say so.
+pub fn rebuild(
+    target: &str,
+    folder: &str,
+    options: &MasterOptions,
+    session: &Session,
+) -> Result<Aggregation> {
+    options.check(target)?;
+    options.check_target(target, std::iter::empty(), session)?;
+    let found = find(target, folder, session)?;
+    let mut builder =
+        MasterBuilder { session, options, target, master: MasterPlan::empty(), seen: BTreeSet::new() };
+    let mut report = Aggregation::default();
+    for (path, cells) in &found {
+        report.files += cells.len();
+        builder
+            .variable(path, cells)
+            .map_err(|error| error.at_path(format!("/{}", path.replace('.', "/"))))?;
+    }
+    let aggregated: BTreeSet<VarId> = builder.master.aggregated.iter().map(|(var, _)| *var).collect();
+    let model = &builder.master.model;
+    for var in model.variables() {
+        let list = if aggregated.contains(&var) { &mut report.aggregated } else { &mut report.stored };
+        list.push(model.variable_path(var));
+    }
+    builder.master.write(target, options, session)?;
+    Ok(report)
+}
+
+/// Fragments by their place in the array.
+type FragmentCells = BTreeMap<Vec<usize>, String>;
+
+/// The fragments in a folder by the dotted names of their variables.
+fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String, FragmentCells>> {
+    let start = format!("{}.", FragmentNames::beside(target, Some(folder)).base());
+    let mut found: BTreeMap<String, FragmentCells> = BTreeMap::new();
+    for url in list(&[join(folder, "*.nc")], session)? {
+        let name = url.get(folder_of(&url).len()..).unwrap_or_default();
+        let Some(rest) = name.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".nc")) else {
+            continue;
+        };
+        let parts: Vec<&str> = rest.split('.').collect();
+        let digits = parts.iter().rev().take_while(|part| part.parse::<usize>().is_ok()).count();
+        let (path, place) = parts.split_at(parts.len() - digits);
+        let place = place.iter().filter_map(|part| part.parse().ok()).collect();
+        found.entry(path.join(".")).or_default().insert(place, url);
+    }
+    match found.is_empty() {
+        true => Err(Error::not_found(format!("no fragment's name begins with {start:?}")).at_object(folder)),
+        false => Ok(found),
+    }
+}
+
+struct MasterBuilder<'a> {
+    session: &'a Session,
+    options: &'a MasterOptions,
+    target: &'a str,
+    master: MasterPlan,
+    /// Parts of stored variables that are there.
+    seen: BTreeSet<(String, Vec<u64>)>,
+}
+
+impl MasterBuilder<'_> {
+    /// Adds an aggregated variable, and what its fragments say of the others.
+    fn variable(&mut self, dotted: &str, cells: &FragmentCells) -> Result<()> {
+        let urls: Vec<(&Vec<usize>, &String)> = cells.iter().collect();
+        let opened = each(&urls, 16, None, |_, (place, url)| {
+            let dataset = Dataset::open_with(url, &OpenOptions::default(), self.session)?;
+            let model = dataset.model()?;
+            let var = model.variable_at(&dotted.replace('.', "/"));
+            let var =
+                var.or_else(|| model.variables().into_iter().find(|var| dotted_path(&model, *var) == dotted));
+            let var = var.ok_or_else(|| Error::not_found("it is not in the fragment").at_object(*url))?;
+            // Only one stays open: there may be more of them than there are handles.
+            Ok((model.variable_path(var), model.shape(var), format_name(dataset.kind()), (*place).clone()))
+        })?;
+        let Some((path, shape, ..)) = opened.first() else { return Ok(()) };
+        let mut sizes: Vec<BTreeMap<usize, u64>> = vec![BTreeMap::new(); shape.len()];
+        for (_, shape, _, place) in &opened {
+            if place.len() != sizes.len() || shape.len() != sizes.len() {
+                return Err(Error::invalid(format!("fragment {place:?} has {} dimensions", shape.len())));
+            }
+            for ((sizes, at), len) in sizes.iter_mut().zip(place).zip(shape) {
+                if *sizes.entry(*at).or_insert(*len) != *len {
+                    return Err(Error::invalid(format!(
+                        "fragment {place:?} has another shape than those beside it"
+                    )));
+                }
+            }
+        }
+        let whole = |sizes: &BTreeMap<usize, u64>| {
+            let count = sizes.last_key_value().map_or(0, |(last, _)| last + 1);
+            let size = |at: usize| {
+                sizes
+                    .get(&at)
+                    .copied()
+                    .ok_or_else(|| Error::invalid(format!("no fragment has {at} along a dimension")))
+            };
+            (0..count).map(size).collect::<Result<Vec<u64>>>()
+        };
+        let sizes = sizes.iter().map(whole).collect::<Result<Vec<Vec<u64>>>>()?;
+        for (_, url) in &urls {
+            self.collect(path, &sizes, cells, url)?;
+        }
+        let formats: BTreeMap<&Vec<usize>, &'static str> =
+            opened.iter().map(|(_, _, format, place)| (place, *format)).collect();
+        self.aggregate(path, sizes.clone(), cells, &formats)
+    }
+
+    /// Takes definitions of a fragment that are new, and the values that it holds of variables that are stored.
+    fn collect(&mut self, path: &str, sizes: &[Vec<u64>], cells: &FragmentCells, url: &str) -> Result<()> {
+        let Some(at) = cells.iter().find(|(_, other)| *other == url).map(|(place, _)| place) else {
+            return Ok(());
+        };
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), self.session)?;
+        let model = dataset.model()?;
+        let Some(var) = model.variable_at(path) else { return Ok(()) };
+        let dims = model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
+        let extent = |dim: &DimId| {
+            let along = dims.iter().position(|other| other == dim)?;
+            let (sizes, at) = (sizes.get(along)?, *at.get(along)?);
+            Some((starts(sizes).get(at).copied()?, sizes.iter().sum::<u64>()))
+        };
+        let len = |dim: DimId| {
+            extent(&dim)
+                .map_or_else(|| model.dimension(dim).map_or(0, |dim| dim.len.current()), |(_, len)| len)
+        };
+        self.merge(&model, &len)?;
+        for other in model.variables().into_iter().filter(|other| *other != var) {
+            let (name, shape) = (model.variable_path(other), model.shape(other));
+            let other_dims = model.variable(other).map(|variable| variable.dims.clone()).unwrap_or_default();
+            let start: Vec<u64> =
+                other_dims.iter().map(|dim| extent(dim).map_or(0, |(start, _)| start)).collect();
+            if shape.contains(&0) || !self.seen.insert((name.clone(), start.clone())) {
+                continue;
+            }
+            let values =
+                dataset.read_values(other, &Selection::all(&shape)).map_err(|error| error.at_path(&*name))?;
+            if let Some(target) = self.master.model.variable_at(&name) {
+                self.master.stored.push(StoredValues::Values(
+                    target,
+                    Selection::slab(&start, &shape),
+                    values,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the definitions that the master does not have yet.
+    fn merge(&mut self, from: &Model, len: &impl Fn(DimId) -> u64) -> Result<()> {
+        let to = &mut self.master.model;
+        for group in from.walk() {
+            let home = ensure_group(to, &from.group_path(group))?;
+            let Some(group) = from.group(group) else { continue };
+            if let (Some(attributes), Some(target)) =
+                (group.attributes.known(), to.attributes_mut(NodeId::Group(home)))
+                && target.known().is_none_or(ncirrus_model::Attributes::is_empty)
+            {
+                *target = AttributeState::Known(attributes.clone());
+            }
+            for dim in &group.dims {
+                let Some(dimension) = from.dimension(*dim) else { continue };
+                match to.dimension_in(home, &dimension.name) {
+                    None => _ = to.add_dimension(home, &dimension.name, DimensionLen::Fixed(len(*dim)))?,
+                    Some(old) if to.dimension(old).is_some_and(|old| old.len.current() != len(*dim)) => {
+                        let message =
+                            format!("dimension {:?} has another length in other fragments", dimension.name);
+                        return Err(Error::invalid(message));
+                    }
+                    Some(_) => {}
+                }
+            }
+            for var in &group.vars {
+                let Some(variable) = from.variable(*var) else { continue };
+                if to.variable_in(home, &variable.name).is_some() {
+                    continue;
+                }
+                let find = |dim: &DimId| to.dimension_at(&from.dimension_path(*dim));
+                let dims: Vec<DimId> = variable.dims.iter().filter_map(find).collect();
+                let new = to.add_variable(home, &variable.name, variable.ty, &dims)?;
+                if let Some(new) = to.variable_mut(new) {
+                    *new = ncirrus_model::Variable {
+                        dims,
+                        storage: ncirrus::Storage::Default,
+                        ..variable.clone()
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn aggregate(
+        &mut self,
+        path: &str,
+        sizes: Vec<Vec<u64>>,
+        cells: &FragmentCells,
+        formats: &BTreeMap<&Vec<usize>, &'static str>,
+    ) -> Result<()> {
+        let var = self.master.model.variable_at(path).ok_or_else(|| Error::internal("it was added"))?;
+        if self.options.convention.is_unpacked() {
+            unpack(&mut self.master.model, var);
+        }
+        let lens: Vec<usize> = sizes.iter().map(Vec::len).collect();
+        let cell = |number: usize| {
+            let place = place(number, &lens);
+            let Some(url) = cells.get(&place) else { return Ok(None) };
+            let file = self.options.naming().name(self.target, url)?.into();
+            let format = formats.get(&place).copied().unwrap_or("NETCDF4");
+            Ok(Some(FragmentCell { file, variable: path.into(), format }))
+        };
+        let cells = (0..lens.iter().product()).map(cell).collect::<Result<_>>()?;
+        let lacking = vec![false; sizes.len()];
+        self.master.aggregated.push((var, FragmentArray { sizes, cells, lacking }));
+        Ok(())
+    }
+}
+
+fn dotted_path(model: &Model, var: VarId) -> String {
+    model.variable_path(var).trim_start_matches('/').replace('/', ".")
+}
+
+fn ensure_group(model: &mut Model, path: &str) -> Result<GroupId> {
+    let mut group = model.root();
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        group = match model.subgroup(group, name) {
+            Some(group) => group,
+            None => model.add_group(group, name)?,
+        };
+    }
+    Ok(group)
+}

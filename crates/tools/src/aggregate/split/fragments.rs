@@ -1,0 +1,97 @@
+//! Fragments: boxes of a variable as datasets of their own.
+use super::super::arrange::starts;
+use super::super::parts::format_name;
+use crate::copy::{CopyOptions, copy_without};
+use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Session, VariableSelect};
+use ncirrus_aggregate::write::FragmentCell;
+use ncirrus_layout::ErrorKind;
+use ncirrus_model::Region;
+
+/// A box of a variable, and where it is to lie.
+pub(super) struct SplitPiece {
+    pub(super) variable: String,
+    pub(super) region: Region,
+    pub(super) url: String,
+}
+
+/// Writes fragments.
+pub(super) struct FragmentWriter<'a> {
+    pub(super) source: &'a Dataset,
+    pub(super) create: CreateOptions,
+    /// Paths of all variables that are split: a fragment has no other of them.
+    pub(super) leave_out: Vec<String>,
+}
+
+impl FragmentWriter<'_> {
+    /// Writes a fragment with its coordinates, unless an earlier run did. Gives whether it was there.
+    pub(super) fn put(&self, piece: &SplitPiece, is_resumed: bool, session: &Session) -> Result<bool> {
+        if is_resumed && self.is_there(piece, session)? {
+            return Ok(true);
+        }
+        let options = CopyOptions {
+            // What a run that was killed left under this name may be replaced, nothing else.
+            create: CreateOptions { overwrite: is_resumed, ..self.create.clone() },
+            select: vec![VariableSelect::of_region(&piece.variable, &piece.region)],
+            fix_unlimited: true,
+            drop_filters: self.create.kind != Some(Kind::Nc4),
+            ..CopyOptions::default()
+        };
+        let others: Vec<String> =
+            self.leave_out.iter().filter(|path| **path != piece.variable).cloned().collect();
+        copy_without(self.source, &piece.url, &options, &others, session).map(|_| false)
+    }
+
+    /// Whether the fragment is there. Fragments appear whole, so the definition of its variable is enough to see.
+    fn is_there(&self, piece: &SplitPiece, session: &Session) -> Result<bool> {
+        let raw = OpenOptions { raw: true, ..OpenOptions::default() };
+        let dataset = match Dataset::open_with(&piece.url, &raw, session) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::Malformed => return Ok(false),
+            opened => opened?,
+        };
+        let Ok(variable) = dataset.variable(&piece.variable) else { return Ok(false) };
+        let same_type = variable.ty() == self.source.variable(&piece.variable)?.ty();
+        Ok(same_type && variable.shape() == piece.region.count)
+    }
+}
+
+/// The boxes of a variable, in row-major order.
+pub(super) fn pieces<'a>(
+    path: &'a str,
+    sizes: &'a [Vec<u64>],
+    url: impl Fn(&[usize]) -> String + 'a,
+) -> impl Iterator<Item = SplitPiece> + 'a {
+    let lens: Vec<usize> = sizes.iter().map(Vec::len).collect();
+    let starts: Vec<Vec<u64>> = sizes.iter().map(|sizes| starts(sizes)).collect();
+    let count = lens.iter().product::<usize>();
+    (0..count).map(move |number| {
+        let place = place(number, &lens);
+        let at = |all: &[Vec<u64>]| -> Vec<u64> {
+            all.iter().zip(&place).filter_map(|(along, at)| along.get(*at).copied()).collect()
+        };
+        let region = Region { start: at(&starts), count: at(sizes) };
+        SplitPiece { variable: path.to_owned(), region, url: url(&place) }
+    })
+}
+
+/// The index along each axis of a number in row-major order.
+pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usize> {
+    let mut place = vec![0; lens.len()];
+    for (at, len) in place.iter_mut().zip(lens).rev() {
+        *at = number % len.max(&1);
+        number /= len.max(&1);
+    }
+    place
+}
+
+/// What a master says of a fragment.
+pub(super) fn cell(file: String, path: &str, kind: Option<Kind>) -> Result<Option<FragmentCell>> {
+    let kind = match kind.ok_or_else(|| Error::internal("fragments are of some kind"))? {
+        Kind::Nc3 => "classic",
+        Kind::Nc6 => "64-bit offset",
+        Kind::Nc5 => "cdf5",
+        Kind::Nc4Classic => "netCDF-4 classic model",
+        Kind::Nc4 | Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
+    };
+    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: format_name(kind) }))
+}

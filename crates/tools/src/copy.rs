@@ -1,0 +1,225 @@
+//! Copying a dataset to any writable kind and place.
+mod blueprint;
+mod choice;
+mod chunking;
+mod damage;
+mod dry_run;
+mod effect;
+mod filtering;
+mod names;
+mod settle;
+mod strings;
+mod transfer;
+
+pub use chunking::ChunkRule;
+pub use dry_run::{CopyPlans, plan_copy};
+pub use filtering::{FilterRule, QuantizeRule};
+pub use names::LongNames;
+use ncirrus_layout::LockExt;
+
+use crate::overwrite;
+use blueprint::CopyBlueprint;
+pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classic};
+use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
+use ncirrus::{CodecSpec, CreateOptions, Dataset, LeftOut, Result, Session, VariableSelect};
+use ncirrus_engine::{DatasetWriter, SkippedPart};
+use ncirrus_model::Model;
+use ncirrus_store::check_apart;
+use settle::settle;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Choices for [`copy`].
+#[derive(Default)]
+pub struct CopyOptions<'a> {
+    /// Kind, dialect and layout of the copy.
+    pub create: CreateOptions,
+    /// Chunk shapes; rules for a variable beat rules for dimensions.
+    pub chunks: Vec<ChunkRule>,
+    /// Filters of the copy.
+    pub filters: Filters,
+    /// Filters of single variables; they beat `filters`.
+    pub filter_rules: Vec<FilterRule>,
+    /// Leave out filters that the copy's format cannot hold, or that cannot be applied, instead of failing.
+    pub drop_filters: bool,
+    /// How values are quantized on the way; recorded in the attributes that netCDF-C writes.
+    pub quantize: Vec<QuantizeRule>,
+    /// Record quantization as CF 1.12 has it, too (section 8.4, "Lossy Compression via Quantization").
+    pub cf_quantization: bool,
+    /// Copy only these variables (paths or simple names) and what they need; empty: all.
+    pub variables: Vec<String>,
+    /// Copy only these groups (paths or simple names); empty: all.
+    pub groups: Vec<String>,
+    /// Copy only these boxes, with their coordinates.
+    pub select: Vec<VariableSelect>,
+    /// Chunks that cannot be decoded become fill, and are reported; else the copy fails at the first one.
+    pub skip_damaged: bool,
+    /// With [`CreateOptions::overwrite`]: any dataset may be replaced, also the source by its copy.
+    pub overwrite_any: bool,
+    /// Unlimited dimensions become fixed.
+    pub fix_unlimited: bool,
+    /// What is done about names that netCDF-C cannot read.
+    pub long_names: LongNames,
+    /// Decode every chunk that passes through as it is encoded. Without it, only what their framing, lengths and checksums
+    /// tell of them is checked.
+    pub verify: bool,
+    /// Called as elements are copied.
+    pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
+}
+
+/// Filters of a copy.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Filters {
+    /// Those of the source.
+    #[default]
+    Keep,
+    /// None.
+    Remove,
+    /// These, for every variable that is chunked and of fixed element size.
+    Replace(Vec<CodecSpec>),
+}
+
+/// How far a copy is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Path of the variable that is being copied.
+    pub variable: &'a str,
+    /// Elements copied so far, of all variables.
+    pub done: u64,
+    /// Elements to copy.
+    pub total: u64,
+}
+
+/// What a copy did.
+#[derive(Debug, Clone, Default)]
+pub struct CopyReport {
+    /// Variables copied.
+    pub variables: usize,
+    /// Elements copied.
+    pub elements: u64,
+    /// Members that the source cannot give.
+    pub left_out: Vec<LeftOut>,
+    /// Chunks that could not be decoded and became fill, where that was wanted.
+    pub skipped: Vec<SkippedPart>,
+    /// Filters that were left out and names that were shortened, as wanted.
+    pub losses: Vec<String>,
+    /// What is otherwise than in the source, although nothing of it is lost (other filters than lossy ones, for instance),
+    /// and options that have no effect on a copy of this kind.
+    pub notes: Vec<String>,
+    /// What lies between the objects of the dataset that was replaced and is no part of it: it stays.
+    pub stays: Vec<String>,
+}
+
+impl CopyReport {
+    /// Whether all data and attributes of what was to be copied are in the copy.
+    pub fn is_complete(&self) -> bool {
+        self.left_out.is_empty() && self.skipped.is_empty()
+    }
+}
+
+/// Copies a dataset to `target`, which appears whole or not at all. Memory is bounded by the session's budget.
+/// [`plan_copy`] tells what it will take.
+///
+/// # Errors
+/// When the source cannot be read or the target cannot hold it (the error names the member), is there already, or lies
+/// inside the source or around it. Nothing but a dataset is replaced, and neither the source nor a part of another dataset.
+pub fn copy(
+    source: &Dataset,
+    target: &str,
+    options: &CopyOptions<'_>,
+    session: &Session,
+) -> Result<CopyReport> {
+    let mut stays = Vec::new();
+    if options.create.overwrite {
+        let create = options.create.clone();
+        let create = create.for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+        let shape = resolve(&create, target, &StringLengths::default(), session.settings())?.shape();
+        check_apart(source.url(), target, shape, session.store_options())?;
+        overwrite::check(
+            target,
+            std::iter::once(source.url()),
+            overwrite::WrittenForm::Dataset,
+            options.overwrite_any,
+            session,
+        )?;
+        overwrite::check_around(target, session)?;
+        stays = overwrite::others_in(target, session);
+    }
+    let mut report = copy_without(source, target, options, &[], session)?;
+    report.stays = stays;
+    Ok(report)
+}
+
+/// As [`copy`], but variables of these paths are left out, also where others name them.
+pub(crate) fn copy_without(
+    source: &Dataset,
+    target: &str,
+    options: &CopyOptions<'_>,
+    left_out: &[String],
+    session: &Session,
+) -> Result<CopyReport> {
+    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    check_apart(
+        source.url(),
+        target,
+        resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
+        session.store_options(),
+    )?;
+    let CopyBlueprint { mut model, pairs, left_out } =
+        CopyBlueprint::draw(source, options, left_out, &create)?;
+    let mut losses = Vec::new();
+    names::fit(&mut model, &create, options.long_names, &mut losses)?;
+    let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
+    let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
+    if options.drop_filters {
+        drop_filters(copy.writer()?, &mut model, &mut losses)?;
+    }
+    copy.edit(|empty| {
+        *empty = model;
+        Ok(())
+    })?;
+    let mut notes = effect::without(options, &create);
+    notes.extend(told);
+    notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
+    let total = pairs.iter().map(CopiedVariable::element_count).sum();
+    let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
+    let done = AtomicU64::new(0);
+    let skipped = Mutex::new(Vec::new());
+    let skip = |part: SkippedPart| damage::note(&mut skipped.guard(), part);
+    let skip: Option<&(dyn Fn(SkippedPart) + Sync)> = options.skip_damaged.then_some(&skip);
+    for pair in &pairs {
+        let progress = |elements| {
+            let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
+            if let Some(progress) = options.progress {
+                progress(Progress { variable: &pair.path, done, total });
+            }
+        };
+        pair.copy(source, &copy, &progress, skip)?;
+        report.variables += 1;
+        report.elements += pair.element_count();
+    }
+    copy.close()?;
+    report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(report)
+}
+
+/// Leaves out the filters that the copy's format cannot hold, or that cannot be applied.
+fn drop_filters(writer: &DatasetWriter, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
+    for var in model.variables() {
+        let path = model.variable_path(var);
+        let Some(variable) = model.variable(var) else { continue };
+        let mut kept = Vec::with_capacity(variable.filters.len());
+        for filter in &variable.filters {
+            match writer.check_filter(filter, model, variable) {
+                Ok(()) => kept.push(filter.clone()),
+                Err(error) => {
+                    losses.push(format!("{path} is copied without filter {}: {error}", filter.identifier()));
+                }
+            }
+        }
+        if let Some(variable) = model.variable_mut(var) {
+            variable.filters = kept;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Which variables are copied, and which part of each dimension.
+use super::CopyOptions;
+use super::chunking::names;
+use ncirrus::{AxisSelection, Error, Member, Result};
+use ncirrus_model::{DimId, GroupId, Model, VarId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The members that a copy takes.
+pub(super) struct CopyChoice {
+    /// Variables, in the order of the model.
+    pub(super) variables: Vec<VarId>,
+    /// Dimensions of which only a part is taken.
+    pub(super) parts: BTreeMap<DimId, AxisSelection>,
+}
+
+impl CopyChoice {
+    /// What the options choose of a model.
+    ///
+    /// # Errors
+    /// `NotFound` for a name that nothing has, `Invalid` when two selections ask for different parts of a dimension.
+    pub(super) fn make(model: &Model, options: &CopyOptions<'_>, left_out: &[String]) -> Result<Self> {
+        let parts = selected_parts(model, options)?;
+        let mut chosen = wanted_variables(model, options)?;
+        if let Some(chosen) = &mut chosen {
+            add_coordinates(model, chosen);
+        }
+        let groups = wanted_groups(model, &options.groups)?;
+        let mut variables = model.variables();
+        variables.retain(|var| !left_out.contains(&model.variable_path(*var)));
+        variables.retain(|var| chosen.as_ref().is_none_or(|chosen| chosen.contains(var)));
+        variables.retain(|var| match (&groups, model.variable_group(*var)) {
+            (Some(groups), Some(home)) => groups.contains(&home),
+            _ => true,
+        });
+        Ok(Self { variables, parts })
+    }
+}
+
+/// The part of each dimension that `--select` asks for.
+fn selected_parts(model: &Model, options: &CopyOptions<'_>) -> Result<BTreeMap<DimId, AxisSelection>> {
+    let mut parts: BTreeMap<DimId, AxisSelection> = BTreeMap::new();
+    for select in &options.select {
+        let var = find(model, &select.path)?;
+        let shape = model.shape(var);
+        let selection = select.resolve(&shape)?;
+        let dims = model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
+        for ((dim, axis), len) in dims.into_iter().zip(selection.axes()).zip(shape) {
+            if *axis == (AxisSelection::Slice { start: 0, count: len, stride: 1 }) {
+                continue;
+            }
+            if parts.insert(dim, axis.clone()).is_some_and(|other| other != *axis) {
+                let message =
+                    format!("two selections ask for different parts of {}", model.dimension_path(dim));
+                return Err(Error::invalid(message).at_path(&*select.path));
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// The variables that are named, or `None` for all.
+fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<BTreeSet<VarId>>> {
+    if options.variables.is_empty() && options.select.is_empty() {
+        return Ok(None);
+    }
+    let mut wanted = BTreeSet::new();
+    for select in &options.select {
+        wanted.insert(find(model, &select.path)?);
+    }
+    for name in &options.variables {
+        let before = wanted.len();
+        wanted.extend(model.variables().into_iter().filter(|var| names(model, *var, name)));
+        if wanted.len() == before && !model.variables().into_iter().any(|var| names(model, var, name)) {
+            return Err(Error::no_member(Member::Variable, format_args!("{name:?}")));
+        }
+    }
+    Ok(Some(wanted))
+}
+
+fn find(model: &Model, path: &str) -> Result<VarId> {
+    let by_path = model.variable_at(path);
+    let by_name = || model.variables().into_iter().find(|var| names(model, *var, path));
+    by_path.or_else(by_name).ok_or_else(|| Error::no_member(Member::Variable, format_args!("{path:?}")))
+}
+
+/// Adds what the variables need to be understood: coordinate variables, and those that CF attributes name.
+fn add_coordinates(model: &Model, chosen: &mut BTreeSet<VarId>) {
+    const NAMING: [&str; 6] =
+        ["coordinates", "bounds", "grid_mapping", "ancillary_variables", "formula_terms", "cell_measures"];
+    let mut queue: Vec<VarId> = chosen.iter().copied().collect();
+    while let Some(var) = queue.pop() {
+        let Some(variable) = model.variable(var) else { continue };
+        let mut needed: Vec<VarId> =
+            variable.dims.iter().filter_map(|dim| model.coordinate_of(*dim)).collect();
+        let group = model.variable_group(var);
+        let named = NAMING.iter().filter_map(|name| variable.attributes.known()?.find(name)?.as_text());
+        for text in named {
+            let words = text.split_whitespace().filter(|word| !word.ends_with(':'));
+            needed.extend(words.filter_map(|word| in_scope(model, group?, word)));
+        }
+        queue.extend(needed.into_iter().filter(|var| chosen.insert(*var)));
+    }
+}
+
+/// The variable that a name in an attribute means: in the group or the nearest enclosing one, or by path.
+fn in_scope(model: &Model, group: GroupId, word: &str) -> Option<VarId> {
+    if word.starts_with('/') {
+        return model.variable_at(word);
+    }
+    model.scope(group).into_iter().find_map(|group| model.variable_in(group, word))
+}
+
+/// The groups that are named, with all below them; `None` for all.
+fn wanted_groups(model: &Model, names: &[String]) -> Result<Option<BTreeSet<GroupId>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let mut wanted = BTreeSet::new();
+    for name in names {
+        let path = format!("/{}", name.trim_matches('/'));
+        let is = |id: &GroupId| {
+            let own = model.group_path(*id);
+            own == path || (!name.contains('/') && model.group(*id).is_some_and(|group| group.name == *name))
+        };
+        let tops: Vec<GroupId> = model.walk().into_iter().filter(is).collect();
+        if tops.is_empty() {
+            return Err(Error::no_member(Member::Group, format_args!("{name:?}")));
+        }
+        wanted.extend(
+            model.walk().into_iter().filter(|id| model.scope(*id).iter().any(|above| tops.contains(above))),
+        );
+    }
+    Ok(Some(wanted))
+}

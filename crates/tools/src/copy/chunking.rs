@@ -1,0 +1,150 @@
+//! Chunk shapes by rule, in the grammar of nccopy's `-c` (docs/spec/nczarr.md 12.7).
+use ncirrus::{Error, Result};
+use ncirrus_model::{Model, Storage, VarId};
+
+/// A rule for chunk shapes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkRule {
+    /// Along these dimensions (simple names) this many elements; `None`: the whole length.
+    Dimensions(Vec<(String, Option<u64>)>),
+    /// This shape for this variable.
+    Shape {
+        /// Path or simple name.
+        variable: String,
+        /// Elements per axis.
+        shape: Vec<u64>,
+    },
+    /// This storage for this variable.
+    Stored {
+        /// Path or simple name.
+        variable: String,
+        /// Contiguous or compact.
+        storage: Storage,
+    },
+    /// No variable is chunked.
+    Unchunk,
+}
+
+impl ChunkRule {
+    /// Parses `dim1/n1,dim2/n2`, `/`, `var:n1,n2`, `var:`, `var:contiguous` or `var:compact`.
+    ///
+    /// # Errors
+    /// `Invalid` with the part that is not understood.
+    pub fn parse(text: &str) -> Result<Self> {
+        let bad = |reason: &str| Error::invalid(format!("chunking {text:?}: {reason}"));
+        let length = |part: &str| match part.trim().parse::<u64>() {
+            Ok(0) | Err(_) => Err(bad(&format!("{part:?} is not a chunk length"))),
+            Ok(length) => Ok(length),
+        };
+        if text == "/" {
+            return Ok(Self::Unchunk);
+        }
+        if let Some((variable, rest)) = text.split_once(':') {
+            let variable = variable.to_owned();
+            return match rest {
+                "" | "contiguous" => Ok(Self::Stored { variable, storage: Storage::Contiguous }),
+                "compact" => Ok(Self::Stored { variable, storage: Storage::Compact }),
+                shape => {
+                    Ok(Self::Shape { variable, shape: shape.split(',').map(length).collect::<Result<_>>()? })
+                }
+            };
+        }
+        let dimension = |part: &str| match part.split_once('/') {
+            Some((name, "")) => Ok((name.trim().to_owned(), None)),
+            Some((name, len)) => Ok((name.trim().to_owned(), Some(length(len)?))),
+            None => Err(bad("expected DIMENSION/LENGTH or VARIABLE:LENGTH,...")),
+        };
+        Ok(Self::Dimensions(text.split(',').map(dimension).collect::<Result<_>>()?))
+    }
+}
+
+/// The storage that the rules give a variable; `None` when no rule speaks of it.
+///
+/// # Errors
+/// `Invalid` when a shape's rank is not the variable's.
+pub(super) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -> Result<Option<Storage>> {
+    let shape = model.shape(var);
+    let mut by_dimension: Option<Vec<u64>> = None;
+    let mut chosen = None;
+    for rule in rules {
+        match rule {
+            ChunkRule::Unchunk => chosen = chosen.or(Some(Storage::Contiguous)),
+            ChunkRule::Stored { variable, storage } if names(model, var, variable) => {
+                chosen = Some(storage.clone());
+            }
+            ChunkRule::Shape { variable, shape: wanted } if names(model, var, variable) => {
+                if wanted.len() != shape.len() {
+                    let message = format!("{} chunk lengths for {} dimensions", wanted.len(), shape.len());
+                    return Err(Error::invalid(message).at_path(model.variable_path(var)));
+                }
+                let growing = model.growing(var);
+                let fit = |((&len, &axis), &grows): ((&u64, &u64), &bool)| {
+                    if grows { len } else { len.min(axis.max(1)) }
+                };
+                chosen = Some(Storage::Chunked(wanted.iter().zip(&shape).zip(&growing).map(fit).collect()));
+            }
+            ChunkRule::Dimensions(lengths) => {
+                apply_dimensions(lengths, model, var, &shape, &mut by_dimension);
+            }
+            ChunkRule::Stored { .. } | ChunkRule::Shape { .. } => {}
+        }
+    }
+    Ok(chosen.or(by_dimension.map(Storage::Chunked)))
+}
+
+fn apply_dimensions(
+    lengths: &[(String, Option<u64>)],
+    model: &Model,
+    var: VarId,
+    shape: &[u64],
+    chunks: &mut Option<Vec<u64>>,
+) {
+    let Some(variable) = model.variable(var) else { return };
+    for (axis, dim) in variable.dims.iter().enumerate() {
+        let Some(dimension) = model.dimension(*dim) else { continue };
+        let Some((_, wanted)) = lengths.iter().find(|(name, _)| *name == dimension.name) else { continue };
+        let present = match &variable.storage {
+            Storage::Chunked(present) => present.clone(),
+            _ => shape.iter().map(|len| (*len).max(1)).collect(),
+        };
+        let chunks = chunks.get_or_insert(present);
+        let len = shape.get(axis).copied().unwrap_or(1).max(1);
+        let wanted = wanted.unwrap_or(len);
+        if let Some(slot) = chunks.get_mut(axis) {
+            *slot = if dimension.len.is_unlimited() { wanted } else { wanted.min(len) };
+        }
+    }
+}
+
+/// Whether a path or simple name on the command line means this variable.
+pub(super) fn names(model: &Model, var: VarId, text: &str) -> bool {
+    if text.contains('/') {
+        model.variable_path(var).trim_start_matches('/') == text.trim_start_matches('/')
+    } else {
+        model.variable(var).is_some_and(|variable| variable.name == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_the_grammar_is_understood() {
+        let stored = |storage| ChunkRule::Stored { variable: "v".to_owned(), storage };
+        let dims = vec![("t".to_owned(), Some(5)), ("x".to_owned(), None)];
+        for (text, rule) in [
+            ("/", ChunkRule::Unchunk),
+            ("v:", stored(Storage::Contiguous)),
+            ("v:contiguous", stored(Storage::Contiguous)),
+            ("v:compact", stored(Storage::Compact)),
+            ("v:3,4", ChunkRule::Shape { variable: "v".to_owned(), shape: vec![3, 4] }),
+            ("t/5,x/", ChunkRule::Dimensions(dims)),
+        ] {
+            assert_eq!(ChunkRule::parse(text).unwrap(), rule, "{text}");
+        }
+        for text in ["", "v", "v:0", "t/x", "t/0"] {
+            assert!(ChunkRule::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What a copy will take, without making it.
+use super::blueprint::CopyBlueprint;
+use super::settle::settle;
+use super::{CopyOptions, drop_filters, effect, names, strings};
+use ncirrus::internals::{DatasetInternals, SessionInternals, StringLengths, resolve};
+use ncirrus::{Dataset, LeftOut, Result, Session};
+use ncirrus_engine::CopyPlan;
+use ncirrus_store::{MemoryStore, check_apart};
+use std::fmt;
+
+/// What a copy will take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CopyPlans {
+    /// One plan per variable, in the order in which they are copied.
+    pub variables: Vec<CopyPlan>,
+    /// Members that the source cannot give, as a copy reports them.
+    pub left_out: Vec<LeftOut>,
+    /// Filters that are left out and names that are shortened, as wanted.
+    pub losses: Vec<String>,
+    /// What is otherwise than in the source, and options without effect, as a copy reports them.
+    pub notes: Vec<String>,
+}
+
+/// What [`copy`](super::copy) with the same arguments will take. Neither is anything written nor are data read.
+///
+/// # Errors
+/// As [`copy`](super::copy), as far as it can be known before; the target is not looked at.
+pub fn plan_copy(
+    source: &Dataset,
+    target: &str,
+    options: &CopyOptions<'_>,
+    session: &Session,
+) -> Result<CopyPlans> {
+    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    check_apart(
+        source.url(),
+        target,
+        resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
+        session.store_options(),
+    )?;
+    let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
+    let mut losses = Vec::new();
+    names::fit(&mut model, &create, options.long_names, &mut losses)?;
+    let (lengths, told) = strings::guess(&model, &pairs, &create);
+    let resolved = resolve(&create, target, &lengths, session.settings())?;
+    // The format lays out the copy in memory, without data.
+    let memory = MemoryStore::new("memory://plan");
+    let (writing, engine) = (resolved.writing(), session.engine());
+    let writer = engine.block_on(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
+    if options.drop_filters {
+        drop_filters(&writer, &mut model, &mut losses)?;
+    }
+    engine.block_on(writer.edit(|empty| {
+        *empty = model;
+        Ok(())
+    }))?;
+    let mut notes = effect::without(options, &create);
+    notes.extend(told);
+    notes.extend(settle(source, &writer, &pairs, options, session)?);
+    let mut plans = CopyPlans { variables: Vec::new(), left_out, losses, notes };
+    for pair in &pairs {
+        let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));
+        let planning = ncirrus_engine::plan_copy(from, &pair.selection, to, pair.treatment);
+        plans.variables.push(engine.block_on(planning).map_err(|error| error.at_path(&*pair.path))?);
+    }
+    Ok(plans)
+}
+
+impl CopyPlans {
+    /// All plans as one.
+    pub fn total(&self) -> CopyPlan {
+        CopyPlan::total(&self.variables)
+    }
+}
+
+impl fmt::Display for CopyPlans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.variables.iter().try_for_each(|plan| write!(f, "{plan}"))?;
+        write!(f, "{}", self.total())
+    }
+}

@@ -1,0 +1,353 @@
+//! Filters and quantization by rule, in the grammar of nccopy's `-F` and beyond (docs/spec/nczarr.md 11.11).
+use ncirrus::{CodecSpec, Error, Result};
+use ncirrus_codec::{DecodedElement, names};
+use ncirrus_engine::convert::Quantize;
+use ncirrus_model::{CodecSpace, Model, TypeRef, VarId};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// The filters that some variables get.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilterRule {
+    variables: VariableNames,
+    filters: Vec<CodecSpec>,
+}
+
+/// How values of some variables are quantized.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuantizeRule {
+    variables: VariableNames,
+    quantize: Quantize,
+}
+
+/// Which variables a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum VariableNames {
+    All,
+    /// Paths or simple names.
+    Of(Vec<String>),
+}
+
+impl FilterRule {
+    /// The variables that the rule names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.given()
+    }
+
+    /// Parses `[VARIABLES,]FILTER[|FILTER...]`: variables are `*` or names joined by `|`, a filter is
+    /// - `ID,PARAMETER,...`: an HDF5 filter with its unsigned parameters, as nccopy has it (decimal or 0x, with the
+    ///   suffixes u, b, s, ll, ull, f, d);
+    /// - `NAME,KEY=VALUE,...` or `NAME,PARAMETER,...`: a codec by its name, with keywords or HDF5's parameters;
+    /// - `{...}` or `[{...},...]`: the JSON of Zarr v2 codecs; `@FILE`: such JSON from a file;
+    /// - `none`: no filter at all.
+    ///
+    /// Without variables the rule is about all of them. What stands first is read as variables, unless it can only be
+    /// a filter: a number, `none`, JSON, `@`, or a name that ends the text or that a keyword follows.
+    ///
+    /// # Errors
+    /// `Invalid` with the part that is not understood, or what reading the file fails with.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (variables, filters) = split(text);
+        let filters = match filters.trim() {
+            none if none.eq_ignore_ascii_case("none") => Vec::new(),
+            json if json.starts_with(['{', '[']) => from_json(json)?,
+            file if file.starts_with('@') => from_file(file.trim_start_matches('@'))?,
+            list => list.split('|').map(filter).collect::<Result<_>>()?,
+        };
+        Ok(Self { variables, filters })
+    }
+
+    /// The filters that the rules give a variable: the last rule that speaks of it decides, one that names it before
+    /// one for all.
+    pub(super) fn choose<'a>(rules: &'a [Self], model: &Model, var: VarId) -> Option<&'a [CodecSpec]> {
+        let chosen = last(rules, |rule| &rule.variables, model, var)?;
+        Some(&chosen.filters)
+    }
+}
+
+impl VariableNames {
+    fn given(&self) -> impl Iterator<Item = &str> {
+        let list = match self {
+            Self::All => &[][..],
+            Self::Of(list) => list,
+        };
+        list.iter().map(String::as_str)
+    }
+}
+
+impl QuantizeRule {
+    /// The variables that the rule names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.given()
+    }
+
+    /// Parses `[VARIABLES,]MODE=N`: N significant digits with the modes `bitgroom` and `granular`, N significant bits
+    /// with `bitround`.
+    ///
+    /// # Errors
+    /// `Invalid` with the part that is not understood.
+    pub fn parse(text: &str) -> Result<Self> {
+        let bad = || {
+            Error::invalid(format!(
+                "quantization {text:?}: expected [VARIABLES,]MODE=N with bitgroom, granular or bitround"
+            ))
+        };
+        let (variables, mode) = split(text);
+        let (mode, kept) = mode.split_once('=').ok_or_else(bad)?;
+        let kept = kept.trim().parse().map_err(|_| bad())?;
+        let quantize = match mode.trim().to_ascii_lowercase().as_str() {
+            "bitgroom" => Quantize::BitGroom(kept),
+            "granular" | "granularbr" | "granular_bitround" => Quantize::GranularBitRound(kept),
+            "bitround" => Quantize::BitRound(kept),
+            _ => return Err(bad()),
+        };
+        Ok(Self { variables, quantize })
+    }
+
+    /// How the rules quantize a variable; rules for all are about floating-point variables only.
+    ///
+    /// # Errors
+    /// `Invalid` when a variable that a rule names cannot be quantized so.
+    pub(super) fn choose(rules: &[Self], model: &Model, var: VarId) -> Result<Option<Quantize>> {
+        let Some(rule) = last(rules, |rule| &rule.variables, model, var) else { return Ok(None) };
+        let ty = model.variable(var).map(|variable| variable.ty);
+        let floating = matches!(ty, Some(TypeRef::Atomic(ncirrus::Atomic::Float | ncirrus::Atomic::Double)));
+        match ty {
+            Some(ty) if floating || rule.variables != VariableNames::All => {
+                let checked = rule.quantize.check(ty);
+                checked.map_err(|error| error.at_path(model.variable_path(var)))?;
+                Ok(Some(rule.quantize))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The last rule for a variable: of those that name it, else of those for all.
+fn last<'a, R>(
+    rules: &'a [R],
+    names: impl Fn(&R) -> &VariableNames,
+    model: &Model,
+    var: VarId,
+) -> Option<&'a R> {
+    let named = |rule: &&R| match names(rule) {
+        VariableNames::All => false,
+        VariableNames::Of(list) => list.iter().any(|name| super::chunking::names(model, var, name)),
+    };
+    let general = |rule: &&R| *names(rule) == VariableNames::All;
+    rules.iter().rev().find(named).or_else(|| rules.iter().rev().find(general))
+}
+
+/// The variables that a rule begins with, and the rest.
+fn split(text: &str) -> (VariableNames, &str) {
+    let (first, rest) = text.split_once(',').unwrap_or((text, ""));
+    let only_filter = first.starts_with(['{', '[', '@'])
+        || first.starts_with(|c: char| c.is_ascii_digit())
+        || first.contains('=')
+        || rest.is_empty()
+        || (!rest.starts_with(['{', '[', '@'])
+            && rest.split([',', '|']).next().is_some_and(|next| next.contains('='))
+            && !is_rule_with_mode(rest));
+    if only_filter {
+        return (VariableNames::All, text);
+    }
+    match first.trim() {
+        "*" => (VariableNames::All, rest),
+        names => (VariableNames::Of(names.split('|').map(|name| name.trim().to_owned()).collect()), rest),
+    }
+}
+
+/// Whether the text is a quantization alone: its variables stand before it.
+fn is_rule_with_mode(text: &str) -> bool {
+    ["bitgroom=", "granular", "bitround="].iter().any(|mode| text.trim_start().starts_with(mode))
+}
+
+fn from_file(path: &str) -> Result<Vec<CodecSpec>> {
+    let text = std::fs::read_to_string(Path::new(path));
+    from_json(&text.map_err(|error| Error::invalid(error.to_string()).at_object(path))?)
+}
+
+fn from_json(text: &str) -> Result<Vec<CodecSpec>> {
+    let bad = || Error::invalid(format!("{text:?} is not the JSON of codecs; each needs an \"id\""));
+    let codec = |value: Value| match value {
+        Value::Object(map) if map.contains_key("id") => Ok(CodecSpec::V2(map)),
+        Value::Object(map) => {
+            let name = map.get("name").and_then(Value::as_str).ok_or_else(bad)?.to_owned();
+            let configuration = match map.get("configuration") {
+                None => Map::new(),
+                Some(Value::Object(configuration)) => configuration.clone(),
+                Some(_) => return Err(bad()),
+            };
+            Ok(CodecSpec::V3 { name, configuration })
+        }
+        _ => Err(bad()),
+    };
+    match serde_json::from_str(text).map_err(|_| bad())? {
+        Value::Array(list) => list.into_iter().map(codec).collect(),
+        one => Ok(vec![codec(one)?]),
+    }
+}
+
+fn filter(text: &str) -> Result<CodecSpec> {
+    let mut parts = text.split(',').map(str::trim);
+    let first = parts.next().unwrap_or_default();
+    if first.is_empty() {
+        return Err(Error::invalid(format!("filter {text:?} has no id or name")));
+    }
+    let parts: Vec<&str> = parts.collect();
+    if first.starts_with(|c: char| c.is_ascii_digit()) {
+        let id = first.parse().map_err(|_| Error::invalid(format!("{first:?} is not a filter's id")))?;
+        return Ok(CodecSpec::hdf5(id, &parameters(&parts)?));
+    }
+    let mut map = Map::new();
+    map.insert("id".to_owned(), Value::from(numcodecs_name(first)));
+    if parts.iter().any(|part| part.contains('=')) {
+        for part in parts {
+            let keyword = part.split_once('=');
+            let (key, value) = keyword
+                .ok_or_else(|| Error::invalid(format!("filter {text:?}: {part:?} is not KEY=VALUE")))?;
+            map.insert(key.trim().to_owned(), keyword_value(value.trim()));
+        }
+        return Ok(CodecSpec::V2(map));
+    }
+    if parts.is_empty() {
+        return Ok(CodecSpec::V2(map));
+    }
+    let named = names::translate(&CodecSpec::V2(map), CodecSpace::Hdf5, &DecodedElement::sized(None));
+    match named {
+        Ok(CodecSpec::Hdf5 { id, .. }) => Ok(CodecSpec::hdf5(id, &parameters(&parts)?)),
+        _ => {
+            Err(Error::invalid(format!("filter {first:?} has no HDF5 id: give its parameters as KEY=VALUE")))
+        }
+    }
+}
+
+/// HDF5's names of codecs that numcodecs calls otherwise.
+fn numcodecs_name(name: &str) -> &str {
+    match name {
+        "deflate" => "zlib",
+        "bzip2" => "bz2",
+        other => other,
+    }
+}
+
+fn keyword_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+fn parameters(parts: &[&str]) -> Result<Vec<u32>> {
+    let mut words = Vec::new();
+    for part in parts {
+        words.extend(parameter(part)?);
+    }
+    Ok(words)
+}
+
+/// One parameter: 64-bit numbers and doubles take two words, the low one first.
+#[expect(clippy::cast_possible_truncation, reason = "numbers are split into words")]
+fn parameter(text: &str) -> Result<Vec<u32>> {
+    let bad = || Error::invalid(format!("{text:?} is not a parameter of a filter"));
+    let lower = text.to_ascii_lowercase();
+    let two = |bits: u64| vec![bits as u32, (bits >> 32) as u32];
+    let is_hex = lower.starts_with("0x") || lower.starts_with("-0x");
+    if !is_hex && let Some(number) = lower.strip_suffix('d') {
+        return Ok(two(number.parse::<f64>().map_err(|_| bad())?.to_bits()));
+    }
+    if !is_hex && let Some(number) = lower.strip_suffix('f') {
+        return Ok(vec![number.parse::<f32>().map_err(|_| bad())?.to_bits()]);
+    }
+    for (suffix, long) in
+        [("ull", true), ("ll", true), ("us", false), ("ub", false), ("u", false), ("s", false)]
+    {
+        if let Some(number) = lower.strip_suffix(suffix) {
+            let bits = integer(number).ok_or_else(bad)?;
+            return Ok(if long { two(bits as u64) } else { vec![bits as u32] });
+        }
+    }
+    let number = if is_hex { &lower } else { lower.trim_end_matches('b') };
+    match integer(number) {
+        Some(bits) if i32::try_from(bits).is_ok() || u32::try_from(bits).is_ok() => Ok(vec![bits as u32]),
+        Some(bits) => Ok(two(bits as u64)),
+        None if lower.contains(['.', 'e']) => Ok(two(lower.parse::<f64>().map_err(|_| bad())?.to_bits())),
+        None => Err(bad()),
+    }
+}
+
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
+    let magnitude = match digits.strip_prefix("0x") {
+        Some(hex) => i128::from(u64::from_str_radix(hex, 16).ok()?),
+        None => i128::from(digits.parse::<u64>().ok()?),
+    };
+    Some(if negative { -magnitude } else { magnitude }).filter(|value| *value >= i128::from(i64::MIN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn rule(text: &str) -> FilterRule {
+        FilterRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn v2(value: &Value) -> CodecSpec {
+        CodecSpec::V2(value.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn a_rule_names_variables_and_filters() {
+        let names = |list: &[&str]| VariableNames::Of(list.iter().map(|name| (*name).to_owned()).collect());
+        let zstd = v2(&json!({"id": "zstd", "level": 5}));
+        assert_eq!(
+            rule("v,zstd,level=5"),
+            FilterRule { variables: names(&["v"]), filters: vec![zstd.clone()] }
+        );
+        assert_eq!(
+            rule("zstd,level=5"),
+            FilterRule { variables: VariableNames::All, filters: vec![zstd.clone()] }
+        );
+        assert_eq!(rule("a|/g/b,307,9").variables, names(&["a", "/g/b"]));
+        assert_eq!(rule("*,2|307,9").filters, [CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(307, &[9])]);
+        assert_eq!(
+            rule("307,9"),
+            FilterRule { variables: VariableNames::All, filters: vec![CodecSpec::hdf5(307, &[9])] }
+        );
+        assert_eq!(rule("v,zstd,5").filters, [CodecSpec::hdf5(32015, &[5])]);
+        assert_eq!(rule("shuffle|zstd,level=5").filters, [v2(&json!({"id": "shuffle"})), zstd.clone()]);
+        assert_eq!(rule(r#"v,{"id": "zstd", "level": 5}"#).filters, [zstd]);
+        assert_eq!(rule("v,none").filters, []);
+        assert_eq!(rule("none").variables, VariableNames::All);
+    }
+
+    #[test]
+    fn parameters_have_suffixes_and_long_ones_take_two_words() {
+        assert_eq!(parameter("0x10").unwrap_or_default(), [16]);
+        assert_eq!(parameter("-2").unwrap_or_default(), [u32::MAX - 1]);
+        assert_eq!(parameter("7u").unwrap_or_default(), [7]);
+        assert_eq!(parameter("-1ll").unwrap_or_default(), [u32::MAX, u32::MAX]);
+        assert_eq!(parameter("1.5f").unwrap_or_default(), [0x3fc0_0000]);
+        assert_eq!(parameter("1.5d").unwrap_or_default(), [0, 0x3ff8_0000]);
+        assert_eq!(parameter("4294967296").unwrap_or_default(), [0, 1]);
+        assert!(parameter("x").is_err());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for text in ["v,", ",", "v,zstd,level=3,x", "v,{\"level\": 1}", "v,@/no/such/file", "v,5x,1"] {
+            assert!(FilterRule::parse(text).is_err(), "{text}");
+        }
+        assert!(QuantizeRule::parse("v,bitround").is_err());
+        assert!(QuantizeRule::parse("v,digits=3").is_err());
+    }
+
+    #[test]
+    fn quantization_is_parsed_with_and_without_variables() {
+        let rule = QuantizeRule::parse("*,bitround=9").map(|rule| (rule.variables, rule.quantize));
+        assert_eq!(rule.ok(), Some((VariableNames::All, Quantize::BitRound(9))));
+        let rule = QuantizeRule::parse("granular=3").map(|rule| (rule.variables, rule.quantize));
+        assert_eq!(rule.ok(), Some((VariableNames::All, Quantize::GranularBitRound(3))));
+        let rule = QuantizeRule::parse("t,bitgroom=3").map(|rule| rule.variables);
+        assert_eq!(rule.ok(), Some(VariableNames::Of(vec!["t".to_owned()])));
+    }
+}

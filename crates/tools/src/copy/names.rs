@@ -1,0 +1,210 @@
+//! Names that are too long for netCDF-C (`NC_MAX_NAME`), which HDF5 and Zarr can hold.
+use ncirrus::{CreateOptions, Dialect, Error, Kind, Result};
+use ncirrus_model::{AttributeState, GroupId, Model, NAME_MAX_BYTES};
+use std::collections::{BTreeSet, HashMap};
+
+/// What a copy does about names that netCDF-C cannot read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LongNames {
+    /// It is refused, with the first of them.
+    #[default]
+    Refuse,
+    /// They are cut, and numbered where that is needed to tell them apart; each is reported.
+    Shorten,
+}
+
+/// netCDF-C cannot read attributes whose names have 256 bytes, either.
+const ATTRIBUTE_BYTES: usize = NAME_MAX_BYTES - 1;
+
+/// Makes all names such as netCDF-C can read, if the copy is one that it is to read.
+///
+/// # Errors
+/// `Unsupported` with the first name that is too long, unless names are to be shortened.
+pub(super) fn fit(
+    model: &mut Model,
+    create: &CreateOptions,
+    choice: LongNames,
+    losses: &mut Vec<String>,
+) -> Result<()> {
+    let is_for_zarr_alone = match create.kind {
+        Some(Kind::Zarr2) => create.dialect.is_none_or(|dialect| dialect == Dialect::Plain),
+        Some(Kind::Zarr3) => create.dialect == Some(Dialect::Plain),
+        _ => false,
+    };
+    if is_for_zarr_alone {
+        return Ok(());
+    }
+    for group in model.walk() {
+        let names = new_names(model, group, choice)?;
+        rename_members(model, group, &names, losses)?;
+    }
+    for node in model.nodes() {
+        let path = path_of(model, node);
+        let Some(AttributeState::Known(list)) = model.attributes_mut(node) else { continue };
+        let mut known: BTreeSet<String> = list.iter().map(|attribute| attribute.name.clone()).collect();
+        let long: Vec<String> = known.iter().filter(|name| name.len() > ATTRIBUTE_BYTES).cloned().collect();
+        for name in long {
+            let new = shortened(&name, ATTRIBUTE_BYTES, &mut known, ("attribute", &path), choice)?;
+            list.rename(&name, &new)?;
+            losses.push(format!("attribute {name:?} of {path} is named {new:?} in the copy"));
+        }
+    }
+    Ok(())
+}
+
+/// A new name for each one of a group's members that is too long: what has one name (a dimension and its variable) goes
+/// on having one.
+fn new_names(model: &Model, id: GroupId, choice: LongNames) -> Result<HashMap<String, String>> {
+    let Some(group) = model.group(id) else { return Ok(HashMap::new()) };
+    let dims = group.dims.iter().filter_map(|id| Some(("dimension", &model.dimension(*id)?.name)));
+    let vars = group.vars.iter().filter_map(|id| Some(("variable", &model.variable(*id)?.name)));
+    let types = group.types.iter().filter_map(|id| Some(("type", &model.user_type(*id)?.name)));
+    let groups = group.groups.iter().filter_map(|id| Some(("group", &model.group(*id)?.name)));
+    let members: Vec<(&str, &String)> = groups.chain(vars).chain(types).chain(dims).collect();
+    let mut known: BTreeSet<String> = members.iter().map(|(_, name)| (*name).clone()).collect();
+    let mut names = HashMap::new();
+    for (what, name) in members {
+        if name.len() > NAME_MAX_BYTES && !names.contains_key(name) {
+            let place = (what, model.group_path(id));
+            let new = shortened(name, NAME_MAX_BYTES, &mut known, (place.0, &place.1), choice)?;
+            names.insert(name.clone(), new);
+        }
+    }
+    Ok(names)
+}
+
+fn rename_members(
+    model: &mut Model,
+    id: GroupId,
+    names: &HashMap<String, String>,
+    losses: &mut Vec<String>,
+) -> Result<()> {
+    let Some(group) = model.group(id).filter(|_| !names.is_empty()).cloned() else { return Ok(()) };
+    let path = model.group_path(id);
+    let mut told = |what: &str, old: &str, new: &str| {
+        losses.push(format!("{what} {old:?} of {path} is named {new:?} in the copy"));
+    };
+    for id in group.dims {
+        if let Some((old, new)) = model.dimension(id).and_then(|dim| names.get_key_value(&dim.name)) {
+            model.rename_dimension(id, new)?;
+            told("dimension", old, new);
+        }
+    }
+    for id in group.types {
+        if let Some((old, new)) = model.user_type(id).and_then(|ty| names.get_key_value(&ty.name)) {
+            model.rename_type(id, new)?;
+            told("type", old, new);
+        }
+    }
+    for id in group.vars {
+        if let Some((old, new)) = model.variable(id).and_then(|var| names.get_key_value(&var.name)) {
+            model.rename_variable(id, new)?;
+            told("variable", old, new);
+        }
+    }
+    for id in group.groups {
+        if let Some((old, new)) = model.group(id).and_then(|group| names.get_key_value(&group.name)) {
+            model.rename_group(id, new)?;
+            told("group", old, new);
+        }
+    }
+    Ok(())
+}
+
+/// The beginning of a name, of at most so many bytes, with a number where the beginning alone is taken.
+fn shortened(
+    name: &str,
+    most: usize,
+    known: &mut BTreeSet<String>,
+    (what, of): (&str, &str),
+    choice: LongNames,
+) -> Result<String> {
+    if choice == LongNames::Refuse {
+        let len = name.len();
+        let message =
+            format!("the name of {what} {name:?} has {len} bytes, more than the {most} that netCDF-C reads");
+        return Err(Error::unsupported(message).at_path(of));
+    }
+    let cut = |room: usize| {
+        let end = (0..=room.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
+        name.split_at(end).0.trim_end()
+    };
+    let numbered = |number: u32| match number {
+        0 => cut(most).to_owned(),
+        number => {
+            let end = format!("_{number}");
+            format!("{}{end}", cut(most - end.len()))
+        }
+    };
+    let new = (0..=u32::MAX).map(numbered).find(|new| !known.contains(new));
+    let new = new.ok_or_else(|| Error::limit("more names of one beginning than there are numbers"))?;
+    known.insert(new.clone());
+    Ok(new)
+}
+
+fn path_of(model: &Model, node: ncirrus_model::NodeId) -> String {
+    match node {
+        ncirrus_model::NodeId::Group(id) => model.group_path(id),
+        ncirrus_model::NodeId::Variable(id) => model.variable_path(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ncirrus_model::{Atomic, Attribute, Attributes, DimensionLen, Group, Variable};
+
+    /// A model with two groups, a dimension with its variable and an attribute, all with long names.
+    fn long() -> Model {
+        let (mut model, name) = (Model::new(), "ä".repeat(200));
+        let root = model.root();
+        model.insert_group(root, format!("{name}1")).unwrap();
+        model.insert_group(root, format!("{name}2")).unwrap();
+        let dimension = ncirrus_model::Dimension { name: name.clone(), len: DimensionLen::Fixed(2) };
+        let dim = model.insert_dimension(root, dimension).unwrap();
+        let mut variable = Variable::new(name.clone(), Atomic::Int.into(), vec![dim]);
+        let mut list = Attributes::new();
+        list.put(Attribute::text("a".repeat(256), "x"));
+        variable.attributes = AttributeState::Known(list);
+        model.insert_variable(root, variable).unwrap();
+        model
+    }
+
+    fn of(kind: Kind) -> CreateOptions {
+        CreateOptions { kind: Some(kind), ..CreateOptions::default() }
+    }
+
+    #[test]
+    fn long_names_are_refused_by_name() {
+        let error = fit(&mut long(), &of(Kind::Nc4), LongNames::Refuse, &mut Vec::new()).unwrap_err();
+        assert!(error.message().contains("401 bytes") && error.message().contains("group \"ää"), "{error}");
+    }
+
+    #[test]
+    fn names_are_cut_between_characters_and_stay_apart() {
+        let (mut model, mut losses) = (long(), Vec::new());
+        fit(&mut model, &of(Kind::Nc4), LongNames::Shorten, &mut losses).unwrap();
+        assert_eq!(losses.len(), 5, "{losses:#?}");
+        let root = model.group(model.root()).unwrap();
+        let groups: Vec<&str> = root
+            .groups
+            .iter()
+            .map(|id| model.group(*id).unwrap())
+            .map(|Group { name, .. }| name.as_str())
+            .collect();
+        assert_eq!(groups, ["ä".repeat(128), format!("{}_1", "ä".repeat(127))]);
+        let variable = model.variable(root.vars[0]).unwrap();
+        let dimension = model.dimension(root.dims[0]).unwrap();
+        assert_eq!(variable.name, dimension.name);
+        assert_eq!(variable.name, format!("{}_2", "ä".repeat(127)));
+        let attributes = variable.attributes.known().unwrap();
+        assert_eq!(attributes.iter().next().unwrap().name, "a".repeat(255));
+    }
+
+    #[test]
+    fn plain_zarr_keeps_them() {
+        let (mut model, mut losses) = (long(), Vec::new());
+        fit(&mut model, &of(Kind::Zarr2), LongNames::Refuse, &mut losses).unwrap();
+        assert_eq!((model, losses), (long(), vec![]));
+    }
+}

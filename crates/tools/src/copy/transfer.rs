@@ -1,0 +1,46 @@
+//! Moving the values of one variable.
+use super::CopiedVariable;
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{Dataset, Result};
+use ncirrus_engine::SkippedPart;
+use ncirrus_model::VarId;
+
+impl CopiedVariable {
+    pub(super) fn element_count(&self) -> u64 {
+        self.selection.element_count().unwrap_or(u64::MAX)
+    }
+
+    /// Copies the values from one dataset to another.
+    ///
+    /// # Errors
+    /// What reading and writing fail with; damaged chunks, unless they are given to `skipped`.
+    pub(super) fn copy(
+        &self,
+        source: &Dataset,
+        target: &Dataset,
+        progress: &(dyn Fn(u64) + Sync),
+        skipped: Option<&(dyn Fn(SkippedPart) + Sync)>,
+    ) -> Result<()> {
+        let Some(skipped) = skipped else { return self.copy_to(source, target, self.var, progress) };
+        let (from, to) = ((source.reader()?, self.var), (target.writer()?, self.var));
+        let (selection, treatment) = (&self.selection, self.treatment);
+        let copying = ncirrus_engine::copy_around_damage(from, selection, to, treatment, progress, skipped);
+        target.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
+    }
+
+    /// As [`copy`](Self::copy), to a variable of another id.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    pub(crate) fn copy_to(
+        &self,
+        source: &Dataset,
+        target: &Dataset,
+        var: VarId,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<()> {
+        let (from, to) = ((source.reader()?, self.var), (target.writer()?, var));
+        let copying = ncirrus_engine::copy_selection(from, &self.selection, to, self.treatment, progress);
+        target.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
+    }
+}

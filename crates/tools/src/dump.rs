@@ -1,0 +1,310 @@
+//! Printing a dataset as CDL.
+use crate::opened::{is_hdf5, stored_definitions};
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{
+    Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result, Selection,
+    Values,
+};
+use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
+use ncirrus_codec::{DecodedElement, names};
+use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
+use serde_json::Value;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Prints a dataset as `ncdump` would; what cannot be read is listed in the summary.
+///
+/// # Errors
+/// When the output fails, a name in the options is unknown, or data cannot be read.
+pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<PrintSummary> {
+    let model = dataset.model()?;
+    let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
+    let mut source = PrintedDataset { dataset, model: Arc::clone(&model) };
+    ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
+}
+
+/// Prints a dataset of the classic model, in whatever format, as NcML.
+///
+/// # Errors
+/// As [`dump`]; `Unsupported` for a dataset that is not of the classic model.
+pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<()> {
+    if !is_classic_model(dataset) {
+        return Err(Error::unsupported("NcML is printed for the classic model only"));
+    }
+    let model = dataset.model()?;
+    let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
+    ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
+}
+
+/// The model without what the reference passes over in silence: variables and attributes of types that netCDF does not
+/// have (docs/spec/hdf5-netcdf4.md D.4). An aggregated variable that cannot be read is a scalar to the reference.
+fn listed(model: &Model, stored: &Model) -> Arc<Model> {
+    let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
+    let mut listed = model.clone();
+    for id in model.variables() {
+        if stored.variable(id).and_then(|variable| variable.fault.as_ref()).is_some_and(is_foreign) {
+            let _ = listed.remove_variable(id);
+        }
+    }
+    for node in listed.nodes() {
+        if let Some(AttributeState::Known(attributes)) = listed.attributes_mut(node) {
+            attributes.faults.retain(|(_, fault)| !is_foreign(fault));
+        }
+    }
+    Arc::new(listed)
+}
+
+/// Whether the dataset follows the classic model, in whatever format.
+pub fn is_classic_model(dataset: &Dataset) -> bool {
+    is_classic(dataset) || dataset.kind() == "netCDF-4 classic model"
+}
+
+/// Whether the dataset is stored in a classic format.
+pub fn is_classic(dataset: &Dataset) -> bool {
+    matches!(dataset.kind(), "classic" | "64-bit offset" | "cdf5")
+}
+
+fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
+    let kind = match error {
+        ncirrus_cdl::CdlError::Io(_) => ErrorKind::Io { retryable: false },
+        ncirrus_cdl::CdlError::NoSuchVariable(_) | ncirrus_cdl::CdlError::NoSuchGroup(_) => {
+            ErrorKind::NotFound
+        }
+        _ => ErrorKind::Unsupported,
+    };
+    Error::new(kind, error.to_string()).at_object(dataset.url()).because(error)
+}
+
+/// What the printer asks of a dataset.
+struct PrintedDataset<'a> {
+    dataset: &'a Dataset,
+    model: Arc<Model>,
+}
+
+impl DataSource for PrintedDataset<'_> {
+    fn read(
+        &mut self,
+        var: VarId,
+        selection: &Selection,
+    ) -> std::result::Result<Values, ncirrus_cdl::ReadError> {
+        Ok(self.dataset.read_values(var, selection)?)
+    }
+
+    /// A quarter of the session's memory.
+    fn block_len(&self) -> u64 {
+        self.dataset.session().memory() as u64 / 4
+    }
+
+    fn special(&mut self, node: NodeId) -> Vec<Attribute> {
+        match node {
+            NodeId::Variable(_) if is_classic(self.dataset) => Vec::new(),
+            NodeId::Variable(var) => self.model.variable(var).map(special_of_variable).unwrap_or_default(),
+            NodeId::Group(group) if group == self.model.root() => self.special_of_root(),
+            NodeId::Group(_) => Vec::new(),
+        }
+    }
+}
+
+impl PrintedDataset<'_> {
+    /// `docs/spec/nczarr.md` 12.5: provenance, superblock version, and the format.
+    fn special_of_root(&self) -> Vec<Attribute> {
+        let mut special = Vec::new();
+        let facts = self.dataset.facts();
+        let fact = |name: &str| facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
+        if !is_classic(self.dataset) {
+            let provenance = fact("_NCProperties");
+            special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
+            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
+            // Only HDF5 files need not be netCDF-4, and have a superblock of their own.
+            let is_netcdf4 = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
+            let version =
+                is_netcdf4.map_or_else(|| superblock_version(stored, provenance.is_some()), |_: i32| stored);
+            special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
+            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4.unwrap_or(1)])));
+        }
+        special.push(Attribute::text("_Format", self.dataset.kind()));
+        special
+    }
+}
+
+/// The reference answers 2 for whatever netCDF wrote, also as plain Zarr, and 0 for what others wrote.
+fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
+    if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
+}
+
+/// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
+pub(crate) fn special_of_variable(variable: &Variable) -> Vec<Attribute> {
+    let mut special = Vec::new();
+    let storage = match &variable.storage {
+        Storage::Chunked(_) | Storage::Default => "chunked",
+        Storage::Contiguous => "contiguous",
+        Storage::Compact => "compact",
+        Storage::Virtual => "virtual",
+    };
+    special.push(Attribute::text("_Storage", storage));
+    if let (Storage::Chunked(chunks), true) = (&variable.storage, variable.rank() > 0) {
+        special.push(Attribute::atomic("_ChunkSizes", chunk_sizes(chunks)));
+    }
+    special.extend(filter_attributes(variable));
+    if let TypeRef::Atomic(atomic) = variable.ty
+        && atomic.byte_len().is_some_and(|len| len > 1)
+    {
+        match variable.endianness {
+            Endianness::Little => special.push(Attribute::text("_Endianness", "little")),
+            Endianness::Big => special.push(Attribute::text("_Endianness", "big")),
+            Endianness::Native => {}
+        }
+    }
+    if variable.fill == FillValue::None {
+        special.push(Attribute::text("_NoFill", "true"));
+    }
+    special
+}
+
+/// Chunk lengths as int, or as a wider type when one does not fit.
+fn chunk_sizes(chunks: &[u64]) -> Values {
+    let ints: Option<Vec<i32>> = chunks.iter().map(|len| i32::try_from(*len).ok()).collect();
+    ints.map_or_else(|| Values::UInt64(chunks.to_vec()), Values::Int)
+}
+
+fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
+    let (mut fletcher, mut shuffle, mut deflate, mut others) = (false, false, None, Vec::new());
+    let byte_len = match variable.ty {
+        TypeRef::Atomic(atomic) => atomic.byte_len(),
+        TypeRef::User(_) => None,
+    };
+    for spec in &variable.filters {
+        let Ok(CodecSpec::Hdf5 { id, parameters, .. }) =
+            names::translate(spec, CodecSpace::Hdf5, &DecodedElement::sized(byte_len))
+        else {
+            continue;
+        };
+        match id {
+            1 => deflate = Some(parameters.first().copied().unwrap_or(0)),
+            2 => shuffle = true,
+            3 => fletcher = true,
+            4 if parameters.len() == 4 => others.push(szip_text(&parameters)),
+            _ => others.push(
+                parameters.iter().fold(id.to_string(), |text, parameter| format!("{text},{parameter}")),
+            ),
+        }
+    }
+    let mut special = Vec::new();
+    if fletcher {
+        special.push(Attribute::text("_Fletcher32", "true"));
+    }
+    if shuffle {
+        special.push(Attribute::text("_Shuffle", "true"));
+    }
+    if let Some(level) = deflate.and_then(|level| i32::try_from(level).ok()) {
+        special.push(Attribute::atomic("_DeflateLevel", Values::Int(vec![level])));
+    }
+    if !others.is_empty() {
+        special.push(Attribute::text("_Filter", &others.join("|")));
+    }
+    let codecs: Vec<String> = variable.filters.iter().filter_map(codec_text).collect();
+    if !codecs.is_empty() {
+        special.push(Attribute::text("_Codecs", &format!("[{}]", codecs.join(","))));
+    }
+    special
+}
+
+/// Szip as the reference shows it: the coding method of the option mask, and the pixels per block.
+fn szip_text(parameters: &[u32]) -> String {
+    const METHODS: u32 = 4 | 32;
+    let at = |index: usize| parameters.get(index).copied().unwrap_or(0);
+    format!("4,{},{}", at(0) & METHODS, at(1))
+}
+
+/// A Zarr codec as JSON text; HDF5 filters have none.
+pub(crate) fn codec_text(spec: &CodecSpec) -> Option<String> {
+    match spec {
+        CodecSpec::Hdf5 { .. } => None,
+        CodecSpec::V2(map) => Some(json_text(&Value::Object(map.clone()))),
+        CodecSpec::V3 { name, configuration } => {
+            let mut object = serde_json::Map::new();
+            object.insert("name".to_owned(), Value::from(name.as_str()));
+            if !configuration.is_empty() {
+                object.insert("configuration".to_owned(), Value::Object(configuration.clone()));
+            }
+            Some(json_text(&Value::Object(object)))
+        }
+    }
+}
+
+/// JSON with the separators of docs/spec/nczarr.md 3.1: a blank after `:` and after `,` in objects, none in lists.
+fn json_text(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let members = map
+                .iter()
+                .map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), json_text(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(list) => format!("[{}]", list.iter().map(json_text).collect::<Vec<_>>().join(",")),
+        scalar => scalar.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ncirrus_model::Atomic;
+
+    #[test]
+    fn codecs_are_printed_with_the_separators_of_the_reference() {
+        let map = serde_json::json!({"id": "blosc", "list": [1, 2], "clevel": 5});
+        let Value::Object(map) = map else { unreachable!() };
+        let text = codec_text(&CodecSpec::V2(map)).unwrap();
+        assert_eq!(text, r#"{"id": "blosc", "list": [1,2], "clevel": 5}"#);
+    }
+
+    #[test]
+    fn what_has_no_type_in_netcdf_is_not_listed_but_damage_is() {
+        let mut model = Model::new();
+        let root = model.root();
+        for (name, kind) in [("foreign", FaultKind::Unsupported), ("damaged", FaultKind::Malformed)] {
+            let mut variable = Variable::new(name, Atomic::Byte.into(), Vec::new());
+            variable.fault = Some(Fault::new(kind, "why"));
+            model.insert_variable(root, variable).unwrap();
+            let attributes = model.group_mut(root).unwrap().attributes.known_mut();
+            attributes.faults.push((name.to_owned(), Fault::new(kind, "why")));
+        }
+        let mut stored = model.clone();
+        let sound = Variable::new("aggregated", Atomic::Byte.into(), Vec::new());
+        let fault = Some(Fault::new(FaultKind::Unsupported, "why"));
+        model.insert_variable(root, Variable { fault, ..sound.clone() }).unwrap();
+        stored.insert_variable(root, sound).unwrap();
+        let listed = listed(&model, &stored);
+        assert!(listed.variable_at("aggregated").is_some());
+        assert!(listed.variable_at("foreign").is_none() && listed.variable_at("damaged").is_some());
+        let attributes = listed.group(root).unwrap().attributes.known().unwrap();
+        assert_eq!(attributes.faults.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["damaged"]);
+    }
+
+    #[test]
+    fn szip_shows_its_method_and_block() {
+        assert_eq!(szip_text(&[169, 8, 32, 32]), "4,32,8");
+        assert_eq!(szip_text(&[141, 16, 32, 32]), "4,4,16");
+    }
+
+    #[test]
+    fn plain_zarr_has_a_superblock_version_when_netcdf_wrote_it() {
+        assert_eq!(superblock_version(0, false), 0);
+        assert_eq!(superblock_version(0, true), 2);
+        assert_eq!((superblock_version(1, true), superblock_version(3, true)), (2, 3));
+    }
+
+    #[test]
+    fn a_chunk_length_above_31_bits_is_not_cut() {
+        assert_eq!(chunk_sizes(&[1 << 40]), Values::UInt64(vec![1 << 40]));
+        assert_eq!(chunk_sizes(&[7]), Values::Int(vec![7]));
+    }
+
+    #[test]
+    fn a_scalar_shows_no_chunk_sizes() {
+        let mut variable = Variable::new("s", Atomic::Int.into(), Vec::new());
+        variable.storage = Storage::Chunked(Vec::new());
+        assert!(special_of_variable(&variable).iter().all(|attribute| attribute.name != "_ChunkSizes"));
+    }
+}

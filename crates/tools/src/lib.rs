@@ -1,0 +1,45 @@
+//! Work on whole netCDF datasets, on [`ncirrus`]: what its command does, as functions.
+//!
+//! - [`copy`](fn@copy) writes a dataset anew, as any kind and at any place; [`plan_copy`] tells what that takes.
+//! - [`aggregate`](mod@aggregate) puts many files together as one dataset without copying their data, takes datasets apart, and
+//!   tells aggregations where their files have gone.
+//! - [`write_references`] writes reference files (kerchunk).
+//! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) tells what a dataset is in short.
+//! - [`places`] lists the datasets below a prefix and the objects of a store.
+//! - [`removal`] and [`remove`] remove datasets, [`leftovers`] and [`remove_leftover`] what killed writers left.
+//!
+//! ```
+//! use ncirrus::{Dataset, DimensionLen, Session};
+//! use ncirrus_tools::{CopyOptions, copy};
+//!
+//! let session = Session::new()?;
+//! let source = Dataset::create_with("memory://tools/a.nc", &Default::default(), &session)?;
+//! source.root().add_dimension("time", DimensionLen::Fixed(3))?;
+//! source.close()?;
+//! let source = Dataset::open_with("memory://tools/a.nc", &Default::default(), &session)?;
+//! let report = copy(&source, "memory://tools/b.zarr", &CopyOptions::default(), &session)?;
+//! assert!(report.is_complete());
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod aggregate;
+mod copy;
+mod dump;
+mod info;
+mod opened;
+mod overwrite;
+pub mod places;
+mod reference;
+mod upkeep;
+
+pub use copy::{
+    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
+    copy, plan_copy,
+};
+pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
+pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
+pub use ncirrus_cdl as cdl;
+pub use ncirrus_engine::{CopyPlan, SkippedPart};
+pub use reference::{ReferenceOptions, ReferenceReport, write_references};
+pub use upkeep::{leftovers, removal, remove, remove_leftover};

@@ -1,0 +1,145 @@
+//! Reference files: JSON that says which bytes of existing files are the chunks of a Zarr dataset, as kerchunk writes
+//! them. [`write_references`] makes one; it is opened as any dataset is.
+mod cut;
+mod draft;
+mod existing;
+mod json;
+mod names;
+mod pieces;
+mod skeleton;
+
+use crate::overwrite;
+use draft::ReferenceDraft;
+use json::ReferenceKeys;
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{Dataset, Error, LeftOut, OpenOptions, Result, Session};
+use ncirrus_store::{DatasetShape, OverwritePolicy, PutCondition, Scheme, UploadMode, Url};
+use skeleton::ZarrSkeleton;
+
+/// How references are written.
+#[derive(Debug, Clone)]
+pub struct ReferenceOptions {
+    /// The dimension along which several files follow each other.
+    pub axis: Option<String>,
+    /// Chunks of at most this many bytes are put into the file itself.
+    pub inline_threshold: u64,
+    /// Variables of at most this many bytes whose chunks cannot be referred to are put into the file, too; larger ones
+    /// are left out.
+    pub inline_values: u64,
+    /// Name local files relative to the reference file. Only this library reads them from any working directory.
+    pub relative: bool,
+    /// Replace a reference file that is there.
+    pub overwrite: bool,
+    /// Replace any dataset that is there, but for those that are referred to.
+    pub overwrite_any: bool,
+}
+
+impl Default for ReferenceOptions {
+    fn default() -> Self {
+        Self {
+            axis: None,
+            inline_threshold: 500,
+            inline_values: 4 << 20,
+            relative: false,
+            overwrite: false,
+            overwrite_any: false,
+        }
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReferenceReport {
+    /// Variables.
+    pub variables: usize,
+    /// Chunks that are referred to.
+    pub references: u64,
+    /// Chunks that are in the file itself.
+    pub inline: u64,
+    /// What could not be referred to, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file whose chunks are referred to.
+pub(crate) struct ReferenceInput {
+    pub(crate) dataset: Dataset,
+    /// What it is called in the references.
+    pub(crate) name: String,
+}
+
+/// Writes a reference file (version 1 of the format) for datasets that exist: netCDF-3, HDF5, Zarr. Several follow each
+/// other along an axis, in the order given; what does not have the axis is taken from the first.
+///
+/// # Errors
+/// When a file cannot be read; `Invalid` naming the file and the variable when several do not fit together; `Conflict`
+/// when the target is there already, is one of the files, or is no reference file.
+pub fn write_references(
+    sources: &[String],
+    target: &str,
+    options: &ReferenceOptions,
+    session: &Session,
+) -> Result<ReferenceReport> {
+    if sources.is_empty() {
+        return Err(Error::invalid("no files to refer to"));
+    }
+    if sources.len() > 1 && options.axis.is_none() {
+        return Err(Error::invalid("several files need an axis along which they follow each other"));
+    }
+    let any = options.overwrite_any;
+    overwrite::check(
+        target,
+        sources.iter().map(String::as_str),
+        overwrite::WrittenForm::References,
+        any,
+        session,
+    )?;
+    let open = |url: &String| -> Result<ReferenceInput> {
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
+        refuse_containers(&dataset)?;
+        Ok(ReferenceInput { dataset, name: names::name(url, target, options.relative)? })
+    };
+    let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let mut draft = ReferenceDraft::draw(&inputs, options, session)?;
+    let skeleton = ZarrSkeleton::build(&mut draft, &inputs, options, session)?;
+    let mut references = ReferenceKeys::new(skeleton.keys);
+    for variable in draft.variables.iter().filter(|variable| variable.chunk.is_some()) {
+        references.take(variable, &inputs, options, session)?;
+    }
+    let report = ReferenceReport {
+        variables: draft.variables.len(),
+        references: references.referred,
+        inline: references.inline + skeleton.inline,
+        left_out: draft.left_out,
+    };
+    put(target, references.finish(), options, session)?;
+    Ok(report)
+}
+
+/// Objects that lie in a zip file, or that a reference file tells of, have no address of their own.
+fn refuse_containers(dataset: &Dataset) -> Result<()> {
+    let url = Url::parse(dataset.url())?;
+    let path = url.path().trim_end_matches('/').to_ascii_lowercase();
+    let is_file = url.scheme() == Scheme::File && std::path::Path::new(url.path()).is_file();
+    let is_tree = dataset.reader()?.driver().name() == "zarr";
+    if is_tree && (is_file || path.ends_with(".zip") || path.ends_with(".json")) {
+        let message = "references to what lies in a zip file, or in another reference file";
+        return Err(Error::unsupported(message).at_object(dataset.url()));
+    }
+    Ok(())
+}
+
+/// Puts the file in its place.
+fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
+    let mut stores = session.store_options().clone();
+    stores.uploads = UploadMode::Scratch;
+    let clobber = if options.overwrite || options.overwrite_any {
+        OverwritePolicy::Replace
+    } else {
+        OverwritePolicy::Never
+    };
+    session.wait_for_store(target, async {
+        let staged = ncirrus_store::create(target, DatasetShape::Object, clobber, &stores).await?;
+        staged.store.put(&staged.root, body.into(), PutCondition::None).await?;
+        staged.commit().await
+    })
+}

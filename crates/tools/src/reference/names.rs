@@ -1,0 +1,60 @@
+//! What files are called in references: as fsspec understands it, so paths are not escaped.
+use ncirrus::{Error, Result};
+use ncirrus_store::{Scheme, Url};
+use std::path::{Component, Path, PathBuf};
+
+/// The name of a file in a reference file at `target`.
+///
+/// # Errors
+/// `Invalid` for addresses that are none, `Unsupported` for datasets that are no plain files.
+pub(super) fn name(url: &str, target: &str, relative: bool) -> Result<String> {
+    let (source, place) = (Url::parse(url)?, Url::parse(target)?);
+    if source.scheme() != Scheme::File {
+        let plain = url.split('#').next().unwrap_or(url);
+        return Ok(plain.trim_end_matches('/').to_owned());
+    }
+    let path = absolute(source.path())?;
+    if !relative {
+        return text(&path);
+    }
+    if place.scheme() != Scheme::File {
+        let message = "relative names of local files in a reference file elsewhere";
+        return Err(Error::unsupported(message).at_object(url));
+    }
+    let place = absolute(place.path())?;
+    text(&between(place.parent().unwrap_or(Path::new("/")), &path))
+}
+
+fn absolute(path: &str) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::invalid("no path").at_object(path).because(error))
+}
+
+fn text(path: &Path) -> Result<String> {
+    let text = path.to_str().ok_or_else(|| Error::invalid("a path that is no text"));
+    Ok(text?.replace(std::path::MAIN_SEPARATOR, "/"))
+}
+
+/// The way from a folder to a file.
+fn between(folder: &Path, file: &Path) -> PathBuf {
+    let (from, to): (Vec<Component>, Vec<Component>) =
+        (folder.components().collect(), file.components().collect());
+    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let up = from.iter().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.iter().skip(common).copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_as_paths_and_others_as_they_are() {
+        let of = |url: &str, relative| name(url, "/data/refs/all.json", relative).unwrap();
+        assert_eq!(of("/data/a b/x.nc", false), "/data/a b/x.nc");
+        assert_eq!(of("/data/a b/x.nc", true), "../a b/x.nc");
+        assert_eq!(of("/data/refs/x.nc", true), "x.nc");
+        assert_eq!(of("s3://bucket/x.zarr/", true), "s3://bucket/x.zarr");
+        assert_eq!(of("http://host/x.nc#mode=s3", false), "http://host/x.nc");
+        assert!(name("/data/x.nc", "s3://bucket/all.json", true).is_err());
+    }
+}

@@ -1,0 +1,173 @@
+//! The Zarr dataset without the chunks that lie elsewhere: metadata, and values that are put into the file. It is made
+//! in memory as any other is, and read again to see that its chunks are what the files hold.
+use super::draft::{JointVariable, ReferenceDraft};
+use super::{ReferenceInput, ReferenceOptions};
+use ncirrus::internals::{DatasetInternals, SessionInternals};
+use ncirrus::{CodecSpec, Error, LeftOut, Result, Selection, Session};
+use ncirrus_codec::{ChunkInfo, DecodedElement, names};
+use ncirrus_engine::{Dataset, DatasetWriter};
+use ncirrus_layout::{ChunkGrid, EdgeChunks, Layout, ObjectId, OpenOptions, Source, StoredType, Want};
+use ncirrus_store::{LocalStore, MemoryStore};
+use ncirrus_zarr::{Dialect, ZarrWriter};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The Zarr dataset without the chunks that lie elsewhere.
+pub(super) struct ZarrSkeleton {
+    /// Its objects.
+    pub(super) keys: BTreeMap<String, Vec<u8>>,
+    /// How many of them are chunks.
+    pub(super) inline: u64,
+}
+
+impl ZarrSkeleton {
+    /// Makes it; variables whose chunks are not what Zarr would have are marked.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the member that Zarr cannot hold; `Invalid` when files do not fit together.
+    pub(super) fn build(
+        draft: &mut ReferenceDraft,
+        inputs: &[ReferenceInput],
+        options: &ReferenceOptions,
+        session: &Session,
+    ) -> Result<Self> {
+        let memory = MemoryStore::new("memory://references");
+        let root = memory.root().child("data");
+        let engine = session.engine();
+        let model = draft.model.clone();
+        let writing = Arc::new(ZarrWriter::new(Dialect::Xarray).consolidated(true));
+        engine.block_on(async {
+            let writer = engine.create(memory.shared(), root.clone(), writing).await?;
+            let adopt = |empty: &mut ncirrus::Model| {
+                *empty = model;
+                Ok(())
+            };
+            writer.edit(adopt).await?;
+            writer.close().await
+        })?;
+        let how = OpenOptions::default();
+        let opening = engine.open(memory.shared(), root.clone(), session.drivers(), &how);
+        let dataset = engine.block_on(opening)?;
+        for variable in &mut draft.variables {
+            if let Err(reason) = engine.block_on(check(variable, &dataset)) {
+                (variable.chunk, variable.reason) = (None, reason);
+            }
+        }
+        let writer = engine.block_on(engine.update(&dataset))?;
+        put_values(draft, &writer, inputs, options, session)?;
+        engine.block_on(writer.close())?;
+        let keys = keys(&memory, &root)?;
+        let is_chunk = |key: &&String| !key.rsplit('/').next().unwrap_or_default().starts_with(".z");
+        let inline = keys.keys().filter(is_chunk).count() as u64;
+        Ok(Self { keys, inline })
+    }
+}
+
+/// Whether the chunks of the files are those of the dataset, else why not.
+async fn check(variable: &JointVariable, dataset: &Dataset) -> std::result::Result<(), String> {
+    let Some(chunk) = &variable.chunk else { return Err(variable.reason.clone()) };
+    let there = dataset.model().variable_at(&variable.path).ok_or("Zarr cannot hold it")?;
+    let there = dataset.source(there).await.map_err(|error| error.to_string())?;
+    let Layout::Grid { grid: ChunkGrid::Regular(shape), edge: EdgeChunks::Full, codecs, .. } = &there.layout
+    else {
+        return Err("Zarr would not cut it into chunks".to_owned());
+    };
+    if shape != chunk {
+        return Err(format!("Zarr would cut it into chunks of {shape:?}, not {chunk:?}"));
+    }
+    let fits = |source: &Source| {
+        let none = Arc::from([]);
+        let theirs: &Arc<[CodecSpec]> = match &source.layout {
+            Layout::Grid { codecs, .. } => codecs,
+            _ => &none,
+        };
+        let byte_len = source.stored.byte_len().and_then(|len| usize::try_from(len).ok());
+        let info = ChunkInfo { shape: chunk.clone(), element: DecodedElement::sized(byte_len) };
+        let (theirs, ours) = (without_sums(theirs), without_sums(codecs));
+        same_elements(&source.stored, &there.stored) && names::make_same_bytes(&theirs, &ours, &info)
+    };
+    let odd = variable.parts.iter().any(|part| !fits(&part.source));
+    if odd { Err("Zarr would store its elements or filters otherwise".to_owned()) } else { Ok(()) }
+}
+
+/// Without the checksums of HDF5, which numcodecs checks as they are; which codecs there are is known already.
+fn without_sums(codecs: &[CodecSpec]) -> Vec<CodecSpec> {
+    let is_sum = |codec: &CodecSpec| match codec {
+        CodecSpec::Hdf5 { id, .. } => *id == 3,
+        CodecSpec::V2(map) => map.get("id").is_some_and(|id| id == "fletcher32"),
+        CodecSpec::V3 { .. } => false,
+    };
+    codecs.iter().filter(|codec| !is_sum(codec)).cloned().collect()
+}
+
+/// Whether elements are stored with the same bytes; the order of one byte is no order.
+fn same_elements(one: &StoredType, other: &StoredType) -> bool {
+    let plain = |stored: &StoredType| match stored {
+        StoredType::Integer { size: 1, signed, .. } => {
+            StoredType::Integer { size: 1, signed: *signed, order: ncirrus_layout::ByteOrder::Little }
+        }
+        other => other.clone(),
+    };
+    plain(one) == plain(other)
+}
+
+/// Puts the values of small variables without references into the dataset, and takes the large ones out.
+fn put_values(
+    draft: &mut ReferenceDraft,
+    writer: &DatasetWriter,
+    inputs: &[ReferenceInput],
+    options: &ReferenceOptions,
+    session: &Session,
+) -> Result<()> {
+    let (mut gone, model) = (Vec::new(), writer.model());
+    for variable in draft.variables.iter().filter(|variable| variable.chunk.is_none()) {
+        let Some(var) = model.variable_at(&variable.path) else { continue };
+        let ty = model.variable(var).and_then(|variable| model.packed_len(variable.ty));
+        let count = model.shape(var).iter().fold(ty.unwrap_or(16), |all, len| all.saturating_mul(*len));
+        if count > options.inline_values {
+            let reason = format!("{count} bytes without references: {}", variable.reason);
+            if variable.parts.len() > 1 {
+                return Err(Error::invalid(reason).at_path(&variable.path));
+            }
+            gone.push(LeftOut { path: variable.path.clone(), reason });
+            continue;
+        }
+        for part in &variable.parts {
+            let input = inputs.get(part.input).ok_or_else(|| Error::internal("no such file"))?;
+            let mut start = vec![0; part.shape.len()];
+            if let Some(slot) = variable.axis.and_then(|axis| start.get_mut(axis)) {
+                *slot = part.start;
+            }
+            let (all, to) = (Selection::all(&part.shape), Selection::slab(&start, &part.shape));
+            session.engine().block_on(async {
+                let values = input.dataset.reader()?.read(part.var, &all).await?;
+                writer.write(var, &to, &values).await
+            })?;
+        }
+    }
+    for left in gone {
+        let path = left.path.clone();
+        let remove = |model: &mut ncirrus::Model| {
+            let var = model.variable_at(&path);
+            var.map_or(Ok(()), |var| Ok(model.remove_variable(var).map(|_| ())?))
+        };
+        session.engine().block_on(writer.edit(remove))?;
+        draft.variables.retain(|variable| variable.path != left.path);
+        draft.left_out.push(left);
+    }
+    Ok(())
+}
+
+/// All objects of the dataset.
+fn keys(memory: &MemoryStore, root: &ObjectId) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut keys = BTreeMap::new();
+    for key in memory.keys() {
+        let Some(below) = key.strip_prefix(root.key()).and_then(|below| below.strip_prefix('/')) else {
+            continue;
+        };
+        if let Some(blob) = memory.read(&memory.root().child(&key), &Want::All)? {
+            keys.insert(below.to_owned(), blob.bytes.to_vec());
+        }
+    }
+    Ok(keys)
+}
