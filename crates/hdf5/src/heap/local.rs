@@ -3,12 +3,15 @@ use crate::cursor::ByteCursor;
 use crate::file::{FileAddress, Hdf5File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The data segment of a local heap.
 #[derive(Debug)]
 pub(crate) struct LocalHeap {
     data: Bytes,
+    /// Blocks that hold no name, in the order of their offsets.
+    free: Vec<Range<u64>>,
 }
 
 impl LocalHeap {
@@ -21,14 +24,15 @@ impl LocalHeap {
             cursor.version(&[0])?;
             cursor.skip(3)?;
             let len = cursor.len(file.sizes)?;
-            cursor.len(file.sizes)?;
+            let first_free = cursor.len(file.sizes)?;
             let Some(segment) = cursor.addr(file.sizes)? else {
-                return Ok((Self { data: Bytes::new() }, 0));
+                return Ok((Self { data: Bytes::new(), free: Vec::new() }, 0));
             };
             let data = file.parse_all(view, segment, len)?;
             let data = Bytes::copy_from_slice(ByteCursor::new(&data, "a local heap").take_u64(len)?);
-            let cost = data.len();
-            Ok((Self { data }, cost))
+            let free = free_blocks(&data, first_free, file);
+            let cost = data.len() + free.len() * size_of::<Range<u64>>();
+            Ok((Self { data, free }, cost))
         })
     }
 
@@ -41,7 +45,32 @@ impl LocalHeap {
         })?;
         ByteCursor::new(rest, "a local heap").until_nul()
     }
+
+    /// Whether a free block begins at or covers that offset: what is there is no name any more.
+    pub(crate) fn is_free(&self, offset: u64) -> bool {
+        let before = self.free.partition_point(|block| block.start <= offset);
+        before.checked_sub(1).and_then(|at| self.free.get(at)).is_some_and(|block| block.contains(&offset))
+    }
 }
+
+/// The list of free blocks, as far as it can be followed: each tells where the next is, and its own length.
+fn free_blocks(data: &[u8], first: u64, file: &Hdf5File) -> Vec<Range<u64>> {
+    let mut blocks = Vec::new();
+    let mut next = first;
+    // A block takes two lengths at least, so that a list with more blocks goes round in circles.
+    while next != NO_BLOCK && blocks.len() <= data.len() / (2 * usize::from(file.sizes.lengths)) {
+        let Some(rest) = usize::try_from(next).ok().and_then(|start| data.get(start..)) else { break };
+        let mut cursor = ByteCursor::new(rest, "a free block of a local heap");
+        let (Ok(behind), Ok(len)) = (cursor.len(file.sizes), cursor.len(file.sizes)) else { break };
+        blocks.push(next..next.saturating_add(len));
+        next = behind;
+    }
+    blocks.sort_by_key(|block| block.start);
+    blocks
+}
+
+/// Stands where a list of free blocks ends.
+const NO_BLOCK: u64 = 1;
 
 /// The header, and in most files the names too; a view may fetch a whole block.
 const FIRST_READ: u64 = 512;

@@ -14,30 +14,67 @@ pub(super) fn read(view: &dyn View, file: &Hdf5File, message: &[u8]) -> Step<Fou
     let (Some(tree), Some(heap)) = (tree, heap) else {
         return Err(Error::malformed("a symbol table without tree or heap").into());
     };
-    let (heap, (leaves, mut found)) = both(LocalHeap::load(view, file, heap), leaves(view, file, tree))?;
-    let mut budget = file.budget();
-    let nodes = join_each(leaves, |addr| {
-        let symbols = symbols(view, file, addr)?;
-        budget.take(symbols.len() as u64 * entry_len(file))?;
-        Ok(symbols)
-    })?;
+    let (heap, leaves) = both(LocalHeap::load(view, file, heap), leaves(view, file, tree))?;
+    let (mut found, mut budget) = (leaves.found, file.budget());
+    let mut read_nodes = |addrs: Vec<FileAddress>| {
+        join_each(addrs, |addr| {
+            let node = symbols(view, file, addr)?;
+            budget.take((node.entries.len() + node.uncounted.len()) as u64 * entry_len(file))?;
+            Ok(node)
+        })
+    };
+    let (nodes, beside) = both(read_nodes(leaves.nodes), read_nodes(leaves.uncounted))?;
+    let mut uncounted = Vec::new();
     for node in nodes {
         match node {
-            Ok(symbols) => symbols.iter().for_each(|symbol| found.take(symbol.link(&heap))),
+            Ok(node) => {
+                node.entries.iter().for_each(|symbol| found.take(symbol.link(&heap)));
+                uncounted.push(node.uncounted.clone());
+            }
             Err(error) => found.lose_some(&error),
         }
     }
+    // What is no symbol node any more was left behind by a library.
+    uncounted.extend(beside.into_iter().flatten().map(|node| node.entries.clone()));
+    lose_uncounted(&mut found, &uncounted.concat(), &heap);
     view.limits().count(found.list.len() as u64, "a group")?;
     Ok(found)
 }
 
-/// The addresses of the symbol nodes, level by level; damage below the root is noted.
-fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<(Vec<FileAddress>, FoundLinks)> {
+/// Notes links that lie behind those that nodes count. Libraries may leave there what a split or a removal moved away: what
+/// another node has, or whose name is no more.
+fn lose_uncounted(found: &mut FoundLinks, uncounted: &[SymbolEntry], heap: &LocalHeap) {
+    if uncounted.is_empty() {
+        return;
+    }
+    let names: HashSet<Vec<u8>> = found.list.iter().map(|link| link.name.clone()).collect();
+    for symbol in uncounted.iter().filter(|symbol| !heap.is_free(symbol.name)) {
+        let link = symbol.link(heap).ok().filter(|link| !link.name.is_empty() && !names.contains(&link.name));
+        if let Some(link) = link {
+            let name = escaped(&link.name);
+            found.lose(Error::malformed(format!("link {name:?} lies behind those that its node counts")));
+        }
+    }
+}
+
+/// The symbol nodes of a group.
+#[derive(Debug, Default)]
+struct LinkLeaves {
+    nodes: Vec<FileAddress>,
+    /// Those that lie behind the children that nodes count, and are nobody's child.
+    uncounted: Vec<FileAddress>,
+    /// Has damage below the root noted.
+    found: FoundLinks,
+}
+
+/// The addresses of the symbol nodes, level by level.
+fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<LinkLeaves> {
     let mut found = FoundLinks::default();
     let mut seen = HashSet::from([root]);
     let top = node(view, file, root, None)?;
     view.limits().depth(u32::from(top.level), "a tree of links")?;
     let (mut level, mut children) = (top.level, top.children.clone());
+    let mut uncounted: Vec<FileAddress> = top.uncounted.into_iter().collect();
     let mut budget = file.budget();
     loop {
         let (new, again): (Vec<FileAddress>, Vec<FileAddress>) =
@@ -47,7 +84,12 @@ fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<(Vec<File
             found.lose_some(&file.at(child, Error::malformed("a node of a tree of links with two parents")));
         }
         view.limits().count(seen.len() as u64, "a tree of links")?;
-        let Some(below) = level.checked_sub(1) else { return Ok((children, found)) };
+        let Some(below) = level.checked_sub(1) else {
+            uncounted.retain(|child| seen.insert(*child));
+            return Ok(LinkLeaves { nodes: children, uncounted, found });
+        };
+        // Only what lies behind symbol nodes may be lost links; behind inner nodes it would take a tree to know.
+        uncounted.clear();
         let mut next = Vec::new();
         for read in join_each(children, |child| {
             let node = node(view, file, child, Some(below))?;
@@ -55,7 +97,10 @@ fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<(Vec<File
             Ok(node)
         })? {
             match read {
-                Ok(node) => next.extend(&node.children),
+                Ok(node) => {
+                    next.extend(&node.children);
+                    uncounted.extend(&node.uncounted);
+                }
                 Err(error) => found.lose_some(&error),
             }
         }
@@ -69,12 +114,14 @@ struct LinkNode {
     /// 0 when the children are symbol nodes.
     level: u8,
     children: Vec<FileAddress>,
+    /// What looks like a child where the counted ones end.
+    uncounted: Option<FileAddress>,
 }
 
 fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) -> Step<Arc<LinkNode>> {
     let node = file.memo(view, addr, "hdf5 link tree node", || {
-        let bytes = file.parse(view, addr, node_len(file))?;
-        let mut cursor = ByteCursor::new(&bytes, "a tree of links");
+        let first = file.parse(view, addr, node_len(file))?;
+        let mut cursor = ByteCursor::new(&first, "a tree of links");
         cursor.signature(b"TREE")?;
         let (kind, level, used) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
         if kind != 0 {
@@ -92,8 +139,9 @@ fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) 
             children
                 .push(child.ok_or_else(|| Error::malformed("a tree of links with a child that is nowhere"))?);
         }
+        let uncounted = uncounted_child(&first, children.len(), file);
         let cost = children.len() * size_of::<FileAddress>() + size_of::<LinkNode>();
-        Ok((LinkNode { level, children }, cost))
+        Ok((LinkNode { level, children, uncounted }, cost))
     })?;
     match level.filter(|level| *level != node.level) {
         None => Ok(node),
@@ -104,6 +152,16 @@ fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) 
     }
 }
 
+/// The address behind the children that a node counts, where there is room for one more.
+fn uncounted_child(node: &[u8], used: usize, file: &Hdf5File) -> Option<FileAddress> {
+    let (offsets, lengths) = (usize::from(file.sizes.offsets), usize::from(file.sizes.lengths));
+    let has_room = used < 2 * usize::from(file.ranks.group_internal);
+    let start = 8 + 2 * offsets + used * (offsets + lengths) + lengths;
+    let mut cursor = ByteCursor::new(node.get(start..).filter(|_| has_room)?, "a tree of links");
+    let child = cursor.addr(file.sizes).ok()??;
+    (child.0 > 0 && child.0 < file.size).then_some(child)
+}
+
 /// Bytes of a node on disk.
 fn node_len(file: &Hdf5File) -> u64 {
     let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
@@ -112,7 +170,7 @@ fn node_len(file: &Hdf5File) -> u64 {
 }
 
 /// A symbol-table entry.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct SymbolEntry {
     /// Offset of the name in the local heap.
     name: u64,
@@ -126,11 +184,19 @@ fn entry_len(file: &Hdf5File) -> u64 {
     u64::from(file.sizes.lengths) + u64::from(file.sizes.offsets) + 24
 }
 
-fn symbols(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Vec<SymbolEntry>>> {
+/// A leaf of the tree: symbols in the order of their names.
+#[derive(Debug)]
+struct SymbolNode {
+    entries: Vec<SymbolEntry>,
+    /// What looks like more of them behind those that are counted.
+    uncounted: Vec<SymbolEntry>,
+}
+
+fn symbols(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<SymbolNode>> {
     let entry_len = entry_len(file);
-    let room = 2 * u64::from(file.ranks.group_leaf);
+    let room = 2 * file.ranks.group_leaf;
     file.memo(view, addr, "hdf5 symbol node", || {
-        let first = file.parse(view, addr, 8 + room * entry_len)?;
+        let first = file.parse(view, addr, 8 + u64::from(room) * entry_len)?;
         let mut cursor = ByteCursor::new(&first, "a symbol node");
         cursor.signature(b"SNOD")?;
         cursor.version(&[1])?;
@@ -139,9 +205,16 @@ fn symbols(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Vec<
         let bytes = file.parse_all(view, addr, 8 + u64::from(used) * entry_len)?;
         let mut cursor = ByteCursor::new(&bytes, "a symbol node");
         cursor.skip(8)?;
-        let symbols = (0..used).map(|_| symbol(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
-        let cost = symbols.len() * size_of::<SymbolEntry>();
-        Ok((symbols, cost))
+        let entries = (0..used).map(|_| symbol(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
+        let behind = cursor.position();
+        let mut cursor = ByteCursor::new(first.get(behind..).unwrap_or_default(), "a symbol node");
+        let rest = (used..room).map_while(|_| symbol(&mut cursor, file).ok());
+        let is_entry = |symbol: &SymbolEntry| {
+            symbol.soft.is_some() || symbol.header.is_some_and(|addr| addr.0 > 0 && addr.0 < file.size)
+        };
+        let uncounted: Vec<_> = rest.take_while(is_entry).collect();
+        let cost = (entries.len() + uncounted.len()) * size_of::<SymbolEntry>();
+        Ok((SymbolNode { entries, uncounted }, cost))
     })
 }
 

@@ -186,6 +186,44 @@ fn damage_in_an_old_group_takes_only_what_is_damaged() {
     assert_eq!(links.losses.len(), 7, "{:#?}", links.losses);
 }
 
+/// An old-style group whose nodes count one entry less than they have: both symbols, or both children.
+fn short_group(is_tree: bool, second: char) -> Result<Arc<GroupLinks>, Error> {
+    let mut old = OldGroup::new();
+    let (first, other) = (old.symbols(&[('a', 0, 48), (second, 0, 56)]), old.symbols(&[('d', 0, 60)]));
+    let tree = old.tree(0, &[first, other]);
+    let node = usize::try_from(if is_tree { tree } else { first }).expect("small");
+    old.file.bytes[node + 6] -= 1;
+    old.read(tree)
+}
+
+#[test]
+fn a_link_that_its_node_does_not_count_is_told_of() {
+    let links = short_group(false, 'b').expect("a group");
+    assert_eq!(names(&links), ["a", "d"]);
+    assert_eq!(links.losses.len(), 1, "{:?}", links.losses);
+    assert!(links.losses[0].message().contains("\"b\" lies behind"), "{:?}", links.losses);
+    let links = short_group(true, 'b').expect("a group");
+    assert_eq!(names(&links), ["a", "b"]);
+    assert!(links.losses[0].message().contains("\"d\" lies behind"), "{:?}", links.losses);
+}
+
+#[test]
+fn what_libraries_leave_behind_the_links_of_a_node_is_passed_over() {
+    let links = short_group(false, 'd').expect("a group");
+    assert_eq!((names(&links), links.losses.len()), (vec!["a", "d"], 0), "{:?}", links.losses);
+    // The name is in a free block.
+    let mut old = OldGroup::new();
+    let names_at = usize::try_from(old.heap).expect("small") - 208;
+    old.file.bytes[names_at + 8..names_at + 24].copy_from_slice(&words(&[1, 16]));
+    let free = usize::try_from(old.heap).expect("small") + 16;
+    old.file.bytes[free] = 8;
+    let first = old.symbols(&[('a', 0, 48), ('b', 0, 56), ('c', 0, 56)]);
+    old.file.bytes[usize::try_from(first).expect("small") + 6] = 1;
+    let tree = old.tree(0, &[first]);
+    let links = old.read(tree).expect("a group");
+    assert_eq!((names(&links), links.losses.len()), (vec!["a"], 0), "{:?}", links.losses);
+}
+
 #[test]
 fn trees_of_links_that_lead_to_themselves_end() {
     let mut old = OldGroup::new();

@@ -14,6 +14,18 @@ struct ChunkNode {
     /// Coordinates of cells, `rank` per child.
     keys: Vec<u64>,
     children: Vec<ChunkChild>,
+    /// Coordinates of what looks like one more child behind those that are counted.
+    uncounted: Option<Vec<u64>>,
+}
+
+/// A node to be read.
+#[derive(Debug, Clone, PartialEq)]
+struct NodeRef {
+    addr: FileAddress,
+    /// Known but for the root's.
+    level: Option<u8>,
+    /// Coordinates that its right sibling begins with; `None` for the last node of a level.
+    end: Option<Vec<u64>>,
 }
 
 /// A chunk, or a node one level below.
@@ -30,12 +42,13 @@ pub(super) fn find(
     root: FileAddress,
     cells: &CellList,
 ) -> Step<Vec<Option<ChunkRecord>>> {
-    let root = (root, None);
-    descend(view, (cells, chunks.shape.len()), root, |&(addr, level)| node(view, chunks, addr, level), seek)
+    let root = NodeRef { addr: root, level: None, end: None };
+    let load = |at: &NodeRef| Ok((node(view, chunks, at)?, at.end.clone()));
+    descend(view, (cells, chunks.shape.len()), root, load, |(node, end), cell| seek(node, end.as_ref(), cell))
 }
 
 /// The chunk, or the child that knows it: the last one that does not begin behind it.
-fn seek(node: &Arc<ChunkNode>, cell: &[u64]) -> Result<NodeSeek<(FileAddress, Option<u8>)>> {
+fn seek(node: &ChunkNode, end: Option<&Vec<u64>>, cell: &[u64]) -> Result<NodeSeek<NodeRef>> {
     let found = match node.level.checked_sub(1) {
         None => {
             let at = node.count_while(|key| key < cell)?;
@@ -45,9 +58,11 @@ fn seek(node: &Arc<ChunkNode>, cell: &[u64]) -> Result<NodeSeek<(FileAddress, Op
             }
         }
         Some(below) => {
-            let at = node.count_while(|key| key <= cell)?.checked_sub(1);
-            let child = at.and_then(|at| node.children.get(at));
-            child.map(|child| NodeSeek::Below((child.addr, Some(below))))
+            let behind = node.count_while(|key| key <= cell)?;
+            let child = behind.checked_sub(1).and_then(|at| node.children.get(at));
+            let is_last = behind == node.children.len();
+            let end = if is_last { end.cloned() } else { Some(node.key(behind)?.to_vec()) };
+            child.map(|child| NodeSeek::Below(NodeRef { addr: child.addr, level: Some(below), end }))
         }
     };
     Ok(found.unwrap_or(NodeSeek::Absent))
@@ -76,20 +91,24 @@ impl ChunkChild {
     }
 }
 
-/// Reads a node, once; its level is known but for the root's.
-fn node(view: &dyn View, chunks: &ChunkLookup, addr: FileAddress, level: Option<u8>) -> Step<Arc<ChunkNode>> {
-    let node = chunks.file.memo(view, addr, "chunk tree node", || {
-        let bytes = chunks.file.exact(view, addr, node_len(chunks))?;
+/// Reads a node, once.
+fn node(view: &dyn View, chunks: &ChunkLookup, at: &NodeRef) -> Step<Arc<ChunkNode>> {
+    let node = chunks.file.memo(view, at.addr, "chunk tree node", || {
+        let bytes = chunks.file.exact(view, at.addr, node_len(chunks))?;
         let node = parse(&bytes, chunks)?;
         let cost =
             size_of::<ChunkNode>() + node.keys.len() * 8 + node.children.len() * size_of::<ChunkChild>();
         Ok((node, cost))
     })?;
-    if level.is_some_and(|level| level != node.level) {
-        let error = Error::malformed(format!("a B-tree node of level {} in the wrong place", node.level));
-        return Err(chunks.file.at(addr, error).into());
-    }
-    Ok(node)
+    let wrong = if at.level.is_some_and(|level| level != node.level) {
+        format!("a B-tree node of level {} in the wrong place", node.level)
+    } else if node.uncounted.as_ref().is_some_and(|key| at.end.as_ref() != Some(key)) {
+        let counted = node.children.len();
+        format!("a B-tree node of chunks counts {counted} children, and one more lies behind them")
+    } else {
+        return Ok(node);
+    };
+    Err(chunks.file.at(at.addr, Error::malformed(wrong)).into())
 }
 
 /// Bytes of a node: all have room for as many children.
@@ -122,6 +141,7 @@ fn parse(bytes: &[u8], chunks: &ChunkLookup) -> Result<ChunkNode> {
         rank,
         keys: Vec::with_capacity(count * rank),
         children: Vec::with_capacity(count),
+        uncounted: None,
     };
     for at in 0..count {
         let (byte_len, mask) = (cursor.u32()?, cursor.u32()?);
@@ -137,7 +157,21 @@ fn parse(bytes: &[u8], chunks: &ChunkLookup) -> Result<ChunkNode> {
             return Err(Error::malformed("the keys of a B-tree node are not in order"));
         }
     }
+    node.uncounted = uncounted(&mut cursor, chunks);
     Ok(node)
+}
+
+/// What looks like a child where the counted ones end. The key there is that of the right sibling, or in the last node of a
+/// level one of no bytes behind the last chunk; libraries may leave what a split or a removal moved away behind it. So it is
+/// a child that was lost only where it does not begin as the right sibling does.
+fn uncounted(cursor: &mut ByteCursor<'_>, chunks: &ChunkLookup) -> Option<Vec<u64>> {
+    let (byte_len, _mask) = (cursor.u32().ok()?, cursor.u32().ok()?);
+    let cells = chunks.shape.iter().map(|chunk| cell_of(cursor.u64().ok()?, *chunk).ok());
+    let key = cells.collect::<Option<Vec<u64>>>()?;
+    let in_element = cursor.u64().ok()?;
+    let addr = cursor.addr(chunks.file.sizes).ok()??;
+    let is_child = byte_len > 0 && in_element == 0 && addr.0 > 0 && addr.0 < chunks.file.size;
+    is_child.then_some(key)
 }
 
 fn cell_of(offset: u64, chunk: u64) -> Result<u64> {

@@ -112,6 +112,35 @@ fn damaged_nodes_are_errors_that_say_where() {
     }
 }
 
+/// A node that counts one child less than it has.
+fn short(level: u8, children: &[(u32, u32, [u64; 2], u64)]) -> Vec<u8> {
+    let mut bytes = node(level, children);
+    bytes[6] -= 1;
+    bytes
+}
+
+#[test]
+fn a_node_that_counts_too_few_children_is_damaged() {
+    let error = error_of(&short(0, &[(80, 0, [0, 0], 8), (80, 0, [0, 10], 8)]));
+    assert!(error.message().contains("counts 1 children, and one more"), "{error}");
+    let error = error_of(&short(1, &[(80, 0, [0, 0], 8), (80, 0, [4, 0], 8)]));
+    assert!(error.message().contains("counts 1 children, and one more"), "{error}");
+}
+
+#[test]
+fn what_a_split_left_behind_the_children_of_a_node_is_passed_over() {
+    let mut builder = FileBuilder::new();
+    builder.bytes.resize(512, 0);
+    // The left node still has the first child of the right one, whose key ends it.
+    let left = builder.put(&short(0, &[(80, 0, [0, 0], 100), (80, 0, [4, 0], 200)]));
+    let right = builder.put(&node(0, &[(80, 0, [4, 0], 200)]));
+    let root = builder.put(&node(1, &[(80, 0, [0, 0], left), (80, 0, [4, 0], right)]));
+    let (view, file) = opened(builder);
+    let chunks = chunks(&file, IndexKind::BTree1, root);
+    assert_eq!(find(&view, &chunks, &[0, 0]).expect("a chunk").location, bytes(100..180));
+    assert_eq!(find(&view, &chunks, &[1, 0]).expect("a chunk").location, bytes(200..280));
+}
+
 #[test]
 fn a_tree_that_leads_back_to_itself_is_an_error() {
     let error = error_of(&node(3, &[(0, 0, [0, 0], 48)]));
