@@ -9,6 +9,7 @@ mod identity;
 mod left_out;
 mod pipes;
 mod program;
+mod readers;
 mod shipped;
 mod small;
 mod targets;

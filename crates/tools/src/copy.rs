@@ -7,6 +7,7 @@ mod dry_run;
 mod effect;
 mod filtering;
 mod names;
+mod older_readers;
 mod settle;
 mod strings;
 mod transfer;
@@ -106,6 +107,8 @@ pub struct CopyReport {
     /// What is otherwise than in the source, although nothing of it is lost (other filters than lossy ones, for instance),
     /// and options that have no effect on a copy of this kind.
     pub notes: Vec<String>,
+    /// What the readers that the copy's dialect is for cannot read, although it is stored as the dialect has it.
+    pub unread: Vec<String>,
     /// What lies between the objects of the dataset that was replaced and is no part of it: it stays.
     pub stays: Vec<String>,
 }
@@ -181,6 +184,7 @@ pub(crate) fn copy_without(
     let mut notes = effect::without(options, &create);
     notes.extend(told);
     notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
+    notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
     let total = pairs.iter().map(CopiedVariable::element_count).sum();
     let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
@@ -198,6 +202,8 @@ pub(crate) fn copy_without(
         report.variables += 1;
         report.elements += pair.element_count();
     }
+    // Lengths of dimensions may have grown with the data.
+    report.unread = older_readers::unread(&copy.writer()?.model(), &create);
     copy.close()?;
     report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(report)

@@ -233,10 +233,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         crate::hint::tell(format_args!("{name} stays: it is no part of the dataset that was replaced"));
     }
     report.losses.iter().for_each(crate::hint::tell);
+    report.unread.iter().for_each(crate::hint::tell);
     report.skipped.iter().for_each(tell_skipped);
     super::reading::tell_absent(&source);
     let done = exit::after(ExitCode::SUCCESS, &report.left_out);
-    Ok(if report.is_complete() { done } else { ExitCode::from(exit::PARTIAL) })
+    Ok(if report.is_complete() && report.unread.is_empty() { done } else { ExitCode::from(exit::PARTIAL) })
 }
 
 /// The way to standard output, where that is the target: of a file that is written from its beginning to its end.

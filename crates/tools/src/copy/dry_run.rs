@@ -1,7 +1,7 @@
 //! What a copy will take, without making it.
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
-use super::{CopyOptions, drop_filters, effect, names, strings};
+use super::{CopyOptions, drop_filters, effect, names, older_readers, strings};
 use ncirrus::internals::{DatasetInternals, SessionInternals, StringLengths, resolve};
 use ncirrus::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
@@ -57,6 +57,8 @@ pub fn plan_copy(
     let mut notes = effect::without(options, &create);
     notes.extend(told);
     notes.extend(settle(source, &writer, &pairs, options, session)?);
+    notes.extend(older_readers::misread(&writer.model(), &create));
+    notes.extend(older_readers::unread(&writer.model(), &create));
     let mut plans = CopyPlans { variables: Vec::new(), left_out, losses, notes };
     for pair in &pairs {
         let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));
