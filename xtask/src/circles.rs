@@ -21,18 +21,7 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ),
     (
         "engine",
-        &[
-            "bound_source",
-            "chunks",
-            "dataset",
-            "drive",
-            "open",
-            "read",
-            "read_depth",
-            "referenced_datasets",
-            "session",
-            "view",
-        ],
+        &["dataset", "drive", "open", "read", "session"],
         "a read of an aggregation opens other datasets, and steps are run against the dataset that needs them",
     ),
     (

@@ -2,7 +2,7 @@
 use crate::convert::{self, RowCopier};
 use crate::decode::codec_error;
 use crate::plan::{ChunkIntersections, ElementSizes};
-use crate::session::SharedSession;
+use crate::resources::SharedResources;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, DecodedElement, names};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{
@@ -81,7 +81,7 @@ impl BoundSource {
         source: Source,
         model: &Model,
         variable: (TypeRef, &[u64]),
-        shared: &SharedSession,
+        shared: &SharedResources,
     ) -> Result<Self> {
         let ((ty, shape), registry) = (variable, &shared.registry);
         let elements = ElementDecoding::of(&source, model, ty, &shared.limits)?;

@@ -1,27 +1,34 @@
 //! An open dataset.
 mod absent;
+mod chunks;
 mod fragments;
+mod open_datasets;
 mod opening;
+mod referenced_datasets;
 
 pub use absent::AbsentFragment;
+pub use chunks::StoredChunk;
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
-use ncirrus_layout::LockExt;
+
+pub(crate) use open_datasets::OpenDatasets;
+pub(crate) use referenced_datasets::KEPT;
 
 use crate::bound_source::{BoundSource, StorageLayout};
-use crate::chunks::{self, StoredChunk};
 use crate::drive::DriveContext;
+use crate::drive::ReadDepth;
 use crate::plan::ReadPlan;
 use crate::read::{ReadReport, VariableRead};
-use crate::read_depth::ReadDepth;
-use crate::referenced_datasets::ReferencedDatasets;
-use crate::session::{MissingChunks, Session, SessionCounters};
+use crate::resources::{MissingChunks, SessionCounters};
+use crate::session::Session;
 use absent::AbsentObjects;
 use futures_util::future::BoxFuture;
+use ncirrus_layout::LockExt;
 use ncirrus_layout::{
     Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
 use ncirrus_store::{Store, Url};
+use referenced_datasets::ReferencedDatasets;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};

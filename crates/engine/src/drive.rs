@@ -1,12 +1,14 @@
 //! Running steps to their end: whatever a step needs is fetched at once, and it is run again.
+mod read_depth;
 mod requests;
+mod view;
 
-use crate::cache::{PinnedBytes, StoreSnapshot, changed};
+pub(crate) use read_depth::ReadDepth;
+
 use crate::dataset::Dataset;
 use crate::merge::split;
-use crate::read_depth::ReadDepth;
-use crate::session::{PendingRequest, SharedSession};
-use crate::view::{BlockingView, DriveExtras, StallingView, check_document, document_error};
+use crate::resources::{PendingRequest, SharedResources};
+use crate::snapshot::{PinnedBytes, StoreSnapshot, changed};
 use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -19,11 +21,12 @@ use requests::SortedNeeds;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use view::{BlockingView, DriveExtras, StallingView, check_document, document_error};
 
 /// What steps of one dataset run against.
 #[derive(Clone)]
 pub(crate) struct DriveContext {
-    pub(crate) shared: Arc<SharedSession>,
+    pub(crate) shared: Arc<SharedResources>,
     pub(crate) snapshot: Arc<StoreSnapshot>,
     pub(crate) memo: Arc<Memo>,
     /// The dataset, once it is open: whose variables a step may ask values of.

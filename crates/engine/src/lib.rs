@@ -5,8 +5,6 @@
 #![deny(unsafe_code)]
 
 mod bound_source;
-mod cache;
-mod chunks;
 pub mod convert;
 mod dataset;
 mod decode;
@@ -15,20 +13,19 @@ mod merge;
 mod open;
 mod plan;
 mod read;
-mod read_depth;
-mod referenced_datasets;
+mod resources;
 mod scatter;
 mod session;
+mod snapshot;
 mod stored;
 pub mod units;
-mod view;
 mod write;
 
-pub use chunks::StoredChunk;
-pub use dataset::{AbsentFragment, Dataset, FragmentCheck, FragmentInfo, FragmentKind};
+pub use dataset::{AbsentFragment, Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
 pub use read::ReadReport;
-pub use session::{MissingChunks, Session, SessionBuilder, SessionStatistics, ShortChunks, most_threads};
+pub use resources::{MissingChunks, SessionStatistics, ShortChunks};
+pub use session::{Session, SessionBuilder, most_threads};
 pub use write::{
     CopiedCounts, CopyPlan, DatasetWriter, EncodedChunk, SkippedPart, ValueTreatment, copy_around_damage,
     copy_selection, copy_variable, element_in, plan_copy,

@@ -1,36 +1,27 @@
-//! What reads and writes share: threads, caches, budgets, codecs.
-mod block_on;
-mod network;
-mod open_datasets;
-mod statistics;
-mod workers;
-
-pub use statistics::SessionStatistics;
-
-pub(crate) use block_on::{block_on, may_block};
-pub(crate) use network::{MemoryPermit, PendingRequest};
-pub(crate) use open_datasets::OpenDatasets;
-pub(crate) use statistics::SessionCounters;
-pub(crate) use workers::WorkerBuffers;
-
-use crate::cache::{ChunkCache, IndexCache};
+//! Sessions: the choices of a program, and what is made of them.
+use crate::dataset::OpenDatasets;
+use crate::resources::{
+    ChunkCache, MemoryBudget, MissingChunks, NetworkRuntime, SessionCounters, SessionStatistics,
+    SharedResources, ShortChunks, WorkerPool, block_on,
+};
 use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
 use ncirrus_store::StoreOptions;
-use network::NetworkRuntime;
+use ncirrus_store::cache::CacheFolder;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
-use workers::WorkerPool;
 
 /// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
-    pub(crate) shared: Arc<SharedSession>,
-    /// Open datasets that others take values from; those themselves do not hold it, so that nobody holds himself.
-    open_datasets: Option<Arc<OpenDatasets>>,
+    pub(crate) shared: Arc<SharedResources>,
+    /// Open datasets that others take values from, while anybody is left who opened one.
+    open_datasets: Weak<OpenDatasets>,
+    /// What keeps them; those themselves do not hold it, so that nobody holds himself.
+    owned: Option<Arc<OpenDatasets>>,
 }
 
 /// Makes a [`Session`]; everything has a default.
@@ -52,61 +43,6 @@ pub struct SessionBuilder {
     fragments_absent: Option<MissingChunks>,
     local_fragments: bool,
 }
-
-/// What reading a chunk that was never written does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingChunks {
-    /// Its elements are fill.
-    #[default]
-    Fill,
-    /// The read fails with [`ErrorKind::Missing`].
-    Error,
-    /// Its elements are fill, and the read's report lists it.
-    Report,
-}
-
-/// What reading a chunk that decodes to fewer bytes than its elements have does (docs/spec/nczarr.md 4.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ShortChunks {
-    /// The read fails.
-    #[default]
-    Error,
-    /// The elements that are not there are fill.
-    Fill,
-}
-
-pub(crate) struct SharedSession {
-    pub(crate) pool: rayon::ThreadPool,
-    pub(crate) registry: CodecRegistry,
-    pub(crate) limits: Limits,
-    pub(crate) memory: usize,
-    pub(crate) metadata_cache: usize,
-    pub(crate) durable: bool,
-    pub(crate) missing: MissingChunks,
-    pub(crate) short_chunks: ShortChunks,
-    pub(crate) counters: SessionCounters,
-    pub(crate) chunks: ChunkCache,
-    pub(crate) index: Option<Arc<IndexCache>>,
-    pub(crate) network: NetworkRuntime,
-    pub(crate) workers: WorkerPool,
-    pub(crate) overlays: Vec<Arc<dyn Overlay>>,
-    pub(crate) stores: StoreOptions,
-    pub(crate) open_datasets: Weak<OpenDatasets>,
-    pub(crate) fragments_absent: Option<MissingChunks>,
-    pub(crate) local_fragments: bool,
-    opened: AtomicU64,
-}
-
-impl SharedSession {
-    /// Bytes that a metadata document may have: what is made of it takes several times as many.
-    pub(crate) fn document_bytes(&self) -> u64 {
-        let share = (self.memory as u64 / 4).max(LEAST_DOCUMENT);
-        self.limits.metadata_bytes.min(share)
-    }
-}
-
-/// Bytes that a metadata document may have, however little memory there is.
-const LEAST_DOCUMENT: u64 = 64 << 20;
 
 /// Bytes that reading and writing may hold, unless something else is said.
 const MEMORY: usize = 512 << 20;
@@ -170,34 +106,31 @@ impl Session {
 
     /// The same session, held by a dataset that others take values from.
     pub(crate) fn of_others(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), open_datasets: None }
+        Self {
+            shared: Arc::clone(&self.shared),
+            open_datasets: Weak::clone(&self.open_datasets),
+            owned: None,
+        }
     }
 
     /// Whether it is held by a dataset that others take values from.
     pub(crate) fn is_of_others(&self) -> bool {
-        self.open_datasets.is_none()
+        self.owned.is_none()
     }
 
     /// Open datasets that others take values from, while anybody is left who opened one.
     pub(crate) fn open_datasets(&self) -> Option<Arc<OpenDatasets>> {
-        self.shared.open_datasets.upgrade()
+        self.open_datasets.upgrade()
     }
 
     /// Bytes that reading and writing may hold besides the caller's own buffers.
     pub fn memory(&self) -> usize {
-        self.shared.memory
+        self.shared.memory.bytes()
     }
 
     /// The codecs that chunks are decoded and encoded with.
     pub fn registry(&self) -> &CodecRegistry {
         &self.shared.registry
-    }
-}
-
-impl SharedSession {
-    /// A number that no dataset opened before has: cached chunks of two openings are never mixed up.
-    pub(crate) fn next_opening(&self) -> u64 {
-        self.opened.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -318,28 +251,28 @@ impl SessionBuilder {
                 Error::new(ErrorKind::Io { retryable: true }, "cannot start threads").because(error)
             })?;
         let open_datasets = Arc::new(OpenDatasets::new(self.open_datasets));
-        let shared = SharedSession {
+        let shared = SharedResources {
             pool,
             registry: self.registry,
             limits: self.limits,
-            memory: self.memory,
+            memory: MemoryBudget::new(self.memory),
             metadata_cache: self.metadata_cache,
             durable: self.durable,
             missing: self.missing,
             short_chunks: self.short_chunks,
             counters: SessionCounters::default(),
             chunks: ChunkCache::new(self.chunk_cache),
-            index: self.index.map(|(folder, most)| Arc::new(IndexCache::of_indexes(folder, most))),
-            network: NetworkRuntime::new(self.memory),
+            index: self.index.map(|(folder, most)| Arc::new(CacheFolder::of_indexes(folder, most))),
+            network: NetworkRuntime::default(),
             workers: WorkerPool::default(),
             overlays: self.overlays,
             stores: self.stores,
-            open_datasets: Arc::downgrade(&open_datasets),
             fragments_absent: self.fragments_absent,
             local_fragments: self.local_fragments,
             opened: AtomicU64::new(1),
         };
-        Ok(Session { shared: Arc::new(shared), open_datasets: Some(open_datasets) })
+        let (shared, kept) = (Arc::new(shared), Arc::downgrade(&open_datasets));
+        Ok(Session { shared, open_datasets: kept, owned: Some(open_datasets) })
     }
 }
 
@@ -350,7 +283,7 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
             .field("threads", &self.shared.pool.current_num_threads())
-            .field("memory", &self.shared.memory)
+            .field("memory", &self.shared.memory.bytes())
             .field("statistics", &self.statistics())
             .finish_non_exhaustive()
     }

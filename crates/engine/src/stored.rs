@@ -1,6 +1,6 @@
 //! How many bytes a variable takes where it is stored.
 use crate::dataset::Dataset;
-use crate::read_depth::ReadDepth;
+use crate::drive::ReadDepth;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
     CellList, ChunkGrid, ChunkRef, ErrorKind, Layout, Location, Result, Source, TileIndex, TileSource,

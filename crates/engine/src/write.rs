@@ -358,12 +358,12 @@ impl DatasetWriter {
 
     /// Bytes that staged cells may take.
     fn stage_budget(&self) -> usize {
-        self.session.shared.memory / 2
+        self.session.shared.memory.bytes() / 2
     }
 
     /// Bytes of cells that are worked on at once.
     fn window_budget(&self) -> usize {
-        self.session.shared.memory / 4
+        self.session.shared.memory.bytes() / 4
     }
 
     /// How many threads may hold a cell of that size at once: each needs it decoded, encoded and in between.

@@ -1,6 +1,6 @@
 //! Fragments whose datasets are not there, for the user to see.
 use super::Dataset;
-use crate::session::MissingChunks;
+use crate::resources::MissingChunks;
 use ncirrus_layout::LockExt;
 use std::collections::BTreeSet;
 

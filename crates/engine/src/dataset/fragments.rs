@@ -1,10 +1,10 @@
 //! What an aggregated variable is put together from, for people and programs.
 use super::Dataset;
 use crate::bound_source::StorageLayout;
+use crate::drive::ReadDepth;
 use crate::read::VariableRead;
 use crate::read::fragment::{FragmentPart, TouchedTiles};
-use crate::read_depth::ReadDepth;
-use crate::session::MissingChunks;
+use crate::resources::MissingChunks;
 use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
 use std::ops::ControlFlow;

@@ -1,11 +1,11 @@
 //! Opening datasets: those of callers, and those that others take values from.
+use super::referenced_datasets::ReferencedDatasets;
 use super::{Dataset, DatasetInner, ReferredDatasets};
-use crate::cache::StoreSnapshot;
 use crate::drive::DriveContext;
+use crate::drive::ReadDepth;
 use crate::open;
-use crate::read_depth::ReadDepth;
-use crate::referenced_datasets::ReferencedDatasets;
 use crate::session::Session;
+use crate::snapshot::StoreSnapshot;
 use ncirrus_layout::{Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result};
 use ncirrus_model::Model;
 use ncirrus_store::{Opened, Store, Url};

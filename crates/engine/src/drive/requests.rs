@@ -1,9 +1,10 @@
 //! Which requests a round of needs becomes.
-use crate::cache::{CacheEntry, PinnedBytes, ReadRound, StoreSnapshot};
 use crate::merge::{merge, split};
+use crate::snapshot::{PinnedBytes, ReadRound, StoreSnapshot};
 use ncirrus_layout::{Need, Needs, ObjectId, VariableRef, Want};
 use ncirrus_model::Selection;
 use ncirrus_store::StoreFacts;
+use ncirrus_store::cache::CacheEntry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! What has to be done for one cell, and for one run of bytes.
 use super::VariableRead;
 use crate::bound_source::ElementDecoding;
-use crate::cache::{CachedChunk, ChunkKey};
 use crate::convert::RowCopier;
+use crate::resources::{CachedChunk, ChunkKey};
+use crate::resources::{ShortChunks, WorkerBuffers};
 use crate::scatter::ScatterPart;
-use crate::session::{ShortChunks, WorkerBuffers};
 use bytes::Bytes;
 use ncirrus_codec::{CodecChain, CodecError, CodecScratch};
 use ncirrus_layout::{Error, Extent, Location, ObjectId, Result};

@@ -17,7 +17,7 @@ use super::mosaic::assembly::ValueAssembly;
 use super::mosaic::piece::SelectionPiece;
 use crate::convert;
 use crate::dataset::{AbsentFragment, Dataset};
-use crate::session::MissingChunks;
+use crate::resources::MissingChunks;
 use fit::TileFit;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;

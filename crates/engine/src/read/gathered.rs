@@ -5,7 +5,7 @@
 use super::{VariableRead, check_memory};
 use crate::bound_source::ElementDecoding;
 use crate::convert;
-use crate::session::block_on;
+use crate::resources::block_on;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::LockExt;
@@ -28,7 +28,8 @@ struct GatheredBatch<'a> {
 impl VariableRead<'_> {
     /// The selected values.
     pub(super) async fn read_gathered(&self, selection: &Selection, stored_len: usize) -> Result<Values> {
-        let most = (self.context.shared.memory / 8).clamp(64 << 10, 64 << 20) / (stored_len + 1).max(1);
+        let most =
+            (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / (stored_len + 1).max(1);
         let mut result = None;
         for part in cut(selection, most as u64) {
             let count = self.count(&part)?;

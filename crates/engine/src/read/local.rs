@@ -2,7 +2,7 @@
 use super::VariableRead;
 use super::byte_run::{ByteRun, RunPlace};
 use super::chunk_task::{ChunkSource, ChunkTask, sized};
-use crate::session::{WorkerBuffers, may_block};
+use crate::resources::{WorkerBuffers, may_block};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Location, ObjectId, Result};
 use ncirrus_store::{LocalStore, ReadAt};
@@ -58,7 +58,7 @@ impl VariableRead<'_> {
     fn run_turn(&self, store: &dyn LocalStore, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         let shared = &self.context.shared;
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
-        let lanes = shared.memory / dearest;
+        let lanes = shared.memory.bytes() / dearest;
         shared.for_each(jobs, lanes, |job, worker| {
             let cell = job.chunk();
             let done = self.run_job(store, job, fill, worker);

@@ -12,8 +12,8 @@ mod source;
 use super::VariableRead;
 use super::fragment;
 use crate::bound_source::ELEMENT_MARK;
-use crate::referenced_datasets;
-use crate::session::{block_on, may_block};
+use crate::dataset::KEPT;
+use crate::resources::{block_on, may_block};
 use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
@@ -33,7 +33,7 @@ const LISTED: u64 = 4096;
 /// Parts that are found sources for together.
 const BATCH: usize = 4096;
 /// Sources that are open for them together: half of those that are kept.
-const BATCH_SOURCES: usize = referenced_datasets::KEPT / 2;
+const BATCH_SOURCES: usize = KEPT / 2;
 /// Reads of sources that are under way at once, where they wait for a network.
 const UNDER_WAY: usize = 16;
 /// Elements of a part, at most, where only their order in the source is known.
@@ -253,7 +253,7 @@ impl VariableRead<'_> {
 
     /// Elements of a part, so that those under way take a modest share of the memory.
     pub(super) fn part_elements(&self) -> u64 {
-        let bytes = (self.context.shared.memory / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
+        let bytes = (self.context.shared.memory.bytes() / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
         let element = self.model.packed_len(self.bound.ty).unwrap_or(4 * ELEMENT_MARK as u64);
         (bytes as u64 / element.max(1)).max(1)
     }

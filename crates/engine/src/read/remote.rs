@@ -4,10 +4,10 @@ use super::VariableRead;
 use super::byte_run::{ByteRun, RunPlace};
 use super::chunk_task::{ChunkSource, ChunkTask, sized};
 use super::local::{absent_object, at_location, cut_short};
-use crate::cache::changed;
 use crate::drive::fetch_range;
 use crate::merge::{MergedRequest, merge};
-use crate::session::{MemoryPermit, WorkerBuffers};
+use crate::resources::{MemoryPermit, WorkerBuffers};
+use crate::snapshot::changed;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -60,9 +60,9 @@ impl VariableRead<'_> {
                 && let Some(request) = waiting.take().or_else(|| requests.next())
             {
                 let cost = request_cost(&request);
-                let share = match self.context.shared.network.try_share(cost) {
+                let share = match self.context.shared.memory.try_share(cost) {
                     Some(share) => share,
-                    None if under_way.is_empty() => self.context.shared.network.share(cost).await?,
+                    None if under_way.is_empty() => self.context.shared.memory.share(cost).await?,
                     None => {
                         waiting = Some(request);
                         break;

@@ -2,7 +2,7 @@
 use super::VariableRead;
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
-use crate::session::WorkerBuffers;
+use crate::resources::WorkerBuffers;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Selection, Values};

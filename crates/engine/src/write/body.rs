@@ -7,7 +7,7 @@ use super::store::{DeferredPuts, WriteWindow};
 use super::target::WriteTarget;
 use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
 use crate::convert;
-use crate::session::WorkerBuffers;
+use crate::resources::WorkerBuffers;
 use bytes::Bytes;
 use ncirrus_codec::CodecScratch;
 use ncirrus_layout::LockExt;

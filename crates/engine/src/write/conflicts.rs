@@ -19,7 +19,7 @@ use super::put::bytes_of;
 use super::store::DeferredPuts;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::dataset::Dataset;
-use crate::read_depth::ReadDepth;
+use crate::drive::ReadDepth;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use merge::{merge, stamp_lease};

@@ -1,5 +1,5 @@
 //! Carrying out changes of the store.
-use crate::session::SharedSession;
+use crate::resources::SharedResources;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -16,13 +16,13 @@ use tokio::task::JoinHandle;
 /// The store that is written to.
 #[derive(Clone)]
 pub(super) struct TargetStore {
-    session: Arc<SharedSession>,
+    session: Arc<SharedResources>,
     store: Arc<dyn Store>,
 }
 
 impl TargetStore {
     /// Changes go to `store`.
-    pub(super) fn new(session: Arc<SharedSession>, store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(session: Arc<SharedResources>, store: Arc<dyn Store>) -> Self {
         Self { session, store }
     }
 

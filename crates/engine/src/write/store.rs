@@ -7,7 +7,7 @@ use super::put::is_of_object;
 use super::rows::WriteData;
 use super::target::WriteTarget;
 use super::write_back_cache::{ChunkKey, ChunkLock};
-use crate::session::WorkerBuffers;
+use crate::resources::WorkerBuffers;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result, StorePut};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};

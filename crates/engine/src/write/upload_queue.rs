@@ -4,7 +4,7 @@
 //! or writes it again waits, too.
 use super::put::{TargetStore, bytes_of, change_object};
 use super::write_back_cache::ChunkLock;
-use crate::session::{block_on, may_block};
+use crate::resources::{block_on, may_block};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StorePut};
 use ncirrus_model::VarId;

@@ -7,7 +7,7 @@ mod tests;
 
 use super::address::{candidates, is_local};
 use crate::dataset::Dataset;
-use crate::read_depth::ReadDepth;
+use crate::drive::ReadDepth;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, OpenOptions, Result};
 use ncirrus_model::{GroupId, Model, VarId};
 use ncirrus_store::Url;

@@ -1,5 +1,5 @@
 //! Reading and writing at the same time.
-use crate::session::{block_on, may_block};
+use crate::resources::{block_on, may_block};
 use futures_util::future;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use std::thread;

@@ -1,10 +1,10 @@
 //! Chunks that pass through as they are encoded.
 use super::VariableCopy;
+use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, fetch_range};
 use crate::merge::{MergedRequest, merge};
 use crate::read::{absent_object, part_of};
-use crate::read_depth::ReadDepth;
-use crate::session::{MemoryPermit, WorkerBuffers};
+use crate::resources::{MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
 
@@ -220,7 +220,7 @@ async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result
             && let Some(next) = requests.peek()
         {
             // One may always go.
-            let share = context.shared.network.try_share(cost(next));
+            let share = context.shared.memory.try_share(cost(next));
             if share.is_none() && !under_way.is_empty() {
                 break;
             }

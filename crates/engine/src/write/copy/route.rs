@@ -90,7 +90,7 @@ impl VariableCopy<'_> {
         let largest = chunks.as_deref().map_or(0, product).max(product(&cells));
         let at_work = largest.saturating_mul(3 * shared.pool.current_num_threads() as u64);
         let is_local = self.source.store().local().is_some() && self.writer.store.local().is_some();
-        let memory = shared.memory as u64;
+        let memory = shared.memory.bytes() as u64;
         let memory = match is_local {
             true => memory.saturating_sub(at_work.max(memory / 8)).max(memory / 4),
             // Requests under way need room, too.
@@ -103,7 +103,7 @@ impl VariableCopy<'_> {
             shape: self.shape.clone(),
             element: element.saturating_add(cast),
             memory,
-            comfort: (shared.memory as u64 / 8).clamp(1 << 16, COMFORT),
+            comfort: (shared.memory.bytes() as u64 / 8).clamp(1 << 16, COMFORT),
         };
         Ok((task, grid))
     }
@@ -113,7 +113,7 @@ impl VariableCopy<'_> {
         match &source.layout {
             Layout::Grid { grid, .. } => Some(grid.clone()),
             Layout::Mosaic { .. } => {
-                let memory = self.writer.session.shared.memory as u64;
+                let memory = self.writer.session.shared.memory.bytes() as u64;
                 self.tile_grid(memory / 8 / element.max(1)).await
             }
             Layout::Affine { .. } | Layout::Query { .. } => {

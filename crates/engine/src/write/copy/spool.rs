@@ -141,7 +141,7 @@ impl VariableCopy<'_> {
             offset: region.start,
             native: copier.map(|copier| (native, copier)),
             sparse: self.leaves_out_fill(source, &target),
-            window: (shared.memory / 8) as u64,
+            window: (shared.memory.bytes() / 8) as u64,
             target,
         }))
     }

@@ -1,6 +1,6 @@
 //! Where a source is cut that is put together from others: by its tiles, and by the chunks of the first of them.
 use super::VariableCopy;
-use crate::read_depth::ReadDepth;
+use crate::drive::ReadDepth;
 use ncirrus_layout::{ChunkGrid, Layout, Tile, TileSource};
 use ncirrus_model::Region;
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 use super::slabs::{CellBox, cell_region};
 use super::{GATHERED, SpoolBox, SpoolBuffers};
 use crate::read::ReadReport;
-use crate::session::MissingChunks;
+use crate::resources::MissingChunks;
 use crate::write::boxes::elements_before;
 use crate::write::cells::to_index;
 use crate::write::copy::damage::is_damage;

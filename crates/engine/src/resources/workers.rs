@@ -1,5 +1,5 @@
 //! Doing many small jobs on all threads, each with buffers that are used again.
-use super::SharedSession;
+use super::SharedResources;
 use ncirrus_codec::CodecScratch;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result};
@@ -48,7 +48,7 @@ impl WorkerPool {
     }
 }
 
-impl SharedSession {
+impl SharedResources {
     /// Does all jobs, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
     /// failures the first in order is returned. One job alone is done on the calling thread.
     pub(crate) fn for_each<J: Send>(

@@ -1,5 +1,5 @@
 //! Datasets that others take values from, kept open for the next read: a bounded number per session.
-use crate::dataset::Dataset;
+use super::Dataset;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::OpenOptions;
 use ncirrus_store::Url;
@@ -30,7 +30,7 @@ struct OpenEntry {
 
 impl OpenDatasets {
     /// None yet.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { most, kept: Mutex::default() }
     }
 

@@ -1,9 +1,13 @@
 //! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
-use super::{CacheEntry, IndexCache, ObjectFronts};
+mod fronts;
+
+pub(crate) use fronts::{FRONT, ObjectFronts};
+
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, Tag, Want};
 use ncirrus_store::Store;
+use ncirrus_store::cache::{CacheEntry, CacheFolder};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +19,7 @@ pub(crate) struct StoreSnapshot {
     /// Of objects in local stores.
     pub(crate) fronts: ObjectFronts,
     budget: usize,
-    index: Option<Arc<IndexCache>>,
+    index: Option<Arc<CacheFolder>>,
 }
 
 #[derive(Default)]
@@ -61,7 +65,7 @@ struct ObjectBlocks(BTreeMap<u64, Bytes>);
 
 impl StoreSnapshot {
     /// Nothing was touched yet; `budget` bytes of metadata are kept.
-    pub(crate) fn new(store: Arc<dyn Store>, budget: usize, index: Option<Arc<IndexCache>>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, budget: usize, index: Option<Arc<CacheFolder>>) -> Self {
         let index = index.filter(|_| store.local().is_none());
         Self { store, state: Mutex::default(), fronts: ObjectFronts::default(), budget, index }
     }

@@ -1,7 +1,7 @@
 //! A view of bytes that were fetched before: it stalls for all others.
 use super::EncodedPart;
-use crate::cache::PinnedBytes;
 use crate::drive::DriveContext;
+use crate::snapshot::PinnedBytes;
 use bytes::Bytes;
 use ncirrus_layout::{
     Error, Limits, Listing, Memo, Need, ObjectBytes, ObjectId, Step, VariableRef, View, Want,

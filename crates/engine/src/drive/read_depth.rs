@@ -1,5 +1,5 @@
 //! Reads that are part of other reads: how deep they are, and of which variables.
-use crate::session::SessionCounters;
+use crate::resources::SessionCounters;
 use ncirrus_layout::{Error, Limits, ObjectId, Result};
 use std::sync::Arc;
 

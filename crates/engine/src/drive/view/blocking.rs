@@ -1,7 +1,7 @@
 //! A view of a local store: it reads at once, so that no step is ever run twice.
 use super::{EncodedPart, check_document, check_len};
-use crate::cache::{FRONT, resolve};
 use crate::drive::DriveContext;
+use crate::snapshot::{FRONT, resolve};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Listing, Memo, ObjectBytes, ObjectId, Step, VariableRef, View, Want};
 use ncirrus_model::{CodecSpec, Selection, Values};
@@ -102,7 +102,7 @@ impl View for BlockingView<'_> {
 
     fn values(&self, variable: &VariableRef, selection: &Selection) -> Step<Values> {
         let nested = self.context.nested_values(variable, selection);
-        Ok(crate::session::block_on(nested)?)
+        Ok(crate::resources::block_on(nested)?)
     }
 
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing> {

@@ -5,7 +5,7 @@ mod stalling;
 pub(crate) use blocking::BlockingView;
 pub(crate) use stalling::{DriveExtras, StallingView};
 
-use crate::session::SharedSession;
+use crate::resources::SharedResources;
 use bytes::Bytes;
 use ncirrus_codec::{ChunkInfo, DecodedElement};
 use ncirrus_layout::{Error, Limits, ObjectId, Result};
@@ -29,7 +29,7 @@ pub(crate) struct EncodedPart {
 
 impl EncodedPart {
     /// The decoded bytes.
-    fn decode(&self, shared: &SharedSession, encoded: &[u8]) -> Result<Bytes> {
+    fn decode(&self, shared: &SharedResources, encoded: &[u8]) -> Result<Bytes> {
         let len = shared.limits.metadata_len(self.len, "an encoded metadata structure")?;
         if (encoded.len() as u64) < self.range.end.saturating_sub(self.range.start) {
             return Err(Error::malformed(format!(
@@ -54,7 +54,7 @@ impl EncodedPart {
 }
 
 /// Checks that a document may be read into memory.
-pub(crate) fn check_document(shared: &SharedSession, object: &ObjectId, len: u64) -> Result<()> {
+pub(crate) fn check_document(shared: &SharedResources, object: &ObjectId, len: u64) -> Result<()> {
     let most = shared.document_bytes();
     if len > most {
         return Err(document_error(&format!("{len} bytes, more than the limit of {most}")).at_object(object));

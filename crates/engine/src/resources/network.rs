@@ -8,42 +8,23 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 /// Requests to stores that answer over a network. The runtime starts with the first of them.
+#[derive(Default)]
 pub(crate) struct NetworkRuntime {
     runtime: OnceLock<Option<Runtime>>,
     hosts: Mutex<HashMap<StoreId, Arc<Semaphore>>>,
-    budget: Arc<Semaphore>,
-    budget_units: u32,
 }
 
 /// A request under way; dropping it cancels it.
 pub(crate) struct PendingRequest<T = Option<ObjectBytes>>(JoinHandle<Result<T>>);
 
-/// A share of the session's memory for bytes in flight, given back when dropped.
-pub(crate) struct MemoryPermit {
-    _permit: OwnedSemaphorePermit,
-}
-
-/// Bytes that one permit of the budget stands for.
-const BUDGET_UNIT: usize = 4096;
 /// Threads that wait for networks; the work happens elsewhere.
 const NETWORK_THREADS: usize = 2;
 
 impl NetworkRuntime {
-    /// No requests yet; `memory` bytes may be in flight.
-    pub(super) fn new(memory: usize) -> Self {
-        let budget_units = u32::try_from(memory / BUDGET_UNIT).unwrap_or(u32::MAX).max(1);
-        Self {
-            runtime: OnceLock::new(),
-            hosts: Mutex::default(),
-            budget: Arc::new(Semaphore::new(budget_units as usize)),
-            budget_units,
-        }
-    }
-
     /// Starts a request; it waits its turn when too many to that store are under way.
     pub(crate) fn fetch(
         &self,
@@ -94,19 +75,6 @@ impl NetworkRuntime {
         Ok(PendingRequest(self.handle()?.spawn(work)))
     }
 
-    /// A share of the memory budget, if there is so much left now. More than the whole budget counts as all of it.
-    pub(crate) fn try_share(&self, bytes: usize) -> Option<MemoryPermit> {
-        let permit = Arc::clone(&self.budget).try_acquire_many_owned(self.units(bytes)).ok()?;
-        Some(MemoryPermit { _permit: permit })
-    }
-
-    /// A share of the memory budget, as soon as there is so much left.
-    pub(crate) async fn share(&self, bytes: usize) -> Result<MemoryPermit> {
-        let permit = Arc::clone(&self.budget).acquire_many_owned(self.units(bytes)).await;
-        let permit = permit.map_err(|_| Error::internal("the memory budget is closed"))?;
-        Ok(MemoryPermit { _permit: permit })
-    }
-
     /// The runtime's handle, for stores that need one.
     pub(crate) fn handle(&self) -> Result<Handle> {
         let start = || {
@@ -116,10 +84,6 @@ impl NetworkRuntime {
         let runtime = self.runtime.get_or_init(start).as_ref();
         let failed = || Error::new(ErrorKind::Io { retryable: true }, "cannot start the network threads");
         Ok(runtime.ok_or_else(failed)?.handle().clone())
-    }
-
-    fn units(&self, bytes: usize) -> u32 {
-        u32::try_from(bytes.div_ceil(BUDGET_UNIT)).unwrap_or(u32::MAX).clamp(1, self.budget_units)
     }
 
     /// The turns of requests to a store: one permit each while it is under way.

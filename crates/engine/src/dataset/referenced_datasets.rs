@@ -1,5 +1,5 @@
 //! Other datasets that variables of a dataset take values from: opened when first needed, a bounded number kept.
-use crate::dataset::Dataset;
+use super::Dataset;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ObjectId, Result};
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,22 @@
+//! What reads do about chunks that are not as they should be.
+/// What reading a chunk that was never written does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingChunks {
+    /// Its elements are fill.
+    #[default]
+    Fill,
+    /// The read fails with [`ErrorKind::Missing`].
+    Error,
+    /// Its elements are fill, and the read's report lists it.
+    Report,
+}
+
+/// What reading a chunk that decodes to fewer bytes than its elements have does (docs/spec/nczarr.md 4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ShortChunks {
+    /// The read fails.
+    #[default]
+    Error,
+    /// The elements that are not there are fill.
+    Fill,
+}
