@@ -21,8 +21,8 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ),
     (
         "engine",
-        &["dataset", "drive", "open", "read", "session"],
-        "a read of an aggregation opens other datasets, and steps are run against the dataset that needs them",
+        &["dataset", "session"],
+        "a session keeps the datasets that others take values from open, and a dataset is opened with a session",
     ),
     (
         "hdf5",

@@ -1,27 +1,28 @@
 //! An open dataset.
 mod absent;
 mod chunks;
+mod fragment;
 mod fragments;
+mod mosaic;
 mod open_datasets;
 mod opening;
 mod referenced_datasets;
 
-pub use absent::AbsentFragment;
 pub use chunks::StoredChunk;
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
 
 pub(crate) use open_datasets::OpenDatasets;
-pub(crate) use referenced_datasets::KEPT;
 
 use crate::bound_source::{BoundSource, StorageLayout};
-use crate::drive::DriveContext;
 use crate::drive::ReadDepth;
+use crate::drive::{DriveContext, NestedRead};
 use crate::plan::ReadPlan;
-use crate::read::{ReadReport, VariableRead};
+use crate::read::{ReadReport, VariableRead, copy_values};
 use crate::resources::{MissingChunks, SessionCounters};
 use crate::session::Session;
 use absent::AbsentObjects;
 use futures_util::future::BoxFuture;
+use mosaic::MosaicRead;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{
     Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
@@ -214,30 +215,26 @@ impl Dataset {
     ) -> Result<ReadReport> {
         let bound = self.bound(variable, &ReadDepth::default()).await?;
         let reading = self.reading(variable, &bound, selection, ReadDepth::default(), missing)?;
-        let read = reading.read_into(selection, out).await.map_err(|error| self.located(error, variable));
+        let read = match &bound.ground {
+            StorageLayout::Mosaic(index) => match reading.check_output(selection, out) {
+                Ok(()) => {
+                    let values = MosaicRead::new(self, &reading, index).read(selection).await;
+                    values.and_then(|values| copy_values(&values, out))
+                }
+                failed => failed,
+            },
+            _ => reading.read_into(selection, out).await,
+        };
+        let read = read.map_err(|error| self.located(error, variable));
         let report = reading.into_report();
         self.note_absent(&report.absent);
         read.map(|()| report)
     }
 
-    /// Values for a step that asked for them.
-    pub(crate) async fn read_nested(
-        &self,
-        variable: &VariableRef,
-        selection: &Selection,
-        nesting: ReadDepth,
-    ) -> Result<Values> {
-        let dataset = self.referred(variable.dataset.as_ref(), &nesting).await?;
-        let found = dataset.inner.model.variable_at(&variable.path);
-        let found = found.ok_or_else(|| Error::no_member(Member::Variable, &variable.path))?;
-        let (values, _) = dataset.read_deep(found, selection, MissingChunks::Fill, nesting).await?;
-        Ok(values)
-    }
-
     /// What steps of this dataset run against.
     pub(crate) fn context(&self, nesting: ReadDepth) -> DriveContext {
         let whose = self.inner.under.as_ref().unwrap_or(self).clone();
-        DriveContext { dataset: Some(whose), nesting, ..self.inner.context.clone() }
+        DriveContext { values: Some(whose.inner), nesting, ..self.inner.context.clone() }
     }
 
     /// As [`read_reported`](Self::read_reported), as part of other reads.
@@ -251,7 +248,11 @@ impl Dataset {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, selection, nesting, missing)?;
-            let values = reading.read(selection).await.map_err(|error| self.located(error, variable))?;
+            let values = match &bound.ground {
+                StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).read(selection).await,
+                _ => reading.read(selection).await,
+            };
+            let values = values.map_err(|error| self.located(error, variable))?;
             let report = reading.into_report();
             self.note_absent(&report.absent);
             Ok((values, report))
@@ -268,7 +269,11 @@ impl Dataset {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, selection, nesting, self.default_missing())?;
-            reading.plan(selection).await.map_err(|error| self.located(error, variable))
+            let plan = match &bound.ground {
+                StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).plan(selection).await,
+                _ => reading.plan(selection).await,
+            };
+            plan.map_err(|error| self.located(error, variable))
         })
     }
 
@@ -291,7 +296,8 @@ impl Dataset {
             }
             _ => self.context(nesting),
         };
-        Ok(VariableRead::new(self, variable, context, bound, missing))
+        let variable = (self.definitions(), variable);
+        Ok(VariableRead::new(variable, bound, context, self.inner.opening, missing))
     }
 
     /// A variable's source, bound; what it takes is part of the reads of `nesting`.
@@ -347,11 +353,6 @@ impl Dataset {
         self.inner.session.shared.missing
     }
 
-    /// A number that no other opening has.
-    pub(crate) fn opening(&self) -> u64 {
-        self.inner.opening
-    }
-
     /// The definitions, for as long as the dataset lives.
     pub(crate) fn definitions(&self) -> &Model {
         &self.inner.model
@@ -363,6 +364,23 @@ impl Dataset {
 
     fn known(&self) -> MutexGuard<'_, KnownSources> {
         self.inner.known.guard()
+    }
+}
+
+impl NestedRead for DatasetInner {
+    fn read_nested<'a>(
+        self: Arc<Self>,
+        variable: &'a VariableRef,
+        selection: &'a Selection,
+        nesting: ReadDepth,
+    ) -> BoxFuture<'a, Result<Values>> {
+        Box::pin(async move {
+            let dataset = Dataset { inner: self }.referred(variable.dataset.as_ref(), &nesting).await?;
+            let found = dataset.inner.model.variable_at(&variable.path);
+            let found = found.ok_or_else(|| Error::no_member(Member::Variable, &variable.path))?;
+            let (values, _) = dataset.read_deep(found, selection, MissingChunks::Fill, nesting).await?;
+            Ok(values)
+        })
     }
 }
 

@@ -5,7 +5,6 @@ mod view;
 
 pub(crate) use read_depth::ReadDepth;
 
-use crate::dataset::Dataset;
 use crate::merge::split;
 use crate::resources::{PendingRequest, SharedResources};
 use crate::snapshot::{PinnedBytes, StoreSnapshot, changed};
@@ -29,10 +28,24 @@ pub(crate) struct DriveContext {
     pub(crate) shared: Arc<SharedResources>,
     pub(crate) snapshot: Arc<StoreSnapshot>,
     pub(crate) memo: Arc<Memo>,
-    /// The dataset, once it is open: whose variables a step may ask values of.
-    pub(crate) dataset: Option<Dataset>,
+    /// Who has the values of variables that a step may ask for: the dataset, once it is open.
+    pub(crate) values: Option<Arc<dyn NestedRead>>,
     /// Of which reads this is part.
     pub(crate) nesting: ReadDepth,
+}
+
+/// Whoever reads the values that a step asks for.
+pub(crate) trait NestedRead: Send + Sync {
+    /// The values of a selection of a variable, as part of the reads of `nesting`.
+    ///
+    /// # Errors
+    /// What reading them fails with.
+    fn read_nested<'a>(
+        self: Arc<Self>,
+        variable: &'a VariableRef,
+        selection: &'a Selection,
+        nesting: ReadDepth,
+    ) -> BoxFuture<'a, Result<Values>>;
 }
 
 impl DriveContext {
@@ -73,10 +86,10 @@ impl DriveContext {
     ) -> BoxFuture<'a, Result<Values>> {
         Box::pin(async move {
             let nesting = self.nesting.deeper(&self.shared.limits)?;
-            let dataset = self.dataset.as_ref().ok_or_else(|| {
+            let values = self.values.clone().ok_or_else(|| {
                 Error::unsupported(format!("values of {} before the dataset is open", variable.path))
             })?;
-            dataset.read_nested(variable, selection, nesting).await
+            values.read_nested(variable, selection, nesting).await
         })
     }
 

@@ -21,9 +21,9 @@ mod stored;
 pub mod units;
 mod write;
 
-pub use dataset::{AbsentFragment, Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
+pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
-pub use read::ReadReport;
+pub use read::{AbsentFragment, ReadReport};
 pub use resources::{MissingChunks, SessionStatistics, ShortChunks};
 pub use session::{Session, SessionBuilder, most_threads};
 pub use write::{

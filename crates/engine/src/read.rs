@@ -3,40 +3,45 @@ mod byte_run;
 mod chunk_batches;
 mod chunk_task;
 mod explain;
-pub(crate) mod fragment;
 mod gathered;
 mod local;
-mod mosaic;
 mod remote;
+mod report;
 mod sequences;
+#[cfg(test)]
+mod tests;
+
+pub use report::{AbsentFragment, ReadReport};
+
+pub(crate) use local::{absent_object, let_others_run};
+pub(crate) use remote::part_of;
+pub(crate) use sequences::{append, mark, runs};
 
 use crate::bound_source::{BoundSource, ELEMENT_MARK, ElementDecoding, StorageLayout};
 use crate::convert;
-use crate::dataset::{AbsentFragment, Dataset};
 use crate::drive::DriveContext;
 use crate::plan::{ChunkIntersections, ElementSizes};
 use crate::resources::MissingChunks;
 use crate::scatter::OutputBuffer;
 use chunk_batches::ChunkBatches;
 use chunk_task::{ChunkTarget, ChunkTask};
-pub(crate) use local::absent_object;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::{Model, Selection, Values, VarId};
-pub(crate) use remote::part_of;
 use sequences::DecodedSequences;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// One read of one variable.
+/// One read of one variable. It knows nothing of datasets: what its steps ask of other variables goes through the
+/// context, and a variable that is put together from others is read by whoever has them, with the notes kept here.
 pub(crate) struct VariableRead<'a> {
-    pub(crate) dataset: &'a Dataset,
-    pub(crate) variable: VarId,
-    pub(crate) context: DriveContext,
-    pub(crate) bound: &'a BoundSource,
     pub(crate) model: &'a Model,
+    pub(crate) variable: VarId,
+    pub(crate) bound: &'a BoundSource,
+    pub(crate) context: DriveContext,
+    /// A number that no other opening has: under it decoded chunks are kept.
     pub(crate) opening: u64,
-    missing: MissingChunks,
+    pub(crate) missing: MissingChunks,
     fragments_absent: Mutex<Vec<AbsentFragment>>,
     absent: Mutex<Vec<Vec<u64>>>,
     absent_count: AtomicU64,
@@ -46,39 +51,26 @@ pub(crate) struct VariableRead<'a> {
     is_small: AtomicBool,
 }
 
-/// What was found while a selection was read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReadReport {
-    /// Coordinates of chunks that were never written, in no particular order; only with [`MissingChunks::Report`].
-    pub missing: Vec<Vec<u64>>,
-    /// How many chunks were never written.
-    pub missing_count: u64,
-    /// How many chunks have more bytes than their elements (docs/spec/nczarr.md 4.3); the surplus was ignored.
-    pub surplus_count: u64,
-    /// Fragments of aggregated variables that were not there and whose elements are missing values: the first few, or,
-    /// with [`MissingChunks::Report`] for absent fragments, all of them.
-    pub absent: Vec<AbsentFragment>,
-}
-
 /// Missing chunks that a report lists at most.
 const LISTED: usize = 1 << 20;
+/// Absent fragments that a report lists at most.
+const LISTED_FRAGMENTS: usize = 1 << 16;
 
 impl<'a> VariableRead<'a> {
     /// A read that has not begun.
     pub(crate) fn new(
-        dataset: &'a Dataset,
-        variable: VarId,
-        context: DriveContext,
+        (model, variable): (&'a Model, VarId),
         bound: &'a BoundSource,
+        context: DriveContext,
+        opening: u64,
         missing: MissingChunks,
     ) -> Self {
         Self {
-            dataset,
+            model,
             variable,
-            context,
             bound,
-            model: dataset.definitions(),
-            opening: dataset.opening(),
+            context,
+            opening,
             missing,
             fragments_absent: Mutex::default(),
             absent: Mutex::default(),
@@ -104,12 +96,9 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    /// The selected values.
+    /// The selected values of a variable whose elements are stored.
     pub(crate) async fn read(&self, selection: &Selection) -> Result<Values> {
         let count = self.count(selection)?;
-        if let StorageLayout::Mosaic(tiles) = &self.bound.ground {
-            return self.read_mosaic(tiles, selection, count).await;
-        }
         match self.bound.elements {
             ElementDecoding::Copied(copier) => {
                 check_memory(count, copier.native_len())?;
@@ -127,8 +116,17 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    /// The selected values, into memory of the caller.
+    /// The same, into memory of the caller.
     pub(crate) async fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        self.check_output(selection, out)?;
+        if let ElementDecoding::Copied(_) = self.bound.elements {
+            return self.fill_in(selection, out, None, false).await;
+        }
+        copy_values(&self.read(selection).await?, out)
+    }
+
+    /// Checks that the values of a selection are as long as memory of the caller.
+    pub(crate) fn check_output(&self, selection: &Selection, out: &[u8]) -> Result<()> {
         let count = self.count(selection)?;
         let element = self.model.packed_len(self.bound.ty).and_then(|len| usize::try_from(len).ok());
         let Some(wanted) = element.and_then(|len| len.checked_mul(count)) else {
@@ -140,16 +138,6 @@ impl<'a> VariableRead<'a> {
                 out.len()
             )));
         }
-        if let ElementDecoding::Copied(_) = self.bound.elements {
-            return self.fill_in(selection, out, None, false).await;
-        }
-        let values = self.read(selection).await?;
-        let bytes = values.as_bytes();
-        let bytes = bytes.filter(|bytes| bytes.len() == out.len());
-        let bytes = bytes.ok_or_else(|| {
-            Error::unsupported("values of this type cannot be read into memory of the caller")
-        })?;
-        out.copy_from_slice(bytes);
         Ok(())
     }
 
@@ -213,13 +201,13 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    fn count(&self, selection: &Selection) -> Result<usize> {
+    pub(crate) fn count(&self, selection: &Selection) -> Result<usize> {
         let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
         count.ok_or_else(|| Error::limit("the selection has more elements than fit this machine"))
     }
 
     /// Notes a chunk that was never written.
-    fn note_missing(&self, cell: &[u64]) -> Result<()> {
+    pub(crate) fn note_missing(&self, cell: &[u64]) -> Result<()> {
         self.context.shared.counters.missing();
         self.absent_count.fetch_add(1, Ordering::Relaxed);
         match self.missing {
@@ -238,11 +226,19 @@ impl<'a> VariableRead<'a> {
     }
 
     /// Takes over what a read found that is part of this one.
-    fn take_report(&self, report: ReadReport) {
+    pub(crate) fn take_report(&self, report: ReadReport) {
         self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
         self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
         let mut absent = self.fragments_absent.guard();
         absent.extend(report.absent);
+    }
+
+    /// Notes a fragment whose dataset is not there.
+    pub(crate) fn note_absent(&self, fragment: AbsentFragment) {
+        let mut absent = self.fragments_absent.guard();
+        if absent.len() < LISTED_FRAGMENTS {
+            absent.push(fragment);
+        }
     }
 
     /// Notes a chunk that has more bytes than its elements.
@@ -262,8 +258,17 @@ impl<'a> VariableRead<'a> {
     }
 }
 
+/// Copies values into memory of the caller that is as long as they are.
+pub(crate) fn copy_values(values: &Values, out: &mut [u8]) -> Result<()> {
+    let bytes = values.as_bytes().filter(|bytes| bytes.len() == out.len());
+    let bytes = bytes
+        .ok_or_else(|| Error::unsupported("values of this type cannot be read into memory of the caller"))?;
+    out.copy_from_slice(bytes);
+    Ok(())
+}
+
 /// Checks that so much memory is to be had, so that a hopeless request is an error and not the end of the process.
-fn check_memory(count: usize, element: usize) -> Result<()> {
+pub(crate) fn check_memory(count: usize, element: usize) -> Result<()> {
     let fits = count.checked_mul(element).filter(|bytes| isize::try_from(*bytes).is_ok());
     let fits = fits.is_some_and(|bytes| bytes < PROBED || Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
     if fits {

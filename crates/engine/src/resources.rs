@@ -19,9 +19,11 @@ pub(crate) use statistics::SessionCounters;
 pub(crate) use workers::{WorkerBuffers, WorkerPool};
 
 use ncirrus_codec::CodecRegistry;
-use ncirrus_layout::{Limits, Overlay};
+use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
 use ncirrus_store::StoreOptions;
 use ncirrus_store::cache::CacheFolder;
+use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,13 +46,90 @@ pub(crate) struct SharedResources {
     pub(crate) stores: StoreOptions,
     pub(crate) fragments_absent: Option<MissingChunks>,
     pub(crate) local_fragments: bool,
-    pub(crate) opened: AtomicU64,
+    opened: AtomicU64,
+}
+
+/// What they are made of; everything has a default.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourceOptions {
+    pub(crate) threads: usize,
+    pub(crate) memory: usize,
+    pub(crate) chunk_cache: usize,
+    pub(crate) metadata_cache: usize,
+    pub(crate) limits: Limits,
+    pub(crate) durable: bool,
+    pub(crate) missing: MissingChunks,
+    pub(crate) short_chunks: ShortChunks,
+    pub(crate) registry: CodecRegistry,
+    pub(crate) index: Option<(PathBuf, u64)>,
+    pub(crate) overlays: Vec<Arc<dyn Overlay>>,
+    pub(crate) stores: StoreOptions,
+    pub(crate) fragments_absent: Option<MissingChunks>,
+    pub(crate) local_fragments: bool,
+}
+
+/// Bytes that reading and writing may hold, unless something else is said.
+const MEMORY: usize = 512 << 20;
+
+impl Default for ResourceOptions {
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            memory: MEMORY,
+            chunk_cache: 64 << 20,
+            metadata_cache: 64 << 20,
+            limits: Limits::default(),
+            durable: true,
+            missing: MissingChunks::default(),
+            short_chunks: ShortChunks::default(),
+            registry: CodecRegistry::builtin(),
+            index: None,
+            overlays: Vec::new(),
+            stores: StoreOptions::default(),
+            fragments_absent: None,
+            local_fragments: false,
+        }
+    }
 }
 
 /// Bytes that a metadata document may have, however little memory there is.
 const LEAST_DOCUMENT: u64 = 64 << 20;
 
 impl SharedResources {
+    /// Threads that wait for work, empty caches, all memory free.
+    ///
+    /// # Errors
+    /// `Io` when no threads can be started.
+    pub(crate) fn new(options: ResourceOptions) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .thread_name(|index| format!("ncirrus-{index}"))
+            .build()
+            .map_err(|error| {
+                Error::new(ErrorKind::Io { retryable: true }, "cannot start threads").because(error)
+            })?;
+        Ok(Self {
+            pool,
+            registry: options.registry,
+            limits: options.limits,
+            memory: MemoryBudget::new(options.memory),
+            metadata_cache: options.metadata_cache,
+            durable: options.durable,
+            missing: options.missing,
+            short_chunks: options.short_chunks,
+            counters: SessionCounters::default(),
+            chunks: ChunkCache::new(options.chunk_cache),
+            index: options.index.map(|(folder, most)| Arc::new(CacheFolder::of_indexes(folder, most))),
+            network: NetworkRuntime::default(),
+            workers: WorkerPool::default(),
+            overlays: options.overlays,
+            stores: options.stores,
+            fragments_absent: options.fragments_absent,
+            local_fragments: options.local_fragments,
+            opened: AtomicU64::new(1),
+        })
+    }
+
     /// Bytes that a metadata document may have: what is made of it takes several times as many.
     pub(crate) fn document_bytes(&self) -> u64 {
         let share = (self.memory.bytes() as u64 / 4).max(LEAST_DOCUMENT);

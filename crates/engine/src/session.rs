@@ -1,17 +1,14 @@
 //! Sessions: the choices of a program, and what is made of them.
 use crate::dataset::OpenDatasets;
 use crate::resources::{
-    ChunkCache, MemoryBudget, MissingChunks, NetworkRuntime, SessionCounters, SessionStatistics,
-    SharedResources, ShortChunks, WorkerPool, block_on,
+    MissingChunks, ResourceOptions, SessionStatistics, SharedResources, ShortChunks, block_on,
 };
 use ncirrus_codec::CodecRegistry;
-use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
+use ncirrus_layout::{Limits, Overlay, Result};
 use ncirrus_store::StoreOptions;
-use ncirrus_store::cache::CacheFolder;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
 /// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
@@ -27,30 +24,15 @@ pub struct Session {
 /// Makes a [`Session`]; everything has a default.
 #[derive(Debug, Clone)]
 pub struct SessionBuilder {
-    threads: usize,
-    memory: usize,
-    chunk_cache: usize,
-    metadata_cache: usize,
-    limits: Limits,
-    durable: bool,
-    missing: MissingChunks,
-    short_chunks: ShortChunks,
-    registry: CodecRegistry,
-    index: Option<(PathBuf, u64)>,
-    overlays: Vec<Arc<dyn Overlay>>,
-    stores: StoreOptions,
+    resources: ResourceOptions,
     open_datasets: usize,
-    fragments_absent: Option<MissingChunks>,
-    local_fragments: bool,
 }
-
-/// Bytes that reading and writing may hold, unless something else is said.
-const MEMORY: usize = 512 << 20;
 
 impl Session {
     /// Threads that decode and encode, and bytes that reading and writing may hold, unless something else is said.
     pub fn usual() -> (usize, usize) {
-        (std::thread::available_parallelism().map_or(1, NonZero::get), MEMORY)
+        let usual = ResourceOptions::default();
+        (usual.threads, usual.memory)
     }
 
     /// Threads that decode and encode.
@@ -60,24 +42,7 @@ impl Session {
 
     /// Choices for a new session.
     pub fn builder() -> SessionBuilder {
-        let (threads, memory) = Self::usual();
-        SessionBuilder {
-            threads,
-            memory,
-            chunk_cache: 64 << 20,
-            metadata_cache: 64 << 20,
-            limits: Limits::default(),
-            durable: true,
-            missing: MissingChunks::default(),
-            short_chunks: ShortChunks::default(),
-            registry: CodecRegistry::builtin(),
-            index: None,
-            overlays: Vec::new(),
-            stores: StoreOptions::default(),
-            open_datasets: OPEN_DATASETS,
-            fragments_absent: None,
-            local_fragments: false,
-        }
+        SessionBuilder { resources: ResourceOptions::default(), open_datasets: OPEN_DATASETS }
     }
 
     /// Runs a future to its end on this thread, which sleeps while there is nothing to do. May be called from any
@@ -144,77 +109,89 @@ pub fn most_threads() -> usize {
 impl SessionBuilder {
     /// Number of threads that decode and encode; all cores by default, at most [`most_threads`].
     #[must_use]
-    pub fn threads(self, threads: usize) -> Self {
-        Self { threads: threads.clamp(1, most_threads()), ..self }
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.resources.threads = threads.clamp(1, most_threads());
+        self
     }
 
     /// Bytes that reading and writing may hold besides the caller's own buffers.
     #[must_use]
-    pub fn memory(self, bytes: usize) -> Self {
-        Self { memory: bytes, ..self }
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.resources.memory = bytes;
+        self
     }
 
     /// Bytes of decoded chunks that are kept for repeated small reads; 0 keeps none.
     #[must_use]
-    pub fn chunk_cache(self, bytes: usize) -> Self {
-        Self { chunk_cache: bytes, ..self }
+    pub fn chunk_cache(mut self, bytes: usize) -> Self {
+        self.resources.chunk_cache = bytes;
+        self
     }
 
     /// Bytes of metadata that each dataset keeps, besides what its format has parsed.
     #[must_use]
-    pub fn metadata_cache(self, bytes: usize) -> Self {
-        Self { metadata_cache: bytes, ..self }
+    pub fn metadata_cache(mut self, bytes: usize) -> Self {
+        self.resources.metadata_cache = bytes;
+        self
     }
 
     /// Limits on what data from outside may cause.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.resources.limits = limits;
+        self
     }
 
     /// Whether `sync` and `close` wait until the bytes are on stable storage (the default).
     #[must_use]
-    pub fn durable(self, durable: bool) -> Self {
-        Self { durable, ..self }
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.resources.durable = durable;
+        self
     }
 
     /// What reading a chunk that was never written does.
     #[must_use]
-    pub fn missing(self, missing: MissingChunks) -> Self {
-        Self { missing, ..self }
+    pub fn missing(mut self, missing: MissingChunks) -> Self {
+        self.resources.missing = missing;
+        self
     }
 
     /// What reading a chunk that is too short does.
     #[must_use]
-    pub fn short_chunks(self, short_chunks: ShortChunks) -> Self {
-        Self { short_chunks, ..self }
+    pub fn short_chunks(mut self, short_chunks: ShortChunks) -> Self {
+        self.resources.short_chunks = short_chunks;
+        self
     }
 
     /// The codecs that chunks are decoded and encoded with: those that are built in, by default.
     #[must_use]
-    pub fn registry(self, registry: CodecRegistry) -> Self {
-        Self { registry, ..self }
+    pub fn registry(mut self, registry: CodecRegistry) -> Self {
+        self.resources.registry = registry;
+        self
     }
 
     /// Keeps what is fetched of remote objects besides chunks (headers, chunk indexes, metadata) in files of a folder,
     /// of at most `bytes` together: opening a dataset again costs one request, which asks whether it changed. Several
     /// processes may share the folder. None by default.
     #[must_use]
-    pub fn index_cache(self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
-        Self { index: Some((folder.into(), bytes)), ..self }
+    pub fn index_cache(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.resources.index = Some((folder.into(), bytes));
+        self
     }
 
     /// What sees more in datasets than their formats say, such as aggregated variables; each is asked when a dataset
     /// is opened for reading. None by default.
     #[must_use]
-    pub fn overlays(self, overlays: Vec<Arc<dyn Overlay>>) -> Self {
-        Self { overlays, ..self }
+    pub fn overlays(mut self, overlays: Vec<Arc<dyn Overlay>>) -> Self {
+        self.resources.overlays = overlays;
+        self
     }
 
     /// How the stores of fragments are opened: credentials, time limits.
     #[must_use]
-    pub fn stores(self, stores: StoreOptions) -> Self {
-        Self { stores, ..self }
+    pub fn stores(mut self, stores: StoreOptions) -> Self {
+        self.resources.stores = stores;
+        self
     }
 
     /// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
@@ -227,15 +204,17 @@ impl SessionBuilder {
     /// default. Elements that are filled in are always reported ([`Dataset::warnings`](crate::Dataset::warnings));
     /// `Report` lists all of them in the read's report.
     #[must_use]
-    pub fn fragments_absent(self, absent: MissingChunks) -> Self {
-        Self { fragments_absent: Some(absent), ..self }
+    pub fn fragments_absent(mut self, absent: MissingChunks) -> Self {
+        self.resources.fragments_absent = Some(absent);
+        self
     }
 
     /// Whether an aggregation on another machine may name files of this one. Not by default: who wrote it would choose
     /// which files are read here.
     #[must_use]
-    pub fn local_fragments(self, allowed: bool) -> Self {
-        Self { local_fragments: allowed, ..self }
+    pub fn local_fragments(mut self, allowed: bool) -> Self {
+        self.resources.local_fragments = allowed;
+        self
     }
 
     /// The session.
@@ -243,35 +222,9 @@ impl SessionBuilder {
     /// # Errors
     /// `Io` when no threads can be started.
     pub fn build(self) -> Result<Session> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads)
-            .thread_name(|index| format!("ncirrus-{index}"))
-            .build()
-            .map_err(|error| {
-                Error::new(ErrorKind::Io { retryable: true }, "cannot start threads").because(error)
-            })?;
         let open_datasets = Arc::new(OpenDatasets::new(self.open_datasets));
-        let shared = SharedResources {
-            pool,
-            registry: self.registry,
-            limits: self.limits,
-            memory: MemoryBudget::new(self.memory),
-            metadata_cache: self.metadata_cache,
-            durable: self.durable,
-            missing: self.missing,
-            short_chunks: self.short_chunks,
-            counters: SessionCounters::default(),
-            chunks: ChunkCache::new(self.chunk_cache),
-            index: self.index.map(|(folder, most)| Arc::new(CacheFolder::of_indexes(folder, most))),
-            network: NetworkRuntime::default(),
-            workers: WorkerPool::default(),
-            overlays: self.overlays,
-            stores: self.stores,
-            fragments_absent: self.fragments_absent,
-            local_fragments: self.local_fragments,
-            opened: AtomicU64::new(1),
-        };
-        let (shared, kept) = (Arc::new(shared), Arc::downgrade(&open_datasets));
+        let (shared, kept) =
+            (Arc::new(SharedResources::new(self.resources)?), Arc::downgrade(&open_datasets));
         Ok(Session { shared, open_datasets: kept, owned: Some(open_datasets) })
     }
 }

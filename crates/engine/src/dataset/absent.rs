@@ -1,19 +1,9 @@
 //! Fragments whose datasets are not there, for the user to see.
 use super::Dataset;
+use crate::read::AbsentFragment;
 use crate::resources::MissingChunks;
 use ncirrus_layout::LockExt;
 use std::collections::BTreeSet;
-
-/// A fragment whose elements are missing because its dataset is not there.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AbsentFragment {
-    /// Path of the aggregated variable.
-    pub variable: String,
-    /// Place in its array of fragments.
-    pub index: Vec<u64>,
-    /// Where it was looked for.
-    pub name: String,
-}
 
 /// What was found absent since the dataset was opened.
 #[derive(Debug, Default)]
@@ -67,11 +57,5 @@ impl Dataset {
     pub fn absent_fragments(&self) -> Vec<AbsentFragment> {
         let absent = self.inner.absent.guard();
         absent.fragments.iter().cloned().collect()
-    }
-}
-
-impl std::fmt::Display for AbsentFragment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} of {} ({})", self.index, self.variable, self.name)
     }
 }

@@ -1,9 +1,9 @@
 //! What an aggregated variable is put together from, for people and programs.
 use super::Dataset;
+use super::fragment::{FragmentPart, FragmentPlaces, variable_name};
+use super::mosaic::MosaicRead;
 use crate::bound_source::StorageLayout;
 use crate::drive::ReadDepth;
-use crate::read::VariableRead;
-use crate::read::fragment::{FragmentPart, TouchedTiles};
 use crate::resources::MissingChunks;
 use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
@@ -127,7 +127,12 @@ impl Dataset {
     ) -> Result<()> {
         let bound = self.bound(variable, &ReadDepth::default()).await?;
         let reading = self.reading(variable, &bound, selection, ReadDepth::default(), MissingChunks::Fill)?;
-        let mut touched = self.touched(&reading, selection)?;
+        let StorageLayout::Mosaic(index) = &bound.ground else {
+            let message = "the variable is not put together from others";
+            return Err(self.located(Error::invalid(message), variable));
+        };
+        let mosaic = MosaicRead::new(self, &reading, index);
+        let mut touched = mosaic.touched(selection);
         while let Some(tiles) = touched.next().await.map_err(|error| self.located(error, variable))? {
             let mut checks: Vec<FragmentCheck> = Vec::new();
             let mut parts = Vec::new();
@@ -139,7 +144,7 @@ impl Dataset {
                 }
                 checks.push(FragmentCheck { fragment, fault });
             }
-            for (number, fault) in reading.check_fragments(parts).await? {
+            for (number, fault) in mosaic.check_fragments(parts).await? {
                 let check = checks.get_mut(number);
                 check.ok_or_else(|| Error::internal(format!("no fragment {number} was checked")))?.fault =
                     Some(fault);
@@ -149,18 +154,6 @@ impl Dataset {
             }
         }
         Ok(())
-    }
-
-    fn touched<'t, 'a>(
-        &self,
-        reading: &'t VariableRead<'a>,
-        selection: &Selection,
-    ) -> Result<TouchedTiles<'t, 'a>> {
-        let StorageLayout::Mosaic(tiles) = &reading.bound.ground else {
-            let message = "the variable is not put together from others";
-            return Err(self.located(Error::invalid(message), reading.variable));
-        };
-        Ok(reading.touched(tiles, selection))
     }
 
     fn fragment_info(&self, tile: &Tile) -> FragmentInfo {
@@ -195,8 +188,8 @@ impl Dataset {
             index: fragment.index.clone(),
             kind,
             names: fragment.names.iter().map(ToString::to_string).collect(),
-            places: places.as_ref().map(crate::read::fragment::FragmentPlaces::shown).unwrap_or_default(),
-            variables: fragment.variables.iter().map(crate::read::fragment::variable_name).collect(),
+            places: places.as_ref().map(FragmentPlaces::shown).unwrap_or_default(),
+            variables: fragment.variables.iter().map(variable_name).collect(),
             fault: places.err(),
             ..info
         }

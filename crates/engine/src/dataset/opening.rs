@@ -156,7 +156,7 @@ impl Session {
             shared: Arc::clone(&self.shared),
             snapshot: Arc::new(StoreSnapshot::new(store, budget, self.shared.index.clone())),
             memo: Arc::new(Memo::new(budget)),
-            dataset: None,
+            values: None,
             nesting: ReadDepth::default(),
         }
     }
@@ -188,7 +188,7 @@ impl Dataset {
 
     async fn open_other(&self, root: &ObjectId, nesting: &ReadDepth) -> Result<Self> {
         let DatasetInner { session, context, driver, others, .. } = self.inner.as_ref();
-        let context = DriveContext { dataset: None, nesting: nesting.apart(), ..context.clone() };
+        let context = DriveContext { values: None, nesting: nesting.apart(), ..context.clone() };
         // A dataset mostly refers to others of its own format: then nothing else is looked for.
         let driver = match context.drive(|view| driver.probe(view, root)).await {
             Ok(Confidence::Yes) => Arc::clone(driver),
@@ -211,7 +211,10 @@ impl Dataset {
         let shared = Arc::clone(&dataset.inner.session.shared);
         for overlay in &shared.overlays {
             let DatasetInner { root, catalog, others, .. } = dataset.inner.as_ref();
-            let context = DriveContext { dataset: Some(dataset.clone()), ..dataset.context(nesting.apart()) };
+            let context = DriveContext {
+                values: Some(Arc::clone(&dataset.inner) as _),
+                ..dataset.context(nesting.apart())
+            };
             let over = context.drive(|view| overlay.over(view, root, catalog, &others.options)).await;
             let Some(catalog) = over.map_err(|error| error.by(overlay.name()))? else { continue };
             let tree = context.drive(|view| catalog.tree(view)).await;

@@ -20,14 +20,9 @@ const EXAMPLES: usize = 8;
 type RequestedBytes = (ObjectId, Option<Range<u64>>, ());
 
 impl VariableRead<'_> {
-    /// What reading a selection will do.
+    /// What reading a selection of stored elements will do.
     pub(crate) async fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
         let mut plan = self.describe(selection);
-        if let StorageLayout::Mosaic(tiles) = &self.bound.ground {
-            plan.chunks = Some(0);
-            self.plan_mosaic(tiles, selection, &mut plan).await?;
-            return Ok(plan);
-        }
         let mut cuts = self.bound.cuts(selection);
         plan.chunks = cuts.cell_count();
         let strides = row_major(&selection.shape(), self.bound.elements.sizes().native as u64)?;
@@ -48,7 +43,8 @@ impl VariableRead<'_> {
         Ok(plan)
     }
 
-    fn describe(&self, selection: &Selection) -> ReadPlan {
+    /// What is known of a read without asking where its chunks are.
+    pub(crate) fn describe(&self, selection: &Selection) -> ReadPlan {
         let native = match self.bound.elements {
             ElementDecoding::Sequences | ElementDecoding::Referenced { .. } => None,
             _ => self.model.packed_len(self.bound.ty),

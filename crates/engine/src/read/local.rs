@@ -256,7 +256,7 @@ fn first_turn(jobs: &[ChunkTask<'_>]) -> usize {
 }
 
 /// Lets the caller's executor serve its other tasks.
-pub(super) async fn let_others_run() {
+pub(crate) async fn let_others_run() {
     let mut waited = false;
     std::future::poll_fn(|context| {
         if waited {

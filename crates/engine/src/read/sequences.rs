@@ -65,7 +65,7 @@ impl VariableRead<'_> {
 }
 
 /// Marks of elements that follow each other in one chunk, or that are all fill.
-pub(super) fn runs(marks: &[u8]) -> impl Iterator<Item = &[[u8; ELEMENT_MARK]]> {
+pub(crate) fn runs(marks: &[u8]) -> impl Iterator<Item = &[[u8; ELEMENT_MARK]]> {
     let follows = |a: &[u8; ELEMENT_MARK], b: &[u8; ELEMENT_MARK]| match (place(*a), place(*b)) {
         (Some((chunk, at)), Some((next, then))) => chunk == next && then == at + 1,
         (None, None) => true,
@@ -75,7 +75,7 @@ pub(super) fn runs(marks: &[u8]) -> impl Iterator<Item = &[[u8; ELEMENT_MARK]]> 
 }
 
 /// Appends the elements that a run of marks stands for.
-pub(super) fn append(
+pub(crate) fn append(
     values: &mut Values,
     chunks: &[Values],
     run: &[[u8; ELEMENT_MARK]],
@@ -91,7 +91,7 @@ pub(super) fn append(
 }
 
 /// The number that stands for an element: its chunk and its place there. All ones stand for fill.
-pub(super) fn mark(chunk: u64, at: u64) -> [u8; ELEMENT_MARK] {
+pub(crate) fn mark(chunk: u64, at: u64) -> [u8; ELEMENT_MARK] {
     (chunk << 32 | at & 0xffff_ffff).to_ne_bytes()
 }
 

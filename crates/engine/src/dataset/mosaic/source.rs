@@ -1,5 +1,5 @@
 //! The variables that parts of a mosaic come from.
-use super::VariableRead;
+use super::MosaicRead;
 use super::piece::SelectionPiece;
 use super::place::TileRegion;
 use crate::convert::{self, ByteRule, CastRules, RangeExcess};
@@ -41,20 +41,19 @@ impl MosaicLeaf {
     }
 }
 
-impl VariableRead<'_> {
+impl MosaicRead<'_> {
     /// The variable that a mosaic refers to; `None` when there is no such dataset or variable.
     pub(super) async fn leaf(&self, reference: &VariableRef) -> Result<Option<MosaicLeaf>> {
-        let dataset = self.context.dataset.as_ref();
-        let dataset =
-            dataset.ok_or_else(|| Error::internal("a mosaic is read before its dataset is open"))?;
-        let opened = match dataset.referred(reference.dataset.as_ref(), &self.context.nesting).await {
+        // Names are those of the dataset as it is stored, without what an overlay shows.
+        let dataset = self.dataset.beneath().unwrap_or(self.dataset);
+        let opened = match dataset.referred(reference.dataset.as_ref(), &self.reading.context.nesting).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.at_object(reference.dataset.as_ref().unwrap_or(dataset.root()))),
             Ok(opened) => opened,
         };
         let Some(variable) = opened.model().variable_at(&reference.path) else { return Ok(None) };
         let leaf = MosaicLeaf { dataset: opened, variable };
-        let bound = leaf.dataset.bound(variable, &self.context.nesting).await;
+        let bound = leaf.dataset.bound(variable, &self.reading.context.nesting).await;
         bound.map_err(|error| leaf.located(error))?;
         Ok(Some(leaf))
     }
@@ -98,16 +97,16 @@ impl VariableRead<'_> {
     }
 
     async fn read_leaf(&self, leaf: &MosaicLeaf, selection: &Selection) -> Result<Values> {
-        let nesting = self.context.nesting.clone();
+        let nesting = self.reading.context.nesting.clone();
         let (values, report) =
-            leaf.dataset.read_deep(leaf.variable, selection, self.missing, nesting).await?;
-        self.take_report(report);
+            leaf.dataset.read_deep(leaf.variable, selection, self.reading.missing, nesting).await?;
+        self.reading.take_report(report);
         Ok(values)
     }
 
     /// The values as the mosaic's type; numbers outside of its range become the nearest, as HDF5 has it.
     pub(super) fn conform(&self, values: Values) -> Result<Values> {
-        let (model, ty) = (self.model, self.bound.ty);
+        let (model, ty) = (self.reading.model, self.reading.bound.ty);
         if convert::matches(model, ty, &values) {
             return Ok(values);
         }
@@ -123,7 +122,7 @@ impl VariableRead<'_> {
     /// The one value of a tile as the mosaic's type: the nearest number, where the type has a place for it; elsewhere an
     /// error, or a missing value when what is clear is accepted (docs/spec/cfa.md 6.5).
     pub(super) fn constant(&self, value: Values, tile: &Region) -> Result<Values> {
-        let (model, ty) = (self.model, self.bound.ty);
+        let (model, ty) = (self.reading.model, self.reading.bound.ty);
         if convert::matches(model, ty, &value) {
             return Ok(value);
         }
@@ -133,7 +132,7 @@ impl VariableRead<'_> {
         let (cast, outside) = convert::cast_to_nearest(&value, to)?;
         match outside.is_empty() {
             true => Ok(cast),
-            false if self.dataset.options().lenient => Ok(self.bound.source.fill.clone()),
+            false if self.dataset.options().lenient => Ok(self.reading.bound.source.fill.clone()),
             false => Err(Error::malformed(format!(
                 "the value {} from element {:?} on has no place in the type {}",
                 value.number(0).unwrap_or(f64::NAN),

@@ -3,8 +3,7 @@ use super::piece::SelectionPiece;
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
 use crate::plan::{ElementRun, ElementSizes, ElementWalk, row_major};
-use crate::read::check_memory;
-use crate::read::sequences::{append, mark, runs};
+use crate::read::{append, check_memory, mark, runs};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Model, TypeRef, Values};
 

@@ -1,5 +1,6 @@
 //! The plan of a read of fragments.
-use super::{FragmentGroup, FragmentPart, FragmentSource, VariableRead, of_fragment};
+use super::{FragmentGroup, FragmentPart, FragmentSource, of_fragment};
+use crate::dataset::mosaic::MosaicRead;
 use crate::plan::{PlannedSource, ReadPlan};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;
@@ -12,9 +13,9 @@ type PlannedVariable = (PlannedSource, Vec<ReadPlan>);
 /// Fragments that are looked into; of more only the number is told.
 const LOOKED_INTO: u64 = 64;
 
-impl VariableRead<'_> {
+impl MosaicRead<'_> {
     /// Adds what reading parts will do to a plan.
-    pub(in crate::read) async fn plan_fragments(
+    pub(in crate::dataset) async fn plan_fragments(
         &self,
         parts: Vec<FragmentPart>,
         plan: &mut ReadPlan,
@@ -61,6 +62,9 @@ impl VariableRead<'_> {
     async fn plan_source(&self, source: &FragmentSource, part: &FragmentPart) -> Result<ReadPlan> {
         let fit = source.fit(part.tile.clone(), &part.fragment)?;
         let (selection, _) = fit.selection(&part.piece)?;
-        source.dataset.plan_deep(source.variable, &selection, self.context.nesting.of_fragment()?).await
+        source
+            .dataset
+            .plan_deep(source.variable, &selection, self.reading.context.nesting.of_fragment()?)
+            .await
     }
 }

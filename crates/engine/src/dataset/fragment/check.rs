@@ -1,26 +1,25 @@
 //! Whether fragments are what they should be.
-use super::{FragmentPart, VariableRead, of_fragment};
+use super::{FragmentPart, of_fragment};
 use crate::convert;
-use crate::read::mosaic::MosaicPieces;
+use crate::dataset::mosaic::{MosaicPieces, MosaicRead};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;
-use ncirrus_layout::{Error, Fragment, Result, Tile, TileIndex};
+use ncirrus_layout::{Error, Fragment, Result, Tile};
 use ncirrus_model::{Region, Selection};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The tiles that a selection touches.
-pub(crate) struct TouchedTiles<'t, 'a> {
-    reading: &'t VariableRead<'a>,
-    tiles: &'t Arc<dyn TileIndex>,
+pub(crate) struct TouchedTiles<'t> {
+    mosaic: &'t MosaicRead<'t>,
     pieces: MosaicPieces<'t>,
     last: Option<Tile>,
 }
 
-impl TouchedTiles<'_, '_> {
+impl TouchedTiles<'_> {
     /// The next ones; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Tile>>> {
         let Some(piece) = self.pieces.next() else { return Ok(None) };
-        let mut found = self.reading.tiles(self.tiles, &piece).await?;
+        let mut found = self.mosaic.tiles(&piece).await?;
         // A tile that two pieces touch is found twice.
         found.retain(|tile| piece.within(&tile.region).is_some() && self.last.as_ref() != Some(tile));
         self.last = found.last().cloned().or_else(|| self.last.take());
@@ -28,14 +27,10 @@ impl TouchedTiles<'_, '_> {
     }
 }
 
-impl<'a> VariableRead<'a> {
+impl MosaicRead<'_> {
     /// The tiles that a selection touches, to be taken some at a time.
-    pub(crate) fn touched<'t>(
-        &'t self,
-        tiles: &'t Arc<dyn TileIndex>,
-        selection: &Selection,
-    ) -> TouchedTiles<'t, 'a> {
-        TouchedTiles { reading: self, tiles, pieces: self.pieces(tiles, selection), last: None }
+    pub(crate) fn touched(&self, selection: &Selection) -> TouchedTiles<'_> {
+        TouchedTiles { mosaic: self, pieces: self.pieces(selection), last: None }
     }
 
     /// What is wrong with parts: of each its number and why.
@@ -77,10 +72,10 @@ impl<'a> VariableRead<'a> {
         let ty = model.variable(source.variable).map(|variable| variable.ty);
         let is_same = |ty| {
             let empty = convert::empty(model, ty);
-            empty.is_ok_and(|values| convert::matches(self.model, self.bound.ty, &values))
+            empty.is_ok_and(|values| convert::matches(self.reading.model, self.reading.bound.ty, &values))
         };
         match source.recipe.is_some() || source.texts.is_some() || ty.is_some_and(is_same) {
-            true => source.dataset.bound(source.variable, &self.context.nesting).await.map(|_| ()),
+            true => source.dataset.bound(source.variable, &self.reading.context.nesting).await.map(|_| ()),
             false => Err(Error::malformed("values of another type")),
         }
     }

@@ -1,30 +1,26 @@
 //! The plan of a read that is put together from others.
 use super::source::{MosaicLeaf, MosaicPart};
-use super::{MosaicBatch, VariableRead, fragment};
+use super::{MosaicBatch, MosaicRead, fragment};
 use crate::plan::{PlannedSource, ReadPlan};
 use ncirrus_layout::LockExt;
-use ncirrus_layout::{Result, TileIndex, TileSource};
+use ncirrus_layout::{Result, TileSource};
 use ncirrus_model::Selection;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// Tiles that are looked at; of more only the number is told.
 const COUNTED: u64 = 1 << 14;
 /// Sources that are listed.
 const EXAMPLES: usize = 8;
 
-impl VariableRead<'_> {
-    /// Adds what reading a selection will do to the plan.
-    pub(in crate::read) async fn plan_mosaic(
-        &self,
-        tiles: &Arc<dyn TileIndex>,
-        selection: &Selection,
-        plan: &mut ReadPlan,
-    ) -> Result<()> {
+impl MosaicRead<'_> {
+    /// What reading a selection will do.
+    pub(in crate::dataset) async fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
+        let mut plan = ReadPlan { chunks: Some(0), ..self.reading.describe(selection) };
         let (mut looked_at, mut sources) = (0, HashSet::new());
-        for piece in self.pieces(tiles, selection) {
+        for piece in self.pieces(selection) {
             let mut batch = MosaicBatch::default();
-            for tile in self.tiles(tiles, &piece).await? {
+            for tile in self.tiles(&piece).await? {
                 let Some(inside) = piece.within(&tile.region) else { continue };
                 plan.tiles += 1;
                 looked_at += 1;
@@ -47,15 +43,15 @@ impl VariableRead<'_> {
                     }
                 }
                 if batch.is_full() {
-                    self.plan_batch(std::mem::take(&mut batch), plan).await?;
+                    self.plan_batch(std::mem::take(&mut batch), &mut plan).await?;
                 }
             }
-            self.plan_batch(batch, plan).await?;
+            self.plan_batch(batch, &mut plan).await?;
         }
         plan.sources = sources.len() as u64;
         plan.tiles_counted = plan.tiles.min(COUNTED);
         plan.counted = plan.chunks.unwrap_or(u64::MAX);
-        Ok(())
+        Ok(plan)
     }
 
     async fn plan_batch(&self, mut batch: MosaicBatch, plan: &mut ReadPlan) -> Result<()> {
@@ -95,7 +91,7 @@ impl VariableRead<'_> {
         };
         let mut plans = Vec::with_capacity(selections.len());
         for selection in &selections {
-            let nesting = self.context.nesting.clone();
+            let nesting = self.reading.context.nesting.clone();
             let plan = leaf.dataset.plan_deep(leaf.variable, selection, nesting).await;
             plans.push(plan.map_err(|error| leaf.located(error))?);
         }
@@ -112,14 +108,14 @@ impl MosaicLeaf {
 
 impl ReadPlan {
     /// Lists a source among the first ones.
-    pub(in crate::read) fn list_source(&mut self, source: PlannedSource) {
+    pub(in crate::dataset) fn list_source(&mut self, source: PlannedSource) {
         if self.source_examples.len() < EXAMPLES && !self.source_examples.contains(&source) {
             self.source_examples.push(source);
         }
     }
 
     /// Adds the plan of a part.
-    pub(in crate::read) fn add(&mut self, part: Self) {
+    pub(in crate::dataset) fn add(&mut self, part: Self) {
         self.chunks = self.chunks.zip(part.chunks).and_then(|(one, other)| one.checked_add(other));
         self.missing += part.missing;
         self.inline += part.inline;

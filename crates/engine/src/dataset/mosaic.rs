@@ -9,10 +9,10 @@ pub(crate) mod piece;
 mod place;
 mod source;
 
-use super::VariableRead;
-use super::fragment;
+use super::referenced_datasets::KEPT;
+use super::{Dataset, fragment};
 use crate::bound_source::ELEMENT_MARK;
-use crate::dataset::KEPT;
+use crate::read::{VariableRead, let_others_run};
 use crate::resources::{block_on, may_block};
 use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
@@ -40,6 +40,13 @@ const UNDER_WAY: usize = 16;
 const NUMBERED: u64 = 1 << 20;
 /// Such a part does not reach over more elements of its source than so many for each of its own.
 const NUMBERED_REACH: u64 = 8;
+
+/// A read of a variable that is put together from others, each of which is a read of a dataset.
+pub(super) struct MosaicRead<'a> {
+    pub(super) dataset: &'a Dataset,
+    pub(super) reading: &'a VariableRead<'a>,
+    index: &'a Arc<dyn TileIndex>,
+}
 
 /// Pieces of a selection, in order: few enough tiles each that listing them takes little memory.
 pub(super) struct MosaicPieces<'t> {
@@ -96,23 +103,33 @@ impl MosaicBatch {
     }
 }
 
-impl VariableRead<'_> {
-    /// The selected values of a variable that is put together from others.
-    pub(super) async fn read_mosaic(
-        &self,
-        tiles: &Arc<dyn TileIndex>,
-        selection: &Selection,
-        count: usize,
-    ) -> Result<Values> {
-        let source = &self.bound.source;
-        let mut assembly =
-            ValueAssembly::new(self.model, self.bound.ty, &source.fill, &selection.shape(), count)?;
-        for piece in self.pieces(tiles, selection) {
+impl<'a> MosaicRead<'a> {
+    /// The read of a variable of `dataset` whose tiles `index` has.
+    pub(super) fn new(
+        dataset: &'a Dataset,
+        reading: &'a VariableRead<'a>,
+        index: &'a Arc<dyn TileIndex>,
+    ) -> Self {
+        Self { dataset, reading, index }
+    }
+
+    /// The selected values.
+    pub(super) async fn read(&self, selection: &Selection) -> Result<Values> {
+        let count = self.reading.count(selection)?;
+        let source = &self.reading.bound.source;
+        let mut assembly = ValueAssembly::new(
+            self.reading.model,
+            self.reading.bound.ty,
+            &source.fill,
+            &selection.shape(),
+            count,
+        )?;
+        for piece in self.pieces(selection) {
             let mut batch = MosaicBatch::default();
-            for tile in self.tiles(tiles, &piece).await? {
+            for tile in self.tiles(&piece).await? {
                 let Some(inside) = piece.within(&tile.region) else { continue };
                 match tile.source {
-                    TileSource::Missing => self.note_missing(&tile.region.start)?,
+                    TileSource::Missing => self.reading.note_missing(&tile.region.start)?,
                     TileSource::Constant(value) => {
                         let one = vec![1; inside.axes.len()];
                         assembly.put(&inside, &one, self.constant(value, &tile.region)?)?;
@@ -138,23 +155,15 @@ impl VariableRead<'_> {
     }
 
     /// The selection as far as something may be there, in pieces whose tiles are listed together.
-    pub(super) fn pieces<'t>(
-        &self,
-        tiles: &'t Arc<dyn TileIndex>,
-        selection: &Selection,
-    ) -> MosaicPieces<'t> {
-        let inside = SelectionPiece::of(selection).within(&Region::all(&self.bound.source.extent));
-        MosaicPieces { tiles: tiles.as_ref(), rest: inside.into_iter().collect() }
+    pub(super) fn pieces(&self, selection: &Selection) -> MosaicPieces<'a> {
+        let inside = SelectionPiece::of(selection).within(&Region::all(&self.reading.bound.source.extent));
+        MosaicPieces { tiles: self.index.as_ref(), rest: inside.into_iter().collect() }
     }
 
-    pub(super) async fn tiles(
-        &self,
-        tiles: &Arc<dyn TileIndex>,
-        piece: &SelectionPiece,
-    ) -> Result<Vec<Tile>> {
+    pub(super) async fn tiles(&self, piece: &SelectionPiece) -> Result<Vec<Tile>> {
         let bounds = piece.bounds();
-        let tiles = self.context.drive(|view| tiles.tiles(view, &bounds)).await?;
-        self.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
+        let tiles = self.reading.context.drive(|view| self.index.tiles(view, &bounds)).await?;
+        self.reading.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
         match tiles.iter().find(|tile| tile.region.rank() != bounds.rank()) {
             Some(tile) => Err(Error::internal(format!("a tile {:?} of another rank", tile.region))),
             None => Ok(tiles),
@@ -220,7 +229,7 @@ impl VariableRead<'_> {
         place: &Arc<TileRegion>,
         leaf: Option<&MosaicLeaf>,
     ) -> Result<Vec<MosaicPart>> {
-        let absent = || self.note_missing(&place.tile.start).map(|()| Vec::new());
+        let absent = || self.reading.note_missing(&place.tile.start).map(|()| Vec::new());
         let Some(leaf) = leaf else { return absent() };
         let inside = place.inside(&leaf.shape()).map_err(|error| leaf.located(error))?;
         let count = piece.count();
@@ -253,14 +262,14 @@ impl VariableRead<'_> {
 
     /// Elements of a part, so that those under way take a modest share of the memory.
     pub(super) fn part_elements(&self) -> u64 {
-        let bytes = (self.context.shared.memory.bytes() / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
-        let element = self.model.packed_len(self.bound.ty).unwrap_or(4 * ELEMENT_MARK as u64);
+        let bytes = (self.reading.context.shared.memory.bytes() / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
+        let element = self.reading.model.packed_len(self.reading.bound.ty).unwrap_or(4 * ELEMENT_MARK as u64);
         (bytes as u64 / element.max(1)).max(1)
     }
 
     /// Whether the dataset lies on another machine.
     fn is_far(&self) -> bool {
-        self.context.snapshot.store().local().is_none()
+        self.reading.context.snapshot.store().local().is_none()
     }
 
     /// Does `work` for all items: on all threads, or, where it waits for other machines, a bounded number at once. What
@@ -279,7 +288,7 @@ impl VariableRead<'_> {
             }
             return Ok(());
         }
-        let shared = &self.context.shared;
+        let shared = &self.reading.context.shared;
         let mut items = items;
         while !items.is_empty() {
             let turn =
@@ -288,7 +297,7 @@ impl VariableRead<'_> {
             shared.for_each(items, usize::MAX, |item, _| block_on(work(item)).and_then(&done))?;
             items = rest;
             if !items.is_empty() {
-                super::local::let_others_run().await;
+                let_others_run().await;
             }
         }
         Ok(())

@@ -9,14 +9,14 @@ mod opened;
 mod recipe;
 mod texts;
 
-pub(crate) use check::TouchedTiles;
 pub(crate) use opened::FragmentPlaces;
 
-use super::VariableRead;
+use super::Dataset;
+use super::mosaic::MosaicRead;
 use super::mosaic::assembly::ValueAssembly;
 use super::mosaic::piece::SelectionPiece;
 use crate::convert;
-use crate::dataset::{AbsentFragment, Dataset};
+use crate::read::AbsentFragment;
 use crate::resources::MissingChunks;
 use fit::TileFit;
 use futures_util::future::BoxFuture;
@@ -70,7 +70,7 @@ impl FragmentSource {
     }
 }
 
-impl VariableRead<'_> {
+impl MosaicRead<'_> {
     /// Reads parts into a result; those whose datasets are not there are left as they are.
     pub(super) async fn read_fragments(
         &self,
@@ -114,7 +114,7 @@ impl VariableRead<'_> {
     /// Whether nothing is asked of another machine.
     fn are_near(&self, places: &FragmentPlaces) -> bool {
         match places {
-            FragmentPlaces::Here => self.context.snapshot.store().local().is_some(),
+            FragmentPlaces::Here => self.reading.context.snapshot.store().local().is_some(),
             FragmentPlaces::At(_) => places.are_local(),
         }
     }
@@ -152,7 +152,7 @@ impl VariableRead<'_> {
         places: &FragmentPlaces,
         fragment: &Fragment,
     ) -> Result<Option<FragmentSource>> {
-        let nesting = &self.context.nesting;
+        let nesting = &self.reading.context.nesting;
         let Some((dataset, number)) = self.dataset.fragment_at(places, nesting).await? else {
             return Ok(None);
         };
@@ -178,7 +178,7 @@ impl VariableRead<'_> {
     fn types(&self, dataset: &Dataset, variable: VarId) -> Option<(Atomic, Atomic)> {
         let model = dataset.definitions();
         let from = model.base_atomic(model.variable(variable)?.ty)?;
-        Some((from, self.model.base_atomic(self.bound.ty)?))
+        Some((from, self.reading.model.base_atomic(self.reading.bound.ty)?))
     }
 
     /// What is done with the values of a variable; nothing with those that are no numbers.
@@ -197,7 +197,7 @@ impl VariableRead<'_> {
         }
         let mut attributes = dataset.attributes(&[NodeId::Variable(variable)]).await;
         let attributes = attributes.pop().ok_or_else(|| Error::internal("attributes were not given"))??;
-        ValueRecipe::new((from, &attributes), fragment, (to, &self.bound.source.fill)).map(Some)
+        ValueRecipe::new((from, &attributes), fragment, (to, &self.reading.bound.source.fill)).map(Some)
     }
 
     async fn read_source(
@@ -209,13 +209,14 @@ impl VariableRead<'_> {
         put: &ValuePut<'_>,
     ) -> Result<()> {
         let fit = source.fit(tile, fragment)?;
-        let nesting = self.context.nesting.of_fragment()?;
+        let nesting = self.reading.context.nesting.of_fragment()?;
         for piece in piece.clone().cut(self.part_elements()) {
             let (selection, strides) = fit.selection(&piece)?;
             let nesting = nesting.clone();
-            let read = source.dataset.read_deep(source.variable, &selection, self.missing, nesting).await;
+            let read =
+                source.dataset.read_deep(source.variable, &selection, self.reading.missing, nesting).await;
             let (values, report) = read?;
-            self.take_report(report);
+            self.reading.take_report(report);
             put(&piece, &strides, self.finished(fit.converted(values, &piece)?, source)?)?;
         }
         Ok(())
@@ -223,10 +224,10 @@ impl VariableRead<'_> {
 
     /// The values as the aggregated variable has them.
     fn finished(&self, values: Values, source: &FragmentSource) -> Result<Values> {
-        let atomic = |ty| self.model.base_atomic(ty);
-        match (&source.recipe, atomic(self.bound.ty)) {
+        let atomic = |ty| self.reading.model.base_atomic(ty);
+        match (&source.recipe, atomic(self.reading.bound.ty)) {
             (Some(recipe), Some(ty)) => recipe.apply(values, ty),
-            _ if convert::matches(self.model, self.bound.ty, &values) => Ok(values),
+            _ if convert::matches(self.reading.model, self.reading.bound.ty, &values) => Ok(values),
             _ => Err(Error::malformed("values of another type")),
         }
     }
@@ -236,7 +237,7 @@ impl VariableRead<'_> {
     /// # Errors
     /// `NotFound` when that is an error.
     fn note_absent_fragment(&self, fragment: &Fragment) -> Result<()> {
-        let chosen = self.context.shared.fragments_absent;
+        let chosen = self.reading.context.shared.fragments_absent;
         let is_error = match chosen {
             Some(chosen) => chosen == MissingChunks::Error,
             None => fragment.rules.absent == FragmentAbsence::Error,
@@ -246,17 +247,11 @@ impl VariableRead<'_> {
             let message = format!("fragment {:?} is not there: {name}", fragment.index);
             return Err(Error::not_found(message));
         }
-        let variable = self.model.variable_path(self.variable);
-        let mut absent = self.fragments_absent.guard();
-        if absent.len() < LISTED {
-            absent.push(AbsentFragment { variable, index: fragment.index.clone(), name });
-        }
+        let variable = self.reading.model.variable_path(self.reading.variable);
+        self.reading.note_absent(AbsentFragment { variable, index: fragment.index.clone(), name });
         Ok(())
     }
 }
-
-/// Absent fragments that a report lists at most.
-const LISTED: usize = 1 << 16;
 
 /// What a variable is looked for by, for messages.
 pub(crate) fn variable_name(variable: &FragmentVariable) -> String {
