@@ -1,10 +1,10 @@
 //! A variable's source with everything bound that reading needs: grid, codecs, conversion.
 use crate::convert::{self, RowCopier};
 use crate::decode::codec_error;
-use crate::plan::{ChunkIntersections, ElementSizes};
 use crate::resources::SharedResources;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, DecodedElement, names};
 use ncirrus_layout::LockExt;
+use ncirrus_layout::grid::{ChunkIntersections, ElementSizes};
 use ncirrus_layout::{
     ChunkGrid, ChunkIndex, EdgeChunks, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
 };

@@ -8,7 +8,7 @@
 //!   neither can be copied.
 //! - A part's walk was checked to stay inside the buffer when the part was made.
 use crate::convert::RowCopier;
-use crate::plan::{AxisSlab, ChunkIntersections, ElementSizes, ElementWalk, row_major};
+use ncirrus_layout::grid::{AxisSlab, ChunkIntersections, ElementSizes, ElementWalk, row_major};
 use ncirrus_layout::{Error, Result};
 use std::marker::PhantomData;
 use std::ops::Range;

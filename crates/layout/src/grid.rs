@@ -1,4 +1,18 @@
-//! How an array is cut into chunks.
+//! How an array is cut into chunks, and how selections fall on them: which elements of which chunk go where.
+//!
+//! All of reading, writing and aggregating counts here: [`ChunkIntersections`] cuts a selection along a [`ChunkGrid`],
+//! [`SelectionPiece`] along boxes of any kind, [`AxisBlocks`] tells the blocks of one axis, and [`ElementWalk`] the runs
+//! of elements. Nothing costs memory for each element, but what an index list without a rule does.
+mod blocks;
+mod intersections;
+mod piece;
+mod walk;
+
+pub use blocks::{AxisBlock, AxisBlocks};
+pub use intersections::{AxisSlab, ChunkIntersections, IndexPair};
+pub use piece::{PieceAxis, SelectionPiece};
+pub use walk::{ElementRun, ElementSizes, ElementWalk};
+
 use crate::{Error, Result};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -129,6 +143,22 @@ impl ChunkGrid {
     pub fn cell_shape(&self, cell: &[u64]) -> Option<Vec<u64>> {
         self.region(cell).map(|region| region.count)
     }
+}
+
+/// Bytes from one element of `element` bytes to the next along each axis of an array in row-major order.
+///
+/// # Errors
+/// `Limit` when the array has more than 2^64 bytes.
+pub fn row_major(shape: &[u64], element: u64) -> Result<Vec<u64>> {
+    let mut strides = vec![0; shape.len()];
+    let mut step = element;
+    for (stride, len) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step
+            .checked_mul((*len).max(1))
+            .ok_or_else(|| Error::limit(format!("an array of shape {shape:?} exceeds 64 bits")))?;
+    }
+    Ok(strides)
 }
 
 /// Coordinates of several cells, in one allocation.

@@ -11,7 +11,7 @@ mod cover;
 mod driver;
 mod error;
 mod fragment;
-mod grid;
+pub mod grid;
 mod index;
 mod limits;
 mod lock;

@@ -1,6 +1,6 @@
 //! Where a variable's chunks lie, for tools that build references of their own.
 use crate::drive::DriveContext;
-use crate::plan::ChunkIntersections;
+use ncirrus_layout::grid::ChunkIntersections;
 use ncirrus_layout::{CellList, ChunkGrid, ChunkIndex, ChunkRef, Error, Layout, Location, Result, Source};
 use ncirrus_model::Selection;
 

@@ -5,7 +5,6 @@
 //! is no exception.
 pub(crate) mod assembly;
 mod explain;
-pub(crate) mod piece;
 mod place;
 mod source;
 
@@ -18,9 +17,9 @@ use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::LockExt;
+use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, Result, Tile, TileIndex, TileSource, VariableRef};
 use ncirrus_model::{Region, Selection, Values};
-use piece::SelectionPiece;
 use place::TileRegion;
 use source::{FilledPiece, MosaicLeaf, MosaicPart};
 use std::collections::{HashMap, HashSet};

@@ -2,8 +2,8 @@
 use super::VariableRead;
 use super::chunk_task::{ChunkSource, ChunkTarget, ChunkTask};
 use crate::bound_source::{IndexedChunks, StorageLayout, StridedRows};
-use crate::plan::row_major;
 use crate::scatter::{OutputBuffer, ScatterPiece};
+use ncirrus_layout::grid::row_major;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};
 use std::sync::Arc;
 

@@ -78,8 +78,7 @@ impl DatasetWriter {
             return encode(target, &subject, EncodedBody::Lent(piece), &mut worker.scratch);
         }
         self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
-            data.scatter_bytes(touched, part, shape, element, elements);
-            Ok(())
+            data.scatter_bytes(touched, part, shape, element, elements)
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! An array is cut into boxes along each of its axes. When these lie one after the other in row-major order, each of them
 //! in row-major order itself, the elements before one of them are known without a look at the others.
+use ncirrus_layout::grid::ElementWalk;
 use ncirrus_model::Region;
 
 /// How many elements lie before a part of a box, when all parts of its size and place along each axis lie one after the
@@ -35,41 +36,11 @@ pub(super) struct BoxRun {
 /// Calls `each` with the runs of a box that starts at `start` of an array of that shape, all in row-major order. Runs are
 /// as long as can be: axes that lie in one piece are one.
 pub(super) fn for_each_run(shape: &[usize], start: &[usize], count: &[usize], mut each: impl FnMut(BoxRun)) {
-    let mut axes: Vec<(usize, usize)> = Vec::with_capacity(shape.len());
-    let (mut stride, mut first) = (1, 0);
-    for ((len, start), count) in shape.iter().zip(start).zip(count).rev() {
-        first += start * stride;
-        match axes.last_mut() {
-            _ if *count == 1 => {}
-            Some((inner, step)) if *step * *inner == stride => *inner *= count,
-            _ => axes.push((*count, stride)),
-        }
-        stride *= len;
-    }
-    let (len, step) = axes.first().copied().unwrap_or((1, 1));
-    let outer = axes.get(1..).unwrap_or_default();
-    if len == 0 || outer.iter().any(|(count, _)| *count == 0) {
-        return;
-    }
-    let (mut at, mut inner) = (vec![0; outer.len()], 0);
-    loop {
-        each(BoxRun { outer: first, inner, len, step });
-        inner += len;
-        let mut advanced = false;
-        for (slot, (count, stride)) in at.iter_mut().zip(outer) {
-            *slot += 1;
-            first += stride;
-            if *slot < *count {
-                advanced = true;
-                break;
-            }
-            first -= stride * count;
-            *slot = 0;
-        }
-        if !advanced {
-            return;
-        }
-    }
+    let wide = |list: &[usize]| list.iter().map(|len| *len as u64).collect::<Vec<_>>();
+    let Some(walk) = ElementWalk::of_box(&wide(shape), &wide(start), &wide(count)) else { return };
+    walk.for_each_run(|run| {
+        each(BoxRun { outer: run.source, inner: run.target, len: run.count, step: run.source_step });
+    });
 }
 
 #[cfg(test)]

@@ -78,10 +78,12 @@ impl<'a> WriteData<'a> {
             _ => return None,
         };
         let (mut runs, mut first) = (0, None);
-        touched.runs(part, shape, &mut |run| {
-            runs += 1;
-            first = Some(run);
-        });
+        touched
+            .runs(part, shape, &mut |run| {
+                runs += 1;
+                first = Some(run);
+            })
+            .ok()?;
         let run = first.filter(|run| runs == 1 && run.is_row() && run.inside == 0)?;
         if run.len != shape.iter().product::<usize>() {
             return None;
@@ -131,18 +133,20 @@ impl<'a> WriteData<'a> {
                         to_at.push(inside);
                         from_at.push(source);
                     });
-                });
+                })?;
                 convert::assign(to, &to_at, from, &from_at)
             }
             (_, DirtyContents::Bytes(bytes), Some(element)) => {
-                self.scatter_bytes(touched, part, shape, element, bytes);
-                Ok(())
+                self.scatter_bytes(touched, part, shape, element, bytes)
             }
             _ => Err(Error::internal("a staged cell of another kind")),
         }
     }
 
     /// As [`scatter`](Self::scatter), into the stored elements of a cell.
+    ///
+    /// # Errors
+    /// `Limit` when there are too many elements for this machine.
     pub(super) fn scatter_bytes(
         &self,
         touched: &ChunkSelection,
@@ -150,7 +154,7 @@ impl<'a> WriteData<'a> {
         shape: &[usize],
         element: usize,
         cell: &mut [u8],
-    ) {
+    ) -> Result<()> {
         let span = |first: usize, len: usize| first * element..(first + len) * element;
         match self {
             Self::Native(from, copier) => touched.runs(part, shape, &mut |run| {
@@ -178,7 +182,7 @@ impl<'a> WriteData<'a> {
                     cell[span(inside, 1)].copy_from_slice(&from[span(source, 1)]);
                 }
             }),
-            Self::Values(_) => {}
+            Self::Values(_) => Ok(()),
         }
     }
 }
@@ -232,12 +236,12 @@ impl GatheredValues {
                     run.pairs().for_each(|(inside, source)| {
                         copier.copy(&cell[span(inside)], &mut out[span(source)]);
                     });
-                });
+                })?;
             }
             (Self::Stored(out), DirtyContents::Bytes(cell)) => touched.runs(part, shape, &mut |run| {
                 run.pairs()
                     .for_each(|(inside, source)| out[span(source)].copy_from_slice(&cell[span(inside)]));
-            }),
+            })?,
             (Self::Values(out), DirtyContents::Values(cell)) => {
                 let (mut to_at, mut from_at) = (Vec::new(), Vec::new());
                 touched.runs(part, shape, &mut |run| {
@@ -245,7 +249,7 @@ impl GatheredValues {
                         to_at.push(source);
                         from_at.push(inside);
                     });
-                });
+                })?;
                 convert::assign(out, &to_at, cell, &from_at)?;
             }
             _ => return Err(Error::internal("a staged cell of another kind")),

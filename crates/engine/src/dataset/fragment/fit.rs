@@ -3,7 +3,7 @@
 mod tests;
 
 use super::texts::{self, FragmentTexts};
-use crate::dataset::mosaic::piece::{PieceAxis, SelectionPiece};
+use ncirrus_layout::grid::{PieceAxis, SelectionPiece};
 use ncirrus_layout::{Error, Fragment, FragmentAxis, FragmentPart, Result};
 use ncirrus_model::{AxisSelection, Region, Selection, Values};
 

@@ -1,5 +1,5 @@
 //! Texts as strings and as arrays of characters (`docs/spec/cfa.md` 6.5), where a fragment and the aggregated variable differ.
-use crate::dataset::mosaic::piece::PieceAxis;
+use ncirrus_layout::grid::PieceAxis;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Strings, Values};
 

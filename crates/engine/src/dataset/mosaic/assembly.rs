@@ -1,9 +1,9 @@
 //! The result of a read that is put together from parts.
-use super::piece::SelectionPiece;
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
-use crate::plan::{ElementRun, ElementSizes, ElementWalk, row_major};
 use crate::read::{append, check_memory, mark, runs};
+use ncirrus_layout::grid::SelectionPiece;
+use ncirrus_layout::grid::{ElementRun, ElementSizes, ElementWalk, row_major};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Model, TypeRef, Values};
 

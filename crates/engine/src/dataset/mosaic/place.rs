@@ -1,5 +1,5 @@
 //! How the elements of a tile lie in its source.
-use super::piece::SelectionPiece;
+use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{AxisSelection, Region, Selection};
 

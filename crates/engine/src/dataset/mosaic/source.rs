@@ -1,9 +1,9 @@
 //! The variables that parts of a mosaic come from.
 use super::MosaicRead;
-use super::piece::SelectionPiece;
 use super::place::TileRegion;
 use crate::convert::{self, ByteRule, CastRules, RangeExcess};
 use crate::dataset::Dataset;
+use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
 use ncirrus_model::{Atomic, Region, Selection, Values, VarId};
 use std::sync::Arc;

@@ -81,7 +81,7 @@ fn rows_that_lie_together_are_moved_as_one() {
         let touched = ChunkSelection::new(selection, &grid, &[8, 3, 5], &[false; 3]).unwrap();
         let mut runs = Vec::new();
         for part in touched.parts() {
-            touched.runs(&part, &[4, 3, 5], &mut |run| runs.push((run.inside, run.source, run.len)));
+            touched.runs(&part, &[4, 3, 5], &mut |run| runs.push((run.inside, run.source, run.len))).unwrap();
         }
         runs
     };

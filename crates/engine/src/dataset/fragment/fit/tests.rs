@@ -1,5 +1,5 @@
 use super::TileFit;
-use crate::dataset::mosaic::piece::SelectionPiece;
+use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{FragmentAxis, FragmentPart};
 use ncirrus_model::{AxisSelection, Region, Selection};
 use proptest::prelude::*;

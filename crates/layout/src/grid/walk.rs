@@ -1,12 +1,16 @@
 //! How the elements of a piece lie in their source and in the result.
-use super::cuts::{AxisSlab, IndexPair};
+use super::row_major;
+use super::{AxisSlab, IndexPair};
 use std::ops::Range;
 use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
 
 /// How the elements of a piece lie in the bytes that they come from and in the bytes that they go to. Every offset
 /// fits `usize`: this is checked when the walk is made.
 #[derive(Debug, Clone)]
-pub(crate) struct ElementWalk {
+pub struct ElementWalk {
     /// Bytes of one element in the source and in the result.
     sizes: ElementSizes,
     source: usize,
@@ -18,11 +22,11 @@ pub(crate) struct ElementWalk {
 
 /// Bytes of one element as it is stored and as it is returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ElementSizes {
+pub struct ElementSizes {
     /// As it is stored.
-    pub(crate) stored: usize,
+    pub stored: usize,
     /// As it is returned.
-    pub(crate) native: usize,
+    pub native: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -35,22 +39,22 @@ struct WalkAxis {
 
 /// Elements at fixed distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ElementRun {
+pub struct ElementRun {
     /// Byte offset of the first element in the source.
-    pub(crate) source: usize,
+    pub source: usize,
     /// Byte offset of the first element in the result.
-    pub(crate) target: usize,
+    pub target: usize,
     /// Number of elements.
-    pub(crate) count: usize,
+    pub count: usize,
     /// Bytes from one element to the next in the source.
-    pub(crate) source_step: usize,
+    pub source_step: usize,
     /// Bytes from one element to the next in the result.
-    pub(crate) target_step: usize,
+    pub target_step: usize,
 }
 
 impl ElementWalk {
     /// The walk over a piece, given the strides of source and result in bytes; `None` when an offset does not fit.
-    pub(crate) fn new(
+    pub fn new(
         piece: &[AxisSlab],
         source_strides: &[u64],
         target_strides: &[u64],
@@ -65,6 +69,16 @@ impl ElementWalk {
         walk.source()?;
         walk.target()?;
         Some(walk)
+    }
+
+    /// The walk over a box of `count` elements along each axis, which starts at `start` of an array of that shape: the
+    /// source is the array, the result the box on its own, both in row-major order, in elements. `None` when an offset
+    /// does not fit, or the box has no elements.
+    pub fn of_box(shape: &[u64], start: &[u64], count: &[u64]) -> Option<Self> {
+        let slab = |(start, count): (&u64, &u64)| AxisSlab::first(*start, *count);
+        let slabs: Vec<AxisSlab> = start.iter().zip(count).map(slab).collect();
+        let (source, target) = (row_major(shape, 1).ok()?, row_major(count, 1).ok()?);
+        Self::new(&slabs, &source, &target, ElementSizes { stored: 1, native: 1 })
     }
 
     /// Adds the next faster axis, joined with the one before where both sides allow it.
@@ -93,27 +107,27 @@ impl ElementWalk {
     }
 
     /// Bytes of one element in the source and in the result.
-    pub(crate) fn sizes(&self) -> ElementSizes {
+    pub fn sizes(&self) -> ElementSizes {
         self.sizes
     }
 
     /// Number of elements.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count))
     }
 
     /// The bytes of the source from the first that is needed to the last.
-    pub(crate) fn source_span(&self) -> Range<usize> {
+    pub fn source_span(&self) -> Range<usize> {
         self.source().unwrap_or(0..usize::MAX)
     }
 
     /// The bytes of the result from the first that is written to the last.
-    pub(crate) fn target_span(&self) -> Range<usize> {
+    pub fn target_span(&self) -> Range<usize> {
         self.target().unwrap_or(0..usize::MAX)
     }
 
     /// Whether source and result are one run of bytes each.
-    pub(crate) fn is_contiguous(&self) -> bool {
+    pub fn is_contiguous(&self) -> bool {
         match self.axes.as_slice() {
             [] => true,
             [axis] => {
@@ -126,13 +140,13 @@ impl ElementWalk {
     }
 
     /// The same walk over a source that starts `bytes` later.
-    pub(crate) fn skip_source(mut self, bytes: usize) -> Self {
+    pub fn skip_source(mut self, bytes: usize) -> Self {
         self.skipped += bytes;
         self
     }
 
     /// Calls `f` with every run of elements; the last axis is the run.
-    pub(crate) fn for_each_run(&self, mut f: impl FnMut(ElementRun)) {
+    pub fn for_each_run(&self, mut f: impl FnMut(ElementRun)) {
         let (outer, inner) = match self.axes.split_last() {
             Some((inner, outer)) if inner.picks.is_none() => (outer, Some(inner)),
             _ => (self.axes.as_slice(), None),
@@ -146,7 +160,7 @@ impl ElementWalk {
     }
 
     /// Splits the walk where the source has gaps of more than `gap` bytes, as long as that makes at most `most` parts.
-    pub(crate) fn split(self, gap: usize, most: usize) -> Vec<Self> {
+    pub fn split(self, gap: usize, most: usize) -> Vec<Self> {
         let mut level = self.axes.len();
         let mut span = self.sizes.stored;
         let mut parts = self.axes.iter().fold(1usize, |product, axis| product.saturating_mul(axis.count));
@@ -173,7 +187,7 @@ impl ElementWalk {
     }
 
     /// Two walks that together are this one; `None` for one element alone.
-    pub(crate) fn halves(&self) -> Option<(Self, Self)> {
+    pub fn halves(&self) -> Option<(Self, Self)> {
         let at = self.axes.iter().position(|axis| axis.count > 1)?;
         let (mut first, mut second) = (self.clone(), self.clone());
         let (one, other) = (first.axes.get_mut(at)?, second.axes.get_mut(at)?);
@@ -193,7 +207,7 @@ impl ElementWalk {
     }
 
     /// The bytes of the source that are needed, ascending, those at most `gap` bytes apart as one; at most `most`.
-    pub(crate) fn needed_ranges(&self, gap: usize, most: usize) -> Vec<Range<usize>> {
+    pub fn needed_ranges(&self, gap: usize, most: usize) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> =
             self.clone().split(gap, most).iter().map(Self::source_span).collect();
         ranges.sort_unstable_by_key(|range| range.start);

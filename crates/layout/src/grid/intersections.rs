@@ -1,12 +1,12 @@
 //! How a selection falls on a grid: which elements of which cell go where.
-use ncirrus_layout::ChunkGrid;
+use super::ChunkGrid;
 use ncirrus_model::{AxisSelection, Selection};
 use std::sync::Arc;
 
 /// A selection cut along the cells of a grid. The pieces are found one after the other, so that a selection of 10^8
 /// cells costs no memory; together they hold every selected element once, whatever the selection.
 #[derive(Debug, Clone)]
-pub(crate) struct ChunkIntersections {
+pub struct ChunkIntersections {
     axes: Vec<AxisCuts>,
     current: Vec<(AxisSlab, u64)>,
     state: CutState,
@@ -21,28 +21,28 @@ enum CutState {
 
 /// The part of one axis' selection that lies in one cell.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AxisSlab {
+pub struct AxisSlab {
     /// The cell along this axis; `None` outside of what is stored.
-    pub(crate) cell: Option<u64>,
+    pub cell: Option<u64>,
     /// Position of the first element in the result.
-    pub(crate) position: u64,
+    pub position: u64,
     /// The first element, counted from the start of the cell.
-    pub(crate) offset: u64,
+    pub offset: u64,
     /// Number of elements.
-    pub(crate) count: u64,
+    pub count: u64,
     /// Distance of the elements in the cell.
-    pub(crate) stride: u64,
+    pub stride: u64,
     /// Replaces the four above when the elements follow no rule.
-    pub(crate) picks: Option<Arc<[IndexPair]>>,
+    pub picks: Option<Arc<[IndexPair]>>,
 }
 
 /// One element of an index list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IndexPair {
+pub struct IndexPair {
     /// Position in the result.
-    pub(crate) position: u64,
+    pub position: u64,
     /// The element, counted from the start of the cell.
-    pub(crate) offset: u64,
+    pub offset: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ enum SlabElements {
 
 impl ChunkIntersections {
     /// Cuts a selection, which must fit its variable, along a grid of which only `extent` is stored.
-    pub(crate) fn new(selection: &Selection, grid: &ChunkGrid, extent: &[u64]) -> Self {
+    pub fn new(selection: &Selection, grid: &ChunkGrid, extent: &[u64]) -> Self {
         let grid = Arc::new(grid.clone());
         let axes = selection.axes().iter().enumerate();
         let axes: Vec<AxisCuts> = axes
@@ -74,7 +74,7 @@ impl ChunkIntersections {
     }
 
     /// The next piece: one segment per axis; `None` at the end.
-    pub(crate) fn next_piece(&mut self) -> Option<Vec<AxisSlab>> {
+    pub fn next_piece(&mut self) -> Option<Vec<AxisSlab>> {
         let found = match self.state {
             CutState::Fresh => self.start(),
             CutState::Running => self.advance(),
@@ -85,7 +85,7 @@ impl ChunkIntersections {
     }
 
     /// Number of cells that are touched; `None` when it exceeds 64 bits.
-    pub(crate) fn cell_count(&self) -> Option<u64> {
+    pub fn cell_count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.cell_count()))
     }
 
@@ -215,6 +215,11 @@ impl AxisCuts {
 }
 
 impl AxisSlab {
+    /// `count` neighbours from `offset` on, which are the first of the result.
+    pub fn first(offset: u64, count: u64) -> Self {
+        Self { cell: None, position: 0, offset, count, stride: 1, picks: None }
+    }
+
     /// A segment of index-list elements, which are sorted by offset; a regular one is recognised.
     fn of_picks(cell: Option<u64>, picks: Vec<IndexPair>) -> Self {
         let count = picks.len() as u64;

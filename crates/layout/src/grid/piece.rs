@@ -1,21 +1,26 @@
 //! Parts of a selection that are boxes of its result.
-use crate::plan::{AxisSlab, IndexPair};
+use super::{AxisSlab, IndexPair};
 use ncirrus_model::{AxisSelection, Region, Selection};
 
 /// A part of a selection: some of its elements along each axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SelectionPiece {
-    pub(crate) axes: Vec<PieceAxis>,
+pub struct SelectionPiece {
+    /// Along each axis.
+    pub axes: Vec<PieceAxis>,
 }
 
 /// Selected elements along one axis, and their positions in the result.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PieceAxis {
+pub enum PieceAxis {
+    /// Elements at equal distances.
     Slice {
+        /// The first one.
         start: u64,
+        /// How many.
         count: u64,
+        /// From one to the next, at least 1.
         stride: u64,
-        /// Of the first one; the others follow.
+        /// Position of the first one in the result; the others follow.
         position: u64,
     },
     /// Index and position, ascending by index.
@@ -24,7 +29,7 @@ pub(crate) enum PieceAxis {
 
 impl SelectionPiece {
     /// All of a selection.
-    pub(crate) fn of(selection: &Selection) -> Self {
+    pub fn of(selection: &Selection) -> Self {
         let axis = |axis: &AxisSelection| match axis {
             AxisSelection::Slice { start, count, stride } => {
                 PieceAxis::Slice { start: *start, count: *count, stride: (*stride).max(1), position: 0 }
@@ -39,7 +44,7 @@ impl SelectionPiece {
     }
 
     /// The elements inside of a box; `None` when there are none or the ranks differ.
-    pub(crate) fn within(&self, region: &Region) -> Option<Self> {
+    pub fn within(&self, region: &Region) -> Option<Self> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for (axis, (start, count)) in self.axes.iter().zip(region.start.iter().zip(&region.count)) {
             axes.push(axis.within(*start, start.saturating_add(*count))?);
@@ -48,24 +53,24 @@ impl SelectionPiece {
     }
 
     /// Elements along each axis.
-    pub(crate) fn shape(&self) -> Vec<u64> {
+    pub fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(PieceAxis::count).collect()
     }
 
     /// Number of elements.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count()))
     }
 
     /// The smallest box that holds all elements; an axis without elements gives an empty one.
-    pub(crate) fn bounds(&self) -> Region {
+    pub fn bounds(&self) -> Region {
         let (start, count) =
             self.axes.iter().map(PieceAxis::bounds).map(|(start, end)| (start, end - start)).unzip();
         Region { start, count }
     }
 
     /// Two pieces that together are this one, cut along the slowest axis that can be; `None` for one element.
-    pub(crate) fn halves(&self) -> Option<(Self, Self)> {
+    pub fn halves(&self) -> Option<(Self, Self)> {
         let at = self.axes.iter().position(|axis| axis.count() > 1)?;
         let (mut first, mut second) = (self.clone(), self.clone());
         let (one, other) = self.axes.get(at)?.halves();
@@ -75,7 +80,7 @@ impl SelectionPiece {
     }
 
     /// Pieces of at most `most` elements each that together are this one, in order.
-    pub(crate) fn cut(self, most: u64) -> Vec<Self> {
+    pub fn cut(self, most: u64) -> Vec<Self> {
         let mut cut = Vec::new();
         let mut rest = vec![self];
         while let Some(piece) = rest.pop() {
@@ -88,13 +93,17 @@ impl SelectionPiece {
     }
 
     /// Where the elements go, if they come one after the other.
-    pub(crate) fn segments(&self) -> Vec<AxisSlab> {
+    pub fn segments(&self) -> Vec<AxisSlab> {
         self.axes.iter().map(PieceAxis::segment).collect()
     }
 }
 
+#[cfg(test)]
+mod tests;
+
 impl PieceAxis {
-    pub(crate) fn count(&self) -> u64 {
+    /// Number of elements.
+    pub fn count(&self) -> u64 {
         match self {
             Self::Slice { count, .. } => *count,
             Self::Picks(picks) => picks.len() as u64,
@@ -150,7 +159,7 @@ impl PieceAxis {
     }
 
     /// The same elements of an array in which the element `from` is the element `to`.
-    pub(crate) fn selection(&self, from: u64, to: u64) -> AxisSelection {
+    pub fn selection(&self, from: u64, to: u64) -> AxisSelection {
         let moved = |index: u64| index.saturating_sub(from).saturating_add(to);
         match self {
             Self::Slice { start, count, stride, .. } => {
@@ -163,7 +172,7 @@ impl PieceAxis {
     }
 
     /// The indices in order.
-    pub(crate) fn indices(&self) -> Vec<u64> {
+    pub fn indices(&self) -> Vec<u64> {
         match self {
             Self::Slice { start, count, stride, .. } => (0..*count).map(|at| start + at * stride).collect(),
             Self::Picks(picks) => picks.iter().map(|(index, _)| *index).collect(),
