@@ -2,9 +2,10 @@
 mod node;
 
 use self::node::TreeShape;
+use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, join};
 use std::collections::HashSet;

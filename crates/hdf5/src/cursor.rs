@@ -1,5 +1,5 @@
 //! Reading little-endian numbers from bytes at hand; running out of bytes is an error, never a panic.
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use ncirrus_layout::Error;
 
 /// Bytes at hand and a position in them.

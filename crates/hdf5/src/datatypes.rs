@@ -1,11 +1,11 @@
 //! Dataspaces, datatypes, fill values, attributes, and what stored elements mean (docs/spec/hdf5-netcdf4.md C.5, D,
 //! F.2, F.3).
 mod attribute;
-#[cfg(test)]
-mod corpus;
 mod datatype;
 mod fill;
 mod space;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub(crate) use attribute::{RawAttribute, attribute_name, attributes, dense_attributes};
@@ -14,7 +14,7 @@ pub(crate) use fill::fill;
 pub(crate) use space::dataspace;
 pub(crate) use value::{ValueResolver, native, object_references, stored, values};
 
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use bytes::Bytes;
 use ncirrus_layout::ByteOrder;
 use ncirrus_model::Atomic;

@@ -1,22 +1,8 @@
-//! An open file: its superblock, and reading of its structures.
-mod superblock;
-
-pub(crate) use superblock::{find, load};
-
+//! An open file, and reading of its structures.
+use crate::address::{FieldSizes, FileAddress};
 use bytes::Bytes;
 use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, Tag, View, Want};
 use std::sync::Arc;
-
-/// An address in a file, relative to its base.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct FileAddress(pub(crate) u64);
-
-/// How wide addresses and lengths of a file are, in bytes: 2, 4 or 8 each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FieldSizes {
-    pub(crate) offsets: u8,
-    pub(crate) lengths: u8,
-}
 
 /// An open file: what its superblock and the superblock's extension say.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ mod links;
 pub(crate) use follow::{external_candidates, follow, lookup};
 pub(crate) use links::{dense_links, link_name, links};
 
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use ncirrus_layout::Error;
 
 /// The links of a group.

@@ -4,7 +4,6 @@ mod chunk;
 mod dataset;
 mod external;
 mod message;
-mod pipeline;
 mod virtuals;
 
 #[cfg(test)]
@@ -12,10 +11,9 @@ mod tests;
 
 pub(crate) use chunk::{ArrayShape, ElementHome, size_width as chunk_size_width};
 pub(crate) use dataset::{dataset, layout};
-pub(crate) use pipeline::{parse as filters, registered as registered_filter};
 
+use crate::address::FileAddress;
 use crate::datatypes::{Dataspace, Datatype};
-use crate::file::FileAddress;
 use bytes::Bytes;
 use ncirrus_model::CodecSpec;
 use std::sync::Arc;

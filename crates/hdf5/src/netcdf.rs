@@ -1,13 +1,12 @@
-//! Groups, dimensions, types, variables and attributes as netCDF-4 has them (docs/spec/hdf5-netcdf4.md H); the driver.
+//! Groups, dimensions, types, variables and attributes as netCDF-4 has them (docs/spec/hdf5-netcdf4.md H).
 mod assemble;
 mod attribute;
 mod catalog;
 mod describe;
 mod dimensions;
-mod driver;
-mod front;
 mod hidden;
 mod members;
+mod open;
 mod types;
 mod variable;
 mod walk;
@@ -16,10 +15,11 @@ mod walk;
 mod tests;
 
 pub(crate) use catalog::fill_of;
-pub use driver::Hdf5Driver;
+pub(crate) use describe::{DatasetFacts, MemberFacts};
 pub(crate) use members::members;
+pub(crate) use open::{FileObjects, open};
 
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::object::ObjectRef;
 use ncirrus_layout::ObjectId;
 

@@ -5,7 +5,8 @@ mod shared;
 pub(crate) use header::{header, header_at, is_known, pieces};
 pub(crate) use shared::{resolve, resolve_record};
 
-use crate::file::{FileAddress, Hdf5File};
+use crate::address::FileAddress;
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! What the tests of this crate share: files of bytes in memory, and files of the corpus.
 pub(crate) mod build;
 
-use crate::file::{Hdf5File, load};
+use crate::file::Hdf5File;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step};
 use ncirrus_testkit::{MemoryView, ObjectView};
@@ -33,7 +34,7 @@ pub(crate) fn root(view: &MemoryView) -> Result<ObjectRef, Error> {
 
 /// The same object of that file.
 pub(crate) fn object(file: &Arc<Hdf5File>, addr: u64) -> ObjectRef {
-    ObjectRef { file: Arc::clone(file), addr: crate::file::FileAddress(addr) }
+    ObjectRef { file: Arc::clone(file), addr: crate::address::FileAddress(addr) }
 }
 
 /// The HDF5 files of the corpus below a folder: their paths relative to it, and their bytes.

@@ -26,7 +26,7 @@ pub use placer::{DefaultChunks, FileStructures, Hdf5Writer};
 
 pub(crate) use index::{IndexGrid, byte_len as index_len};
 
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use bytes::Bytes;
 
 /// Bytes at an address of the file (relative to its base).

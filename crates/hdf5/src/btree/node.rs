@@ -1,8 +1,9 @@
 //! The nodes of version 2 B-trees.
 use super::{BtreeHeader, BtreeNode, NodeRef, ReadAs};
+use crate::address::FieldSizes;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::Error;
 

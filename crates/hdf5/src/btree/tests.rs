@@ -29,7 +29,7 @@ fn inner(records: &[u8], children: &[(u64, u8)]) -> Vec<u8> {
 
 fn records_of(file: FileBuilder, addr: u64) -> Result<Vec<u8>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     let tree = done(BtreeHeader::load(&view, &file, FileAddress(addr), NodeRequest::Among))?;
     assert_eq!((tree.kind, tree.record_len), (KIND, RECORD));
     let records = done(tree.records(&view, &file))?;
@@ -87,7 +87,7 @@ fn the_same_node_read_as_another_is_read_anew() {
     let whole = file.put(&tree(0, node, 2, 2));
     let less = file.put(&tree(0, node, 1, 1));
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY))).expect("a file");
     for (addr, sound) in [(whole, true), (less, false), (whole, true)] {
         let tree =
             done(BtreeHeader::load(&view, &file, FileAddress(addr), NodeRequest::Among)).expect("a tree");
@@ -101,7 +101,7 @@ fn nodes_of_a_level_travel_together_and_lone_ones_are_asked_exactly() {
     let bytes = file.finish(48);
     let rounds = StallingView::new(ObjectView::one(KEY, bytes.clone()));
     let all = drive(&rounds, |view| {
-        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        let file = crate::superblock::load(view, &ObjectView::id(KEY))?;
         BtreeHeader::load(view, &file, FileAddress(addr), NodeRequest::Among)?.records(view, &file)
     });
     assert_eq!(all.expect("records").len(), 8);
@@ -109,7 +109,7 @@ fn nodes_of_a_level_travel_together_and_lone_ones_are_asked_exactly() {
 
     let rounds = StallingView::new(ObjectView::one(KEY, bytes));
     drive(&rounds, |view| {
-        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        let file = crate::superblock::load(view, &ObjectView::id(KEY))?;
         let tree = BtreeHeader::load(view, &file, FileAddress(addr), NodeRequest::Alone)?;
         tree.node(view, &file, tree.root.expect("a root"), NodeRequest::Alone)
     })
@@ -147,7 +147,7 @@ proptest! {
         let root = file.put(&summed([b"BTIN\0\x05".to_vec(), noise].concat()));
         let addr = file.put(&tree(depth, root, records, total.max(1)));
         let view = view(file.finish(48));
-        let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+        let file = done(crate::superblock::load(&view, &ObjectView::id(KEY))).expect("a file");
         let found = done(BtreeHeader::load(&view, &file, FileAddress(addr), NodeRequest::Among).and_then(|tree| tree.records(&view, &file)));
         prop_assert!(found.is_err());
     }

@@ -1,7 +1,8 @@
 //! Datatype messages of versions 1 to 5 (docs/spec/hdf5-netcdf4.md D.2).
 use super::{BitField, Datatype, DatatypeClass, ReferenceKind, StringPadding};
+use crate::address::FieldSizes;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use crate::object::{HeaderMessage, ResolvedMessage, resolve};
 use ncirrus_layout::{ByteOrder, Error, Limits, Result, Step, View};
 use std::sync::Arc;

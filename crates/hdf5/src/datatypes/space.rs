@@ -1,7 +1,7 @@
 //! Dataspace messages (docs/spec/hdf5-netcdf4.md D.1).
 use super::Dataspace;
+use crate::address::FieldSizes;
 use crate::cursor::{ByteCursor, all_ones};
-use crate::file::FieldSizes;
 use ncirrus_layout::{Error, Result};
 
 #[cfg(test)]

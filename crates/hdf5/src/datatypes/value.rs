@@ -1,6 +1,7 @@
 //! What stored elements mean (docs/spec/hdf5-netcdf4.md D.2, D.4, F.2, F.3).
 use super::{Datatype, DatatypeClass, NativeType};
-use crate::file::{FileAddress, Hdf5File};
+use crate::address::FileAddress;
+use crate::file::Hdf5File;
 use ncirrus_layout::{Error, Resolver, Result, Step, View};
 use ncirrus_model::Values;
 use std::collections::HashMap;

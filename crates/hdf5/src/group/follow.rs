@@ -1,7 +1,8 @@
 //! Following links: soft ones by path, external ones into other files of the same store.
 use super::{LinkTarget, links};
-use crate::file::{Hdf5File, load};
+use crate::file::Hdf5File;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, settle};
 use std::sync::Arc;
 

@@ -4,8 +4,9 @@ mod message;
 mod old;
 
 use super::{GroupLink, GroupLinks, LinkTarget};
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::{ByteCursor, escaped};
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::object::{ObjectHeader, ObjectRef, header, kind};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};

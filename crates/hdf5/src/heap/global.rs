@@ -1,6 +1,7 @@
 //! The heap of variable-length data (docs/spec/hdf5-netcdf4.md F.1).
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, join};
 use std::collections::{BTreeSet, HashMap};

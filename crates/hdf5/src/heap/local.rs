@@ -1,6 +1,7 @@
 //! The heap of names of an old-style group (docs/spec/hdf5-netcdf4.md C.1).
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::ops::Range;

@@ -12,8 +12,9 @@ mod tests;
 pub(crate) use extensible::{ArrayShape, ElementHome};
 
 use super::{ElementLayout, IndexKind, StoredDataset};
+use crate::address::FileAddress;
 use crate::datatypes::Dataspace;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Error, Location, Result, Step, View};
 use std::sync::Arc;
 

@@ -1,10 +1,12 @@
 //! A dataset as its object header describes it, and its layout as the engine reads it.
 use super::chunk::ChunkLookup;
 use super::message::{self, LayoutMessage};
-use super::{ElementLayout, StoredDataset, external, pipeline, virtuals};
+use super::{ElementLayout, StoredDataset, external, virtuals};
+use crate::address::FileAddress;
 use crate::datatypes::{Datatype, DatatypeClass, dataspace, datatype};
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::object::{ObjectHeader, ObjectRef, header, kind, resolve};
+use crate::pipeline;
 use bytes::Bytes;
 use ncirrus_layout::{
     CellList, ChunkGrid, ChunkIndex, ChunkRef, EdgeChunks, Error, Extent, Layout, Location, Result, Step,

@@ -1,7 +1,8 @@
 //! Data in other files (docs/spec/hdf5-netcdf4.md E.8).
 use super::ExternalPart;
+use crate::address::FieldSizes;
 use crate::cursor::{ByteCursor, all_ones, escaped};
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use crate::group::external_candidates;
 use crate::heap::LocalHeap;
 use ncirrus_layout::{Error, Extent, ObjectBytes, ObjectId, Result, Step, View, Want, join};
@@ -12,7 +13,7 @@ mod tests;
 /// A list of external files as the message has it.
 #[derive(Debug, PartialEq, Eq)]
 struct ExternalSlots {
-    heap: crate::file::FileAddress,
+    heap: crate::address::FileAddress,
     /// Offset of the name in the heap, offset in the file, length.
     list: Vec<(u64, u64, Option<u64>)>,
 }

@@ -1,7 +1,7 @@
 //! Layout messages of versions 1 to 5 (docs/spec/hdf5-netcdf4.md E.1 to E.3).
 use super::{ElementLayout, IndexKind};
+use crate::address::FieldSizes;
 use crate::cursor::ByteCursor;
-use crate::file::FieldSizes;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
@@ -128,7 +128,7 @@ fn chunk_dims(cursor: &mut ByteCursor<'_>, dimensionality: u8, width: usize) -> 
 fn tree_of_chunks(
     shape: Vec<u64>,
     element_len: u64,
-    addr: Option<crate::file::FileAddress>,
+    addr: Option<crate::address::FileAddress>,
 ) -> LayoutMessage {
     let (index, edges_unfiltered, version) = (IndexKind::BTree1, false, 3);
     let arrangement = ElementLayout::Chunked { shape, index, addr, edges_unfiltered, version };

@@ -2,7 +2,6 @@
 use super::catalog::Hdf5Catalog;
 use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
 use super::dimensions::{DimensionScale, FileDimensions, VariableAxes, assign, lacks_scales};
-use super::front::metadata_end;
 use super::hidden::{self, AttributeResults};
 use super::types::{DatasetTypes, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
@@ -26,10 +25,10 @@ use std::sync::Arc;
 pub(super) fn assemble(
     view: &dyn View,
     file: &Arc<Hdf5File>,
-    mut tree: ObjectTree,
+    tree: &mut ObjectTree,
     facts: &[GroupFacts],
 ) -> Step<Hdf5Catalog> {
-    let order = depth_first(&tree);
+    let order = depth_first(tree);
     let mut variables = Vec::new();
     let mut scales = Vec::new();
     for (group, &at) in order.iter().enumerate() {
@@ -49,8 +48,6 @@ pub(super) fn assemble(
         order.get(group).and_then(|at| losses.get_mut(*at)).into_iter().for_each(|of| of.push(error.clone()));
     }
     let (provenance, strict) = root_facts(view, file, facts)?;
-    let is_ours = provenance.as_ref().is_some_and(|text| text.contains(",ncirrus="));
-    let front = if is_ours { metadata_end(view, file, &tree, facts) } else { None };
     let mut assembly = ModelAssembly {
         model: Model::new(),
         types: DatasetTypes::default(),
@@ -59,8 +56,8 @@ pub(super) fn assemble(
         variables: Vec::new(),
         scales: Vec::new(),
     };
-    assembly.add_groups(&tree, &order, &losses)?;
-    assembly.add_types(&tree, facts, &order);
+    assembly.add_groups(tree, &order, &losses)?;
+    assembly.add_types(tree, facts, &order);
     assembly.add_variables(&order, &scales, variables)?;
     assembly.add_types_of_attributes(facts, &order);
     if let Some(fault) = assembly.leaves_nothing(facts) {
@@ -71,7 +68,7 @@ pub(super) fn assemble(
         version: file.version,
         user_block: file.base,
         provenance,
-        front,
+        front: None,
         strict,
         is_netcdf4: !strict && marks(facts) >= 2,
         paths: tree.take_paths(),
@@ -81,6 +78,7 @@ pub(super) fn assemble(
         variables: assembly.variables,
         scales: assembly.scales,
         warnings: assembly.warnings,
+        writing: None,
     })
 }
 

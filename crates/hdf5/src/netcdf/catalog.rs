@@ -3,11 +3,10 @@ use super::ObjectKey;
 use super::attribute::AttributeReader;
 use super::types::DatasetTypes;
 use super::walk::ObjectPaths;
+use crate::address::FileAddress;
 use crate::datatypes::{FillMessage, ValueResolver, fill, stored, values};
-use crate::file::FileAddress;
 use crate::layout::{StoredDataset, dataset, layout};
 use crate::object::ObjectRef;
-use crate::write::Hdf5Writer;
 use bytes::Bytes;
 use ncirrus_layout::{
     Catalog, Error, ObjectId, Resolver, Result, Source, Step, StoredType, View, Writing, join,
@@ -18,7 +17,7 @@ use std::sync::Arc;
 
 /// An open file: its model, and where each member lies.
 #[derive(Debug)]
-pub(super) struct Hdf5Catalog {
+pub(crate) struct Hdf5Catalog {
     pub(super) object: ObjectId,
     /// Version of the superblock.
     pub(super) version: u8,
@@ -26,10 +25,10 @@ pub(super) struct Hdf5Catalog {
     pub(super) user_block: u64,
     /// The text of `_NCProperties`.
     pub(super) provenance: Option<String>,
-    /// Bytes at the front that hold all metadata.
-    pub(super) front: Option<u64>,
+    /// Bytes at the front that hold all metadata, where that is known.
+    pub(crate) front: Option<u64>,
     /// Made by the rules of the classic model.
-    pub(super) strict: bool,
+    pub(crate) strict: bool,
     /// Whether the reference takes it for netCDF-4: two marks, and none of the classic model.
     pub(super) is_netcdf4: bool,
     pub(super) paths: ObjectPaths,
@@ -42,9 +41,16 @@ pub(super) struct Hdf5Catalog {
     /// The dimensions that are objects of the file, and the ids that they were given there.
     pub(super) scales: Vec<(DimId, ObjectKey, Option<i64>)>,
     pub(super) warnings: Vec<String>,
+    /// What changes the file: the writer knows how it is read, and not the other way round.
+    pub(crate) writing: Option<Arc<dyn Writing>>,
 }
 
 impl Hdf5Catalog {
+    /// Whether this library made the file.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.provenance.as_ref().is_some_and(|text| text.contains(",ncirrus="))
+    }
+
     /// The object that holds a node's attributes, and the group that it lies in.
     fn holder(&self, node: NodeId) -> Result<(&ObjectRef, GroupId)> {
         let found = match node {
@@ -149,6 +155,6 @@ impl Catalog for Hdf5Catalog {
     }
 
     fn writing(&self) -> Option<Arc<dyn Writing>> {
-        Some(Arc::new(Hdf5Writer { classic_model: self.strict, ..Hdf5Writer::default() }))
+        self.writing.clone()
     }
 }

@@ -10,7 +10,7 @@ use ncirrus_model::Values;
 use std::sync::Arc;
 
 /// Attributes that are not decoded.
-pub(super) type RawAttributes = Arc<Vec<std::result::Result<RawAttribute, (String, Error)>>>;
+pub(crate) type RawAttributes = Arc<Vec<std::result::Result<RawAttribute, (String, Error)>>>;
 
 /// What a group holds.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct GroupFacts {
 
 /// What a member is made of.
 #[derive(Debug)]
-pub(super) enum MemberFacts {
+pub(crate) enum MemberFacts {
     Dataset(Box<DatasetFacts>),
     Type(Result<Arc<Datatype>>),
     Damaged(Error),
@@ -30,9 +30,9 @@ pub(super) enum MemberFacts {
 
 /// What a dataset is made of.
 #[derive(Debug)]
-pub(super) struct DatasetFacts {
-    pub(super) dataset: Result<Arc<StoredDataset>>,
-    pub(super) attributes: Result<RawAttributes>,
+pub(crate) struct DatasetFacts {
+    pub(crate) dataset: Result<Arc<StoredDataset>>,
+    pub(crate) attributes: Result<RawAttributes>,
     pub(super) is_scale: bool,
     pub(super) is_variable: bool,
     pub(super) id: Option<i64>,

@@ -103,7 +103,7 @@ pub(super) fn attached(
     };
     let file = &object.file;
     let references = object_references(view, file, &list.datatype, &list.data, rank)?;
-    let key = |addr: &crate::file::FileAddress| ObjectKey { file: file.object.clone(), addr: *addr };
+    let key = |addr: &crate::address::FileAddress| ObjectKey { file: file.object.clone(), addr: *addr };
     Ok(references.iter().map(|axis| axis.last().map(key)).collect())
 }
 

@@ -1,7 +1,7 @@
 //! Where the members of a file are, for changing it.
 use super::ObjectKey;
-use super::driver::catalog;
-use crate::file::FileAddress;
+use super::open;
+use crate::address::FileAddress;
 use ncirrus_layout::{ObjectId, Step, View};
 use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId};
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(crate) struct LocalMembers {
 /// # Errors
 /// A need, or why the file cannot be read.
 pub(crate) fn members(view: &dyn View, root: &ObjectId) -> Step<LocalMembers> {
-    let catalog = catalog(view, root)?;
+    let (catalog, _) = open(view, root)?;
     let here = |key: &ObjectKey| (key.file == *root).then_some(key.addr);
     let groups =
         catalog.groups.iter().filter_map(|(id, object)| Some((*id, here(&ObjectKey::from(object))?)));

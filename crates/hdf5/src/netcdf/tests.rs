@@ -1,5 +1,5 @@
 //! What netCDF makes of files: those that peers write when the test runs, and some of the corpus.
-use super::Hdf5Driver;
+use crate::Hdf5Driver;
 use crate::testing::done;
 use ncirrus_layout::{Catalog, Driver, OpenOptions};
 use ncirrus_model::{Atomic, Attributes, DimId, FaultKind, GroupId, Model, NodeId, TypeRef, Values, VarId};

@@ -1,6 +1,7 @@
 //! Finding all objects of a file: the links of all groups of a level are asked for together (docs/spec/hdf5-netcdf4.md H.1).
 use super::ObjectKey;
-use crate::file::{FileAddress, Hdf5File};
+use crate::address::FileAddress;
+use crate::file::Hdf5File;
 use crate::group::{GroupLink, LinkTarget, follow, links};
 use crate::object::{ObjectHeader, ObjectRef, header, kind};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, join_each, settle};

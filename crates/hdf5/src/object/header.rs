@@ -7,7 +7,8 @@ pub(crate) use pieces::pieces;
 
 use self::chunk::{HeaderPrefix, MessageFormat};
 use super::{HeaderMessage, ObjectHeader, ObjectRef, kind};
-use crate::file::{FileAddress, Hdf5File};
+use crate::address::FileAddress;
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, join};
 use std::collections::HashSet;

@@ -2,8 +2,9 @@
 mod table;
 
 use super::{HeaderMessage, ResolvedMessage, header_at, kind};
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 

@@ -5,8 +5,8 @@
 use super::FilePatch;
 use super::out::ByteSink;
 use super::space::SpaceAllocator;
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
-use crate::file::{FieldSizes, FileAddress};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 

@@ -13,7 +13,7 @@ use super::StructureChange;
 use super::header::MessageDraft;
 use super::put::put;
 use super::space::SpaceAllocator;
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::object::{ObjectRef, is_known, kind, pieces};
 use bytes::Bytes;
 use encode::MessageStyle;

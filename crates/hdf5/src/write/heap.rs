@@ -2,7 +2,7 @@
 use super::FilePatch;
 use super::out::ByteSink;
 use super::space::SpaceAllocator;
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use ncirrus_layout::{Error, Result};
 
 /// Collects objects of variable length into collections of at least 4096 bytes.

@@ -12,8 +12,9 @@ pub(crate) use grid::IndexGrid;
 
 use super::space::SpaceAllocator;
 use super::{FilePatch, StoredChunk, StructureChange};
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::all_ones;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::layout::IndexKind;
 use ncirrus_layout::{Error, Result, Step, View};
 use std::collections::BTreeMap;

@@ -6,9 +6,9 @@ pub(crate) use layout::layout;
 use super::dense::DenseAttributes;
 use super::out::ByteSink;
 use super::types::encode_datatype;
+use crate::address::{FieldSizes, FileAddress};
 use crate::datatypes::{Dataspace, Datatype, FillMessage};
-use crate::file::{FieldSizes, FileAddress};
-use crate::layout::registered_filter;
+use crate::pipeline;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::CodecSpec;
@@ -85,7 +85,7 @@ pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
         let count = u16::try_from(parameters.len());
         let count =
             count.map_err(|_| Error::invalid(format!("{} parameters of filter {id}", parameters.len())))?;
-        let name = registered_filter(*id);
+        let name = pipeline::registered(*id);
         let name_len = if name.is_empty() { 0 } else { name.len() + 1 };
         let named = number >= FIRST_NAMED;
         out.u16(number);

@@ -1,6 +1,6 @@
 //! Writing little-endian numbers.
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
-use crate::file::{FieldSizes, FileAddress};
 use bytes::Bytes;
 
 /// Bytes that grow.

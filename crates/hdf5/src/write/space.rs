@@ -1,5 +1,5 @@
 //! Where new bytes go: the end of the file, or places that this handle itself has left.
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use std::collections::BTreeMap;
 
 /// Hands out places. Space that existed before the file was opened is never handed out: what seems unused may be listed

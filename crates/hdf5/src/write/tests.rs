@@ -2,7 +2,8 @@
 use super::FilePatch;
 use super::types::datatype_of;
 use crate::datatypes::Datatype;
-use crate::file::{Hdf5File, load};
+use crate::file::Hdf5File;
+use crate::superblock::load;
 use crate::testing::build::FileBuilder;
 use crate::testing::{KEY, done, view};
 use ncirrus_model::{

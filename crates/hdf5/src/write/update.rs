@@ -21,10 +21,12 @@ use super::placer::{
 use super::space::SpaceAllocator;
 use super::value::encode_values;
 use super::{FilePatch, StoredChunk};
+use crate::address::{FieldSizes, FileAddress};
 use crate::datatypes::ValueResolver;
-use crate::file::{FieldSizes, FileAddress, Hdf5File, load};
+use crate::file::Hdf5File;
 use crate::netcdf::members;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 
 const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 

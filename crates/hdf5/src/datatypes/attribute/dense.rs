@@ -1,8 +1,9 @@
 //! Attributes that lie in a fractal heap, found through a B-tree.
 use super::AttributeMessage;
+use crate::address::{FieldSizes, FileAddress};
 use crate::btree::{BtreeHeader, NodeRequest};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::heap::FractalHeap;
 use crate::object::{HeaderMessage, kind, resolve_record};
 use bytes::Bytes;

@@ -1,7 +1,7 @@
 use super::dense::AttributeInfo;
 use super::message::MessageParts;
 use super::{RawAttribute, attributes};
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::testing::{build, done, root, view};
 use bytes::Bytes;
 use ncirrus_layout::Error;

@@ -1,9 +1,9 @@
 use super::nested_datatype;
+use crate::address::FieldSizes;
 use crate::datatypes::{
     BitField, CompoundMember, Datatype, DatatypeClass, EnumValue, FloatFormat, FloatOrder, MantissaNorm,
     ReferenceKind, StringPadding,
 };
-use crate::file::FieldSizes;
 use ncirrus_layout::{ByteOrder, Limits, Result};
 use proptest::prelude::*;
 use rstest::rstest;

@@ -1,6 +1,6 @@
 use super::dataspace;
+use crate::address::FieldSizes;
 use crate::datatypes::Dataspace;
-use crate::file::FieldSizes;
 use proptest::prelude::*;
 
 const WIDE: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };

@@ -1,8 +1,9 @@
 //! Columns of values of any datatype.
 use super::native::{flattened, len_of};
 use super::{heaped, number, reference};
+use crate::address::FileAddress;
 use crate::datatypes::{Datatype, DatatypeClass, StringPadding};
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use ncirrus_model::{Strings, Values};
 use std::cell::Cell;

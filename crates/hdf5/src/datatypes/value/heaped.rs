@@ -1,7 +1,8 @@
 //! Variable-length elements: references to objects of global heaps (docs/spec/hdf5-netcdf4.md F.2).
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
 use crate::datatypes::Datatype;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::heap;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};

@@ -1,9 +1,10 @@
 //! References to objects, their regions and attributes (docs/spec/hdf5-netcdf4.md F.3).
 use super::decode::ValueDecoder;
 use super::native::len_of;
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::{ByteCursor, escaped};
 use crate::datatypes::{Datatype, DatatypeClass, ReferenceKind};
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::heap;
 use crate::selection::HyperslabSelection;
 use ncirrus_layout::{Error, Limits, Result, Step};

@@ -5,10 +5,11 @@ mod numbers;
 mod references;
 
 use super::values;
+use crate::address::{FieldSizes, FileAddress};
 use crate::datatypes::{
     BitField, CompoundMember, Datatype, DatatypeClass, FloatFormat, FloatOrder, MantissaNorm,
 };
-use crate::file::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
+use crate::file::{Hdf5File, NodeRanks};
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::{ByteOrder, Result, Tag};
 use ncirrus_model::{Strings, Values};

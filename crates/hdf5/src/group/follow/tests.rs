@@ -1,5 +1,5 @@
 use super::*;
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::testing::build::{FileBuilder, external, hard, link, message, sized, soft};
 use crate::testing::{KEY, done};
 use ncirrus_testkit::{MemoryView, ObjectView};

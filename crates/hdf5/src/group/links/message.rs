@@ -1,7 +1,8 @@
 //! Link messages, and groups that have them in their object header.
 use super::{FoundLink, FoundLinks, LinkTarget};
+use crate::address::FieldSizes;
 use crate::cursor::{ByteCursor, escaped};
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use crate::object::{ObjectHeader, kind};
 use ncirrus_layout::Error;
 

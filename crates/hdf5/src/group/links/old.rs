@@ -1,7 +1,8 @@
 //! Old-style groups: a B-tree of symbol nodes, with the names in a local heap (C.1).
 use super::{FoundLink, FoundLinks, LinkTarget};
+use crate::address::FileAddress;
 use crate::cursor::{ByteCursor, escaped};
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::heap::LocalHeap;
 use ncirrus_layout::{Error, Step, View, both, join_each};
 use std::collections::HashSet;

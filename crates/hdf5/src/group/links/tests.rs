@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// The links of the group at an address.
 fn read(file: FileBuilder, group: u64) -> Result<Arc<GroupLinks>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     let group: ObjectRef = object(&file, group);
     done(links(&view, &group))
 }

@@ -1,8 +1,8 @@
 //! Trees of real files, against what h5py says of them.
 use super::described::describe;
-use crate::file::{find, load};
 use crate::group::{LinkTarget, links, lookup};
 use crate::object::{ObjectRef, header, kind};
+use crate::superblock::{find, load};
 use crate::testing::{KEY, done, files, root, view};
 use ncirrus_layout::{ErrorKind, View};
 use ncirrus_testkit::corpus::corpus;

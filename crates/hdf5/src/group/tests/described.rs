@@ -1,7 +1,8 @@
 //! All that this room makes of a file, as text.
-use crate::file::{FileAddress, load};
+use crate::address::FileAddress;
 use crate::group::{LinkTarget, links};
 use crate::object::{HeaderMessage, ObjectRef, header, kind, resolve};
+use crate::superblock::load;
 use crate::testing::KEY;
 use ncirrus_layout::{Error, Step, View, join_each};
 use ncirrus_testkit::ObjectView;

@@ -1,8 +1,8 @@
 //! Files with many kinds of links, made by h5py, against what h5py says of them.
 use crate::checksum::lookup3;
-use crate::file::load;
 use crate::group::{LinkTarget, links, lookup};
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use crate::testing::{KEY, done, view};
 use bytes::Bytes;
 use flate2::read::ZlibDecoder;

@@ -1,9 +1,10 @@
 //! Direct blocks, which hold objects, and indirect blocks, which hold where blocks are.
 use super::FractalHeap;
 use super::table::TableSlot;
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::sync::Arc;

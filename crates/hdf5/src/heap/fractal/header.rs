@@ -3,10 +3,11 @@ use super::block::{DirectRef, FilteredBlock};
 use super::id::HeapIds;
 use super::table::DoublingTable;
 use super::{FractalHeap, RootBlock};
+use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
-use crate::layout::filters;
+use crate::file::Hdf5File;
+use crate::pipeline;
 use ncirrus_layout::{Error, Step, View};
 use ncirrus_model::CodecSpec;
 
@@ -62,7 +63,7 @@ fn parse(bytes: &[u8], file: &Hdf5File, addr: FileAddress, filters_len: u64) -> 
 
 /// The filters of the heap.
 fn pipeline(message: &[u8]) -> Result<Vec<CodecSpec>, Error> {
-    Ok(filters(message, 1)?.into_iter().map(|(filter, _)| filter).collect())
+    Ok(pipeline::parse(message, 1)?.into_iter().map(|(filter, _)| filter).collect())
 }
 
 const WHAT: &str = "the header of a fractal heap";

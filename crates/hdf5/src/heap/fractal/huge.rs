@@ -1,8 +1,9 @@
 //! Huge objects: each on its own in the file, found through a B-tree or by its id.
 use super::FractalHeap;
+use crate::address::{FieldSizes, FileAddress};
 use crate::btree::{BtreeHeader, NodeRequest};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::collections::HashMap;

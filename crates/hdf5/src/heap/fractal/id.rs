@@ -1,8 +1,9 @@
 //! Heap ids: where an object is, in 7 bytes or more (C.3).
 use super::huge::HugeObject;
 use super::table::DoublingTable;
+use crate::address::FieldSizes;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use ncirrus_layout::Error;
 
 /// How the ids of a heap are written.

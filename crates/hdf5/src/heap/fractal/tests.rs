@@ -52,7 +52,7 @@ fn managed(offset: u32, len: u16) -> Bytes {
 /// The objects of a heap at this address.
 fn objects(file: FileBuilder, heap: u64, ids: &[Bytes]) -> Result<Vec<Result<Bytes, Error>>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     let heap = done(FractalHeap::load(&view, &file, FileAddress(heap)))?;
     done(heap.objects(&view, &file, ids))
 }
@@ -137,7 +137,7 @@ fn ids_of_filtered_heaps_need_more_room_for_that() {
     };
     let (file, _) = small(SAYS);
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY))).expect("a file");
     let id = [&[0x10][..], &words(&[5, 6]), &[1, 0, 0, 0], &words(&[7])].concat();
     assert!(
         matches!(ids(29).parse(&id, &file), Ok(HeapId::Huge(huge)) if huge.stored_len() == 6 && huge.len() == 7)

@@ -21,7 +21,7 @@ fn read(bytes: &[u8], index: u32) -> Result<Bytes, Error> {
     let mut file = FileBuilder::new();
     let addr = file.put(bytes);
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     done(object(&view, &file, FileAddress(addr), index))
 }
 
@@ -80,7 +80,7 @@ fn collections_are_asked_for_together_and_once() {
     }
     let view = StallingView::new(ObjectView::one(KEY, file.finish(48)));
     let found = drive(&view, |view| {
-        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        let file = crate::superblock::load(view, &ObjectView::id(KEY))?;
         objects(view, &file, &wanted)
     });
     let lens: Vec<usize> = found.expect("objects").iter().map(Bytes::len).collect();

@@ -11,7 +11,7 @@ fn load(data: &[u8], len: Option<u64>, addr: Option<u64>) -> Result<Arc<LocalHea
     let numbers = [len.unwrap_or(data.len() as u64), 1, addr.unwrap_or(segment)];
     let heap = file.put(&[b"HEAP\0\0\0\0".to_vec(), words(&numbers)].concat());
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     done(LocalHeap::load(&view, &file, FileAddress(heap)))
 }
 

@@ -1,8 +1,8 @@
 //! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (docs/spec/hdf5-netcdf4.md E.6).
 use super::{ChunkLookup, ChunkRecord};
+use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::FileAddress;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Version 1 B-trees of chunks (docs/spec/hdf5-netcdf4.md E.5).
 use super::descend::{NodeSeek, descend};
 use super::{ChunkLookup, ChunkRecord};
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::FileAddress;
 use ncirrus_layout::{CellList, Error, Result, Step, View};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Version 2 B-trees of chunks (docs/spec/hdf5-netcdf4.md C.4, E.6).
 use super::descend::{NodeSeek, descend};
 use super::{ChunkLookup, ChunkRecord};
+use crate::address::FileAddress;
 use crate::btree::{BtreeHeader, BtreeNode, NodeRef, NodeRequest};
-use crate::file::FileAddress;
 use ncirrus_layout::{CellList, Error, Result, Step, View};
 use std::cmp::Ordering;
 

@@ -3,8 +3,8 @@ mod shape;
 
 use super::array::{BlockPrefix, CHECKSUM_LEN, ElementRun, bit, gather};
 use super::{ChunkLookup, ChunkRecord};
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::FileAddress;
 use ncirrus_layout::{CellList, Error, Result, Step, View};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Fixed arrays of chunks (docs/spec/hdf5-netcdf4.md E.6).
 use super::array::{BlockPrefix, CHECKSUM_LEN, ElementRun, PREFIX_LEN, bit, gather};
 use super::{ChunkLookup, ChunkRecord};
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::FileAddress;
 use ncirrus_layout::{CellList, Error, Result, Step, View};
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::file::{Hdf5File, load};
+use crate::file::Hdf5File;
+use crate::superblock::load;
 use crate::testing::build::FileBuilder;
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::Want;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::file::{FileAddress, load};
+use crate::address::FileAddress;
+use crate::superblock::load;
 use crate::testing::build::{FileBuilder, words};
 use crate::testing::{KEY, done, view};
 use ncirrus_testkit::ObjectView;

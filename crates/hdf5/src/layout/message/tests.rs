@@ -1,5 +1,5 @@
 use super::*;
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::testing::build::words;
 use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Every dataset of the corpus: shape, layout, filters and table of chunks.
 use super::super::{ElementLayout, dataset, layout};
 use super::reading::chunks;
-use crate::file::load;
 use crate::group::{LinkTarget, links};
 use crate::object::{ObjectRef, header, kind};
+use crate::superblock::load;
 use crate::testing::done;
 use ncirrus_layout::Layout;
 use ncirrus_model::CodecSpec;

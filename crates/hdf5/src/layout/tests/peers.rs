@@ -1,9 +1,9 @@
 //! Files that h5py writes when the test runs: what the corpus lacks.
 use super::super::{ElementLayout, IndexKind, dataset, layout};
 use super::reading::{chunks, open, read};
-use crate::file::load;
 use crate::group::lookup;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use crate::testing::done;
 use ncirrus_layout::{Layout, Step, Tile, View};
 use ncirrus_model::Region;

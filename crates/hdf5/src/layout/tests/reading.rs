@@ -1,9 +1,9 @@
 //! Reading of elements that went through no filter, as an engine would.
 use super::super::{StoredDataset, dataset, layout};
 use crate::datatypes::fill;
-use crate::file::load;
 use crate::group::lookup;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use crate::testing::done;
 use ncirrus_layout::{CellList, Extent, Layout, Location, Result, TileSource};
 use ncirrus_model::Region;

@@ -1,7 +1,7 @@
 //! The description of a virtual dataset: which elements come from where (docs/spec/hdf5-netcdf4.md E.7).
+use crate::address::FieldSizes;
 use crate::checksum::lookup3;
 use crate::cursor::{ByteCursor, escaped};
-use crate::file::FieldSizes;
 use crate::selection::HyperslabSelection;
 use ncirrus_layout::{Error, Limits, Result};
 

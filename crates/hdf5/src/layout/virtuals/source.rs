@@ -1,9 +1,9 @@
 //! The datasets that a virtual dataset is put together from.
 use super::super::dataset::{DatasetChain, dataset_below};
 use super::block::VirtualMapping;
-use crate::file::load;
 use crate::group::{external_candidates, lookup, variable_name};
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, VariableRef, View, Want, settle};
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Virtual datasets that are made for the test; those that h5py makes are read in the tests of the room.
 use super::super::{dataset, layout};
 use crate::checksum::lookup3;
-use crate::file::load;
 use crate::group::lookup;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use crate::testing::build::{FileBuilder, hard, message, words};
 use crate::testing::{KEY, done, view};
 use ncirrus_layout::{Layout, Tile, TileIndex, TileSource, VariableRef};

@@ -1,5 +1,5 @@
 use super::{DimensionScale, FileDimension, FileDimensions, VariableAxes, assign};
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::netcdf::ObjectKey;
 use ncirrus_layout::{ObjectId, StoreId};
 use proptest::prelude::*;

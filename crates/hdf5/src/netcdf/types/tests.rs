@@ -1,6 +1,6 @@
 use super::DatasetTypes;
+use crate::address::FileAddress;
 use crate::datatypes::{BitField, CompoundMember, Datatype, DatatypeClass, EnumValue};
-use crate::file::FileAddress;
 use crate::netcdf::ObjectKey;
 use ncirrus_layout::{ByteOrder, ObjectId, StoreId};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind};

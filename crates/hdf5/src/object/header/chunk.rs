@@ -1,8 +1,9 @@
 //! The chunks of an object header, and the messages in them.
 use super::HeaderMessage;
+use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View};
 

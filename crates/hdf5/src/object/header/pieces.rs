@@ -1,7 +1,8 @@
 //! A header as it lies in the file, for changing it.
 use super::chunk::{HeaderPrefix, MessageFormat, continues};
 use super::{MOST_CHUNKS, MOST_MESSAGES};
-use crate::file::{FileAddress, Hdf5File};
+use crate::address::FileAddress;
+use crate::file::Hdf5File;
 use crate::object::{HeaderMessage, kind};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};

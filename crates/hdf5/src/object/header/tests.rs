@@ -21,7 +21,7 @@ fn old_header(count: u8, messages: &[Vec<u8>]) -> Vec<u8> {
 
 fn read(file: FileBuilder, addr: u64) -> Result<Arc<ObjectHeader>, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     done(super::header(&view, &object(&file, addr)))
 }
 
@@ -201,7 +201,7 @@ fn chunks_of_a_header_come_level_by_level() {
     let addr = file.header(&leads);
     let rounds = StallingView::new(ObjectView::one(KEY, file.finish(48)));
     let found = drive(&rounds, |view| {
-        let file = crate::file::load(view, &ObjectView::id(KEY))?;
+        let file = crate::superblock::load(view, &ObjectView::id(KEY))?;
         header_at(view, &file, FileAddress(addr))
     });
     assert_eq!(found.expect("a header").messages.len(), 5);

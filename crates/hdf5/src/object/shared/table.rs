@@ -1,7 +1,8 @@
 //! The table of shared messages: which heap holds those of which types (docs/spec/hdf5-netcdf4.md B.6).
+use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::heap::FractalHeap;
 use crate::object::kind;
 use bytes::Bytes;

@@ -17,7 +17,7 @@ fn with_type() -> (FileBuilder, u64) {
 
 fn resolve_in(file: FileBuilder, kind: u16, record: &[u8]) -> Result<ResolvedMessage, Error> {
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY)))?;
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY)))?;
     done(resolve_record(&view, &file, kind, record))
 }
 
@@ -40,7 +40,7 @@ fn records_of_every_version_lead_to_the_object_that_holds_the_message() {
 fn messages_that_are_not_shared_are_their_own() {
     let (file, _) = with_type();
     let view = view(file.finish(48));
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY))).expect("a file");
     let message =
         HeaderMessage { kind: kind::DATATYPE, flags: 0, order: None, body: Bytes::from_static(b"own") };
     let found = done(resolve(&view, &file, &message)).expect("a message");
@@ -73,7 +73,7 @@ fn a_table_says_which_heap_holds_messages_of_a_type() {
     let end = file.bytes.len() as u64;
     file.bytes[..48].copy_from_slice(&crate::testing::build::superblock(2, 0, 0, extension, end, 48));
     let view = view(file.bytes);
-    let file = done(crate::file::load(&view, &ObjectView::id(KEY))).expect("a file");
+    let file = done(crate::superblock::load(&view, &ObjectView::id(KEY))).expect("a file");
     let record = [3, 1, 0, 0, 0, 0, 0, 0, 0, 0];
     let error = |kind| done(resolve_record(&view, &file, kind, &record)).expect_err("no heap there");
     assert!(error(kind::DATASPACE).message().contains("no heap of shared messages of type 0x01"));

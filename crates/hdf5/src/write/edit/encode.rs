@@ -1,5 +1,5 @@
 //! Messages in the pieces of headers of both versions (docs/spec/hdf5-netcdf4.md B.1, B.2).
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::object::kind;
 use crate::write::header::{MessageDraft, encode_room, prefix_len};
 use crate::write::out::ByteSink;

@@ -1,6 +1,7 @@
 use super::*;
-use crate::file::{Hdf5File, load};
+use crate::file::Hdf5File;
 use crate::object::header;
+use crate::superblock::load;
 use crate::testing::{KEY, build, done, view};
 use crate::write::header::encode_header;
 use ncirrus_testkit::ObjectView;

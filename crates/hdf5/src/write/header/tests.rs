@@ -1,5 +1,5 @@
 use super::*;
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::object::{header_at, kind};
 use crate::testing::done;
 use crate::write::FilePatch;

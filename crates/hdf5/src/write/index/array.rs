@@ -1,8 +1,9 @@
 //! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (docs/spec/hdf5-netcdf4.md E.6).
 use super::IndexGrid;
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::write::out::ByteSink;
 use crate::write::{FilePatch, StoredChunk};
 use bytes::Bytes;

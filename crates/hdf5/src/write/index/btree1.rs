@@ -5,7 +5,7 @@ mod update;
 pub(super) use update::update;
 
 use super::{ChunkMap, IndexGrid};
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::write::{FilePatch, StoredChunk};
 use ncirrus_layout::{Error, Result};
 use node::{NodeEntry, NodeForm, NodeKey, PlacedNode};

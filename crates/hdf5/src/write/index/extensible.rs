@@ -3,7 +3,8 @@ mod array;
 
 use super::array::{CHECKSUM_LEN, ChecksummedBlock};
 use super::{ChunkMap, IndexGrid, UpdatedIndex};
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::address::{FieldSizes, FileAddress};
+use crate::file::Hdf5File;
 use crate::layout::{ArrayShape, ElementHome, IndexKind};
 use crate::write::{FilePatch, StoredChunk};
 use array::{ExtensibleArray, LoadedBlocks};

@@ -1,8 +1,9 @@
 //! Fixed arrays of chunks (docs/spec/hdf5-netcdf4.md E.6, J.3).
 use super::array::{CHECKSUM_LEN, ChecksummedBlock, begin, blank, prefix_len};
 use super::{ChunkMap, IndexGrid, UpdatedIndex};
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::write::out::ByteSink;
 use crate::write::{FilePatch, StoredChunk, StructureChange};
 use ncirrus_layout::{Error, Result, Step, View, join};

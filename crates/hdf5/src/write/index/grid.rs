@@ -1,5 +1,5 @@
 //! The chunks that a dataset can have, and how they are numbered (docs/spec/hdf5-netcdf4.md E.4).
-use crate::file::FieldSizes;
+use crate::address::FieldSizes;
 use crate::layout::chunk_size_width;
 use crate::write::StoredChunk;
 use crate::write::out::ByteSink;

@@ -3,7 +3,7 @@ mod peers;
 mod world;
 
 use super::{ChunkMap, IndexGrid, byte_len, choose};
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::layout::IndexKind;
 use crate::write::StoredChunk;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Layout messages (docs/spec/hdf5-netcdf4.md E.2, E.3).
 use super::fitting;
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::layout::{ElementLayout, IndexKind};
 use crate::write::index::btree2::{MERGE_PERCENT, NODE_LEN, SPLIT_PERCENT};
 use crate::write::out::ByteSink;

@@ -1,8 +1,9 @@
 use super::*;
+use crate::address::FileAddress;
 use crate::datatypes::{DatatypeClass, StringPadding, attributes};
-use crate::file::FileAddress;
-use crate::layout::{ElementLayout, IndexKind, dataset, filters};
+use crate::layout::{ElementLayout, IndexKind, dataset};
 use crate::object::{HeaderMessage, ObjectRef, kind};
+use crate::pipeline::parse;
 use crate::testing::done;
 use crate::write::FilePatch;
 use crate::write::header::{MessageDraft, encode_header};
@@ -82,7 +83,7 @@ fn fill_values_that_are_never_written_say_so() {
 #[test]
 fn only_filters_of_others_have_names() {
     let codecs = [CodecSpec::hdf5(1, &[6]), CodecSpec::hdf5(32001, &[]), CodecSpec::hdf5(40_000, &[1, 2, 3])];
-    let named: Vec<_> = filters(&pipeline(&codecs).expect("filters"), 4).expect("filters");
+    let named: Vec<_> = parse(&pipeline(&codecs).expect("filters"), 4).expect("filters");
     let names: Vec<_> = named.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["", "Blosc", ""]);
     assert!(named.iter().map(|(codec, _)| codec).eq(&codecs));

@@ -1,6 +1,6 @@
 //! What is stored of a variable so far.
 use super::form::{ChunkArrangement, StorageForm};
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::write::StoredChunk;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};

@@ -3,8 +3,8 @@
 use super::create::{SUPERBLOCK, VariableWrites};
 use super::form::ChunkArrangement;
 use super::held::HeldElements;
+use crate::address::FileAddress;
 use crate::datatypes::FillMessage;
-use crate::file::FileAddress;
 use crate::layout::{ElementLayout, IndexKind};
 use crate::write::header::{MessageDraft, encode_header, header_len};
 use crate::write::heap::HeapBuilder;

@@ -1,6 +1,6 @@
 //! Changing a file that this handle has just made: all is known already.
 use super::{ExistingStorage, FileUpdate, KnownObjects, PendingWrites};
-use crate::file::FileAddress;
+use crate::address::FileAddress;
 use crate::write::heap::HeapBuilder;
 use crate::write::objects::{FileObject, SIZES, dimension_ids};
 use crate::write::placer::{Hdf5Writer, HeldElements, StorageForm};

@@ -1,7 +1,8 @@
 //! Attributes of objects that exist (docs/spec/hdf5-netcdf4.md C.5, J.1).
+use crate::address::FieldSizes;
 use crate::cursor::ByteCursor;
 use crate::datatypes::{attribute_name, dense_attributes};
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use crate::object::kind;
 use crate::write::edit::EditableHeader;
 use crate::write::header::MessageDraft;

@@ -1,6 +1,7 @@
 //! Data of variables that exist: how they are stored, where cells are, and where new ones go (docs/spec/hdf5-netcdf4.md E, J.4).
+use crate::address::FileAddress;
 use crate::datatypes::stored;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::layout::{ElementLayout, IndexKind, dataset, layout};
 use crate::netcdf::fill_of;
 use crate::object::ObjectRef;

@@ -1,7 +1,8 @@
 //! The superblock of a file that is changed (docs/spec/hdf5-netcdf4.md A, J.6).
+use crate::address::FieldSizes;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, Hdf5File};
+use crate::file::Hdf5File;
 use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
@@ -27,7 +28,7 @@ impl SuperblockImage {
     /// # Errors
     /// A need, or why the file must not be changed.
     pub(super) fn read(view: &dyn View, file: &Hdf5File) -> Step<Self> {
-        let bytes = file.parse_all(view, crate::file::FileAddress(0), len_of(file.version, file.sizes))?;
+        let bytes = file.parse_all(view, crate::address::FileAddress(0), len_of(file.version, file.sizes))?;
         let head = Self::parse(&bytes, file.version, file.sizes)?;
         let real = file.size.saturating_sub(file.base);
         if real < head.end {

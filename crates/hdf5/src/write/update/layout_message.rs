@@ -1,6 +1,6 @@
 //! Layout messages that exist, with other addresses or contents (docs/spec/hdf5-netcdf4.md E.1 to E.3).
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress};
 use crate::layout::IndexKind;
 use crate::write::out::ByteSink;
 use crate::write::put::{put, put_uint};

@@ -1,6 +1,7 @@
 //! Links of groups that exist (docs/spec/hdf5-netcdf4.md C.1, C.2, J.2).
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::{ByteCursor, escaped};
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::group::{LinkTarget, dense_links, link_name, links};
 use crate::object::{ObjectRef, kind};
 use crate::write::edit::EditableHeader;

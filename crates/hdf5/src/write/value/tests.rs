@@ -1,6 +1,6 @@
 use super::*;
+use crate::address::FieldSizes;
 use crate::datatypes::{BitField, values};
-use crate::file::FieldSizes;
 use crate::testing::done;
 use crate::write::tests::{any_type, file_with};
 use ncirrus_layout::ByteOrder;

@@ -1,6 +1,6 @@
 use super::{HEAP, at, file_with, handle, of, read, sequence, strings};
+use crate::address::FileAddress;
 use crate::datatypes::{Datatype, DatatypeClass, ReferenceKind, object_references, values};
-use crate::file::FileAddress;
 use crate::testing::done;
 use ncirrus_layout::{ErrorKind, Limits, Result};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Nodes of version 1 B-trees of chunks as bytes.
 use super::IndexGrid;
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress};
 use crate::write::FilePatch;
 use crate::write::out::ByteSink;
 use ncirrus_layout::{Error, Result};

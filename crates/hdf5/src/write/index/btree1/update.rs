@@ -3,8 +3,9 @@
 //! A leaf in which chunks are replaced only is written in place, whole.
 use super::node::{NodeEntry, NodeForm, NodeKey, PlacedNode};
 use super::{entry, raise};
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::layout::IndexKind;
 use crate::write::index::{ChunkMap, IndexGrid, UpdatedIndex};
 use crate::write::out::ByteSink;

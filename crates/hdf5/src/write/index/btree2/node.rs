@@ -1,8 +1,8 @@
 //! Nodes of version 2 B-trees of chunks as bytes.
 use super::{TreeHeader, cell_of};
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress};
 use crate::write::FilePatch;
 use crate::write::index::IndexGrid;
 use crate::write::out::ByteSink;

@@ -2,9 +2,10 @@
 //! header switches to the new root. A node in which chunks are replaced only is written in place.
 use super::node::{ChunkRecord, NodePointer, RecordForm, RecordRow};
 use super::{TreeHeader, head_len, raise, record};
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::write::index::{ChunkMap, IndexGrid, UpdatedIndex};
 use crate::write::{FilePatch, StructureChange};
 use ncirrus_layout::{Error, Result, Step, View, join};

@@ -2,8 +2,9 @@
 mod change;
 
 use super::{ArrayShape, CHECKSUM_LEN, ChecksummedBlock, ChunksByRun, ElementHome};
+use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
-use crate::file::{FieldSizes, FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::write::index::IndexGrid;
 use crate::write::index::array::prefix_len;
 use ncirrus_layout::{Error, Result, Step, View, join};

@@ -1,9 +1,9 @@
 //! Files whose chunk indexes are built and changed here are read and changed by HDF5.
 use super::world::IndexWorld;
 use super::{LARGE_ARRAY, ONE_BLOCK, grid};
+use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::datatypes::{Dataspace, FillMessage};
-use crate::file::FileAddress;
 use crate::layout::{ElementLayout, IndexKind};
 use crate::object::kind;
 use crate::testing::build::superblock;

@@ -1,7 +1,8 @@
 //! A file of nothing but a chunk index, which is changed patch by patch and read by the reading code.
 use super::super::{ChunkMap, IndexGrid, UpdatedIndex, build, update};
+use crate::address::{FieldSizes, FileAddress};
 use crate::datatypes::{Dataspace, Datatype, DatatypeClass};
-use crate::file::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
+use crate::file::{Hdf5File, NodeRanks};
 use crate::layout::{ElementLayout, IndexKind, StoredDataset, layout};
 use crate::object::ObjectRef;
 use crate::testing::{KEY, done, view};

@@ -1,7 +1,7 @@
 //! Objects that are new (docs/spec/hdf5-netcdf4.md I.1, J.2).
 use super::{UpdatePlanner, is_in, objects};
+use crate::address::FileAddress;
 use crate::datatypes::attribute_name;
-use crate::file::FileAddress;
 use crate::object::kind;
 use crate::write::FilePatch;
 use crate::write::header::{MessageDraft, encode_header};

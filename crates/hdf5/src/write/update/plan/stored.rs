@@ -2,8 +2,8 @@
 use super::super::data::{ExistingStorage, chunk_of, has_fill, locate};
 use super::super::layout_message::{with_address, with_data};
 use super::{PendingWrites, UpdatePlanner};
+use crate::address::FileAddress;
 use crate::datatypes::{Dataspace, FillMessage};
-use crate::file::FileAddress;
 use crate::layout::{ElementLayout, StoredDataset, dataset};
 use crate::object::{HeaderMessage, kind, resolve};
 use crate::write::FilePatch;

@@ -1,8 +1,8 @@
 //! What ties dimensions and variables together, of objects that exist (docs/spec/hdf5-netcdf4.md H.2, H.3).
 use super::super::attributes::HeaderAttributes;
 use super::{HeaderTurn, UpdatePlanner};
+use crate::address::FileAddress;
 use crate::datatypes::attribute_name;
-use crate::file::FileAddress;
 use crate::object::HeaderMessage;
 use crate::write::objects::{FileObject, dimension_of, known, scale_of};
 use bytes::Bytes;

@@ -1,6 +1,6 @@
 //! Putting chunks into an extensible array.
 use super::{ArrayStatistics, ExtensibleArray, LoadedBlocks};
-use crate::file::{FieldSizes, FileAddress};
+use crate::address::{FieldSizes, FileAddress};
 use crate::layout::ElementHome;
 use crate::write::index::IndexGrid;
 use crate::write::index::array::{CHECKSUM_LEN, ChecksummedBlock, begin, blank, prefix_len};

@@ -1,7 +1,7 @@
 //! Files that are cut, damaged, or arrive in pieces.
 use super::everything;
-use crate::file::load;
 use crate::object::ObjectRef;
+use crate::superblock::load;
 use crate::testing::{KEY, done, files, root, view};
 use bytes::Bytes;
 use ncirrus_layout::Limits;

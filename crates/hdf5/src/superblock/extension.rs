@@ -1,7 +1,8 @@
 //! What completes a superblock: the driver information block, or the superblock extension (A.4, A.5).
-use super::{Hdf5File, SuperblockParts};
+use super::SuperblockParts;
+use crate::address::FileAddress;
 use crate::cursor::ByteCursor;
-use crate::file::{FileAddress, NodeRanks, SharedTable};
+use crate::file::{Hdf5File, NodeRanks, SharedTable};
 use crate::object::{ObjectHeader, header_at, kind};
 use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, settle};
 

@@ -1,9 +1,9 @@
 //! How much of the front of a file holds all its metadata, for those that are arranged so (docs/spec/hdf5-netcdf4.md I.3).
-use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
-use super::walk::ObjectTree;
+use crate::address::FileAddress;
 use crate::datatypes::DatatypeClass;
-use crate::file::{FileAddress, Hdf5File};
+use crate::file::Hdf5File;
 use crate::layout::{ElementLayout, IndexKind};
+use crate::netcdf::{DatasetFacts, FileObjects, MemberFacts};
 use crate::object::{ObjectRef, header};
 use crate::write::{IndexGrid, index_len};
 use ncirrus_layout::View;
@@ -14,18 +14,14 @@ const MOST: u64 = 64 << 20;
 const COLLECTION: u64 = 4096;
 
 /// First address behind all metadata of a file that was made here; `None` when data lie between them.
-pub(super) fn metadata_end(
-    view: &dyn View,
-    file: &Hdf5File,
-    tree: &ObjectTree,
-    facts: &[GroupFacts],
-) -> Option<u64> {
+pub(super) fn metadata_end(view: &dyn View, objects: &FileObjects) -> Option<u64> {
     let header_end = |object: &ObjectRef| Some(header(view, object).ok()?.end);
+    let file = objects.file.as_ref();
     let (mut end, mut data) = (0, u64::MAX);
-    for (group, facts) in tree.groups.iter().zip(facts) {
-        end = end.max(header_end(&group.object)?);
-        for (member, facts) in group.members.iter().zip(&facts.members) {
-            end = end.max(header_end(&member.object)?);
+    for (group, members) in objects.groups() {
+        end = end.max(header_end(group)?);
+        for (object, facts) in members {
+            end = end.max(header_end(object)?);
             let MemberFacts::Dataset(facts) = facts else { continue };
             end = end.max(heap_end(facts, file)).max(index_end(facts, file)?);
             if let ElementLayout::Contiguous { addr: Some(addr), .. } =

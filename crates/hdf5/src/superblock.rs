@@ -1,9 +1,10 @@
 //! The superblock and its extension (docs/spec/hdf5-netcdf4.md A).
 mod extension;
 
-use super::{FieldSizes, FileAddress, Hdf5File, NodeRanks};
+use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
 use crate::cursor::{ByteCursor, all_ones};
+use crate::file::{Hdf5File, NodeRanks};
 use bytes::Bytes;
 use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, View, Want, join};
 use std::sync::Arc;

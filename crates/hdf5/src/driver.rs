@@ -1,0 +1,32 @@
+//! Recognising and opening a file; the one place that knows reading and writing alike.
+mod front;
+
+use crate::netcdf;
+use crate::superblock::find;
+use crate::write::Hdf5Writer;
+use front::metadata_end;
+use ncirrus_layout::{Catalog, Confidence, Driver, ObjectId, OpenOptions, Step, View};
+use std::sync::Arc;
+
+/// Reads HDF5 files as netCDF-4.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hdf5Driver;
+
+impl Driver for Hdf5Driver {
+    fn name(&self) -> &'static str {
+        "hdf5"
+    }
+
+    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
+        Ok(find(view, root)?.map_or(Confidence::No, |_| Confidence::Yes))
+    }
+
+    fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        let (mut catalog, objects) = netcdf::open(view, root)?;
+        // Files of others have their metadata anywhere.
+        catalog.front = if catalog.is_ours() { metadata_end(view, &objects) } else { None };
+        let writer = Hdf5Writer { classic_model: catalog.strict, ..Hdf5Writer::default() };
+        catalog.writing = Some(Arc::new(writer));
+        Ok(Arc::new(catalog))
+    }
+}

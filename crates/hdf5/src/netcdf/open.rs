@@ -1,0 +1,43 @@
+//! From a file to its catalog.
+use super::MemberFacts;
+use super::assemble::assemble;
+use super::catalog::Hdf5Catalog;
+use super::describe::{GroupFacts, describe, together};
+use super::walk::ObjectTree;
+use crate::file::Hdf5File;
+use crate::object::ObjectRef;
+use crate::superblock::load;
+use ncirrus_layout::{ObjectId, Step, View};
+use std::sync::Arc;
+
+/// The objects of a file with what their headers say.
+pub(crate) struct FileObjects {
+    pub(crate) file: Arc<Hdf5File>,
+    tree: ObjectTree,
+    facts: Vec<GroupFacts>,
+}
+
+impl FileObjects {
+    /// Each group with its members.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&ObjectRef, Vec<(&ObjectRef, &MemberFacts)>)> {
+        self.tree.groups.iter().zip(&self.facts).map(|(group, facts)| {
+            let objects = group.members.iter().map(|member| &member.object);
+            (&group.object, objects.zip(&facts.members).collect())
+        })
+    }
+}
+
+/// Everything that is known of a file: its catalog, and the objects that it was made from.
+///
+/// # Errors
+/// A need, or why the file cannot be read.
+pub(crate) fn open(view: &dyn View, root: &ObjectId) -> Step<(Hdf5Catalog, FileObjects)> {
+    let file = load(view, root)?;
+    let mut tree = ObjectTree::new(&file);
+    let walked = tree.walk(view);
+    // What is known already is described while the next level is asked for.
+    let described = describe(view, &tree);
+    let ((), facts) = together(walked, described)?;
+    let catalog = assemble(view, &file, &mut tree, &facts)?;
+    Ok((catalog, FileObjects { file, tree, facts }))
+}
