@@ -1,7 +1,7 @@
 //! Fill values as metadata spell them (`docs/spec/nczarr.md` 3.11, 6.2).
 use crate::json::JsonValue;
-use crate::read::{base64, values};
-use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType};
+use crate::json_values;
+use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType, base64};
 use ncirrus_model::{Atomic, Model, Strings, TypeRef, UserKind, Values, default_fill};
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ impl FillElement<'_> {
     fn vlen(self, base: TypeRef, json: &JsonValue) -> Option<Values> {
         let elements = match json {
             JsonValue::Array(list) if !list.items.is_empty() => {
-                values::numbers(json, self.model.base_atomic(base)?)?
+                json_values::numbers(json, self.model.base_atomic(base)?)?
             }
             JsonValue::String(text) if !text.as_bytes().is_empty() => {
                 let bytes = base64::decode(text.as_bytes())?;
@@ -145,7 +145,7 @@ fn number(json: &JsonValue, atomic: Atomic) -> Option<Values> {
         return Some(Values::Int64(vec![i64::MIN]));
     }
     let Some(digits) = json.as_str().and_then(|text| text.strip_prefix("0x")) else {
-        return values::numbers(json, atomic).filter(|values| values.len() == 1);
+        return json_values::numbers(json, atomic).filter(|values| values.len() == 1);
     };
     let bits = u64::from_str_radix(digits, 16).ok()?;
     match atomic {

@@ -6,13 +6,15 @@
 
 mod chunk_key;
 mod dialect;
+mod driver;
 mod dtype;
 mod fill;
 mod json;
+mod json_values;
 mod read;
 mod special;
 mod write;
 
 pub use dialect::Dialect;
-pub use read::ZarrDriver;
+pub use driver::ZarrDriver;
 pub use write::{FixedString, ZarrWriter};

@@ -2,12 +2,10 @@
 //!
 //! Opening walks the metadata objects of the store (`v2`, `v3`) into neutral nodes (`node`), from which `assemble`
 //! makes the model; a variable's chunks are then found by a function (`keys`, `shard`).
-pub(crate) use ncirrus_layout::base64;
-
 use crate::dialect::Dialect;
 use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{
-    Catalog, Confidence, Consolidated, Driver, Error, ErrorKind, ObjectId, OpenOptions, Step, View, join,
+    Catalog, Confidence, Consolidated, Error, ErrorKind, ObjectId, OpenOptions, Step, View, Writing, join,
 };
 use std::sync::Arc;
 
@@ -25,41 +23,43 @@ mod provenance;
 mod shard;
 mod v2;
 mod v3;
-pub(crate) mod values;
 mod variable;
 
 use documents::{DocumentSource, ParsedDocument, read_document};
 use node::{DatasetMetadata, usable};
 
-/// Zarr v2, v3 and NCZarr.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ZarrDriver;
-
-impl Driver for ZarrDriver {
-    fn name(&self) -> &'static str {
-        "zarr"
-    }
-
-    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
-        let mut refused = None;
-        for names in [&[ZARR_JSON, ZMETADATA][..], &v2::MARKERS] {
-            for document in join(names, |name| read_document(view, &root.child(name)))? {
-                match document {
-                    Some(Ok(_)) => return Ok(Confidence::Yes),
-                    Some(Err(error)) if error.kind() == ErrorKind::Limit => {
-                        refused.get_or_insert(error);
-                    }
-                    _ => {}
+/// How sure it is that the object is a Zarr dataset.
+///
+/// # Errors
+/// As [`Driver::probe`](ncirrus_layout::Driver::probe).
+pub(crate) fn probe(view: &dyn View, root: &ObjectId) -> Step<Confidence> {
+    let mut refused = None;
+    for names in [&[ZARR_JSON, ZMETADATA][..], &v2::MARKERS] {
+        for document in join(names, |name| read_document(view, &root.child(name)))? {
+            match document {
+                Some(Ok(_)) => return Ok(Confidence::Yes),
+                Some(Err(error)) if error.kind() == ErrorKind::Limit => {
+                    refused.get_or_insert(error);
                 }
+                _ => {}
             }
         }
-        refused.map_or(Ok(Confidence::No), |error| Err(error.into()))
     }
+    refused.map_or(Ok(Confidence::No), |error| Err(error.into()))
+}
 
-    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        let dataset = walk(view, root, options).map_err(|stall| stall.map_error(|error| error.by("zarr")))?;
-        Ok(Arc::new(assemble::assemble(dataset, root, options, view.limits())?))
-    }
+/// Opens a dataset, which `writing` changes; without it the catalog is one to read from.
+///
+/// # Errors
+/// As [`Driver::open`](ncirrus_layout::Driver::open).
+pub(crate) fn open(
+    view: &dyn View,
+    root: &ObjectId,
+    options: &OpenOptions,
+    writing: Option<Arc<dyn Writing>>,
+) -> Step<Arc<dyn Catalog>> {
+    let dataset = walk(view, root, options).map_err(|stall| stall.map_error(|error| error.by("zarr")))?;
+    Ok(Arc::new(assemble::assemble(dataset, root, options, view.limits(), writing)?))
 }
 
 /// Reads all metadata objects. Round one asks for the two objects that may hold everything (`docs/spec/nczarr.md` 2.2).

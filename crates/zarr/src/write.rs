@@ -3,7 +3,7 @@
 //! A [`ZarrWriter`] holds the choices. Its placer derives two things from a model: how each variable's elements are
 //! stored (`plan`), and the metadata documents (`compose`); a commit puts the documents that changed, in the order
 //! that `docs/formats/zarr-writing.md` promises (`commit`).
-use crate::{Dialect, ZarrDriver};
+use crate::Dialect;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 use std::collections::BTreeMap;
@@ -158,7 +158,7 @@ impl Writing for ZarrWriter {
     }
 
     fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
-        Ok(Box::new(present::open(&ZarrDriver, self, view, root, model)?))
+        Ok(Box::new(present::open(self, view, root, model)?))
     }
 
     fn is_single_object(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::dtype::ReaderType;
 use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
 use crate::special::{EXTENSION, PROPERTIES};
-use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source};
+use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source, Writing};
 use ncirrus_model::{
     Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, UserKind, UserType,
 };
@@ -45,6 +45,7 @@ pub(super) fn assemble(
     root: &ObjectId,
     options: &OpenOptions,
     limits: &Limits,
+    writing: Option<Arc<dyn Writing>>,
 ) -> Result<ZarrCatalog> {
     name_root_array(&mut dataset.root, root, options);
     let provenance = DatasetProvenance::of(&dataset.root.attributes);
@@ -79,7 +80,7 @@ pub(super) fn assemble(
         facts.push(("dimension_separator", separators.into_iter().collect::<Vec<_>>().join(" ")));
     }
     facts.extend(provenance.text.map(|text| (PROPERTIES, text)));
-    Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings })
+    Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings, writing })
 }
 
 /// An array at the root is named by the caller, by its key, or by the address of its store.

@@ -1,9 +1,9 @@
 //! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise (`docs/spec/nczarr.md` 3.8,
 //! 3.10, 3.14, 5.4).
 use super::node::AttributeHolder;
-use super::values::{infer, numbers, strings, text};
 use crate::dialect::Dialect;
 use crate::json::JsonValue;
+use crate::json_values::{infer, numbers, strings, text};
 use crate::special::{is_hidden, is_virtual};
 use ncirrus_model::{Atomic, Attribute, Values};
 

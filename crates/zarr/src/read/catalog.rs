@@ -11,6 +11,8 @@ pub(super) struct ZarrCatalog {
     pub(super) sources: Vec<Result<Source>>,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) warnings: Vec<String>,
+    /// What changes the dataset: the writer knows how it is read, and not the other way round.
+    pub(super) writing: Option<Arc<dyn Writing>>,
 }
 
 impl ZarrCatalog {
@@ -56,6 +58,6 @@ impl Catalog for ZarrCatalog {
     }
 
     fn writing(&self) -> Option<Arc<dyn Writing>> {
-        Some(Arc::new(crate::ZarrWriter::default()))
+        self.writing.clone()
     }
 }

@@ -1,11 +1,10 @@
 //! The object `_ncirrus`: types, arrays and attributes that NCZarr has no word for (`docs/formats/zarr-writing.md`).
-use super::base64;
 use super::node::{AttributeHolder, names};
-use super::values::numbers;
 use crate::dtype::packed;
 use crate::json::JsonValue;
+use crate::json_values::numbers;
 use crate::special::EXTENSION;
-use ncirrus_layout::{ByteOrder, Error, Limits, Result, SequenceItem, StoredType, TextEncoding};
+use ncirrus_layout::{ByteOrder, Error, Limits, Result, SequenceItem, StoredType, TextEncoding, base64};
 use ncirrus_model::{
     Atomic, Attribute, EnumMember, Field, GroupId, Model, Strings, TypeId, TypeRef, UserKind, UserType,
     Values,
@@ -264,7 +263,7 @@ pub(super) fn insert_attributes(
         let plain = list.iter().position(|known| known.name == attribute.name);
         if let Some(shown) = json.member("shown") {
             let is_unchanged =
-                |at: usize| list.get(at).is_some_and(|known| known.values == super::values::text(shown));
+                |at: usize| list.get(at).is_some_and(|known| known.values == crate::json_values::text(shown));
             match plain.filter(|at| is_unchanged(*at)) {
                 Some(at) => drop(list.remove(at)),
                 None => continue,

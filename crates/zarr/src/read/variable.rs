@@ -3,16 +3,16 @@ use super::array::{self, ArrayMetadata};
 use super::assemble::DatasetAssembly;
 use super::attributes::attributes;
 use super::dimensions::{self, SpannedVariable};
+use super::extension;
 use super::keys::KeyIndex;
 use super::node::ArrayNode;
 use super::shard::ShardIndex;
-use super::{base64, extension};
 use crate::dtype::TimeUnit;
 use crate::fill::FillElement;
 use crate::json::JsonValue;
 use crate::special::{ARRAY_DIMENSIONS, EXTENSION, FILL_VALUE};
 use ncirrus_layout::{
-    ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, Result, Source, StoredType,
+    ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, Result, Source, StoredType, base64,
 };
 use ncirrus_model::{
     Atomic, Attribute, CodecSpec, DimId, Endianness, Fault, FillValue, GroupId, Storage, TypeRef, Values,

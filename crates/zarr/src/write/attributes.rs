@@ -1,9 +1,8 @@
 //! Attributes as JSON, with their types, and those that only the extension can hold (docs/spec/nczarr.md 3.8 to 3.10).
 use super::stored::{char_dtype, kind_and_size};
 use super::{element, names};
-use crate::read::base64;
 use crate::{Dialect, special};
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::{Error, Result, base64};
 use ncirrus_model::{Atomic, Attribute, Model, Strings, TypeRef, Values};
 use serde_json::{Map, Value, json};
 

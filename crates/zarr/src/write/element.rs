@@ -1,6 +1,5 @@
 //! Single values: as JSON that people can read, as packed bytes, and as zero (`docs/formats/zarr-writing.md`).
-use crate::read::base64;
-use ncirrus_layout::ByteOrder;
+use ncirrus_layout::{ByteOrder, base64};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 use serde_json::{Map, Number, Value, json};
 

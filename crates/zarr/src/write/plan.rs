@@ -2,9 +2,8 @@
 use super::stored::{ElementForm, FixedString, FormOf};
 use super::{ZarrWriter, chunking, element};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
-use crate::read::base64;
 use crate::{Dialect, special};
-use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
+use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType, base64};
 use ncirrus_model::{
     Atomic, CodecSpec, Endianness, FillValue, Model, TypeRef, Values, VarId, Variable, default_fill,
 };

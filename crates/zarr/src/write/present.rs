@@ -7,11 +7,10 @@ use super::placer::{DefinedState, VariableState, ZarrPlacer};
 use super::plan::{ArrayForm, VariablePlan};
 use super::{ZarrWriter, commit};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
-use crate::{Dialect, special};
-use ncirrus_layout::{Catalog, Driver};
+use crate::{Dialect, read, special};
 use ncirrus_layout::{
-    Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View, Want, join,
-    join_each, settle,
+    Catalog, Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View,
+    Want, join, join_each, settle,
 };
 use ncirrus_model::{Attribute, AttributeState, Attributes, GroupId, Model, NodeId, TypeId, Values, VarId};
 use serde_json::{Map, Value, json};
@@ -42,14 +41,8 @@ pub(crate) struct KeptAttributes<'a> {
 ///
 /// # Errors
 /// A need; `Unsupported` for dialects that can only be read; what reading fails with.
-pub(crate) fn open(
-    driver: &dyn Driver,
-    writer: &ZarrWriter,
-    view: &dyn View,
-    root: &ObjectId,
-    model: &Model,
-) -> Step<ZarrPlacer> {
-    let catalog = driver.open(view, root, &OpenOptions::default())?;
+pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model: &Model) -> Step<ZarrPlacer> {
+    let catalog = read::open(view, root, &OpenOptions::default(), None)?;
     let dialect = writable_dialect(catalog.as_ref())?;
     let tree = catalog.tree(view)?;
     check_same(&tree, model)?;

@@ -1,5 +1,6 @@
 //! Whole datasets: bytes as the reference has them, every position of a commit, and what other programs read.
 use super::*;
+use crate::ZarrDriver;
 use bytes::Bytes;
 use ncirrus_layout::{Driver as _, OpenOptions, PreparedPlacement, PutPhase, StorePut};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, NodeId, VarId};

@@ -1,0 +1,22 @@
+//! The format: reading, and the writer that reading hands on to whoever changes what was read.
+use crate::{ZarrWriter, read};
+use ncirrus_layout::{Catalog, Confidence, Driver, ObjectId, OpenOptions, Step, View};
+use std::sync::Arc;
+
+/// Zarr v2, v3 and NCZarr.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ZarrDriver;
+
+impl Driver for ZarrDriver {
+    fn name(&self) -> &'static str {
+        "zarr"
+    }
+
+    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
+        read::probe(view, root)
+    }
+
+    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        read::open(view, root, options, Some(Arc::new(ZarrWriter::default())))
+    }
+}
