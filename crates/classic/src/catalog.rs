@@ -1,12 +1,10 @@
 //! An open file: its description as a model, and where each variable's elements lie.
 use crate::description::{ModelDescription, VariablePlace};
 use crate::file::ClassicFile;
-use crate::order::stored;
+use crate::order::element_of;
 use crate::{ClassicWriter, FormatVersion};
-use ncirrus_layout::{
-    Catalog, Error, Extent, Layout, ObjectId, Result, Source, Step, StoredType, View, Writing,
-};
-use ncirrus_model::{AttributeState, Attributes, Model, NodeId, TypeRef, VarId, Variable};
+use ncirrus_layout::{Catalog, Error, Extent, Layout, ObjectId, Result, Source, Step, View, Writing};
+use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,12 +65,6 @@ impl ClassicCatalog {
             swapped_fill: false,
         })
     }
-}
-
-/// How one element of a variable is stored, and what it holds when it was never written.
-pub(crate) fn element_of(variable: &Variable) -> Option<(StoredType, ncirrus_model::Values)> {
-    let TypeRef::Atomic(atomic) = variable.ty else { return None };
-    Some((stored(atomic)?, variable.fill_value()?))
 }
 
 impl Catalog for ClassicCatalog {

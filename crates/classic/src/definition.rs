@@ -1,9 +1,8 @@
 //! A model as a classic file can hold it: one group, at most one unlimited dimension, types of the variant. Whatever
 //! does not fit is an error that names the member.
 use crate::FormatVersion;
-use crate::catalog::element_of;
 use crate::geometry::{SlabSize, padded, slab};
-use crate::order::to_big_endian;
+use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, TypeRef, Values,

@@ -32,6 +32,7 @@ mod scratch;
 mod track;
 mod version;
 mod writer;
+mod writing;
 mod written;
 
 pub use driver::ClassicDriver;

@@ -1,6 +1,6 @@
 //! Byte order: every number of a classic file is big-endian.
 use ncirrus_layout::{ByteOrder, Error, Result, StoredType};
-use ncirrus_model::{Atomic, Values};
+use ncirrus_model::{Atomic, TypeRef, Values, Variable};
 
 /// Values from their big-endian bytes; a partial element at the end is dropped. Text of any length, of which there is
 /// none in classic files, stays empty.
@@ -28,7 +28,7 @@ pub(crate) fn to_big_endian(values: &Values) -> Result<Vec<u8>> {
 }
 
 /// What one stored element of a type is; `None` for strings, which classic files do not have.
-pub(crate) fn stored(atomic: Atomic) -> Option<StoredType> {
+fn stored(atomic: Atomic) -> Option<StoredType> {
     let order = ByteOrder::Big;
     let integer = |size, signed| StoredType::Integer { size, signed, order };
     Some(match atomic {
@@ -45,6 +45,12 @@ pub(crate) fn stored(atomic: Atomic) -> Option<StoredType> {
         Atomic::Double => StoredType::Float { size: 8, order },
         Atomic::String => return None,
     })
+}
+
+/// How one element of a variable is stored, and what it holds when it was never written.
+pub(crate) fn element_of(variable: &Variable) -> Option<(StoredType, Values)> {
+    let TypeRef::Atomic(atomic) = variable.ty else { return None };
+    Some((stored(atomic)?, variable.fill_value()?))
 }
 
 /// Changes elements of `size` bytes from the machine's order to big-endian or back.
