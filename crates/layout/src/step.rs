@@ -1,5 +1,5 @@
 //! A value, or what is still needed to compute it.
-use crate::view::{VariableRef, Want};
+use crate::request::{VariableRef, Want};
 use crate::{Error, ObjectId};
 use ncirrus_model::{CodecSpec, Selection};
 use std::ops::Range;
