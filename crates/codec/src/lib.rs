@@ -61,6 +61,7 @@ mod chain;
 mod chunk;
 mod codec;
 mod codecs;
+mod entry;
 mod error;
 #[expect(unsafe_code, reason = "calls into C codecs")]
 mod ffi;
@@ -75,9 +76,10 @@ mod stream;
 
 pub use chain::CodecChain;
 pub use chunk::{ChunkInfo, DecodedElement};
+pub use entry::{CodecEntry, CodecOrigin, IgnoredPlugin};
 pub use error::CodecError;
 pub use number::{NumberKind, NumberType};
 #[cfg(feature = "plugins")]
 pub use plugin::PluginOptions;
-pub use registry::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
+pub use registry::CodecRegistry;
 pub use scratch::CodecScratch;

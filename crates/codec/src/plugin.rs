@@ -12,8 +12,7 @@ mod native;
 mod pairing;
 
 use crate::codec::Codec;
-use crate::registry::{CodecEntry, IgnoredPlugin};
-use crate::{ChunkInfo, CodecError};
+use crate::{ChunkInfo, CodecEntry, CodecError, IgnoredPlugin};
 use declared::DeclaredCodec;
 use found::{FilterEntry, FoundPlugins};
 use ncirrus_model::{CodecSpace, CodecSpec};

@@ -3,7 +3,7 @@ use super::PluginOptions;
 use super::declared::{self, DeclaredCodec};
 use super::locations::{self, ProcessEnvironment};
 use super::native::{self, LibraryExports, NativeCodec, NativeFilter};
-use crate::registry::{CodecEntry, CodecOrigin, IgnoredPlugin};
+use crate::{CodecEntry, CodecOrigin, IgnoredPlugin};
 use ncirrus_model::CodecSpec;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

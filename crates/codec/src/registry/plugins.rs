@@ -1,11 +1,11 @@
 //! What plugins add to the registry, or, without them, nothing.
+use super::CodecRegistry;
 #[cfg(feature = "plugins")]
 use super::build::build;
-use super::{CodecEntry, CodecRegistry, IgnoredPlugin};
 use crate::codec::Codec;
 #[cfg(feature = "plugins")]
 use crate::plugin::{BoundFilter, PluginSet};
-use crate::{ChunkInfo, CodecError};
+use crate::{ChunkInfo, CodecEntry, CodecError, IgnoredPlugin};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use std::path::PathBuf;
 use std::sync::Arc;
