@@ -9,7 +9,7 @@ mod rows;
 
 use crate::CdlError;
 use crate::name::escape_name;
-use crate::print::CdlPrinter;
+use crate::printer::CdlPrinter;
 use blocks::ArrayBlocks;
 use ncirrus_model::{Selection, Storage, Values, VarId};
 use rows::RowPrinter;

@@ -1,19 +1,12 @@
 //! The walk over the tree: each group's sections in `ncdump`'s order (docs/spec/nczarr.md 12.1).
 use crate::attribute::AttributeOrigin;
+use crate::choice::MemberChoice;
 use crate::name::escape_name;
 use crate::out::OutputText;
-use crate::time::TimeAxis;
+use crate::printer::{CdlPrinter, PrintSummary};
 use crate::{CdlError, DataChoice, DataSource, PrintOptions, attribute, data, declare};
 use ncirrus_model::{AttributeState, Attributes, Fault, GroupId, Model, NodeId, VarId};
-use std::collections::HashSet;
 use std::io::Write;
-
-/// What could not be printed although everything else was.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PrintSummary {
-    /// Path of the group, variable or attribute (`/g/v`, `/g/v:a`) and the reason, in the order of the text.
-    pub faults: Vec<(String, String)>,
-}
 
 /// Prints a dataset as CDL.
 ///
@@ -39,16 +32,6 @@ pub fn print(
     printer.tree()?;
     printer.out.finish()?;
     Ok(printer.summary)
-}
-
-/// All that the sections need.
-pub(crate) struct CdlPrinter<'a, 'w> {
-    pub(crate) model: &'a Model,
-    pub(crate) source: &'a mut dyn DataSource,
-    pub(crate) options: &'a PrintOptions,
-    pub(crate) out: OutputText<'w>,
-    choice: MemberChoice,
-    summary: PrintSummary,
 }
 
 /// A group on its way in or out.
@@ -205,86 +188,4 @@ impl<'a> CdlPrinter<'a, '_> {
             variable.rank() == 1 && self.model.visible_dimension(group, &variable.name).is_some()
         })
     }
-
-    /// How the variable's values are dates, when dates are wanted.
-    pub(crate) fn time_axis(&self, id: VarId) -> Option<TimeAxis> {
-        TimeAxis::of(self.model, id, self.options.times?)
-    }
-
-    /// Tells a fault in the text and remembers it.
-    pub(crate) fn fault(&mut self, indent: usize, path: String, reason: &str) {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        let told = if name.is_empty() { reason.to_owned() } else { format!("{name}: {reason}") };
-        let plain: String = told.chars().map(no_control).collect();
-        self.out.blanks(indent);
-        self.out.push(&format!("// {plain}\n"));
-        self.summary.faults.push((path, reason.to_owned()));
-    }
-
-    fn path(&self, node: NodeId) -> String {
-        match node {
-            NodeId::Group(id) => self.model.group_path(id),
-            NodeId::Variable(id) => self.model.variable_path(id),
-        }
-    }
-}
-
-/// Keeps a comment on its line.
-fn no_control(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
-}
-
-/// The members that `-v` and `-g` chose; `None` where there is no limit.
-struct MemberChoice {
-    variables: Option<HashSet<VarId>>,
-    groups: Option<HashSet<GroupId>>,
-}
-
-impl MemberChoice {
-    fn new(model: &Model, options: &PrintOptions) -> Result<Self, CdlError> {
-        let variables = choose(&options.variables, |name| {
-            if name.contains('/') {
-                return model.variable_at(name).into_iter().collect();
-            }
-            model.walk().into_iter().filter_map(|group| model.variable_in(group, name)).collect()
-        });
-        let groups = choose(&options.groups, |name| {
-            if name.contains('/') {
-                return model.group_at(name).into_iter().collect();
-            }
-            let named = |id: &GroupId| model.group(*id).is_some_and(|group| group.name == name);
-            model.walk().into_iter().filter(named).collect()
-        });
-        Ok(Self {
-            variables: variables.map_err(CdlError::NoSuchVariable)?,
-            groups: groups.map_err(CdlError::NoSuchGroup)?,
-        })
-    }
-
-    fn has_variable(&self, id: VarId) -> bool {
-        self.variables.as_ref().is_none_or(|chosen| chosen.contains(&id))
-    }
-
-    fn has_group(&self, id: GroupId) -> bool {
-        self.groups.as_ref().is_none_or(|chosen| chosen.contains(&id))
-    }
-}
-
-/// The members that the names mean; the first name that means none is the error.
-fn choose<Id: std::hash::Hash + Eq>(
-    names: &[String],
-    find: impl Fn(&str) -> Vec<Id>,
-) -> Result<Option<HashSet<Id>>, String> {
-    if names.is_empty() {
-        return Ok(None);
-    }
-    let mut chosen = HashSet::new();
-    for name in names {
-        let found = find(name);
-        if found.is_empty() {
-            return Err(name.clone());
-        }
-        chosen.extend(found);
-    }
-    Ok(Some(chosen))
 }

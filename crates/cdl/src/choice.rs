@@ -1,0 +1,64 @@
+//! Which members are printed.
+use crate::{CdlError, PrintOptions};
+use ncirrus_model::{GroupId, Model, VarId};
+use std::collections::HashSet;
+
+/// The members that `-v` and `-g` chose; `None` where there is no limit.
+#[derive(Debug)]
+pub(crate) struct MemberChoice {
+    variables: Option<HashSet<VarId>>,
+    groups: Option<HashSet<GroupId>>,
+}
+
+impl MemberChoice {
+    /// The members that the options name.
+    ///
+    /// # Errors
+    /// When they name a variable or group that is not there.
+    pub(crate) fn new(model: &Model, options: &PrintOptions) -> Result<Self, CdlError> {
+        let variables = choose(&options.variables, |name| {
+            if name.contains('/') {
+                return model.variable_at(name).into_iter().collect();
+            }
+            model.walk().into_iter().filter_map(|group| model.variable_in(group, name)).collect()
+        });
+        let groups = choose(&options.groups, |name| {
+            if name.contains('/') {
+                return model.group_at(name).into_iter().collect();
+            }
+            let named = |id: &GroupId| model.group(*id).is_some_and(|group| group.name == name);
+            model.walk().into_iter().filter(named).collect()
+        });
+        Ok(Self {
+            variables: variables.map_err(CdlError::NoSuchVariable)?,
+            groups: groups.map_err(CdlError::NoSuchGroup)?,
+        })
+    }
+
+    pub(crate) fn has_variable(&self, id: VarId) -> bool {
+        self.variables.as_ref().is_none_or(|chosen| chosen.contains(&id))
+    }
+
+    pub(crate) fn has_group(&self, id: GroupId) -> bool {
+        self.groups.as_ref().is_none_or(|chosen| chosen.contains(&id))
+    }
+}
+
+/// The members that the names mean; the first name that means none is the error.
+fn choose<Id: std::hash::Hash + Eq>(
+    names: &[String],
+    find: impl Fn(&str) -> Vec<Id>,
+) -> Result<Option<HashSet<Id>>, String> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let mut chosen = HashSet::new();
+    for name in names {
+        let found = find(name);
+        if found.is_empty() {
+            return Err(name.clone());
+        }
+        chosen.extend(found);
+    }
+    Ok(Some(chosen))
+}
