@@ -12,7 +12,7 @@ pub(crate) const PARTIAL: u8 = 1;
 
 /// The exit code of what was done, after telling all that was left out of it.
 pub(crate) fn after(done: ExitCode, left_out: &[LeftOut]) -> ExitCode {
-    left_out.iter().for_each(crate::hint::tell);
+    left_out.iter().for_each(crate::message::tell);
     if left_out.is_empty() { done } else { ExitCode::from(PARTIAL) }
 }
 

@@ -6,6 +6,7 @@ mod code;
 mod commands;
 mod exit;
 mod hint;
+mod message;
 mod trace;
 
 use clap::{Parser, Subcommand};
@@ -90,7 +91,7 @@ impl Cli {
         let session = self.session(settings)?;
         let outcome = run(&self.command, &session);
         commands::pipe::clear();
-        hint::notes(&session.notes());
+        message::notes(&session.notes());
         outcome
     }
 

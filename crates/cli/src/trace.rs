@@ -78,7 +78,7 @@ fn create(path: &Path) -> Result<File> {
 impl SharedTrace {
     /// What cannot be told is not worth an error.
     fn tell(&self, line: &str) {
-        let line = crate::hint::plain(line);
+        let line = crate::message::plain(line);
         match &self.file {
             Some(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);

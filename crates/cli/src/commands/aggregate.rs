@@ -141,8 +141,8 @@ fn names(args: &Args) -> Result<Vec<String>> {
 }
 
 fn tell(report: &Aggregation) {
-    report.problems.iter().for_each(crate::hint::tell);
-    crate::hint::notes(&report.notes);
+    report.problems.iter().for_each(crate::message::tell);
+    crate::message::notes(&report.notes);
 }
 
 fn print(report: &Aggregation) -> Result<ExitCode> {

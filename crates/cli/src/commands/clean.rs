@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let (found, notes) = leftovers(&args.url, session)?;
-    crate::hint::notes(&notes);
+    crate::message::notes(&notes);
     let (now, mut out) = (SystemTime::now(), std::io::stdout().lock());
     let (mut removed, mut young) = (0, 0);
     for leftover in found {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
             remove_leftover(&args.url, &leftover, session)?;
         }
         let verb = if args.dry_run { "would remove" } else { "removed" };
-        let (what, place) = (&leftover.what, crate::hint::escaped(&leftover.place));
+        let (what, place) = (&leftover.what, crate::message::escaped(&leftover.place));
         finish(writeln!(out, "{verb} {place}: {what}, {} old", show_time(age)))?;
         removed += 1;
     }

@@ -202,8 +202,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if args.dry_run {
         let plans = ncirrus_tools::plan_copy(&source, &target, &options(args)?, session)?;
         let done = super::finish(write!(anstream::stdout().lock(), "{plans}"))?;
-        crate::hint::notes(&plans.notes);
-        plans.losses.iter().for_each(crate::hint::tell);
+        crate::message::notes(&plans.notes);
+        plans.losses.iter().for_each(crate::message::tell);
         return Ok(exit::after(done, &plans.left_out));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
@@ -228,12 +228,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if let Some(outlet) = outlet {
         outlet.send()?;
     }
-    crate::hint::notes(&report.notes);
+    crate::message::notes(&report.notes);
     for name in &report.stays {
-        crate::hint::tell(format_args!("{name} stays: it is no part of the dataset that was replaced"));
+        crate::message::tell(format_args!("{name} stays: it is no part of the dataset that was replaced"));
     }
-    report.losses.iter().for_each(crate::hint::tell);
-    report.unread.iter().for_each(crate::hint::tell);
+    report.losses.iter().for_each(crate::message::tell);
+    report.unread.iter().for_each(crate::message::tell);
     report.skipped.iter().for_each(tell_skipped);
     super::reading::tell_absent(&source);
     let done = exit::after(ExitCode::SUCCESS, &report.left_out);
@@ -274,7 +274,7 @@ fn tell_skipped(part: &SkippedPart) {
         Some(chunk) => format!("chunk {chunk:?}"),
         None => format!("elements from {:?}, {:?} of them,", region.start, region.count),
     };
-    crate::hint::tell(format_args!("{path}: {place} cannot be decoded and is fill in the copy: {error}"));
+    crate::message::tell(format_args!("{path}: {place} cannot be decoded and is fill in the copy: {error}"));
 }
 
 fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {

@@ -48,7 +48,7 @@ fn show(out: &mut impl Write, info: &Info, attributes: bool) -> io::Result<()> {
         writeln!(out, "  {QUIET}{name}: {value}{QUIET:#}")?;
     }
     for warning in &info.warnings {
-        writeln!(out, "  {FAULT}warning: {}{FAULT:#}", crate::hint::plain(warning))?;
+        writeln!(out, "  {FAULT}warning: {}{FAULT:#}", crate::message::plain(warning))?;
     }
     info.groups.iter().try_for_each(|group| show_group(out, group, attributes))
 }

@@ -50,11 +50,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if unnamed > 0 {
         let why =
             "have an empty part, \".\", \"..\" or a control character: they are removed with the dataset";
-        crate::hint::notes(&[format!(
+        crate::message::notes(&[format!(
             "{unnamed} of these keys {why} that they lie below, and cannot be read"
         )]);
     }
-    crate::hint::notes(&keys.warnings());
+    crate::message::notes(&keys.warnings());
     finish(flushed)
 }
 
@@ -72,7 +72,7 @@ fn show(out: &mut impl Write, key: &Key, args: &Args) -> io::Result<()> {
         Ok(url) if key.key.is_empty() => url.path().rsplit('/').next().unwrap_or_default(),
         _ => &key.key,
     };
-    let name = crate::hint::escaped(name);
+    let name = crate::message::escaped(name);
     match key.size.filter(|_| args.sizes) {
         Some(size) => writeln!(out, "{size:>12} {name}"),
         None => writeln!(out, "{name}"),

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
             Err(error) => outcome = crate::hint::report(&error),
         }
     }
-    crate::hint::notes(&places.warnings());
+    crate::message::notes(&places.warnings());
     finish(out.flush()).map(|_| outcome)
 }
 
@@ -63,5 +63,5 @@ fn show(out: &mut impl Write, found: &FoundDataset, args: &Args) -> io::Result<(
     }
     let path = if found.path.is_empty() { super::shown(&args.url) } else { found.path.clone() };
     let slash = if found.kind == ncirrus_tools::places::PlaceKind::Prefix { "/" } else { "" };
-    writeln!(out, "{:<15} {}{slash}", found.kind, crate::hint::escaped(&path))
+    writeln!(out, "{:<15} {}{slash}", found.kind, crate::message::escaped(&path))
 }

@@ -53,7 +53,7 @@ impl From<AbsentChoice> for MissingChunks {
 /// Tells on standard error of fragments that were filled in.
 pub(crate) fn tell_absent(dataset: &Dataset) {
     if let Some(told) = dataset.absence() {
-        crate::hint::tell(told);
+        crate::message::tell(told);
     }
 }
 
@@ -66,6 +66,6 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
 /// Tells on standard error what is odd about a dataset on a web server, such as that it had to be read whole.
 pub(crate) fn tell_odd(dataset: &Dataset) {
     if ["http://", "https://"].iter().any(|scheme| dataset.url().starts_with(scheme)) {
-        crate::hint::notes(&dataset.warnings());
+        crate::message::notes(&dataset.warnings());
     }
 }

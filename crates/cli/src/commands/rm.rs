@@ -1,6 +1,6 @@
 //! `ncirrus rm`.
 use super::{finish, shown};
-use crate::hint::{escaped, tell};
+use crate::message::{escaped, tell};
 use clap::Args as ClapArgs;
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use ncirrus_tools::{removal, remove};

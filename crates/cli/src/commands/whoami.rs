@@ -30,7 +30,7 @@ type ToldRow = (&'static str, String, Option<String>);
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let url = Url::parse(&args.url)?;
-    let mut rows = vec![("address", crate::hint::escaped(&url.to_string()).into_owned(), None)];
+    let mut rows = vec![("address", crate::message::escaped(&url.to_string()).into_owned(), None)];
     rows.extend(of_bucket(&url, session)?.unwrap_or_else(|| of_others(&url, session.settings())));
     let checked = args.check.then(|| session.probe(&args.url));
     let (answer, failure) = match checked {

@@ -1,0 +1,74 @@
+//! Lines on standard error, and what keeps a terminal safe from names and texts of others.
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::Write;
+
+/// Prints what the user should know besides.
+pub(crate) fn notes(notes: &[String]) {
+    for note in notes {
+        tell(format_args!("note: {note}"));
+    }
+}
+
+/// Prints a line to standard error. That nobody reads it is no reason to stop.
+pub(crate) fn tell(line: impl Display) {
+    _ = writeln!(std::io::stderr().lock(), "ncirrus: {}", plain(&line.to_string()));
+}
+
+/// A name of somebody else's without characters that a terminal would obey, or that would end the line.
+pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let letters = name.chars().map(|letter| match letter.is_control() {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    });
+    Cow::Owned(letters.collect())
+}
+
+/// One line without characters that a terminal would obey, and without the marks in addresses that tell askers apart.
+pub(crate) fn plain(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for (at, part) in text.split("://").enumerate() {
+        line.push_str(if at == 0 { "" } else { "://" });
+        let part = if at == 0 { part } else { without_mark(part) };
+        for letter in part.chars() {
+            match letter {
+                '\n' | '\r' => line.push(' '),
+                letter if letter.is_control() => line.extend(letter.escape_default()),
+                letter => line.push(letter),
+            }
+        }
+    }
+    line
+}
+
+/// A mark is 16 hexadecimal digits where the user of an address stands.
+fn without_mark(text: &str) -> &str {
+    let is_mark = |mark: &&str| mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let rest = text.get(..16).filter(is_mark).and_then(|_| text.get(16..)?.strip_prefix('@'));
+    rest.unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_and_has_nothing_that_a_terminal_obeys() {
+        assert_eq!(plain("a\nb\u{1b}[31m\u{7}\u{9b}é"), "a b\\u{1b}[31m\\u{7}\\u{9b}é");
+    }
+
+    #[test]
+    fn names_stay_on_their_line() {
+        assert_eq!(escaped("a\nb\u{1b}[31m\u{9b}é \\"), "a\\nb\\u{1b}[31m\\u{9b}é \\");
+    }
+
+    #[test]
+    fn marks_of_askers_are_left_out_and_users_are_not() {
+        let line = "in http://5e5f853e3d2ca549@h/x, s3://lab@b/5e5f853e3d2ca549@";
+        assert_eq!(plain(line), "in http://h/x, s3://lab@b/5e5f853e3d2ca549@");
+        assert_eq!(plain("http://5e5f853e3d2ca54é@h"), "http://5e5f853e3d2ca54é@h");
+    }
+}
