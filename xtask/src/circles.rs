@@ -7,30 +7,11 @@ use std::path::Path;
 
 /// Circles that are there, with the reason why. None may be added to, and one that shrinks is to shrink here, too.
 const KNOWN: &[(&str, &[&str], &str)] = &[
-    ("cdl", &["data", "print"], "a section prints data, and data are printed by the printer's options"),
-    (
-        "classic",
-        &["arrangement", "catalog", "cut", "definition", "encode", "placer", "track", "writer"],
-        "an update starts from the catalog of what is there, and the catalog makes the writer",
-    ),
-    ("cli", &["exit", "hint"], "the exit code of an error and its hint go by the same detail"),
-    (
-        "codec",
-        &["plugin", "registry"],
-        "plugins register codecs, and the registry finds plugins when first needed",
-    ),
     (
         "engine",
         &["dataset", "session"],
         "a session keeps the datasets that others take values from open, and a dataset is opened with a session",
     ),
-    (
-        "hdf5",
-        &["btree", "cursor", "datatypes", "file", "group", "heap", "layout", "object", "selection"],
-        "structures of the format refer to each other: headers to heaps, heaps to layouts, layouts to trees",
-    ),
-    ("hdf5", &["netcdf", "write"], "an update starts from the catalog that was read"),
-    ("layout", &["step", "view"], "a step needs what a view has, and a view answers with steps"),
     (
         "model",
         &["attribute", "fill", "tree", "types", "values", "variable"],
@@ -54,7 +35,6 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
         "options hold the connections of all stores, and each store is opened with options",
     ),
     ("store", &["multipart", "store"], "a store may begin an upload in parts, which is put by a store"),
-    ("zarr", &["fill", "read", "write"], "an update starts from the metadata that were read"),
 ];
 
 type Modules = BTreeSet<String>;
