@@ -38,7 +38,12 @@ fn what_is_made_of_a_file_does_not_depend_on_the_order_of_arrival() {
         let outcome =
             catch_unwind(AssertUnwindSafe(|| law::availability(&Hdf5Driver, &objects, name, seeds)));
         match outcome {
-            Ok(text) if text.contains("\nopen Ok") => {}
+            Ok(text) if text.contains("\nopen Ok") => {
+                let indexes = AssertUnwindSafe(|| law::chunk_indexes(&Hdf5Driver, &objects, name));
+                if catch_unwind(indexes).is_err() {
+                    broken.push(format!("{path}: the law of chunk indexes is broken"));
+                }
+            }
             Ok(text) => broken.push(format!("{path}: {}", text.lines().nth(1).unwrap_or_default())),
             Err(_) => broken.push(format!("{path}: the law is broken")),
         }

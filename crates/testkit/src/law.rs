@@ -1,4 +1,11 @@
-//! Laws that every implementation of a contract must keep; each crate runs them on its own samples.
+//! Laws that every implementation of a contract must keep; each crate runs them on its own samples: [`availability`] on
+//! drivers, [`chunk_index`] and [`chunk_indexes`] on chunk indexes, [`placer`] on formats that are written.
+mod chunk_index;
+mod placer;
+
+pub use chunk_index::{chunk_index, chunk_indexes};
+pub use placer::placer;
+
 use crate::{MemoryView, ObjectView, StallingView, drive};
 use ncirrus_layout::{Catalog, CellList, Driver, Layout, OpenOptions, Result, Step, View};
 use std::fmt::Write as _;
@@ -36,7 +43,8 @@ pub fn availability(driver: &dyn Driver, objects: &ObjectView, root: &str, seeds
 /// Runs a step to its end.
 type StepRunner<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>;
 
-fn settle_complete(step: Step<String>) -> Result<String> {
+/// The value of a step that has everything at hand.
+fn settle_complete<T>(step: Step<T>) -> Result<T> {
     match step {
         Ok(value) => Ok(value),
         Err(ncirrus_layout::Stall::Fail(error)) => Err(error),

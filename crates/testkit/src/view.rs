@@ -1,8 +1,8 @@
 //! Views over objects in memory: one that has everything, and the ground for those that have only parts.
 use bytes::Bytes;
 use ncirrus_layout::{
-    Error, Limits, ListEntry, Listing, Memo, ObjectBytes, ObjectId, Step, StoreId, Tag, VariableRef, View,
-    Want,
+    Error, Limits, ListEntry, Listing, Memo, ObjectBytes, ObjectId, Step, StoreId, StorePut, Tag,
+    VariableRef, View, Want,
 };
 use ncirrus_model::{CodecSpec, Selection, Values};
 use std::collections::BTreeMap;
@@ -56,6 +56,52 @@ impl ObjectView {
     /// Removes an object.
     pub fn remove(&mut self, key: &str) -> Option<Bytes> {
         self.map.remove(key)
+    }
+
+    /// Carries out a put, as a store would.
+    pub fn apply(&mut self, put: StorePut) {
+        match put {
+            StorePut::Object { object, body } => self.put(object.key(), body),
+            StorePut::Patch { object, offset, body } => self.change(&object, |bytes| {
+                let start = to_usize(offset);
+                bytes.resize(bytes.len().max(start + body.len()), 0);
+                bytes.splice(start..start + body.len(), body.iter().copied());
+            }),
+            StorePut::Resize { object, len } => self.change(&object, |bytes| bytes.resize(to_usize(len), 0)),
+            StorePut::Move { object, from, to, len } => self.change(&object, |bytes| {
+                let (from, to, len) = (to_usize(from), to_usize(to), to_usize(len));
+                bytes.resize(bytes.len().max(from + len).max(to + len), 0);
+                bytes.copy_within(from..from + len, to);
+            }),
+            StorePut::Delete { object } => _ = self.remove(object.key()),
+            StorePut::DeleteTree { prefix } => _ = self.take_below(&prefix),
+            StorePut::CopyTree { from, to } => {
+                let taken = self.take_below(&from);
+                taken.iter().for_each(|(name, body)| self.put(&format!("{}/{name}", to.key()), body.clone()));
+                taken.into_iter().for_each(|(name, body)| self.put(&format!("{}/{name}", from.key()), body));
+            }
+            StorePut::RenameTree { from, to } => {
+                let taken = self.take_below(&from);
+                taken.into_iter().for_each(|(name, body)| self.put(&format!("{}/{name}", to.key()), body));
+            }
+        }
+    }
+
+    fn change(&mut self, object: &ObjectId, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = self.map.remove(object.key()).map(Vec::from).unwrap_or_default();
+        change(&mut bytes);
+        self.put(object.key(), bytes);
+    }
+
+    /// Takes everything below a prefix out, by names without the prefix.
+    fn take_below(&mut self, prefix: &ObjectId) -> Vec<(String, Bytes)> {
+        let below = format!("{}/", prefix.key());
+        let keys: Vec<String> = self.map.keys().filter(|key| key.starts_with(&below)).cloned().collect();
+        let taken = keys.into_iter().filter_map(|key| {
+            let body = self.map.remove(&key)?;
+            Some((key.strip_prefix(&below)?.to_owned(), body))
+        });
+        taken.collect()
     }
 
     /// The bytes of an object.

@@ -150,6 +150,15 @@ fn the_result_does_not_depend_on_what_arrives_when() {
     }
 }
 
+#[test]
+fn chunk_indexes_keep_the_law() {
+    let openable = |case: &Case| open(objects(&case.store)).is_ok();
+    let cases = cases().into_iter().filter(openable);
+    let indexes: Vec<usize> =
+        cases.map(|case| law::chunk_indexes(&ZarrDriver, &objects(&case.store), "")).collect();
+    assert!(indexes.is_empty() || indexes.iter().sum::<usize>() > 300, "{indexes:?}");
+}
+
 /// Opens the store and looks at everything; whatever is damaged, nothing panics.
 fn look_at_everything(objects: ObjectView) {
     let Ok((view, catalog)) = open(objects) else { return };

@@ -2,13 +2,13 @@
 use crate::support::file::Writing3;
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
-use ncirrus_classic::{ClassicWriter, FormatVersion};
+use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};
 use ncirrus_layout::{CellList, Error, ErrorKind, Location, PreparedPlacement, StorePut, Writing};
 use ncirrus_model::{
     Atomic, Attribute, Attributes, DimId, DimensionLen, EnumMember, Field, Model, NodeId, Strings, TypeRef,
     UserKind, UserType, Values, VarId,
 };
-use ncirrus_testkit::{MemoryView, ObjectView};
+use ncirrus_testkit::{MemoryView, ObjectView, law};
 
 fn writer(version: FormatVersion) -> ClassicWriter {
     ClassicWriter::new(version)
@@ -34,6 +34,28 @@ fn refused(version: FormatVersion, build: impl FnOnce(&mut Model)) -> Error {
 
 fn accepts(version: FormatVersion, build: impl FnOnce(&mut Model)) {
     Writing3::create(&writer(version)).define(build).expect("a model that fits");
+}
+
+#[test]
+fn placers_keep_the_law() {
+    for version in FormatVersion::ALL {
+        for cell_bytes in [16, 4 << 20] {
+            for records in [0, 5] {
+                let mut model = Model::new();
+                let (x, y, time) =
+                    (dim(&mut model, "x", 3), dim(&mut model, "y", 5), time(&mut model, records));
+                for (at, atomic) in
+                    Atomic::ALL.into_iter().filter(|atomic| version.holds(*atomic)).enumerate()
+                {
+                    let (fixed, growing) = ([x, y], [time, y]);
+                    var(&mut model, &format!("fixed{at}"), atomic, &fixed[..at % 3]);
+                    var(&mut model, &format!("record{at}"), atomic, &growing[..1 + at % 2]);
+                }
+                let writer = ClassicWriter { cell_bytes, ..writer(version) };
+                law::placer(&ClassicDriver, &writer, KEY, &model);
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::chunk_key::{ChunkKeys, KeySeparator};
-use ncirrus_layout::ErrorKind;
-use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive};
+use ncirrus_layout::{ChunkGrid, ErrorKind};
+use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive, law};
 
 fn index(form: ShardingLayout) -> ShardIndex {
     let keys = ChunkKeys::v3(KeySeparator::Slash);
@@ -57,6 +57,17 @@ fn chunks_are_found_by_the_index_of_their_shard() {
     let got: Vec<Location> = refs.into_iter().map(|chunk| chunk.location).collect();
     assert_eq!(got, expected);
     assert_eq!((rounds.rounds(), rounds.requests().len()), (1, 2), "both shards' indexes travel together");
+}
+
+#[test]
+fn indexes_of_shards_keep_the_law() {
+    let mut objects = ObjectView::new();
+    objects.put("v/c/0/0", [vec![0; 30], index_bytes()].concat());
+    objects.put("v/c/1/1", [vec![0; 30], index_bytes()].concat());
+    let grid = ChunkGrid::regular(vec![3, 5]).unwrap();
+    law::chunk_index(&index(form()), &objects, &grid, &[11, 18]);
+    let transposed = ShardingLayout { axes: vec![1, 0], ..form() };
+    law::chunk_index(&index(transposed), &objects, &grid, &[11, 18]);
 }
 
 #[test]
