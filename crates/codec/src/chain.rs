@@ -26,6 +26,12 @@ impl CodecChain {
         Self { stages: stages.into() }
     }
 
+    /// The codecs, for what holds of each.
+    #[cfg(any(test, feature = "conformance"))]
+    pub(crate) fn codecs(&self) -> impl Iterator<Item = &dyn Codec> {
+        self.stages.iter().map(|stage| stage.codec.as_ref())
+    }
+
     /// Whether the stored bytes are the elements.
     pub fn is_identity(&self) -> bool {
         self.stages.is_empty()

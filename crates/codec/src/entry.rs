@@ -31,6 +31,8 @@ pub struct CodecEntry {
 pub enum CodecOrigin {
     /// This crate.
     BuiltIn,
+    /// The program, which registered it.
+    Program,
     /// Shared libraries.
     Plugin {
         /// The library with the filter; `None` when it is a built-in one with another name.

@@ -19,15 +19,18 @@ pub enum CodecError {
 }
 
 impl CodecError {
-    pub(crate) fn malformed(codec: &str, reason: impl Into<String>) -> Self {
+    /// The encoded bytes, or the parameters of `codec`, are damaged.
+    pub fn malformed(codec: &str, reason: impl Into<String>) -> Self {
         Self::Malformed { codec: codec.to_owned(), reason: reason.into() }
     }
 
-    pub(crate) fn unsupported(codec: &str, reason: impl Into<String>) -> Self {
+    /// `codec` cannot do this.
+    pub fn unsupported(codec: &str, reason: impl Into<String>) -> Self {
         Self::Unsupported { codec: codec.to_owned(), reason: reason.into() }
     }
 
-    pub(crate) fn limit(codec: &str, limit: usize) -> Self {
+    /// The bytes that `codec` decodes are more than `limit`.
+    pub fn limit(codec: &str, limit: usize) -> Self {
         Self::Limit { codec: codec.to_owned(), limit }
     }
 }

@@ -61,6 +61,9 @@ mod chain;
 mod chunk;
 mod codec;
 mod codecs;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod custom;
 mod entry;
 mod error;
 #[expect(unsafe_code, reason = "calls into C codecs")]
@@ -76,6 +79,7 @@ mod stream;
 
 pub use chain::CodecChain;
 pub use chunk::{ChunkInfo, DecodedElement};
+pub use custom::{CodecFactory, CustomCodec};
 pub use entry::{CodecEntry, CodecOrigin, IgnoredPlugin};
 pub use error::CodecError;
 pub use number::{NumberKind, NumberType};

@@ -5,6 +5,7 @@ mod plugins;
 use crate::chain::ChainStage;
 use crate::codec::Codec;
 use crate::codecs::absent::AbsentFilter;
+use crate::custom::{CodecFactory, CustomCodecs};
 use crate::names::{self, CodecName, TABLE};
 #[cfg(feature = "plugins")]
 use crate::plugin::{PluginOptions, PluginSet};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 /// The codecs that are there.
 #[derive(Debug, Clone, Default)]
 pub struct CodecRegistry {
+    custom: CustomCodecs,
     #[cfg(feature = "plugins")]
     plugins: Option<PluginSet>,
 }
@@ -29,7 +31,15 @@ impl CodecRegistry {
     /// Those, and what plugins offer.
     #[cfg(feature = "plugins")]
     pub fn with_plugins(options: PluginOptions) -> Self {
-        Self { plugins: Some(PluginSet::new(options)) }
+        Self { plugins: Some(PluginSet::new(options)), ..Self::default() }
+    }
+
+    /// Adds a codec of the program's own.
+    ///
+    /// # Errors
+    /// `Malformed` when a codec of this crate, or one that was registered before, has its name or number.
+    pub fn register(&mut self, factory: Arc<dyn CodecFactory>) -> Result<(), CodecError> {
+        self.custom.add(factory)
     }
 
     /// Binds descriptions, in the order of encoding, to codecs for chunks of that shape and element.
@@ -57,13 +67,16 @@ impl CodecRegistry {
         Ok(CodecChain::new(stages))
     }
 
-    /// The codec for a description: built in, else of a plugin.
+    /// The codec for a description: the program's own, built in, else of a plugin.
     fn codec(
         &self,
         spec: &CodecSpec,
         chunk: &mut ChunkInfo,
         big_endian: bool,
     ) -> Result<Option<Arc<dyn Codec>>, CodecError> {
+        if let Some(codec) = self.custom.bind(spec, chunk) {
+            return codec.map(Some);
+        }
         if self.prefers_plugins()
             && let Some(codec) = self.plugin_codec(spec, chunk, big_endian)
         {
@@ -77,7 +90,8 @@ impl CodecRegistry {
         }
     }
 
-    /// The same codec described in another name space, as [`names::translate`], plugins included.
+    /// The same codec described in another name space, as [`names::translate`], those of the program and of plugins
+    /// included.
     ///
     /// # Errors
     /// As there.
@@ -87,6 +101,9 @@ impl CodecRegistry {
         to: CodecSpace,
         chunk: &ChunkInfo,
     ) -> Result<CodecSpec, CodecError> {
+        if let Some(translated) = self.custom.translate(spec, to) {
+            return translated;
+        }
         match names::translate(spec, to, &chunk.element) {
             Err(error @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) => {
                 self.plugin_translation(spec, to, chunk).unwrap_or(Err(error))
@@ -112,6 +129,9 @@ impl CodecRegistry {
     /// What is known of the codec that a description is bound to; `None` when nothing is. Plugins are asked only when no
     /// built-in codec decodes it, or when they are preferred.
     pub fn entry(&self, spec: &CodecSpec) -> Option<CodecEntry> {
+        if let Some(entry) = self.custom.entry(spec) {
+            return Some(entry);
+        }
         let built_in = names::find(spec).map(entry);
         match &built_in {
             Some(entry) if entry.decodes && !self.prefers_plugins() => built_in,
@@ -119,10 +139,10 @@ impl CodecRegistry {
         }
     }
 
-    /// All codecs that have a name here, those that can be named only included, and those of plugins, which are loaded
-    /// for it.
+    /// All codecs that have a name here, those that can be named only included, those of the program, and those of
+    /// plugins, which are loaded for it.
     pub fn known(&self) -> Vec<CodecEntry> {
-        TABLE.iter().map(entry).chain(self.plugin_entries()).collect()
+        TABLE.iter().map(entry).chain(self.custom.entries()).chain(self.plugin_entries()).collect()
     }
 }
 
