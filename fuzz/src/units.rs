@@ -1,5 +1,5 @@
 //! Units of measurement, dates and calendars in attributes.
-use ncirrus_engine::units::{Calendar, CivilDate, TimeUnits, Unit, conversion};
+use ncirrus_units::{Calendar, CivilDate, TimeUnits, Unit, conversion};
 
 /// Lines: units, a tab, a calendar. Each line's units convert into those of the next, and numbers become dates.
 pub fn units(data: &[u8]) {

@@ -13,13 +13,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-model", &[]),
     ("ncirrus-layout", &["ncirrus-model"]),
     ("ncirrus-codec", &["ncirrus-model"]),
-    ("ncirrus-cdl", &["ncirrus-model"]),
+    ("ncirrus-units", &["ncirrus-model"]),
+    ("ncirrus-cdl", &["ncirrus-model", "ncirrus-units"]),
     ("ncirrus-classic", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-zarr", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-hdf5", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-aggregate", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-store", &["ncirrus-model", "ncirrus-layout"]),
-    ("ncirrus-engine", &["ncirrus-model", "ncirrus-layout", "ncirrus-codec", "ncirrus-store"]),
+    (
+        "ncirrus-engine",
+        &["ncirrus-model", "ncirrus-layout", "ncirrus-codec", "ncirrus-store", "ncirrus-units"],
+    ),
     (
         "ncirrus",
         &[
@@ -28,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-codec",
             "ncirrus-store",
             "ncirrus-engine",
+            "ncirrus-units",
             "ncirrus-classic",
             "ncirrus-zarr",
             "ncirrus-hdf5",
@@ -42,6 +47,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-codec",
             "ncirrus-store",
             "ncirrus-engine",
+            "ncirrus-units",
             "ncirrus-zarr",
             "ncirrus-aggregate",
             "ncirrus-cdl",
@@ -59,6 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-codec",
             "ncirrus-store",
             "ncirrus-engine",
+            "ncirrus-units",
             "ncirrus-classic",
             "ncirrus-zarr",
             "ncirrus-hdf5",
@@ -80,6 +87,7 @@ const PURE: &[&str] = &[
     "ncirrus-hdf5",
     "ncirrus-zarr",
     "ncirrus-aggregate",
+    "ncirrus-units",
     "ncirrus-cdl",
 ];
 const IMPURE: &[&str] = &["tokio", "object_store", "rayon", "reqwest", "hyper", "mio"];

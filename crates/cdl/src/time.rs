@@ -1,11 +1,8 @@
 //! Times as dates (`-t`, `-i`; docs/spec/nczarr.md 12.4): variables whose units say "X since Y".
-mod calendar;
 mod moment;
-mod units;
 
-use calendar::CdlCalendar;
 use ncirrus_model::{Attribute, Model, TypeRef, Values, VarId, Variable};
-use units::{TimeBase, TimeUnit, parse_units};
+use ncirrus_units::ncdump::{CdlCalendar, CdlTimeBase, CdlTimeUnit, parse_units};
 
 use crate::TimeStyle;
 use crate::number::write_double;
@@ -13,8 +10,8 @@ use crate::number::write_double;
 /// How a variable's numbers are dates.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeAxis {
-    unit: TimeUnit,
-    base: TimeBase,
+    unit: CdlTimeUnit,
+    base: CdlTimeBase,
     calendar: CdlCalendar,
     style: TimeStyle,
 }

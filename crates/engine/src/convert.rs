@@ -11,7 +11,6 @@ mod cast;
 mod copier;
 mod fixed;
 mod json;
-mod nearest;
 mod packed;
 mod quantize;
 mod sequence;
@@ -23,9 +22,17 @@ mod tests;
 
 pub use cast::{ByteRule, CastRules, RangeExcess, RangeReport, cast, cast_with};
 pub use copier::RowCopier;
-pub(crate) use nearest::cast_to_nearest;
 pub use quantize::Quantize;
 pub use take::{assign, take};
+
+/// Numbers as another numeric type: fractions become the nearest integer, of two the even one. Also the positions of
+/// those that are outside of its range; what stands there means nothing (docs/spec/cfa.md 6.5).
+///
+/// # Errors
+/// `Invalid` for text and user-defined types.
+pub(crate) fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Vec<usize>)> {
+    ncirrus_units::cast_to_nearest(values, to).map_err(|error| Error::invalid(error.message()))
+}
 
 /// How deep types may nest; a description from a file might even be circular.
 const TYPE_DEPTH: u32 = 32;

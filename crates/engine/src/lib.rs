@@ -18,7 +18,6 @@ mod scatter;
 mod session;
 mod snapshot;
 mod stored;
-pub mod units;
 mod write;
 
 pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};

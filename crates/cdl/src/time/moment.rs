@@ -1,12 +1,11 @@
 //! A value on a time axis as a date and a time of day.
-use super::calendar::{CalendarDate, CdlCalendar};
-use super::units::{TimeBase, TimeUnit};
 use crate::TimeStyle;
+use ncirrus_units::ncdump::{CdlCalendar, CdlDate, CdlTimeBase, CdlTimeUnit};
 use std::io::Write;
 
 /// A date and the hours since its midnight.
 pub(super) struct DateMoment {
-    date: CalendarDate,
+    date: CdlDate,
     hour: f64,
 }
 
@@ -16,12 +15,17 @@ const HOURS_MAX: f64 = 1e13;
 const MICROSECONDS_PER_HOUR: f64 = 3.6e9;
 
 /// The moment of a value; `None` when it is not finite or too far away.
-pub(super) fn at(unit: TimeUnit, base: &TimeBase, calendar: CdlCalendar, value: f64) -> Option<DateMoment> {
-    let date = CalendarDate { year: base.year, month: base.month, day: base.day };
+pub(super) fn at(
+    unit: CdlTimeUnit,
+    base: &CdlTimeBase,
+    calendar: CdlCalendar,
+    value: f64,
+) -> Option<DateMoment> {
+    let date = CdlDate { year: base.year, month: base.month, day: base.day };
     match unit {
-        TimeUnit::Months(_) if value == 0.0 => Some(DateMoment { date, hour: base.hour }),
-        TimeUnit::Months(each) => add_months(date, value * each),
-        TimeUnit::Hours { times, per } => {
+        CdlTimeUnit::Months(_) if value == 0.0 => Some(DateMoment { date, hour: base.hour }),
+        CdlTimeUnit::Months(each) => add_months(date, value * each),
+        CdlTimeUnit::Hours { times, per } => {
             let delta = value * times / per;
             match calendar {
                 CdlCalendar::Mixed => at_mixed((date, base.hour), delta),
@@ -39,12 +43,11 @@ const EPOCH_1970: i64 = 0;
 const EPOCH_1979: i64 = 3287;
 
 /// Julian up to the reform, Gregorian behind it; the hour of the reform itself is still Julian.
-fn at_mixed(base: (CalendarDate, f64), delta: f64) -> Option<DateMoment> {
-    let reform = CalendarDate { year: 1582, month: 10, day: 15 };
-    let last = CalendarDate { year: 1582, month: 10, day: 5 };
-    let key = |date: CalendarDate| (date.year, date.month, date.day);
-    let hours =
-        |calendar: CdlCalendar, (date, hour): (CalendarDate, f64)| start(calendar, EPOCH_1979, date, hour);
+fn at_mixed(base: (CdlDate, f64), delta: f64) -> Option<DateMoment> {
+    let reform = CdlDate { year: 1582, month: 10, day: 15 };
+    let last = CdlDate { year: 1582, month: 10, day: 5 };
+    let key = |date: CdlDate| (date.year, date.month, date.day);
+    let hours = |calendar: CdlCalendar, (date, hour): (CdlDate, f64)| start(calendar, EPOCH_1979, date, hour);
     let (gregorian, julian) = (CdlCalendar::Gregorian, CdlCalendar::Julian);
     if key(base.0) < key(reform) {
         let until = hours(julian, (last, 0.0)) - hours(julian, base);
@@ -64,18 +67,18 @@ fn at_mixed(base: (CalendarDate, f64), delta: f64) -> Option<DateMoment> {
 }
 
 /// Hours from the epoch to a date and hour.
-fn start(calendar: CdlCalendar, epoch: i64, date: CalendarDate, hour: f64) -> f64 {
+fn start(calendar: CdlCalendar, epoch: i64, date: CdlDate, hour: f64) -> f64 {
     as_double(calendar.days(date) - epoch) * 24.0 + hour
 }
 
 /// Whole months from the base's month; its day and time are dropped.
-fn add_months(base: CalendarDate, months: f64) -> Option<DateMoment> {
+fn add_months(base: CdlDate, months: f64) -> Option<DateMoment> {
     let count = base.year * 12 + base.month - 1 + to_integer(months)?;
-    let date = CalendarDate { year: count.div_euclid(12), month: count.rem_euclid(12) + 1, day: 1 };
+    let date = CdlDate { year: count.div_euclid(12), month: count.rem_euclid(12) + 1, day: 1 };
     Some(DateMoment { date, hour: 0.0 })
 }
 
-fn at_hours(calendar: CdlCalendar, epoch: i64, base: (CalendarDate, f64), delta: f64) -> Option<DateMoment> {
+fn at_hours(calendar: CdlCalendar, epoch: i64, base: (CdlDate, f64), delta: f64) -> Option<DateMoment> {
     let hours = start(calendar, epoch, base.0, base.1) + delta + as_double(epoch) * 24.0;
     if hours.is_nan() || hours.abs() > HOURS_MAX {
         return None;
@@ -92,7 +95,7 @@ fn at_hours(calendar: CdlCalendar, epoch: i64, base: (CalendarDate, f64), delta:
 impl DateMoment {
     /// Writes date and time; parts of the time that are zero at the end are left out.
     pub(super) fn write(&self, out: &mut Vec<u8>, calendar: CdlCalendar, style: TimeStyle) {
-        let CalendarDate { year, month, day } = self.date;
+        let CdlDate { year, month, day } = self.date;
         let sign = if year < 0 { "-" } else { "" };
         let year = year.unsigned_abs();
         let _ = match calendar {

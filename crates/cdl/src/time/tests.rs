@@ -1,7 +1,6 @@
-use super::calendar::CdlCalendar;
-use super::units::parse_units;
 use super::{TimeAxis, moment};
 use crate::TimeStyle;
+use ncirrus_units::ncdump::{CdlCalendar, parse_units};
 use proptest::prelude::*;
 
 fn date(units: &str, calendar: &str, value: f64) -> String {

@@ -2,8 +2,8 @@
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
 use ncirrus_engine::convert;
-use ncirrus_engine::units::UnitConversion;
 use ncirrus_model::{Attribute, FillValue, Storage, TypeRef, VarId, Variable, default_fill};
+use ncirrus_units::UnitConversion;
 
 /// Elements that are looked at together.
 const WINDOW: u64 = 4 << 20;

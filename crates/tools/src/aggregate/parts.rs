@@ -6,8 +6,8 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
-use ncirrus_engine::units::UnitConversion;
 use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use ncirrus_units::UnitConversion;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a file.

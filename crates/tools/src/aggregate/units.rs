@@ -1,6 +1,6 @@
 //! Units of coordinates of different files, brought to one.
 use ncirrus::{Attribute, Attributes, Error, Result};
-use ncirrus_engine::units::{self, UnitConversion};
+use ncirrus_units::{self as units, UnitConversion};
 
 /// How numbers with these attributes become numbers with those; `None` when they are the same. What has no units is in
 /// the others'.

@@ -1,14 +1,14 @@
 //! How stored values of a fragment become values of the aggregated variable (docs/spec/cfa.md 6.5): masked, taken as
 //! unsigned, unpacked, brought to its units, cast; what is missing becomes its missing value.
-mod mask;
 #[cfg(test)]
 mod tests;
 
 use crate::convert::cast_to_nearest;
-use crate::units::{self, UnitConversion};
-use mask::MissingMask;
 use ncirrus_layout::{Error, Fragment, FragmentPacking, FragmentRules, Result};
 use ncirrus_model::{Atomic, Attributes, Values};
+pub(crate) use ncirrus_units::cf::text;
+use ncirrus_units::cf::{LinearPacking, MissingMask, doubles, is_unsigned, taken_for, unsigned};
+use ncirrus_units::{self as units, UnitConversion};
 
 /// What is done with the values of a fragment.
 #[derive(Debug, Clone)]
@@ -23,13 +23,6 @@ pub(crate) struct ValueRecipe {
     to: Atomic,
     missing: Values,
     is_strict: bool,
-}
-
-/// A packed number is `(number - offset) / scale`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct LinearPacking {
-    scale: f64,
-    offset: f64,
 }
 
 impl ValueRecipe {
@@ -57,7 +50,8 @@ impl ValueRecipe {
                 None => unpacking = None,
             }
         }
-        let mask = MissingMask::new((stored, from), attributes)?;
+        let mask =
+            MissingMask::new((stored, from), attributes).map_err(|error| Error::invalid(error.message()))?;
         let missing = taken_for(missing.clone(), as_unsigned);
         Ok(Self {
             from,
@@ -109,26 +103,16 @@ impl ValueRecipe {
             return stored;
         }
         let mut numbers = doubles(&stored);
-        if let Some(LinearPacking { scale, offset }) = self.unpacking {
-            numbers.iter_mut().for_each(|number| *number = *number * scale + offset);
+        if let Some(packing) = self.unpacking {
+            numbers.iter_mut().for_each(|number| *number = packing.unpacked(*number));
         }
         if let Some(units) = &self.units {
             numbers.iter_mut().for_each(|number| *number = units.apply(*number));
         }
-        if let Some(LinearPacking { scale, offset }) = self.packing {
-            numbers.iter_mut().for_each(|number| *number = (*number - offset) / scale);
+        if let Some(packing) = self.packing {
+            numbers.iter_mut().for_each(|number| *number = packing.pack(*number));
         }
         Values::Double(numbers)
-    }
-}
-
-impl LinearPacking {
-    fn of(attributes: &Attributes) -> Option<Self> {
-        let number = |name| attributes.find(name).and_then(|attribute| attribute.values.number(0));
-        match (number("scale_factor"), number("add_offset")) {
-            (None, None) => None,
-            (scale, offset) => Some(Self { scale: scale.unwrap_or(1.0), offset: offset.unwrap_or(0.0) }),
-        }
     }
 }
 
@@ -148,55 +132,6 @@ fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<Uni
     units::conversion((&from, calendar.as_deref()), (&to, to_calendar.as_deref())).map_err(|error| {
         Error::malformed(format!("units {from:?} do not become {to:?}: {}", error.message()))
     })
-}
-
-/// The text of an attribute.
-pub(crate) fn text(attributes: &Attributes, name: &str) -> Option<String> {
-    let bytes = match &attributes.find(name)?.values {
-        Values::Char(text) => text.as_slice(),
-        Values::String(list) => list.get(0)?,
-        _ => return None,
-    };
-    let text = String::from_utf8_lossy(bytes);
-    Some(text.trim_end_matches('\0').trim().to_owned())
-}
-
-fn is_unsigned(attributes: &Attributes) -> bool {
-    text(attributes, "_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true"))
-}
-
-/// The unsigned type of the same size.
-fn unsigned(atomic: Atomic) -> Atomic {
-    match atomic {
-        Atomic::Byte => Atomic::UByte,
-        Atomic::Short => Atomic::UShort,
-        Atomic::Int => Atomic::UInt,
-        Atomic::Int64 => Atomic::UInt64,
-        other => other,
-    }
-}
-
-/// The same bits as another type of the same size.
-fn taken_for(values: Values, ty: Atomic) -> Values {
-    if values.atomic() == Some(ty) {
-        return values;
-    }
-    let same = values.as_bytes().filter(|_| values.atomic().and_then(Atomic::byte_len) == ty.byte_len());
-    same.and_then(|bytes| Values::from_native_bytes(ty, bytes)).unwrap_or(values)
-}
-
-fn doubles(values: &Values) -> Vec<f64> {
-    match values {
-        Values::Byte(list) => list.iter().copied().map(f64::from).collect(),
-        Values::UByte(list) => list.iter().copied().map(f64::from).collect(),
-        Values::Short(list) => list.iter().copied().map(f64::from).collect(),
-        Values::UShort(list) => list.iter().copied().map(f64::from).collect(),
-        Values::Int(list) => list.iter().copied().map(f64::from).collect(),
-        Values::UInt(list) => list.iter().copied().map(f64::from).collect(),
-        Values::Float(list) => list.iter().copied().map(f64::from).collect(),
-        Values::Double(list) => list.clone(),
-        other => (0..other.len()).map(|at| other.number(at).unwrap_or(f64::NAN)).collect(),
-    }
 }
 
 /// Puts one value at positions.

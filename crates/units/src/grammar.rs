@@ -1,12 +1,12 @@
 //! The grammar of unit specifications (UDUNITS-2, "Grammar").
-use super::level::LogarithmicLevel;
-use super::table;
-use super::unit::Unit;
-use ncirrus_layout::{Error, Result};
+use crate::level::LogarithmicLevel;
+use crate::table;
+use crate::unit::Unit;
+use crate::{Result, UnitError};
 
 /// What a specification says.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum UnitSpec {
+pub(crate) enum UnitSpec {
     /// A unit.
     Plain(Unit),
     /// A time since a date.
@@ -15,13 +15,13 @@ pub(super) enum UnitSpec {
 
 /// A time since a date, which is not yet read: that takes a calendar.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TimeSince {
+pub(crate) struct TimeSince {
     /// The unit as it stands there.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Its seconds.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// What stands for the date.
-    pub(super) date: String,
+    pub(crate) date: String,
 }
 
 /// Parentheses nest so deep.
@@ -33,10 +33,10 @@ const LENGTH: usize = 1024;
 ///
 /// # Errors
 /// `Malformed` naming what is not understood; `Unsupported` for logarithmic units.
-pub(super) fn parse(text: &str) -> Result<UnitSpec> {
+pub(crate) fn parse(text: &str) -> Result<UnitSpec> {
     let text = text.trim();
     if text.len() > LENGTH {
-        return Err(Error::malformed(format!("a unit of {} bytes", text.len())));
+        return Err(UnitError::malformed(format!("a unit of {} bytes", text.len())));
     }
     let (product, origin) = match shift(text) {
         Some((product, origin)) => (product.trim(), Some(origin.trim())),
@@ -74,7 +74,7 @@ fn shift(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads a definition of the table, or what stands in parentheses: a product, with its zero somewhere.
-pub(super) fn parse_shifted(text: &str, depth: u32) -> Result<Unit> {
+pub(crate) fn parse_shifted(text: &str, depth: u32) -> Result<Unit> {
     let Some((product, origin)) = shift(text) else { return parse_product(text, depth) };
     Ok(parse_product(product.trim(), depth)?.shifted(number(product, origin)?))
 }
@@ -82,7 +82,7 @@ pub(super) fn parse_shifted(text: &str, depth: u32) -> Result<Unit> {
 /// Where zero lies.
 fn number(product: &str, origin: &str) -> Result<f64> {
     let zero = origin.trim().parse::<f64>().ok().filter(|zero| zero.is_finite());
-    zero.ok_or_else(|| Error::malformed(format!("the origin {:?} of {product:?}", origin.trim())))
+    zero.ok_or_else(|| UnitError::malformed(format!("the origin {:?} of {product:?}", origin.trim())))
 }
 
 fn parse_product(text: &str, depth: u32) -> Result<Unit> {
@@ -163,8 +163,8 @@ impl<'a> UnitParser<'a> {
         }
         table::find(name, self.depth).map(|unit| (unit, false)).ok_or_else(|| {
             match table::is_logarithmic(name) {
-                true => Error::unsupported(format!("the logarithmic unit {name:?} without a reference")),
-                false => Error::malformed(format!("no unit {name:?}")),
+                true => UnitError::unsupported(format!("the logarithmic unit {name:?} without a reference")),
+                false => UnitError::malformed(format!("no unit {name:?}")),
             }
         })
     }
@@ -176,7 +176,7 @@ impl<'a> UnitParser<'a> {
             open += u32::from(letter == '(');
             if self.depth + open > DEPTH {
                 let message = format!("parentheses nest more than {DEPTH} deep in {:?}", self.text);
-                return Err(Error::limit(message));
+                return Err(UnitError::limit(message));
             }
             open -= u32::from(letter == ')');
             if open == 0 {
@@ -300,15 +300,17 @@ impl<'a> UnitParser<'a> {
         Some(taken)
     }
 
-    fn unknown(&self) -> Error {
-        Error::malformed(format!("{:?} is no unit: what is {:?}?", self.text, self.rest))
+    fn unknown(&self) -> UnitError {
+        UnitError::malformed(format!("{:?} is no unit: what is {:?}?", self.text, self.rest))
     }
 
     /// Why these have no such power or product.
-    fn too_large(&self, units: &[Unit]) -> Error {
+    fn too_large(&self, units: &[Unit]) -> UnitError {
         match units.iter().any(|unit| unit.level.is_some()) {
-            true => Error::malformed(format!("a power or product of a logarithmic unit in {:?}", self.text)),
-            false => Error::malformed(format!("a power beyond all measure in {:?}", self.text)),
+            true => {
+                UnitError::malformed(format!("a power or product of a logarithmic unit in {:?}", self.text))
+            }
+            false => UnitError::malformed(format!("a power beyond all measure in {:?}", self.text)),
         }
     }
 }

@@ -1,28 +1,28 @@
 //! A unit as a multiple of base units.
-use super::grammar::{self, UnitSpec};
-use super::level::LogarithmicLevel;
-use super::{UnitConversion, table};
-use ncirrus_layout::{Error, Result};
+use crate::grammar::{self, UnitSpec};
+use crate::level::LogarithmicLevel;
+use crate::{Result, UnitError};
+use crate::{UnitConversion, table};
 
 /// Powers of metre, kilogram, second, ampere, kelvin, mole, candela and radian.
-pub(super) type BasePowers = [i16; 8];
+pub(crate) type BasePowers = [i16; 8];
 
 /// Where radians stand: they do not count for what is measured.
-pub(super) const RADIAN: usize = 7;
+pub(crate) const RADIAN: usize = 7;
 
 /// A unit: a multiple of a product of powers of base units, with its zero somewhere. A number `x` in it is
 /// `factor * (x + offset)` of that product; in a logarithmic unit that holds of what the number is the logarithm of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
-    pub(super) factor: f64,
-    pub(super) offset: f64,
-    pub(super) powers: BasePowers,
-    pub(super) level: Option<LogarithmicLevel>,
+    pub(crate) factor: f64,
+    pub(crate) offset: f64,
+    pub(crate) powers: BasePowers,
+    pub(crate) level: Option<LogarithmicLevel>,
 }
 
 impl Unit {
     /// What does not measure anything.
-    pub(super) const ONE: Self = Self { factor: 1.0, offset: 0.0, powers: [0; 8], level: None };
+    pub(crate) const ONE: Self = Self { factor: 1.0, offset: 0.0, powers: [0; 8], level: None };
 
     /// Reads a unit, such as `W m-2` or `degC`.
     ///
@@ -32,7 +32,7 @@ impl Unit {
     pub fn parse(text: &str) -> Result<Self> {
         match grammar::parse(text)? {
             UnitSpec::Plain(unit) => Ok(unit),
-            UnitSpec::Since(_) => Err(Error::invalid(format!("{text:?} is a time since a date"))),
+            UnitSpec::Since(_) => Err(UnitError::invalid(format!("{text:?} is a time since a date"))),
         }
     }
 
@@ -48,7 +48,7 @@ impl Unit {
     pub fn to(&self, other: &Self) -> Result<UnitConversion> {
         if !self.is_convertible(other) {
             let (one, other) = (self.described(), other.described());
-            return Err(Error::invalid(format!("{one} is not {other}")));
+            return Err(UnitError::invalid(format!("{one} is not {other}")));
         }
         let is_reciprocal = self.measured() != other.measured();
         Ok(match (&self.level, &other.level) {
@@ -62,12 +62,12 @@ impl Unit {
     }
 
     /// A number as a multiple of the product of base units.
-    pub(super) fn in_base(&self, number: f64) -> f64 {
+    pub(crate) fn in_base(&self, number: f64) -> f64 {
         self.factor * (self.level.map_or(number, |level| level.antilogarithm(number)) + self.offset)
     }
 
     /// The number of a multiple of the product of base units.
-    pub(super) fn of_base(&self, base: f64) -> f64 {
+    pub(crate) fn of_base(&self, base: f64) -> f64 {
         let number = base / self.factor - self.offset;
         self.level.map_or(number, |level| level.logarithm(number))
     }
@@ -82,7 +82,7 @@ impl Unit {
     }
 
     /// The product of two; where their zeros lie is lost. Logarithmic units have products with numbers alone.
-    pub(super) fn times(&self, other: &Self) -> Option<Self> {
+    pub(crate) fn times(&self, other: &Self) -> Option<Self> {
         match (self.level, other.level) {
             (None, None) => {}
             (Some(_), None) => return (other.measured() == [0; 8]).then(|| self.scaled(other.factor)),
@@ -97,7 +97,7 @@ impl Unit {
     }
 
     /// A power of it; where its zero lies is lost, unless it is the first power. Logarithmic units have no others.
-    pub(super) fn power(&self, exponent: i32) -> Option<Self> {
+    pub(crate) fn power(&self, exponent: i32) -> Option<Self> {
         if exponent == 1 {
             return Some(*self);
         }
@@ -112,7 +112,7 @@ impl Unit {
     }
 
     /// So many of it as one; its zero stays where it is.
-    pub(super) fn scaled(&self, factor: f64) -> Self {
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
         match self.level {
             Some(level) => Self { level: Some(level.scaled(factor)), ..*self },
             None => Self { factor: self.factor * factor, offset: self.offset / factor, ..*self },
@@ -120,7 +120,7 @@ impl Unit {
     }
 
     /// The same with zero elsewhere: at `origin` of its own.
-    pub(super) fn shifted(&self, origin: f64) -> Self {
+    pub(crate) fn shifted(&self, origin: f64) -> Self {
         match self.level {
             Some(level) => Self { level: Some(level.shifted(origin)), ..*self },
             None => Self { offset: self.offset + origin, ..*self },

@@ -1,12 +1,12 @@
 //! Which stored values are missing.
 use super::LinearPacking;
-use crate::convert::cast_to_nearest;
-use ncirrus_layout::Result;
+use crate::Result;
+use crate::nearest::cast_to_nearest;
 use ncirrus_model::{Atomic, Attributes, Values, default_fill};
 
 /// Which values of a type are missing: those that equal one of some, those outside of a range.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct MissingMask {
+pub struct MissingMask {
     /// Values of the type.
     equal: Values,
     least: Option<RangeLimit>,
@@ -26,8 +26,12 @@ const ROUNDING: f64 = 1e-6;
 
 impl MissingMask {
     /// What the attributes of a variable say: its fill value (the type's own where it has none, but not of bytes), its
-    /// missing values, its valid range. What the type cannot hold equals nothing.
-    pub(super) fn new((stored, ty): (Atomic, Atomic), attributes: &Attributes) -> Result<Self> {
+    /// missing values, its valid range. What the type cannot hold equals nothing. Values are stored as one type and taken
+    /// for another, which differs from it in its sign at most.
+    ///
+    /// # Errors
+    /// `Invalid` when values of the attributes do not compare with those of the variable.
+    pub fn new((stored, ty): (Atomic, Atomic), attributes: &Attributes) -> Result<Self> {
         let mut equal = Values::zeroed(ty, 0);
         let fill = attributes.find("_FillValue").map(|attribute| &attribute.values);
         match fill {
@@ -51,8 +55,13 @@ impl MissingMask {
         Ok(Self { equal, least: bound("valid_min", 0), most: bound("valid_max", 1) })
     }
 
+    /// The value that stands for a missing one: the fill value, else the first missing value; `None` for bytes without either.
+    pub fn value(&self) -> Option<Values> {
+        (!self.equal.is_empty()).then(|| self.equal.slice(0..1))
+    }
+
     /// Whether nothing is missing but what equals `value`.
-    pub(super) fn is_only(&self, value: &Values) -> bool {
+    pub fn is_only(&self, value: &Values) -> bool {
         let same = |at: usize| {
             let one = self.equal.slice(at..at + 1);
             one == *value || is_nan(&one) && is_nan(value)
@@ -61,7 +70,7 @@ impl MissingMask {
     }
 
     /// Which ones of the values are missing; nothing when none is.
-    pub(super) fn of(&self, values: &Values) -> Vec<bool> {
+    pub fn of(&self, values: &Values) -> Vec<bool> {
         let mut masked = Vec::new();
         macro_rules! look {
             ($($variant:ident),*) => {

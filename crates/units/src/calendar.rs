@@ -1,5 +1,5 @@
 //! Calendars of CF (4.4.1): which days there are.
-use ncirrus_layout::{Error, Result};
+use crate::{Result, UnitError};
 use std::fmt;
 
 /// Which days there are. Years are counted with a year 0, before which the years are negative.
@@ -40,7 +40,7 @@ impl Calendar {
             "all_leap" | "366_day" => Self::AllLeap,
             "360_day" => Self::Day360,
             "none" => Self::None,
-            _ => return Err(Error::unsupported(format!("the calendar {name:?}"))),
+            _ => return Err(UnitError::unsupported(format!("the calendar {name:?}"))),
         })
     }
 
@@ -58,7 +58,7 @@ impl Calendar {
     }
 
     /// The number of a day: those of one calendar follow each other. `None` when there is no such day.
-    pub(super) fn day_number(self, (year, month, day): (i64, u32, u32)) -> Option<i64> {
+    pub fn day_number(self, (year, month, day): (i64, u32, u32)) -> Option<i64> {
         let is_there = (1..=12).contains(&month)
             && (1..=self.month_len(year, month)).contains(&day)
             && !(self == Self::Standard && (1582, 10, 4) < (year, month, day) && (year, month, day) < REFORM);
@@ -73,8 +73,8 @@ impl Calendar {
         })
     }
 
-    /// The day of a number.
-    pub(super) fn day(self, number: i64) -> Option<(i64, u32, u32)> {
+    /// Year, month and day of a number. `None` where there is no calendar, or for a year beyond all counting.
+    pub fn day(self, number: i64) -> Option<(i64, u32, u32)> {
         let mut year = number / 366;
         // A guess, and then steps that are never too long.
         while self.new_year(year)? > number {

@@ -1,5 +1,5 @@
 //! Casts that round to the nearest value and keep apart what has no place in the target (docs/spec/cfa.md 6.5).
-use ncirrus_layout::{Error, Result};
+use crate::{Result, UnitError};
 use ncirrus_model::{Atomic, Values};
 
 /// Numbers as another numeric type: fractions become the nearest integer, of two the even one. Also the positions of
@@ -7,7 +7,7 @@ use ncirrus_model::{Atomic, Values};
 ///
 /// # Errors
 /// `Invalid` for text and user-defined types.
-pub(crate) fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Vec<usize>)> {
+pub fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Vec<usize>)> {
     let mut outside = Vec::new();
     macro_rules! into {
         ($variant:ident) => {
@@ -29,7 +29,7 @@ pub(crate) fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Ve
     };
     let cast = cast.ok_or_else(|| {
         let from = values.atomic().map_or("a user-defined type", Atomic::name);
-        Error::invalid(format!("{from} does not convert to {}", to.name()))
+        UnitError::invalid(format!("{from} does not convert to {}", to.name()))
     })?;
     Ok((cast, outside))
 }

@@ -1,19 +1,19 @@
 //! Names, symbols and prefixes of units.
 //!
 //! What units are is what standards say (SI brochure, NIST SP 811, UDUNITS-2 where those leave room, as with the year).
-use super::grammar;
-use super::unit::Unit;
+use crate::grammar;
+use crate::unit::Unit;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Symbols of the base units, in the order of [`super::unit::BasePowers`].
-pub(super) const BASE: [&str; 8] = ["m", "kg", "s", "A", "K", "mol", "cd", "rad"];
+/// Symbols of the base units, in the order of [`crate::unit::BasePowers`].
+pub(crate) const BASE: [&str; 8] = ["m", "kg", "s", "A", "K", "mol", "cd", "rad"];
 
 /// Definitions refer to others so deep.
 const DEPTH: u32 = 24;
 
 /// The unit of a name or symbol, with or without a prefix. Names may be plural and in any case.
-pub(super) fn find(name: &str, depth: u32) -> Option<Unit> {
+pub(crate) fn find(name: &str, depth: u32) -> Option<Unit> {
     if depth > DEPTH {
         return None;
     }
@@ -22,7 +22,7 @@ pub(super) fn find(name: &str, depth: u32) -> Option<Unit> {
 }
 
 /// Whether a name is that of a logarithmic unit which does not say of what.
-pub(super) fn is_logarithmic(name: &str) -> bool {
+pub(crate) fn is_logarithmic(name: &str) -> bool {
     ["dB", "B", "Np", "dBz"].contains(&name)
         || ["bel", "decibel", "neper", "bels", "decibels", "nepers"].contains(&name.to_lowercase().as_str())
 }

@@ -1,9 +1,9 @@
 //! Logarithmic units: logarithms of multiples of a reference, such as `lg(re 1 mW)`.
-use super::UnitConversion;
+use crate::UnitConversion;
 
 /// How numbers are logarithms: `x` stands for `base` to the power of `factor * (x + offset)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LogarithmicLevel {
+pub(crate) struct LogarithmicLevel {
     base: LogarithmBase,
     factor: f64,
     offset: f64,
@@ -18,7 +18,7 @@ enum LogarithmBase {
 
 impl LogarithmicLevel {
     /// By the name of the logarithm.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         let base = match name {
             "lg" => LogarithmBase::Ten,
             "ln" => LogarithmBase::E,
@@ -28,7 +28,7 @@ impl LogarithmicLevel {
         Some(Self { base, factor: 1.0, offset: 0.0 })
     }
 
-    pub(super) fn antilogarithm(&self, number: f64) -> f64 {
+    pub(crate) fn antilogarithm(&self, number: f64) -> f64 {
         let exponent = self.factor * (number + self.offset);
         match self.base {
             LogarithmBase::Two => exponent.exp2(),
@@ -37,7 +37,7 @@ impl LogarithmicLevel {
         }
     }
 
-    pub(super) fn logarithm(&self, number: f64) -> f64 {
+    pub(crate) fn logarithm(&self, number: f64) -> f64 {
         let logarithm = match self.base {
             LogarithmBase::Two => number.log2(),
             LogarithmBase::E => number.ln(),
@@ -47,7 +47,7 @@ impl LogarithmicLevel {
     }
 
     /// How numbers become those of other logarithms, whose reference is that many times smaller.
-    pub(super) fn to(self, other: &Self, ratio: f64) -> UnitConversion {
+    pub(crate) fn to(self, other: &Self, ratio: f64) -> UnitConversion {
         let bases = self.base_in(other.base);
         let slope = bases * self.factor / other.factor;
         UnitConversion::Linear { slope, intercept: self.offset * slope + other.logarithm(ratio) }
@@ -63,11 +63,11 @@ impl LogarithmicLevel {
         if self.base == base { 1.0 } else { natural(self.base) / natural(base) }
     }
 
-    pub(super) fn scaled(self, factor: f64) -> Self {
+    pub(crate) fn scaled(self, factor: f64) -> Self {
         Self { factor: self.factor * factor, offset: self.offset / factor, ..self }
     }
 
-    pub(super) fn shifted(self, origin: f64) -> Self {
+    pub(crate) fn shifted(self, origin: f64) -> Self {
         Self { offset: self.offset + origin, ..self }
     }
 }

@@ -1,6 +1,6 @@
 //! Dates with times of day, as UDUNITS writes them.
-use super::calendar::Calendar;
-use ncirrus_layout::{Error, Result};
+use crate::calendar::Calendar;
+use crate::{Result, UnitError};
 use std::fmt;
 
 /// A date and a time of day, in no calendar yet; UTC unless said otherwise.
@@ -22,7 +22,7 @@ pub struct CivilDate {
     pub nanosecond: u32,
 }
 
-pub(super) const SECOND: i128 = 1_000_000_000;
+pub(crate) const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
 /// Years beyond are not read.
 const YEARS: i64 = 1_000_000_000;
@@ -34,18 +34,18 @@ impl CivilDate {
     /// # Errors
     /// `Malformed` for what is no date.
     pub fn parse(text: &str) -> Result<(Self, i64)> {
-        read(text.trim()).ok_or_else(|| Error::malformed(format!("{text:?} is no date")))
+        read(text.trim()).ok_or_else(|| UnitError::malformed(format!("{text:?} is no date")))
     }
 
     /// Billionths of a second from the calendar's day 0 on; `None` when the calendar has no such day.
-    pub(super) fn instant(&self, calendar: Calendar) -> Option<i128> {
+    pub(crate) fn instant(&self, calendar: Calendar) -> Option<i128> {
         let day = calendar.day_number((self.year, self.month, self.day))?;
         let seconds = i128::from(self.hour) * 3600 + i128::from(self.minute) * 60 + i128::from(self.second);
         Some(i128::from(day) * DAY + seconds * SECOND + i128::from(self.nanosecond))
     }
 
     /// The date of an instant.
-    pub(super) fn of_instant(instant: i128, calendar: Calendar) -> Option<Self> {
+    pub(crate) fn of_instant(instant: i128, calendar: Calendar) -> Option<Self> {
         let number = i64::try_from(instant.div_euclid(DAY)).ok()?;
         let (year, month, day) = calendar.day(number).filter(|(year, ..)| year.abs() <= YEARS)?;
         let time = instant.rem_euclid(DAY);

@@ -1,9 +1,9 @@
 //! Times since a date.
-use super::UnitConversion;
-use super::calendar::Calendar;
-use super::date::{CivilDate, SECOND};
-use super::grammar::{self, TimeSince, UnitSpec};
-use ncirrus_layout::{Error, Result};
+use crate::UnitConversion;
+use crate::calendar::Calendar;
+use crate::date::{CivilDate, SECOND};
+use crate::grammar::{self, TimeSince, UnitSpec};
+use crate::{Result, UnitError};
 use std::fmt;
 
 /// A unit of time since a date of a calendar, such as `days since 2000-01-01`. Months and years have the lengths that
@@ -32,14 +32,14 @@ impl TimeUnits {
         }
     }
 
-    pub(super) fn new(since: &TimeSince, calendar: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(since: &TimeSince, calendar: Option<&str>) -> Result<Self> {
         let calendar = Calendar::parse(calendar)?;
         let (reference, zone) = CivilDate::parse(&since.date)?;
         if calendar != Calendar::None && reference.instant(calendar).is_none() {
-            return Err(Error::malformed(format!("the calendar {calendar} has no {reference}")));
+            return Err(UnitError::malformed(format!("the calendar {calendar} has no {reference}")));
         }
         let unit = nanoseconds(since.seconds).filter(|unit| *unit > 0);
-        let unit = unit.ok_or_else(|| Error::malformed(format!("the unit {:?} of time", since.name)))?;
+        let unit = unit.ok_or_else(|| UnitError::malformed(format!("the unit {:?} of time", since.name)))?;
         Ok(Self { name: since.name.clone(), unit, seconds: since.seconds, reference, zone, calendar })
     }
 
@@ -80,12 +80,12 @@ impl TimeUnits {
     pub fn to(&self, other: &Self) -> Result<Option<UnitConversion>> {
         if self.calendar != other.calendar {
             let (one, other) = (self.calendar, other.calendar);
-            return Err(Error::invalid(format!("the calendar {one} is not {other}")));
+            return Err(UnitError::invalid(format!("the calendar {one} is not {other}")));
         }
         let intercept = match (self.origin(), other.origin()) {
             (Some(one), Some(origin)) => quotient(one - origin, other.unit),
             _ if (self.reference, self.zone) == (other.reference, other.zone) => 0.0,
-            _ => return Err(Error::invalid("without a calendar dates do not convert")),
+            _ => return Err(UnitError::invalid("without a calendar dates do not convert")),
         };
         let slope = self.seconds / other.seconds;
         let is_same = self.unit == other.unit && intercept == 0.0;

@@ -1,12 +1,19 @@
-//! Units of measurement and times since a date, as UDUNITS and CF write them.
+//! Units of measurement, times since a date and their calendars, as UDUNITS and CF write them, and values decoded by CF's
+//! attributes ([`cf`]).
 //!
 //! Units convert when they measure the same thing; angles and other dimensionless units measure nothing and convert
 //! into each other. Numbers become numbers of the reciprocal unit, such as seconds hertz, and logarithmic units those
 //! of which they are logarithms. Times convert between reference dates of the same calendar.
+#![forbid(unsafe_code)]
+
 mod calendar;
+pub mod cf;
 mod date;
+mod error;
 mod grammar;
 mod level;
+pub mod ncdump;
+mod nearest;
 mod table;
 mod time;
 mod unit;
@@ -16,11 +23,12 @@ mod tests;
 
 pub use calendar::Calendar;
 pub use date::CivilDate;
+pub use error::{Result, UnitError, UnitErrorKind};
+pub use nearest::cast_to_nearest;
 pub use time::TimeUnits;
 pub use unit::Unit;
 
 use grammar::UnitSpec;
-use ncirrus_layout::{Error, Result};
 
 /// How numbers in one unit become numbers in another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,13 +68,13 @@ impl UnitConversion {
 /// `None` when nothing changes.
 ///
 /// ```
-/// use ncirrus_engine::units;
-/// let warmer = units::conversion(("degC", None), ("K", None))?;
+/// use ncirrus_units::conversion;
+/// let warmer = conversion(("degC", None), ("K", None))?;
 /// assert_eq!(warmer.map(|it| it.apply(20.0)), Some(293.15));
-/// let later = units::conversion(("days since 2000-01-01", None), ("hours since 2000-01-02", None))?;
+/// let later = conversion(("days since 2000-01-01", None), ("hours since 2000-01-02", None))?;
 /// assert_eq!(later.map(|it| it.apply(3.0)), Some(48.0));
-/// assert_eq!(units::conversion(("m s-1", None), ("metres/second", None))?, None);
-/// # Ok::<(), ncirrus_layout::Error>(())
+/// assert_eq!(conversion(("m s-1", None), ("metres/second", None))?, None);
+/// # Ok::<(), ncirrus_units::UnitError>(())
 /// ```
 ///
 /// # Errors
@@ -84,7 +92,7 @@ pub fn conversion(from: (&str, Option<&str>), to: (&str, Option<&str>)) -> Resul
             let Some(conversion) = one.to(&TimeUnits::new(&other, to_calendar)?)? else { return Ok(None) };
             conversion
         }
-        _ => return Err(Error::invalid("only one of them is a time since a date")),
+        _ => return Err(UnitError::invalid("only one of them is a time since a date")),
     };
     Ok(Some(conversion).filter(|it| *it != UnitConversion::Linear { slope: 1.0, intercept: 0.0 }))
 }

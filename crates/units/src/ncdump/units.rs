@@ -1,32 +1,40 @@
-//! Units of the form "X since Y".
-use super::calendar::CdlCalendar;
+//! Units of the form "X since Y", read leniently.
+use super::CdlCalendar;
 
 /// What one step of the axis is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum TimeUnit {
+pub enum CdlTimeUnit {
     /// A length of time: the value times `times`, divided by `per`, is hours.
-    Hours { times: f64, per: f64 },
+    Hours {
+        /// What the value is multiplied by.
+        times: f64,
+        /// What the product is divided by.
+        per: f64,
+    },
     /// A number of months.
     Months(f64),
 }
 
 /// The date and time from which an axis counts.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TimeBase {
-    pub(super) year: i64,
-    pub(super) month: i64,
-    pub(super) day: i64,
+pub struct CdlTimeBase {
+    /// Year; 0 is the one before 1.
+    pub year: i64,
+    /// Month from 1.
+    pub month: i64,
+    /// Day from 1; it may lie past the end of its month.
+    pub day: i64,
     /// Hours since midnight.
-    pub(super) hour: f64,
+    pub hour: f64,
 }
 
 /// The largest year, and the largest day of a month, that are taken seriously, either way.
 const LARGEST: u64 = 100_000_000;
 
-const YEARS: TimeUnit = TimeUnit::Months(12.0);
+const YEARS: CdlTimeUnit = CdlTimeUnit::Months(12.0);
 
 /// Unit and base of "X since Y"; `None` for anything else.
-pub(super) fn parse_units(units: &str, calendar: CdlCalendar) -> Option<(TimeUnit, TimeBase)> {
+pub fn parse_units(units: &str, calendar: CdlCalendar) -> Option<(CdlTimeUnit, CdlTimeBase)> {
     let mut words = units.split_ascii_whitespace();
     let unit = unit(words.next()?)?;
     if words.next()? != "since" {
@@ -48,14 +56,14 @@ pub(super) fn parse_units(units: &str, calendar: CdlCalendar) -> Option<(TimeUni
     let hour = if has_extra { 0.0 } else { parse_time(time) };
     let month = if (1..=12).contains(&month) { month } else { 1 };
     let is_serious = year.unsigned_abs().max(day.unsigned_abs()) <= LARGEST;
-    is_serious.then_some((unit, TimeBase { year, month, day, hour }))
+    is_serious.then_some((unit, CdlTimeBase { year, month, day, hour }))
 }
 
 /// Units are known by their first letters, or by an abbreviation, in either case.
-fn unit(word: &str) -> Option<TimeUnit> {
+fn unit(word: &str) -> Option<CdlTimeUnit> {
     let word = word.to_ascii_lowercase();
     let is = |prefix: &str, short: &str| word.starts_with(prefix) || word == short;
-    let hours = |times: f64, per: f64| Some(TimeUnit::Hours { times, per });
+    let hours = |times: f64, per: f64| Some(CdlTimeUnit::Hours { times, per });
     if is("sec", "s") {
         hours(1.0, 3600.0)
     } else if is("min", "mn") {
@@ -67,9 +75,9 @@ fn unit(word: &str) -> Option<TimeUnit> {
     } else if is("week", "wk") {
         hours(168.0, 1.0)
     } else if is("month", "mo") {
-        Some(TimeUnit::Months(1.0))
+        Some(CdlTimeUnit::Months(1.0))
     } else if is("season", "season") {
-        Some(TimeUnit::Months(3.0))
+        Some(CdlTimeUnit::Months(3.0))
     } else if is("year", "yr") {
         Some(YEARS)
     } else {

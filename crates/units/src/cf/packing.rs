@@ -1,0 +1,120 @@
+//! Numbers that are stored in fewer bits (CF 8.1), and types that stand for others.
+use ncirrus_model::{Atomic, Attributes, Values};
+
+/// A packed number is `(number - offset) / scale`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearPacking {
+    /// `scale_factor`, 1 where there is none.
+    pub scale: f64,
+    /// `add_offset`, 0 where there is none.
+    pub offset: f64,
+}
+
+impl LinearPacking {
+    /// What `scale_factor` and `add_offset` say; `None` when there is neither.
+    pub fn of(attributes: &Attributes) -> Option<Self> {
+        let number = |name| attributes.find(name).and_then(|attribute| attribute.values.number(0));
+        match (number("scale_factor"), number("add_offset")) {
+            (None, None) => None,
+            (scale, offset) => Some(Self { scale: scale.unwrap_or(1.0), offset: offset.unwrap_or(0.0) }),
+        }
+    }
+
+    /// The number that a packed one stands for.
+    pub fn unpacked(self, packed: f64) -> f64 {
+        packed * self.scale + self.offset
+    }
+
+    /// The packed number, not yet rounded.
+    pub fn pack(self, number: f64) -> f64 {
+        (number - self.offset) / self.scale
+    }
+
+    /// Unpacked numbers of a type: computed as doubles, then rounded to floats or integers.
+    pub(super) fn unpack(self, packed: &Values, ty: Atomic) -> Values {
+        let numbers: Vec<f64> = doubles(packed).into_iter().map(|number| self.unpacked(number)).collect();
+        match ty {
+            #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
+            Atomic::Float => Values::Float(numbers.into_iter().map(|number| number as f32).collect()),
+            _ => Values::Double(numbers),
+        }
+    }
+}
+
+/// The type of unpacked values: float when the attributes of the packing are floats, and double in all other cases.
+pub(super) fn unpacked_type(attributes: &Attributes, stored: Atomic) -> Atomic {
+    let types = ["scale_factor", "add_offset"].into_iter().filter_map(|name| attributes.find(name));
+    let mut types = types.filter_map(|attribute| attribute.values.atomic());
+    let is_float = types.all(|ty| ty == Atomic::Float) && stored != Atomic::Double;
+    if is_float { Atomic::Float } else { Atomic::Double }
+}
+
+/// Whether stored integers are taken for unsigned ones: `_Unsigned = "true"` (the netCDF User Guide).
+pub fn is_unsigned(attributes: &Attributes) -> bool {
+    text(attributes, "_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true"))
+}
+
+/// The text of an attribute, the first of several, without what pads it.
+pub fn text(attributes: &Attributes, name: &str) -> Option<String> {
+    let bytes = match &attributes.find(name)?.values {
+        Values::Char(text) => text.as_slice(),
+        Values::String(list) => list.get(0)?,
+        _ => return None,
+    };
+    let text = String::from_utf8_lossy(bytes);
+    Some(text.trim_end_matches('\0').trim().to_owned())
+}
+
+/// The unsigned type of the same size.
+pub fn unsigned(atomic: Atomic) -> Atomic {
+    match atomic {
+        Atomic::Byte => Atomic::UByte,
+        Atomic::Short => Atomic::UShort,
+        Atomic::Int => Atomic::UInt,
+        Atomic::Int64 => Atomic::UInt64,
+        other => other,
+    }
+}
+
+/// The same bits as another type of the same size.
+pub fn taken_for(values: Values, ty: Atomic) -> Values {
+    if values.atomic() == Some(ty) {
+        return values;
+    }
+    let same = values.as_bytes().filter(|_| values.atomic().and_then(Atomic::byte_len) == ty.byte_len());
+    same.and_then(|bytes| Values::from_native_bytes(ty, bytes)).unwrap_or(values)
+}
+
+/// Numbers of any type as doubles, NaN for what is no number.
+pub fn doubles(values: &Values) -> Vec<f64> {
+    match values {
+        Values::Byte(list) => list.iter().copied().map(f64::from).collect(),
+        Values::UByte(list) => list.iter().copied().map(f64::from).collect(),
+        Values::Short(list) => list.iter().copied().map(f64::from).collect(),
+        Values::UShort(list) => list.iter().copied().map(f64::from).collect(),
+        Values::Int(list) => list.iter().copied().map(f64::from).collect(),
+        Values::UInt(list) => list.iter().copied().map(f64::from).collect(),
+        Values::Float(list) => list.iter().copied().map(f64::from).collect(),
+        Values::Double(list) => list.clone(),
+        other => (0..other.len()).map(|at| other.number(at).unwrap_or(f64::NAN)).collect(),
+    }
+}
+
+/// Makes a floating number NaN.
+pub(super) fn put_nan(values: &mut Values, at: usize) {
+    match values {
+        Values::Float(list) => list.get_mut(at).into_iter().for_each(|slot| *slot = f32::NAN),
+        Values::Double(list) => list.get_mut(at).into_iter().for_each(|slot| *slot = f64::NAN),
+        _ => {}
+    }
+}
+
+/// Puts one value of the same type at a position; `false` when it does not fit there.
+pub(super) fn put(values: &mut Values, at: usize, value: &Values) -> bool {
+    if values.atomic() != value.atomic() {
+        return false;
+    }
+    let Some((value, bytes)) = value.as_bytes().zip(values.as_bytes_mut()) else { return false };
+    let slot = bytes.get_mut(at * value.len()..(at + 1) * value.len());
+    slot.map(|slot| slot.copy_from_slice(value)).is_some()
+}
