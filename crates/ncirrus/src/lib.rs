@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod blocking;
+pub mod cf;
 mod create;
 mod dataset;
 mod element;

@@ -24,6 +24,11 @@ impl Variable {
         Self { dataset, id }
     }
 
+    /// The dataset that it is a variable of.
+    pub fn dataset(&self) -> &Dataset {
+        &self.dataset
+    }
+
     /// The model's id of the variable.
     pub fn id(&self) -> VarId {
         self.id
