@@ -35,6 +35,7 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
         "options hold the connections of all stores, and each store is opened with options",
     ),
     ("store", &["multipart", "store"], "a store may begin an upload in parts, which is put by a store"),
+    ("units", &["grammar", "table", "unit"], "units are defined by specifications, which name units"),
 ];
 
 type Modules = BTreeSet<String>;
