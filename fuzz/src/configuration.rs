@@ -1,6 +1,6 @@
 //! Configuration files and addresses.
+use ncirrus_config::{ConfigFormat, ConfigSettings};
 use ncirrus_store::Url;
-use ncirrus_store::config::{ConfigFormat, ConfigSettings};
 use std::path::Path;
 
 /// Reads a text as each kind of configuration file, and as an address. What is read can be shown, without secrets.

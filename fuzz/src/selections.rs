@@ -1,6 +1,6 @@
 //! What users write on command lines: selections, chunking, filters, sizes, times.
 use ncirrus::VariableSelect;
-use ncirrus_store::config::{parse_duration, parse_size};
+use ncirrus_config::{parse_duration, parse_size};
 use ncirrus_tools::{ChunkRule, FilterRule, QuantizeRule};
 
 /// Each line as everything that it may be.

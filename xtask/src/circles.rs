@@ -18,23 +18,6 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
         "the data model: values have types, types are in the tree, the tree has variables with values",
     ),
     ("ncirrus", &["dataset", "group", "variable"], "handles give each other"),
-    (
-        "store",
-        &[
-            "cloud",
-            "connections",
-            "create",
-            "http",
-            "net",
-            "open",
-            "options",
-            "reference",
-            "registry",
-            "remote",
-        ],
-        "options hold the connections of all stores, and each store is opened with options",
-    ),
-    ("store", &["multipart", "store"], "a store may begin an upload in parts, which is put by a store"),
     ("units", &["grammar", "table", "unit"], "units are defined by specifications, which name units"),
 ];
 

@@ -20,7 +20,7 @@ pub(crate) use workers::{WorkerBuffers, WorkerPool};
 
 use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
-use ncirrus_store::StoreOptions;
+use ncirrus_store::StoreContext;
 use ncirrus_store::cache::CacheFolder;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(crate) struct SharedResources {
     pub(crate) network: NetworkRuntime,
     pub(crate) workers: WorkerPool,
     pub(crate) overlays: Vec<Arc<dyn Overlay>>,
-    pub(crate) stores: StoreOptions,
+    pub(crate) stores: StoreContext,
     pub(crate) fragments_absent: Option<MissingChunks>,
     pub(crate) local_fragments: bool,
     opened: AtomicU64,
@@ -63,7 +63,7 @@ pub(crate) struct ResourceOptions {
     pub(crate) registry: CodecRegistry,
     pub(crate) index: Option<(PathBuf, u64)>,
     pub(crate) overlays: Vec<Arc<dyn Overlay>>,
-    pub(crate) stores: StoreOptions,
+    pub(crate) stores: StoreContext,
     pub(crate) fragments_absent: Option<MissingChunks>,
     pub(crate) local_fragments: bool,
 }
@@ -85,7 +85,7 @@ impl Default for ResourceOptions {
             registry: CodecRegistry::builtin(),
             index: None,
             overlays: Vec::new(),
-            stores: StoreOptions::default(),
+            stores: StoreContext::default(),
             fragments_absent: None,
             local_fragments: false,
         }

@@ -5,7 +5,7 @@ use crate::resources::{
 };
 use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Limits, Overlay, Result};
-use ncirrus_store::StoreOptions;
+use ncirrus_store::StoreContext;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -189,7 +189,7 @@ impl SessionBuilder {
 
     /// How the stores of fragments are opened: credentials, time limits.
     #[must_use]
-    pub fn stores(mut self, stores: StoreOptions) -> Self {
+    pub fn stores(mut self, stores: StoreContext) -> Self {
         self.resources.stores = stores;
         self
     }

@@ -1,12 +1,12 @@
 //! What kind of dataset is created, and how.
 use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, FormatVersion};
+use ncirrus_config::{ConfigKey, ConfigSettings};
 use ncirrus_hdf5::Hdf5Writer;
 pub use ncirrus_hdf5::{DefaultChunks, FileStructures};
 use ncirrus_layout::Writing;
 use ncirrus_model::{Atomic, Attribute, Model, TypeRef, Values, VarId};
-use ncirrus_store::config::{ConfigKey, ConfigSettings};
-use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreOptions, Url, ZipLayout};
+use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -206,11 +206,11 @@ impl CreateOptions {
         if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }
 
-    /// The store's options, with those of this creation.
-    pub(crate) fn stores(&self, stores: &StoreOptions) -> StoreOptions {
+    /// What stores are opened with, with the options of this creation.
+    pub(crate) fn stores(&self, stores: &StoreContext) -> StoreContext {
         let mut stores = stores.clone();
         if self.zip_top_folder {
-            stores.zip_layout = ZipLayout::TopFolder;
+            stores.options.zip_layout = ZipLayout::TopFolder;
         }
         stores
     }

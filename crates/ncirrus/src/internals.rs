@@ -3,10 +3,10 @@
 use crate::create::CreateOptions;
 pub use crate::create::{CreateTarget, DEFAULT_STRING_BYTES, StringLengths};
 use crate::{Dataset, Result, Selection, Session, Values};
+use ncirrus_config::ConfigSettings;
 use ncirrus_engine::{DatasetWriter, FragmentInfo, StoredChunk};
 use ncirrus_layout::Driver;
 use ncirrus_model::{Model, VarId};
-use ncirrus_store::config::ConfigSettings;
 use std::sync::Arc;
 
 /// The engine behind a [`Session`].

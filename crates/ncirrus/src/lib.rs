@@ -27,6 +27,7 @@ pub mod internals;
 mod left_out;
 mod select;
 mod session;
+pub mod store;
 mod variable;
 
 pub use create::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, StringForm};
@@ -50,7 +51,6 @@ pub use ncirrus_model::{
     Endianness, EnumMember, Fault, Field, FillValue, GroupId, Json, JsonMap, Model, NodeId, Region,
     Selection, Storage, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId,
 };
-pub use ncirrus_store as store;
 pub use select::VariableSelect;
 pub use session::{AddressProbe, Session, SessionBuilder};
 pub use variable::{Array, Numbers, Variable};

@@ -1,6 +1,7 @@
 //! The only owner of threads, caches, budgets and credentials.
 mod configured;
 mod effective;
+mod network;
 mod resources;
 
 use crate::Result;
@@ -13,8 +14,9 @@ use ncirrus_codec::CodecRegistry;
 use ncirrus_codec::PluginOptions;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits, Overlay};
-use ncirrus_store::{Scheme, StoreOptions, Url};
+use ncirrus_store::{Scheme, StoreContext, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
+use network::SessionNetwork;
 use resources::ResourceChoices;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +25,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Session {
     pub(crate) engine: ncirrus_engine::Session,
-    pub(crate) stores: StoreOptions,
+    pub(crate) stores: StoreContext,
+    network: SessionNetwork,
     pub(crate) drivers: Arc<[Arc<dyn Driver>]>,
     folder: Option<PathBuf>,
 }
@@ -197,12 +200,13 @@ impl SessionBuilder {
         #[cfg(feature = "plugins")]
         let engine = engine.registry(CodecRegistry::with_plugins(self.plugins));
         let upload_memory = self.stores.upload_memory.min(self.upload_memory);
-        let mut stores = StoreOptions { upload_memory, ..self.stores };
+        let mut stores = StoreContext::from(StoreOptions { upload_memory, ..self.stores });
+        let network = self.resources.network(self.configured.settings()?);
+        network.put_into(&mut stores.schemes);
         self.resources.put_into(&mut stores)?;
-        self.configured.put_into(&mut stores)?;
         let folder = self.resources.folder;
         let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
         let engine = engine.overlays(overlays).stores(stores.clone());
-        Ok(Session { engine: engine.build()?, stores, drivers: Arc::new(drivers), folder })
+        Ok(Session { engine: engine.build()?, stores, network, drivers: Arc::new(drivers), folder })
     }
 }

@@ -8,12 +8,17 @@ pub(crate) mod reading;
 pub(crate) mod writing;
 
 use crate::proxy::{Harm, Rule};
-use ncirrus::Session;
+use ncirrus::{Session, SessionBuilder};
 use ncirrus_store::{RetryPolicy, StoreOptions};
 use std::time::Duration;
 
 /// A session that loses no time.
 fn session(change: impl FnOnce(&mut StoreOptions)) -> Session {
+    builder(change).build().unwrap()
+}
+
+/// The same, before it is made.
+fn builder(change: impl FnOnce(&mut StoreOptions)) -> SessionBuilder {
     let patience = RetryPolicy {
         first_wait: Duration::from_millis(1),
         slowest: 10,
@@ -23,7 +28,7 @@ fn session(change: impl FnOnce(&mut StoreOptions)) -> Session {
     };
     let mut options = StoreOptions { patience, timeout: Duration::from_secs(10), ..StoreOptions::default() };
     change(&mut options);
-    Session::builder().threads(2).durable(false).stores(options).build().unwrap()
+    Session::builder().threads(2).durable(false).stores(options)
 }
 
 /// Every tenth request is harmed.

@@ -16,7 +16,6 @@ mod rewrite;
 #[cfg(feature = "zip")]
 mod rezip;
 mod scratch;
-#[cfg(feature = "cloud")]
 mod streamed;
 mod switch;
 #[cfg(test)]
@@ -26,10 +25,10 @@ pub use access::update;
 pub use leftovers::{Leftover, leftovers};
 pub use removal::{DatasetRemoval, removal};
 
-use crate::open::{as_it_is, is_zip_name, local_path};
+use crate::locate::{as_it_is, is_zip_name, local_path};
 use crate::store::Store;
 use crate::url::{Scheme, Url};
-use crate::{DirectoryStore, StoreOptions};
+use crate::{DirectoryStore, StoreContext, StoreOptions};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result};
 use scratch::ScratchFile;
@@ -176,9 +175,9 @@ pub async fn create(
     address: &str,
     shape: DatasetShape,
     clobber: OverwritePolicy,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<StagedDataset> {
-    create_url(&Url::parse(address)?, shape, clobber, options).await
+    create_url(&Url::parse(address)?, shape, clobber, context).await
 }
 
 /// As [`create`], for an address that was read before.
@@ -189,27 +188,27 @@ pub async fn create_url(
     url: &Url,
     shape: DatasetShape,
     clobber: OverwritePolicy,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<StagedDataset> {
     let url = as_it_is(url);
     let zip = shape == DatasetShape::Tree && wants_zip(&url);
     match url.scheme() {
-        Scheme::Memory if !zip => memory::create(&url, clobber, options),
+        Scheme::Memory if !zip => memory::create(&url, clobber, context),
         Scheme::File if shape == DatasetShape::Tree && !zip => {
-            local::create_tree(&local_path(&url), &url, clobber, options)
+            local::create_tree(&local_path(&url), &url, clobber, context)
         }
         Scheme::File => {
-            let scratch = ScratchFile::beside(&local_path(&url), clobber, options.durable)?;
-            in_scratch(scratch, zip, &url, options)
+            let scratch = ScratchFile::beside(&local_path(&url), clobber, context.options.durable)?;
+            in_scratch(scratch, zip, &url, context)
         }
-        _ if shape == DatasetShape::Tree && !zip => remote::create_tree(&url, clobber, options).await,
+        _ if shape == DatasetShape::Tree && !zip => remote::create_tree(&url, clobber, context).await,
         _ => {
-            let (store, object, has_tree) = remote::room_for_object(&url, clobber, options).await?;
-            let mut staged = match streamed(&store, &object, (&url, zip), clobber, options) {
+            let (store, object, has_tree) = remote::room_for_object(&url, clobber, context).await?;
+            let mut staged = match streamed(&store, &object, (&url, zip), clobber, &context.options) {
                 Some(staged) => staged,
                 None => {
-                    let scratch = remote::scratch(Arc::clone(&store), object.clone(), clobber, options)?;
-                    in_scratch(scratch, zip, &url, options)?
+                    let scratch = remote::scratch(Arc::clone(&store), object.clone(), clobber, context)?;
+                    in_scratch(scratch, zip, &url, context)?
                 }
             };
             if has_tree {
@@ -222,7 +221,6 @@ pub async fn create_url(
 }
 
 /// A single object that is sent while it is written, where that can be; a zip file is written in two passes.
-#[cfg(feature = "cloud")]
 fn streamed(
     store: &Arc<dyn Store>,
     object: &ObjectId,
@@ -236,17 +234,6 @@ fn streamed(
     streamed::start(store, object, url, clobber, options)
 }
 
-#[cfg(not(feature = "cloud"))]
-fn streamed(
-    _: &Arc<dyn Store>,
-    _: &ObjectId,
-    _: (&Url, bool),
-    _: OverwritePolicy,
-    _: &StoreOptions,
-) -> Option<StagedDataset> {
-    None
-}
-
 /// Whether a new tree goes into a zip file: by its name, unless the mode says otherwise.
 fn wants_zip(url: &Url) -> bool {
     let modes = url.fragment().modes();
@@ -254,17 +241,17 @@ fn wants_zip(url: &Url) -> bool {
 }
 
 /// A single file, or a tree in a zip file, that is written to a scratch file first.
-fn in_scratch(scratch: ScratchFile, zip: bool, url: &Url, options: &StoreOptions) -> Result<StagedDataset> {
+fn in_scratch(scratch: ScratchFile, zip: bool, url: &Url, context: &StoreContext) -> Result<StagedDataset> {
     if zip {
-        return new_zip(scratch, url, options);
+        return new_zip(scratch, url, context);
     }
     let (store, root) = DirectoryStore::of_file(scratch.path())?;
-    Ok(StagedDataset::new(store.durable(options.durable).shared(), root, url, scratch))
+    Ok(StagedDataset::new(store.durable(context.options.durable).shared(), root, url, scratch))
 }
 
 #[cfg(feature = "zip")]
-fn new_zip(scratch: ScratchFile, url: &Url, options: &StoreOptions) -> Result<StagedDataset> {
-    let top = match options.zip_layout {
+fn new_zip(scratch: ScratchFile, url: &Url, context: &StoreContext) -> Result<StagedDataset> {
+    let top = match context.options.zip_layout {
         crate::ZipLayout::Root => None,
         crate::ZipLayout::TopFolder => Some(url.name().to_owned()),
     };
@@ -281,7 +268,7 @@ fn zip_in_scratch(writer: &crate::zip::ZipWriterStore, scratch: ScratchFile, url
 }
 
 #[cfg(not(feature = "zip"))]
-fn new_zip(_: ScratchFile, url: &Url, _: &StoreOptions) -> Result<StagedDataset> {
+fn new_zip(_: ScratchFile, url: &Url, _: &StoreContext) -> Result<StagedDataset> {
     Err(no_zip(url))
 }
 

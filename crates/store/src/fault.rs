@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 /// What an input or output error means for the user, with the object it happened to.
-pub(crate) fn of_io(error: io::Error, object: impl Display) -> Error {
+pub fn of_io(error: io::Error, object: impl Display) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
@@ -21,27 +21,27 @@ pub(crate) fn of_io(error: io::Error, object: impl Display) -> Error {
 }
 
 /// Two names for one place: an object where a prefix is needed, or the other way round.
-pub(crate) fn in_the_way(what: &str, object: impl Display) -> Error {
+pub fn in_the_way(what: &str, object: impl Display) -> Error {
     Error::new(ErrorKind::Conflict, format!("{what} is in the way")).at_object(object)
 }
 
 /// Something is there that was not to be.
-pub(crate) fn exists(object: impl Display) -> Error {
+pub fn exists(object: impl Display) -> Error {
     conflict("exists already", object).with_detail(Detail::Exists)
 }
 
 /// What is said of changes where plain HTTP is spoken.
-pub(crate) fn read_only_protocol() -> Error {
+pub fn read_only_protocol() -> Error {
     Error::unsupported("plain HTTP is read-only").with_detail(Detail::ReadOnlyProtocol)
 }
 
 /// A precondition that did not hold.
-pub(crate) fn conflict(message: &str, object: impl Display) -> Error {
+pub fn conflict(message: &str, object: impl Display) -> Error {
     Error::new(ErrorKind::Conflict, message).at_object(object)
 }
 
 /// Whether the error says that there is no object of that name.
-pub(crate) fn is_absence(error: &io::Error) -> bool {
+pub fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound

@@ -1,6 +1,7 @@
 //! For stores of a program's own: the types in the signatures of [`Store`](crate::Store), and what all stores do alike.
 pub use crate::key::check as check_key;
 pub use crate::page::cut as page;
+pub use crate::store::copy_by_hand;
 pub use crate::want::resolve;
 pub use bytes::Bytes;
 pub use futures_util::future::BoxFuture;

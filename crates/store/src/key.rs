@@ -14,18 +14,18 @@ pub fn check(object: &ObjectId) -> Result<&str> {
 }
 
 /// Whether a segment of a key names something directly below its parent.
-pub(crate) fn is_name(segment: &str) -> bool {
+pub fn is_name(segment: &str) -> bool {
     let portable = !cfg!(windows) || !segment.contains(['\\', ':']);
     !matches!(segment, "" | "." | "..") && !segment.contains('\0') && portable
 }
 
 /// The keys above a key, nearest first, without the root.
-pub(crate) fn ancestors(key: &str) -> impl Iterator<Item = &str> {
+pub fn ancestors(key: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(parent(key), |key| parent(key)).filter(|key| !key.is_empty())
 }
 
 /// What lies directly above a key; the root is empty and has nothing above.
-pub(crate) fn parent(key: &str) -> Option<&str> {
+pub fn parent(key: &str) -> Option<&str> {
     match key.rsplit_once('/') {
         Some((parent, _)) => Some(parent),
         None => (!key.is_empty()).then_some(""),
@@ -33,12 +33,15 @@ pub(crate) fn parent(key: &str) -> Option<&str> {
 }
 
 /// A prefix as all keys below it start: empty, or with a slash at the end.
-pub(crate) fn folder(key: &str) -> String {
+pub fn folder(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("{key}/") }
 }
 
 /// The keys of a move; nothing moves below itself.
-pub(crate) fn check_move<'a>(from: &'a ObjectId, to: &'a ObjectId) -> Result<(&'a str, &'a str)> {
+///
+/// # Errors
+/// `Invalid` when it would, or for a key as in [`check`].
+pub fn check_move<'a>(from: &'a ObjectId, to: &'a ObjectId) -> Result<(&'a str, &'a str)> {
     let (old, new) = (check(from)?, check(to)?);
     if new.starts_with(&folder(old)) {
         return Err(Error::invalid(format!("{from} cannot move below itself")).at_object(to));

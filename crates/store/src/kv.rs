@@ -24,7 +24,7 @@ pub use blocking::BlockingMap;
 pub use failure::{KeyPresence, KvFailure};
 
 use crate::store::{PutCondition, Store};
-use crate::{OverwritePolicy, StoreOptions, key};
+use crate::{OverwritePolicy, StoreContext, key};
 use bytes::Bytes;
 use failure::Result;
 use futures_util::future::try_join_all;
@@ -53,9 +53,9 @@ impl ObjectMap {
     ///
     /// # Errors
     /// As [`open`](crate::open()).
-    pub async fn open(address: &str, options: &StoreOptions) -> Result<Self> {
-        let opened = crate::open(address, options).await.map_err(KvFailure::of)?;
-        Ok(Self { store: opened.store, root: opened.root, limits: options.limits.clone() })
+    pub async fn open(address: &str, context: &StoreContext) -> Result<Self> {
+        let opened = crate::open(address, context).await.map_err(KvFailure::of)?;
+        Ok(Self { store: opened.store, root: opened.root, limits: context.options.limits.clone() })
     }
 
     /// An empty map below `root`.

@@ -1,71 +1,72 @@
-//! Where bytes lie: URLs, local files, memory, zip, HTTP, object stores.
+//! Where bytes lie: addresses, local files, memory, zip files, reference files, caches; and how new datasets are staged.
 //!
 //! A [`Store`] answers for objects by key. Local stores also offer [`LocalStore`]: the same without waiting elsewhere.
+//! Networks are reached through the openers of a [`StoreContext`] alone: this crate knows none.
 #![deny(unsafe_code)]
 
+mod bounded;
 pub mod cache;
-#[cfg(feature = "cloud")]
-mod cloud;
-pub mod config;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
-#[cfg(any(feature = "http", feature = "cloud"))]
-mod connections;
+mod context;
 mod create;
 mod directory;
-mod fault;
-#[cfg(feature = "http")]
-mod http;
+pub mod fault;
 pub mod implement;
-mod key;
+pub mod key;
 pub mod kv;
+mod locate;
 mod mapped;
 mod marker;
 mod memory;
-mod multipart;
-mod net;
 mod open;
+mod opened;
 mod options;
+mod overlap;
 mod page;
 mod platform;
 mod reference;
-mod registry;
-mod remote;
+mod retry_policy;
+mod schemes;
 mod scratch_file;
 mod store;
 mod temporary;
 mod tree;
+mod upkeep;
 mod url;
-mod want;
+pub mod want;
 #[cfg(feature = "zip")]
 mod zip;
 
 #[cfg(test)]
+mod far;
+#[cfg(test)]
 mod tests;
 
-#[cfg(feature = "cloud")]
-pub use cloud::{BucketIdentity, CloudStore, CredentialRegistry, MfaCodes, SourcedValue};
-#[cfg(any(feature = "http", feature = "cloud"))]
-pub use connections::ConnectionPool;
+pub use bounded::{at_most, most_bytes};
+pub use context::{MemoryStores, StoreContext};
 pub use create::{
     DatasetRemoval, DatasetShape, Leftover, OverwritePolicy, StagedDataset, create, create_url, leftovers,
     removal, update,
 };
 pub use directory::{DirectoryStore, HandleBudget};
-#[cfg(feature = "http")]
-pub use http::HttpStore;
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;
-pub use multipart::MultipartUpload;
-#[cfg(feature = "net")]
-pub use net::NetworkTraffic;
-pub use net::{RetryPolicy, at_most};
-pub use open::{Opened, check_apart, is_same_place, looks_like_zip, open, open_url, open_zip};
-pub use options::{Credentials, MemoryStores, StoreOptions, UploadMode, ZipLayout};
+pub use open::{looks_like_zip, open, open_url, open_zip};
+pub use opened::Opened;
+pub use options::{Credentials, StoreOptions, UploadMode, ZipLayout};
+pub use overlap::{check_apart, is_same_place};
 pub use reference::{ReferenceStore, parse_references};
-pub use registry::{SchemeRegistry, StoreFactory};
+pub use retry_policy::RetryPolicy;
+pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
-pub use store::{BlockingStore, LocalStore, ObjectPage, PutCondition, ReadAt, Store, StoreFacts};
-pub use url::{BucketUrl, CloudProvider, Scheme, Url, UrlFragment, UrlModes, dataset_name, percent_encoded};
+pub use store::{
+    BlockingStore, LocalStore, MultipartUpload, ObjectPage, PutCondition, ReadAt, Store, StoreFacts,
+};
+pub use upkeep::{StoreUpkeep, UnfinishedUpload};
+pub use url::{
+    BucketUrl, CloudProvider, Scheme, Url, UrlFragment, UrlModes, dataset_name, percent_decoded,
+    percent_encoded,
+};
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};

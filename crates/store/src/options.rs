@@ -1,24 +1,19 @@
-//! Choices that all stores share.
-use crate::cache::BlockCache;
-use crate::config::ConfigSettings;
-use crate::{HandleBudget, MemoryStore, RetryPolicy, SchemeRegistry};
+//! How stores are opened: plain data.
+use crate::RetryPolicy;
 use ncirrus_layout::Limits;
-use ncirrus_layout::LockExt;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Choices that all stores share. Clones share the stores in memory and the connections.
+/// How stores are opened and datasets are created. What stores share at run time is in a
+/// [`StoreContext`](crate::StoreContext).
 #[derive(Clone)]
 pub struct StoreOptions {
     /// Whether what is written is on the disk when a barrier or a commit returns.
     pub durable: bool,
     /// Budgets for what comes from outside: directories of zip files, answers of servers.
     pub limits: Limits,
-    /// What `memory://name` means.
-    pub memory: MemoryStores,
     /// How new zip files are laid out.
     pub zip_layout: ZipLayout,
     /// How single files come to object stores.
@@ -40,29 +35,11 @@ pub struct StoreOptions {
     pub patience: RetryPolicy,
     /// Most bytes of an object that is read whole because its server does not know ranges.
     pub whole_bytes: u64,
-    /// Whose name is used with object stores.
+    /// Which credentials are used with object stores.
     pub credentials: Credentials,
     /// Settings of object stores by the names of their environment variables, in lower or upper case, such as
     /// `aws_endpoint_url`; they go before the environment.
     pub settings: BTreeMap<String, String>,
-    /// What files and the environment say: aliases, whose name is used, proxies. That of the process's environment unless
-    /// given; sessions read the files, too.
-    pub config: Arc<ConfigSettings>,
-    /// Keeps what is fetched of objects on other machines, data as well as metadata.
-    pub cache: Option<BlockCache>,
-    /// Stores of the program's own.
-    pub schemes: SchemeRegistry,
-    /// Files that are kept open.
-    pub handles: HandleBudget,
-    /// Who types the codes that profiles with `mfa_serial` want; nobody unless given.
-    #[cfg(feature = "cloud")]
-    pub codes: crate::cloud::MfaCodes,
-    /// What was learnt of buckets, and credentials that are still good.
-    #[cfg(feature = "cloud")]
-    pub identities: crate::cloud::CredentialRegistry,
-    /// Connections that are kept open.
-    #[cfg(any(feature = "http", feature = "cloud"))]
-    pub connections: crate::connections::ConnectionPool,
 }
 
 /// Names of the settings only: values may be secret.
@@ -83,7 +60,8 @@ impl fmt::Debug for StoreOptions {
             .field("whole_bytes", &self.whole_bytes)
             .field("credentials", &self.credentials)
             .field("settings", &settings)
-            .finish_non_exhaustive()
+            .field("scratch", &self.scratch)
+            .finish()
     }
 }
 
@@ -99,7 +77,6 @@ impl Default for StoreOptions {
         Self {
             durable: true,
             limits: Limits::default(),
-            memory: MemoryStores::default(),
             zip_layout: ZipLayout::default(),
             uploads: UploadMode::default(),
             upload_memory: 128 << 20,
@@ -112,16 +89,6 @@ impl Default for StoreOptions {
             whole_bytes: 1 << 30,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
-            config: Arc::new(ConfigSettings::implicit()),
-            cache: None,
-            schemes: SchemeRegistry::default(),
-            handles: HandleBudget::default(),
-            #[cfg(feature = "cloud")]
-            codes: crate::cloud::MfaCodes::default(),
-            #[cfg(feature = "cloud")]
-            identities: crate::cloud::CredentialRegistry::default(),
-            #[cfg(any(feature = "http", feature = "cloud"))]
-            connections: crate::connections::ConnectionPool::default(),
         }
     }
 }
@@ -149,37 +116,14 @@ pub enum UploadMode {
     Scratch,
 }
 
-/// Whose name is used with object stores.
+/// Which credentials are used with object stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Credentials {
-    /// What the environment says; nobody when it says nothing.
+    /// Those that the environment names; none when it names none.
     #[default]
     Auto,
-    /// Nobody: requests are not signed.
+    /// None: requests are not signed.
     Anonymous,
     /// The whole chain of the provider, down to asking the machine's metadata service.
     Chain,
-}
-
-/// The stores in memory that `memory://name` means; clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct MemoryStores(Arc<Mutex<BTreeMap<String, MemoryStore>>>);
-
-impl MemoryStores {
-    /// The store of that name, if it was created.
-    pub fn find(&self, name: &str) -> Option<MemoryStore> {
-        self.0.guard().get(name).cloned()
-    }
-
-    /// The store of that name, empty when it is new.
-    pub fn create(&self, name: &str) -> MemoryStore {
-        let mut stores = self.0.guard();
-        let new = || MemoryStore::new(&format!("memory://{name}"));
-        stores.entry(name.to_owned()).or_insert_with(new).clone()
-    }
-
-    /// Forgets the store of that name; who has it keeps it.
-    pub fn remove(&self, name: &str) {
-        self.0.guard().remove(name);
-    }
 }

@@ -4,9 +4,9 @@ mod manifest;
 mod targets;
 mod template;
 
-use crate::open::Opened;
+use crate::opened::Opened;
 use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
-use crate::{StoreOptions, key, want};
+use crate::{StoreContext, key, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -37,22 +37,26 @@ impl ReferenceStore {
     /// # Errors
     /// `NotFound`, `Limit` for a file that is too large, `Malformed` for what is no JSON, `Unsupported` for templates
     /// that are not understood.
-    pub async fn open(file: &Opened, options: &StoreOptions) -> Result<Option<Self>> {
+    pub async fn open(file: &Opened, context: &StoreContext) -> Result<Option<Self>> {
         let (store, object) = (file.store.as_ref(), &file.root);
         // A first look tells how large it is.
         let first = fetch(store, object, &Want::Parse(0..FIRST)).await?;
-        options.limits.metadata_len(first.size, "reference file").map_err(|error| error.at_object(object))?;
+        context
+            .options
+            .limits
+            .metadata_len(first.size, "reference file")
+            .map_err(|error| error.at_object(object))?;
         let whole = first.bytes.len() as u64 >= first.size;
         let blob = if whole { first } else { fetch(store, object, &Want::All).await? };
         if blob.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Ok(None);
         }
-        let parsed = ReferenceManifest::parse(&blob.bytes, &options.limits);
+        let parsed = ReferenceManifest::parse(&blob.bytes, &context.options.limits);
         let Some(manifest) = parsed.map_err(|error| error.at_object(object).by("reference"))? else {
             return Ok(None);
         };
         let id = StoreId::new(object.to_string());
-        let targets = ReferenceTargets::new(&manifest.targets, file, options);
+        let targets = ReferenceTargets::new(&manifest.targets, file, context);
         let nearest = targets.facts().unwrap_or_else(|| store.facts());
         let facts = StoreFacts { lists: true, writable: false, ..nearest };
         Ok(Some(Self { id, tag: blob.tag, manifest, targets, facts }))
@@ -185,13 +189,13 @@ impl Store for ReferenceStore {
 }
 
 /// Opens what a reference file tells of, if the dataset is one by its name and by what is in it.
-pub(crate) async fn look_into(opened: Opened, options: &StoreOptions) -> Result<Opened> {
+pub(crate) async fn look_into(opened: Opened, context: &StoreContext) -> Result<Opened> {
     let is_named = opened.container.is_none()
         && (is_reference_name(opened.root.key()) || opened.url.fragment().modes().contains("reference"));
     if !is_named {
         return Ok(opened);
     }
-    match ReferenceStore::open(&opened, options).await {
+    match ReferenceStore::open(&opened, context).await {
         Ok(Some(store)) => {
             let (root, warnings) = (store.root(), store.warnings().to_vec());
             Ok(Opened { store: Arc::new(store), root, warnings, ..opened })

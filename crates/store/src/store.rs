@@ -1,5 +1,8 @@
 //! The narrow contract of every store.
-use crate::multipart::MultipartUpload;
+mod multipart;
+
+pub use multipart::MultipartUpload;
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
@@ -112,7 +115,10 @@ pub trait Store: Debug + Send + Sync {
 }
 
 /// Fetches an object, and puts it elsewhere.
-pub(crate) async fn copy_by_hand<S: Store + ?Sized>(store: &S, from: &ObjectId, to: &ObjectId) -> Result<()> {
+///
+/// # Errors
+/// `NotFound` when there is no such object, else what fetching and putting fail with.
+pub async fn copy_by_hand<S: Store + ?Sized>(store: &S, from: &ObjectId, to: &ObjectId) -> Result<()> {
     let found = store.get(from, &Want::All).await?;
     let found = found.ok_or_else(|| Error::not_found("no such object").at_object(from))?;
     store.put(to, found.bytes, PutCondition::None).await.map(|_| ())

@@ -8,8 +8,7 @@ mod relative;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bucket::percent_decoded;
-pub use bucket::{BucketUrl, CloudProvider, percent_encoded};
+pub use bucket::{BucketUrl, CloudProvider, percent_decoded, percent_encoded};
 pub use fragment::UrlFragment;
 pub use modes::UrlModes;
 pub use name::dataset_name;
@@ -191,7 +190,7 @@ impl Url {
     }
 
     /// Whether a web server is asked, or what is behind one.
-    pub(crate) fn is_http(&self) -> bool {
+    pub fn is_http(&self) -> bool {
         matches!(self.scheme, Scheme::Http | Scheme::Https)
     }
 

@@ -16,7 +16,7 @@ pub fn resolve(want: &Want, size: u64) -> Range<u64> {
 }
 
 /// What is wanted of a whole object.
-pub(crate) fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
+pub fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
     let size = whole.len() as u64;
     let range = resolve(want, size);
     let at = |offset: u64| usize::try_from(offset).map_or(whole.len(), |at| at.min(whole.len()));

@@ -6,7 +6,8 @@ use futures_util::FutureExt;
 use ncirrus_layout::{Limits, Result};
 use ncirrus_store::kv::BlockingMap;
 use ncirrus_store::{
-    DatasetShape, LocalStore, OverwritePolicy, PutCondition, StoreOptions, ZipLayout, ZipWriterStore,
+    DatasetShape, LocalStore, OverwritePolicy, PutCondition, StoreContext, StoreOptions, ZipLayout,
+    ZipWriterStore,
 };
 use ncirrus_testkit::corpus::{corpus, peers_python};
 use std::fs;
@@ -35,7 +36,7 @@ fn every_entry_of_every_zip_file_of_the_corpus_reads() {
     zip_files(&folder, &mut files);
     let mut entries = 0;
     for path in &files {
-        let map = match BlockingMap::open(path.to_str().unwrap(), &StoreOptions::default()) {
+        let map = match BlockingMap::open(path.to_str().unwrap(), &StoreContext::default()) {
             Ok(map) => map,
             Err(failure) => panic!("{}: {failure}", path.display()),
         };
@@ -61,7 +62,7 @@ fn the_root_of_a_zip_file_of_the_corpus_is_its_dataset() {
         ("zip-layouts/prefix-dirs-stored/data.zip", ".zgroup"),
     ] {
         let path = folder.join(case);
-        let map = BlockingMap::open(path.to_str().unwrap(), &StoreOptions::default()).unwrap();
+        let map = BlockingMap::open(path.to_str().unwrap(), &StoreContext::default()).unwrap();
         assert!(map.exists(marker).unwrap(), "{case}: {:?}", map.keys());
     }
 }
@@ -77,12 +78,12 @@ fn others_read_what_was_created_and_updated() {
     for layout in [ZipLayout::Root, ZipLayout::TopFolder] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.zip");
-        let options = StoreOptions { zip_layout: layout, ..StoreOptions::default() };
+        let context = StoreContext::from(StoreOptions { zip_layout: layout, ..StoreOptions::default() });
         let staged = now(ncirrus_store::create(
             path.to_str().unwrap(),
             DatasetShape::Tree,
             OverwritePolicy::Never,
-            &options,
+            &context,
         ))
         .unwrap();
         let local = staged.store.local().unwrap();
@@ -90,7 +91,7 @@ fn others_read_what_was_created_and_updated() {
             local.put(&staged.root.child(name), &vec![b'a'; len], &PutCondition::None).unwrap();
         }
         now(staged.commit()).unwrap();
-        let updated = now(ncirrus_store::update(path.to_str().unwrap(), &options)).unwrap();
+        let updated = now(ncirrus_store::update(path.to_str().unwrap(), &context)).unwrap();
         let local = updated.store.local().unwrap();
         local.put(&updated.root.child("v/0"), b"new", &PutCondition::None).unwrap();
         now(updated.commit()).unwrap();
@@ -127,7 +128,7 @@ with open(sys.argv[1], 'wb') as f, zipfile.ZipFile(Pipe(f), 'w') as z:
     if python(script, &[&path]).is_none() {
         return;
     }
-    let map = BlockingMap::open(path.to_str().unwrap(), &StoreOptions::default()).unwrap();
+    let map = BlockingMap::open(path.to_str().unwrap(), &StoreContext::default()).unwrap();
     let content: Vec<u8> = (0..=255).cycle().take(102_400).collect();
     for i in 0..4 {
         assert_eq!(map.get(&format!("/v/{i}")).unwrap(), content, "entry {i}");

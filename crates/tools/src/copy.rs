@@ -137,7 +137,7 @@ pub fn copy(
         let create = options.create.clone();
         let create = create.for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
         let shape = resolve(&create, target, &StringLengths::default(), session.settings())?.shape();
-        check_apart(source.url(), target, shape, session.store_options())?;
+        check_apart(source.url(), target, shape, session.store_context())?;
         overwrite::check(
             target,
             std::iter::once(source.url()),
@@ -166,7 +166,7 @@ pub(crate) fn copy_without(
         source.url(),
         target,
         resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
-        session.store_options(),
+        session.store_context(),
     )?;
     let CopyBlueprint { mut model, pairs, left_out } =
         CopyBlueprint::draw(source, options, left_out, &create)?;

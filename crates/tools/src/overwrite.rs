@@ -32,7 +32,7 @@ pub(crate) fn check<'a>(
 ) -> Result<()> {
     let may_be_source = any && written == WrittenForm::Dataset;
     for source in sources {
-        if !may_be_source && is_same_place(source, target, session.store_options())? {
+        if !may_be_source && is_same_place(source, target, session.store_context())? {
             return Err(conflict(
                 "is one of the files that are read, and is not replaced: was the target forgotten?",
                 target,

@@ -33,7 +33,7 @@ fn at_once(store: &dyn Store) -> usize {
 
 /// Opens what an address names.
 fn open(url: &str, session: &Session) -> Result<Opened> {
-    session.wait_for_store(url, ncirrus_store::open(url, session.store_options()))
+    session.wait_for_store(url, ncirrus_store::open(url, session.store_context()))
 }
 
 /// A prefix, of which one page of names is held.

@@ -130,8 +130,8 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
 
 /// Puts the file in its place.
 fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
-    let mut stores = session.store_options().clone();
-    stores.uploads = UploadMode::Scratch;
+    let mut stores = session.store_context().clone();
+    stores.options.uploads = UploadMode::Scratch;
     let clobber = if options.overwrite || options.overwrite_any {
         OverwritePolicy::Replace
     } else {

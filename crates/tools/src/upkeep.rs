@@ -7,7 +7,7 @@ use ncirrus_store::{DatasetRemoval, Leftover};
 /// # Errors
 /// `NotFound` when there is nothing, `Conflict` for a whole bucket, `Unsupported` where nothing can be removed.
 pub fn removal(url: &str, session: &Session) -> Result<DatasetRemoval> {
-    session.wait_for_store(url, ncirrus_store::removal(url, session.store_options()))
+    session.wait_for_store(url, ncirrus_store::removal(url, session.store_context()))
 }
 
 /// Removes what [`removal`] found at that URL.
@@ -23,7 +23,7 @@ pub fn remove(url: &str, removal: DatasetRemoval, session: &Session) -> Result<(
 /// # Errors
 /// `Unsupported` where nothing can be removed, else what listing fails with.
 pub fn leftovers(url: &str, session: &Session) -> Result<(Vec<Leftover>, Vec<String>)> {
-    session.wait_for_store(url, ncirrus_store::leftovers(url, session.store_options()))
+    session.wait_for_store(url, ncirrus_store::leftovers(url, session.store_context()))
 }
 
 /// Removes what [`leftovers`] found below that URL.
@@ -31,5 +31,5 @@ pub fn leftovers(url: &str, session: &Session) -> Result<(Vec<Leftover>, Vec<Str
 /// # Errors
 /// `Denied`, `Io`.
 pub fn remove_leftover(url: &str, leftover: &Leftover, session: &Session) -> Result<()> {
-    session.wait_for_store(url, leftover.remove(url, session.store_options()))
+    session.wait_for_store(url, leftover.remove(url, session.store_context()))
 }

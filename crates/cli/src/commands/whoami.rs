@@ -46,8 +46,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
 
 #[cfg(feature = "cloud")]
 fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<ToldRow>>> {
-    use ncirrus::store::BucketIdentity;
-    let Some((bucket, found)) = BucketIdentity::of(url, session.store_options())? else { return Ok(None) };
+    let Some((bucket, found)) = session.bucket_identity(url)? else { return Ok(None) };
     let proxy =
         Url::parse(&found.endpoint.value).ok().and_then(|server| session.settings().proxy_of(&server));
     let mut rows = vec![

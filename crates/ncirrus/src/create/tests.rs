@@ -1,7 +1,7 @@
 //! What a configuration says of new datasets.
 use super::*;
 use crate::ErrorKind;
-use ncirrus_store::config::{ConfigFormat, ProcessEnvironment};
+use ncirrus_config::{ConfigFormat, ProcessEnvironment};
 use std::path::Path;
 
 fn settings(consolidated: &str, rc: &str) -> ConfigSettings {

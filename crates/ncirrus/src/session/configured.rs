@@ -1,11 +1,11 @@
 //! What the user's configuration changes of a session.
 use super::{Session, SessionBuilder};
 use crate::{Error, Result};
-use ncirrus_layout::Want;
 #[cfg(feature = "plugins")]
-use ncirrus_store::config::ValueOrigin;
-use ncirrus_store::config::{ConfigKey, ConfigSettings};
-use ncirrus_store::{StoreOptions, Url};
+use ncirrus_config::ValueOrigin;
+use ncirrus_config::{ConfigKey, ConfigSettings};
+use ncirrus_layout::Want;
+use ncirrus_store::{StoreContext, StoreOptions, Url};
 use std::sync::Arc;
 
 /// The configuration, or why there is none.
@@ -16,15 +16,12 @@ pub(super) struct SessionConfig {
 }
 
 impl SessionConfig {
-    /// The options with the configuration, unless the program gave them one of its own.
-    pub(super) fn put_into(self, stores: &mut StoreOptions) -> Result<()> {
-        if let Some(error) = self.error {
-            return Err(error);
+    /// The configuration.
+    pub(super) fn settings(self) -> Result<Arc<ConfigSettings>> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.settings.unwrap_or_default()),
         }
-        if let Some(settings) = self.settings.filter(|_| stores.config.is_unasked()) {
-            stores.config = settings;
-        }
-        Ok(())
     }
 }
 
@@ -115,7 +112,7 @@ pub enum AddressProbe {
 }
 
 impl Session {
-    /// Sends one request, to see whether an address answers to whose name is used.
+    /// Sends one request, to see whether an address answers to the credentials that are used.
     ///
     /// # Errors
     /// What a read would say: `Denied`, `Io`, `Invalid` for an address that is none.
@@ -137,20 +134,25 @@ impl Session {
 
     /// The configuration that the session goes by.
     pub fn settings(&self) -> &ConfigSettings {
-        &self.stores.config
+        &self.network.config
     }
 
     /// How the session opens stores.
     pub fn store_options(&self) -> &StoreOptions {
+        &self.stores.options
+    }
+
+    /// What the session opens stores with: [`store::open`](crate::store::open) takes it.
+    pub fn store_context(&self) -> &StoreContext {
         &self.stores
     }
 
-    /// What the user should know of the configuration, and of whose name was used so far.
+    /// What the user should know of the configuration, and of the credentials that were used so far.
     pub fn notes(&self) -> Vec<String> {
         #[cfg(feature = "cloud")]
-        let others = self.stores.identities.notes();
+        let others = self.network.cloud.identities.notes();
         #[cfg(not(feature = "cloud"))]
         let others = Vec::new();
-        [self.stores.config.warnings().to_vec(), others].concat()
+        [self.network.config.warnings().to_vec(), others].concat()
     }
 }

@@ -1,7 +1,7 @@
 //! What a session goes by, whoever said so.
 use super::Session;
-use ncirrus_store::StoreOptions;
-use ncirrus_store::config::{ConfigKey, ShownValue, ValueOrigin};
+use ncirrus_config::{ConfigKey, ShownValue, ValueOrigin};
+use ncirrus_store::{HandleBudget, StoreOptions};
 use std::time::Duration;
 
 impl Session {
@@ -23,7 +23,8 @@ impl Session {
     /// Keys that have a value without being set: the value here, and what it is by default.
     fn values(&self) -> Vec<(ConfigKey, String, String)> {
         let (threads, memory) = ncirrus_engine::Session::usual();
-        let (stores, usual) = (&self.stores, StoreOptions::default());
+        let (stores, usual) = (&self.stores.options, StoreOptions::default());
+        let handles = HandleBudget::default().most();
         let folder = |stores: &StoreOptions| stores.scratch_folder().display().to_string();
         let is_consolidated = self.settings().flag(ConfigKey::Consolidated).unwrap_or(true);
         #[cfg_attr(
@@ -33,7 +34,7 @@ impl Session {
         let mut values = vec![
             (ConfigKey::Threads, self.engine.threads().to_string(), threads.to_string()),
             (ConfigKey::Memory, self.memory().to_string(), memory.to_string()),
-            (ConfigKey::Handles, stores.handles.most().to_string(), usual.handles.most().to_string()),
+            (ConfigKey::Handles, self.stores.handles.most().to_string(), handles.to_string()),
             (ConfigKey::Timeout, seconds(stores.timeout), seconds(usual.timeout)),
             (ConfigKey::ConnectTimeout, seconds(stores.patience.connect), seconds(usual.patience.connect)),
             (ConfigKey::Retries, stores.retries.to_string(), usual.retries.to_string()),
@@ -48,8 +49,8 @@ impl Session {
         #[cfg(any(feature = "http", feature = "cloud"))]
         values.push((
             ConfigKey::Requests,
-            stores.connections.requests().to_string(),
-            usual.connections.requests().to_string(),
+            self.network.connections.requests().to_string(),
+            ncirrus_http::ConnectionPool::default().requests().to_string(),
         ));
         values
     }

@@ -1,14 +1,14 @@
 //! What a session may use of the machine, and stores of the program's own.
 use super::SessionBuilder;
+use super::network::SessionNetwork;
 use crate::Result;
-#[cfg(any(feature = "http", feature = "cloud"))]
-use ncirrus_store::ConnectionPool;
+use ncirrus_config::ConfigSettings;
 use ncirrus_store::cache::BlockCache;
-use ncirrus_store::{HandleBudget, StoreFactory, StoreOptions};
+use ncirrus_store::{HandleBudget, StoreContext, StoreFactory};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Choices that go into the options of stores when the session is built.
+/// Choices that go into the context of stores when the session is built.
 #[derive(Default)]
 pub(super) struct ResourceChoices {
     handles: Option<usize>,
@@ -16,27 +16,33 @@ pub(super) struct ResourceChoices {
     blocks: Option<(PathBuf, u64)>,
     immutable: bool,
     #[cfg(feature = "cloud")]
-    codes: Option<ncirrus_store::MfaCodes>,
+    codes: Option<ncirrus_cloud::MfaCodes>,
     own: Vec<(String, Arc<dyn StoreFactory>)>,
     pub(super) folder: Option<PathBuf>,
 }
 
 impl ResourceChoices {
-    /// The options with these choices.
-    pub(super) fn put_into(&self, stores: &mut StoreOptions) -> Result<()> {
+    /// Connections and credentials, with these choices.
+    pub(super) fn network(&self, config: Arc<ConfigSettings>) -> SessionNetwork {
+        #[cfg_attr(
+            not(feature = "cloud"),
+            expect(unused_mut, reason = "codes are typed for object stores only")
+        )]
+        let mut network = SessionNetwork::new(config, self.requests);
+        #[cfg(feature = "cloud")]
+        if let Some(codes) = &self.codes {
+            network.cloud.codes = codes.clone();
+        }
+        network
+    }
+
+    /// What stores are opened with, with these choices.
+    pub(super) fn put_into(&self, stores: &mut StoreContext) -> Result<()> {
         if let Some(most) = self.handles {
             stores.handles = HandleBudget::new(most);
         }
-        #[cfg(any(feature = "http", feature = "cloud"))]
-        if let Some(most) = self.requests {
-            stores.connections = ConnectionPool::new(most);
-        }
         if let Some((folder, most)) = &self.blocks {
             stores.cache = Some(BlockCache::new(folder, *most));
-        }
-        #[cfg(feature = "cloud")]
-        if let Some(codes) = &self.codes {
-            stores.codes = codes.clone();
         }
         if self.immutable {
             stores.cache = stores.cache.take().map(|cache| cache.immutable(true));
@@ -101,7 +107,7 @@ impl SessionBuilder {
     /// Who types the codes that profiles of Amazon's files want (`mfa_serial`); nobody unless given.
     #[cfg(feature = "cloud")]
     #[must_use]
-    pub fn codes(mut self, codes: ncirrus_store::MfaCodes) -> Self {
+    pub fn codes(mut self, codes: ncirrus_cloud::MfaCodes) -> Self {
         self.resources.codes = Some(codes);
         self
     }

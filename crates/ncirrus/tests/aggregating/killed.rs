@@ -17,10 +17,10 @@ fn session(memory: &MemoryStore, allowed: usize) -> Session {
 pub(crate) fn session_with(memory: &MemoryStore, allowed: usize, stores: StoreOptions) -> Session {
     let store: Arc<dyn Store> = Arc::new(Far(Unplugged::after(memory, allowed)));
     let root = memory.root();
-    let mut stores = StoreOptions { retries: 0, ..stores };
+    let stores = StoreOptions { retries: 0, ..stores };
     let factory = move |url: &Url| Ok((Arc::clone(&store), root.child(url.path().trim_matches('/'))));
-    stores.schemes.register("far", Arc::new(factory)).unwrap();
-    Session::builder().threads(2).durable(false).local_fragments(true).stores(stores).build().unwrap()
+    let builder = Session::builder().store("far", factory);
+    builder.threads(2).durable(false).local_fragments(true).stores(stores).build().unwrap()
 }
 
 fn run(bench: &Bench, source: &str, session: &Session) -> Result<(usize, usize)> {

@@ -1,11 +1,10 @@
 //! However many stores a session asks, and whatever for, requests under way stay within its bound.
-use crate::faults::{good, session};
+use crate::faults::{builder, good, session};
 use crate::proxy::{Gauge, Proxy, Rule};
 use crate::s3::server::{KEY, SECRET, Server, settings};
 use crate::serve::serve;
 use crate::support::temp;
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Storage};
-use ncirrus_store::ConnectionPool;
 use ncirrus_tools::places::{self, KeysOptions, ListOptions};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,10 +35,8 @@ fn most(requests: usize, latency: u64) -> usize {
     let server = Server::start();
     let buckets = Proxy::watched(&server.address, rule.clone(), Arc::clone(&gauge));
     let files = Proxy::watched(&serve(&temp, None), rule, Arc::clone(&gauge));
-    let session = session(|options| {
-        options.settings = settings(&buckets.address, KEY, SECRET);
-        options.connections = ConnectionPool::new(requests);
-    });
+    let session = builder(|options| options.settings = settings(&buckets.address, KEY, SECRET));
+    let session = session.requests(requests).build().unwrap();
     create(temp.join("x.zarr").to_str().unwrap(), &session);
     let place = |name: &str| server.url(&format!("shelf{name}"));
     for name in ["/a", "/b", "/c", "/d", "/e", "/f"] {

@@ -98,7 +98,7 @@ fn a_metadata_document_over_the_limit_is_not_fetched() {
             assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
             assert!(error.message().contains("100018 bytes, more than the limit of 100017"), "{error}");
             assert!(error.to_string().contains("x/.zgroup"), "{error}");
-            let received = session.store_options().connections.traffic().received;
+            let received = session.traffic().received;
             assert!(received < 10_000, "{received} bytes");
         }
     }
@@ -128,7 +128,7 @@ fn a_server_that_is_not_there_is_called_three_times() {
     let error = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap_err();
     assert!(error.message().starts_with("no connection"), "{error}");
     assert!(error.to_string().contains(&url), "{error}");
-    assert_eq!(session.store_options().connections.traffic().requests, 3);
+    assert_eq!(session.traffic().requests, 3);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_server_that_says_nothing_ends_the_search() {
     let url = format!("http://{}/x.nc", silent.local_addr().unwrap());
     let error = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap_err();
     assert!(error.message().starts_with("no answer within 0.05 s"), "{error}");
-    assert_eq!(session.store_options().connections.traffic().requests, 2);
+    assert_eq!(session.traffic().requests, 2);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 use ncirrus::store::StoreOptions;
 use ncirrus::store::config::{ConfigSettings, ProcessEnvironment};
 use ncirrus::{ErrorKind, Session};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 fn guarded(guard: Guard) -> Server {
@@ -71,9 +70,10 @@ impl Somebody {
         std::fs::write(home.path().join(".aws/config"), config).unwrap();
         let environment = ProcessEnvironment::default().at_home(home.path()).with("AWS_PROFILE", "lab");
         let environment = environment.with("AWS_ENDPOINT_URL", &server.address);
-        let config = Arc::new(ConfigSettings::gather(environment, None).unwrap());
-        let stores = StoreOptions { config, retries: 0, ..StoreOptions::default() };
-        let session = Session::builder().threads(2).durable(false).stores(stores).build().unwrap();
+        let config = ConfigSettings::gather(environment, None).unwrap();
+        let stores = StoreOptions { retries: 0, ..StoreOptions::default() };
+        let session =
+            Session::builder().settings(config).threads(2).durable(false).stores(stores).build().unwrap();
         Self { home, session }
     }
 

@@ -147,7 +147,7 @@ fn an_object_is_replaced_in_the_generation_that_was_seen() {
     let place = Place::google();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let (url, session) = (place.url("object"), place.session());
-    let opened = runtime.block_on(ncirrus::store::open(&url, session.store_options())).unwrap();
+    let opened = runtime.block_on(ncirrus::store::open(&url, session.store_context())).unwrap();
     let put = |body: &'static [u8], when| {
         runtime.block_on(opened.store.put(&opened.root, bytes::Bytes::from_static(body), when))
     };

@@ -2,7 +2,7 @@
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, settings};
 use bytes::Bytes;
-use ncirrus::store::{CloudStore, MultipartUpload, PutCondition, Store, StoreOptions, Url};
+use ncirrus::store::{CloudContext, CloudStore, MultipartUpload, PutCondition, Store, StoreOptions, Url};
 use ncirrus::{Error, ErrorKind};
 use ncirrus_layout::{ObjectId, Tag, Want};
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use std::sync::Arc;
 const PART: usize = 5 << 20;
 
 fn connect(settings: BTreeMap<String, String>, url: &str) -> (CloudStore, ObjectId) {
-    let options = StoreOptions { settings, ..StoreOptions::default() };
+    let context = CloudContext::from(StoreOptions { settings, ..StoreOptions::default() });
     let url = Url::parse(url).unwrap();
-    let bucket = options.config.bucket(&url).unwrap().unwrap();
-    let store = CloudStore::connect(&bucket, url.fragment(), &options).unwrap();
+    let bucket = context.network.config.bucket(&url).unwrap().unwrap();
+    let store = CloudStore::connect(&bucket, url.fragment(), &context).unwrap();
     let object = store.root().child(&bucket.key);
     (store, object)
 }

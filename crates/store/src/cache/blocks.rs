@@ -8,7 +8,7 @@ mod tests;
 
 use super::folder::CacheFolder;
 use crate::marker;
-use crate::multipart::MultipartUpload;
+use crate::store::MultipartUpload;
 use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;

@@ -1,32 +1,33 @@
 //! Changing datasets that exist.
 use super::lock::{FileLock, LockingMode};
 use super::{CommitAction, DirectCommit, StagedDataset};
-use crate::open::{as_it_is, local_path, open_url, path_error};
+use crate::locate::{as_it_is, local_path, path_error};
+use crate::open::open_url;
 use crate::url::{Scheme, Url};
-use crate::{StoreOptions, platform};
+use crate::{StoreContext, platform};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::Result;
 use std::fs::{self, OpenOptions};
 
 /// Gives access for changing the dataset at an address. Directories, files and trees on other machines are changed in
 /// place; a zip file is written anew and replaces the old one on commit, and so is a single file on
-/// another machine with [`StoreOptions::rewrite`].
+/// another machine with [`StoreOptions::rewrite`](crate::StoreOptions::rewrite).
 ///
 /// # Errors
 /// As [`open`](crate::open), `Conflict` for a file that another program has open, `Denied` for what cannot be written, `Unsupported` where objects can only be read.
-pub async fn update(address: &str, options: &StoreOptions) -> Result<StagedDataset> {
+pub async fn update(address: &str, context: &StoreContext) -> Result<StagedDataset> {
     let url = Url::parse(address)?;
     // Before anything is read: what is read is what is changed.
     let lock = if url.scheme() == Scheme::File { lock(&as_it_is(&url))? } else { None };
-    let opened = open_url(&url, options).await?;
+    let opened = open_url(&url, context).await?;
     if let Some((store, object)) = &opened.container {
-        return update_zip(store.as_ref(), object, &opened.url, options).await;
+        return update_zip(store.as_ref(), object, &opened.url, context).await;
     }
     if !opened.store.facts().writable {
         return Err(super::remote::read_only(opened.store.as_ref()).at_object(&url));
     }
-    let rewrites = options.rewrite && opened.store.facts().writable && opened.store.local().is_none();
-    if rewrites && let Some(staged) = super::rewrite::rewrite(&opened, options).await? {
+    let rewrites = context.options.rewrite && opened.store.facts().writable && opened.store.local().is_none();
+    if rewrites && let Some(staged) = super::rewrite::rewrite(&opened, context).await? {
         return Ok(staged);
     }
     Ok(match lock {
@@ -73,7 +74,7 @@ async fn update_zip(
     _: &dyn crate::Store,
     _: &ncirrus_layout::ObjectId,
     url: &Url,
-    _: &StoreOptions,
+    _: &StoreContext,
 ) -> Result<StagedDataset> {
     Err(super::no_zip(url))
 }

@@ -76,7 +76,6 @@ impl fmt::Debug for TreeSite {
 async fn begun<T: Send + 'static>(
     request: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<BoxFuture<'static, Result<T>>> {
-    #[cfg(feature = "net")]
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         let task = runtime.spawn(request);
         let abandoned = |error| ncirrus_layout::Error::internal("a request was abandoned").because(error);

@@ -165,7 +165,6 @@ impl TreeLease {
 
     /// Renews it again and again, as long as somebody holds it; where there is no runtime, checks do.
     pub(super) fn keep(self: &Arc<Self>) {
-        #[cfg(feature = "net")]
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let held = Arc::downgrade(self);
             runtime.spawn(async move {
@@ -209,14 +208,8 @@ pub(super) async fn check_gone(store: &dyn Store, sign: &ObjectId, found: &Objec
     Ok(())
 }
 
-#[cfg(feature = "net")]
 async fn pause(time: Duration) {
     tokio::time::sleep(time).await;
-}
-
-#[cfg(not(feature = "net"))]
-async fn pause(time: Duration) {
-    std::thread::sleep(time);
 }
 
 fn taken(sign: &ObjectId) -> Error {
@@ -227,7 +220,6 @@ pub(super) const BEGUN_BY_OTHERS: &str = "another program is making this dataset
                                           replace what it left, or remove it by \"ncirrus clean\"";
 
 /// How often a lease is renewed.
-#[cfg(feature = "net")]
 const TURN: Duration = Duration::from_secs(5);
 /// A renewal that began no longer ago counts as just now.
 const FRESH: Duration = Duration::from_millis(4900);

@@ -1,30 +1,20 @@
 //! What killed writers left.
-#[cfg(feature = "cloud")]
 use super::beside::{FOLDER, ReplacementTree};
-#[cfg(feature = "cloud")]
 use super::creation_marker;
-#[cfg(feature = "cloud")]
 use super::lease::LeaseStage;
-#[cfg(feature = "cloud")]
 use super::owner;
-#[cfg(feature = "cloud")]
 use super::remote;
 use super::removal::remove_path;
-#[cfg(feature = "cloud")]
+use crate::locate::{as_it_is, local_path, path_error};
 use crate::marker;
-use crate::open::{as_it_is, local_path, path_error};
-#[cfg(feature = "cloud")]
-use crate::store::Store;
+use crate::upkeep::{StoreUpkeep, UnfinishedUpload};
 use crate::url::{Scheme, Url};
-use crate::{StoreOptions, temporary};
+use crate::{StoreContext, temporary};
 use ncirrus_layout::{Error, Result};
-#[cfg(feature = "cloud")]
 use ncirrus_layout::{ObjectId, Want};
-#[cfg(feature = "cloud")]
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "cloud")]
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -42,19 +32,13 @@ pub struct Leftover {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CleanupAction {
-    #[cfg(feature = "cloud")]
-    Upload(crate::cloud::UnfinishedUpload),
-    #[cfg(feature = "cloud")]
+    Upload(UnfinishedUpload),
     Tree(ObjectId),
-    #[cfg(feature = "cloud")]
     Objects(Vec<ObjectId>),
-    #[cfg(feature = "cloud")]
     Sign(ObjectId),
     /// What a replacement left beside the dataset, the sign included.
-    #[cfg(feature = "cloud")]
     Beside(ObjectId),
     /// A replacement that is to be ended.
-    #[cfg(feature = "cloud")]
     Switch(ObjectId),
     Path(PathBuf),
 }
@@ -63,12 +47,12 @@ enum CleanupAction {
 ///
 /// # Errors
 /// `Unsupported` where nothing can be removed, else what listing fails with.
-pub async fn leftovers(address: &str, options: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
+pub async fn leftovers(address: &str, context: &StoreContext) -> Result<(Vec<Leftover>, Vec<String>)> {
     let url = as_it_is(&Url::parse(address)?);
     match url.scheme() {
         Scheme::File => Ok((in_folder(&local_path(&url))?, Vec::new())),
         Scheme::Memory => Ok((Vec::new(), Vec::new())),
-        _ => in_bucket(&url, options).await,
+        _ => in_bucket(&url, context).await,
     }
 }
 
@@ -89,15 +73,9 @@ fn in_folder(folder: &Path) -> Result<Vec<Leftover>> {
     Ok(found)
 }
 
-#[cfg(not(feature = "cloud"))]
-async fn in_bucket(url: &Url, _: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
-    Err(Error::unsupported("object stores: built without the feature \"cloud\"").at_object(url))
-}
-
-#[cfg(feature = "cloud")]
-async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
-    let (store, root) = bucket(url, options)?;
-    let (mut found, mut notes) = (begun_below(&store, &root).await?, Vec::new());
+async fn in_bucket(url: &Url, context: &StoreContext) -> Result<(Vec<Leftover>, Vec<String>)> {
+    let (store, root) = bucket(url, context)?;
+    let (mut found, mut notes) = (begun_below(store.as_ref(), &root).await?, Vec::new());
     match store.unfinished(&root).await {
         Ok(Some(uploads)) => found.extend(uploads.into_iter().map(|upload| Leftover {
             what: "unfinished upload".to_owned(),
@@ -114,8 +92,7 @@ async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, 
 }
 
 /// Datasets whose creation was begun.
-#[cfg(feature = "cloud")]
-async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<Leftover>> {
+async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Leftover>> {
     let objects = store.dated_below(root).await?;
     let is_sign = |object: &ObjectId| object.name() == marker::BEGUN;
     let mut found = Vec::new();
@@ -158,14 +135,12 @@ async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<L
 }
 
 /// Whether something lies beside a dataset that was to replace it.
-#[cfg(feature = "cloud")]
 fn has_beside(objects: &[(ObjectId, SystemTime)], dataset: &ObjectId) -> bool {
     let folder = crate::key::folder(ReplacementTree::all(dataset).key());
     objects.iter().any(|(object, _)| object.key().starts_with(&folder))
 }
 
 /// What replacements left that were ended but for that: no sign is there any more.
-#[cfg(feature = "cloud")]
 fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
     let mut since: BTreeMap<ObjectId, SystemTime> = BTreeMap::new();
     let folder = format!("/{FOLDER}/");
@@ -188,9 +163,8 @@ fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
 }
 
 /// A dataset whose creation was not ended, without what others put below it.
-#[cfg(feature = "cloud")]
 async fn unfinished(
-    store: &crate::CloudStore,
+    store: &dyn StoreUpkeep,
     dataset: ObjectId,
     objects: &[(ObjectId, SystemTime)],
 ) -> Result<Leftover> {
@@ -217,17 +191,12 @@ impl Leftover {
     ///
     /// # Errors
     /// `Denied`, `Io`.
-    #[cfg_attr(not(feature = "cloud"), expect(unused_variables, reason = "a path is known without them"))]
-    pub async fn remove(&self, address: &str, options: &StoreOptions) -> Result<()> {
-        #[cfg(feature = "cloud")]
-        let store = || bucket(&Url::parse(address)?, options).map(|(store, _)| store);
+    pub async fn remove(&self, address: &str, context: &StoreContext) -> Result<()> {
+        let store = || bucket(&Url::parse(address)?, context).map(|(store, _)| store);
         match &self.how {
             CleanupAction::Path(path) => remove_path(path),
-            #[cfg(feature = "cloud")]
             CleanupAction::Upload(upload) => store()?.abandon(upload).await,
-            #[cfg(feature = "cloud")]
-            CleanupAction::Tree(root) => remote::remove_dataset(&store()?, root).await,
-            #[cfg(feature = "cloud")]
+            CleanupAction::Tree(root) => remote::remove_dataset(store()?.as_ref(), root).await,
             CleanupAction::Objects(objects) => {
                 let store = store()?;
                 for object in objects {
@@ -235,23 +204,19 @@ impl Leftover {
                 }
                 Ok(())
             }
-            #[cfg(feature = "cloud")]
             CleanupAction::Sign(sign) => store()?.delete(sign).await,
-            #[cfg(feature = "cloud")]
             CleanupAction::Beside(root) => {
                 let store = store()?;
                 store.delete_tree(&ReplacementTree::all(root)).await?;
                 store.delete(&root.child(marker::BEGUN)).await
             }
-            #[cfg(feature = "cloud")]
-            CleanupAction::Switch(root) => remote::end_switch(Arc::new(store()?), root).await,
+            CleanupAction::Switch(root) => remote::end_switch(store()?, root).await,
         }
     }
 }
 
 /// The bucket of an address, and what lies there.
-#[cfg(feature = "cloud")]
-fn bucket(url: &Url, options: &StoreOptions) -> Result<(crate::CloudStore, ObjectId)> {
-    let found = crate::remote::bucket(url, options)?;
+fn bucket(url: &Url, context: &StoreContext) -> Result<(Arc<dyn StoreUpkeep>, ObjectId)> {
+    let found = context.schemes.upkeep(url, &context.options)?;
     found.ok_or_else(|| Error::unsupported("removing what can only be read").at_object(url))
 }

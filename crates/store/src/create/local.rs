@@ -2,8 +2,8 @@
 use super::removal::others_in;
 use super::scratch::{ScratchClaim, folder_of, remove, resolve};
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
-use crate::open::path_error;
-use crate::{DirectoryStore, StoreOptions, Url, fault, marker, platform, temporary};
+use crate::locate::path_error;
+use crate::{DirectoryStore, StoreContext, Url, fault, marker, platform, temporary};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::Result;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ pub(super) fn create_tree(
     path: &Path,
     url: &Url,
     clobber: OverwritePolicy,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<StagedDataset> {
     let target = resolve(path)?;
     check(&target, clobber)?;
     let claim = ScratchClaim::directory(&target)?;
-    let store = DirectoryStore::new(claim.path()).durable(options.durable).unseen();
+    let store = DirectoryStore::new(claim.path()).durable(context.options.durable).unseen();
     let root = store.root();
-    let finish = TreeFinish { claim, target, clobber, durable: options.durable };
+    let finish = TreeFinish { claim, target, clobber, durable: context.options.durable };
     Ok(StagedDataset::new(store.shared(), root, url, finish))
 }
 

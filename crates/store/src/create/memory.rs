@@ -1,6 +1,6 @@
 //! New datasets in memory: written to a store of their own, whose objects then change hands.
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
-use crate::{MemoryStore, StoreOptions, Url};
+use crate::{MemoryStore, StoreContext, Url};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{ObjectId, Result};
 
@@ -11,8 +11,8 @@ struct MemoryFinish {
     clobber: OverwritePolicy,
 }
 
-pub(super) fn create(url: &Url, clobber: OverwritePolicy, options: &StoreOptions) -> Result<StagedDataset> {
-    let target = options.memory.create(url.host());
+pub(super) fn create(url: &Url, clobber: OverwritePolicy, context: &StoreContext) -> Result<StagedDataset> {
+    let target = context.memory.create(url.host());
     let root = target.root().child(url.path().trim_matches('/'));
     let staged = MemoryStore::new(&format!("memory://.{}{}", url.host(), crate::temporary::SUFFIX));
     let staged_root = staged.root().child(root.key());

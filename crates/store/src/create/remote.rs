@@ -11,7 +11,7 @@ use super::scratch::ScratchFile;
 use super::switch::switch;
 use super::{CommitAction, OverwritePolicy, StagedDataset, creation_marker, exists};
 use crate::store::Store;
-use crate::{StoreOptions, Url, fault, marker};
+use crate::{StoreContext, Url, fault, marker};
 use futures_util::future::{BoxFuture, join, join3, try_join_all};
 use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, Want};
 use std::sync::Arc;
@@ -29,9 +29,9 @@ struct TreeFinish {
 pub(super) async fn create_tree(
     url: &Url,
     clobber: OverwritePolicy,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<StagedDataset> {
-    let (store, root) = writable(url, options)?;
+    let (store, root) = writable(url, context)?;
     start_tree(store, root, url, clobber).await
 }
 
@@ -144,7 +144,6 @@ async fn take(
 ///
 /// # Errors
 /// `Conflict` when another program is at work there.
-#[cfg(feature = "cloud")]
 pub(super) async fn end_switch(store: Arc<dyn Store>, root: &ObjectId) -> Result<()> {
     let sign = root.child(marker::BEGUN);
     let Some(before) = store.get(&sign, &Want::All).await? else { return Ok(()) };
@@ -175,9 +174,9 @@ const AMONG_OTHERS: &str = "holds what a killed program left, and objects of oth
 pub(super) async fn room_for_object(
     url: &Url,
     clobber: OverwritePolicy,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<(Arc<dyn Store>, ObjectId, bool)> {
-    let (store, object) = writable(url, options)?;
+    let (store, object) = writable(url, context)?;
     let listed = async {
         match object.key().is_empty() || !store.facts().lists {
             true => None,
@@ -236,9 +235,9 @@ pub(super) fn scratch(
     store: Arc<dyn Store>,
     object: ObjectId,
     clobber: OverwritePolicy,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<ScratchFile> {
-    let folder = options.scratch_folder();
+    let folder = context.options.scratch_folder();
     ScratchFile::for_upload(&folder, store, object, clobber)
 }
 
@@ -246,14 +245,14 @@ pub(super) fn scratch(
 ///
 /// # Errors
 /// `Unsupported` where nothing can be.
-pub(super) fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {
+pub(super) fn writable(url: &Url, context: &StoreContext) -> Result<(Arc<dyn Store>, ObjectId)> {
     let opened = match url.scheme() {
         crate::Scheme::Memory => {
-            let store = options.memory.create(url.host());
+            let store = context.memory.create(url.host());
             let root = store.root().child(url.path().trim_matches('/'));
             return Ok((store.shared(), root));
         }
-        _ => crate::remote::open(url, options)?,
+        _ => crate::locate::open_remote(url, context)?,
     };
     if !opened.store.facts().writable {
         return Err(read_only(opened.store.as_ref()).at_object(url));

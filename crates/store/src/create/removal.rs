@@ -1,10 +1,11 @@
 //! Removing datasets.
 use super::own::OwnKeys;
 use super::remote;
-use crate::open::{as_it_is, local_path, open_url, path_error};
+use crate::locate::{as_it_is, local_path, path_error};
+use crate::open::open_url;
 use crate::store::Store;
 use crate::url::{Scheme, Url};
-use crate::{StoreOptions, marker};
+use crate::{StoreContext, marker};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,12 +65,12 @@ fn sorted_names(list: &[KeyBelow]) -> Vec<String> {
 /// # Errors
 /// `NotFound` when there is nothing, `Conflict` for a whole bucket, the root directory, and the current directory and
 /// those above it, `Unsupported` where nothing can be removed.
-pub async fn removal(address: &str, options: &StoreOptions) -> Result<DatasetRemoval> {
+pub async fn removal(address: &str, context: &StoreContext) -> Result<DatasetRemoval> {
     let url = as_it_is(&Url::parse(address)?);
     if url.scheme() == Scheme::File {
         return of_path(local_path(&url));
     }
-    let opened = open_url(&url, options).await?;
+    let opened = open_url(&url, context).await?;
     // A dataset in a zip file is removed with it.
     let (store, root) = opened.container.unwrap_or((opened.store, opened.root));
     if !store.facts().writable {

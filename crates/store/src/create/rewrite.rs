@@ -1,8 +1,9 @@
 //! Changing single files on other machines: fetched whole, changed here, and put back whole.
 use super::{OverwritePolicy, StagedDataset, remote};
-use crate::open::{Opened, path_error};
+use crate::locate::path_error;
+use crate::opened::Opened;
 use crate::store::Store;
-use crate::{DirectoryStore, StoreOptions, fault};
+use crate::{DirectoryStore, StoreContext, fault};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag, Want};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,14 +11,15 @@ use std::path::Path;
 
 /// A scratch file with what an object holds, which it replaces on commit unless the object has changed meanwhile;
 /// `None` when there is no such object: a tree, whose objects are changed one by one.
-pub(super) async fn rewrite(opened: &Opened, options: &StoreOptions) -> Result<Option<StagedDataset>> {
+pub(super) async fn rewrite(opened: &Opened, context: &StoreContext) -> Result<Option<StagedDataset>> {
     let (store, object) = (&opened.store, &opened.root);
     let Some(first) = store.get(object, &Want::Range(0..1)).await? else { return Ok(None) };
     let mut scratch =
-        remote::scratch(std::sync::Arc::clone(store), object.clone(), OverwritePolicy::Replace, options)?;
+        remote::scratch(std::sync::Arc::clone(store), object.clone(), OverwritePolicy::Replace, context)?;
     scratch.only_over(fetch(store.as_ref(), object, scratch.path()).await?);
     let (store, root) = DirectoryStore::of_file(scratch.path())?;
-    let mut staged = StagedDataset::new(store.durable(options.durable).shared(), root, &opened.url, scratch);
+    let mut staged =
+        StagedDataset::new(store.durable(context.options.durable).shared(), root, &opened.url, scratch);
     staged.warnings.push(format!("{object}: its {} bytes are fetched and sent again", first.size));
     Ok(Some(staged))
 }

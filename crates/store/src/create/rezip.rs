@@ -1,8 +1,8 @@
 //! Changing zip files: written anew beside the old ones.
 use super::scratch::ScratchFile;
 use super::{OverwritePolicy, StagedDataset};
-use crate::StoreOptions;
-use crate::open::local_path;
+use crate::StoreContext;
+use crate::locate::local_path;
 use crate::store::Store;
 use crate::url::{Scheme, Url};
 use ncirrus_layout::{ObjectId, Result};
@@ -12,17 +12,19 @@ pub(super) async fn update_zip(
     store: &dyn Store,
     zip: &ObjectId,
     url: &Url,
-    options: &StoreOptions,
+    context: &StoreContext,
 ) -> Result<StagedDataset> {
     let mut scratch = match url.scheme() {
-        Scheme::File => ScratchFile::beside(&local_path(url), OverwritePolicy::Replace, options.durable)?,
+        Scheme::File => {
+            ScratchFile::beside(&local_path(url), OverwritePolicy::Replace, context.options.durable)?
+        }
         _ => {
-            let (store, object) = super::remote::writable(url, options)?;
-            super::remote::scratch(store, object, OverwritePolicy::Replace, options)?
+            let (store, object) = super::remote::writable(url, context)?;
+            super::remote::scratch(store, object, OverwritePolicy::Replace, context)?
         }
     };
     let fetched = super::rewrite::fetch(store, zip, scratch.path()).await?;
     scratch.only_over(fetched);
-    let writer = crate::zip::ZipWriterStore::append(scratch.path(), &options.limits)?;
+    let writer = crate::zip::ZipWriterStore::append(scratch.path(), &context.options.limits)?;
     Ok(super::zip_in_scratch(&writer, scratch, url))
 }

@@ -1,6 +1,6 @@
 //! Names that are taken while something is not finished, and files that are written under them.
 use super::{CommitAction, OverwritePolicy, exists};
-use crate::open::path_error;
+use crate::locate::path_error;
 use crate::store::{PutCondition, Store};
 use crate::{fault, platform, temporary};
 use futures_util::future::BoxFuture;

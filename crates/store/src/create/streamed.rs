@@ -13,7 +13,7 @@ mod tests;
 
 pub(super) use finish::start;
 
-use crate::multipart::MultipartUpload;
+use crate::store::MultipartUpload;
 use bytes::Bytes;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};

@@ -3,20 +3,18 @@ use super::*;
 use crate::tests::now;
 use crate::{PutCondition, open};
 use ncirrus_layout::ErrorKind;
-#[cfg(any(feature = "zip", feature = "cloud"))]
 use ncirrus_layout::Want;
 use std::fs;
 use std::path::Path;
 
-#[cfg(feature = "cloud")]
 mod trees;
 
-fn options() -> StoreOptions {
-    StoreOptions::default()
+fn context() -> StoreContext {
+    StoreContext::default()
 }
 
 fn stage(path: &Path, shape: DatasetShape, clobber: OverwritePolicy) -> Result<StagedDataset> {
-    now(create(path.to_str().unwrap(), shape, clobber, &options()))
+    now(create(path.to_str().unwrap(), shape, clobber, &context()))
 }
 
 fn put(staged: &StagedDataset, name: &str, body: &'static [u8]) {
@@ -210,30 +208,30 @@ fn a_file_that_is_replaced_keeps_who_may_read_it() {
 fn devices_are_not_replaced() {
     let error = make_file(Path::new("/dev/null"), OverwritePolicy::Replace, b"1").unwrap_err();
     assert_eq!(error.message(), "is not a regular file and is not replaced");
-    let error = now(open("/dev/null", &options())).unwrap_err();
+    let error = now(open("/dev/null", &context())).unwrap_err();
     assert_eq!(error.message(), "not a regular file");
 }
 
 #[test]
 fn memory_changes_hands_on_commit() {
-    let options = options();
-    let stage = |clobber| now(create("memory://m/a/b", DatasetShape::Tree, clobber, &options));
+    let context = context();
+    let stage = |clobber| now(create("memory://m/a/b", DatasetShape::Tree, clobber, &context));
     let first = stage(OverwritePolicy::Never).unwrap();
     put(&first, ".zgroup", b"1");
     put(&first, "old", b"1");
     let rival = stage(OverwritePolicy::Never).unwrap();
     put(&rival, ".zgroup", b"2");
-    assert!(options.memory.find("m").unwrap().is_empty());
+    assert!(context.memory.find("m").unwrap().is_empty());
     now(first.commit()).unwrap();
     assert_eq!(now(rival.commit()).unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(stage(OverwritePolicy::Never).unwrap_err().message(), "exists already");
     let second = stage(OverwritePolicy::Replace).unwrap();
     put(&second, ".zgroup", b"3");
     now(second.commit()).unwrap();
-    assert_eq!(options.memory.find("m").unwrap().keys(), ["a/b/.zgroup"]);
-    let opened = now(open("memory://m/a/b", &options)).unwrap();
+    assert_eq!(context.memory.find("m").unwrap().keys(), ["a/b/.zgroup"]);
+    let opened = now(open("memory://m/a/b", &context)).unwrap();
     assert_eq!(opened.root.key(), "a/b");
-    assert_eq!(now(open("memory://other", &options)).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(now(open("memory://other", &context)).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[cfg(feature = "zip")]
@@ -245,17 +243,17 @@ fn zip_files_are_created_updated_and_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         let address = path.to_str().unwrap();
-        let options = StoreOptions { zip_layout: layout, ..options() };
-        let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &options)).unwrap();
+        let context = StoreContext::from(StoreOptions { zip_layout: layout, ..StoreOptions::default() });
+        let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &context)).unwrap();
         put(&staged, ".zgroup", b"{}");
         put(&staged, "v/0.0", b"old chunk");
         put(&staged, "v/0.1", b"other chunk");
         now(staged.commit()).unwrap();
-        let updated = now(update(address, &options)).unwrap();
+        let updated = now(update(address, &context)).unwrap();
         assert_eq!(updated.root.key(), root);
         put(&updated, "v/0.0", b"new");
         put(&updated, "w/0", b"more");
-        let during = now(open(address, &options)).unwrap();
+        let during = now(open(address, &context)).unwrap();
         now(updated.commit()).unwrap();
         let read = |opened: &crate::Opened, key: &str| {
             now(opened.store.get(&opened.root.child(key), &Want::All)).map(|blob| blob.map(|blob| blob.bytes))
@@ -265,7 +263,7 @@ fn zip_files_are_created_updated_and_read() {
             Some(&b"old chunk"[..]),
             "the old file stays readable"
         );
-        let after = now(open(address, &options)).unwrap();
+        let after = now(open(address, &context)).unwrap();
         assert_eq!((after.root.key(), after.name.as_str()), (root, name.trim_end_matches(".zip")));
         assert_eq!(read(&after, "v/0.0").unwrap().as_deref(), Some(&b"new"[..]));
         assert_eq!(read(&after, "v/0.1").unwrap().as_deref(), Some(&b"other chunk"[..]));
@@ -278,19 +276,20 @@ fn zip_files_are_created_updated_and_read() {
 #[test]
 fn zip_files_in_memory_are_sent_when_they_are_complete() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { scratch: Some(folder.path().to_owned()), ..options() };
+    let scratch = Some(folder.path().to_owned());
+    let context = StoreContext::from(StoreOptions { scratch, ..StoreOptions::default() });
     let address = "memory://m/a/x.zip";
-    let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &options)).unwrap();
+    let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &context)).unwrap();
     put(&staged, "zarr.json", b"{}");
-    assert!(options.memory.find("m").unwrap().is_empty());
+    assert!(context.memory.find("m").unwrap().is_empty());
     now(staged.commit()).unwrap();
     assert_eq!(names(folder.path()), [""; 0]);
-    let again = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &options)).unwrap_err();
+    let again = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &context)).unwrap_err();
     assert_eq!(again.message(), "exists already");
-    let updated = now(update(address, &options)).unwrap();
+    let updated = now(update(address, &context)).unwrap();
     put(&updated, "c/0", b"chunk");
     now(updated.commit()).unwrap();
-    let opened = now(open(address, &options)).unwrap();
+    let opened = now(open(address, &context)).unwrap();
     let read = now(opened.store.get(&opened.root.child("c/0"), &Want::All)).unwrap().unwrap();
     assert_eq!(read.bytes.as_ref(), b"chunk");
     assert_eq!(opened.container.unwrap().1.key(), "a/x.zip");
@@ -337,17 +336,17 @@ fn directories_and_files_are_updated_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("x.zarr");
     make_tree(&tree, OverwritePolicy::Never, b"1").unwrap();
-    let updated = now(update(tree.to_str().unwrap(), &options())).unwrap();
+    let updated = now(update(tree.to_str().unwrap(), &context())).unwrap();
     put(&updated, "v/0.0", b"2");
     now(updated.commit()).unwrap();
     assert_eq!(fs::read(tree.join("v/0.0")).unwrap(), b"2");
     let file = folder.path().join("x.nc");
     make_file(&file, OverwritePolicy::Never, b"CDF old").unwrap();
-    let updated = now(update(file.to_str().unwrap(), &options())).unwrap();
+    let updated = now(update(file.to_str().unwrap(), &context())).unwrap();
     updated.store.local().unwrap().write_at(&updated.root, 4, b"new").unwrap();
     now(updated.commit()).unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"CDF new");
-    let missing = now(update(folder.path().join("no.nc").to_str().unwrap(), &options())).unwrap_err();
+    let missing = now(update(folder.path().join("no.nc").to_str().unwrap(), &context())).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
 }
 
@@ -356,11 +355,11 @@ fn a_file_whose_name_has_a_fragment_goes_first() {
     let folder = tempfile::tempdir().unwrap();
     let odd = folder.path().join("x#zarr");
     fs::write(&odd, "CDF").unwrap();
-    let opened = now(open(odd.to_str().unwrap(), &options())).unwrap();
+    let opened = now(open(odd.to_str().unwrap(), &context())).unwrap();
     assert_eq!((opened.root.key(), opened.url.fragment().modes().is_empty()), ("x#zarr", true));
     make_tree(&folder.path().join("x"), OverwritePolicy::Never, b"1").unwrap();
     fs::remove_file(&odd).unwrap();
-    let opened = now(open(odd.to_str().unwrap(), &options())).unwrap();
+    let opened = now(open(odd.to_str().unwrap(), &context())).unwrap();
     assert!(opened.root.key().is_empty() && opened.url.fragment().modes().contains("zarr"));
 }
 
@@ -368,7 +367,7 @@ fn a_file_whose_name_has_a_fragment_goes_first() {
 fn opening_tells_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "1").unwrap();
-    let message = |address: &str| now(open(address, &options())).unwrap_err().to_string();
+    let message = |address: &str| now(open(address, &context())).unwrap_err().to_string();
     let missing = folder.path().join("missing.nc");
     let expected = format!("no such file or directory (in {})", missing.display());
     assert_eq!(message(missing.to_str().unwrap()), expected);
@@ -386,5 +385,5 @@ fn opening_tells_what_is_wrong() {
 #[case("..")]
 #[case("src/..")]
 fn the_folder_that_somebody_is_in_is_not_removed(#[case] path: &str) {
-    assert_eq!(now(removal(path, &options())).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(now(removal(path, &context())).unwrap_err().kind(), ErrorKind::Conflict);
 }

@@ -2,7 +2,7 @@
 use super::failure::Result;
 use super::{KeyPresence, KvFailure, ObjectMap};
 use crate::store::Store;
-use crate::{OverwritePolicy, StoreOptions};
+use crate::{OverwritePolicy, StoreContext};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use ncirrus_layout::{Error, ObjectId};
@@ -26,8 +26,8 @@ impl BlockingMap {
     ///
     /// # Errors
     /// As [`ObjectMap::open`], `Unsupported` when the address is on another machine.
-    pub fn open(address: &str, options: &StoreOptions) -> Result<Self> {
-        Self::of(ready(ObjectMap::open(address, options))?)
+    pub fn open(address: &str, context: &StoreContext) -> Result<Self> {
+        Self::of(ready(ObjectMap::open(address, context))?)
     }
 
     /// As [`ObjectMap::create`].

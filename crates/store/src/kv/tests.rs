@@ -90,7 +90,7 @@ fn maps_in_zip_files_behave() {
     let writer = crate::ZipWriterStore::create(&path, None).unwrap();
     ready(behave(&ObjectMap::new(writer.shared(), writer.root()))).unwrap();
     writer.finish().unwrap();
-    let map = BlockingMap::open(path.to_str().unwrap(), &StoreOptions::default()).unwrap();
+    let map = BlockingMap::open(path.to_str().unwrap(), &StoreContext::default()).unwrap();
     assert_eq!(
         map.get("/again").map(|bytes| bytes.len()).unwrap_or_default(),
         0,
@@ -98,11 +98,9 @@ fn maps_in_zip_files_behave() {
     );
 }
 
-#[cfg(feature = "cloud")]
 #[test]
 fn maps_in_object_stores_behave() {
-    let objects = Arc::new(object_store::memory::InMemory::new());
-    let store = Arc::new(crate::CloudStore::new("s3://bucket", objects));
+    let store = Arc::new(crate::far::FarStore::new("s3://bucket"));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let map = ObjectMap::new(store.clone(), store.root().child("a/b"));
     runtime.block_on(behave(&map)).unwrap();

@@ -1,6 +1,7 @@
 //! Zip files are recognised by their content where that costs nothing, else by their name.
-use super::Opened;
 use crate::StoreOptions;
+use crate::locate::is_zip_name;
+use crate::opened::Opened;
 use crate::store::Store;
 use ncirrus_layout::{ErrorKind, Limits, ObjectId, Result, Want};
 use std::sync::Arc;
@@ -14,11 +15,6 @@ type FirstBytes = [u8; 4];
 /// Whether bytes start as a zip file does.
 pub fn looks_like_zip(head: &[u8]) -> bool {
     MAGICS.iter().any(|magic| head.starts_with(magic))
-}
-
-/// Whether a name is one of a zip file.
-pub(crate) fn is_zip_name(path: &str) -> bool {
-    path.trim_end_matches('/').to_ascii_lowercase().ends_with(".zip")
 }
 
 /// Opens what lies in a zip file, if the dataset is one.

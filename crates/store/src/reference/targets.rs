@@ -1,8 +1,9 @@
 //! The objects that a reference file names.
-use crate::open::{Opened, open_object};
+use crate::locate::open_object;
+use crate::opened::Opened;
 use crate::store::{Store, StoreFacts};
 use crate::url::{Scheme, Url};
-use crate::{StoreOptions, key};
+use crate::{StoreContext, key};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, StoreId};
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ pub(super) struct ReferenceTargets {
     list: Vec<ReferenceTarget>,
     /// Where the reference file lies.
     base: Url,
-    options: StoreOptions,
+    context: StoreContext,
     folders: Mutex<HashMap<String, TargetPlace>>,
 }
 
@@ -35,14 +36,14 @@ impl fmt::Debug for ReferenceTargets {
 }
 
 impl ReferenceTargets {
-    pub(super) fn new(names: &[String], file: &Opened, options: &StoreOptions) -> Self {
+    pub(super) fn new(names: &[String], file: &Opened, context: &StoreContext) -> Self {
         let list = names.iter().map(|name| ReferenceTarget {
             name: name.clone(),
             object: OnceLock::new(),
             place: OnceLock::new(),
         });
         let (list, base) = (list.collect(), file.url.clone());
-        Self { list, base, options: options.clone(), folders: Mutex::default() }
+        Self { list, base, context: context.clone(), folders: Mutex::default() }
     }
 
     /// The name of an object, for messages: what is secret in it is not shown.
@@ -87,7 +88,7 @@ impl ReferenceTargets {
         let url = self.resolve(name)?;
         // What is on this machine is not for whoever writes files elsewhere.
         let is_near = |url: &Url| matches!(url.scheme(), Scheme::File | Scheme::Memory);
-        if is_near(&url) && !is_near(&self.base) && !self.options.local_references {
+        if is_near(&url) && !is_near(&self.base) && !self.context.options.local_references {
             let message = format!("the reference file names {name:?} on this machine, which is not allowed");
             return Err(Error::new(ErrorKind::Denied, message));
         }
@@ -97,8 +98,8 @@ impl ReferenceTargets {
         if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
             return Ok((Arc::clone(store), root.child(file)));
         }
-        let mut opened = open_object(&url, &self.options)?;
-        if let Some(cache) = &self.options.cache {
+        let mut opened = open_object(&url, &self.context)?;
+        if let Some(cache) = &self.context.cache {
             opened.store = cache.before_many(opened.store);
         }
         if let (true, Some(above)) = (sharable, key::parent(opened.root.key())) {

@@ -4,13 +4,13 @@ use ncirrus_layout::ErrorKind;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn options(text: &str) -> StoreOptions {
-    let options = StoreOptions::default();
-    let store = options.memory.create("refs");
+fn context(text: &str) -> StoreContext {
+    let context = StoreContext::default();
+    let store = context.memory.create("refs");
     put(&store, "a/refs.json", text.as_bytes());
     put(&store, "a/data.bin", b"0123456789");
     put(&store, "b/other.bin", b"abcdef");
-    options
+    context
 }
 
 fn put(store: &MemoryStore, key: &str, body: &[u8]) {
@@ -18,7 +18,7 @@ fn put(store: &MemoryStore, key: &str, body: &[u8]) {
 }
 
 fn opened(text: &str) -> (Arc<dyn Store>, ObjectId) {
-    let opened = open("memory://refs/a/refs.json", &options(text)).now_or_never().unwrap().unwrap();
+    let opened = open("memory://refs/a/refs.json", &context(text)).now_or_never().unwrap().unwrap();
     (opened.store, opened.root)
 }
 
@@ -113,7 +113,7 @@ fn other_json_is_left_alone_and_damage_is_told() {
         ("{\"version\": 3, \"refs\": {}}", ErrorKind::Unsupported),
         ("{\"version\": 1, \"refs\": {}, \"templates\": {\"a\": \"{{b|c}}\"}}", ErrorKind::Unsupported),
     ] {
-        let opened = open("memory://refs/a/refs.json", &options(text)).now_or_never().unwrap();
+        let opened = open("memory://refs/a/refs.json", &context(text)).now_or_never().unwrap();
         assert_eq!(opened.unwrap_err().kind(), kind, "{text}");
     }
 }
@@ -125,7 +125,7 @@ fn generators_that_claim_too_much_are_refused_at_once() {
             "version": 1, "refs": {},
             "gen": [{"key": "{{i}}", "url": "u", "dimensions": {"i": {"stop": stop, "step": step}}}]
         });
-        let opened = open("memory://refs/a/refs.json", &options(&text.to_string())).now_or_never().unwrap();
+        let opened = open("memory://refs/a/refs.json", &context(&text.to_string())).now_or_never().unwrap();
         assert_eq!(opened.unwrap_err().kind(), ErrorKind::Limit);
     }
     let long = "x".repeat(60_000);
@@ -163,14 +163,14 @@ fn ranges_are_read_of_the_objects_that_they_lie_in() {
 
 #[test]
 fn references_are_not_changed() {
-    let options = options(&everything().to_string());
-    let error = crate::update("memory://refs/a/refs.json", &options).now_or_never().unwrap().unwrap_err();
+    let context = context(&everything().to_string());
+    let error = crate::update("memory://refs/a/refs.json", &context).now_or_never().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let staged = create(
         "memory://refs/new.json",
         crate::DatasetShape::Object,
         crate::OverwritePolicy::Never,
-        &options,
+        &context,
     );
     assert!(staged.now_or_never().unwrap().is_ok());
 }
@@ -184,7 +184,7 @@ fn local_files_refer_to_their_neighbours() {
     let text = json!({".zgroup": "{}", "a": ["data/x.bin", 1, 2], "b": [absolute], "c": ["data/../data/x.bin", 0, 1]});
     std::fs::write(folder.path().join("refs.json"), text.to_string()).unwrap();
     let path = folder.path().join("refs.json");
-    let opened = open(path.to_str().unwrap(), &StoreOptions::default()).now_or_never().unwrap().unwrap();
+    let opened = open(path.to_str().unwrap(), &StoreContext::default()).now_or_never().unwrap().unwrap();
     let read = |key: &str| read(opened.store.as_ref(), &opened.root, key, &Want::All).unwrap().unwrap();
     assert_eq!((read("a"), read("b"), read("c")), (b"12".to_vec(), b"0123".to_vec(), b"0".to_vec()));
 }
@@ -192,12 +192,13 @@ fn local_files_refer_to_their_neighbours() {
 #[test]
 fn files_elsewhere_do_not_reach_into_this_machine() {
     let names = ["/etc/hostname", "file:///etc/hostname", "memory://refs/a/data.bin"].map(str::to_owned);
-    let options = options("{}");
-    let here = open("memory://refs/a/refs.json", &options).now_or_never().unwrap().unwrap();
+    let context = context("{}");
+    let here = open("memory://refs/a/refs.json", &context).now_or_never().unwrap().unwrap();
     let far = Opened { url: crate::Url::parse("http://example.org/a/refs.json").unwrap(), ..here };
     for (allowed, expected) in [(false, Some(ErrorKind::Denied)), (true, None)] {
-        let options = StoreOptions { local_references: allowed, ..options.clone() };
-        let targets = ReferenceTargets::new(&names, &far, &options);
+        let mut context = context.clone();
+        context.options.local_references = allowed;
+        let targets = ReferenceTargets::new(&names, &far, &context);
         for number in 0..3 {
             assert_eq!(targets.get(number).err().map(|error| error.kind()), expected);
         }

@@ -39,7 +39,7 @@ const GOOGLE: &str = "storage.googleapis.com";
 
 impl CloudProvider {
     /// The provider's own server, whatever the region.
-    pub(crate) fn server(self) -> &'static str {
+    pub fn server(self) -> &'static str {
         match self {
             Self::S3 => "s3.amazonaws.com",
             Self::Gcs => GOOGLE,
@@ -142,7 +142,7 @@ impl BucketUrl {
     }
 
     /// `s3://alias/bucket/key`, of an alias for a server.
-    pub(crate) fn of_alias(url: &Url, alias: &str, endpoint: &str) -> Result<Self> {
+    pub fn of_alias(url: &Url, alias: &str, endpoint: &str) -> Result<Self> {
         let alias = Some(alias.to_owned());
         Ok(Self { alias, ..Self::in_path(url, CloudProvider::S3, Some(endpoint.to_owned()))? })
     }
@@ -278,7 +278,7 @@ pub fn percent_encoded(text: &str) -> String {
 }
 
 /// Resolves `%xx`; what is no such escape, or gives no UTF-8, stays as it is.
-pub(crate) fn percent_decoded(text: &str) -> String {
+pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {

@@ -72,7 +72,7 @@ fn expand_below(folder: &str, parts: &[&str], session: &Session, all: &mut Vec<S
 /// What lies directly below a folder.
 fn entries(folder: &str, session: &Session) -> Result<Vec<ListEntry>> {
     let address = if folder.is_empty() { "." } else { folder };
-    let opened = match session.wait_for_store(address, ncirrus_store::open(address, session.store_options()))
+    let opened = match session.wait_for_store(address, ncirrus_store::open(address, session.store_context()))
     {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         opened => opened?,

@@ -129,7 +129,7 @@ impl MasterPlan {
         let scratch = Dataset::create_with(&format!("memory://{name}/master"), &create, session)?;
         let defined = define(&scratch, copy.model);
         drop(scratch);
-        session.store_options().memory.remove(&name);
+        session.store_context().memory.remove(&name);
         defined
     }
 

@@ -36,7 +36,7 @@ pub fn plan_copy(
         source.url(),
         target,
         resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
-        session.store_options(),
+        session.store_context(),
     )?;
     let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
     let mut losses = Vec::new();

@@ -112,7 +112,7 @@ impl VariableCopy<'_> {
             return Ok(Err(Some("the variable is longer already")));
         }
         let shared = &self.writer.session.shared;
-        let folder = shared.stores.scratch_folder();
+        let folder = shared.stores.options.scratch_folder();
         let all = CopyTask { element: element as u64, memory: u64::MAX, comfort: 0, ..task.clone() };
         let room = ScratchFile::room(&folder).map_or(u64::MAX, |room| room / 16 * 15);
         let outer = match all.whole() {

@@ -6,7 +6,7 @@ use ncirrus_store::{LocalStore, StoreOptions};
 /// A session of that memory without a cache of chunks, whose scratch files go to a folder.
 fn session_at(memory: usize, folder: Option<&str>) -> Session {
     let stores = StoreOptions { scratch: folder.map(Into::into), ..StoreOptions::default() };
-    Session::builder().threads(4).memory(memory).chunk_cache(0).stores(stores).build().unwrap()
+    Session::builder().threads(4).memory(memory).chunk_cache(0).stores(stores.into()).build().unwrap()
 }
 
 /// A place of that memory, near or far.

@@ -1,10 +1,10 @@
 //! Objects that are sent while they are written, with an upload that keeps its parts.
-use super::finish::{StreamFinish, start};
+use super::finish::StreamFinish;
 use super::local::StreamedStore;
 use super::*;
 use crate::create::CommitAction;
-use crate::store::{LocalStore, PutCondition, Store};
-use crate::{MemoryStore, OverwritePolicy, StoreOptions, Url};
+use crate::store::{LocalStore, PutCondition};
+use crate::{MemoryStore, OverwritePolicy};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Tag, Want};
@@ -284,27 +284,4 @@ fn writers_are_told_that_the_network_is_gone() {
     runtime.shutdown_background();
     let failed = (0..10).find_map(|part| rig.write(part * 64, &[1; 64]).err()).unwrap();
     assert_eq!(failed.message(), "the upload was abandoned");
-}
-
-#[test]
-fn object_stores_get_the_object() {
-    let _entered = RUNTIME.enter();
-    let inner = Arc::new(object_store::memory::InMemory::new());
-    let cloud = crate::CloudStore::new("s3://bucket", inner.clone()).in_parts(inner);
-    let (object, url) = (cloud.root().child("data/x.nc"), Url::parse("s3://bucket/data/x.nc").unwrap());
-    let store: Arc<dyn Store> = Arc::new(cloud);
-    let body: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-    for (clobber, expected) in
-        [(OverwritePolicy::Never, Ok(())), (OverwritePolicy::Never, Err("exists already"))]
-    {
-        let staged = start(&store, &object, &url, clobber, &StoreOptions::default()).unwrap();
-        let local = staged.store.local().unwrap();
-        for (index, piece) in body.chunks(1 << 20).enumerate().rev() {
-            local.write_at(&staged.root, (index as u64) << 20, piece).unwrap();
-        }
-        let done = RUNTIME.block_on(staged.commit());
-        assert_eq!(done.as_ref().map(drop).map_err(Error::message), expected);
-    }
-    let read = RUNTIME.block_on(store.get(&object, &Want::All)).unwrap().unwrap();
-    assert!(read.bytes == body);
 }

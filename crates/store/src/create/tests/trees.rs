@@ -4,8 +4,7 @@ use crate::marker;
 
 /// A bucket in memory, a place for a tree in it, and a runtime.
 fn bucket() -> (Arc<dyn Store>, ObjectId, tokio::runtime::Runtime) {
-    let objects = Arc::new(object_store::memory::InMemory::new());
-    let store: Arc<dyn Store> = Arc::new(crate::CloudStore::new("s3://bucket", objects));
+    let store: Arc<dyn Store> = Arc::new(crate::far::FarStore::new("s3://bucket"));
     let root = ObjectId::new(store.id().clone(), "data/x.zarr");
     (store, root, tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap())
 }

@@ -101,13 +101,13 @@ fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> 
             (store.shared(), root)
         }
         Scheme::Memory => {
-            let store = session.store_options().memory.create(url.host());
+            let store = session.store_context().memory.create(url.host());
             let root = store.root().child(url.path().trim_matches('/'));
             (store.shared(), root)
         }
         _ => {
             let opened =
-                session.wait_for_store(folder, ncirrus_store::open_url(&url, session.store_options()))?;
+                session.wait_for_store(folder, ncirrus_store::open_url(&url, session.store_context()))?;
             (opened.store, opened.root)
         }
     };
@@ -120,7 +120,7 @@ pub(in crate::aggregate) fn make_folder(address: &str, session: &Session) -> Res
     match url.scheme() {
         Scheme::File => make(folder_of(url.path())),
         Scheme::Memory => {
-            session.store_options().memory.create(url.host());
+            session.store_context().memory.create(url.host());
             Ok(())
         }
         _ => Ok(()),
@@ -138,7 +138,7 @@ fn make(folder: &str) -> Result<()> {
 
 /// What tells whether a single file was changed: size and tag.
 fn state_of(url: &str, session: &Session) -> Option<String> {
-    let opened = session.wait_for_store(url, ncirrus_store::open(url, session.store_options())).ok()?;
+    let opened = session.wait_for_store(url, ncirrus_store::open(url, session.store_context())).ok()?;
     let blob = session.wait_for_store(url, opened.store.get(&opened.root, &Want::Range(0..1))).ok()??;
     Some(format!("{} {:?}", blob.size, blob.tag))
 }

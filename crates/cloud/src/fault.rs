@@ -1,0 +1,180 @@
+//! Failures of object stores in the words of the library.
+use crate::xml;
+use ncirrus_http::RequestFailure;
+use ncirrus_layout::{Detail, Error, ErrorKind, ObjectId};
+use reqwest::StatusCode;
+use std::error::Error as StdError;
+
+/// A failure, as far as the caller tells them apart.
+#[derive(Debug)]
+pub(crate) enum CloudFault {
+    /// There is no such object.
+    Absent,
+    /// A precondition did not hold.
+    Conflict(ConditionClash),
+    /// Not allowed.
+    Denied(String),
+    /// Requests failed, though they were made again or would fail again.
+    Failed(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+/// Which precondition did not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConditionClash {
+    /// There is such an object, and should not be.
+    Exists,
+    /// The object is another one than it was.
+    Changed,
+    /// The upload is no more.
+    Ended,
+}
+
+impl ConditionClash {
+    pub(crate) fn error(self) -> Error {
+        match self {
+            Self::Exists => Error::new(ErrorKind::Conflict, "exists already").with_detail(Detail::Exists),
+            Self::Changed => Error::new(ErrorKind::Conflict, "was changed by someone else"),
+            Self::Ended => Error::new(ErrorKind::Conflict, "the upload was ended by someone else"),
+        }
+    }
+}
+
+impl CloudFault {
+    pub(crate) fn at(self, object: &ObjectId) -> Error {
+        self.into_error().at_object(object).by("cloud")
+    }
+
+    /// The error, without its place.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Absent => Error::not_found("no such object"),
+            Self::Conflict(clash) => clash.error(),
+            Self::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
+            Self::Failed(error) | Self::Other(error) => error,
+        }
+    }
+
+    /// An object that is to be replaced and is not there was removed by someone else.
+    pub(crate) fn at_put(self, object: &ObjectId) -> Error {
+        match self {
+            Self::Absent => Self::Conflict(ConditionClash::Changed).at(object),
+            other => other.at(object),
+        }
+    }
+}
+
+impl CloudFault {
+    /// What an answer means that tells no success.
+    pub(crate) fn of_answer(status: StatusCode, body: &str) -> Self {
+        if let Some(fault) = of_code(body) {
+            return fault;
+        }
+        let told = || on_one_line(&format!("server answered {status}: {body}"));
+        match status {
+            status if status.is_redirection() => elsewhere(None),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Self::Denied(told()),
+            StatusCode::NOT_FOUND => Self::Absent,
+            StatusCode::NOT_IMPLEMENTED => Self::Other(Error::unsupported(told())),
+            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told())),
+        }
+    }
+}
+
+impl From<object_store::Error> for CloudFault {
+    fn from(error: object_store::Error) -> Self {
+        use object_store::Error as Found;
+        if let Some(failure) = RequestFailure::below(&error) {
+            return Self::Failed(failure.error.clone());
+        }
+        if let Some(fault) = explained(&error) {
+            return fault;
+        }
+        match error {
+            Found::NotFound { .. } => Self::Absent,
+            Found::AlreadyExists { .. } => Self::Conflict(ConditionClash::Exists),
+            Found::Precondition { .. } | Found::NotModified { .. } => Self::Conflict(ConditionClash::Changed),
+            Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(told(&error)),
+            Found::NotSupported { .. } | Found::NotImplemented { .. } => {
+                Self::Other(Error::unsupported(told(&error)))
+            }
+            // Keys that are asked for were looked at before: this one stands in a listing.
+            Found::InvalidPath { .. } => Self::Other(Error::unsupported(format!(
+                "a key there is no plain path ({}): listings with such keys cannot be read; name the dataset itself",
+                told(&error)
+            ))),
+            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
+        }
+    }
+}
+
+/// What the codes of the protocol mean that say more than the status.
+fn explained(error: &object_store::Error) -> Option<CloudFault> {
+    let text = innermost(error);
+    if text.contains("redirect without LOCATION") {
+        return Some(elsewhere(None));
+    }
+    of_code(&text)
+}
+
+fn of_code(text: &str) -> Option<CloudFault> {
+    let denied = |why: &str| Some(CloudFault::Denied(why.to_owned()));
+    // The client tells the codes of single objects in words of its own.
+    let in_words = || Some(text.rsplit_once("(code: ")?.1.split_once(')')?.0.to_owned());
+    match xml::word(text, "Code").or_else(in_words)?.as_str() {
+        "NoSuchBucket" | "ContainerNotFound" => {
+            Some(CloudFault::Failed(Error::not_found("there is no such bucket")))
+        }
+        "InvalidAccessKeyId" | "NotSignedUp" => denied("the server does not know the access key"),
+        "SignatureDoesNotMatch" => denied("the secret access key does not belong to the access key"),
+        // Azure's.
+        "AuthenticationFailed" => denied("the server does not accept the account's key or token"),
+        "InvalidToken" => denied("the session token is not valid"),
+        "ExpiredToken" => denied("the session token has expired: get new credentials"),
+        "RequestTimeTooSkewed" => denied("the clock of this machine differs too much from the server's"),
+        "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException" => {
+            Some(elsewhere(xml::word(text, "Region").as_deref()))
+        }
+        "AccessDenied" => denied(NO_LISTS),
+        _ => None,
+    }
+}
+
+/// What is said of everything that is denied: what is absent is, too, without the permission to list.
+const NO_LISTS: &str =
+    "the permission is lacking, or the object is absent and the permission to list is lacking";
+
+fn elsewhere(region: Option<&str>) -> CloudFault {
+    let message = match region {
+        Some(region) => format!("the bucket is in the region {region}: name it by #aws.region={region}"),
+        None => "the bucket is in another region: name it by #aws.region=".to_owned(),
+    };
+    CloudFault::Failed(Error::invalid(message))
+}
+
+/// The innermost cause on one line, without what may be secret. The error itself is not kept: it may show signed
+/// addresses.
+fn told(error: &dyn StdError) -> String {
+    on_one_line(&innermost(error))
+}
+
+fn on_one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().map(without_query).collect();
+    words.join(" ").chars().take(LONGEST).collect()
+}
+
+fn innermost(error: &dyn StdError) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+/// Longest message: servers answer with whole pages.
+const LONGEST: usize = 300;
+
+fn without_query(word: &str) -> &str {
+    if word.contains("://") { word.split('?').next().unwrap_or_default() } else { word }
+}

@@ -1,0 +1,271 @@
+//! Profile and credentials for S3, in one order.
+use super::context::CloudContext;
+use super::source::{ENVIRONMENT, StaticKeys, missing};
+use super::{BucketIdentity, CredentialSource, SourcedValue};
+use crate::profile::{ProfileFiles, ProfileSection};
+use ncirrus_config::{ConfigKey, ConfigSettings, ProcessEnvironment};
+use ncirrus_layout::{Error, Result};
+use ncirrus_store::{BucketUrl, Credentials, UrlFragment};
+
+/// What is asked about, and of whom.
+pub(super) struct IdentityQuery<'a> {
+    pub(super) bucket: &'a BucketUrl,
+    pub(super) fragment: &'a UrlFragment,
+    pub(super) context: &'a CloudContext,
+    pub(super) profiles: &'a ProfileFiles,
+}
+
+/// Names of profiles that mean nobody.
+const NOBODY: [&str; 3] = ["no", "none", "anonymous"];
+/// The profile that is used where none is named.
+pub(super) const DEFAULT: &str = "default";
+
+impl IdentityQuery<'_> {
+    pub(super) fn resolve(&self) -> Result<BucketIdentity> {
+        let named = self.named_profile();
+        let nobody = named.as_ref().filter(|named| NOBODY.contains(&named.value.as_str()));
+        let profile = match &named {
+            Some(named) if nobody.is_none() => Some(self.existing(named)?),
+            _ => None,
+        }
+        .flatten();
+        let (source, credentials, is_chosen) = self.source(profile.as_ref(), nobody)?;
+        let fallback = || {
+            let is_there = self.profiles.find(ProfileSection::Profile, DEFAULT).is_some() && nobody.is_none();
+            is_there.then(|| SourcedValue::new(DEFAULT, format!("it is in {}", self.profiles.places())))
+        };
+        let is_named = profile.is_some();
+        let profile = profile.or_else(fallback);
+        let region = self.region(profile.as_ref(), is_named);
+        let endpoint = self.endpoint(profile.as_ref(), &region.value)?;
+        Ok(BucketIdentity {
+            endpoint,
+            region: Some(region),
+            anonymous: source == CredentialSource::Nobody,
+            unsigned_retry: !is_chosen && source != CredentialSource::Nobody,
+            requester_pays: self.requester_pays(),
+            profile,
+            credentials,
+            warnings: self.profiles.warnings.clone(),
+            source,
+        })
+    }
+
+    /// The profile that somebody named: the URL, netCDF's files, the environment, the project's file.
+    fn named_profile(&self) -> Option<SourcedValue<String>> {
+        if let Some((key, profile)) = self.fragment.profile() {
+            return Some(SourcedValue::new(profile, format!("{key} of the url")));
+        }
+        let settings = self.settings();
+        if let Some(entry) =
+            settings.rc_of_bucket("AWS.PROFILE", self.bucket).filter(|entry| !entry.value.is_empty())
+        {
+            return Some(SourcedValue::new(entry.value, format!("AWS.PROFILE in {}", entry.origin)));
+        }
+        let profile = settings.text(ConfigKey::Profile).filter(|name| !name.is_empty())?;
+        Some(SourcedValue::new(profile, settings.told(ConfigKey::Profile)))
+    }
+
+    /// A profile that was named must be there, unless the program or the alias says whose name is used and the URL does not
+    /// ask for the profile; `default` is as good as not named.
+    fn existing(&self, named: &SourcedValue<String>) -> Result<Option<SourcedValue<String>>> {
+        match self.profiles.find(ProfileSection::Profile, &named.value) {
+            Some(_) => Ok(Some(named.clone())),
+            None if named.value == DEFAULT => Ok(None),
+            None if self.fragment.profile().is_none() && self.given()?.is_some() => Ok(None),
+            None => {
+                let error = missing(self.profiles, &named.value);
+                Err(Error::invalid(format!("{} (named by {})", error.message(), named.why)))
+            }
+        }
+    }
+
+    /// Where credentials come from, why, and whether somebody chose them for this bucket.
+    fn source(
+        &self,
+        profile: Option<&SourcedValue<String>>,
+        nobody: Option<&SourcedValue<String>>,
+    ) -> Result<(CredentialSource, SourcedValue<String>, bool)> {
+        let told = |source: CredentialSource, why: String, is_chosen: bool| {
+            let credentials = SourcedValue::new(source.to_string(), why);
+            Ok((source, credentials, is_chosen))
+        };
+        // A profile that the URL names goes before what the alias says.
+        let given = match self.fragment.profile() {
+            Some(_) => self.of_program()?,
+            None => self.given()?,
+        };
+        if let Some((source, why)) = given {
+            return told(source, why, true);
+        }
+        if let Some(nobody) = nobody {
+            return told(
+                CredentialSource::Nobody,
+                format!("profile {:?}: {}", nobody.value, nobody.why),
+                true,
+            );
+        }
+        if profile.is_none() && self.settings().flag(ConfigKey::Anonymous) == Some(true) {
+            return told(CredentialSource::Nobody, self.settings().told(ConfigKey::Anonymous), true);
+        }
+        if let Some(profile) = profile
+            && let Some(source) = self.of_profile(&profile.value)?
+        {
+            return told(source, format!("profile {:?}: {}", profile.value, profile.why), true);
+        }
+        if let Some((source, why)) = self.of_alias()? {
+            return told(source, why, true);
+        }
+        match self.chain()? {
+            Some((source, why)) => told(source, why, profile.is_some()),
+            None => match profile {
+                Some(profile) => Err(Error::invalid(format!(
+                    "profile {:?} has no credentials (named by {})",
+                    profile.value, profile.why
+                ))),
+                None => told(CredentialSource::Nobody, "nobody is known".to_owned(), false),
+            },
+        }
+    }
+
+    /// What the program or the alias says.
+    fn given(&self) -> Result<Option<(CredentialSource, String)>> {
+        self.of_program().and_then(|given| given.map_or_else(|| self.of_alias(), |given| Ok(Some(given))))
+    }
+
+    fn of_program(&self) -> Result<Option<(CredentialSource, String)>> {
+        if self.context.network.options.credentials == Credentials::Anonymous {
+            return Ok(Some((CredentialSource::Nobody, "the program".to_owned())));
+        }
+        let setting = |name: &str| self.setting(name);
+        if let (Some(access), Some(secret)) = (setting("aws_access_key_id"), setting("aws_secret_access_key"))
+        {
+            let keys = StaticKeys::new(
+                access,
+                secret,
+                setting("aws_session_token").or_else(|| setting("aws_token")),
+            )?;
+            return Ok(Some((CredentialSource::Keys(keys), "the program".to_owned())));
+        }
+        if setting("aws_skip_signature").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(Some((CredentialSource::Nobody, "the program".to_owned())));
+        }
+        Ok(None)
+    }
+
+    fn of_alias(&self) -> Result<Option<(CredentialSource, String)>> {
+        let Some((alias, host)) = self.host() else { return Ok(None) };
+        let why = format!("alias {alias:?} in {}", host.origin);
+        if host.anonymous {
+            return Ok(Some((CredentialSource::Nobody, why)));
+        }
+        if let (Some(access), Some(secret)) = (&host.access_key, &host.secret_key) {
+            let token = host.session_token.as_ref().map(ncirrus_config::SecretText::exposed);
+            return Ok(Some((
+                CredentialSource::Keys(StaticKeys::new(access.exposed(), secret.exposed(), token)?),
+                why,
+            )));
+        }
+        match &host.profile {
+            Some(name) if NOBODY.contains(&name.as_str()) => Ok(Some((CredentialSource::Nobody, why))),
+            Some(name) => {
+                let none = || Error::invalid(format!("profile {name:?} has no credentials (named by {why})"));
+                Ok(Some((self.of_profile(name)?.ok_or_else(none)?, why)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// What nobody chose: the environment, the profile `default`, the container, the machine.
+    fn chain(&self) -> Result<Option<(CredentialSource, String)>> {
+        if let Some(found) = self.environment_keys()? {
+            return Ok(Some((found, "AWS_ACCESS_KEY_ID".to_owned())));
+        }
+        let variable = |name: &str| self.environment().variable(name);
+        if let (Some(file), Some(role)) = (variable("AWS_WEB_IDENTITY_TOKEN_FILE"), variable("AWS_ROLE_ARN"))
+        {
+            let session = variable("AWS_ROLE_SESSION_NAME").map(str::to_owned);
+            let source =
+                CredentialSource::WebIdentity { file: file.to_owned(), role: role.to_owned(), session };
+            return Ok(Some((source, "AWS_WEB_IDENTITY_TOKEN_FILE".to_owned())));
+        }
+        if self.profiles.find(ProfileSection::Profile, DEFAULT).is_some()
+            && let Some(source) = self.of_profile(DEFAULT)?
+        {
+            return Ok(Some((source, format!("profile \"default\" in {}", self.profiles.places()))));
+        }
+        let mut container =
+            ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"].into_iter();
+        if let Some(name) = container.find(|name| variable(name).is_some()) {
+            return Ok(Some((CredentialSource::Container, name.to_owned())));
+        }
+        if self.context.network.options.credentials == Credentials::Chain {
+            return Ok(Some((CredentialSource::Instance { must_be: true }, "the program".to_owned())));
+        }
+        let is_at_amazon = self.environment().is_at_amazon();
+        Ok(is_at_amazon.then(|| {
+            (CredentialSource::Instance { must_be: false }, "this is a machine of Amazon".to_owned())
+        }))
+    }
+
+    fn of_profile(&self, name: &str) -> Result<Option<CredentialSource>> {
+        let source = CredentialSource::of_profile(self.profiles, name)?;
+        source.map(|source| self.filled_in(source)).transpose()
+    }
+
+    /// The keys of the environment where a profile refers to them.
+    fn filled_in(&self, source: CredentialSource) -> Result<CredentialSource> {
+        match source {
+            CredentialSource::Role(mut role) => {
+                role.base = self.filled_in(role.base)?;
+                Ok(CredentialSource::Role(role))
+            }
+            CredentialSource::Provider(ENVIRONMENT) => {
+                let none =
+                    || Error::invalid("credential_source is Environment, but AWS_ACCESS_KEY_ID is not set");
+                self.environment_keys()?.ok_or_else(none)
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn environment_keys(&self) -> Result<Option<CredentialSource>> {
+        let variable = |name: &str| self.environment().variable(name);
+        let token = variable("AWS_SESSION_TOKEN").or_else(|| variable("AWS_SECURITY_TOKEN"));
+        match (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY")) {
+            (Some(access), Some(secret)) => {
+                let keys = StaticKeys::new(access, secret, token);
+                keys.map(CredentialSource::Keys)
+                    .map(Some)
+                    .map_err(|error| error.at_object("AWS_ACCESS_KEY_ID"))
+            }
+            (Some(_), None) => Err(Error::invalid("AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY")),
+            (None, Some(_)) => Err(Error::invalid("AWS_SECRET_ACCESS_KEY is set without AWS_ACCESS_KEY_ID")),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// A setting that the program gave.
+    pub(super) fn setting(&self, name: &str) -> Option<&str> {
+        let mut settings = self.context.network.options.settings.iter();
+        let found = settings.find(|(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty());
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The alias that the URL names, or that has the server of the URL.
+    pub(super) fn host(&self) -> Option<(&str, &ncirrus_config::HostSettings)> {
+        let settings = self.settings();
+        match &self.bucket.alias {
+            Some(alias) => Some((alias, settings.host(alias)?)),
+            None => settings.host_at(self.bucket.endpoint.as_deref()?),
+        }
+    }
+
+    pub(super) fn settings(&self) -> &ConfigSettings {
+        &self.context.network.config
+    }
+
+    pub(super) fn environment(&self) -> &ProcessEnvironment {
+        self.context.network.config.environment()
+    }
+}

@@ -1,0 +1,48 @@
+//! Whose name is used with Azure Blob Storage: what Azure's own client takes, and when nobody's.
+use super::context::CloudContext;
+use super::{BucketIdentity, SourcedValue};
+use ncirrus_store::{BucketUrl, Credentials};
+
+/// Variables that mean that somebody is known, and what they are.
+const VARIABLES: [(&str, &str); 9] = [
+    ("AZURE_STORAGE_ACCOUNT_KEY", "the account's key"),
+    ("AZURE_STORAGE_ACCESS_KEY", "the account's key"),
+    ("AZURE_STORAGE_KEY", "the account's key"),
+    ("AZURE_STORAGE_SAS_TOKEN", "a shared access signature"),
+    ("AZURE_STORAGE_SAS_KEY", "a shared access signature"),
+    ("AZURE_STORAGE_TOKEN", "a bearer token"),
+    ("AZURE_STORAGE_CLIENT_ID", "a registered application"),
+    ("AZURE_CLIENT_ID", "a registered application"),
+    ("AZURE_FEDERATED_TOKEN_FILE", "a web identity token"),
+];
+
+pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdentity {
+    let environment = context.network.config.environment();
+    let given = super::given(context, &["key", "token", "client_id"]);
+    let variable = VARIABLES.into_iter().find(|(name, _)| environment.variable(name).is_some());
+    let (what, why) = match (context.network.options.credentials, given, variable) {
+        (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
+        (_, true, _) => (Some("an account of Azure"), "the program".to_owned()),
+        (_, _, Some((name, what))) => (Some(what), name.to_owned()),
+        (Credentials::Chain, ..) => (Some("the machine's own account"), "the program".to_owned()),
+        (Credentials::Auto, ..) => (None, "nobody is known".to_owned()),
+    };
+    super::of_provider(endpoint(bucket, context), what, why)
+}
+
+fn endpoint(bucket: &BucketUrl, context: &CloudContext) -> SourcedValue<String> {
+    if let Some(server) = &bucket.endpoint {
+        return SourcedValue::new(server.as_str(), "the url");
+    }
+    if let Some((server, why)) = super::setting(context, "azure_storage_endpoint") {
+        return SourcedValue::new(server, why);
+    }
+    let account = match &bucket.account {
+        Some(account) => Some((account.clone(), "the url".to_owned())),
+        None => super::setting(context, "azure_storage_account_name"),
+    };
+    match account {
+        Some((account, why)) => SourcedValue::new(format!("https://{account}.blob.core.windows.net"), why),
+        None => SourcedValue::new("", "no account is named"),
+    }
+}

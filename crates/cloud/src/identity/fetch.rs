@@ -1,0 +1,226 @@
+//! Credentials that are fetched, kept while they are good, and fetched anew.
+mod answer;
+mod cached;
+mod mfa;
+mod process;
+mod sso;
+mod sts;
+
+pub(super) use answer::FreshCredentials;
+pub(crate) use sts::escaped;
+
+use super::CredentialSource;
+use super::codes::MfaCodes;
+use super::source::AssumedRole;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_config::ProcessEnvironment;
+use ncirrus_layout::{Error, ErrorKind, Result};
+use object_store::aws::{AmazonS3Builder, AwsCredential, AwsCredentialProvider};
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::{ClientOptions, RetryConfig};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::Mutex;
+
+/// Credentials from one source.
+pub(crate) struct CredentialCache {
+    source: CredentialSource,
+    asker: TokenClient,
+    kept: Mutex<CachedCredentials>,
+    /// The provider's own way to fetch them.
+    provider: Option<AwsCredentialProvider>,
+}
+
+/// What became of the last time that credentials were fetched.
+#[derive(Default)]
+struct CachedCredentials {
+    fresh: Option<FreshCredentials>,
+    failed: Option<(Instant, Error)>,
+}
+
+/// How services that give credentials are asked.
+#[derive(Clone)]
+pub(crate) struct TokenClient {
+    pub(super) client: HttpClient,
+    pub(super) environment: ProcessEnvironment,
+    /// Who is asked for the codes of devices.
+    pub(super) codes: MfaCodes,
+    /// Region where a source names none.
+    pub(super) region: String,
+}
+
+/// Credentials are fetched anew when they are good for less than this.
+const MARGIN: Duration = Duration::from_secs(300);
+
+/// How long a failure is told again without a new attempt.
+const FAILED: Duration = Duration::from_secs(1);
+
+impl CredentialCache {
+    pub(super) fn new(source: &CredentialSource, asker: TokenClient) -> Self {
+        let provider = own_provider(source, &asker);
+        Self { source: source.clone(), asker, kept: Mutex::default(), provider }
+    }
+
+    /// Credentials that are good; none where the machine has none and needs none.
+    pub(super) async fn open(&self) -> Result<Option<Arc<AwsCredential>>> {
+        if let Some(provider) = &self.provider {
+            return match (provider.get_credential().await, &self.source) {
+                (Ok(credential), _) => Ok(Some(credential)),
+                (Err(_), CredentialSource::Instance { must_be: false }) => Ok(None),
+                (Err(error), source) => Err(denied(source, &error)),
+            };
+        }
+        let since = Instant::now();
+        let mut kept = self.kept.lock().await;
+        if let Some(fresh) = kept.fresh.as_ref().filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN)) {
+            return Ok(Some(Arc::clone(&fresh.credential)));
+        }
+        // Whoever waited for somebody else's attempt does not ask a person or a service the same once more, nor does
+        // what looks for the dataset at several places.
+        let is_fresh = |at: &Instant| *at > since || at.elapsed() < FAILED;
+        if let Some((_, error)) = kept.failed.as_ref().filter(|(at, _)| is_fresh(at)) {
+            return Err(error.clone());
+        }
+        match fetch(&self.source, &self.asker).await {
+            Ok(fetched) => {
+                let credential = fetched.as_ref().map(|fresh| Arc::clone(&fresh.credential));
+                *kept = CachedCredentials { fresh: fetched, failed: None };
+                Ok(credential)
+            }
+            Err(error) => {
+                kept.failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// Forgets what is kept: a server said that it is over.
+    pub(super) async fn refused(&self, credential: &AwsCredential) {
+        let mut kept = self.kept.lock().await;
+        if kept.fresh.as_ref().is_some_and(|fresh| *fresh.credential == *credential) {
+            kept.fresh = None;
+        }
+    }
+
+    /// Whether other credentials may come when these are refused.
+    pub(super) fn can_renew(&self) -> bool {
+        match &self.source {
+            CredentialSource::Keys(keys) => keys.profile.is_some(),
+            source => matches!(
+                source,
+                CredentialSource::Process(_) | CredentialSource::Sso(_) | CredentialSource::Role(_)
+            ),
+        }
+    }
+}
+
+fn fetch<'a>(
+    source: &'a CredentialSource,
+    asker: &'a TokenClient,
+) -> BoxFuture<'a, Result<Option<FreshCredentials>>> {
+    async move {
+        match source {
+            CredentialSource::Nobody | CredentialSource::Provider(_) => Ok(None),
+            CredentialSource::Keys(keys) => {
+                Ok(Some(FreshCredentials::lasting(&keys.as_they_stand(&asker.environment))))
+            }
+            CredentialSource::Process(command) => process::run(command).await.map(Some),
+            CredentialSource::Sso(sso) => sso::fetch(sso, asker).await.map(Some),
+            CredentialSource::Role(role) => take_on(role, asker).await.map(Some),
+            CredentialSource::WebIdentity { .. }
+            | CredentialSource::Container
+            | CredentialSource::Instance { .. } => {
+                let Some(provider) = own_provider(source, asker) else { return Ok(None) };
+                let credential = provider.get_credential().await.map_err(|error| denied(source, &error))?;
+                Ok(Some(FreshCredentials { credential, until: None }))
+            }
+        }
+    }
+    .boxed()
+}
+
+async fn take_on(role: &AssumedRole, asker: &TokenClient) -> Result<FreshCredentials> {
+    let Some(device) = &role.device else { return assume(role, None, asker).await };
+    if let Some(kept) = mfa::kept(role, asker) {
+        return Ok(kept);
+    }
+    let code = mfa::code(role, device, asker).await?;
+    let fresh = assume(role, Some(&code), asker).await?;
+    mfa::keep(role, asker, &fresh);
+    Ok(fresh)
+}
+
+async fn assume(role: &AssumedRole, code: Option<&str>, asker: &TokenClient) -> Result<FreshCredentials> {
+    match fetch(&role.base, asker).await? {
+        Some(base) => sts::assume(role, &base.credential, code, asker).await,
+        None => Err(Error::new(ErrorKind::Denied, format!("nobody is there to take on role {}", role.arn))),
+    }
+}
+
+/// What the provider's client fetches on its own: tokens of files, of containers, of machines.
+fn own_provider(source: &CredentialSource, asker: &TokenClient) -> Option<AwsCredentialProvider> {
+    use object_store::aws::AmazonS3ConfigKey as ConfigKey;
+    let variable = |name: &str| asker.environment.variable(name);
+    let new = || {
+        let builder = AmazonS3Builder::new().with_bucket_name("none").with_region(&asker.region);
+        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+        builder.with_retry(retry).with_http_connector(FixedConnector(asker.client.clone()))
+    };
+    let set = |builder: AmazonS3Builder, key: ConfigKey, value: Option<&str>| match value {
+        Some(value) => builder.with_config(key, value),
+        None => builder,
+    };
+    let builder = match source {
+        CredentialSource::WebIdentity { file, role, session } => {
+            let file = asker.environment.expanded(file).display().to_string();
+            let builder = new()
+                .with_config(ConfigKey::WebIdentityTokenFile, file)
+                .with_config(ConfigKey::RoleArn, role);
+            let builder = set(builder, ConfigKey::RoleSessionName, session.as_deref());
+            set(builder, ConfigKey::StsEndpoint, variable("AWS_ENDPOINT_URL_STS"))
+        }
+        CredentialSource::Container => {
+            let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+            let builder = set(new(), ConfigKey::ContainerCredentialsRelativeUri, relative);
+            let full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+            let builder = set(builder, ConfigKey::ContainerCredentialsFullUri, full);
+            let token = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+            set(builder, ConfigKey::ContainerAuthorizationTokenFile, token)
+        }
+        CredentialSource::Instance { .. } => {
+            set(new(), ConfigKey::MetadataEndpoint, variable("AWS_EC2_METADATA_SERVICE_ENDPOINT"))
+        }
+        _ => return None,
+    };
+    Some(Arc::clone(builder.build().ok()?.credentials()))
+}
+
+/// Gives the connections that there are.
+#[derive(Debug)]
+pub(crate) struct FixedConnector(pub(crate) HttpClient);
+
+impl HttpConnector for FixedConnector {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(self.0.clone())
+    }
+}
+
+/// No credentials came. What was answered is not shown: it may be secret.
+fn denied(source: &CredentialSource, error: &object_store::Error) -> Error {
+    use std::error::Error as StdError;
+    let mut cause: &dyn StdError = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let told: String = cause.to_string().chars().take(200).collect();
+    let told = if told.contains("://") { "no answer".to_owned() } else { told };
+    Error::new(ErrorKind::Denied, format!("no credentials from {source}: {told}"))
+}
+
+impl fmt::Debug for CredentialCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Purse({})", self.source)
+    }
+}

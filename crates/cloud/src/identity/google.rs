@@ -1,0 +1,42 @@
+//! Whose name is used with Google Cloud Storage: what Google's own client takes, and when nobody's.
+use super::context::CloudContext;
+use super::{BucketIdentity, SourcedValue};
+use ncirrus_store::{BucketUrl, Credentials};
+use std::path::PathBuf;
+
+/// Variables that mean that somebody is known.
+const VARIABLES: [&str; 5] = [
+    "GOOGLE_BEARER_TOKEN",
+    "GOOGLE_SERVICE_ACCOUNT",
+    "GOOGLE_SERVICE_ACCOUNT_PATH",
+    "GOOGLE_SERVICE_ACCOUNT_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+/// Where Google's tools keep who is known, below the home folder.
+const FILE: &str = ".config/gcloud/application_default_credentials.json";
+
+pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdentity {
+    let environment = context.network.config.environment();
+    let given = super::given(context, &["service_account", "credentials", "bearer_token"]);
+    let variable = VARIABLES.into_iter().find(|name| environment.variable(name).is_some());
+    let (what, why) = match (context.network.options.credentials, given, variable, file(context)) {
+        (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
+        (_, true, ..) => (Some("an account of Google"), "the program".to_owned()),
+        (_, _, Some(name), _) => (Some("an account of Google"), name.to_owned()),
+        (_, _, None, Some(path)) => (Some("an account of Google"), path.display().to_string()),
+        (Credentials::Chain, ..) => (Some("the machine's own account"), "the program".to_owned()),
+        (Credentials::Auto, ..) => (None, "nobody is known".to_owned()),
+    };
+    let endpoint = match (&bucket.endpoint, super::setting(context, "google_base_url")) {
+        (Some(server), _) => SourcedValue::new(server.as_str(), "the url"),
+        (None, Some((server, why))) => SourcedValue::new(server, why),
+        (None, None) => SourcedValue::new("https://storage.googleapis.com", "Google's own"),
+    };
+    super::of_provider(endpoint, what, why)
+}
+
+/// The file of Google's tools, when it is there.
+pub(crate) fn file(context: &CloudContext) -> Option<PathBuf> {
+    let path = context.network.config.environment().home()?.join(FILE);
+    path.is_file().then_some(path)
+}

@@ -1,0 +1,84 @@
+//! Opens addresses of object stores.
+use crate::identity::{BucketIdentity, CloudContext, CredentialRegistry, MfaCodes};
+use crate::store::CloudStore;
+use ncirrus_config::ConfigSettings;
+use ncirrus_http::{ConnectionPool, NetworkContext};
+use ncirrus_layout::{ObjectId, Result};
+use ncirrus_store::{BucketUrl, CloudProvider, Store, StoreOpener, StoreOptions, StoreUpkeep, Url};
+use std::sync::Arc;
+
+/// Opens addresses that lie in a bucket of an object store, aliases of the configuration among them.
+#[derive(Debug, Clone)]
+pub struct CloudOpener {
+    /// Aliases, credentials, waits.
+    pub config: Arc<ConfigSettings>,
+    /// Connections that are kept open.
+    pub connections: ConnectionPool,
+    /// What was learnt of buckets, and credentials that are still good.
+    pub identities: CredentialRegistry,
+    /// Who types the codes that profiles with `mfa_serial` want.
+    pub codes: MfaCodes,
+}
+
+impl CloudOpener {
+    /// What requests go by, with these options.
+    pub fn context(&self, options: &StoreOptions) -> CloudContext {
+        let (config, connections) = (Arc::clone(&self.config), self.connections.clone());
+        let network = NetworkContext { options: options.clone(), config, connections };
+        CloudContext { network, identities: self.identities.clone(), codes: self.codes.clone() }
+    }
+
+    /// As [`context`](Self::context), with what netCDF's files say of one address alone.
+    fn context_at(&self, url: &Url, options: &StoreOptions) -> CloudContext {
+        let context = self.context(options);
+        let network = context.network.of_address(url).into_owned();
+        CloudContext { network, ..context }
+    }
+}
+
+impl StoreOpener for CloudOpener {
+    fn open(&self, url: &Url, options: &StoreOptions) -> Result<Option<(Arc<dyn Store>, ObjectId)>> {
+        let context = self.context_at(url, options);
+        let Some(bucket) = context.network.config.bucket(url)? else { return Ok(None) };
+        // A query is for a web server: a signature, most often.
+        if url.is_http() && url.query().is_some() && !asks_for_version(url) {
+            return Ok(None);
+        }
+        let mut store = CloudStore::connect(&bucket, url.fragment(), &context)?;
+        let is_amazon = bucket.provider == CloudProvider::S3;
+        if let Some(version) = url.version().filter(|_| is_amazon) {
+            store = store.at_version(&bucket.key, &version);
+        }
+        let root = store.root().child(&bucket.key);
+        Ok(Some((Arc::new(store), root)))
+    }
+
+    fn bucket(&self, url: &Url) -> Result<Option<BucketUrl>> {
+        self.config.bucket(url)
+    }
+
+    fn server(&self, url: &Url, options: &StoreOptions) -> Result<Option<String>> {
+        let Some((bucket, identity)) = BucketIdentity::of(url, &self.context(options))? else {
+            return Ok(None);
+        };
+        // Amazon's buckets are the same in whatever region they are asked for.
+        let is_own = identity.endpoint.value.contains(".amazonaws.com");
+        Ok(Some(if is_own { bucket.provider.server().to_owned() } else { identity.endpoint.value }))
+    }
+
+    fn upkeep(&self, url: &Url, options: &StoreOptions) -> Result<Option<(Arc<dyn StoreUpkeep>, ObjectId)>> {
+        let context = self.context_at(url, options);
+        let Some(bucket) = context.network.config.bucket(url)? else { return Ok(None) };
+        let store = CloudStore::connect(&bucket, url.fragment(), &context)?;
+        let root = store.root().child(&bucket.key);
+        Ok(Some((Arc::new(store), root)))
+    }
+}
+
+/// Whether a query names the version of an object and nothing else.
+fn asks_for_version(url: &Url) -> bool {
+    url.version().is_some() && url.query().is_some_and(|query| !query.contains('&'))
+}
+
+#[cfg(test)]
+mod tests;

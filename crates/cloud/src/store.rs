@@ -1,0 +1,434 @@
+//! Objects of Amazon S3, Google Cloud Storage, Azure Blob Storage, and what speaks like them.
+mod fetch;
+mod leftovers;
+mod listing;
+mod multipart;
+mod removing;
+#[cfg(test)]
+mod tests;
+mod upload;
+
+use crate::asking::BucketClient;
+use crate::build::{self, AT_ONCE};
+use crate::fault::CloudFault;
+use crate::identity::CloudContext;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_config::TransferSettings;
+use ncirrus_http::{StoreOperation, operation};
+use ncirrus_layout::{
+    Error, ErrorKind, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
+};
+use ncirrus_store::{
+    BucketUrl, LocalStore, MultipartUpload, ObjectPage, PutCondition, Store, StoreFacts, UrlFragment, key,
+    want,
+};
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::multipart::MultipartStore;
+use object_store::path::Path;
+use object_store::{
+    GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
+    UpdateVersion,
+};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The objects of one bucket or container.
+#[derive(Clone)]
+pub struct CloudStore {
+    id: StoreId,
+    /// The server, where it is known.
+    server: Option<String>,
+    objects: Arc<dyn ObjectStore>,
+    /// Lists a page at a time, where the provider is asked directly.
+    pages: Option<Arc<dyn PaginatedListStore>>,
+    /// Takes parts in any order, where the provider is asked directly.
+    parts: Option<Arc<dyn MultipartStore>>,
+    /// Asks for what the client does not know, at Amazon and its kin.
+    other: Option<Arc<BucketClient>>,
+    /// Keys that cannot be named.
+    odd: Arc<listing::OddKeys>,
+    /// What the configuration says of the server.
+    transfer: Arc<TransferSettings>,
+    /// The object that is read in an old version, and which.
+    version: Option<Arc<(String, String)>>,
+}
+
+impl CloudStore {
+    /// The objects of a bucket, with the credentials that the context names. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// `Invalid` for settings that contradict each other.
+    pub fn connect(bucket: &BucketUrl, fragment: &UrlFragment, context: &CloudContext) -> Result<Self> {
+        let built =
+            build::connect(bucket, fragment, context).map_err(|error| error.at_object(bucket.address()))?;
+        let address = match built.who {
+            Some(who) => bucket.address().replacen("://", &format!("://{who}@"), 1),
+            None => bucket.address(),
+        };
+        Ok(Self {
+            id: StoreId::new(address),
+            server: Some(built.server),
+            objects: built.objects,
+            pages: Some(built.pages),
+            parts: Some(built.parts),
+            other: built.asking.map(Arc::new),
+            odd: Arc::default(),
+            transfer: Arc::new(built.transfer),
+            version: None,
+        })
+    }
+
+    /// The same bucket, in which one object is what an old version of it was; nothing can be changed then.
+    pub(crate) fn at_version(mut self, key: &str, version: &str) -> Self {
+        self.id = StoreId::new(format!("{}?versionId={version}", self.id.as_str()));
+        self.version = Some(Arc::new((key.to_owned(), version.to_owned())));
+        self
+    }
+
+    /// The objects of a store that was made otherwise.
+    pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
+        Self {
+            id: StoreId::new(address),
+            server: None,
+            objects,
+            pages: None,
+            parts: None,
+            other: None,
+            odd: Arc::default(),
+            transfer: Arc::default(),
+            version: None,
+        }
+    }
+
+    /// Sends large objects in parts, in any order, through `parts`: the same store as it takes them.
+    #[must_use]
+    pub fn in_parts(self, parts: Arc<dyn MultipartStore>) -> Self {
+        Self { parts: Some(parts), ..self }
+    }
+
+    /// The root of the bucket: what [`ObjectId::child`] starts from.
+    pub fn root(&self) -> ObjectId {
+        ObjectId::new(self.id.clone(), "")
+    }
+
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
+        let path = path_of(object)?;
+        if object.key().is_empty() {
+            return Ok(None);
+        }
+        let range = match want {
+            Want::All => None,
+            Want::Range(range) | Want::Parse(range) => Some(GetRange::Bounded(range.clone())),
+            Want::Suffix(len) => Some(GetRange::Suffix(*len)),
+        };
+        let is_empty = match &range {
+            Some(GetRange::Bounded(range)) => range.is_empty(),
+            Some(GetRange::Suffix(len)) => *len == 0,
+            _ => false,
+        };
+        if is_empty {
+            return self.by_size(object, &path, want).await;
+        }
+        match self.fetch(&path, range).await {
+            Ok(blob) => Ok(Some(blob)),
+            Err(CloudFault::Absent) => Ok(None),
+            // The range starts behind the end, or the provider knows no ranges from the end.
+            Err(CloudFault::Other(_)) if *want != Want::All => self.by_size(object, &path, want).await,
+            Err(CloudFault::Failed(error)) if is_odd_suffix(&error, want) => {
+                self.by_size(object, &path, want).await
+            }
+            Err(fault) => Err(fault.at(object)),
+        }
+    }
+
+    /// Asks for the size first, then for bytes that are there.
+    async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<ObjectBytes>> {
+        let meta = match self.objects.head(path).await.map_err(CloudFault::from) {
+            Ok(meta) => meta,
+            Err(CloudFault::Absent) => return Ok(None),
+            Err(fault) => return Err(fault.at(object)),
+        };
+        let range = want::resolve(want, meta.size);
+        if range.is_empty() {
+            let (offset, size, tag) = (range.start, meta.size, tag_of_meta(&meta));
+            return Ok(Some(ObjectBytes { bytes: Bytes::new(), offset, size, tag }));
+        }
+        self.fetch(path, Some(GetRange::Bounded(range))).await.map(Some).map_err(|fault| fault.at(object))
+    }
+
+    async fn write(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
+        let path = path_of(object)?;
+        self.check_len(object)?;
+        // A put can depend on what it replaces when it is sent in one piece only.
+        let most = if when == PutCondition::None { self.one_piece() } else { LARGEST_PUT };
+        if body.len() as u64 > most {
+            return self.send_body(object, body, when).await;
+        }
+        let mode = match when {
+            PutCondition::None => PutMode::Overwrite,
+            PutCondition::Absent => PutMode::Create,
+            PutCondition::Matches(tag) => PutMode::Update(version_of(&tag)),
+        };
+        let is_conditional = mode != PutMode::Overwrite;
+        let payload = PutPayload::from_bytes(body.clone());
+        let fault = match self.objects.put_opts(&path, payload, PutOptions::from(mode)).await {
+            Ok(put) => return self.tag_of_put(object, &path, put).await,
+            Err(error) => CloudFault::from(error),
+        };
+        // An answer was lost: it may have been this writer who was faster.
+        if is_conditional
+            && matches!(fault, CloudFault::Absent | CloudFault::Conflict(_))
+            && StoreOperation::is_in_doubt()
+        {
+            let there = self.fetch(&path, None).await.ok();
+            if let Some(own) = there.filter(|there| there.bytes == body) {
+                return Ok(own.tag);
+            }
+        }
+        Err(fault.at_put(object))
+    }
+
+    /// Few stores do not say what state they made; they are asked.
+    async fn tag_of_put(&self, object: &ObjectId, path: &Path, put: PutResult) -> Result<Tag> {
+        match put.e_tag {
+            Some(etag) => Ok(tag(&etag, put.version.as_deref())),
+            None => {
+                let meta =
+                    self.objects.head(path).await.map_err(|error| CloudFault::from(error).at(object))?;
+                Ok(tag_of_meta(&meta))
+            }
+        }
+    }
+
+    fn check_len(&self, object: &ObjectId) -> Result<()> {
+        match object.key().len() {
+            len if len > LONGEST_KEY => {
+                let message = format!("a key of {len} bytes: object stores take at most {LONGEST_KEY}");
+                Err(Error::invalid(message).at_object(object))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn is_there(&self, object: &ObjectId) -> Result<bool> {
+        match self.objects.head(&path_of(object)?).await.map_err(CloudFault::from) {
+            Ok(_) => Ok(true),
+            Err(CloudFault::Absent) => Ok(false),
+            Err(fault) => Err(fault.at(object)),
+        }
+    }
+
+    async fn copy_within(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        match self.objects.copy(&path_of(from)?, &path_of(to)?).await.map_err(CloudFault::from) {
+            // The server does not copy, or not so much at once.
+            Err(CloudFault::Other(_)) => ncirrus_store::implement::copy_by_hand(self, from, to).await,
+            copied => copied.map_err(|fault| fault.at(to)),
+        }
+    }
+
+    async fn remove(&self, object: &ObjectId) -> Result<()> {
+        let path = path_of(object)?;
+        match self.objects.delete(&path).await.map_err(CloudFault::from) {
+            Ok(()) | Err(CloudFault::Absent) => Ok(()),
+            Err(fault) => Err(fault.at(object)),
+        }
+    }
+
+    async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
+        let path = path_of(prefix)?;
+        if let Some(asking) = &self.other {
+            return self.names_listed(asking, prefix, page).await;
+        }
+        let failed = |error| CloudFault::from(error).at(prefix);
+        let (found, next) = match &self.pages {
+            Some(pages) => {
+                let folder = key::folder(prefix.key());
+                let options = PaginatedListOptions {
+                    delimiter: Some("/".into()),
+                    page_token: page.map(str::to_owned),
+                    ..PaginatedListOptions::default()
+                };
+                let found = pages.list_paginated(Some(&folder), options).await.map_err(failed)?;
+                (found.result, found.page_token)
+            }
+            None => (self.objects.list_with_delimiter(Some(&path)).await.map_err(failed)?, None),
+        };
+        let objects = found.objects.iter().map(|meta| (meta.location.as_ref(), false));
+        let prefixes = found.common_prefixes.iter().map(|path| (path.as_ref(), true));
+        Ok(Listing { entries: entries(&key::folder(prefix.key()), prefixes.chain(objects)), next })
+    }
+
+    async fn objects_below(
+        &self,
+        pages: &dyn PaginatedListStore,
+        prefix: &ObjectId,
+        page: Option<&str>,
+    ) -> Result<ObjectPage> {
+        let folder = key::folder(key::check(prefix)?);
+        if let Some(asking) = &self.other {
+            return self.objects_listed(asking, prefix, page).await;
+        }
+        let options = PaginatedListOptions { page_token: page.map(str::to_owned), ..Default::default() };
+        let found = pages.list_paginated(Some(&folder), options).await;
+        let found = found.map_err(|error| CloudFault::from(error).at(prefix))?;
+        let object = |meta: &ObjectMeta| (ObjectId::new(self.id.clone(), meta.location.as_ref()), meta.size);
+        let objects = found.result.objects.iter().filter(|meta| meta.location.as_ref() != prefix.key());
+        Ok(ObjectPage {
+            objects: objects.map(object).collect(),
+            next: found.page_token,
+            ..ObjectPage::default()
+        })
+    }
+}
+
+/// Whether the failure may be that of a server that takes no range from the end that is longer than the object.
+fn is_odd_suffix(error: &Error, want: &Want) -> bool {
+    matches!(want, Want::Suffix(_)) && matches!(error.kind(), ErrorKind::Io { .. })
+}
+
+/// Names directly below a folder, in byte order, of keys and of whether they are prefixes; these may end with a slash.
+fn entries<'a>(folder: &str, found: impl Iterator<Item = (&'a str, bool)>) -> Vec<ListEntry> {
+    let name = |key: &str| Some(key.strip_prefix(folder)?.trim_end_matches('/').to_owned());
+    let named = found.filter_map(|(key, is_prefix)| Some(ListEntry { name: name(key)?, is_prefix }));
+    let mut entries: Vec<ListEntry> = named.filter(|entry| key::is_name(&entry.name)).collect();
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    entries.dedup_by(|one, other| one.name == other.name);
+    entries
+}
+
+/// The key as it is: nothing is escaped.
+fn path_of(object: &ObjectId) -> Result<Path> {
+    let key = key::check(object)?;
+    Path::parse(key).map_err(|_| Error::invalid(format!("key {key:?} cannot be used")).at_object(object))
+}
+
+/// A mark of a state: etag, and version where there is one (Google asks for it when an object is replaced).
+fn tag(etag: &str, version: Option<&str>) -> Tag {
+    match version {
+        Some(version) => Tag::new(format!("{etag}\n{version}")),
+        None => Tag::new(etag),
+    }
+}
+
+fn tag_of_meta(meta: &ObjectMeta) -> Tag {
+    match &meta.e_tag {
+        Some(etag) => tag(etag, meta.version.as_deref()),
+        None => Tag::new(format!("{}-{}", meta.last_modified, meta.size)),
+    }
+}
+
+fn version_of(tag: &Tag) -> UpdateVersion {
+    let (etag, version) = tag.as_str().split_once('\n').unzip();
+    let etag = etag.unwrap_or(tag.as_str());
+    UpdateVersion { e_tag: Some(etag.to_owned()), version: version.map(str::to_owned) }
+}
+
+impl Store for CloudStore {
+    fn id(&self) -> &StoreId {
+        &self.id
+    }
+
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
+            latency: Duration::from_millis(30),
+            concurrency: AT_ONCE,
+            merge_gap: 1 << 20,
+            range_cap: 16 << 20,
+            lists: true,
+            writable: self.version.is_none(),
+        }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
+        operation(object, self.read(object, want)).boxed()
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: PutCondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        operation(object, self.write(object, body, when)).boxed()
+    }
+
+    fn upload<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        file: &'a std::path::Path,
+        when: PutCondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        operation(object, self.send(object, file, when)).boxed()
+    }
+
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
+        self.upload_in_parts(object)
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+
+    fn longest_key(&self) -> usize {
+        LONGEST_KEY
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.odd.told()
+    }
+
+    fn holds<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<bool>> {
+        operation(object, self.is_there(object)).boxed()
+    }
+
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(to, self.copy_within(from, to)).boxed()
+    }
+
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<()>> {
+        match objects.first() {
+            Some(first) => operation(first, self.remove_many(objects)).boxed(),
+            None => Box::pin(async { Ok(()) }),
+        }
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(object, self.remove(object)).boxed()
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(prefix, self.remove_tree(prefix)).boxed()
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        operation(prefix, self.names(prefix, page)).boxed()
+    }
+
+    fn objects<'a>(
+        &'a self,
+        prefix: &'a ObjectId,
+        page: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
+        let pages = self.pages.as_deref()?;
+        Some(operation(prefix, self.objects_below(pages, prefix, page)).boxed())
+    }
+}
+
+/// Bytes of a key (Amazon, Google), characters of a blob's name (Azure).
+const LONGEST_KEY: usize = 1024;
+/// Most bytes that Amazon takes in one piece.
+const LARGEST_PUT: u64 = 5 << 30;
+
+/// Without the settings: they may hold secrets.
+impl fmt::Debug for CloudStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CloudStore({})", self.id.as_str())
+    }
+}

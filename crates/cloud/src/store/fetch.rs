@@ -1,0 +1,120 @@
+//! Reading objects, from the byte reached when an answer breaks off.
+use super::{CloudStore, tag_of_meta};
+use crate::fault::CloudFault;
+use bytes::BytesMut;
+use futures_util::StreamExt;
+use ncirrus_http::RequestFailure;
+use ncirrus_layout::{Error, ErrorKind, ObjectBytes, Tag};
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, GetResult};
+use std::ops::Range;
+
+/// An answer of which some bytes came.
+struct PartialAnswer {
+    range: Range<u64>,
+    size: u64,
+    tag: Tag,
+    etag: Option<String>,
+    bytes: BytesMut,
+}
+
+impl CloudStore {
+    /// A range of an object, or all of it.
+    pub(super) async fn fetch(
+        &self,
+        path: &Path,
+        range: Option<GetRange>,
+    ) -> Result<ObjectBytes, CloudFault> {
+        let mut begun: Option<PartialAnswer> = None;
+        loop {
+            let options = match &begun {
+                None => GetOptions { range: range.clone(), ..GetOptions::default() },
+                Some(begun) => begun.rest(),
+            };
+            let options = GetOptions { version: self.version_of(path), ..options };
+            let found = self.objects.get_opts(path, options).await.map_err(CloudFault::from);
+            let found = match found {
+                Err(CloudFault::Conflict(_)) if begun.is_some() => return Err(changed()),
+                found => found?,
+            };
+            let mut so_far = match begun.take() {
+                None => PartialAnswer::new(&found),
+                Some(begun) if begun.goes_on(&found) => begun,
+                Some(_) => return Err(changed()),
+            };
+            match so_far.fill(found).await {
+                Ok(()) => return Ok(so_far.blob()),
+                Err(failure) => {
+                    ncirrus_http::again(failure)
+                        .await
+                        .map_err(|failure| CloudFault::Failed(failure.error))?;
+                    begun = Some(so_far).filter(PartialAnswer::is_worth_going_on);
+                }
+            }
+        }
+    }
+}
+
+impl CloudStore {
+    /// The version of an object that is read, if not the newest.
+    fn version_of(&self, path: &Path) -> Option<String> {
+        let version = self.version.as_ref().filter(|version| version.0 == path.as_ref());
+        version.map(|version| version.1.clone())
+    }
+}
+
+impl PartialAnswer {
+    fn new(found: &GetResult) -> Self {
+        Self {
+            range: found.range.clone(),
+            size: found.meta.size,
+            tag: tag_of_meta(&found.meta),
+            etag: found.meta.e_tag.clone(),
+            bytes: BytesMut::new(),
+        }
+    }
+
+    /// Asks for what is missing, of the same state.
+    fn rest(&self) -> GetOptions {
+        let range = Some(GetRange::Bounded(self.reached()..self.range.end));
+        GetOptions { range, if_match: self.etag.clone(), ..GetOptions::default() }
+    }
+
+    fn reached(&self) -> u64 {
+        self.range.start + self.bytes.len() as u64
+    }
+
+    fn is_worth_going_on(&self) -> bool {
+        self.etag.is_some() && (self.range.start + 1..self.range.end).contains(&self.reached())
+    }
+
+    fn goes_on(&self, found: &GetResult) -> bool {
+        found.range == (self.reached()..self.range.end)
+            && found.meta.size == self.size
+            && tag_of_meta(&found.meta) == self.tag
+    }
+
+    /// Takes what comes; why the rest does not, otherwise.
+    async fn fill(&mut self, found: GetResult) -> Result<(), RequestFailure> {
+        let mut pieces = found.into_stream();
+        while let Some(piece) = pieces.next().await {
+            match piece {
+                Ok(piece) => self.bytes.extend_from_slice(&piece),
+                Err(error) => {
+                    let known = RequestFailure::below(&error).cloned();
+                    return Err(known
+                        .unwrap_or_else(|| RequestFailure::lasting(CloudFault::from(error).into_error())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn blob(self) -> ObjectBytes {
+        ObjectBytes { bytes: self.bytes.freeze(), offset: self.range.start, size: self.size, tag: self.tag }
+    }
+}
+
+fn changed() -> CloudFault {
+    CloudFault::Failed(Error::new(ErrorKind::Changed, "the object changed while it was read"))
+}

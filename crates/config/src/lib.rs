@@ -1,0 +1,319 @@
+//! The configuration: what files and the environment say, each value with where it came from (`docs/configuration.md`).
+#![forbid(unsafe_code)]
+
+mod cookies;
+mod environment;
+mod file;
+mod host;
+mod http;
+mod key;
+mod netrc;
+mod rc;
+mod s3nc;
+mod show;
+mod size;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use environment::ProcessEnvironment;
+pub use host::{HostSettings, TransferSettings, WebServerSettings, endpoint};
+pub use http::{HttpLogin, HttpSettings, LoginKind};
+pub use key::ConfigKey;
+pub use show::{ShownValue, shortened};
+pub use size::{parse_duration, parse_size};
+pub use value::{ConfigValue, SecretText, ValueOrigin};
+
+use key::KeyTarget;
+use ncirrus_layout::{Error, Result};
+use ncirrus_store::{BucketUrl, Scheme, Url};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What files and the environment say, gathered once. What several sources say is taken from the first of: environment,
+/// the project's own file, netCDF's files, the file of S3netCDF4.
+///
+/// ```
+/// use ncirrus_config::{ProcessEnvironment, ConfigKey, ConfigSettings};
+/// let settings = ConfigSettings::of_environment(ProcessEnvironment::default().with("NCIRRUS_MEMORY", "2G"));
+/// assert_eq!(settings.size(ConfigKey::Memory), Some(2 << 30));
+/// assert_eq!(settings.origin(ConfigKey::Memory).unwrap().to_string(), "NCIRRUS_MEMORY");
+/// ```
+#[derive(Clone, Default)]
+pub struct ConfigSettings {
+    environment: ProcessEnvironment,
+    entries: BTreeMap<ConfigKey, ConfigValue<KeyTarget>>,
+    hosts: BTreeMap<String, HostSettings>,
+    servers: BTreeMap<String, WebServerSettings>,
+    substitutions: BTreeMap<String, ConfigValue<String>>,
+    rc: rc::RcFiles,
+    files: Vec<PathBuf>,
+    warnings: Vec<String>,
+}
+
+impl ConfigSettings {
+    /// What the process's environment and all files say.
+    ///
+    /// # Errors
+    /// As [`ConfigSettings::gather`].
+    pub fn of_process() -> Result<Self> {
+        Self::gather(ProcessEnvironment::of_process(), None)
+    }
+
+    /// What an environment and all files say; `file` is read instead of the project's file at its usual place.
+    ///
+    /// # Errors
+    /// `NotFound` when a file that was named is not there, `Invalid` when one that was named cannot be understood. Other
+    /// files that cannot be understood are left out with a warning.
+    pub fn gather(environment: ProcessEnvironment, file: Option<&Path>) -> Result<Self> {
+        let mut settings = Self::of_environment(environment);
+        file::read(&mut settings, file)?;
+        rc::read(&mut settings);
+        s3nc::read(&mut settings);
+        Ok(settings)
+    }
+
+    /// Adds what a text says, after all that was read before; `path` is named in messages.
+    ///
+    /// # Errors
+    /// `Invalid` for a file of the project that cannot be understood; mistakes in others are warnings.
+    pub fn read(&mut self, format: ConfigFormat, text: &str, path: &Path) -> Result<()> {
+        match format {
+            ConfigFormat::Own => return file::take(self, text, path),
+            ConfigFormat::NetCdf => {
+                let warnings = self.rc.take(text, path);
+                warnings.into_iter().for_each(|warning| self.warn(warning));
+            }
+            ConfigFormat::S3NetCdf => s3nc::take(self, text, path),
+        }
+        Ok(())
+    }
+
+    /// What an environment says: no file is read.
+    pub fn of_environment(environment: ProcessEnvironment) -> Self {
+        let mut settings = Self { environment, ..Self::default() };
+        for key in ConfigKey::all() {
+            for name in key.variables() {
+                let Some(text) = settings.environment.variable(name).map(str::to_owned) else { continue };
+                settings.offer(key, &text, ValueOrigin::Variable((*name).to_owned()));
+            }
+        }
+        settings
+    }
+
+    /// The environment that was asked.
+    pub fn environment(&self) -> &ProcessEnvironment {
+        &self.environment
+    }
+
+    /// A number of bytes.
+    pub fn size(&self, key: ConfigKey) -> Option<u64> {
+        match self.item(key)? {
+            KeyTarget::Size(size) => Some(*size),
+            _ => None,
+        }
+    }
+
+    /// A number.
+    pub fn count(&self, key: ConfigKey) -> Option<u64> {
+        match self.item(key)? {
+            KeyTarget::Count(count) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// A time.
+    pub fn duration(&self, key: ConfigKey) -> Option<Duration> {
+        match self.item(key)? {
+            KeyTarget::Duration(duration) => Some(*duration),
+            _ => None,
+        }
+    }
+
+    /// A choice between yes and no.
+    pub fn flag(&self, key: ConfigKey) -> Option<bool> {
+        match self.item(key)? {
+            KeyTarget::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// A text.
+    pub fn text(&self, key: ConfigKey) -> Option<&str> {
+        match self.item(key)? {
+            KeyTarget::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A file or folder.
+    pub fn path(&self, key: ConfigKey) -> Option<&Path> {
+        match self.item(key)? {
+            KeyTarget::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Where the value of a key came from.
+    pub fn origin(&self, key: ConfigKey) -> Option<&ValueOrigin> {
+        self.entries.get(&key).map(|value| &value.origin)
+    }
+
+    /// The server of an alias.
+    pub fn host(&self, alias: &str) -> Option<&HostSettings> {
+        self.hosts.get(alias)
+    }
+
+    /// The server of that scheme, host and port.
+    pub fn host_at(&self, endpoint: &str) -> Option<(&str, &HostSettings)> {
+        let mut hosts = self.hosts.iter();
+        hosts.find(|(_, host)| host.endpoint == endpoint).map(|(alias, host)| (alias.as_str(), host))
+    }
+
+    /// What netCDF's files say of a dataset.
+    pub fn rc(&self, key: &str, url: &Url) -> Option<ConfigValue<&str>> {
+        let entry = self.rc.find(key, Some(url))?;
+        Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
+    }
+
+    /// The settings with what netCDF's files say of one address alone (`[url]HTTP.TIMEOUT=9`), if they say anything of it.
+    pub fn of_address(&self, url: &Url) -> Option<Self> {
+        rc::of_place(self, url)
+    }
+
+    /// What netCDF's files say of a dataset in a bucket.
+    pub fn rc_of_bucket(&self, key: &str, bucket: &BucketUrl) -> Option<ConfigValue<&str>> {
+        let entry = self.rc.find_in(key, bucket)?;
+        Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
+    }
+
+    /// The bucket of an address, when it lies in an object store; the host may be an alias.
+    ///
+    /// # Errors
+    /// `Invalid` when the address names no bucket, or what can be neither alias nor bucket.
+    pub fn bucket(&self, url: &Url) -> Result<Option<BucketUrl>> {
+        let is_s3 = url.scheme() == Scheme::S3;
+        let alias = url.port().map_or_else(|| url.host().to_owned(), |port| format!("{}:{port}", url.host()));
+        let bucket = match self.host(&alias).filter(|_| is_s3) {
+            Some(host) => Some(BucketUrl::of_alias(url, &alias, &host.endpoint)?),
+            None => url.bucket()?,
+        };
+        if bucket.is_some() && !url.is_http() {
+            check_rest(url)?;
+        }
+        let is_name =
+            |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        // What lies at another server than this bucket's namesake has another name.
+        let bucket =
+            bucket.map(|found| match found.is_amazon && self.entries.contains_key(&ConfigKey::Endpoint) {
+                true => BucketUrl { endpoint: Some(AMAZON.to_owned()), ..found },
+                false => found,
+            });
+        match &bucket {
+            Some(found) if is_s3 && found.endpoint.is_none() && !is_name(&found.name) => {
+                Err(Error::invalid(format!("{:?} is no bucket, and {}", found.name, self.no_alias())))
+            }
+            _ => Ok(bucket),
+        }
+    }
+
+    /// That the configuration has no such alias, and where it was looked for.
+    pub fn no_alias(&self) -> String {
+        let is_ours = |path: &&PathBuf| path.extension().is_some_and(|end| end == "toml" || end == "json");
+        let files: Vec<String> =
+            self.files.iter().filter(is_ours).map(|path| path.display().to_string()).collect();
+        match files.is_empty() {
+            true => "no alias of the configuration: no file was read".to_owned(),
+            false => format!("no alias in {}", files.join(", ")),
+        }
+    }
+
+    /// Where the value of a key came from, in words.
+    pub fn told(&self, key: ConfigKey) -> String {
+        match self.origin(key) {
+            Some(origin @ ValueOrigin::File(..)) => format!("{key} in {origin}"),
+            Some(origin) => origin.to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// Names that stand for parts of file names in aggregations.
+    pub fn substitutions(&self) -> impl Iterator<Item = (&str, &ConfigValue<String>)> {
+        self.substitutions.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The files that were looked for, whether they are there or not.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What was left out and why.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn item(&self, key: ConfigKey) -> Option<&KeyTarget> {
+        self.entries.get(&key).map(|value| &value.value)
+    }
+
+    /// Takes a value unless an earlier source has one; what cannot be understood is a warning.
+    fn offer(&mut self, key: ConfigKey, text: &str, origin: ValueOrigin) {
+        match key.parse(text, &self.environment) {
+            Ok(value) => {
+                self.entries.entry(key).or_insert(ConfigValue { value, origin });
+            }
+            Err(why) => self.warn(format!("{origin}: {key}: {why}")),
+        }
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+/// Amazon's server, whatever the region.
+pub(crate) const AMAZON: &str = "https://s3.amazonaws.com";
+
+/// What an address of a bucket says beyond bucket, key and version would be left out without a word: it is refused.
+fn check_rest(url: &Url) -> Result<()> {
+    let is_known = |field: &str| field.is_empty() || field.starts_with("versionId=");
+    let why = if !url.query().is_none_or(|query| query.split('&').all(is_known)) {
+        "a query in the address of a bucket: only versionId= is known; https:// and %3F reach a key that has a ?"
+    } else if url.scheme() != Scheme::Azure && url.credentials().is_some() {
+        "a user in the address of a bucket: name a profile (#aws.profile=) or an alias, or set variables"
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid(why).at_object(url))
+}
+
+/// The form of a configuration file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigFormat {
+    /// The project's own, in TOML.
+    Own,
+    /// netCDF's (`.ncrc`).
+    NetCdf,
+    /// S3netCDF4's, in JSON.
+    S3NetCdf,
+}
+
+/// Most warnings that are kept: a file may be nothing but mistakes.
+const MOST_WARNINGS: usize = 100;
+
+/// Names only.
+impl fmt::Debug for ConfigSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("keys", &self.entries.keys()).finish_non_exhaustive()
+    }
+}
+
+/// An error at a place in a file.
+fn invalid(origin: &ValueOrigin, why: impl fmt::Display) -> Error {
+    Error::invalid(why.to_string()).at_object(origin)
+}

@@ -1,0 +1,139 @@
+//! Connections that are kept open, shared by all stores of a session.
+mod named;
+mod trust;
+
+use crate::jar::CookieJar;
+use crate::net::{self, NetworkTraffic, RequestService};
+use ncirrus_config::{ConfigSettings, HttpSettings};
+use ncirrus_layout::{Error, ErrorKind, LockExt, Result};
+use ncirrus_store::StoreOptions;
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Connections that are kept open; clones share them.
+#[derive(Clone)]
+pub struct ConnectionPool(Arc<SharedConnections>);
+
+struct SharedConnections {
+    /// How many may be under way at once.
+    requests: usize,
+    /// By the longest wait for a connection, whether redirections are followed, and what the configuration says.
+    clients: Mutex<BTreeMap<(Duration, bool, HttpSettings), Client>>,
+    net: Arc<net::SharedService>,
+    jar: Arc<CookieJar>,
+    marks: RandomState,
+}
+
+/// How long connections that are not used stay open.
+const IDLE: Duration = Duration::from_secs(90);
+/// Most redirections followed.
+const REDIRECTIONS: usize = 10;
+
+/// Requests that are under way at once, unless told otherwise.
+const REQUESTS: usize = 256;
+
+impl ConnectionPool {
+    /// How many requests may be under way at once.
+    pub fn requests(&self) -> usize {
+        self.0.requests
+    }
+
+    /// None yet; at most so many requests will be under way at once, to all places together.
+    pub fn new(requests: usize) -> Self {
+        Self(Arc::new(SharedConnections {
+            clients: Mutex::default(),
+            requests: requests.max(1),
+            net: Arc::new(net::SharedService::new(requests)),
+            jar: Arc::default(),
+            marks: RandomState::default(),
+        }))
+    }
+
+    /// What sends the requests of stores to a place that takes at most so many at once; redirections are followed, or are
+    /// answers as others are.
+    pub(crate) fn service(
+        &self,
+        (options, config): (&StoreOptions, &ConfigSettings),
+        place: (&str, usize),
+        follows: bool,
+    ) -> Result<RequestService> {
+        Ok(RequestService::new(self.client(options, config, follows)?, options, &self.0.net, place))
+    }
+
+    /// Cookies that servers set.
+    pub(crate) fn jar(&self) -> Arc<CookieJar> {
+        Arc::clone(&self.0.jar)
+    }
+
+    /// What was sent and received so far.
+    pub fn traffic(&self) -> NetworkTraffic {
+        self.0.net.traffic()
+    }
+
+    /// A client, made when it is first needed.
+    fn client(&self, options: &StoreOptions, config: &ConfigSettings, follows: bool) -> Result<Client> {
+        let connect = options.patience.connect.min(options.timeout);
+        let mut clients = self.0.clients.guard();
+        let kind = (connect, follows, config.http());
+        if let Some(client) = clients.get(&kind) {
+            return Ok(client.clone());
+        }
+        let policy = if follows { redirections() } else { Policy::none() };
+        let client = build(config, connect, policy)?;
+        clients.insert(kind, client.clone());
+        Ok(client)
+    }
+
+    /// A mark that tells secrets apart without telling them.
+    pub fn mark(&self, secrets: impl Hash) -> String {
+        format!("{:016x}", self.0.marks.hash_one(secrets))
+    }
+}
+
+fn build(config: &ConfigSettings, connect: Duration, policy: Policy) -> Result<Client> {
+    let failed = |error: &dyn fmt::Display| {
+        Error::new(ErrorKind::Io { retryable: false }, format!("no connections can be made: {error}"))
+    };
+    let http = config.http();
+    let tls = trust::tls(trust::certificates(config)?).map_err(|error| failed(&error))?;
+    let builder = ClientBuilder::new()
+        .user_agent(http.user_agent.as_deref().unwrap_or(concat!("ncirrus/", env!("CARGO_PKG_VERSION"))))
+        .pool_idle_timeout(http.keepalive.unwrap_or(IDLE))
+        .tls_backend_preconfigured(tls)
+        .http1_only()
+        .referer(false)
+        .connect_timeout(connect)
+        .redirect(policy);
+    trust::proxied(builder, config)?.build().map_err(|error| failed(&error.without_url()))
+}
+
+/// What was asked for in secret is not sent on in the open.
+fn redirections() -> Policy {
+    Policy::custom(|attempt| {
+        let was_secret = attempt.previous().last().is_some_and(|from| from.scheme() == "https");
+        if attempt.previous().len() > REDIRECTIONS {
+            return attempt.error("too many redirections");
+        }
+        if was_secret && attempt.url().scheme() != "https" {
+            return attempt.error("redirected from https to http");
+        }
+        attempt.follow()
+    })
+}
+
+impl Default for ConnectionPool {
+    fn default() -> Self {
+        Self::new(REQUESTS)
+    }
+}
+
+impl fmt::Debug for ConnectionPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connections")
+    }
+}

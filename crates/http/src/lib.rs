@@ -1,0 +1,21 @@
+//! The network of stores: connections, time limits, retries, and the objects of web servers.
+//!
+//! Everything that sends requests does so through [`RequestService`], where requests wait for their turn, are made again
+//! while that may help, and are counted.
+#![deny(unsafe_code)]
+
+mod connections;
+mod context;
+mod jar;
+mod net;
+mod opener;
+mod web;
+
+pub use connections::ConnectionPool;
+pub use context::NetworkContext;
+pub use net::{
+    MonitoredBody, NetworkTraffic, RequestFailure, RequestService, ResponseHead, RetryOutlook,
+    StoreOperation, again, once, operation, told_of_clock,
+};
+pub use opener::HttpOpener;
+pub use web::HttpStore;

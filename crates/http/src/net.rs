@@ -1,0 +1,18 @@
+//! What lies below all stores that speak HTTP: time limits, repetition, checks of answers, traces.
+mod answer;
+mod bucket;
+mod failure;
+mod monitored_body;
+mod operation;
+mod record;
+mod request_limiter;
+mod service;
+
+pub(crate) use answer::content_range;
+pub use answer::told_of_clock;
+pub use failure::{RequestFailure, RetryOutlook};
+pub use monitored_body::MonitoredBody;
+pub use operation::{StoreOperation, again, once, operation};
+pub use record::NetworkTraffic;
+pub(crate) use service::SharedService;
+pub use service::{RequestService, ResponseHead};

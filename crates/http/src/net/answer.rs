@@ -1,0 +1,216 @@
+//! What answers say besides their bodies: whether to ask again, when, and whether they are what was asked for.
+use super::failure::RequestFailure;
+use ncirrus_layout::{Error, ErrorKind};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE,
+    RETRY_AFTER,
+};
+use reqwest::{Method, StatusCode};
+use std::time::{Duration, SystemTime};
+
+/// What is remembered of a request until it is answered.
+#[derive(Debug, Clone)]
+pub(super) struct PendingRequest {
+    pub(super) method: Method,
+    range: Option<String>,
+    is_signed: bool,
+    /// Seconds by which the time of its signature is ahead of this machine's clock.
+    ahead: i64,
+}
+
+impl PendingRequest {
+    pub(super) fn new(request: &reqwest::Request) -> Self {
+        let headers = request.headers();
+        Self {
+            method: request.method().clone(),
+            range: text(headers, &RANGE).map(str::to_owned),
+            is_signed: headers.contains_key("x-amz-date") || has_shared_key(headers),
+            ahead: signed_at(headers).map_or(0, |at| seconds_ahead(at, SystemTime::now())),
+        }
+    }
+}
+
+/// Whether an answer says that the same request may succeed later.
+pub(super) fn is_passing(status: StatusCode) -> bool {
+    matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+        || (status.is_server_error()
+            && !matches!(status, StatusCode::NOT_IMPLEMENTED | StatusCode::HTTP_VERSION_NOT_SUPPORTED))
+}
+
+/// The failure that a status means which may pass.
+pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> RequestFailure {
+    let code = code(body).map(|code| format!(" ({code})")).unwrap_or_default();
+    let failure = RequestFailure::passing(format!("server answered {status}{code}"));
+    // What is refused for being too much was not done.
+    let in_doubt = !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+    RequestFailure { after: retry_after(headers, SystemTime::now()), in_doubt, ..failure }
+}
+
+/// Whether the answer's body decides what its status means.
+pub(super) fn needs_body(status: StatusCode, asked: &PendingRequest) -> bool {
+    matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::CONFLICT)
+        || (asked.method == Method::POST && status.is_success())
+}
+
+/// What a code in the body says that the status does not (names of Amazon's service, which others took over).
+pub(super) fn check_code(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    asked: &PendingRequest,
+) -> Result<StatusMeaning, RequestFailure> {
+    match code(body) {
+        Some("RequestTimeout" | "ConditionalRequestConflict" | "OperationAborted") => {
+            Err(passing(status, headers, body))
+        }
+        // Some answers begin before their outcome is known.
+        Some("InternalError" | "SlowDown" | "ServiceUnavailable") if status.is_success() => {
+            Err(passing(status, headers, body))
+        }
+        Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(StatusMeaning::Expired),
+        code => match clocks_differ(headers, SystemTime::now(), asked.ahead) {
+            Some(ahead) if code == Some("RequestTimeTooSkewed") || is_refused(status, asked) => {
+                let error = Error::new(ErrorKind::Denied, format!("access denied: {}", told_of_clock(ahead)));
+                Err(RequestFailure { clock: Some(ahead), ..RequestFailure::lasting(error) })
+            }
+            _ => Ok(StatusMeaning::Other),
+        },
+    }
+}
+
+/// What a code means for the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StatusMeaning {
+    Other,
+    /// The time of the credentials is over.
+    Expired,
+}
+
+fn is_refused(status: StatusCode, asked: &PendingRequest) -> bool {
+    status == StatusCode::FORBIDDEN && asked.is_signed
+}
+
+/// How far clocks may differ before signatures are refused.
+const CLOCKS: u64 = 300;
+
+/// Seconds by which the server's clock is ahead of this machine's, when a time that is `signed` seconds ahead is too far
+/// from it for signatures.
+fn clocks_differ(headers: &HeaderMap, now: SystemTime, signed: i64) -> Option<i64> {
+    let server = httpdate::parse_http_date(text(headers, &DATE)?).ok()?;
+    let ahead = seconds_ahead(server, now);
+    (ahead.abs_diff(signed) > CLOCKS).then_some(ahead)
+}
+
+/// Whole seconds from one time to another.
+fn seconds_ahead(time: SystemTime, of: SystemTime) -> i64 {
+    let whole = |difference: Duration| i64::try_from(difference.as_secs()).unwrap_or(i64::MAX);
+    time.duration_since(of).map_or_else(|behind| -whole(behind.duration()), whole)
+}
+
+/// By how much the clocks differ.
+pub fn told_of_clock(ahead: i64) -> String {
+    let word = if ahead < 0 { "ahead of" } else { "behind" };
+    let seconds = ahead.unsigned_abs();
+    format!("the clock of this machine is {} min {} s {word} the server's", seconds / 60, seconds % 60)
+}
+
+/// Whether a request is signed with the key of an account of Azure.
+fn has_shared_key(headers: &HeaderMap) -> bool {
+    text(headers, &AUTHORIZATION).is_some_and(|how| how.starts_with("SharedKey "))
+}
+
+/// The time of a request's signature.
+fn signed_at(headers: &HeaderMap) -> Option<SystemTime> {
+    if has_shared_key(headers) {
+        return httpdate::parse_http_date(text(headers, &DATE)?).ok();
+    }
+    amazon_time(text(headers, &HeaderName::from_static("x-amz-date"))?)
+}
+
+/// A time such as `20260102T030405Z`.
+fn amazon_time(text: &str) -> Option<SystemTime> {
+    let time = chrono::NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%SZ").ok()?.and_utc();
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(time.timestamp()).ok()?))
+}
+
+/// The wait that a server asks for, in seconds or as a date.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let wait = text(headers, &RETRY_AFTER)?.trim();
+    if let Ok(seconds) = wait.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(wait).ok()?;
+    Some(until.duration_since(now).unwrap_or_default())
+}
+
+/// How many bytes the body has. A part must be the one that was asked for, whole.
+pub(super) fn body_len(
+    status: StatusCode,
+    headers: &HeaderMap,
+    asked: &PendingRequest,
+) -> Result<Option<u64>, RequestFailure> {
+    let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if asked.method == Method::HEAD || is_empty {
+        return Ok(Some(0));
+    }
+    let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
+    let place = (status == StatusCode::PARTIAL_CONTENT).then(|| content_range(headers)).flatten();
+    // Who compresses unasked is told of above: to ask again helps nobody.
+    let is_encoded = text(headers, &CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
+    let Some((first, last, size)) = place.filter(|_| !is_encoded) else { return Ok(declared) };
+    let len = last - first + 1;
+    if let Some(declared) = declared.filter(|declared| *declared != len) {
+        return Err(RequestFailure::passing(format!("answer declares {declared} bytes for a part of {len}")));
+    }
+    match asked.range.as_deref().and_then(asked_range) {
+        Some((start, end)) if first == start && size.is_some_and(|size| last < end.min(size - 1)) => {
+            let wanted = size.map_or(end, |size| end.min(size - 1)) - start + 1;
+            Err(RequestFailure::passing(format!("answer has {len} of {wanted} bytes")))
+        }
+        _ => Ok(Some(len)),
+    }
+}
+
+/// Whether a body may have so many bytes.
+pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), RequestFailure> {
+    match (len, most) {
+        (Some(len), Some(most)) if len > most => {
+            let told = format!("object has {len} bytes, more than the limit of {most}");
+            Err(RequestFailure::lasting(Error::limit(told)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// First and last byte of a range as it was asked for.
+fn asked_range(range: &str) -> Option<(u64, u64)> {
+    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+/// First and last byte of a part, and the size of its object where the server tells it.
+pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, Option<u64>)> {
+    let (place, size) = text(headers, &CONTENT_RANGE)?.strip_prefix("bytes ")?.trim().split_once('/')?;
+    let (first, last) = place.split_once('-')?;
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    let size = if size == "*" { None } else { Some(size.parse::<u64>().ok()?) };
+    (first <= last && last < size.unwrap_or(u64::MAX)).then_some((first, last, size))
+}
+
+/// The code of an error in XML.
+fn code(body: &[u8]) -> Option<&str> {
+    let text = str::from_utf8(body.get(..body.len().min(CODE_WITHIN))?).ok()?;
+    let (_, error) = text.split_once("<Error")?;
+    let (_, rest) = error.split_once("<Code>")?;
+    Some(rest.split_once("</Code>")?.0).filter(|code| code.len() <= 64)
+}
+
+/// Bytes within which an error's code stands.
+const CODE_WITHIN: usize = 2048;
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! What a store is asked to do. All requests for it share one budget.
+use super::failure::{RequestFailure, RetryOutlook};
+use super::service::RequestService;
+use ncirrus_layout::{Error, ErrorKind, LockExt, ObjectId};
+use reqwest::header::{HeaderName, HeaderValue};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
+
+tokio::task_local! {
+    static CURRENT: Arc<StoreOperation>;
+}
+
+/// What a store is asked to do with an object, for which requests are made.
+#[derive(Debug)]
+pub struct StoreOperation {
+    pub(super) store: String,
+    pub(super) object: String,
+    /// Bytes that one answer may have.
+    pub(super) most: Option<u64>,
+    /// Its requests are not made again.
+    is_once: bool,
+    state: Mutex<OperationState>,
+    /// What its requests are sent by.
+    service: OnceLock<RequestService>,
+}
+
+#[derive(Debug, Default)]
+struct OperationState {
+    attempts: u32,
+    /// Failures since something succeeded, and when the first of them was.
+    failures: u32,
+    since: Option<Instant>,
+    /// Failures by what happened.
+    told: Vec<(String, u32)>,
+    in_doubt: bool,
+    expired: bool,
+    /// A header of the request that ends an upload in parts.
+    condition: Option<(HeaderName, HeaderValue)>,
+}
+
+/// Runs what a store does with an object: its requests share one budget and bear its name.
+pub async fn operation<T>(object: &ObjectId, work: impl Future<Output = T>) -> T {
+    let operation = StoreOperation::new(object.store.as_str(), object.key());
+    CURRENT.scope(Arc::new(operation), work).await
+}
+
+/// Sends requests of an operation that are not made again, whatever comes of them.
+pub async fn once<T>(work: impl Future<Output = T>) -> T {
+    let operation = match StoreOperation::current() {
+        Some(current) => {
+            StoreOperation { most: current.most, ..StoreOperation::new(&current.store, &current.object) }
+        }
+        None => StoreOperation::new("", ""),
+    };
+    CURRENT.scope(Arc::new(StoreOperation { is_once: true, ..operation }), work).await
+}
+
+/// Waits until the rest of an answer that failed half way may be asked for.
+pub async fn again(failure: RequestFailure) -> Result<(), RequestFailure> {
+    let Some(operation) = StoreOperation::current() else { return Err(failure) };
+    match operation.service.get() {
+        Some(service) => operation.again(failure, service).await,
+        None => Err(failure),
+    }
+}
+
+impl StoreOperation {
+    pub(super) fn new(store: &str, object: &str) -> Self {
+        let (store, object) = (store.to_owned(), object.to_owned());
+        let most = ncirrus_store::most_bytes();
+        Self { store, object, most, is_once: false, state: Mutex::default(), service: OnceLock::new() }
+    }
+
+    /// That of the running task.
+    pub fn current() -> Option<Arc<Self>> {
+        CURRENT.try_with(Arc::clone).ok()
+    }
+
+    /// Whether a request that failed may have been carried out nevertheless.
+    pub fn is_in_doubt() -> bool {
+        Self::current().is_some_and(|operation| operation.lock().in_doubt)
+    }
+
+    /// Whether credentials were refused since this was asked last, because their time is over.
+    pub fn take_expired() -> bool {
+        Self::current().is_some_and(|operation| std::mem::take(&mut operation.lock().expired))
+    }
+
+    /// What the end of an upload in parts depends on: the clients of object stores cannot be told.
+    pub fn depend(condition: Option<(HeaderName, HeaderValue)>) {
+        if let Some(operation) = Self::current() {
+            operation.lock().condition = condition;
+        }
+    }
+
+    /// The header that the request bears that ends an upload in parts.
+    pub fn condition() -> Option<(HeaderName, HeaderValue)> {
+        Self::current().and_then(|operation| operation.lock().condition.clone())
+    }
+
+    /// The number of the next attempt, from 1.
+    pub(super) fn begin(&self, service: &RequestService) -> u32 {
+        self.service.get_or_init(|| service.clone());
+        let mut state = self.lock();
+        state.attempts += 1;
+        state.attempts
+    }
+
+    /// An answer came whole.
+    pub(super) fn succeeded(&self) {
+        let mut state = self.lock();
+        (state.failures, state.since) = (0, None);
+        state.told.clear();
+    }
+
+    pub(super) fn note_expired(&self) {
+        self.lock().expired = true;
+    }
+
+    /// Waits until a request may be made again.
+    pub(super) async fn again(
+        &self,
+        failure: RequestFailure,
+        service: &RequestService,
+    ) -> Result<(), RequestFailure> {
+        let message = failure.error.message().to_owned();
+        let wait = self.judge(failure, service)?;
+        tracing::info!(
+            target: "ncirrus::retry",
+            store = self.store, object = self.object, wait = wait.as_secs_f64(), "{message}: trying again"
+        );
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+
+    /// How long to wait, or why the request is given up.
+    fn judge(&self, failure: RequestFailure, service: &RequestService) -> Result<Duration, RequestFailure> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.in_doubt |= failure.in_doubt;
+        if failure.outlook == RetryOutlook::Final || self.is_once {
+            return Err(failure);
+        }
+        state.count(failure.error.message());
+        let since = *state.since.get_or_insert(now);
+        let most = service.retries(failure.outlook == RetryOutlook::Unreached);
+        if state.failures > most {
+            return Err(state.summary(&failure, now, None));
+        }
+        let patience = &service.patience;
+        let wait = patience.wait(state.failures).saturating_add(failure.after.unwrap_or_default());
+        let wait = wait.max(service.shared.bucket.take(patience.reserve, now));
+        if now.saturating_duration_since(since).saturating_add(wait) > patience.longest {
+            let asked = failure.after.filter(|after| *after > patience.longest);
+            return Err(state.summary(&failure, now, asked));
+        }
+        Ok(wait)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OperationState> {
+        self.state.guard()
+    }
+}
+
+impl OperationState {
+    fn count(&mut self, message: &str) {
+        self.failures += 1;
+        match self.told.iter_mut().find(|(told, _)| told == message) {
+            Some((_, times)) => *times += 1,
+            None => self.told.push((message.to_owned(), 1)),
+        }
+    }
+
+    /// The failure, with what happened how often.
+    fn summary(&self, failure: &RequestFailure, now: Instant, asked: Option<Duration>) -> RequestFailure {
+        let mut message = failure.error.message().to_owned();
+        if self.failures > 1 {
+            let others: Vec<String> =
+                self.told.iter().map(|(told, times)| format!("{times} x {told}")).collect();
+            let seconds = self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64());
+            message = format!(
+                "{message}; given up after {} attempts in {seconds:.1} s ({})",
+                self.failures,
+                others.join(", ")
+            );
+        }
+        if let Some(asked) = asked {
+            message = format!("{message}; the server asks to wait {} s", asked.as_secs());
+        }
+        let error = Error::new(ErrorKind::Io { retryable: true }, message);
+        RequestFailure { error, outlook: RetryOutlook::Final, ..failure.clone() }
+    }
+}

@@ -1,0 +1,229 @@
+//! Sending requests until they are answered.
+use super::answer;
+use super::answer::{PendingRequest, StatusMeaning};
+use super::bucket::TokenBucket;
+use super::failure::RequestFailure;
+use super::monitored_body::MonitoredBody;
+use super::operation::StoreOperation;
+use super::record::{NetworkTraffic, RequestRecord, TrafficCounters};
+use super::request_limiter::{RequestLimiter, RequestQueue};
+use ncirrus_layout::LockExt;
+use ncirrus_store::{RetryPolicy, StoreOptions};
+use reqwest::{Client, Request, Url};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// An answer whose body is still to come.
+pub type ResponseHead = http::Response<MonitoredBody>;
+
+/// Sends requests of stores and makes them again while that may help.
+///
+/// This is the only place where requests are made again: what lies above is told not to.
+#[derive(Clone)]
+pub struct RequestService {
+    client: Client,
+    timeout: Duration,
+    retries: u32,
+    pub(super) patience: RetryPolicy,
+    pub(super) shared: Arc<SharedService>,
+    queue: RequestQueue,
+}
+
+/// What all services of a session share.
+#[derive(Debug)]
+pub(crate) struct SharedService {
+    pub(super) bucket: TokenBucket,
+    pub(super) tally: TrafficCounters,
+    pub(crate) turns: RequestLimiter,
+    /// Hosts that answered before.
+    known: Mutex<HashSet<String>>,
+}
+
+impl SharedService {
+    /// Nothing was sent yet; at most so many requests will be under way at once.
+    pub(crate) fn new(requests: usize) -> Self {
+        let (bucket, tally, known) = (TokenBucket::default(), TrafficCounters::default(), Mutex::default());
+        Self { bucket, tally, turns: RequestLimiter::new(requests), known }
+    }
+
+    /// What was sent and received so far.
+    pub(crate) fn traffic(&self) -> NetworkTraffic {
+        self.tally.read()
+    }
+
+    fn is_known(&self, host: &str) -> bool {
+        self.known.guard().contains(host)
+    }
+
+    fn note(&self, host: &str) {
+        let mut known = self.known.guard();
+        if !known.contains(host) {
+            known.insert(host.to_owned());
+        }
+    }
+}
+
+/// Bytes that are read of an answer that tells an error.
+const TOLD: usize = 64 << 10;
+/// Bytes that are read of an answer to a request that sends a body to be worked on.
+const REPLY: usize = 16 << 20;
+/// How often a server is called that never answered.
+const STRANGER: u32 = 2;
+/// Longest wait for the service that tells a machine about itself.
+const METADATA: Duration = Duration::from_secs(2);
+
+impl RequestService {
+    /// Sends requests to a place that takes at most so many at once.
+    pub(crate) fn new(
+        client: Client,
+        options: &StoreOptions,
+        shared: &Arc<SharedService>,
+        (place, most): (&str, usize),
+    ) -> Self {
+        Self {
+            client,
+            timeout: options.timeout,
+            retries: options.retries,
+            patience: options.patience,
+            shared: Arc::clone(shared),
+            queue: shared.turns.queue(place, most),
+        }
+    }
+
+    /// A request for an object.
+    pub(crate) fn get(&self, address: Url) -> reqwest::RequestBuilder {
+        self.client.get(address)
+    }
+
+    /// Sends a request, as often as it takes until the head of an answer is there.
+    pub async fn send(
+        &self,
+        make: impl Fn() -> Result<Request, RequestFailure>,
+    ) -> Result<ResponseHead, RequestFailure> {
+        let mut operation = StoreOperation::current();
+        loop {
+            let request = make()?;
+            let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
+            let turn = self.queue.turn().await;
+            let record = RequestRecord::new(self, Arc::clone(operation), &request, turn);
+            match self.attempt(request, record).await {
+                Ok(answered) => return Ok(answered),
+                Err(failure) => operation.again(failure, self).await?,
+            }
+        }
+    }
+
+    /// How often a request is made again.
+    pub(super) fn retries(&self, is_unreached: bool) -> u32 {
+        if is_unreached { self.retries.min(STRANGER) } else { self.retries }
+    }
+
+    async fn attempt(
+        &self,
+        request: Request,
+        mut record: RequestRecord,
+    ) -> Result<ResponseHead, RequestFailure> {
+        let asked = PendingRequest::new(&request);
+        let host = request.url().authority().to_owned();
+        let limit = self.limit(&request);
+        let answer = match tokio::time::timeout(limit, self.client.execute(request)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(self.unanswered(RequestFailure::of(error), &host, record)),
+            Err(_) => {
+                let failure = RequestFailure::passing(format!("no answer within {} s", limit.as_secs_f64()));
+                return Err(self.unanswered(failure, &host, record));
+            }
+        };
+        self.shared.note(&host);
+        record.answered(answer.status());
+        self.inspect(http::Response::from(answer), &asked, record).await
+    }
+
+    /// A connection that failed to a server that answered before may come back.
+    fn unanswered(
+        &self,
+        mut failure: RequestFailure,
+        host: &str,
+        mut record: RequestRecord,
+    ) -> RequestFailure {
+        record.failed(failure.error.message());
+        if failure.outlook == super::failure::RetryOutlook::Unreached && self.shared.is_known(host) {
+            failure.outlook = super::failure::RetryOutlook::Passing;
+        }
+        failure
+    }
+
+    async fn inspect(
+        &self,
+        answer: http::Response<reqwest::Body>,
+        asked: &PendingRequest,
+        record: RequestRecord,
+    ) -> Result<ResponseHead, RequestFailure> {
+        let (parts, body) = answer.into_parts();
+        let (status, headers) = (parts.status, &parts.headers);
+        let needs_body = answer::needs_body(status, asked);
+        let pace = if needs_body || !status.is_success() {
+            // Some work for minutes, and send a blank now and then.
+            (1, self.timeout)
+        } else {
+            (self.patience.least(), self.patience.window)
+        };
+        let len = answer::body_len(status, headers, asked);
+        let len = len.and_then(|len| answer::check_len(len, record.operation.most).map(|()| len));
+        let mut body = MonitoredBody::new(body, len.as_ref().ok().copied().flatten(), pace, record);
+        if let Err(failure) = len {
+            return Err(body.refuse(&failure));
+        }
+        if answer::is_passing(status) {
+            let told = body.collect(TOLD).await.unwrap_or_default();
+            return Err(body.refuse(&answer::passing(status, headers, &told)));
+        }
+        if !needs_body {
+            return Ok(http::Response::from_parts(parts, body));
+        }
+        let told = body.collect(if status.is_success() { REPLY } else { TOLD }).await?;
+        match answer::check_code(status, headers, &told, asked) {
+            Err(failure) => return Err(body.refuse(&failure)),
+            Ok(StatusMeaning::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
+            Ok(StatusMeaning::Other) => {}
+        }
+        Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
+    }
+
+    /// Longest wait for the head of an answer. What is sent along may take its time.
+    fn limit(&self, request: &Request) -> Duration {
+        if is_metadata(request.url()) {
+            return self.timeout.min(METADATA);
+        }
+        self.timeout.saturating_add(self.patience.time_for(body_len(request)))
+    }
+}
+
+/// Bytes that are sent along.
+pub(super) fn body_len(request: &Request) -> u64 {
+    let body = request.body().map(http_body::Body::size_hint);
+    body.map_or(0, |hint| hint.lower())
+}
+
+/// A request that no store named: by its address, without what may be secret.
+fn of_request(url: &Url) -> StoreOperation {
+    StoreOperation::new(&format!("{}://{}", url.scheme(), host_of(url)), url.path().trim_start_matches('/'))
+}
+
+fn host_of(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}{port}", url.host_str().unwrap_or_default())
+}
+
+/// Whether an address is that of the service that tells a machine about itself: where there is none, nobody answers.
+fn is_metadata(url: &Url) -> bool {
+    matches!(url.host_str(), Some("169.254.169.254" | "[fd00:ec2::254]" | "metadata.google.internal"))
+}
+
+impl fmt::Debug for RequestService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Service")
+    }
+}

@@ -1,0 +1,284 @@
+//! Objects of web servers, read by range requests.
+mod answer;
+mod redirects;
+#[cfg(test)]
+mod tests;
+
+use crate::NetworkContext;
+use crate::connections::ConnectionPool;
+use crate::jar::CookieJar;
+use crate::net::{self, RequestFailure, RequestService};
+use answer::{HttpAnswer, PartialBody, WholeObject};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_config::{ConfigSettings, HttpLogin, LoginKind, SecretText};
+use ncirrus_layout::{
+    Detail, Error, Limits, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
+};
+use ncirrus_store::{
+    LocalStore, PutCondition, Store, StoreFacts, Url, key, percent_decoded, percent_encoded,
+};
+use redirects::{RedirectCache, RedirectRequest};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Objects below a URL of a web server. They can be read, not listed and not changed.
+///
+/// The query of the address and its password are sent with every request and never shown.
+pub struct HttpStore {
+    id: StoreId,
+    /// What stands before the slash and the key.
+    base: String,
+    /// What stands for the empty key.
+    slash: &'static str,
+    query: Option<String>,
+    /// Who asks.
+    login: Option<HttpLogin>,
+    /// Tells those who ask apart.
+    who: String,
+    cookies: Option<SecretText>,
+    /// Whom other servers know.
+    config: Arc<ConfigSettings>,
+    /// Cookies that servers set.
+    jar: Arc<CookieJar>,
+    /// Where objects were found behind redirections.
+    places: RedirectCache,
+    service: RequestService,
+    limits: Limits,
+    /// Most bytes of an object whose server does not know ranges.
+    whole_bytes: u64,
+    /// The object that a server without ranges sent last.
+    whole: Mutex<Option<(ObjectId, WholeObject)>>,
+    /// Sizes of objects whose server does not tell them with parts.
+    sizes: Mutex<HashMap<ObjectId, u64>>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl HttpStore {
+    /// The store at the parent of a URL, and the object of the URL in it. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// `Io` when no connections can be made at all.
+    pub fn connect(url: &Url, context: &NetworkContext) -> Result<(Self, ObjectId)> {
+        let connections: &ConnectionPool = &context.connections;
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let place = format!("{}{port}", url.host());
+        let (parent, name, slash) = split(url.path());
+        let login = context.config.login(url);
+        let mark = match (url.query(), url.credentials(), login.as_ref().map(|login| &login.kind)) {
+            // Of those whom the configuration names there is one at a time.
+            (None, None, Some(LoginKind::Basic(user, _))) => format!("{user}@"),
+            (None, None, Some(LoginKind::Bearer(_))) => "bearer@".to_owned(),
+            (None, None, None) => String::new(),
+            (query, credentials, _) => {
+                let (user, password) = credentials.unzip();
+                format!("{}@", connections.mark([query, user, password.flatten()]))
+            }
+        };
+        let scheme = url.scheme().as_str();
+        let id = StoreId::new(format!("{scheme}://{mark}{place}{parent}"));
+        let store = Self {
+            base: format!("{scheme}://{place}{parent}"),
+            slash,
+            query: url.query().map(str::to_owned),
+            login,
+            who: mark,
+            cookies: context.config.cookies(url),
+            config: Arc::clone(&context.config),
+            jar: connections.jar(),
+            places: RedirectCache::default(),
+            service: context.service_of_redirects((&place, AT_ONCE))?,
+            limits: context.options.limits.clone(),
+            whole_bytes: context.options.whole_bytes,
+            whole: Mutex::default(),
+            sizes: Mutex::default(),
+            warnings: Mutex::default(),
+            id,
+        };
+        let object = ObjectId::new(store.id.clone(), name);
+        Ok((store, object))
+    }
+
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
+        key::check(object)?;
+        if let Some(whole) = self.kept(object) {
+            return Ok(Some(whole.blob(want)));
+        }
+        let answer =
+            self.fetch(object, want).await.map_err(|failure| failure.error.at_object(object).by("http"))?;
+        match answer {
+            HttpAnswer::Absent | HttpAnswer::Unsized => Ok(None),
+            HttpAnswer::Part(blob) => Ok(Some(blob)),
+            HttpAnswer::Whole(whole) => {
+                let blob = whole.blob(want);
+                if *want != Want::All {
+                    self.keep(object, whole);
+                }
+                Ok(Some(blob))
+            }
+        }
+    }
+
+    /// The size of an object whose server does not tell it with parts, when it was asked for before.
+    fn known_size(&self, object: &ObjectId) -> Option<u64> {
+        self.sizes.guard().get(object).copied()
+    }
+
+    fn note_size(&self, object: &ObjectId, size: Option<u64>) {
+        let mut sizes = self.sizes.guard();
+        if let Some(size) = size.filter(|_| sizes.len() < MOST_SIZES) {
+            sizes.insert(object.clone(), size);
+        }
+    }
+
+    /// The whole object, when its server does not know ranges and it is at hand.
+    fn kept(&self, object: &ObjectId) -> Option<WholeObject> {
+        let kept = self.whole.guard();
+        kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
+    }
+
+    /// Keeps an object that was sent whole, though a part of it was asked for.
+    fn keep(&self, object: &ObjectId, whole: WholeObject) {
+        let told = format!(
+            "{object}: its server does not know ranges; it was read whole ({} bytes)",
+            whole.blob(&Want::All).size
+        );
+        *self.whole.guard() = Some((object.clone(), whole));
+        let mut warnings = self.warnings.guard();
+        if warnings.len() < MOST_WARNINGS && !warnings.contains(&told) {
+            warnings.push(told);
+        }
+    }
+
+    /// Asks for bytes; what is left of an answer that broke off is asked for from there on.
+    async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<HttpAnswer, RequestFailure> {
+        let address = self.address(object);
+        let mut begun: Option<PartialBody> = None;
+        let mut size = self.known_size(object);
+        let (mut is_whole, mut is_asked) = (false, false);
+        loop {
+            let (range, state) = match &begun {
+                Some(begun) => (Some(begun.rest()), begun.etag()),
+                None => (range_of(want).filter(|_| !is_whole), None),
+            };
+            let response = self.reach(&address, &RedirectRequest { range, state }).await?;
+            match answer::read(response, want, begun.take(), size, self).await? {
+                Ok(HttpAnswer::Unsized) if is_asked => {
+                    return Err(RequestFailure::lasting(Error::malformed(
+                        "server does not tell the object's size",
+                    )));
+                }
+                // Who does not tell the size tells where the last byte lies, or sends everything.
+                Ok(HttpAnswer::Unsized) => {
+                    let asked = RedirectRequest { range: range_of(&Want::Suffix(1)), state: None };
+                    size = answer::size_of(&self.reach(&address, &asked).await?);
+                    (is_whole, is_asked) = (size.is_none(), true);
+                    self.note_size(object, size);
+                }
+                Ok(answer) => return Ok(answer),
+                Err((failure, so_far)) => {
+                    net::again(failure).await?;
+                    begun = so_far;
+                }
+            }
+        }
+    }
+
+    fn address(&self, object: &ObjectId) -> String {
+        let path = match object.key() {
+            "" => self.slash.to_owned(),
+            key => format!("/{}", percent_encoded(key)),
+        };
+        let query =
+            object.query().or(self.query.as_deref()).map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{}{path}{query}", self.base)
+    }
+}
+
+/// Requests to one web server that are under way at once.
+const AT_ONCE: usize = 16;
+/// Objects whose sizes are remembered.
+const MOST_SIZES: usize = 1 << 16;
+/// Most objects that are warned of.
+const MOST_WARNINGS: usize = 8;
+
+/// A path up to its last segment, that segment, and the slash behind it. The path before is kept as it was given.
+fn split(path: &str) -> (&str, String, &'static str) {
+    let (parent, last) = path.rsplit_once('/').unwrap_or((path, ""));
+    let name = percent_decoded(last);
+    if key::is_name(&name) && !name.contains('/') {
+        return (parent, name, "/");
+    }
+    if last.is_empty() { (parent, String::new(), "/") } else { (path, String::new(), "") }
+}
+
+/// The header that asks for a range. For an empty one a byte is asked for: its answer tells size and state.
+fn range_of(want: &Want) -> Option<String> {
+    match want {
+        Want::All => None,
+        Want::Range(range) | Want::Parse(range) => {
+            let last = range.end.max(range.start.saturating_add(1)) - 1;
+            Some(format!("bytes={}-{last}", range.start))
+        }
+        Want::Suffix(len) => Some(format!("bytes=-{}", (*len).max(1))),
+    }
+}
+
+fn read_only<T>(object: &ObjectId) -> Result<T> {
+    Err(ncirrus_store::fault::read_only_protocol().at_object(object))
+}
+
+impl Store for HttpStore {
+    fn id(&self) -> &StoreId {
+        &self.id
+    }
+
+    fn facts(&self) -> StoreFacts {
+        StoreFacts {
+            latency: Duration::from_millis(50),
+            concurrency: AT_ONCE,
+            merge_gap: 512 << 10,
+            range_cap: 16 << 20,
+            lists: false,
+            writable: false,
+        }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
+        net::operation(object, self.read(object, want)).boxed()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.guard().clone()
+    }
+
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move { read_only(object) })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { read_only(object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { read_only(prefix) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        let error = Error::unsupported("plain HTTP has no listings").with_detail(Detail::NoListings);
+        Box::pin(async move { Err(error.at_object(prefix)) })
+    }
+}
+
+impl fmt::Debug for HttpStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpStore({})", self.id.as_str())
+    }
+}

@@ -1,0 +1,79 @@
+//! The object at an address, whatever is in it.
+use crate::opened::Opened;
+use crate::store::Store;
+use crate::url::{Scheme, Url};
+use crate::{DirectoryStore, StoreContext, fault};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The object at an address; no request is sent yet.
+pub(crate) fn open_object(url: &Url, context: &StoreContext) -> Result<Opened> {
+    match url.scheme() {
+        Scheme::File => open_path(url, context),
+        Scheme::Memory => open_memory(url, context),
+        _ => open_remote(url, context),
+    }
+}
+
+/// An address of a scheme that is registered; no request is sent yet.
+pub(crate) fn open_remote(url: &Url, context: &StoreContext) -> Result<Opened> {
+    let (store, root): (Arc<dyn Store>, ObjectId) = context.schemes.open(url, &context.options)?;
+    Ok(Opened::new(store, root, url))
+}
+
+fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
+    let (url, is_durable) = (as_it_is(url), context.options.durable);
+    let path = local_path(&url);
+    let metadata = fs::metadata(&path).map_err(|error| path_error(error, &path))?;
+    if metadata.is_dir() {
+        let store = DirectoryStore::new(path).durable(is_durable);
+        let root = store.root();
+        return Ok(Opened::new(store.shared(), root, &url));
+    }
+    if !metadata.is_file() {
+        return Err(Error::invalid("not a regular file").at_object(path.display()));
+    }
+    let (store, root) = DirectoryStore::of_file(&path)?;
+    Ok(Opened::new(store.durable(is_durable).sharing(&context.handles).shared(), root, &url))
+}
+
+fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {
+    let Some(store) = context.memory.find(url.host()) else {
+        return Err(Error::not_found("no such store in memory").at_object(url));
+    };
+    let root = store.root().child(url.path().trim_matches('/'));
+    Ok(Opened::new(store.shared(), root, url))
+}
+
+/// A file whose name has a `#` goes before a fragment.
+pub(crate) fn as_it_is(url: &Url) -> Url {
+    match url.whole_path() {
+        Some(whole) if fs::symlink_metadata(whole).is_ok() => Url::of_path(whole),
+        _ => url.clone(),
+    }
+}
+
+/// The path of a local dataset, without a slash at the end.
+pub(crate) fn local_path(url: &Url) -> PathBuf {
+    let path = url.path();
+    let trimmed = path.trim_end_matches('/');
+    PathBuf::from(if trimmed.is_empty() { path } else { trimmed })
+}
+
+/// Whether a name is one of a zip file.
+pub(crate) fn is_zip_name(path: &str) -> bool {
+    path.trim_end_matches('/').to_ascii_lowercase().ends_with(".zip")
+}
+
+/// What an error at a path means; a file where a directory is needed is as good as nothing there. A name that is too long
+/// is told of.
+pub(crate) fn path_error(error: std::io::Error, path: &Path) -> Error {
+    if fault::is_absence(&error) && error.kind() != std::io::ErrorKind::InvalidFilename {
+        return Error::new(ErrorKind::NotFound, "no such file or directory")
+            .at_object(path.display())
+            .because(error);
+    }
+    fault::of_io(error, path.display())
+}
