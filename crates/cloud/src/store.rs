@@ -21,8 +21,8 @@ use ncirrus_layout::{
     Error, ErrorKind, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
 };
 use ncirrus_store::{
-    BucketUrl, LocalStore, MultipartUpload, ObjectPage, PutCondition, Store, StoreFacts, UrlFragment, key,
-    want,
+    BucketUrl, LocalStore, MultipartUpload, ObjectPage, PutCondition, Store, StoreAbilities, StoreFacts,
+    UrlFragment, key, want,
 };
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
@@ -359,13 +359,35 @@ impl Store for CloudStore {
         operation(object, self.write(object, body, when)).boxed()
     }
 
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(object, self.remove(object)).boxed()
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(prefix, self.remove_tree(prefix)).boxed()
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        operation(prefix, self.names(prefix, page)).boxed()
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for CloudStore {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        None
+    }
+
     fn upload<'a>(
         &'a self,
         object: &'a ObjectId,
         file: &'a std::path::Path,
         when: PutCondition,
-    ) -> BoxFuture<'a, Result<Tag>> {
-        operation(object, self.send(object, file, when)).boxed()
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        Some(operation(object, self.send(object, file, when)).boxed())
     }
 
     fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
@@ -384,31 +406,19 @@ impl Store for CloudStore {
         self.odd.told()
     }
 
-    fn holds<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<bool>> {
-        operation(object, self.is_there(object)).boxed()
+    fn holds<'a>(&'a self, object: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        Some(operation(object, self.is_there(object)).boxed())
     }
 
-    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        operation(to, self.copy_within(from, to)).boxed()
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        Some(operation(to, self.copy_within(from, to)).boxed())
     }
 
-    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<()>> {
-        match objects.first() {
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        Some(match objects.first() {
             Some(first) => operation(first, self.remove_many(objects)).boxed(),
             None => Box::pin(async { Ok(()) }),
-        }
-    }
-
-    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        operation(object, self.remove(object)).boxed()
-    }
-
-    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        operation(prefix, self.remove_tree(prefix)).boxed()
-    }
-
-    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
-        operation(prefix, self.names(prefix, page)).boxed()
+        })
     }
 
     fn objects<'a>(

@@ -28,7 +28,7 @@ use ncirrus_layout::{
     Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
-use ncirrus_store::{Store, Url};
+use ncirrus_store::{Store, StoreExt, Url};
 use referenced_datasets::ReferencedDatasets;
 use std::collections::HashMap;
 use std::fmt;

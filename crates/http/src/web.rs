@@ -17,7 +17,7 @@ use ncirrus_layout::{
     Detail, Error, Limits, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
 };
 use ncirrus_store::{
-    LocalStore, PutCondition, Store, StoreFacts, Url, key, percent_decoded, percent_encoded,
+    LocalStore, PutCondition, Store, StoreAbilities, StoreFacts, Url, key, percent_decoded, percent_encoded,
 };
 use redirects::{RedirectCache, RedirectRequest};
 use std::collections::HashMap;
@@ -255,10 +255,6 @@ impl Store for HttpStore {
         net::operation(object, self.read(object, want)).boxed()
     }
 
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.guard().clone()
-    }
-
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { read_only(object) })
     }
@@ -274,6 +270,61 @@ impl Store for HttpStore {
     fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         let error = Error::unsupported("plain HTTP has no listings").with_detail(Detail::NoListings);
         Box::pin(async move { Err(error.at_object(prefix)) })
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for HttpStore {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        None
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a std::path::Path,
+        _: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn ncirrus_store::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.guard().clone()
+    }
+
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn objects<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<ncirrus_store::ObjectPage>>> {
+        None
     }
 }
 

@@ -160,6 +160,10 @@ impl Store for Ledger {
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { self.names(prefix, page) })
     }
+
+    fn abilities(&self) -> Option<&dyn ncirrus::store::StoreAbilities> {
+        None
+    }
 }
 
 /// A session that knows addresses such as `ledger://name/path`: all of one name are in one ledger.

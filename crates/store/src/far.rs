@@ -111,4 +111,8 @@ impl Store for FarStore {
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         async move { self.names(prefix, page) }.boxed()
     }
+
+    fn abilities(&self) -> Option<&dyn crate::StoreAbilities> {
+        None
+    }
 }

@@ -61,7 +61,8 @@ pub use retry_policy::RetryPolicy;
 pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
 pub use store::{
-    BlockingStore, LocalStore, MultipartUpload, ObjectPage, PutCondition, ReadAt, Store, StoreFacts,
+    BlockingStore, LocalStore, MultipartUpload, ObjectPage, PutCondition, ReadAt, Store, StoreAbilities,
+    StoreExt, StoreFacts,
 };
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{

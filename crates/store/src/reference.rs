@@ -5,7 +5,7 @@ mod targets;
 mod template;
 
 use crate::opened::Opened;
-use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
+use crate::store::{LocalStore, PutCondition, Store, StoreAbilities, StoreFacts};
 use crate::{StoreContext, key, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -162,15 +162,6 @@ impl Store for ReferenceStore {
         self.read(object, want).boxed()
     }
 
-    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
-        match self.manifest.entries.get(object.key())? {
-            ManifestEntry::Range { target, offset, len } if *len > 0 => {
-                Some((self.targets.object(*target, &self.id)?, *offset..offset.checked_add(*len)?))
-            }
-            _ => None,
-        }
-    }
-
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move { read_only(object) })
     }
@@ -185,6 +176,66 @@ impl Store for ReferenceStore {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { Ok(self.manifest.entries.list(key::check(prefix)?, page)) })
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for ReferenceStore {
+    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
+        match self.manifest.entries.get(object.key())? {
+            ManifestEntry::Range { target, offset, len } if *len > 0 => {
+                Some((self.targets.object(*target, &self.id)?, *offset..offset.checked_add(*len)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a std::path::Path,
+        _: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn objects<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
+        None
     }
 }
 

@@ -1,16 +1,16 @@
 //! The narrow contract of every store.
+mod abilities;
+mod ext;
 mod multipart;
 
+pub use abilities::StoreAbilities;
+pub use ext::{StoreExt, copy_by_hand};
 pub use multipart::MultipartUpload;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt::Debug;
-use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Objects by key. Keys have no leading slash; what is absent is `None`, never an error.
@@ -27,74 +27,12 @@ pub trait Store: Debug + Send + Sync {
     /// Bytes of an object; `None` when there is no such object. Ranges are cut at the end of the object.
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>>;
 
-    /// The object that another one is a range of, and the range, where it can be read itself: of what lies close together
-    /// in it several are asked for at once.
-    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
-        let _ = object;
-        None
-    }
-
     /// Replaces a whole object at once: readers see the old bytes or the new ones.
     fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: PutCondition)
     -> BoxFuture<'a, Result<Tag>>;
 
-    /// As [`put`](Self::put), with the bytes of a local file.
-    fn upload<'a>(
-        &'a self,
-        object: &'a ObjectId,
-        file: &'a Path,
-        when: PutCondition,
-    ) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move {
-            let body = std::fs::read(file).map_err(|error| crate::fault::of_io(error, file.display()))?;
-            self.put(object, Bytes::from(body), when).await
-        })
-    }
-
-    /// An upload of an object in parts that may come in any order; `None` where objects are only put whole. Nothing is
-    /// sent yet.
-    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
-        let _ = object;
-        None
-    }
-
-    /// The server that the objects lie on, where the store's identity does not tell it: what is kept on disk of namesakes on
-    /// several servers is kept apart.
-    fn server(&self) -> Option<&str> {
-        None
-    }
-
-    /// Bytes that a key may have.
-    fn longest_key(&self) -> usize {
-        usize::MAX
-    }
-
-    /// What was found out while objects were read, for the user to see.
-    fn warnings(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Whether there is an object.
-    fn holds<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move { Ok(self.get(object, &Want::Range(0..1)).await?.is_some()) })
-    }
-
-    /// Makes an object that is the same as another one, within the store where it can.
-    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(copy_by_hand(self, from, to))
-    }
-
     /// Removes an object; absent is fine.
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
-
-    /// Removes objects, many with one request where the store can; absent ones are fine.
-    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let removals: Vec<BoxFuture<'_, Result<()>>> =
-                objects.iter().map(|object| self.delete(object)).collect();
-            iter(removals).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
-        })
-    }
 
     /// Removes everything below (and at) a prefix; absent is fine.
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
@@ -102,30 +40,10 @@ pub trait Store: Debug + Send + Sync {
     /// One page of the names directly below a prefix.
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
 
-    /// One page of all objects below a prefix, however deep, with their sizes; `None` where only names are listed, level
-    /// by level.
-    fn objects<'a>(
-        &'a self,
-        prefix: &'a ObjectId,
-        page: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
-        let _ = (prefix, page);
-        None
-    }
+    /// What the store does besides, or better than it is done by hand; `None` for a store that does just this. It has no
+    /// default: whoever stands before another store decides what of that store's abilities is left.
+    fn abilities(&self) -> Option<&dyn StoreAbilities>;
 }
-
-/// Fetches an object, and puts it elsewhere.
-///
-/// # Errors
-/// `NotFound` when there is no such object, else what fetching and putting fail with.
-pub async fn copy_by_hand<S: Store + ?Sized>(store: &S, from: &ObjectId, to: &ObjectId) -> Result<()> {
-    let found = store.get(from, &Want::All).await?;
-    let found = found.ok_or_else(|| Error::not_found("no such object").at_object(from))?;
-    store.put(to, found.bytes, PutCondition::None).await.map(|_| ())
-}
-
-/// Removals that are under way at once.
-const AT_ONCE: usize = 16;
 
 /// One page of objects, in the order of their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -347,5 +265,9 @@ impl<S: LocalStore> Store for BlockingStore<S> {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { self.0.list(prefix, page) })
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        None
     }
 }

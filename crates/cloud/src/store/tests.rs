@@ -5,6 +5,7 @@ use crate::opener::CloudOpener;
 use futures_util::TryStreamExt;
 use ncirrus_http::NetworkContext;
 use ncirrus_layout::ErrorKind;
+use ncirrus_store::StoreExt;
 use ncirrus_store::{
     CloudProvider, Credentials, DatasetShape, OverwritePolicy, PutCondition, StoreContext, StoreOptions, Url,
     conformance,
@@ -53,10 +54,10 @@ fn large_files_are_sent_in_parts() {
     let bytes: Vec<u8> = (0..9_000_000_u32).flat_map(u32::to_le_bytes).collect();
     std::fs::write(&file, &bytes).unwrap();
     let object = store.root().child("big");
-    run(store.upload(&object, &file, PutCondition::Absent)).unwrap();
+    run(StoreExt::upload(&store, &object, &file, PutCondition::Absent)).unwrap();
     let read = run(store.get(&object, &Want::All)).unwrap().unwrap();
     assert!(read.bytes == bytes);
-    let again = run(store.upload(&object, &file, PutCondition::Absent)).unwrap_err();
+    let again = run(StoreExt::upload(&store, &object, &file, PutCondition::Absent)).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Conflict);
 }
 

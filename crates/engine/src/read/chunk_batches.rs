@@ -5,6 +5,7 @@ use crate::bound_source::{IndexedChunks, StorageLayout, StridedRows};
 use crate::scatter::{OutputBuffer, ScatterPiece};
 use ncirrus_layout::grid::row_major;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};
+use ncirrus_store::StoreExt;
 use std::sync::Arc;
 
 /// Cells that are held at once.

@@ -29,6 +29,7 @@ use ncirrus_layout::{
 };
 use ncirrus_model::{Model, VarId};
 use ncirrus_store::PutCondition;
+use ncirrus_store::StoreExt;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex};

@@ -318,4 +318,8 @@ impl Store for Late {
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { self.inner.list(prefix, page) })
     }
+
+    fn abilities(&self) -> Option<&dyn ncirrus_store::StoreAbilities> {
+        None
+    }
 }

@@ -148,4 +148,8 @@ impl Store for Far {
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> Answer<'a, Listing> {
         Box::pin(async move { LocalStore::list(&self.0, prefix, page) })
     }
+
+    fn abilities(&self) -> Option<&dyn ncirrus_store::StoreAbilities> {
+        None
+    }
 }

@@ -276,6 +276,63 @@ impl Store for Counting {
         })
     }
 
+    fn abilities(&self) -> Option<&dyn ncirrus::store::StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl ncirrus::store::StoreAbilities for Counting {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        None
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a Path,
+        _: PutCondition,
+    ) -> Option<ncirrus::store::implement::BoxFuture<'a, Result<ncirrus_layout::Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn ncirrus::store::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn holds<'a>(
+        &'a self,
+        _: &'a ObjectId,
+    ) -> Option<ncirrus::store::implement::BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a ObjectId,
+    ) -> Option<ncirrus::store::implement::BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn delete_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<ncirrus::store::implement::BoxFuture<'a, Result<()>>> {
+        None
+    }
+
     fn objects<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> Option<Answer<'a, ObjectPage>> {
         self.flat.then(|| -> Answer<'a, ObjectPage> {
             self.lists.fetch_add(1, Ordering::Relaxed);

@@ -2,7 +2,9 @@
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, settings};
 use bytes::Bytes;
-use ncirrus::store::{CloudContext, CloudStore, MultipartUpload, PutCondition, Store, StoreOptions, Url};
+use ncirrus::store::{
+    CloudContext, CloudStore, MultipartUpload, PutCondition, Store, StoreExt, StoreOptions, Url,
+};
 use ncirrus::{Error, ErrorKind};
 use ncirrus_layout::{ObjectId, Tag, Want};
 use std::collections::BTreeMap;

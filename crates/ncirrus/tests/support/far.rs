@@ -143,6 +143,62 @@ impl Store for Far {
         })
     }
 
+    fn abilities(&self) -> Option<&dyn ncirrus_store::StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl ncirrus_store::StoreAbilities for Far {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        None
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a std::path::Path,
+        _: PutCondition,
+    ) -> Option<ncirrus_store::implement::BoxFuture<'a, Result<Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<std::sync::Arc<dyn ncirrus_store::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<ncirrus_store::implement::BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Option<Answer<'a, ()>> {
+        Some(Box::pin(async move {
+            self.turn(to, Want::All).await;
+            let blob = self.inner.read(from, &Want::All)?.unwrap();
+            LocalStore::put(&self.inner, to, &blob.bytes, &PutCondition::None).map(|_| ())
+        }))
+    }
+
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Option<Answer<'a, ()>> {
+        Some(Box::pin(async move {
+            if let Some(first) = objects.first() {
+                self.turn(first, Want::All).await;
+            }
+            objects.iter().try_for_each(|object| LocalStore::delete(&self.inner, object))
+        }))
+    }
+
     fn objects<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> Option<Answer<'a, ObjectPage>> {
         Some(Box::pin(async move {
             self.turn(prefix, Want::All).await;
@@ -155,22 +211,5 @@ impl Store for Far {
             };
             Ok(ObjectPage { objects: below.map(object).collect::<Result<_>>()?, ..ObjectPage::default() })
         }))
-    }
-
-    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Answer<'a, ()> {
-        Box::pin(async move {
-            self.turn(to, Want::All).await;
-            let blob = self.inner.read(from, &Want::All)?.unwrap();
-            LocalStore::put(&self.inner, to, &blob.bytes, &PutCondition::None).map(|_| ())
-        })
-    }
-
-    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Answer<'a, ()> {
-        Box::pin(async move {
-            if let Some(first) = objects.first() {
-                self.turn(first, Want::All).await;
-            }
-            objects.iter().try_for_each(|object| LocalStore::delete(&self.inner, object))
-        })
     }
 }

@@ -9,7 +9,7 @@ mod tests;
 use super::folder::CacheFolder;
 use crate::marker;
 use crate::store::MultipartUpload;
-use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
+use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex as AsyncMutex;
@@ -282,30 +282,6 @@ impl Store for CachedStore {
         self.inner.put(object, body, when)
     }
 
-    fn upload<'a>(
-        &'a self,
-        object: &'a ObjectId,
-        file: &'a Path,
-        when: PutCondition,
-    ) -> BoxFuture<'a, Result<Tag>> {
-        self.change();
-        self.inner.upload(object, file, when)
-    }
-
-    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
-        self.change();
-        self.inner.multipart(object)
-    }
-
-    fn longest_key(&self) -> usize {
-        self.inner.longest_key()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let own = self.cache.warning().map(str::to_owned);
-        self.inner.warnings().into_iter().chain(own).collect()
-    }
-
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         self.change();
         self.inner.delete(object)
@@ -318,6 +294,59 @@ impl Store for CachedStore {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         self.inner.list(prefix, page)
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for CachedStore {
+    fn within(&self, object: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        self.inner.within(object)
+    }
+
+    fn upload<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        file: &'a Path,
+        when: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        self.change();
+        Some(self.inner.upload(object, file, when))
+    }
+
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
+        self.change();
+        self.inner.multipart(object)
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.inner.server()
+    }
+
+    fn longest_key(&self) -> usize {
+        self.inner.longest_key()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let own = self.cache.warning().map(str::to_owned);
+        self.inner.warnings().into_iter().chain(own).collect()
+    }
+
+    /// What the cache knows of an object need not be asked: it is read through the cache.
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        self.change();
+        Some(self.inner.copy(from, to))
+    }
+
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        self.change();
+        Some(self.inner.delete_many(objects))
     }
 
     fn objects<'a>(

@@ -3,7 +3,7 @@
 //! the place over. What replaces a tree is kept beside it.
 use super::beside::ReplacementTree;
 use super::lease::TreeLease;
-use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreFacts};
+use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, Shared};
 use ncirrus_layout::{ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
@@ -128,10 +128,6 @@ impl Store for ClearingStore {
         })
     }
 
-    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
-        self.inner.within(object)
-    }
-
     fn put<'a>(
         &'a self,
         object: &'a ObjectId,
@@ -142,26 +138,6 @@ impl Store for ClearingStore {
             self.site.ready().await?;
             self.inner.put(&self.site.place_of(object), body, when).await
         })
-    }
-
-    fn upload<'a>(
-        &'a self,
-        object: &'a ObjectId,
-        file: &'a Path,
-        when: PutCondition,
-    ) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move {
-            self.site.ready().await?;
-            self.inner.upload(&self.site.place_of(object), file, when).await
-        })
-    }
-
-    fn longest_key(&self) -> usize {
-        self.inner.longest_key().saturating_sub(self.site.beside().map_or(0, ReplacementTree::longer))
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.inner.warnings()
     }
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
@@ -183,6 +159,67 @@ impl Store for ClearingStore {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(self.names(prefix, page))
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for ClearingStore {
+    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
+        self.inner.within(object)
+    }
+
+    fn upload<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        file: &'a Path,
+        when: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        Some(Box::pin(async move {
+            self.site.ready().await?;
+            self.inner.upload(&self.site.place_of(object), file, when).await
+        }))
+    }
+
+    /// The objects of a tree are put whole: none is begun before the place is ready.
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.inner.server()
+    }
+
+    fn longest_key(&self) -> usize {
+        self.inner.longest_key().saturating_sub(self.site.beside().map_or(0, ReplacementTree::longer))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
+    fn holds<'a>(&'a self, object: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        Some(Box::pin(async move {
+            self.site.ready().await?;
+            self.inner.holds(&self.site.place_of(object)).await
+        }))
+    }
+
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        Some(Box::pin(async move {
+            self.site.ready().await?;
+            self.inner.copy(&self.site.place_of(from), &self.site.place_of(to)).await
+        }))
+    }
+
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        Some(Box::pin(async move {
+            self.site.ready().await?;
+            let places: Vec<ObjectId> = objects.iter().map(|object| self.site.place_of(object)).collect();
+            self.inner.delete_many(&places).await
+        }))
     }
 
     fn objects<'a>(

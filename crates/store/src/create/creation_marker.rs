@@ -1,7 +1,7 @@
 //! What belongs to a dataset whose creation was begun and not ended.
 use super::own;
 use crate::marker;
-use crate::store::Store;
+use crate::store::{Store, StoreExt};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{ObjectId, Result, Want};
 use std::collections::BTreeSet;

@@ -10,7 +10,7 @@ use super::owner::{self, WriterMark};
 use super::scratch::ScratchFile;
 use super::switch::switch;
 use super::{CommitAction, OverwritePolicy, StagedDataset, creation_marker, exists};
-use crate::store::Store;
+use crate::store::{Store, StoreExt};
 use crate::{StoreContext, Url, fault, marker};
 use futures_util::future::{BoxFuture, join, join3, try_join_all};
 use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, Want};

@@ -3,7 +3,7 @@ use super::own::OwnKeys;
 use super::remote;
 use crate::locate::{as_it_is, local_path, path_error};
 use crate::open::open_url;
-use crate::store::Store;
+use crate::store::{Store, StoreExt};
 use crate::url::{Scheme, Url};
 use crate::{StoreContext, marker};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};

@@ -1,7 +1,7 @@
 //! Names that are taken while something is not finished, and files that are written under them.
 use super::{CommitAction, OverwritePolicy, exists};
 use crate::locate::path_error;
-use crate::store::{PutCondition, Store};
+use crate::store::{PutCondition, Store, StoreExt};
 use crate::{fault, platform, temporary};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result, Tag};

@@ -10,7 +10,7 @@ use super::beside::{ReplacementPart, ReplacementTree};
 use super::creation_marker::{self, ListedObject};
 use super::lease::{LeaseStage, TreeLease};
 use crate::marker;
-use crate::store::{PutCondition, Store};
+use crate::store::{PutCondition, Store, StoreExt};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, join, try_join, try_join_all};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};

@@ -1,4 +1,5 @@
 use super::*;
+use crate::StoreExt;
 use crate::{MemoryStore, create, open};
 use ncirrus_layout::ErrorKind;
 use proptest::prelude::*;

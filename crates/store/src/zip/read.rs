@@ -2,7 +2,7 @@
 use super::directory::{ZipDirectory, ZipEntry};
 use super::format::{self, LOCAL_LEN, ZipTail};
 use super::inflate;
-use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
+use crate::store::{LocalStore, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
 use crate::{key, memory, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -237,10 +237,6 @@ impl Store for ZipStore {
         StoreFacts { lists: true, writable: false, ..self.inner.facts() }
     }
 
-    fn warnings(&self) -> Vec<String> {
-        self.inner.warnings()
-    }
-
     fn local(&self) -> Option<&dyn LocalStore> {
         self.inner.local().map(|_| self as &dyn LocalStore)
     }
@@ -263,6 +259,61 @@ impl Store for ZipStore {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { LocalStore::list(self, prefix, page) })
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for ZipStore {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
+        None
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a std::path::Path,
+        _: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn objects<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
+        None
     }
 }
 

@@ -4,7 +4,7 @@ use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus::internals::SessionInternals;
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{Limits, ObjectId, Want};
-use ncirrus_store::{ObjectPage, Store};
+use ncirrus_store::{ObjectPage, Store, StoreExt};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use futures_util::stream::{StreamExt, iter};
 use ncirrus::internals::SessionInternals;
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{ErrorKind, Limits, ListEntry, Listing, ObjectId};
-use ncirrus_store::Store;
+use ncirrus_store::{Store, StoreExt};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 

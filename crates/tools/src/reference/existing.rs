@@ -5,7 +5,7 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{Result, Session};
 use ncirrus_engine::StoredChunk;
 use ncirrus_layout::{ErrorKind, Location, ObjectId, Want};
-use ncirrus_store::Store;
+use ncirrus_store::{Store, StoreExt};
 use std::collections::HashSet;
 
 /// Without the chunks that are not there. On object stores they are listed, on others asked about one by one.

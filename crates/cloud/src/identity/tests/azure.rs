@@ -3,7 +3,7 @@ use super::requests::{RuleServer, answer, connect, object, read};
 use super::*;
 use bytes::Bytes;
 use ncirrus_layout::ErrorKind;
-use ncirrus_store::{PutCondition, Store};
+use ncirrus_store::{PutCondition, StoreExt};
 use std::time::{Duration, SystemTime};
 
 const KEY: &str = "aHVudGVyMg==";

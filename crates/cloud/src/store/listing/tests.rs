@@ -3,7 +3,7 @@ use super::*;
 use crate::identity::CloudContext;
 use ncirrus_config::{ConfigSettings, ProcessEnvironment};
 use ncirrus_http::NetworkContext;
-use ncirrus_store::{Store, StoreOptions, Url};
+use ncirrus_store::{Store, StoreExt, StoreOptions, Url};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -148,14 +148,14 @@ fn keys_that_cannot_be_named_are_left_out_of_listings_and_told() {
     let expected = [(".zgroup", false), ("b", true), ("sub", true), ("x<&>\"y\"", false)];
     assert_eq!(names(&store, "a"), expected.map(|(name, is_prefix)| (name.to_owned(), is_prefix)));
     assert_eq!(names(&store, "a/sub"), []);
-    let told = store.warnings();
+    let told = StoreExt::warnings(&store);
     let starts =
         ["keys below \"a/../\"", "keys below \"a/./\"", "keys below \"a//\"", "key \"a/bell\\u{7}\""];
     assert_eq!(told.len(), starts.len(), "{told:?}");
     assert!(starts.iter().all(|start| told.iter().any(|line| line.starts_with(start))), "{told:?}");
     let top = [("a", true), ("ab", false), ("b", false)];
     assert_eq!(names(&store, ""), top.map(|(name, is_prefix)| (name.to_owned(), is_prefix)));
-    assert!(store.warnings().iter().any(|line| line.starts_with("keys below \"/\"")));
+    assert!(StoreExt::warnings(&store).iter().any(|line| line.starts_with("keys below \"/\"")));
 }
 
 #[test]
@@ -164,7 +164,8 @@ fn deep_listings_have_keys_that_cannot_be_named_apart() {
     let store = server.store();
     let (mut named, mut unnamed, mut page) = (Vec::new(), Vec::new(), None);
     loop {
-        let found = run(store.objects(&store.root().child("a"), page.as_deref()).unwrap()).unwrap();
+        let found =
+            run(StoreExt::objects(&store, &store.root().child("a"), page.as_deref()).unwrap()).unwrap();
         named.extend(found.objects.into_iter().map(|(object, size)| (object.key().to_owned(), size)));
         unnamed.extend(found.unnamed.into_iter().map(|(key, _)| key));
         page = found.next;
@@ -183,7 +184,7 @@ fn whatever_lies_below_a_prefix_is_removed_and_nothing_else() {
     let root = store.root().child("a");
     run(store.delete_tree(&root)).unwrap();
     assert_eq!(*server.keys.lock().unwrap(), ["/first", "ab", "b"]);
-    assert_eq!(store.warnings(), [""; 0]);
+    assert_eq!(StoreExt::warnings(&store), [""; 0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@ use super::*;
 use futures_util::FutureExt;
 use ncirrus_config::TransferSettings;
 use ncirrus_layout::ErrorKind;
-use ncirrus_store::Store;
+use ncirrus_store::StoreExt;
 use object_store::memory::InMemory;
 use object_store::{PutResult, UploadPart};
 use rstest::rstest;
@@ -42,10 +42,10 @@ fn a_server_without_parts_gets_objects_whole() {
     let error = run(off.send_pieces(&off.root().child("x"), next, PutCondition::None)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     let parts = Arc::new(InMemory::new());
-    assert!(off.clone().in_parts(parts.clone()).multipart(&off.root().child("x")).is_none());
+    assert!(StoreExt::multipart(&off.clone().in_parts(parts.clone()), &off.root().child("x")).is_none());
     let on = store(TransferSettings { part_size: Some(1), parts: Some(3), ..TransferSettings::default() })
         .in_parts(parts);
-    let upload = on.multipart(&on.root().child("x")).unwrap();
+    let upload = StoreExt::multipart(&on, &on.root().child("x")).unwrap();
     assert_eq!((upload.part_size(), upload.at_once()), (Some(5 << 20), Some(3)));
 }
 

@@ -7,6 +7,7 @@ use crate::read::{absent_object, part_of};
 use crate::resources::{MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
+use ncirrus_store::StoreExt;
 
 use crate::write::target::WriteTarget;
 use bytes::Bytes;

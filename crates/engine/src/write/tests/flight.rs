@@ -95,6 +95,10 @@ impl Store for GatedStore {
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { LocalStore::list(&self.inner, prefix, page) })
     }
+
+    fn abilities(&self) -> Option<&dyn ncirrus_store::StoreAbilities> {
+        None
+    }
 }
 
 fn far() -> (Arc<GatedStore>, WritePlace) {

@@ -151,4 +151,8 @@ impl Store for DistantStore {
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { LocalStore::list(&self.0, prefix, page) })
     }
+
+    fn abilities(&self) -> Option<&dyn ncirrus_store::StoreAbilities> {
+        None
+    }
 }

@@ -50,10 +50,6 @@ impl Store for RemoteTestStore {
         LocalStore::facts(&self.inner)
     }
 
-    fn server(&self) -> Option<&str> {
-        self.server
-    }
-
     fn local(&self) -> Option<&dyn LocalStore> {
         None
     }
@@ -89,6 +85,61 @@ impl Store for RemoteTestStore {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { LocalStore::list(&self.inner, prefix, page) })
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl StoreAbilities for RemoteTestStore {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        None
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a Path,
+        _: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.server
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn objects<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
+        None
     }
 }
 
@@ -296,6 +347,10 @@ impl Store for WeakTagStore {
 
     fn list<'a>(&'a self, _: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async { Ok(Listing::default()) })
+    }
+
+    fn abilities(&self) -> Option<&dyn StoreAbilities> {
+        None
     }
 }
 

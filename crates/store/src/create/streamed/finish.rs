@@ -3,7 +3,7 @@ use super::local::StreamedStore;
 use super::sizes::PartSizes;
 use super::{AT_ONCE, DepartingPart, PartPlace, StreamedUpload, UploadState};
 use crate::create::{CommitAction, OverwritePolicy, StagedDataset};
-use crate::store::{BlockingStore, PutCondition, Store};
+use crate::store::{BlockingStore, PutCondition, Store, StoreExt};
 use crate::{StoreOptions, UploadMode, Url};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result};

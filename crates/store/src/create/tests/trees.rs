@@ -1,5 +1,6 @@
 //! Trees that are made in place on an object store.
 use super::*;
+use crate::StoreExt;
 use crate::marker;
 
 /// A bucket in memory, a place for a tree in it, and a runtime.
@@ -154,6 +155,53 @@ impl Store for DyingStore {
         page: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ncirrus_layout::Listing>> {
         self.0.list(prefix, page)
+    }
+
+    fn abilities(&self) -> Option<&dyn crate::StoreAbilities> {
+        Some(self)
+    }
+}
+
+impl crate::StoreAbilities for DyingStore {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
+        None
+    }
+
+    fn upload<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a Path,
+        _: PutCondition,
+    ) -> Option<BoxFuture<'a, Result<ncirrus_layout::Tag>>> {
+        None
+    }
+
+    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
+        None
+    }
+
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
+
+    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
+        None
+    }
+
+    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
+        None
     }
 
     fn objects<'a>(
