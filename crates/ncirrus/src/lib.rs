@@ -18,6 +18,7 @@
 
 mod blocking;
 pub mod cf;
+pub mod codec;
 mod create;
 mod dataset;
 mod element;

@@ -9,11 +9,11 @@ pub use configured::AddressProbe;
 use configured::SessionConfig;
 use ncirrus_aggregate::AggregateOverlay;
 use ncirrus_classic::ClassicDriver;
-use ncirrus_codec::CodecRegistry;
 #[cfg(feature = "plugins")]
 use ncirrus_codec::PluginOptions;
+use ncirrus_codec::{CodecFactory, CodecRegistry};
 use ncirrus_hdf5::Hdf5Driver;
-use ncirrus_layout::{Driver, Limits, Overlay};
+use ncirrus_layout::{Driver, Error, Limits, Overlay};
 use ncirrus_store::{Scheme, StoreContext, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
 use network::SessionNetwork;
@@ -39,6 +39,8 @@ pub struct SessionBuilder {
     stores: StoreOptions,
     resources: ResourceChoices,
     configured: SessionConfig,
+    /// Codecs of the program's own.
+    codecs: Vec<Arc<dyn CodecFactory>>,
     #[cfg(feature = "plugins")]
     plugins: PluginOptions,
 }
@@ -60,6 +62,7 @@ impl Session {
             stores: StoreOptions::default(),
             resources: ResourceChoices::default(),
             configured: SessionConfig::default(),
+            codecs: Vec::new(),
             #[cfg(feature = "plugins")]
             plugins: PluginOptions::default(),
         };
@@ -188,17 +191,31 @@ impl SessionBuilder {
         self
     }
 
+    /// Adds a codec of the program's own ([`codec`](crate::codec)): chunks of that name are read, and variables may be
+    /// written with it.
+    #[must_use]
+    pub fn codec(mut self, factory: impl CodecFactory + 'static) -> Self {
+        self.codecs.push(Arc::new(factory));
+        self
+    }
+
     /// The session.
     ///
     /// # Errors
     /// When no threads can be started; when a file of the configuration that was named is not there or cannot be
-    /// understood; `Invalid` for a scheme that cannot have a store of the program's own.
+    /// understood; `Invalid` for a scheme that cannot have a store of the program's own, and for a codec with the name
+    /// or number of another.
     pub fn build(self) -> Result<Session> {
         let drivers: [Arc<dyn Driver>; 3] =
             [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
-        let engine = self.engine;
         #[cfg(feature = "plugins")]
-        let engine = engine.registry(CodecRegistry::with_plugins(self.plugins));
+        let mut registry = CodecRegistry::with_plugins(self.plugins);
+        #[cfg(not(feature = "plugins"))]
+        let mut registry = CodecRegistry::builtin();
+        for codec in self.codecs {
+            registry.register(codec).map_err(|error| Error::invalid(error.to_string()))?;
+        }
+        let engine = self.engine.registry(registry);
         let upload_memory = self.stores.upload_memory.min(self.upload_memory);
         let mut stores = StoreContext::from(StoreOptions { upload_memory, ..self.stores });
         let network = self.resources.network(self.configured.settings()?);
