@@ -6,11 +6,10 @@ mod view;
 pub(crate) use read_depth::ReadDepth;
 
 use crate::merge::split;
-use crate::resources::{PendingRequest, SharedResources};
+use crate::resources::{InFlight, PendingRequest, SharedResources};
 use crate::snapshot::{PinnedBytes, StoreSnapshot, changed};
 use bytes::BytesMut;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{
     Error, ErrorKind, Listing, Memo, Needs, ObjectBytes, ObjectId, Result, Stall, Step, VariableRef, View,
     Want,
@@ -121,16 +120,23 @@ impl DriveContext {
                 distinct.push(one);
             }
         }
-        let reads = distinct.into_iter().map(|(variable, selection)| async move {
-            let values = self.nested_values(&variable, &selection).await?;
-            Ok::<_, Error>((variable, selection, values))
-        });
-        let most = self.snapshot.store().facts().concurrency.max(1);
-        let mut under_way = futures_util::stream::iter(reads).buffer_unordered(most);
-        while let Some(read) = under_way.next().await {
-            extra.values.push(read?);
-        }
-        Ok(())
+        let read = |(variable, selection): (VariableRef, Selection)| {
+            Ok(async move {
+                let values = self.nested_values(&variable, &selection).await?;
+                Ok::<_, Error>((variable, selection, values))
+            })
+        };
+        self.in_flight()
+            .for_each(distinct, read, |read| {
+                extra.values.push(read?);
+                Ok(())
+            })
+            .await
+    }
+
+    /// As many requests at once as the store likes.
+    fn in_flight(&self) -> InFlight<'_> {
+        InFlight::at_most(self.snapshot.store().facts().concurrency)
     }
 
     /// A request that fails is no end: the step is told, and may do without the object.
@@ -140,21 +146,16 @@ impl DriveContext {
         held: &mut PinnedBytes,
         extra: &mut DriveExtras,
     ) -> Result<()> {
-        let mut requests = requests.into_iter();
-        let mut under_way = FuturesUnordered::new();
-        let most = self.snapshot.store().facts().concurrency.max(1);
-        loop {
-            while under_way.len() < most
-                && let Some((object, want)) = requests.next()
-            {
-                under_way.push(self.request_part(object, want)?);
-            }
-            let Some((object, blob)) = under_way.next().await else { return Ok(()) };
-            match blob {
-                Ok(blob) => held.take(&self.snapshot, &object, blob)?,
-                Err(error) => _ = extra.failed.insert(object.clone(), error.at_object(&object)),
-            }
-        }
+        let begin = |(object, want)| self.request_part(object, want);
+        self.in_flight()
+            .for_each(requests, begin, |(object, blob)| match blob {
+                Ok(blob) => held.take(&self.snapshot, &object, blob),
+                Err(error) => {
+                    extra.failed.insert(object.clone(), error.at_object(&object));
+                    Ok(())
+                }
+            })
+            .await
     }
 
     /// Counts an answer.

@@ -2,6 +2,7 @@
 //! datasets.
 mod block_on;
 mod chunk_cache;
+mod in_flight;
 mod memory;
 mod network;
 mod policy;
@@ -13,6 +14,7 @@ pub use statistics::SessionStatistics;
 
 pub(crate) use block_on::{block_on, may_block};
 pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
+pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};
 pub(crate) use network::{NetworkRuntime, PendingRequest};
 pub(crate) use statistics::SessionCounters;

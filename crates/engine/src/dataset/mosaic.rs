@@ -12,10 +12,9 @@ use super::referenced_datasets::KEPT;
 use super::{Dataset, fragment};
 use crate::bound_source::ELEMENT_MARK;
 use crate::read::{VariableRead, let_others_run};
-use crate::resources::{block_on, may_block};
+use crate::resources::{InFlight, block_on, may_block};
 use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, Result, Tile, TileIndex, TileSource, VariableRef};
@@ -281,11 +280,8 @@ impl<'a> MosaicRead<'a> {
         done: impl Fn(T) -> Result<()> + Sync,
     ) -> Result<()> {
         if is_far {
-            let mut under_way = iter(items).map(work).buffer_unordered(UNDER_WAY);
-            while let Some(one) = under_way.next().await {
-                done(one?)?;
-            }
-            return Ok(());
+            let limits = InFlight::at_most(UNDER_WAY);
+            return limits.for_each(items, |item| Ok(work(item)), |one| done(one?)).await;
         }
         let shared = &self.reading.context.shared;
         let mut items = items;

@@ -6,11 +6,9 @@ use super::chunk_task::{ChunkSource, ChunkTask, sized};
 use super::local::{absent_object, at_location, cut_short};
 use crate::drive::fetch_range;
 use crate::merge::{MergedRequest, merge};
-use crate::resources::{MemoryPermit, WorkerBuffers};
+use crate::resources::{FirstRequest, InFlight, MemoryPermit, WorkerBuffers};
 use crate::snapshot::changed;
 use bytes::Bytes;
-use futures_util::FutureExt;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Location, ObjectBytes, ObjectId, Result, Tag};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,7 +31,7 @@ type WantedBytes<'out> = (ObjectId, Option<Range<u64>>, RemoteTask<'out>);
 struct ArrivedAnswer<'out> {
     request: MergedRequest<RemoteTask<'out>>,
     blob: Option<ObjectBytes>,
-    share: MemoryPermit,
+    share: Option<MemoryPermit>,
 }
 
 impl VariableRead<'_> {
@@ -50,33 +48,15 @@ impl VariableRead<'_> {
     async fn run_batch(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         let facts = self.context.snapshot.store().facts();
         let asked = self.ask(jobs, fill)?;
-        let mut requests = merge(asked, facts.merge_gap, facts.range_cap).into_iter();
-        let mut waiting = None;
-        let most = facts.concurrency.saturating_mul(2).max(2);
-        let mut under_way = FuturesUnordered::new();
+        let requests = merge(asked, facts.merge_gap, facts.range_cap);
+        let memory = &self.context.shared.memory;
+        let limits = InFlight::at_most(facts.concurrency.saturating_mul(2).max(2));
+        let begin = |request, share| Ok(self.fetch_request(request, share));
         let mut seen = HashMap::new();
-        loop {
-            while under_way.len() < most
-                && let Some(request) = waiting.take().or_else(|| requests.next())
-            {
-                let cost = request_cost(&request);
-                let share = match self.context.shared.memory.try_share(cost) {
-                    Some(share) => share,
-                    None if under_way.is_empty() => self.context.shared.memory.share(cost).await?,
-                    None => {
-                        waiting = Some(request);
-                        break;
-                    }
-                };
-                under_way.push(self.fetch_request(request, share));
-            }
-            let Some(first) = under_way.next().await else { return Ok(()) };
-            let mut arrived = vec![first?];
-            while let Some(Some(more)) = under_way.next().now_or_never() {
-                arrived.push(more?);
-            }
-            self.finish(arrived, fill, &mut seen)?;
-        }
+        let finish = |arrived: Vec<Result<ArrivedAnswer<'_>>>| {
+            self.finish(arrived.into_iter().collect::<Result<_>>()?, fill, &mut seen)
+        };
+        limits.within(memory, FirstRequest::Waits).run(requests, request_cost, begin, finish).await
     }
 
     /// Does what needs no fetching, and says which bytes the rest needs.
@@ -150,7 +130,7 @@ impl VariableRead<'_> {
     async fn fetch_request<'out>(
         &self,
         request: MergedRequest<RemoteTask<'out>>,
-        share: MemoryPermit,
+        share: Option<MemoryPermit>,
     ) -> Result<ArrivedAnswer<'out>> {
         self.context.snapshot.check_store(&request.object)?;
         request.check_len(&self.context.shared.limits)?;

@@ -20,8 +20,8 @@ use super::store::DeferredPuts;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
+use crate::resources::InFlight;
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
 use merge::{merge, stamp_lease};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{
@@ -228,8 +228,8 @@ impl DatasetWriter {
         let (documents, others): (Vec<StorePut>, Vec<StorePut>) =
             phase.puts.into_iter().partition(|put| matches!(put, StorePut::Object { .. }));
         self.check_keys(&documents)?;
-        let puts = documents.into_iter().map(|put| self.put_document(put));
-        stream::iter(puts).buffer_unordered(self.at_once()).try_collect::<()>().await?;
+        let limits = InFlight::at_most(self.store.facts().concurrency);
+        limits.for_each(documents, |put| Ok(self.put_document(put)), |done| done).await?;
         others.iter().for_each(|put| self.rivals.forget(put));
         self.output.put_all(others).await
     }
@@ -443,10 +443,6 @@ impl DatasetWriter {
             self.check_key(&object, len).map_err(|error| error.at_path(path))?;
         }
         Ok(())
-    }
-
-    fn at_once(&self) -> usize {
-        self.store.facts().concurrency.max(1)
     }
 }
 

@@ -3,8 +3,8 @@ use super::DatasetWriter;
 use super::cells::to_index;
 use super::target::WriteTarget;
 use super::write_back_cache::DirtyContents;
+use crate::resources::InFlight;
 use bytes::Bytes;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_codec::CodecScratch;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Tag, Want};
@@ -93,27 +93,32 @@ impl DatasetWriter {
     }
 
     async fn fetch(&self, found: Vec<ChunkRef>) -> Result<Vec<StoredChunk>> {
-        let most = self.store.facts().concurrency.max(1);
         let mut stored: Vec<StoredChunk> = found.into_iter().map(at_hand).collect();
         let requests: Vec<_> =
             stored.iter().enumerate().filter_map(|(at, stored)| request(at, stored)).collect();
-        let (mut waiting, mut under_way) = (requests.into_iter(), FuturesUnordered::new());
-        loop {
-            while under_way.len() < most
-                && let Some((at, object, want, mask)) = waiting.next()
-            {
-                let is_whole = want == Want::All;
-                let fetching = self.session.shared.network.fetch(&self.store, object, want)?;
-                under_way.push(async move { (at, mask, is_whole, fetching.await) });
-            }
-            let Some((at, mask, is_whole, blob)) = under_way.next().await else { return Ok(stored) };
-            let blob = blob?;
-            let slot =
-                stored.get_mut(at).ok_or_else(|| Error::internal(format!("no chunk {at} was asked for")))?;
-            let there =
-                |blob: ObjectBytes| StoredChunk::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag));
-            *slot = blob.map_or(StoredChunk::Absent, there);
-        }
+        let begin = |(at, object, want, mask)| {
+            let is_whole = want == Want::All;
+            let fetching = self.session.shared.network.fetch(&self.store, object, want)?;
+            Ok(async move { (at, mask, is_whole, fetching.await) })
+        };
+        let limits = InFlight::at_most(self.store.facts().concurrency);
+        limits
+            .for_each(
+                requests,
+                begin,
+                |(at, mask, is_whole, blob): (usize, u32, bool, Result<Option<ObjectBytes>>)| {
+                    let slot = stored
+                        .get_mut(at)
+                        .ok_or_else(|| Error::internal(format!("no chunk {at} was asked for")))?;
+                    let there = |blob: ObjectBytes| {
+                        StoredChunk::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag))
+                    };
+                    *slot = blob?.map_or(StoredChunk::Absent, there);
+                    Ok(())
+                },
+            )
+            .await?;
+        Ok(stored)
     }
 
     /// The elements of a whole cell, fill where nothing was written.

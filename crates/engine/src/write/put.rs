@@ -1,8 +1,7 @@
 //! Carrying out changes of the store.
-use crate::resources::SharedResources;
+use crate::resources::{InFlight, SharedResources};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{
     Error, ErrorKind, Listing, ObjectBytes, ObjectId, PutPhase, Result, StorePut, Tag, Want,
 };
@@ -51,22 +50,9 @@ impl TargetStore {
     }
 
     async fn put_remotely(&self, puts: Vec<StorePut>) -> Result<()> {
-        let most = self.store.facts().concurrency.max(1);
-        let mut waiting = puts.into_iter();
-        let mut under_way = FuturesUnordered::new();
-        loop {
-            while under_way.len() < most
-                && let Some(put) = waiting.next()
-            {
-                under_way.push(self.spawn(put)?);
-            }
-            match under_way.next().await {
-                None => return Ok(()),
-                Some(done) => {
-                    done.map_err(|error| Error::internal("a request was abandoned").because(error))??;
-                }
-            }
-        }
+        let limits = InFlight::at_most(self.store.facts().concurrency);
+        let abandoned = |error| Error::internal("a request was abandoned").because(error);
+        limits.for_each(puts, |put| self.spawn(put), |done| done.map_err(abandoned)?).await
     }
 
     fn spawn(&self, put: StorePut) -> Result<JoinHandle<Result<()>>> {

@@ -4,14 +4,13 @@ use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, fetch_range};
 use crate::merge::{MergedRequest, merge};
 use crate::read::{absent_object, part_of};
-use crate::resources::{MemoryPermit, WorkerBuffers};
+use crate::resources::{FirstRequest, InFlight, MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
 use ncirrus_store::StoreExt;
 
 use crate::write::target::WriteTarget;
 use bytes::Bytes;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Error, Location, ObjectBytes, ObjectId, Result};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -214,20 +213,10 @@ async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result
     let context = copy.source.context(ReadDepth::default());
     let (facts, limits) = (copy.source.store().facts(), &context.shared.limits);
     let mut bodies: Vec<Option<Bytes>> = places.iter().map(|place| inline(place)).collect();
-    let mut requests = requests(copy, places).into_iter().peekable();
-    let mut under_way = FuturesUnordered::new();
-    loop {
-        while under_way.len() < facts.concurrency.max(1)
-            && let Some(next) = requests.peek()
-        {
-            // One may always go.
-            let share = context.shared.memory.try_share(cost(next));
-            if share.is_none() && !under_way.is_empty() {
-                break;
-            }
-            under_way.extend(requests.next().map(|request| arrive(&context, request, share)));
-        }
-        let Some(arrived) = under_way.next().await else { return Ok(bodies) };
+    let limits_in_flight =
+        InFlight::at_most(facts.concurrency).within(&context.shared.memory, FirstRequest::Goes);
+    let begin = |request, share| Ok(arrive(&context, request, share));
+    let mut take = |arrived: Result<ArrivedChunks>| {
         let (request, blob, _share) = arrived?;
         for (range, at) in &request.askers {
             let body = body_of(&request.object, blob.as_ref(), range.as_ref())?;
@@ -235,8 +224,15 @@ async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result
             let slot = bodies.get_mut(*at);
             *slot.ok_or_else(|| Error::internal(format!("no chunk {at} was asked for")))? = body;
         }
-    }
+        Ok(())
+    };
+    let done = |arrived: Vec<Result<ArrivedChunks>>| arrived.into_iter().try_for_each(&mut take);
+    limits_in_flight.run(requests(copy, places), cost, begin, done).await?;
+    Ok(bodies)
 }
+
+/// An answer with the chunks that it is for, and its share of the memory.
+type ArrivedChunks = (MergedRequest<usize>, Option<ObjectBytes>, Option<MemoryPermit>);
 
 /// Bytes that a request takes until its chunks are cut out; those of a whole object are one's own.
 fn cost(request: &MergedRequest<usize>) -> usize {
@@ -249,7 +245,7 @@ async fn arrive(
     context: &DriveContext,
     request: MergedRequest<usize>,
     share: Option<MemoryPermit>,
-) -> Result<(MergedRequest<usize>, Option<ObjectBytes>, Option<MemoryPermit>)> {
+) -> Result<ArrivedChunks> {
     context.snapshot.check_store(&request.object)?;
     request.check_len(&context.shared.limits)?;
     let blob = fetch_range(context, &request.object, request.range.as_ref()).await;
