@@ -14,7 +14,6 @@
 //!   along a growing axis are completed at the next commit.
 //! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
 //!   be put ends the writer.
-mod body;
 mod boxes;
 mod cells;
 mod codec_needs;
@@ -22,9 +21,10 @@ mod commit;
 mod conflicts;
 mod copy;
 mod definitions;
+mod driven_placer;
 mod editing;
 mod encoded;
-mod load;
+mod encoder;
 mod put;
 mod raw;
 mod read;
@@ -46,15 +46,14 @@ pub use encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
 
 use crate::dataset::Dataset;
-use crate::drive::DriveContext;
 use crate::session::Session;
 use conflicts::ConflictControl;
 use definitions::{WriterDefinitions, translated};
+use driven_placer::DrivenPlacer;
 use editing::EditTurns;
+use encoder::ChunkEncoder;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{
-    Abilities, Error, ErrorKind, Memo, ObjectId, Placer, PutPhase, Result, Step, StorePut, View, Writing,
-};
+use ncirrus_layout::{Abilities, Error, ErrorKind, ObjectId, Placer, PutPhase, Result, StorePut, Writing};
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::TargetStore;
@@ -63,7 +62,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use target::WriteTarget;
 use upload_queue::UploadQueue;
-use write_back_cache::{ChunkKey, WriteBackCache};
+use write_back_cache::WriteBackCache;
 
 /// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
 /// was written before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is
@@ -73,10 +72,9 @@ pub struct DatasetWriter {
     flight: UploadQueue,
     session: Session,
     store: Arc<dyn Store>,
-    memo: Arc<Memo>,
     output: TargetStore,
-    abilities: Abilities,
-    placer: Mutex<Box<dyn Placer>>,
+    placer: Arc<DrivenPlacer>,
+    encoder: ChunkEncoder,
     definitions: Mutex<WriterDefinitions>,
     turns: EditTurns,
     /// Held while definitions are put before the format.
@@ -84,7 +82,8 @@ pub struct DatasetWriter {
     /// Shared by writes and reads, alone for edits and commits.
     commit_lock: tokio::sync::RwLock<()>,
     stage: Arc<WriteBackCache>,
-    progress: Mutex<FillProgress>,
+    /// Shapes of variables whose cells are all stored, for formats that store every cell.
+    complete: Mutex<HashMap<VarId, Vec<u64>>>,
     /// Variables that were there when writing began.
     existing: HashSet<VarId>,
     failure: OnceLock<Error>,
@@ -92,15 +91,6 @@ pub struct DatasetWriter {
     rivals: ConflictControl,
     /// The dataset that is changed, as it was.
     base: Option<Dataset>,
-}
-
-/// What formats that store every cell still have to write.
-#[derive(Debug, Default)]
-struct FillProgress {
-    /// Shapes whose cells are all stored.
-    complete: HashMap<VarId, Vec<u64>>,
-    /// Cells that were cut where the array ended then, along an axis that grows, and how long that axis was.
-    cut: HashMap<ChunkKey, Vec<u64>>,
 }
 
 impl Session {
@@ -137,7 +127,7 @@ impl Session {
         let mut writer = DatasetWriter::new(self, store, placer, Arc::clone(&model), written, rivals)?;
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
-        writer.progress.guard().complete = shapes.collect();
+        *writer.complete.guard() = shapes.collect();
         Ok(writer)
     }
 }
@@ -172,20 +162,21 @@ impl DatasetWriter {
             let message = format!("{} cannot be written to", store.id().as_str());
             return Err(Error::new(ErrorKind::Denied, message));
         }
+        let output = TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store));
+        let placer = Arc::new(DrivenPlacer::new(session, Arc::clone(&store), placer));
         Ok(Self {
             session: session.clone(),
-            memo: Arc::new(Memo::new(session.shared.metadata_cache)),
-            output: TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store)),
-            abilities: placer.abilities(),
+            encoder: ChunkEncoder::new(Arc::clone(&session.shared), output.clone(), Arc::clone(&placer)),
+            output,
             store,
-            placer: Mutex::new(placer),
+            placer,
             existing: written.clone(),
             definitions: Mutex::new(WriterDefinitions::new(model, written)),
             turns: EditTurns::default(),
             defining: tokio::sync::Mutex::new(()),
             commit_lock: tokio::sync::RwLock::new(()),
             stage: Arc::default(),
-            progress: Mutex::default(),
+            complete: Mutex::default(),
             failure: OnceLock::new(),
             flight: UploadQueue::default(),
             rivals,
@@ -200,7 +191,7 @@ impl DatasetWriter {
 
     /// What the format can do.
     pub fn abilities(&self) -> &Abilities {
-        &self.abilities
+        &self.placer.abilities
     }
 
     /// The session that it was made with.
@@ -228,11 +219,11 @@ impl DatasetWriter {
 
     async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<StorePut>> {
         self.check_longest_keys(model)?;
-        let model = translated(model, &self.abilities, self.session.registry())?;
-        let mut puts = self.drive(|view, placer| placer.define(view, &model)).await?;
+        let model = translated(model, &self.placer.abilities, self.session.registry())?;
+        let mut puts = self.placer.drive(|view, placer| placer.define(view, &model)).await?;
         let complete = self.completed(&model)?;
         if !Arc::ptr_eq(&model, &complete) {
-            puts.extend(self.drive(|view, placer| placer.define(view, &complete)).await?);
+            puts.extend(self.placer.drive(|view, placer| placer.define(view, &complete)).await?);
         }
         Ok(puts)
     }
@@ -288,24 +279,13 @@ impl DatasetWriter {
         drop(self);
     }
 
-    /// Runs a step of the placer to its end, which may read what was put before.
-    async fn drive<T>(
-        &self,
-        mut step: impl FnMut(&dyn View, &mut dyn Placer) -> Step<T> + Send,
-    ) -> Result<T> {
-        // Each step sees the store as it is now: bytes of earlier steps may have been replaced since.
-        let context =
-            DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
-        context.drive(|view| step(view, self.placer.guard().as_mut())).await
-    }
-
     /// Carries out changes; a failure is remembered, because the format already counts on them.
     async fn put(&self, puts: Vec<StorePut>) -> Result<()> {
         if puts.is_empty() {
             return Ok(());
         }
         self.acquire_lease().await?;
-        self.forget(&puts);
+        self.placer.forget(&puts);
         self.to_the_end(self.run_phase(PutPhase { puts, rewrite: false })).await
     }
 
@@ -315,21 +295,6 @@ impl DatasetWriter {
         let result = changes.await;
         unfinished.0 = None;
         self.keep_failure(result)
-    }
-
-    fn forget(&self, puts: &[StorePut]) {
-        for put in puts {
-            match put {
-                StorePut::Object { object, .. }
-                | StorePut::Patch { object, .. }
-                | StorePut::Resize { object, .. }
-                | StorePut::Move { object, .. }
-                | StorePut::Delete { object } => self.memo.forget(object),
-                StorePut::DeleteTree { .. } | StorePut::CopyTree { .. } | StorePut::RenameTree { .. } => {
-                    self.memo.clear();
-                }
-            }
-        }
     }
 
     fn keep_failure<T>(&self, result: Result<T>) -> Result<T> {

@@ -1,7 +1,7 @@
 //! Making it all true, in order.
 use super::DatasetWriter;
 use super::definitions::translated;
-use super::load::{StoredChunk, cells_of};
+use super::encoder::{StoredChunk, cells_of};
 use super::target::WriteTarget;
 use super::write_back_cache::ChunkKey;
 use futures_util::future::{BoxFuture, join3};
@@ -22,12 +22,12 @@ impl DatasetWriter {
                 self.fill_unwritten(var).await?;
             }
         }
-        let model = translated(&self.model(), &self.abilities, self.session.registry())?;
+        let model = translated(&self.model(), &self.placer.abilities, self.session.registry())?;
         let model = self.completed(&model)?;
         if let Some(lost) = model.dangling() {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
-        let mut phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
+        let mut phases = self.placer.drive(|view, placer| placer.plan_commit(view, &model)).await?;
         // Nothing of a new dataset is seen before its second phase: chunks need not be there before.
         let unseen = match phases.len() {
             0 | 1 => Vec::new(),
@@ -46,14 +46,14 @@ impl DatasetWriter {
         self.run_phases(phases).await?;
         self.run_phases(last.into_iter().collect()).await?;
         self.placer.guard().committed();
-        self.memo.clear();
+        self.placer.forget_all();
         self.shared_from_here();
         Ok(())
     }
 
     async fn run_phases(&self, phases: Vec<PutPhase>) -> Result<()> {
         for phase in phases {
-            self.forget(&phase.puts);
+            self.placer.forget(&phase.puts);
             self.to_the_end(self.run_phase(phase)).await?;
             self.keep_failure(self.output.barrier())?;
         }
@@ -62,14 +62,13 @@ impl DatasetWriter {
 
     /// Stages cells that were cut where the array ended and now have more elements inside it.
     async fn complete_cut_cells(&self) -> Result<()> {
-        if self.abilities.sparse {
+        if self.placer.abilities.sparse {
             return Ok(());
         }
-        let cut = std::mem::take(&mut self.progress.guard().cut);
-        for (key, array) in cut {
+        for (key, array) in self.encoder.take_cut() {
             match self.model().variable(key.var) {
                 Some(_) if self.model().shape(key.var) != array => self.stage_as_is(key).await?,
-                Some(_) => _ = self.progress.guard().cut.insert(key, array),
+                Some(_) => self.encoder.keep_cut(key, array),
                 None => {}
             }
         }
@@ -87,7 +86,7 @@ impl DatasetWriter {
         let contents = self.session.shared.workers.with(|worker| {
             let stored = found.first().unwrap_or(&StoredChunk::Absent);
             let buffers = (&mut worker.encoded, &mut worker.scratch);
-            self.load((&target, &model), &held.key.cell, stored, buffers)
+            self.encoder.load((&target, &model), &held.key.cell, stored, buffers)
         });
         let contents = contents?;
         held.slot.keep(&target, found.first().unwrap_or(&StoredChunk::Absent), &contents);
@@ -100,7 +99,7 @@ impl DatasetWriter {
     async fn fill_unwritten(&self, var: VarId) -> Result<()> {
         let (target, model) = self.target(var)?;
         let array = model.shape(var);
-        let complete = self.progress.guard().complete.get(&var).cloned();
+        let complete = self.complete.guard().get(&var).cloned();
         if complete.as_ref() == Some(&array) || array.contains(&0) {
             return Ok(());
         }
@@ -117,7 +116,7 @@ impl DatasetWriter {
             }
             self.fill_window((&target, &model), cells).await?;
         }
-        self.progress.guard().complete.insert(var, array);
+        self.complete.guard().insert(var, array);
         Ok(())
     }
 
@@ -158,18 +157,20 @@ impl DatasetWriter {
         let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, StoredChunk::Absent));
         let absent = cells_of(cells.rank(), absent.map(|(cell, _)| cell));
         let work = [PlacerWork { var: target.var, cells: absent.clone() }];
-        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let puts = std::sync::Mutex::new(Vec::new());
         let jobs: Vec<&[u64]> = absent.iter().collect();
         let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
         self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
-            let placed =
-                self.store_contents((target, model), &key, (&blank, None), &prepared, worker)?.into_puts();
+            let placed = self
+                .encoder
+                .store_contents((target, model), &key, (&blank, None), &prepared, worker)?
+                .into_puts();
             match self.output.local() {
                 Some(local) => {
-                    self.forget(&placed);
+                    self.placer.forget(&placed);
                     let done = placed.into_iter().try_for_each(|put| super::put::put_locally(local, put));
                     self.keep_failure(done)
                 }

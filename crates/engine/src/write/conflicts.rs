@@ -13,8 +13,7 @@ mod merge;
 pub(super) use guarded::ConditionalPuts;
 
 use super::DatasetWriter;
-use super::body::PlacedChunk;
-use super::load::StoredChunk;
+use super::encoder::{PlacedChunk, StoredChunk};
 use super::put::bytes_of;
 use super::store::DeferredPuts;
 use super::write_back_cache::{ChunkKey, ChunkLock};
@@ -205,7 +204,7 @@ impl DatasetWriter {
         let Some(body) = stamp_lease(&body, any_number()) else { return Ok(()) };
         let put = self.output.put_when(&deciding, body, PutCondition::Matches(seen)).await;
         let tag = put.map_err(|error| if is_conflict(&error) { overtaken(&deciding) } else { error })?;
-        self.memo.forget(&deciding);
+        self.placer.forget_object(&deciding);
         self.rivals.saw(deciding, tag.clone());
         *self.rivals.lease.guard() = Some(tag);
         Ok(())
@@ -272,12 +271,12 @@ impl DatasetWriter {
         if !self.is_shared() {
             let (puts, held): (Vec<Vec<StorePut>>, Vec<ChunkLock>) = cells.into_iter().unzip();
             let puts: Vec<StorePut> = puts.into_iter().flatten().collect();
-            self.forget(&puts);
+            self.placer.forget(&puts);
             let done = self.to_the_end(self.output.put_all(puts)).await;
             drop(held);
             return done;
         }
-        cells.iter().for_each(|(puts, _)| self.forget(puts));
+        cells.iter().for_each(|(puts, _)| self.placer.forget(puts));
         let begun = self.put_shared(cells, guarded).await;
         self.keep_failure(begun)?;
         guarded.begin().await
@@ -391,17 +390,18 @@ impl DatasetWriter {
         let mut cells = CellList::new(key.cell.len());
         cells.push(&key.cell);
         let work = [PlacerWork { var: key.var, cells }];
-        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let puts = self.session.shared.workers.with(|worker| {
             let mut elements = |stored: &StoredChunk| {
                 let buffers = (&mut worker.encoded, &mut worker.scratch);
-                self.load((&target, &model), &key.cell, stored, buffers)
+                self.encoder.load((&target, &model), &key.cell, stored, buffers)
             };
             let base = elements(base)?;
             let ours = elements(&StoredChunk::Bytes(ours.clone(), 0, None))?;
             let theirs = elements(&StoredChunk::Bytes(theirs.clone(), 0, None))?;
             let merged = merge(&base, &ours, theirs, target.element)?;
-            let placed = self.store_contents((&target, &model), key, (&merged, None), &prepared, worker);
+            let placed =
+                self.encoder.store_contents((&target, &model), key, (&merged, None), &prepared, worker);
             placed.map(PlacedChunk::into_puts)
         })?;
         let body = puts.into_iter().find_map(|put| match put {

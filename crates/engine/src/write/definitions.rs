@@ -4,7 +4,6 @@ use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
-use ncirrus_layout::LockExt;
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
 use ncirrus_model::{
     Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, Model, Selection, Storage, TypeRef, VarId,
@@ -206,7 +205,8 @@ impl DatasetWriter {
     /// # Errors
     /// `Unsupported` naming the filter.
     pub fn check_filter(&self, spec: &CodecSpec, model: &Model, variable: &Variable) -> Result<()> {
-        in_space(spec, self.abilities.codecs, &chunk_of(model, variable), self.session.registry()).map(|_| ())
+        in_space(spec, self.placer.abilities.codecs, &chunk_of(model, variable), self.session.registry())
+            .map(|_| ())
     }
 }
 

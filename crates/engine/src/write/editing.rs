@@ -58,7 +58,7 @@ impl DatasetWriter {
     /// The definitions, if the format lets them change now.
     fn redefinable(&self) -> Result<MutexGuard<'_, WriterDefinitions>> {
         let definitions = self.definitions();
-        if !self.abilities.redefine && !definitions.written.is_empty() {
+        if !self.placer.abilities.redefine && !definitions.written.is_empty() {
             return Err(Error::unsupported("the format cannot change definitions after data were written"));
         }
         Ok(definitions)

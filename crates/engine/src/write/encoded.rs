@@ -6,7 +6,7 @@ use super::target::WriteTarget;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use bytes::Bytes;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
-use ncirrus_model::{CodecSpace, FillValue, Model, Selection, VarId};
+use ncirrus_model::{FillValue, Model, Selection, VarId};
 use std::sync::Arc;
 
 /// A chunk as it is stored.
@@ -74,10 +74,10 @@ impl DatasetWriter {
             jobs.push((chunk, held));
         }
         let work = [PlacerWork { var: target.var, cells }];
-        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let late = DeferredPuts::default();
         let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
-            let puts = self.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
+            let puts = self.encoder.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
             held.slot.clear();
             self.carry_out(puts, held, &late)
         });
@@ -97,7 +97,7 @@ impl DatasetWriter {
                 Some("there is no such chunk")
             } else if before.replace(&chunk.cell) == Some(&chunk.cell) {
                 Some("the chunk is given twice")
-            } else if !self.takes_mask(target, chunk.mask) {
+            } else if !self.encoder.takes_mask(target, chunk.mask) {
                 Some("the format cannot say that codecs were skipped")
             } else if target.is_raw() && chunk.body.len() != target.cell_cost(&chunk.cell) {
                 Some("the chunk has another length than its elements")
@@ -109,12 +109,6 @@ impl DatasetWriter {
             }
         }
         Ok(())
-    }
-
-    /// Whether the format can store which codecs were skipped.
-    pub(super) fn takes_mask(&self, target: &WriteTarget, mask: u32) -> bool {
-        let known = mask.checked_shr(u32::try_from(target.encoding.codecs.len()).unwrap_or(u32::MAX));
-        mask == 0 || (self.abilities.codecs == Some(CodecSpace::Hdf5) && known.unwrap_or(0) == 0)
     }
 
     /// Raises the lengths of unlimited dimensions so that an array of that shape fits.

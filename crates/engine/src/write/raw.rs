@@ -56,7 +56,7 @@ impl DatasetWriter {
         // The shape is looked at when the cells are locked: others may have made it longer before.
         let array = self.model().shape(target.var);
         let work = [PlacerWork { var: target.var, cells }];
-        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let late = DeferredPuts::default();
         let done = self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
             let RawChunkTask { at, mut held } = job;
@@ -64,10 +64,11 @@ impl DatasetWriter {
             let shape = target.cell_shape(&cell)?;
             let element = target.element.ok_or_else(|| Error::unsupported("elements of no fixed size"))?;
             let scatter = |bytes: &mut [u8]| elements(at, bytes);
-            let body = self.body_of_elements((target, &array), &cell, (&shape, element), worker, scatter);
+            let body =
+                self.encoder.body_of_elements((target, &array), &cell, (&shape, element), worker, scatter);
             let (body, mask) = body.map_err(|error| target.located(error, &cell))?;
-            let placed = self.place_body(target, &prepared, &cell, body, mask)?;
-            self.note_cut(&held.key, target, &array)?;
+            let placed = self.encoder.place_body(target, &prepared, &cell, body, mask)?;
+            self.encoder.note_cut(&held.key, target, &array)?;
             held.slot.clear();
             self.finish(placed, held, &late)
         });

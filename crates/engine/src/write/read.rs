@@ -1,7 +1,7 @@
 //! Reading what is being written: staged over placed over committed.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
-use super::load::{StoredChunk, cells_of, count_of};
+use super::encoder::{StoredChunk, cells_of, count_of};
 use super::rows::GatheredValues;
 use super::target::WriteTarget;
 use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
@@ -89,7 +89,7 @@ impl DatasetWriter {
                 None => None,
                 Some(stored) => {
                     let buffers = (&mut worker.encoded, &mut worker.scratch);
-                    Some(self.load((target, model), &job.part.cell, stored, buffers)?)
+                    Some(self.encoder.load((target, model), &job.part.cell, stored, buffers)?)
                 }
             };
             loaded.guard().push((job, contents));

@@ -2,7 +2,7 @@
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::conflicts::ConditionalPuts;
-use super::load::{StoredChunk, cells_of, count_of};
+use super::encoder::{PlacedChunk, StoredChunk, cells_of, count_of};
 use super::put::is_of_object;
 use super::rows::WriteData;
 use super::target::WriteTarget;
@@ -11,6 +11,7 @@ use crate::resources::WorkerBuffers;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result, StorePut};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
+use ncirrus_store::PutCondition;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::{Mutex, PoisonError};
@@ -187,7 +188,7 @@ impl DatasetWriter {
         let whole = jobs.iter().filter(|job| job.part.whole).map(|job| job.part.cell.as_slice());
         let cells = cells_of(target.encoding.grid.rank(), whole);
         let work = [PlacerWork { var: target.var, cells }];
-        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let (array, late) = (model.shape(target.var), DeferredPuts::default());
         let window = WriteWindow { target, model, array, data, touched, prepared, late };
         let shared = &self.session.shared;
@@ -195,6 +196,15 @@ impl DatasetWriter {
             shared.for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker));
         let put = self.put_cells(window.late, guarded).await;
         done.and(put)
+    }
+
+    /// Finds cells of the array as it is now.
+    pub(super) async fn find(
+        &self,
+        target: &WriteTarget,
+        cells: ncirrus_layout::CellList,
+    ) -> Result<Vec<StoredChunk>> {
+        self.encoder.find(target, cells, &self.model().shape(target.var)).await
     }
 
     /// Looks up the cells that must be completed with what is stored of them.
@@ -221,9 +231,9 @@ impl DatasetWriter {
         let shape = target.cell_shape(&cell)?;
         if let (true, Some(element)) = (job.part.whole, target.element) {
             let (body, mask) =
-                self.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
-            let placed = self.place_body(target, &window.prepared, &cell, body, mask)?;
-            self.note_cut(&job.held.key, target, &window.array)?;
+                self.encoder.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
+            let placed = self.encoder.place_body(target, &window.prepared, &cell, body, mask)?;
+            self.encoder.note_cut(&job.held.key, target, &window.array)?;
             job.held.slot.clear();
             return self.finish(placed, job.held, &window.late);
         }
@@ -235,7 +245,7 @@ impl DatasetWriter {
                 if self.output.local().is_none() {
                     job.held.slot.origin = Some(stored.clone());
                 }
-                let loaded = self.load((target, model), &cell, stored, buffers)?;
+                let loaded = self.encoder.load((target, model), &cell, stored, buffers)?;
                 job.held.slot.keep(target, stored, &loaded);
                 loaded
             }
@@ -254,10 +264,10 @@ impl DatasetWriter {
                 late.push(puts, held);
                 return Ok(());
             }
-            self.forget(&puts);
+            self.placer.forget(&puts);
             return self.flight.begin(&self.output, puts, held);
         };
-        self.forget(&puts);
+        self.placer.forget(&puts);
         let done = puts.into_iter().try_for_each(|put| super::put::put_locally(local, put));
         self.keep_failure(done)
     }
@@ -274,7 +284,7 @@ impl DatasetWriter {
             }
         }
         let work: Vec<PlacerWork> = work.into_iter().map(|(var, cells)| PlacerWork { var, cells }).collect();
-        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let cost = targets
             .values()
             .flat_map(|(target, _)| work.iter().map(|work| target.cell_cost(work.cells.get(0))));
@@ -283,7 +293,7 @@ impl DatasetWriter {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
             let elements = (&contents, held.slot.kept.as_deref());
-            match self.store_contents((target, model), &held.key, elements, &prepared, worker) {
+            match self.encoder.store_contents((target, model), &held.key, elements, &prepared, worker) {
                 Ok(placed) => {
                     held.slot.kept = None;
                     self.finish(placed, held, &late)
@@ -298,20 +308,15 @@ impl DatasetWriter {
         done.and(put)
     }
 
-    /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
-    pub(super) fn note_cut(&self, key: &ChunkKey, target: &WriteTarget, array: &[u64]) -> Result<()> {
-        if self.abilities.sparse {
-            return Ok(());
+    /// Does what is left to do for a cell, which stays locked until it is done.
+    pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock, late: &DeferredPuts) -> Result<()> {
+        match (placed, self.output.local()) {
+            (PlacedChunk::Object(object, body), Some(local)) => {
+                self.placer.forget_object(&object);
+                self.keep_failure(local.put(&object, body.as_slice(), &PutCondition::None).map(|_| ()))
+            }
+            (placed, _) => self.carry_out(placed.into_puts(), held, late),
         }
-        let (shape, stored) = (target.cell_shape(&key.cell)?, target.stored_shape(&key.cell, array)?);
-        let axes = shape.iter().zip(&stored).zip(&target.growing);
-        let is_cut = axes.into_iter().any(|((whole, stored), grows)| *grows && stored < whole);
-        let mut progress = self.progress.guard();
-        match is_cut {
-            true => _ = progress.cut.insert(key.clone(), array.to_vec()),
-            false => _ = progress.cut.remove(key),
-        }
-        Ok(())
     }
 
     /// Puts the cells that were used longest ago, when more is staged than there is room for.

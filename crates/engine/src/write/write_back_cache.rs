@@ -1,5 +1,5 @@
 //! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
-use super::load::StoredChunk;
+use super::encoder::StoredChunk;
 use super::target::WriteTarget;
 use ncirrus_layout::LockExt;
 use ncirrus_model::{Values, VarId};

@@ -89,7 +89,7 @@ impl PassThroughCopy {
         match &place.location {
             Location::Absent if self.sparse => ChunkFate::LeftOut,
             Location::Absent => ChunkFate::Recoded,
-            _ if may_grow || !copy.writer.takes_mask(&self.target, place.mask) => ChunkFate::Recoded,
+            _ if may_grow || !copy.writer.encoder.takes_mask(&self.target, place.mask) => ChunkFate::Recoded,
             _ if place.mask != 0 && !self.same_length => ChunkFate::Recoded,
             _ => ChunkFate::Passes,
         }

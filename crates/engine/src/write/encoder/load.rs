@@ -1,18 +1,17 @@
 //! Cells as they are in the store: for completing partly written ones, and for reading back.
-use super::DatasetWriter;
-use super::cells::to_index;
-use super::target::WriteTarget;
-use super::write_back_cache::DirtyContents;
+use super::ChunkEncoder;
 use crate::resources::InFlight;
+use crate::write::cells::to_index;
+use crate::write::target::WriteTarget;
+use crate::write::write_back_cache::DirtyContents;
 use bytes::Bytes;
 use ncirrus_codec::CodecScratch;
-use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Tag, Want};
 use ncirrus_model::{Model, Values};
 
 /// Where a cell is, and its bytes once they are at hand.
 #[derive(Debug, Clone)]
-pub(super) enum StoredChunk {
+pub(in crate::write) enum StoredChunk {
     /// Never written.
     Absent,
     /// In a local store; whoever needs it reads it.
@@ -25,7 +24,7 @@ pub(super) enum StoredChunk {
 
 impl StoredChunk {
     /// Bytes held.
-    pub(super) fn byte_len(&self) -> usize {
+    pub(in crate::write) fn byte_len(&self) -> usize {
         match self {
             Self::Bytes(bytes, ..) => bytes.len(),
             Self::Absent | Self::There(_) | Self::Values(_) => 0,
@@ -33,7 +32,7 @@ impl StoredChunk {
     }
 
     /// The codecs that a stored cell went without; `None` where there are no bytes of one.
-    pub(super) fn mask(&self) -> Option<u32> {
+    pub(in crate::write) fn mask(&self) -> Option<u32> {
         match self {
             Self::Bytes(_, mask, _) => Some(*mask),
             Self::There(found) => Some(found.mask),
@@ -42,20 +41,25 @@ impl StoredChunk {
     }
 }
 
-impl DatasetWriter {
+impl ChunkEncoder {
     /// Finds cells; those in remote stores are fetched, many at once.
-    pub(super) async fn find(&self, target: &WriteTarget, cells: CellList) -> Result<Vec<StoredChunk>> {
+    pub(in crate::write) async fn find(
+        &self,
+        target: &WriteTarget,
+        cells: CellList,
+        array: &[u64],
+    ) -> Result<Vec<StoredChunk>> {
         if cells.is_empty() {
             return Ok(Vec::new());
         }
-        let found = self.drive(|view, placer| placer.locate(view, target.var, &cells)).await;
+        let found = self.placer.drive(|view, placer| placer.locate(view, target.var, &cells)).await;
         let found = found.map_err(|error| error.at_path(target.path.clone()))?;
         let found = match self.output.local() {
             Some(_) => found.into_iter().map(at_hand).collect(),
             None => self.fetch(found).await?,
         };
         match &target.encoding.stored {
-            StoredType::Reference { .. } => self.follow(target, &cells, found).await,
+            StoredType::Reference { .. } => self.follow((target, array), &cells, found).await,
             _ => Ok(found),
         }
     }
@@ -63,12 +67,12 @@ impl DatasetWriter {
     /// Follows the references that stand in cells.
     async fn follow(
         &self,
-        target: &WriteTarget,
+        (target, array): (&WriteTarget, &[u64]),
         cells: &CellList,
         found: Vec<StoredChunk>,
     ) -> Result<Vec<StoredChunk>> {
         let Some(resolver) = self.placer.guard().resolver(target.var) else { return Ok(found) };
-        let (array, limits) = (self.model().shape(target.var), &self.session.shared.limits);
+        let limits = &self.shared.limits;
         let mut followed = Vec::with_capacity(found.len());
         for (cell, stored) in cells.iter().zip(found) {
             let mut bytes = Vec::new();
@@ -84,9 +88,10 @@ impl DatasetWriter {
             };
             let located = |error: Error| target.located(error, cell);
             let raw = target.decode_references(cell, (raw, mask), limits).map_err(located)?;
-            let shape = target.stored_shape(cell, &array)?;
+            let shape = target.stored_shape(cell, array)?;
             let count = shape.iter().product();
-            let values = self.drive(|view, _| resolver.resolve(view, &raw, count)).await.map_err(located)?;
+            let values =
+                self.placer.drive(|view, _| resolver.resolve(view, &raw, count)).await.map_err(located)?;
             followed.push(StoredChunk::Values(target.unclip_values(cell, &shape, values)?));
         }
         Ok(followed)
@@ -98,10 +103,10 @@ impl DatasetWriter {
             stored.iter().enumerate().filter_map(|(at, stored)| request(at, stored)).collect();
         let begin = |(at, object, want, mask)| {
             let is_whole = want == Want::All;
-            let fetching = self.session.shared.network.fetch(&self.store, object, want)?;
+            let fetching = self.shared.network.fetch(self.output.store(), object, want)?;
             Ok(async move { (at, mask, is_whole, fetching.await) })
         };
-        let limits = InFlight::at_most(self.store.facts().concurrency);
+        let limits = InFlight::at_most(self.output.store().facts().concurrency);
         limits
             .for_each(
                 requests,
@@ -122,7 +127,7 @@ impl DatasetWriter {
     }
 
     /// The elements of a whole cell, fill where nothing was written.
-    pub(super) fn load(
+    pub(in crate::write) fn load(
         &self,
         (target, model): (&WriteTarget, &Model),
         cell: &[u64],
@@ -130,7 +135,7 @@ impl DatasetWriter {
         (encoded, scratch): (&mut Vec<u8>, &mut CodecScratch),
     ) -> Result<DirtyContents> {
         let array = model.shape(target.var);
-        let limits = &self.session.shared.limits;
+        let limits = &self.shared.limits;
         let decode = |raw: &[u8], mask: u32, scratch: &mut CodecScratch| {
             let contents = target.decode(model, cell, &array, (raw, mask), limits, scratch);
             contents.map_err(|error| target.located(error, cell))
@@ -148,13 +153,12 @@ impl DatasetWriter {
     /// Reads a chunk into the buffer; false when it does not exist.
     fn read_local(&self, found: &ChunkRef, encoded: &mut Vec<u8>) -> Result<bool> {
         let Some(local) = self.output.local() else { return Ok(false) };
-        let limit = self.session.shared.limits.chunk_bytes;
+        let limit = self.shared.limits.chunk_bytes;
         encoded.clear();
         match &found.location {
             Location::Object(object) => Ok(local.read_whole(object, limit, encoded)?.is_some()),
             Location::Bytes(object, range) => {
-                let len =
-                    self.session.shared.limits.chunk_len(range.end.saturating_sub(range.start), "a chunk")?;
+                let len = self.shared.limits.chunk_len(range.end.saturating_sub(range.start), "a chunk")?;
                 encoded.resize(len, 0);
                 let have = local.read_into(object, range.start, encoded)?;
                 encoded.truncate(have.unwrap_or(0));
@@ -183,13 +187,13 @@ fn request(at: usize, stored: &StoredChunk) -> Option<(usize, ncirrus_layout::Ob
 }
 
 /// Cells of the given coordinates.
-pub(super) fn cells_of<'a>(rank: usize, cells: impl Iterator<Item = &'a [u64]>) -> CellList {
+pub(in crate::write) fn cells_of<'a>(rank: usize, cells: impl Iterator<Item = &'a [u64]>) -> CellList {
     let mut list = CellList::new(rank);
     cells.for_each(|cell| list.push(cell));
     list
 }
 
 /// A number of elements in memory.
-pub(super) fn count_of(count: Option<u64>) -> Result<usize> {
+pub(in crate::write) fn count_of(count: Option<u64>) -> Result<usize> {
     to_index(count.unwrap_or(u64::MAX))
 }

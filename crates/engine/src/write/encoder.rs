@@ -1,20 +1,26 @@
-//! The bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
+//! From elements to stored bytes and back: the bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
 //! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
-use super::DatasetWriter;
+mod load;
+
+pub(super) use load::{StoredChunk, cells_of, count_of};
+
 use super::cells::ChunkPart;
 use super::codec_needs::EncodingSubject;
-use super::store::{DeferredPuts, WriteWindow};
+use super::driven_placer::DrivenPlacer;
+use super::put::TargetStore;
+use super::store::WriteWindow;
 use super::target::WriteTarget;
-use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
+use super::write_back_cache::{ChunkKey, DirtyContents};
 use crate::convert;
-use crate::resources::WorkerBuffers;
+use crate::resources::{SharedResources, WorkerBuffers};
 use bytes::Bytes;
 use ncirrus_codec::CodecScratch;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ObjectId, PreparedPlacement, Result, StorePut, StoredType};
-use ncirrus_model::{Model, Values};
-use ncirrus_store::PutCondition;
+use ncirrus_model::{CodecSpace, Model, Values};
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 /// The bytes of an encoded cell.
 pub(super) enum EncodedBody<'a> {
@@ -27,7 +33,8 @@ pub(super) enum EncodedBody<'a> {
 }
 
 impl EncodedBody<'_> {
-    fn as_slice(&self) -> &[u8] {
+    /// The bytes.
+    pub(super) fn as_slice(&self) -> &[u8] {
         match self {
             Self::Lent(bytes) => bytes,
             Self::Buffer(bytes) => bytes,
@@ -62,7 +69,21 @@ impl PlacedChunk<'_> {
     }
 }
 
-impl DatasetWriter {
+/// What makes stored bytes of elements, and elements of stored bytes, as the format places them.
+pub(super) struct ChunkEncoder {
+    shared: Arc<SharedResources>,
+    output: TargetStore,
+    placer: Arc<DrivenPlacer>,
+    /// Cells that were cut where the array ended then, along an axis that grows, and the shape of the array.
+    cut: Mutex<HashMap<ChunkKey, Vec<u64>>>,
+}
+
+impl ChunkEncoder {
+    /// Of the dataset that `placer` places in `output`.
+    pub(super) fn new(shared: Arc<SharedResources>, output: TargetStore, placer: Arc<DrivenPlacer>) -> Self {
+        Self { shared, output, placer, cut: Mutex::default() }
+    }
+
     /// The encoded bytes of a cell that the values cover wholly.
     pub(super) fn whole_body<'a>(
         &self,
@@ -187,7 +208,7 @@ impl DatasetWriter {
         if self.output.local().is_some() {
             let object = self.placer.guard().place_whole(prepared, target.var, cell, mask);
             if let Some(object) = object.map_err(|error| target.located(error, cell))? {
-                self.session.shared.counters.stored();
+                self.shared.counters.stored();
                 return Ok(PlacedChunk::Object(object, body));
             }
         }
@@ -203,20 +224,41 @@ impl DatasetWriter {
         body: Bytes,
         mask: u32,
     ) -> Result<Vec<StorePut>> {
-        self.session.shared.counters.stored();
+        self.shared.counters.stored();
         let puts = self.placer.guard().place(prepared, target.var, cell, body, mask);
         puts.map_err(|error| target.located(error, cell))
     }
 
-    /// Does what is left to do for a cell, which stays locked until it is done.
-    pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock, late: &DeferredPuts) -> Result<()> {
-        match (placed, self.output.local()) {
-            (PlacedChunk::Object(object, body), Some(local)) => {
-                self.memo.forget(&object);
-                self.keep_failure(local.put(&object, body.as_slice(), &PutCondition::None).map(|_| ()))
-            }
-            (placed, _) => self.carry_out(placed.into_puts(), held, late),
+    /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
+    pub(super) fn note_cut(&self, key: &ChunkKey, target: &WriteTarget, array: &[u64]) -> Result<()> {
+        if self.placer.abilities.sparse {
+            return Ok(());
         }
+        let (shape, stored) = (target.cell_shape(&key.cell)?, target.stored_shape(&key.cell, array)?);
+        let axes = shape.iter().zip(&stored).zip(&target.growing);
+        let is_cut = axes.into_iter().any(|((whole, stored), grows)| *grows && stored < whole);
+        let mut cut = self.cut.guard();
+        match is_cut {
+            true => _ = cut.insert(key.clone(), array.to_vec()),
+            false => _ = cut.remove(key),
+        }
+        Ok(())
+    }
+
+    /// Whether the format can store which codecs were skipped.
+    pub(super) fn takes_mask(&self, target: &WriteTarget, mask: u32) -> bool {
+        let known = mask.checked_shr(u32::try_from(target.encoding.codecs.len()).unwrap_or(u32::MAX));
+        mask == 0 || (self.placer.abilities.codecs == Some(CodecSpace::Hdf5) && known.unwrap_or(0) == 0)
+    }
+
+    /// The cells that were cut, which are forgotten.
+    pub(super) fn take_cut(&self) -> HashMap<ChunkKey, Vec<u64>> {
+        std::mem::take(&mut self.cut.guard())
+    }
+
+    /// Remembers a cell that is still as it was cut.
+    pub(super) fn keep_cut(&self, key: ChunkKey, array: Vec<u64>) {
+        self.cut.guard().insert(key, array);
     }
 }
 

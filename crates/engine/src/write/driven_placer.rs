@@ -1,0 +1,70 @@
+//! The format's side of a writer: who decides where bytes go, asked by one at a time.
+use crate::drive::DriveContext;
+use crate::session::Session;
+use ncirrus_layout::{Abilities, LockExt, Memo, ObjectId, Placer, Result, Step, StorePut, View};
+use ncirrus_store::Store;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A placer and what its steps run against.
+pub(super) struct DrivenPlacer {
+    session: Session,
+    store: Arc<dyn Store>,
+    memo: Arc<Memo>,
+    placer: Mutex<Box<dyn Placer>>,
+    /// What the format can do.
+    pub(super) abilities: Abilities,
+}
+
+impl DrivenPlacer {
+    /// A placer of a dataset in that store.
+    pub(super) fn new(session: &Session, store: Arc<dyn Store>, placer: Box<dyn Placer>) -> Self {
+        let memo = Arc::new(Memo::new(session.shared.metadata_cache));
+        let abilities = placer.abilities();
+        Self { session: session.clone(), store, memo, placer: Mutex::new(placer), abilities }
+    }
+
+    /// The placer itself, for a few lines: nothing is waited for while it is held.
+    pub(super) fn guard(&self) -> MutexGuard<'_, Box<dyn Placer>> {
+        self.placer.guard()
+    }
+
+    /// Runs a step of the placer to its end, which may read what was put before.
+    ///
+    /// # Errors
+    /// What the step fails with.
+    pub(super) async fn drive<T>(
+        &self,
+        mut step: impl FnMut(&dyn View, &mut dyn Placer) -> Step<T> + Send,
+    ) -> Result<T> {
+        // Each step sees the store as it is now: bytes of earlier steps may have been replaced since.
+        let context =
+            DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
+        context.drive(|view| step(view, self.placer.guard().as_mut())).await
+    }
+
+    /// Forgets what steps remember of objects that are about to change.
+    pub(super) fn forget(&self, puts: &[StorePut]) {
+        for put in puts {
+            match put {
+                StorePut::Object { object, .. }
+                | StorePut::Patch { object, .. }
+                | StorePut::Resize { object, .. }
+                | StorePut::Move { object, .. }
+                | StorePut::Delete { object } => self.memo.forget(object),
+                StorePut::DeleteTree { .. } | StorePut::CopyTree { .. } | StorePut::RenameTree { .. } => {
+                    self.memo.clear();
+                }
+            }
+        }
+    }
+
+    /// The same of one object.
+    pub(super) fn forget_object(&self, object: &ObjectId) {
+        self.memo.forget(object);
+    }
+
+    /// The same of all objects.
+    pub(super) fn forget_all(&self) {
+        self.memo.clear();
+    }
+}
