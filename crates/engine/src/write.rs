@@ -31,7 +31,7 @@ mod read;
 mod rows;
 mod store;
 mod target;
-mod upload_queue;
+mod uploads;
 mod write_back_cache;
 
 #[cfg(test)]
@@ -59,9 +59,9 @@ use ncirrus_store::Store;
 use put::TargetStore;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 use target::WriteTarget;
-use upload_queue::UploadQueue;
+use uploads::Uploads;
 use write_back_cache::WriteBackCache;
 
 /// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
@@ -69,7 +69,7 @@ use write_back_cache::WriteBackCache;
 /// lost when the writer is dropped.
 pub struct DatasetWriter {
     /// Dropped first: it waits for the network, which ends with the session.
-    flight: UploadQueue,
+    uploads: Uploads,
     session: Session,
     store: Arc<dyn Store>,
     output: TargetStore,
@@ -86,7 +86,6 @@ pub struct DatasetWriter {
     complete: Mutex<HashMap<VarId, Vec<u64>>>,
     /// Variables that were there when writing began.
     existing: HashSet<VarId>,
-    failure: OnceLock<Error>,
     /// Other programs that change the same dataset.
     rivals: ConflictControl,
     /// The dataset that is changed, as it was.
@@ -177,8 +176,7 @@ impl DatasetWriter {
             commit_lock: tokio::sync::RwLock::new(()),
             stage: Arc::default(),
             complete: Mutex::default(),
-            failure: OnceLock::new(),
-            flight: UploadQueue::default(),
+            uploads: Uploads::default(),
             rivals,
             base: None,
         })
@@ -286,35 +284,14 @@ impl DatasetWriter {
         }
         self.acquire_lease().await?;
         self.placer.forget(&puts);
-        self.to_the_end(self.run_phase(PutPhase { puts, rewrite: false })).await
-    }
-
-    /// Waits for changes to be carried out. When the caller does not (it drops the future), that is a failure too.
-    async fn to_the_end(&self, changes: impl Future<Output = Result<()>>) -> Result<()> {
-        let mut unfinished = UnfinishedChange(Some(&self.failure));
-        let result = changes.await;
-        unfinished.0 = None;
-        self.keep_failure(result)
-    }
-
-    fn keep_failure<T>(&self, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result {
-            let _ = self.failure.set(error.clone());
-        }
-        result
+        self.uploads.to_the_end(self.run_phase(PutPhase { puts, rewrite: false })).await
     }
 
     fn check_usable(&self) -> Result<()> {
-        if let Some((var, error)) = self.flight.failure() {
-            return self.keep_failure(Err(error.at_path(self.model().variable_path(var))));
+        if let Some((var, error)) = self.uploads.detached.failure() {
+            return self.uploads.keep_failure(Err(error.at_path(self.model().variable_path(var))));
         }
-        match self.failure.get() {
-            None => Ok(()),
-            Some(error) => {
-                let message = "an earlier change could not be put: the writer can only be dropped";
-                Err(Error::new(error.kind(), message).because(error.clone()))
-            }
-        }
+        self.uploads.check()
     }
 
     fn definitions(&self) -> MutexGuard<'_, WriterDefinitions> {
@@ -334,18 +311,6 @@ impl DatasetWriter {
     /// How many threads may hold a cell of that size at once: each needs it decoded, encoded and in between.
     fn lanes(&self, cell_bytes: usize) -> usize {
         (self.window_budget() / cell_bytes.saturating_mul(3).max(1)).max(1)
-    }
-}
-
-/// Marks the writer as failed, unless it is told that the changes were carried out.
-struct UnfinishedChange<'a>(Option<&'a OnceLock<Error>>);
-
-impl Drop for UnfinishedChange<'_> {
-    fn drop(&mut self) {
-        if let Some(failure) = self.0 {
-            let error = Error::new(ErrorKind::Io { retryable: false }, "a change was abandoned half-way");
-            let _ = failure.set(error);
-        }
     }
 }
 

@@ -38,7 +38,7 @@ impl DatasetWriter {
         let (landed, done, checked) = join3(self.drained(), self.run_phases(unseen), check).await;
         landed.and(done).and(checked)?;
         // What was put before must be durable before anything says that it is there.
-        self.keep_failure(self.output.barrier())?;
+        self.uploads.keep_failure(self.output.barrier())?;
         let last = phases.pop();
         if last.is_some() {
             self.acquire_lease().await?;
@@ -54,8 +54,8 @@ impl DatasetWriter {
     async fn run_phases(&self, phases: Vec<PutPhase>) -> Result<()> {
         for phase in phases {
             self.placer.forget(&phase.puts);
-            self.to_the_end(self.run_phase(phase)).await?;
-            self.keep_failure(self.output.barrier())?;
+            self.uploads.to_the_end(self.run_phase(phase)).await?;
+            self.uploads.keep_failure(self.output.barrier())?;
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl DatasetWriter {
                 Some(local) => {
                     self.placer.forget(&placed);
                     let done = placed.into_iter().try_for_each(|put| super::put::put_locally(local, put));
-                    self.keep_failure(done)
+                    self.uploads.keep_failure(done)
                 }
                 None => {
                     puts.guard().extend(placed);

@@ -7,15 +7,12 @@
 //! - Documents are put only over the state that this writer read or put.
 //! - Chunks that were completed with what was stored are put only over that; what others changed meanwhile is taken
 //!   over, element by element. Chunks that a write covers wholly are put as they are: the last one counts.
-mod guarded;
 mod merge;
-
-pub(super) use guarded::ConditionalPuts;
 
 use super::DatasetWriter;
 use super::encoder::{PlacedChunk, StoredChunk};
 use super::put::bytes_of;
-use super::store::DeferredPuts;
+use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
@@ -188,7 +185,7 @@ impl DatasetWriter {
             return Ok(());
         }
         let leased = self.try_lease().await;
-        self.keep_failure(leased)
+        self.uploads.keep_failure(leased)
     }
 
     async fn try_lease(&self) -> Result<()> {
@@ -258,34 +255,11 @@ impl DatasetWriter {
         self.output.put_when(object, body, when).await
     }
 
-    /// Begins to put encoded chunks, whose cells stay locked until they have landed.
-    pub(super) async fn put_cells<'a>(
-        &'a self,
-        late: DeferredPuts,
-        guarded: &mut ConditionalPuts<'a>,
-    ) -> Result<()> {
-        let cells = late.into_inner();
-        if cells.is_empty() {
-            return Ok(());
-        }
-        if !self.is_shared() {
-            let (puts, held): (Vec<Vec<StorePut>>, Vec<ChunkLock>) = cells.into_iter().unzip();
-            let puts: Vec<StorePut> = puts.into_iter().flatten().collect();
-            self.placer.forget(&puts);
-            let done = self.to_the_end(self.output.put_all(puts)).await;
-            drop(held);
-            return done;
-        }
-        cells.iter().for_each(|(puts, _)| self.placer.forget(puts));
-        let begun = self.put_shared(cells, guarded).await;
-        self.keep_failure(begun)?;
-        guarded.begin().await
-    }
-
-    async fn put_shared<'a>(
+    /// Adds encoded chunks to what is under way: each replaces only what it was made of.
+    pub(super) async fn put_shared<'a>(
         &'a self,
         cells: Vec<(Vec<StorePut>, ChunkLock)>,
-        guarded: &mut ConditionalPuts<'a>,
+        queue: &mut PutQueue<'a>,
     ) -> Result<()> {
         let model = self.model();
         if cells.iter().any(|(_, held)| !self.rivals.is_committed(held.key.var, &model.shape(held.key.var))) {
@@ -312,7 +286,7 @@ impl DatasetWriter {
         for (puts, held, guard) in checked {
             let guard = if conditions { guard } else { PutGuard::Free };
             let bytes = puts.iter().map(bytes_of).sum();
-            guarded.push(bytes, Box::pin(async move { self.put_cell(puts, &held.key, guard).await }));
+            queue.push(bytes, Box::pin(async move { self.put_cell(puts, &held.key, guard).await }));
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! Chunks that are stored as somebody else encoded them.
 use super::DatasetWriter;
-use super::conflicts::ConditionalPuts;
-use super::store::DeferredPuts;
 use super::target::WriteTarget;
+use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use bytes::Bytes;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
@@ -40,9 +39,9 @@ impl DatasetWriter {
         self.check_encoded(&target, &model, &chunks)?;
         drop(model);
         self.definitions().written.insert(var);
-        let mut guarded = ConditionalPuts::new(self);
-        let written = self.write_encoded_windows(&target, chunks, &mut guarded).await;
-        let landed = guarded.drained().await;
+        let mut queue = PutQueue::new(self);
+        let written = self.write_encoded_windows(&target, chunks, &mut queue).await;
+        let landed = queue.drained().await;
         written.and(landed)
     }
 
@@ -50,12 +49,12 @@ impl DatasetWriter {
         &'a self,
         target: &WriteTarget,
         chunks: Vec<EncodedChunk>,
-        guarded: &mut ConditionalPuts<'a>,
+        queue: &mut PutQueue<'a>,
     ) -> Result<()> {
         let mut chunks = chunks.into_iter().peekable();
         while chunks.peek().is_some() {
-            self.room(guarded).await?;
-            self.write_encoded_window(target, chunks.by_ref().take(WINDOW).collect(), guarded).await?;
+            queue.room().await?;
+            self.write_encoded_window(target, chunks.by_ref().take(WINDOW).collect(), queue).await?;
         }
         Ok(())
     }
@@ -64,7 +63,7 @@ impl DatasetWriter {
         &'a self,
         target: &WriteTarget,
         chunks: Vec<EncodedChunk>,
-        guarded: &mut ConditionalPuts<'a>,
+        queue: &mut PutQueue<'a>,
     ) -> Result<()> {
         let mut cells = CellList::new(target.encoding.grid.rank());
         let mut jobs: Vec<(EncodedChunk, ChunkLock)> = Vec::with_capacity(chunks.len());
@@ -75,13 +74,12 @@ impl DatasetWriter {
         }
         let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let late = DeferredPuts::default();
         let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
             let puts = self.encoder.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
             held.slot.clear();
-            self.carry_out(puts, held, &late)
+            queue.add(puts, held)
         });
-        let put = self.put_cells(late, guarded).await;
+        let put = queue.flush().await;
         done.and(put)
     }
 

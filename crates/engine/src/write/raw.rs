@@ -1,8 +1,7 @@
 //! Whole cells whose elements come from elsewhere, as they are stored.
 use super::DatasetWriter;
-use super::conflicts::ConditionalPuts;
-use super::store::DeferredPuts;
 use super::target::WriteTarget;
+use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use ncirrus_layout::{CellList, Error, PlacerWork, Result};
 use ncirrus_model::VarId;
@@ -33,9 +32,9 @@ impl DatasetWriter {
         self.define().await?;
         let (target, _) = self.target(var)?;
         self.definitions().written.insert(var);
-        let mut guarded = ConditionalPuts::new(self);
-        let written = self.write_locked_cells(&target, cells, elements, &mut guarded).await;
-        let landed = guarded.drained().await;
+        let mut queue = PutQueue::new(self);
+        let written = self.write_locked_cells(&target, cells, elements, &mut queue).await;
+        let landed = queue.drained().await;
         written.and(landed)
     }
 
@@ -44,9 +43,9 @@ impl DatasetWriter {
         target: &WriteTarget,
         cells: CellList,
         elements: ElementFiller<'_>,
-        guarded: &mut ConditionalPuts<'a>,
+        queue: &mut PutQueue<'a>,
     ) -> Result<()> {
-        self.room(guarded).await?;
+        queue.room().await?;
         let mut jobs = Vec::with_capacity(cells.len());
         for (at, cell) in cells.iter().enumerate() {
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
@@ -57,7 +56,6 @@ impl DatasetWriter {
         let array = self.model().shape(target.var);
         let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let late = DeferredPuts::default();
         let done = self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
             let RawChunkTask { at, mut held } = job;
             let cell = held.key.cell.clone();
@@ -70,9 +68,9 @@ impl DatasetWriter {
             let placed = self.encoder.place_body(target, &prepared, &cell, body, mask)?;
             self.encoder.note_cut(&held.key, target, &array)?;
             held.slot.clear();
-            self.finish(placed, held, &late)
+            queue.finish(placed, held)
         });
-        let put = self.put_cells(late, guarded).await;
+        let put = queue.flush().await;
         done.and(put)
     }
 }

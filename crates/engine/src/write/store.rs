@@ -1,20 +1,16 @@
 //! From values to the store: whole cells at once, partly written ones by way of the stage.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
-use super::conflicts::ConditionalPuts;
-use super::encoder::{PlacedChunk, StoredChunk, cells_of, count_of};
-use super::put::is_of_object;
+use super::encoder::{StoredChunk, cells_of, count_of};
 use super::rows::WriteData;
 use super::target::WriteTarget;
+use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::resources::WorkerBuffers;
-use ncirrus_layout::LockExt;
-use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result, StorePut};
+use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
-use ncirrus_store::PutCondition;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::sync::{Mutex, PoisonError};
 
 /// A touched cell, locked, and where it is when it must be completed first.
 struct ChunkWriteTask {
@@ -31,22 +27,6 @@ pub(super) struct WriteWindow<'a> {
     pub(super) data: &'a WriteData<'a>,
     pub(super) touched: &'a ChunkSelection,
     prepared: PreparedPlacement,
-    late: DeferredPuts,
-}
-
-/// Cells whose changes of the store cannot be carried out at once; they stay locked until these are.
-#[derive(Default)]
-pub(super) struct DeferredPuts(Mutex<Vec<(Vec<StorePut>, ChunkLock)>>);
-
-impl DeferredPuts {
-    fn push(&self, puts: Vec<StorePut>, held: ChunkLock) {
-        self.0.guard().push((puts, held));
-    }
-
-    /// What was not carried out, and the cells that wait for it.
-    pub(super) fn into_inner(self) -> Vec<(Vec<StorePut>, ChunkLock)> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl DatasetWriter {
@@ -115,9 +95,9 @@ impl DatasetWriter {
         let array = model.shape(var);
         let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
         let touched = touched.map_err(located)?;
-        let mut guarded = ConditionalPuts::new(self);
-        let written = self.write_windows(&target, &data, &touched, &mut guarded).await;
-        let landed = guarded.drained().await;
+        let mut queue = PutQueue::new(self);
+        let written = self.write_windows(&target, &data, &touched, &mut queue).await;
+        let landed = queue.drained().await;
         written.and(landed)
     }
 
@@ -126,14 +106,14 @@ impl DatasetWriter {
         target: &WriteTarget,
         data: &WriteData<'_>,
         touched: &ChunkSelection,
-        guarded: &mut ConditionalPuts<'a>,
+        queue: &mut PutQueue<'a>,
     ) -> Result<()> {
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
             let window = self.window(&mut parts, |part| self.cost_of(target, part));
-            self.room(guarded).await?;
-            self.write_window((target, data, touched), window, guarded).await?;
-            self.shrink(guarded).await?;
+            queue.room().await?;
+            self.write_window((target, data, touched), window, queue).await?;
+            self.shrink(queue).await?;
         }
         Ok(())
     }
@@ -174,7 +154,7 @@ impl DatasetWriter {
         &'a self,
         (target, data, touched): (&WriteTarget, &WriteData<'_>, &ChunkSelection),
         parts: Vec<ChunkPart>,
-        guarded: &mut ConditionalPuts<'a>,
+        queue: &mut PutQueue<'a>,
     ) -> Result<()> {
         let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
         let mut jobs = Vec::with_capacity(parts.len());
@@ -189,12 +169,12 @@ impl DatasetWriter {
         let cells = cells_of(target.encoding.grid.rank(), whole);
         let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let (array, late) = (model.shape(target.var), DeferredPuts::default());
-        let window = WriteWindow { target, model, array, data, touched, prepared, late };
+        let array = model.shape(target.var);
+        let window = WriteWindow { target, model, array, data, touched, prepared };
         let shared = &self.session.shared;
-        let done =
-            shared.for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker));
-        let put = self.put_cells(window.late, guarded).await;
+        let done = shared
+            .for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker, queue));
+        let put = queue.flush().await;
         done.and(put)
     }
 
@@ -224,6 +204,7 @@ impl DatasetWriter {
         window: &WriteWindow<'_>,
         mut job: ChunkWriteTask,
         worker: &mut WorkerBuffers,
+        queue: &PutQueue<'_>,
     ) -> Result<()> {
         let WriteWindow { target, model, data, touched, .. } = window;
         let cell = job.part.cell.clone();
@@ -235,7 +216,7 @@ impl DatasetWriter {
             let placed = self.encoder.place_body(target, &window.prepared, &cell, body, mask)?;
             self.encoder.note_cut(&job.held.key, target, &window.array)?;
             job.held.slot.clear();
-            return self.finish(placed, job.held, &window.late);
+            return queue.finish(placed, job.held);
         }
         let present = job.held.slot.contents.take();
         let mut contents = match (present, &job.stored) {
@@ -256,24 +237,8 @@ impl DatasetWriter {
         done.map_err(located)
     }
 
-    /// Carries out changes at once where the store can, else begins them, or keeps them for later where others have to
-    /// be heeded; the cell stays locked until then.
-    pub(super) fn carry_out(&self, puts: Vec<StorePut>, held: ChunkLock, late: &DeferredPuts) -> Result<()> {
-        let Some(local) = self.output.local() else {
-            if self.is_shared() || !puts.iter().all(is_of_object) {
-                late.push(puts, held);
-                return Ok(());
-            }
-            self.placer.forget(&puts);
-            return self.flight.begin(&self.output, puts, held);
-        };
-        self.placer.forget(&puts);
-        let done = puts.into_iter().try_for_each(|put| super::put::put_locally(local, put));
-        self.keep_failure(done)
-    }
-
     /// Encodes and puts staged cells.
-    async fn flush<'a>(&'a self, cells: Vec<ChunkLock>, guarded: &mut ConditionalPuts<'a>) -> Result<()> {
+    async fn flush<'a>(&'a self, cells: Vec<ChunkLock>, queue: &mut PutQueue<'a>) -> Result<()> {
         let (mut work, mut targets) = (BTreeMap::new(), BTreeMap::new());
         for held in &cells {
             let var = held.key.var;
@@ -288,7 +253,7 @@ impl DatasetWriter {
         let cost = targets
             .values()
             .flat_map(|(target, _)| work.iter().map(|work| target.cell_cost(work.cells.get(0))));
-        let (lanes, late) = (self.lanes(cost.max().unwrap_or(1)), DeferredPuts::default());
+        let lanes = self.lanes(cost.max().unwrap_or(1));
         let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
@@ -296,7 +261,7 @@ impl DatasetWriter {
             match self.encoder.store_contents((target, model), &held.key, elements, &prepared, worker) {
                 Ok(placed) => {
                     held.slot.kept = None;
-                    self.finish(placed, held, &late)
+                    queue.finish(placed, held)
                 }
                 Err(error) => {
                     held.slot.contents = Some(contents);
@@ -304,23 +269,12 @@ impl DatasetWriter {
                 }
             }
         });
-        let put = self.put_cells(late, guarded).await;
+        let put = queue.flush().await;
         done.and(put)
     }
 
-    /// Does what is left to do for a cell, which stays locked until it is done.
-    pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock, late: &DeferredPuts) -> Result<()> {
-        match (placed, self.output.local()) {
-            (PlacedChunk::Object(object, body), Some(local)) => {
-                self.placer.forget_object(&object);
-                self.keep_failure(local.put(&object, body.as_slice(), &PutCondition::None).map(|_| ()))
-            }
-            (placed, _) => self.carry_out(placed.into_puts(), held, late),
-        }
-    }
-
     /// Puts the cells that were used longest ago, when more is staged than there is room for.
-    async fn shrink<'a>(&'a self, guarded: &mut ConditionalPuts<'a>) -> Result<()> {
+    async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
         let budget = self.stage_budget();
         if self.stage.held() <= budget {
             return Ok(());
@@ -328,7 +282,7 @@ impl DatasetWriter {
         // Cells that others hold at the moment are theirs to put.
         let oldest = self.stage.oldest(budget / 4 * 3);
         let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
-        self.flush(cells, guarded).await
+        self.flush(cells, queue).await
     }
 
     /// Puts everything that is staged, and waits for everything that is under way.
@@ -344,17 +298,13 @@ impl DatasetWriter {
     }
 
     async fn flush_cells(&self, keys: Vec<ChunkKey>) -> Result<()> {
-        let mut guarded = ConditionalPuts::new(self);
-        let flushed = self.flush_windows(keys, &mut guarded).await;
-        let landed = guarded.drained().await;
+        let mut queue = PutQueue::new(self);
+        let flushed = self.flush_windows(keys, &mut queue).await;
+        let landed = queue.drained().await;
         flushed.and(landed)
     }
 
-    async fn flush_windows<'a>(
-        &'a self,
-        keys: Vec<ChunkKey>,
-        guarded: &mut ConditionalPuts<'a>,
-    ) -> Result<()> {
+    async fn flush_windows<'a>(&'a self, keys: Vec<ChunkKey>, queue: &mut PutQueue<'a>) -> Result<()> {
         let mut keys = keys.into_iter().peekable();
         while keys.peek().is_some() {
             let (mut cells, mut cost) = (Vec::new(), 0usize);
@@ -363,29 +313,10 @@ impl DatasetWriter {
                 cost = cost.saturating_add(target.cell_cost(&key.cell));
                 cells.push(self.stage.lock(key).await);
             }
-            self.room(guarded).await?;
-            self.flush(cells, guarded).await?;
+            queue.room().await?;
+            self.flush(cells, queue).await?;
         }
         Ok(())
-    }
-
-    /// Waits until there is room for another window beside what is under way.
-    ///
-    /// # Errors
-    /// When something of it failed.
-    pub(super) async fn room(&self, guarded: &mut ConditionalPuts<'_>) -> Result<()> {
-        guarded.room(self.window_budget()).await?;
-        self.flight.room(self.window_budget()).await;
-        self.check_usable()
-    }
-
-    /// Waits for everything that is under way.
-    ///
-    /// # Errors
-    /// When something of it failed.
-    pub(super) async fn drained(&self) -> Result<()> {
-        self.flight.drained().await;
-        self.check_usable()
     }
 }
 

@@ -280,7 +280,7 @@ fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() 
 #[test]
 fn a_writer_that_is_dropped_begins_no_more_and_waits_for_what_has_begun() {
     let SentChunks { store, place: _place, writer, .. } = sent(20);
-    writer.flight.end();
+    writer.uploads.detached.end();
     std::thread::scope(|scope| {
         let dropped = scope.spawn(|| drop(writer));
         std::thread::sleep(Duration::from_millis(50));

@@ -2,9 +2,9 @@
 //! ones are encoded. A write returns when its chunks are encoded; whatever relies on them being there waits for them to
 //! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
 //! or writes it again waits, too.
-use super::put::{TargetStore, bytes_of, change_object};
-use super::write_back_cache::ChunkLock;
 use crate::resources::{block_on, may_block};
+use crate::write::put::{TargetStore, bytes_of, change_object};
+use crate::write::write_back_cache::ChunkLock;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StorePut};
 use ncirrus_model::VarId;
@@ -18,7 +18,7 @@ use tokio::sync::{Notify, Semaphore};
 /// The changes under way of one writer. Dropping it begins no more of them, and waits for those that have begun: what
 /// comes to the same place next must not meet them.
 #[derive(Default)]
-pub(super) struct UploadQueue(Arc<QueueState>);
+pub(in crate::write) struct DetachedPuts(Arc<QueueState>);
 
 #[derive(Default)]
 struct QueueState {
@@ -44,12 +44,17 @@ struct InFlightPut {
     is_done: bool,
 }
 
-impl UploadQueue {
+impl DetachedPuts {
     /// Begins the changes of a locked cell, one after the other.
     ///
     /// # Errors
     /// When the network cannot be started. What the store fails with is told by [`failure`](Self::failure).
-    pub(super) fn begin(&self, output: &TargetStore, puts: Vec<StorePut>, held: ChunkLock) -> Result<()> {
+    pub(in crate::write) fn begin(
+        &self,
+        output: &TargetStore,
+        puts: Vec<StorePut>,
+        held: ChunkLock,
+    ) -> Result<()> {
         let ticket = InFlightPut::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
         // Nothing of the session may be part of it: the last of it cannot end on a thread of its own network.
         let (store, turns) = (Arc::clone(output.store()), output.turns());
@@ -62,22 +67,22 @@ impl UploadQueue {
     }
 
     /// Waits until at most so many bytes are under way.
-    pub(super) async fn room(&self, bytes: usize) {
+    pub(in crate::write) async fn room(&self, bytes: usize) {
         self.until(|under_way| under_way.bytes <= bytes).await;
     }
 
     /// Waits until nothing is under way.
-    pub(super) async fn drained(&self) {
+    pub(in crate::write) async fn drained(&self) {
         self.until(|under_way| under_way.changes == 0).await;
     }
 
     /// The first failure and the variable that it befell, to whoever asks first.
-    pub(super) fn failure(&self) -> Option<(VarId, Error)> {
+    pub(in crate::write) fn failure(&self) -> Option<(VarId, Error)> {
         self.0.failure.guard().take()
     }
 
     /// Begins nothing more.
-    pub(super) fn end(&self) {
+    pub(in crate::write) fn end(&self) {
         self.0.ended.store(true, Ordering::Release);
     }
 
@@ -93,7 +98,7 @@ impl UploadQueue {
     }
 }
 
-impl Drop for UploadQueue {
+impl Drop for DetachedPuts {
     fn drop(&mut self) {
         self.end();
         if may_block() || Handle::try_current().is_err() {
