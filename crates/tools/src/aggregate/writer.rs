@@ -1,5 +1,4 @@
 //! Aggregations that are written as ordinary datasets are: fragments appear when they are first written.
-mod cuts;
 mod fragment;
 
 use super::existing::ExistingFragments;
@@ -8,7 +7,6 @@ use super::names::resolve;
 use super::relocate::single_file_kind;
 use super::shape::known;
 use super::split::{FragmentNames, place};
-use cuts::{BlockCuts, TouchedBlock};
 use fragment::{FragmentBox, FragmentDefinition};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
@@ -17,6 +15,7 @@ use ncirrus::{
 };
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_layout::LockExt;
+use ncirrus_layout::grid::{AxisBlock, AxisBlocks};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, Model, NodeId, VarId};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -68,7 +67,7 @@ pub struct AggregationWriter {
 struct GrowingVariable {
     definition: FragmentDefinition,
     dims: Vec<DimId>,
-    cuts: Vec<BlockCuts>,
+    cuts: Vec<AxisBlocks>,
     /// Fragments that are there, by their places.
     cells: BTreeMap<Vec<usize>, WrittenFragment>,
 }
@@ -156,7 +155,7 @@ impl AggregationWriter {
             attributes: known(model, NodeId::Variable(var)),
             filters: Vec::new(),
         };
-        let block = |sizes: &Vec<u64>| BlockCuts::new(sizes.clone(), sizes.first().copied().unwrap_or(1));
+        let block = |sizes: &Vec<u64>| AxisBlocks::new(sizes.clone(), sizes.first().copied().unwrap_or(1));
         let cuts = array.sizes.iter().map(block).collect();
         self.lock().insert(path, GrowingVariable { definition, dims: variable.dims.clone(), cuts, cells });
         Ok(())
@@ -187,7 +186,7 @@ impl AggregationWriter {
         if model.variable_at(&path).is_some() || self.lock().contains_key(&path) {
             return Err(Error::new(ncirrus::ErrorKind::Conflict, "the name is in use").at_path(path));
         }
-        let cuts = new.blocks.iter().map(|block| BlockCuts::new(Vec::new(), *block)).collect();
+        let cuts = new.blocks.iter().map(|block| AxisBlocks::new(Vec::new(), *block)).collect();
         let definition = FragmentDefinition {
             path: path.clone(),
             ty: new.ty,
@@ -236,10 +235,10 @@ impl AggregationWriter {
                 .map(|cuts| cuts.between(*start, start.saturating_add(*count), limit))
                 .unwrap_or_default()
         };
-        let cuts: Vec<Vec<TouchedBlock>> = start.iter().zip(count).enumerate().map(along).collect();
+        let cuts: Vec<Vec<AxisBlock>> = start.iter().zip(count).enumerate().map(along).collect();
         let lens: Vec<usize> = cuts.iter().map(Vec::len).collect();
         for number in 0..lens.iter().product() {
-            let touched: Vec<&TouchedBlock> =
+            let touched: Vec<&AxisBlock> =
                 cuts.iter().zip(place(number, &lens)).filter_map(|(cuts, at)| cuts.get(at)).collect();
             let part = FragmentBox::of(&touched, start, count, values)?;
             self.put(growing, &touched, &grows, &part)?;
@@ -251,7 +250,7 @@ impl AggregationWriter {
     fn put(
         &self,
         growing: &mut GrowingVariable,
-        touched: &[&TouchedBlock],
+        touched: &[&AxisBlock],
         grows: &[bool],
         part: &FragmentBox,
     ) -> Result<()> {

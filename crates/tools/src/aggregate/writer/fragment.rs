@@ -1,14 +1,12 @@
 //! Fragments that are made and changed part by part.
 use super::super::parts::format_name;
-use super::cuts::TouchedBlock;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
     Attributes, CodecSpec, CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Selection, Session,
     TypeRef, Values,
 };
-use ncirrus_engine::convert;
+use ncirrus_layout::grid::{AxisBlock, ElementWalk};
 use ncirrus_model::{Atomic, DimId, DimensionLen, Model, VarId, default_fill};
-use std::ops::Range;
 
 /// A variable as it is defined in master and fragments.
 #[derive(Debug, Clone)]
@@ -35,35 +33,27 @@ pub(super) struct FragmentHome<'a> {
 
 impl FragmentBox {
     /// The part of a box that lies in a fragment.
-    pub(super) fn of(
-        touched: &[&TouchedBlock],
-        start: &[u64],
-        count: &[u64],
-        values: &Values,
-    ) -> Result<Self> {
+    pub(super) fn of(touched: &[&AxisBlock], start: &[u64], count: &[u64], values: &Values) -> Result<Self> {
         let mut part = Self { start: Vec::new(), count: Vec::new(), values: values.empty_like() };
-        let mut ranges: Vec<Range<u64>> = Vec::new();
+        let mut inside = Vec::with_capacity(touched.len());
         for (cut, (start, count)) in touched.iter().zip(start.iter().zip(count)) {
             let first = cut.start.max(*start);
             let end = cut.start.saturating_add(cut.len).min(start.saturating_add(*count));
             part.start.push(first - cut.start);
             part.count.push(end.saturating_sub(first));
-            ranges.push(first - start..end.saturating_sub(*start));
+            inside.push(first - start);
         }
-        let mut indices = vec![0usize];
-        for (range, len) in ranges.iter().zip(count) {
-            let len = usize::try_from(*len).unwrap_or(usize::MAX);
-            let along = |index: &usize| {
-                let first = index * len;
-                range
-                    .clone()
-                    .filter_map(move |at| first.checked_add(usize::try_from(at).ok()?))
-                    .collect::<Vec<_>>()
-            };
-            indices = indices.iter().flat_map(along).collect();
-        }
-        part.values = convert::take(values, &indices)?;
-        Ok(part)
+        let Some(walk) = ElementWalk::of_box(count, &inside, &part.count) else { return Ok(part) };
+        let mut is_taken = true;
+        walk.for_each_run(|run| {
+            let mut take =
+                |first: usize, len: usize| is_taken &= part.values.extend_from(values, first..first + len);
+            match run.source_step {
+                1 => take(run.source, run.count),
+                step => (0..run.count).for_each(|at| take(run.source + at * step, 1)),
+            }
+        });
+        if is_taken { Ok(part) } else { Err(Error::internal("a box has other values than its elements")) }
     }
 
     /// Past the last element along each dimension.
