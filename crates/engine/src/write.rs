@@ -87,9 +87,28 @@ pub struct DatasetWriter {
     /// Variables that were there when writing began.
     existing: HashSet<VarId>,
     /// Other programs that change the same dataset.
-    rivals: ConflictControl,
+    conflicts: ConflictControl,
     /// The dataset that is changed, as it was.
     base: Option<Dataset>,
+}
+
+/// What the parts of a writer share.
+struct WriterParts {
+    store: Arc<dyn Store>,
+    output: TargetStore,
+    placer: Arc<DrivenPlacer>,
+}
+
+impl WriterParts {
+    fn new(session: &Session, store: Arc<dyn Store>, placer: Box<dyn Placer>) -> Result<Self> {
+        if !store.facts().writable {
+            let message = format!("{} cannot be written to", store.id().as_str());
+            return Err(Error::new(ErrorKind::Denied, message));
+        }
+        let output = TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store));
+        let placer = Arc::new(DrivenPlacer::new(session, Arc::clone(&store), placer));
+        Ok(Self { store, output, placer })
+    }
 }
 
 impl Session {
@@ -104,8 +123,9 @@ impl Session {
         writing: Arc<dyn Writing>,
     ) -> Result<DatasetWriter> {
         let placer = writing.create(&root)?;
-        let rivals = ConflictControl::of_new(&root);
-        DatasetWriter::new(self, store, placer, Arc::new(Model::new()), HashSet::new(), rivals)
+        let parts = WriterParts::new(self, store, placer)?;
+        let conflicts = ConflictControl::of_new(&root, &parts.output, &parts.placer);
+        Ok(DatasetWriter::new(self, parts, Arc::new(Model::new()), HashSet::new(), conflicts))
     }
 
     /// Starts changing an open dataset. Everything that is not changed stays as it is.
@@ -120,10 +140,10 @@ impl Session {
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
         let written: HashSet<VarId> = model.variables().into_iter().collect();
-        let rivals =
-            ConflictControl::of(dataset, placer.as_ref(), &model, |object| context.snapshot.tag(object))?;
-        let store = Arc::clone(dataset.store());
-        let mut writer = DatasetWriter::new(self, store, placer, Arc::clone(&model), written, rivals)?;
+        let parts = WriterParts::new(self, Arc::clone(dataset.store()), placer)?;
+        let seen = |object: &ObjectId| context.snapshot.tag(object);
+        let conflicts = ConflictControl::of(dataset, (&parts.output, &parts.placer), &model, seen)?;
+        let mut writer = DatasetWriter::new(self, parts, Arc::clone(&model), written, conflicts);
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
         *writer.complete.guard() = shapes.collect();
@@ -151,23 +171,19 @@ async fn with_attributes(dataset: &Dataset) -> Model {
 impl DatasetWriter {
     fn new(
         session: &Session,
-        store: Arc<dyn Store>,
-        placer: Box<dyn Placer>,
+        parts: WriterParts,
         model: Arc<Model>,
         written: HashSet<VarId>,
-        rivals: ConflictControl,
-    ) -> Result<Self> {
-        if !store.facts().writable {
-            let message = format!("{} cannot be written to", store.id().as_str());
-            return Err(Error::new(ErrorKind::Denied, message));
-        }
-        let output = TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store));
-        let placer = Arc::new(DrivenPlacer::new(session, Arc::clone(&store), placer));
-        Ok(Self {
+        conflicts: ConflictControl,
+    ) -> Self {
+        let WriterParts { store, output, placer } = parts;
+        let shared = Arc::clone(&session.shared);
+        Self {
+            uploads: Uploads::default(),
             session: session.clone(),
-            encoder: ChunkEncoder::new(Arc::clone(&session.shared), output.clone(), Arc::clone(&placer)),
-            output,
+            encoder: ChunkEncoder::new(shared, output.clone(), Arc::clone(&placer)),
             store,
+            output,
             placer,
             existing: written.clone(),
             definitions: Mutex::new(WriterDefinitions::new(model, written)),
@@ -176,10 +192,19 @@ impl DatasetWriter {
             commit_lock: tokio::sync::RwLock::new(()),
             stage: Arc::default(),
             complete: Mutex::default(),
-            uploads: Uploads::default(),
-            rivals,
+            conflicts,
             base: None,
-        })
+        }
+    }
+
+    /// What the user should know of the place.
+    pub fn warnings(&self) -> Vec<String> {
+        self.conflicts.warnings()
+    }
+
+    /// Tells other writers that this one changes what they read; a failure ends it.
+    async fn acquire_lease(&self) -> Result<()> {
+        self.uploads.keep_failure(self.conflicts.acquire_lease().await)
     }
 
     /// The model as it is now: edits, and lengths that writing has grown, included.
@@ -211,12 +236,12 @@ impl DatasetWriter {
             }
         };
         self.definitions().accept();
-        self.ask_for_conditions()?;
+        self.conflicts.ask_for_conditions()?;
         self.put(puts).await
     }
 
     async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<StorePut>> {
-        self.check_longest_keys(model)?;
+        self.conflicts.check_longest_keys(model)?;
         let model = translated(model, &self.placer.abilities, self.session.registry())?;
         let mut puts = self.placer.drive(|view, placer| placer.define(view, &model)).await?;
         let complete = self.completed(&model)?;
@@ -284,7 +309,7 @@ impl DatasetWriter {
         }
         self.acquire_lease().await?;
         self.placer.forget(&puts);
-        self.uploads.to_the_end(self.run_phase(PutPhase { puts, rewrite: false })).await
+        self.uploads.to_the_end(self.conflicts.run_phase(PutPhase { puts, rewrite: false })).await
     }
 
     fn check_usable(&self) -> Result<()> {

@@ -31,7 +31,7 @@ impl DatasetWriter {
         // Nothing of a new dataset is seen before its second phase: chunks need not be there before.
         let unseen = match phases.len() {
             0 | 1 => Vec::new(),
-            _ if self.is_shared() || self.output.local().is_some() => Vec::new(),
+            _ if self.conflicts.is_shared() || self.output.local().is_some() => Vec::new(),
             _ => vec![phases.remove(0)],
         };
         let check = self.output.beside(check)?;
@@ -47,14 +47,14 @@ impl DatasetWriter {
         self.run_phases(last.into_iter().collect()).await?;
         self.placer.guard().committed();
         self.placer.forget_all();
-        self.shared_from_here();
+        self.conflicts.shared_from_here(&self.model());
         Ok(())
     }
 
     async fn run_phases(&self, phases: Vec<PutPhase>) -> Result<()> {
         for phase in phases {
             self.placer.forget(&phase.puts);
-            self.uploads.to_the_end(self.run_phase(phase)).await?;
+            self.uploads.to_the_end(self.conflicts.run_phase(phase)).await?;
             self.uploads.keep_failure(self.output.barrier())?;
         }
         Ok(())

@@ -7,33 +7,29 @@
 //! - Documents are put only over the state that this writer read or put.
 //! - Chunks that were completed with what was stored are put only over that; what others changed meanwhile is taken
 //!   over, element by element. Chunks that a write covers wholly are put as they are: the last one counts.
-mod merge;
+pub(super) mod merge;
 
-use super::DatasetWriter;
-use super::encoder::{PlacedChunk, StoredChunk};
-use super::put::bytes_of;
-use super::uploads::PutQueue;
-use super::write_back_cache::{ChunkKey, ChunkLock};
+use super::driven_placer::DrivenPlacer;
+use super::put::TargetStore;
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
 use crate::resources::InFlight;
 use bytes::Bytes;
-use merge::{merge, stamp_lease};
+use merge::stamp_lease;
 use ncirrus_layout::LockExt;
-use ncirrus_layout::{
-    CellList, Error, ErrorKind, ObjectId, Placer, PlacerWork, PutPhase, Result, StorePut, Tag,
-};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, PutPhase, Result, StorePut, Tag};
 use ncirrus_model::{Model, VarId};
 use ncirrus_store::PutCondition;
 use ncirrus_store::StoreExt;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
-/// What is known of the dataset as others may change it.
+/// What is known of the dataset as others may change it, and what goes to the store in its light.
 pub(super) struct ConflictControl {
+    output: TargetStore,
+    placer: Arc<DrivenPlacer>,
     /// An object that never is there.
     probe: ObjectId,
     /// Whether the caller answers for nobody else writing into the same chunks.
@@ -57,20 +53,12 @@ struct KnownState {
     shapes: HashMap<VarId, Vec<u64>>,
 }
 
-/// What must be true of a chunk when it is replaced.
-enum PutGuard {
-    /// Nothing: it is written wholly.
-    Free,
-    /// It is not there: it lies outside of what is committed.
-    New,
-    /// It is as it was when it was completed.
-    As(StoredChunk),
-}
-
 impl ConflictControl {
     /// Of a dataset that is not there yet.
-    pub(super) fn of_new(root: &ObjectId) -> Self {
+    pub(super) fn of_new(root: &ObjectId, output: &TargetStore, placer: &Arc<DrivenPlacer>) -> Self {
         Self {
+            output: output.clone(),
+            placer: Arc::clone(placer),
             probe: root.child(PROBE),
             aligned: false,
             known: Mutex::default(),
@@ -86,23 +74,24 @@ impl ConflictControl {
     /// `Conflict` when one of them is not as it was when the dataset was opened.
     pub(super) fn of(
         dataset: &Dataset,
-        placer: &dyn Placer,
+        (output, placer): (&TargetStore, &Arc<DrivenPlacer>),
         model: &Model,
         seen: impl Fn(&ObjectId) -> Option<Tag>,
     ) -> Result<Self> {
         let tag = |object: ObjectId| seen(&object).map(|tag| (object, tag));
-        let seen: HashMap<ObjectId, Tag> = placer.documents().into_iter().filter_map(tag).collect();
+        let seen: HashMap<ObjectId, Tag> = placer.guard().documents().into_iter().filter_map(tag).collect();
         let opened = dataset.context(ReadDepth::default()).snapshot;
         let is_other = |object: &ObjectId, tag: &Tag| opened.tag(object).is_some_and(|first| first != *tag);
         if let Some((object, _)) = seen.iter().find(|(object, tag)| is_other(object, tag)) {
             return Err(overtaken(object));
         }
-        let known = KnownState { deciding: placer.commit_object(), seen, shapes: shapes(model) };
+        let known = KnownState { deciding: placer.guard().commit_object(), seen, shapes: shapes(model) };
         let aligned = dataset.options().aligned;
-        Ok(Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root()) })
+        Ok(Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root(), output, placer) })
     }
 
-    fn commit_object(&self) -> Option<ObjectId> {
+    /// The document that decides; none while the dataset is not there for others.
+    pub(super) fn commit_object(&self) -> Option<ObjectId> {
         self.known.guard().deciding.clone()
     }
 
@@ -127,36 +116,50 @@ impl ConflictControl {
         }
     }
 
+    /// The shape of an array as it is committed.
+    pub(super) fn committed_shape(&self, var: VarId) -> Option<Vec<u64>> {
+        self.known.guard().shapes.get(&var).cloned()
+    }
+
+    /// Whether the caller answers for nobody else writing into the same chunks.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.aligned
+    }
+
     /// Whether an array is as it is committed.
-    fn is_committed(&self, var: VarId, shape: &[u64]) -> bool {
+    pub(super) fn is_committed(&self, var: VarId, shape: &[u64]) -> bool {
         self.known.guard().shapes.get(&var).is_some_and(|committed| committed == shape)
     }
 }
 
-impl DatasetWriter {
+impl ConflictControl {
     /// Whether others may change the dataset, too.
     pub(super) fn is_shared(&self) -> bool {
-        self.output.local().is_none() && self.rivals.commit_object().is_some()
+        self.output.local().is_none() && self.commit_object().is_some()
     }
 
     /// From a commit on, the dataset is there for others.
-    pub(super) fn shared_from_here(&self) {
+    pub(super) fn shared_from_here(&self, model: &Model) {
         let deciding = self.placer.guard().commit_object();
-        let mut known = self.rivals.known.guard();
-        (known.deciding, known.shapes) = (deciding, shapes(&self.model()));
-        if let Ok(_alone) = self.rivals.acquiring.try_lock() {
-            *self.rivals.lease.guard() = None;
+        let mut known = self.known.guard();
+        (known.deciding, known.shapes) = (deciding, shapes(model));
+        if let Ok(_alone) = self.acquiring.try_lock() {
+            *self.lease.guard() = None;
         }
     }
 
-    async fn has_conditions(&self) -> Result<bool> {
+    /// Whether puts may depend on the state of what they replace.
+    ///
+    /// # Errors
+    /// What asking the store fails with.
+    pub(super) async fn has_conditions(&self) -> Result<bool> {
         let asked = self.output.network()?.spawn(self.asked_for_conditions());
         asked.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
     }
 
     /// Starts asking what the commit will have to know, while there is other work to do. A failure is met again there.
     pub(super) fn ask_for_conditions(&self) -> Result<()> {
-        if self.output.local().is_none() && !self.rivals.conditions.initialized() {
+        if self.output.local().is_none() && !self.conditions.initialized() {
             drop(self.output.network()?.spawn(self.asked_for_conditions()));
         }
         Ok(())
@@ -164,55 +167,56 @@ impl DatasetWriter {
 
     /// Whether the store has conditional puts: asked at most once.
     fn asked_for_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
-        let (known, asked) =
-            (Arc::clone(&self.rivals.conditions), self.output.has_conditions(&self.rivals.probe));
+        let (known, asked) = (Arc::clone(&self.conditions), self.output.has_conditions(&self.probe));
         async move { known.get_or_try_init(|| asked).await.copied() }
     }
 
     /// What the user should know of the place.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let message = "the store ignores conditions on puts: two programs that change a dataset at the same time lose \
                        each other's work";
-        match self.rivals.conditions.get() {
+        match self.conditions.get() {
             Some(false) => vec![message.to_owned()],
             _ => Vec::new(),
         }
     }
 
     /// Tells other writers that this one changes what they read, unless one of them came first.
+    ///
+    /// # Errors
+    /// `Conflict` when one of them did; what the store fails with.
     pub(super) async fn acquire_lease(&self) -> Result<()> {
-        if !self.is_shared() {
-            return Ok(());
+        match self.is_shared() {
+            true => self.try_lease().await,
+            false => Ok(()),
         }
-        let leased = self.try_lease().await;
-        self.uploads.keep_failure(leased)
     }
 
     async fn try_lease(&self) -> Result<()> {
-        let _alone = self.rivals.acquiring.lock().await;
-        let Some(deciding) = self.rivals.commit_object() else { return Ok(()) };
-        let is_held = self.rivals.lease.guard().is_some();
+        let _alone = self.acquiring.lock().await;
+        let Some(deciding) = self.commit_object() else { return Ok(()) };
+        let is_held = self.lease.guard().is_some();
         if is_held || !self.has_conditions().await? {
             return Ok(());
         }
-        let Some(seen) = self.rivals.seen(&deciding) else { return Ok(()) };
+        let Some(seen) = self.seen(&deciding) else { return Ok(()) };
         let found = self.output.get(&deciding).await?.filter(|blob| blob.tag == seen);
         let Some(body) = found.map(|blob| blob.bytes) else { return Err(overtaken(&deciding)) };
         let Some(body) = stamp_lease(&body, any_number()) else { return Ok(()) };
         let put = self.output.put_when(&deciding, body, PutCondition::Matches(seen)).await;
         let tag = put.map_err(|error| if is_conflict(&error) { overtaken(&deciding) } else { error })?;
         self.placer.forget_object(&deciding);
-        self.rivals.saw(deciding, tag.clone());
-        *self.rivals.lease.guard() = Some(tag);
+        self.saw(deciding, tag.clone());
+        *self.lease.guard() = Some(tag);
         Ok(())
     }
 
     /// Whether this writer told others first, and none of them came since; `None` when it did not have to.
-    async fn is_first(&self) -> Result<Option<bool>> {
-        let lease = self.rivals.lease.guard().clone();
-        let (Some(tag), Some(deciding)) = (lease, self.rivals.commit_object()) else { return Ok(None) };
+    pub(super) async fn is_first(&self) -> Result<Option<bool>> {
+        let lease = self.lease.guard().clone();
+        let (Some(tag), Some(deciding)) = (lease, self.commit_object()) else { return Ok(None) };
         // A phase of this writer may have put it since.
-        let tag = self.rivals.seen(&deciding).unwrap_or(tag);
+        let tag = self.seen(&deciding).unwrap_or(tag);
         Ok(Some(self.output.get(&deciding).await?.is_some_and(|blob| blob.tag == tag)))
     }
 
@@ -224,15 +228,15 @@ impl DatasetWriter {
         let (documents, others): (Vec<StorePut>, Vec<StorePut>) =
             phase.puts.into_iter().partition(|put| matches!(put, StorePut::Object { .. }));
         self.check_keys(&documents)?;
-        let limits = InFlight::at_most(self.store.facts().concurrency);
+        let limits = InFlight::at_most(self.output.store().facts().concurrency);
         limits.for_each(documents, |put| Ok(self.put_document(put)), |done| done).await?;
-        others.iter().for_each(|put| self.rivals.forget(put));
+        others.iter().for_each(|put| self.forget(put));
         self.output.put_all(others).await
     }
 
     async fn put_document(&self, put: StorePut) -> Result<()> {
         let StorePut::Object { object, body } = put else { return Ok(()) };
-        let when = self.rivals.seen(&object).map_or(PutCondition::Absent, PutCondition::Matches);
+        let when = self.seen(&object).map_or(PutCondition::Absent, PutCondition::Matches);
         let is_new = when == PutCondition::Absent;
         let tag = match self.output.put_when(&object, body.clone(), when).await {
             Err(error) if is_conflict(&error) && is_new => {
@@ -241,7 +245,7 @@ impl DatasetWriter {
             Err(error) if is_conflict(&error) => return Err(overtaken(&object).because(error)),
             done => done?,
         };
-        self.rivals.saw(object, tag);
+        self.saw(object, tag);
         Ok(())
     }
 
@@ -255,138 +259,8 @@ impl DatasetWriter {
         self.output.put_when(object, body, when).await
     }
 
-    /// Adds encoded chunks to what is under way: each replaces only what it was made of.
-    pub(super) async fn put_shared<'a>(
-        &'a self,
-        cells: Vec<(Vec<StorePut>, ChunkLock)>,
-        queue: &mut PutQueue<'a>,
-    ) -> Result<()> {
-        let model = self.model();
-        if cells.iter().any(|(_, held)| !self.rivals.is_committed(held.key.var, &model.shape(held.key.var))) {
-            self.acquire_lease().await?;
-        }
-        let mut checked = Vec::with_capacity(cells.len());
-        for (puts, mut held) in cells {
-            let guard = self.guard(&mut held)?;
-            checked.push((puts, held, guard));
-        }
-        // A chunk that is written wholly needs no condition.
-        let needs = checked.iter().find(|(.., guard)| !matches!(guard, PutGuard::Free));
-        let conditions = match needs {
-            Some(_) => self.has_conditions().await?,
-            None => false,
-        };
-        if let Some((_, held, _)) = checked.iter().find(|(.., guard)| matches!(guard, PutGuard::As(_)))
-            && !conditions
-            && !self.rivals.aligned
-        {
-            let (target, _) = self.target(held.key.var)?;
-            return Err(target.located(unguarded(), &held.key.cell));
-        }
-        for (puts, held, guard) in checked {
-            let guard = if conditions { guard } else { PutGuard::Free };
-            let bytes = puts.iter().map(bytes_of).sum();
-            queue.push(bytes, Box::pin(async move { self.put_cell(puts, &held.key, guard).await }));
-        }
-        Ok(())
-    }
-
-    fn guard(&self, held: &mut ChunkLock) -> Result<PutGuard> {
-        let origin = held.slot.origin.take();
-        let ChunkKey { var, cell } = &held.key;
-        let (target, _) = self.target(*var)?;
-        let committed = self.rivals.known.guard().shapes.get(var).cloned();
-        let is_inside =
-            |shape: Vec<u64>| cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some();
-        Ok(match origin {
-            _ if !committed.is_some_and(is_inside) => PutGuard::New,
-            Some(stored) => PutGuard::As(stored),
-            None => PutGuard::Free,
-        })
-    }
-
-    async fn put_cell(&self, mut puts: Vec<StorePut>, key: &ChunkKey, guard: PutGuard) -> Result<()> {
-        self.check_keys(&puts)?;
-        let (object, body) = match (puts.pop(), puts.is_empty()) {
-            (Some(StorePut::Object { object, body }), true) => (object, body),
-            (put, _) => return self.output.put_all(puts.into_iter().chain(put).collect()).await,
-        };
-        let when = match &guard {
-            PutGuard::Free
-            | PutGuard::As(StoredChunk::There(_) | StoredChunk::Values(_) | StoredChunk::Bytes(.., None)) => {
-                PutCondition::None
-            }
-            PutGuard::New | PutGuard::As(StoredChunk::Absent) => PutCondition::Absent,
-            PutGuard::As(StoredChunk::Bytes(.., Some(tag))) => PutCondition::Matches(tag.clone()),
-        };
-        match self.output.put_when(&object, body.clone(), when).await {
-            Err(error) if is_conflict(&error) => self.put_over(&object, body, key, &guard).await,
-            done => done.map(|_| ()),
-        }
-    }
-
-    /// Puts a chunk that somebody else changed meanwhile: what they changed is taken over.
-    async fn put_over(&self, object: &ObjectId, ours: Bytes, key: &ChunkKey, guard: &PutGuard) -> Result<()> {
-        let mut last = overtaken(object);
-        for attempt in 0..ATTEMPTS {
-            // Read first, then asked: who comes first puts only after it told so, and so is not in what was read.
-            let theirs = self.output.get(object).await?;
-            if self.is_first().await? == Some(false) {
-                return Err(overtaken(&self.rivals.commit_object().unwrap_or_else(|| object.clone())));
-            }
-            let (body, when) = match (theirs, guard) {
-                (None, _) => (ours.clone(), PutCondition::Absent),
-                (Some(theirs), PutGuard::As(base)) => {
-                    let merged = self.merged(key, base, &ours, &theirs.bytes).await?;
-                    (merged, PutCondition::Matches(theirs.tag))
-                }
-                // What a killed writer left is replaced.
-                (Some(theirs), _) => (ours.clone(), PutCondition::Matches(theirs.tag)),
-            };
-            match self.output.put_when(object, body, when).await {
-                Err(error) if is_conflict(&error) => last = error,
-                done => return done.map(|_| ()),
-            }
-            self.output.pause(Duration::from_millis(10 << attempt.min(6))).await?;
-        }
-        Err(last)
-    }
-
-    /// The elements that this writer changed, and all others as they are now.
-    async fn merged(
-        &self,
-        key: &ChunkKey,
-        base: &StoredChunk,
-        ours: &Bytes,
-        theirs: &Bytes,
-    ) -> Result<Bytes> {
-        let (target, model) = self.target(key.var)?;
-        let mut cells = CellList::new(key.cell.len());
-        cells.push(&key.cell);
-        let work = [PlacerWork { var: key.var, cells }];
-        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let puts = self.session.shared.workers.with(|worker| {
-            let mut elements = |stored: &StoredChunk| {
-                let buffers = (&mut worker.encoded, &mut worker.scratch);
-                self.encoder.load((&target, &model), &key.cell, stored, buffers)
-            };
-            let base = elements(base)?;
-            let ours = elements(&StoredChunk::Bytes(ours.clone(), 0, None))?;
-            let theirs = elements(&StoredChunk::Bytes(theirs.clone(), 0, None))?;
-            let merged = merge(&base, &ours, theirs, target.element)?;
-            let placed =
-                self.encoder.store_contents((&target, &model), key, (&merged, None), &prepared, worker);
-            placed.map(PlacedChunk::into_puts)
-        })?;
-        let body = puts.into_iter().find_map(|put| match put {
-            StorePut::Object { body, .. } => Some(body),
-            _ => None,
-        });
-        body.ok_or_else(|| Error::internal("a chunk that is no object"))
-    }
-
     /// Refuses keys that the store does not take.
-    fn check_keys(&self, puts: &[StorePut]) -> Result<()> {
+    pub(super) fn check_keys(&self, puts: &[StorePut]) -> Result<()> {
         puts.iter().try_for_each(|put| match put {
             StorePut::Object { object, .. } => self.check_key(object, object.key().len()),
             _ => Ok(()),
@@ -394,7 +268,7 @@ impl DatasetWriter {
     }
 
     fn check_key(&self, object: &ObjectId, len: usize) -> Result<()> {
-        let most = self.store.longest_key();
+        let most = self.output.store().longest_key();
         if len <= most {
             return Ok(());
         }
@@ -404,10 +278,10 @@ impl DatasetWriter {
 
     /// Refuses variables whose longest key the store does not take, before anything is put.
     pub(super) fn check_longest_keys(&self, model: &Model) -> Result<()> {
-        if self.output.local().is_some() || self.store.longest_key() == usize::MAX {
+        if self.output.local().is_some() || self.output.store().longest_key() == usize::MAX {
             return Ok(());
         }
-        let root = self.rivals.root();
+        let root = self.root();
         for var in model.variables() {
             let path = model.variable_path(var);
             // The shortest of what is put there: a document, a chunk.
@@ -432,21 +306,15 @@ fn shapes(model: &Model) -> HashMap<VarId, Vec<u64>> {
     model.variables().into_iter().map(|var| (var, model.shape(var))).collect()
 }
 
-fn is_conflict(error: &Error) -> bool {
+/// Whether a put was refused because its object is in another state.
+pub(super) fn is_conflict(error: &Error) -> bool {
     error.kind() == ErrorKind::Conflict
 }
 
-fn overtaken(object: &ObjectId) -> Error {
+/// That another program came first.
+pub(super) fn overtaken(object: &ObjectId) -> Error {
     let message = "was changed by another program since it was opened for update: open it again";
     Error::new(ErrorKind::Conflict, message).at_object(object)
-}
-
-/// What is said where two writers would lose each other's elements.
-fn unguarded() -> Error {
-    Error::unsupported(
-        "writing a part of a chunk: the store ignores conditions on puts, and what another program writes into the \
-         same chunk could be lost; write whole chunks, or declare the writes aligned",
-    )
 }
 
 /// A number that no other writer has.
@@ -457,5 +325,3 @@ fn any_number() -> u32 {
 
 /// Name of an object that never is there.
 const PROBE: &str = ".ncirrus-probe";
-/// How often a chunk is put over what others put meanwhile.
-const ATTEMPTS: u32 = 24;

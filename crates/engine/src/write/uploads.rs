@@ -7,6 +7,7 @@
 //!   what others changed meanwhile.
 //!
 //! A cell stays locked until its put has landed, whatever the policy.
+mod conditional;
 mod detached;
 
 pub(super) use detached::DetachedPuts;
@@ -107,7 +108,7 @@ impl<'a> PutQueue<'a> {
     pub(super) fn new(writer: &'a DatasetWriter) -> Self {
         let policy = match writer.output.local() {
             Some(_) => PutPolicy::AtOnce,
-            None if writer.is_shared() => PutPolicy::Conditional,
+            None if writer.conflicts.is_shared() => PutPolicy::Conditional,
             None => PutPolicy::Detached,
         };
         Self { writer, policy, waiting: Mutex::default(), under_way: Mutex::default(), bytes: 0 }

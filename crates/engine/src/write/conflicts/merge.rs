@@ -5,7 +5,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use ncirrus_layout::{Error, Result};
 
 /// Elements that differ between `base` and `ours`, bit by bit, and all others as in `theirs`.
-pub(super) fn merge(
+pub(in crate::write) fn merge(
     base: &DirtyContents,
     ours: &DirtyContents,
     theirs: DirtyContents,

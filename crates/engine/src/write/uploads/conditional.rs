@@ -1,0 +1,168 @@
+//! The conditional policy: a chunk replaces only what it was made of, and what others changed meanwhile is taken over.
+use super::PutQueue;
+use crate::write::DatasetWriter;
+use crate::write::conflicts::merge::merge;
+use crate::write::conflicts::{is_conflict, overtaken};
+use crate::write::encoder::{PlacedChunk, StoredChunk};
+use crate::write::put::bytes_of;
+use crate::write::write_back_cache::{ChunkKey, ChunkLock};
+use bytes::Bytes;
+use ncirrus_layout::{CellList, Error, ObjectId, PlacerWork, Result, StorePut};
+use ncirrus_store::PutCondition;
+use std::time::Duration;
+
+/// What must be true of a chunk when it is replaced.
+enum PutGuard {
+    /// Nothing: it is written wholly.
+    Free,
+    /// It is not there: it lies outside of what is committed.
+    New,
+    /// It is as it was when it was completed.
+    As(StoredChunk),
+}
+
+impl DatasetWriter {
+    /// Adds encoded chunks to what is under way: each replaces only what it was made of.
+    pub(super) async fn put_shared<'a>(
+        &'a self,
+        cells: Vec<(Vec<StorePut>, ChunkLock)>,
+        queue: &mut PutQueue<'a>,
+    ) -> Result<()> {
+        let model = self.model();
+        if cells
+            .iter()
+            .any(|(_, held)| !self.conflicts.is_committed(held.key.var, &model.shape(held.key.var)))
+        {
+            self.acquire_lease().await?;
+        }
+        let mut checked = Vec::with_capacity(cells.len());
+        for (puts, mut held) in cells {
+            let guard = self.guard(&mut held)?;
+            checked.push((puts, held, guard));
+        }
+        // A chunk that is written wholly needs no condition.
+        let needs = checked.iter().find(|(.., guard)| !matches!(guard, PutGuard::Free));
+        let conditions = match needs {
+            Some(_) => self.conflicts.has_conditions().await?,
+            None => false,
+        };
+        if let Some((_, held, _)) = checked.iter().find(|(.., guard)| matches!(guard, PutGuard::As(_)))
+            && !conditions
+            && !self.conflicts.is_aligned()
+        {
+            let (target, _) = self.target(held.key.var)?;
+            return Err(target.located(unguarded(), &held.key.cell));
+        }
+        for (puts, held, guard) in checked {
+            let guard = if conditions { guard } else { PutGuard::Free };
+            let bytes = puts.iter().map(bytes_of).sum();
+            queue.push(bytes, Box::pin(async move { self.put_cell(puts, &held.key, guard).await }));
+        }
+        Ok(())
+    }
+
+    fn guard(&self, held: &mut ChunkLock) -> Result<PutGuard> {
+        let origin = held.slot.origin.take();
+        let ChunkKey { var, cell } = &held.key;
+        let (target, _) = self.target(*var)?;
+        let committed = self.conflicts.committed_shape(*var);
+        let is_inside =
+            |shape: Vec<u64>| cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some();
+        Ok(match origin {
+            _ if !committed.is_some_and(is_inside) => PutGuard::New,
+            Some(stored) => PutGuard::As(stored),
+            None => PutGuard::Free,
+        })
+    }
+
+    async fn put_cell(&self, mut puts: Vec<StorePut>, key: &ChunkKey, guard: PutGuard) -> Result<()> {
+        self.conflicts.check_keys(&puts)?;
+        let (object, body) = match (puts.pop(), puts.is_empty()) {
+            (Some(StorePut::Object { object, body }), true) => (object, body),
+            (put, _) => return self.output.put_all(puts.into_iter().chain(put).collect()).await,
+        };
+        let when = match &guard {
+            PutGuard::Free
+            | PutGuard::As(StoredChunk::There(_) | StoredChunk::Values(_) | StoredChunk::Bytes(.., None)) => {
+                PutCondition::None
+            }
+            PutGuard::New | PutGuard::As(StoredChunk::Absent) => PutCondition::Absent,
+            PutGuard::As(StoredChunk::Bytes(.., Some(tag))) => PutCondition::Matches(tag.clone()),
+        };
+        match self.output.put_when(&object, body.clone(), when).await {
+            Err(error) if is_conflict(&error) => self.put_over(&object, body, key, &guard).await,
+            done => done.map(|_| ()),
+        }
+    }
+
+    /// Puts a chunk that somebody else changed meanwhile: what they changed is taken over.
+    async fn put_over(&self, object: &ObjectId, ours: Bytes, key: &ChunkKey, guard: &PutGuard) -> Result<()> {
+        let mut last = overtaken(object);
+        for attempt in 0..ATTEMPTS {
+            // Read first, then asked: who comes first puts only after it told so, and so is not in what was read.
+            let theirs = self.output.get(object).await?;
+            if self.conflicts.is_first().await? == Some(false) {
+                return Err(overtaken(&self.conflicts.commit_object().unwrap_or_else(|| object.clone())));
+            }
+            let (body, when) = match (theirs, guard) {
+                (None, _) => (ours.clone(), PutCondition::Absent),
+                (Some(theirs), PutGuard::As(base)) => {
+                    let merged = self.merged(key, base, &ours, &theirs.bytes).await?;
+                    (merged, PutCondition::Matches(theirs.tag))
+                }
+                // What a killed writer left is replaced.
+                (Some(theirs), _) => (ours.clone(), PutCondition::Matches(theirs.tag)),
+            };
+            match self.output.put_when(object, body, when).await {
+                Err(error) if is_conflict(&error) => last = error,
+                done => return done.map(|_| ()),
+            }
+            self.output.pause(Duration::from_millis(10 << attempt.min(6))).await?;
+        }
+        Err(last)
+    }
+
+    /// The elements that this writer changed, and all others as they are now.
+    async fn merged(
+        &self,
+        key: &ChunkKey,
+        base: &StoredChunk,
+        ours: &Bytes,
+        theirs: &Bytes,
+    ) -> Result<Bytes> {
+        let (target, model) = self.target(key.var)?;
+        let mut cells = CellList::new(key.cell.len());
+        cells.push(&key.cell);
+        let work = [PlacerWork { var: key.var, cells }];
+        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let puts = self.session.shared.workers.with(|worker| {
+            let mut elements = |stored: &StoredChunk| {
+                let buffers = (&mut worker.encoded, &mut worker.scratch);
+                self.encoder.load((&target, &model), &key.cell, stored, buffers)
+            };
+            let base = elements(base)?;
+            let ours = elements(&StoredChunk::Bytes(ours.clone(), 0, None))?;
+            let theirs = elements(&StoredChunk::Bytes(theirs.clone(), 0, None))?;
+            let merged = merge(&base, &ours, theirs, target.element)?;
+            let placed =
+                self.encoder.store_contents((&target, &model), key, (&merged, None), &prepared, worker);
+            placed.map(PlacedChunk::into_puts)
+        })?;
+        let body = puts.into_iter().find_map(|put| match put {
+            StorePut::Object { body, .. } => Some(body),
+            _ => None,
+        });
+        body.ok_or_else(|| Error::internal("a chunk that is no object"))
+    }
+}
+
+/// What is said where two writers would lose each other's elements.
+fn unguarded() -> Error {
+    Error::unsupported(
+        "writing a part of a chunk: the store ignores conditions on puts, and what another program writes into the \
+         same chunk could be lost; write whole chunks, or declare the writes aligned",
+    )
+}
+
+/// How often a chunk is put over what others put meanwhile.
+const ATTEMPTS: u32 = 24;
