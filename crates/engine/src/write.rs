@@ -47,6 +47,7 @@ use ncirrus_layout::LockExt;
 
 use crate::dataset::Dataset;
 use crate::session::Session;
+use commit::Committer;
 use conflicts::ConflictControl;
 use definitions::{WriterDefinitions, translated};
 use driven_placer::DrivenPlacer;
@@ -57,7 +58,7 @@ use ncirrus_layout::{Abilities, Error, ErrorKind, ObjectId, Placer, PutPhase, Re
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::TargetStore;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use target::WriteTarget;
@@ -71,21 +72,13 @@ pub struct DatasetWriter {
     /// Dropped first: it waits for the network, which ends with the session.
     uploads: Uploads,
     session: Session,
-    store: Arc<dyn Store>,
     output: TargetStore,
     placer: Arc<DrivenPlacer>,
     encoder: ChunkEncoder,
     definitions: Mutex<WriterDefinitions>,
     turns: EditTurns,
-    /// Held while definitions are put before the format.
-    defining: tokio::sync::Mutex<()>,
-    /// Shared by writes and reads, alone for edits and commits.
-    commit_lock: tokio::sync::RwLock<()>,
+    committer: Committer,
     stage: Arc<WriteBackCache>,
-    /// Shapes of variables whose cells are all stored, for formats that store every cell.
-    complete: Mutex<HashMap<VarId, Vec<u64>>>,
-    /// Variables that were there when writing began.
-    existing: HashSet<VarId>,
     /// Other programs that change the same dataset.
     conflicts: ConflictControl,
     /// The dataset that is changed, as it was.
@@ -94,7 +87,6 @@ pub struct DatasetWriter {
 
 /// What the parts of a writer share.
 struct WriterParts {
-    store: Arc<dyn Store>,
     output: TargetStore,
     placer: Arc<DrivenPlacer>,
 }
@@ -106,8 +98,8 @@ impl WriterParts {
             return Err(Error::new(ErrorKind::Denied, message));
         }
         let output = TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store));
-        let placer = Arc::new(DrivenPlacer::new(session, Arc::clone(&store), placer));
-        Ok(Self { store, output, placer })
+        let placer = Arc::new(DrivenPlacer::new(session, store, placer));
+        Ok(Self { output, placer })
     }
 }
 
@@ -146,7 +138,7 @@ impl Session {
         let mut writer = DatasetWriter::new(self, parts, Arc::clone(&model), written, conflicts);
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
-        *writer.complete.guard() = shapes.collect();
+        writer.committer = Committer::of(shapes.collect());
         Ok(writer)
     }
 }
@@ -176,22 +168,18 @@ impl DatasetWriter {
         written: HashSet<VarId>,
         conflicts: ConflictControl,
     ) -> Self {
-        let WriterParts { store, output, placer } = parts;
+        let WriterParts { output, placer } = parts;
         let shared = Arc::clone(&session.shared);
         Self {
             uploads: Uploads::default(),
             session: session.clone(),
             encoder: ChunkEncoder::new(shared, output.clone(), Arc::clone(&placer)),
-            store,
             output,
             placer,
-            existing: written.clone(),
             definitions: Mutex::new(WriterDefinitions::new(model, written)),
             turns: EditTurns::default(),
-            defining: tokio::sync::Mutex::new(()),
-            commit_lock: tokio::sync::RwLock::new(()),
+            committer: Committer::default(),
             stage: Arc::default(),
-            complete: Mutex::default(),
             conflicts,
             base: None,
         }
@@ -224,7 +212,7 @@ impl DatasetWriter {
 
     /// Puts edits before the format, if there are any that it has not seen.
     async fn define(&self) -> Result<()> {
-        let _one = self.defining.lock().await;
+        let _one = self.turns.defining.lock().await;
         let Some(model) = self.definitions().pending() else { return Ok(()) };
         // Cells may be cut otherwise from here on: what is staged is placed as it was cut.
         self.flush_all().await?;
@@ -283,10 +271,10 @@ impl DatasetWriter {
     /// # Errors
     /// As [`sync`](Self::sync), and what the request fails with.
     pub async fn sync_checked(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
-        let _alone = self.commit_lock.write().await;
+        let _alone = self.committer.commit_lock.write().await;
         self.check_usable()?;
         self.define().await?;
-        self.commit(request).await
+        self.committer.commit(self, request).await
     }
 
     /// Commits everything and ends writing.
@@ -342,7 +330,7 @@ impl DatasetWriter {
 impl fmt::Debug for DatasetWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer")
-            .field("store", self.store.id())
+            .field("store", self.output.store().id())
             .field("staged_bytes", &self.stage.held())
             .finish_non_exhaustive()
     }

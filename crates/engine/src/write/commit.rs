@@ -8,67 +8,87 @@ use futures_util::future::{BoxFuture, join3};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, PutPhase, Result};
 use ncirrus_model::{FillValue, Model, VarId};
-use std::sync::{Arc, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::RwLock;
 
-impl DatasetWriter {
+/// Makes true what a writer put, and knows how far that has come.
+#[derive(Default)]
+pub(super) struct Committer {
+    /// Shared by writes and reads, alone for edits and commits.
+    pub(super) commit_lock: RwLock<()>,
+    /// Shapes of variables whose cells are all stored, for formats that store every cell.
+    complete: Mutex<HashMap<VarId, Vec<u64>>>,
+}
+
+impl Committer {
+    /// Of a dataset whose variables of these shapes are stored.
+    pub(super) fn of(complete: HashMap<VarId, Vec<u64>>) -> Self {
+        Self { complete: Mutex::new(complete), ..Self::default() }
+    }
+
     /// Puts what is staged, then carries out the format's phases; beside the last chunks goes a request, without which
     /// the last phase is not begun. Nobody else writes meanwhile.
-    pub(super) async fn commit(&self, check: BoxFuture<'static, Result<()>>) -> Result<()> {
-        self.complete_cut_cells().await?;
-        self.flush_staged().await?;
-        for var in self.model().variables() {
-            if self.placer.guard().needs_fill(var) {
-                self.drained().await?;
-                self.fill_unwritten(var).await?;
+    pub(super) async fn commit(
+        &self,
+        writer: &DatasetWriter,
+        check: BoxFuture<'static, Result<()>>,
+    ) -> Result<()> {
+        self.complete_cut_cells(writer).await?;
+        writer.flush_staged().await?;
+        for var in writer.model().variables() {
+            if writer.placer.guard().needs_fill(var) {
+                writer.drained().await?;
+                self.fill_unwritten(writer, var).await?;
             }
         }
-        let model = translated(&self.model(), &self.placer.abilities, self.session.registry())?;
-        let model = self.completed(&model)?;
+        let model = translated(&writer.model(), &writer.placer.abilities, writer.session.registry())?;
+        let model = writer.completed(&model)?;
         if let Some(lost) = model.dangling() {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
-        let mut phases = self.placer.drive(|view, placer| placer.plan_commit(view, &model)).await?;
+        let mut phases = writer.placer.drive(|view, placer| placer.plan_commit(view, &model)).await?;
         // Nothing of a new dataset is seen before its second phase: chunks need not be there before.
         let unseen = match phases.len() {
             0 | 1 => Vec::new(),
-            _ if self.conflicts.is_shared() || self.output.local().is_some() => Vec::new(),
+            _ if writer.conflicts.is_shared() || writer.output.local().is_some() => Vec::new(),
             _ => vec![phases.remove(0)],
         };
-        let check = self.output.beside(check)?;
-        let (landed, done, checked) = join3(self.drained(), self.run_phases(unseen), check).await;
+        let check = writer.output.beside(check)?;
+        let (landed, done, checked) = join3(writer.drained(), self.run_phases(writer, unseen), check).await;
         landed.and(done).and(checked)?;
         // What was put before must be durable before anything says that it is there.
-        self.uploads.keep_failure(self.output.barrier())?;
+        writer.uploads.keep_failure(writer.output.barrier())?;
         let last = phases.pop();
         if last.is_some() {
-            self.acquire_lease().await?;
+            writer.acquire_lease().await?;
         }
-        self.run_phases(phases).await?;
-        self.run_phases(last.into_iter().collect()).await?;
-        self.placer.guard().committed();
-        self.placer.forget_all();
-        self.conflicts.shared_from_here(&self.model());
+        self.run_phases(writer, phases).await?;
+        self.run_phases(writer, last.into_iter().collect()).await?;
+        writer.placer.guard().committed();
+        writer.placer.forget_all();
+        writer.conflicts.shared_from_here(&writer.model());
         Ok(())
     }
 
-    async fn run_phases(&self, phases: Vec<PutPhase>) -> Result<()> {
+    async fn run_phases(&self, writer: &DatasetWriter, phases: Vec<PutPhase>) -> Result<()> {
         for phase in phases {
-            self.placer.forget(&phase.puts);
-            self.uploads.to_the_end(self.conflicts.run_phase(phase)).await?;
-            self.uploads.keep_failure(self.output.barrier())?;
+            writer.placer.forget(&phase.puts);
+            writer.uploads.to_the_end(writer.conflicts.run_phase(phase)).await?;
+            writer.uploads.keep_failure(writer.output.barrier())?;
         }
         Ok(())
     }
 
     /// Stages cells that were cut where the array ended and now have more elements inside it.
-    async fn complete_cut_cells(&self) -> Result<()> {
-        if self.placer.abilities.sparse {
+    async fn complete_cut_cells(&self, writer: &DatasetWriter) -> Result<()> {
+        if writer.placer.abilities.sparse {
             return Ok(());
         }
-        for (key, array) in self.encoder.take_cut() {
-            match self.model().variable(key.var) {
-                Some(_) if self.model().shape(key.var) != array => self.stage_as_is(key).await?,
-                Some(_) => self.encoder.keep_cut(key, array),
+        for (key, array) in writer.encoder.take_cut() {
+            match writer.model().variable(key.var) {
+                Some(_) if writer.model().shape(key.var) != array => self.stage_as_is(writer, key).await?,
+                Some(_) => writer.encoder.keep_cut(key, array),
                 None => {}
             }
         }
@@ -76,17 +96,17 @@ impl DatasetWriter {
     }
 
     /// Stages a cell with the elements that it has, fill for those that are new.
-    async fn stage_as_is(&self, key: ChunkKey) -> Result<()> {
-        let (target, model) = self.target(key.var)?;
-        let mut held = self.stage.lock(key).await;
+    async fn stage_as_is(&self, writer: &DatasetWriter, key: ChunkKey) -> Result<()> {
+        let (target, model) = writer.target(key.var)?;
+        let mut held = writer.stage.lock(key).await;
         if held.slot.contents.is_some() {
             return Ok(());
         }
-        let found = self.find(&target, CellList::one(&held.key.cell)).await?;
-        let contents = self.session.shared.workers.with(|worker| {
+        let found = writer.find(&target, CellList::one(&held.key.cell)).await?;
+        let contents = writer.session.shared.workers.with(|worker| {
             let stored = found.first().unwrap_or(&StoredChunk::Absent);
             let buffers = (&mut worker.encoded, &mut worker.scratch);
-            self.encoder.load((&target, &model), &held.key.cell, stored, buffers)
+            writer.encoder.load((&target, &model), &held.key.cell, stored, buffers)
         });
         let contents = contents?;
         held.slot.keep(&target, found.first().unwrap_or(&StoredChunk::Absent), &contents);
@@ -96,14 +116,14 @@ impl DatasetWriter {
 
     /// Stores fill in every cell that was never written, for formats that store all cells. A variable without fill
     /// gets only its last cell, so that the file is long enough.
-    async fn fill_unwritten(&self, var: VarId) -> Result<()> {
-        let (target, model) = self.target(var)?;
+    async fn fill_unwritten(&self, writer: &DatasetWriter, var: VarId) -> Result<()> {
+        let (target, model) = writer.target(var)?;
         let array = model.shape(var);
         let complete = self.complete.guard().get(&var).cloned();
         if complete.as_ref() == Some(&array) || array.contains(&0) {
             return Ok(());
         }
-        self.complete_edge(&target, &array, complete.as_deref()).await?;
+        self.complete_edge(writer, &target, &array, complete.as_deref()).await?;
         let has_fill = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
         let mut walk = ArrayWalk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
         if !has_fill {
@@ -114,7 +134,7 @@ impl DatasetWriter {
             if cells.is_empty() {
                 break;
             }
-            self.fill_window((&target, &model), cells).await?;
+            self.fill_window(writer, (&target, &model), cells).await?;
         }
         self.complete.guard().insert(var, array);
         Ok(())
@@ -123,6 +143,7 @@ impl DatasetWriter {
     /// An earlier commit may have cut the last cells along an axis that has grown since.
     async fn complete_edge(
         &self,
+        writer: &DatasetWriter,
         target: &WriteTarget,
         array: &[u64],
         complete: Option<&[u64]>,
@@ -139,40 +160,41 @@ impl DatasetWriter {
         loop {
             let cells = edge.window();
             if cells.is_empty() {
-                return self.flush_all().await;
+                return writer.flush_all().await;
             }
             for cell in cells.iter() {
-                self.stage_as_is(ChunkKey { var: target.var, cell: cell.to_vec() }).await?;
+                self.stage_as_is(writer, ChunkKey { var: target.var, cell: cell.to_vec() }).await?;
             }
-            self.flush_all().await?;
+            writer.flush_all().await?;
         }
     }
 
     async fn fill_window(
         &self,
+        writer: &DatasetWriter,
         (target, model): (&Arc<WriteTarget>, &Arc<Model>),
         cells: CellList,
     ) -> Result<()> {
-        let found = self.find(target, cells.clone()).await?;
+        let found = writer.find(target, cells.clone()).await?;
         let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, StoredChunk::Absent));
         let absent = cells_of(cells.rank(), absent.map(|(cell, _)| cell));
         let work = [PlacerWork { var: target.var, cells: absent.clone() }];
-        let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let puts = std::sync::Mutex::new(Vec::new());
+        let prepared = writer.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let puts = Mutex::new(Vec::new());
         let jobs: Vec<&[u64]> = absent.iter().collect();
         let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
-        self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
+        writer.session.shared.for_each(jobs, writer.lanes(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
-            let placed = self
+            let placed = writer
                 .encoder
                 .store_contents((target, model), &key, (&blank, None), &prepared, worker)?
                 .into_puts();
-            match self.output.local() {
+            match writer.output.local() {
                 Some(local) => {
-                    self.placer.forget(&placed);
+                    writer.placer.forget(&placed);
                     let done = placed.into_iter().try_for_each(|put| super::put::put_locally(local, put));
-                    self.uploads.keep_failure(done)
+                    writer.uploads.keep_failure(done)
                 }
                 None => {
                     puts.guard().extend(placed);
@@ -180,7 +202,7 @@ impl DatasetWriter {
                 }
             }
         })?;
-        self.put(puts.into_inner().unwrap_or_else(PoisonError::into_inner)).await
+        writer.put(puts.into_inner().unwrap_or_else(PoisonError::into_inner)).await
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct WriterDefinitions {
     pub(super) targets: HashMap<VarId, Arc<WriteTarget>>,
     /// Variables that have data, whose storage cannot change any more.
     pub(super) written: HashSet<VarId>,
+    /// Variables that were there when writing began.
+    pub(super) existing: HashSet<VarId>,
     /// How often the model was replaced, growth aside.
     version: u64,
 }
@@ -36,7 +38,8 @@ pub(super) struct EditStart {
 impl WriterDefinitions {
     /// Nothing is accepted yet beyond `model`.
     pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>) -> Self {
-        Self { accepted: Some(Arc::clone(&model)), model, targets: HashMap::new(), written, version: 0 }
+        let (accepted, existing) = (Some(Arc::clone(&model)), written.clone());
+        Self { accepted, model, targets: HashMap::new(), written, existing, version: 0 }
     }
 
     /// What an edit begins with.
@@ -185,7 +188,7 @@ impl DatasetWriter {
             let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
                 continue;
             };
-            if self.existing.contains(&var) {
+            if self.definitions().existing.contains(&var) {
                 continue;
             }
             let encoding = self.placer.guard().encoding(var)?;

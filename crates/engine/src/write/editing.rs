@@ -16,6 +16,8 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 #[derive(Debug, Default)]
 pub(super) struct EditTurns {
     turn: AsyncMutex<()>,
+    /// Held while definitions are put before the format.
+    pub(super) defining: AsyncMutex<()>,
     /// The thread that runs a caller's code now.
     editor: Mutex<Option<ThreadId>>,
 }
@@ -44,7 +46,7 @@ impl DatasetWriter {
             let _editing = EditInProgress::new(&self.turns);
             change(&mut edited)?
         };
-        let _alone = self.commit_lock.write().await;
+        let _alone = self.committer.commit_lock.write().await;
         self.check_usable()?;
         let model = {
             let mut definitions = self.redefinable()?;

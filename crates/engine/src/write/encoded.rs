@@ -31,7 +31,7 @@ impl DatasetWriter {
     /// elements, or codecs were skipped and the format cannot say so; `Unsupported` when chunks cannot be stored so:
     /// elements of no fixed size, or edges that are cut. Nothing is changed then. Else what putting fails with.
     pub async fn write_encoded(&self, var: VarId, mut chunks: Vec<EncodedChunk>) -> Result<()> {
-        let _shared = self.commit_lock.read().await;
+        let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, model) = self.target(var)?;
@@ -114,7 +114,7 @@ impl DatasetWriter {
     /// # Errors
     /// `Invalid` when fixed dimensions differ.
     pub(super) async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
-        let _shared = self.commit_lock.read().await;
+        let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
@@ -124,7 +124,7 @@ impl DatasetWriter {
     pub(super) fn reads_unwritten_as_fill(&self, var: VarId) -> bool {
         let definitions = self.definitions();
         let variable = definitions.model.variable(var);
-        !self.existing.contains(&var)
+        !definitions.existing.contains(&var)
             && !definitions.written.contains(&var)
             && variable.is_some_and(|variable| variable.fill != FillValue::None)
     }
@@ -134,7 +134,7 @@ impl DatasetWriter {
     /// # Errors
     /// What the format refuses.
     pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<WriteTarget>> {
-        let _shared = self.commit_lock.read().await;
+        let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         Ok(self.target(var)?.0)

@@ -27,7 +27,7 @@ impl DatasetWriter {
         cells: CellList,
         elements: ElementFiller<'_>,
     ) -> Result<()> {
-        let _shared = self.commit_lock.read().await;
+        let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, _) = self.target(var)?;

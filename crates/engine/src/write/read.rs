@@ -24,7 +24,7 @@ impl DatasetWriter {
     /// # Errors
     /// `Invalid` when the selection does not fit the variable, else what reading fails with.
     pub async fn read(&self, var: VarId, selection: &Selection) -> Result<Values> {
-        let _shared = self.commit_lock.read().await;
+        let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, model) = match self.target(var) {

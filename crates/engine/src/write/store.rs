@@ -75,7 +75,7 @@ impl DatasetWriter {
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
-        let _shared = self.commit_lock.read().await;
+        let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, model) = self.target(var)?;

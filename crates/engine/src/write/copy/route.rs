@@ -89,7 +89,7 @@ impl VariableCopy<'_> {
         let product = |lens: &[u64]| lens.iter().fold(element, |all, len| all.saturating_mul(*len));
         let largest = chunks.as_deref().map_or(0, product).max(product(&cells));
         let at_work = largest.saturating_mul(3 * shared.pool.current_num_threads() as u64);
-        let is_local = self.source.store().local().is_some() && self.writer.store.local().is_some();
+        let is_local = self.source.store().local().is_some() && self.writer.output.store().local().is_some();
         let memory = shared.memory.bytes() as u64;
         let memory = match is_local {
             true => memory.saturating_sub(at_work.max(memory / 8)).max(memory / 4),
