@@ -4,6 +4,7 @@ mod fronts;
 pub(crate) use fronts::{FRONT, ObjectFronts};
 
 use bytes::{Bytes, BytesMut};
+use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, Tag, Want};
 use ncirrus_store::Store;
@@ -25,7 +26,8 @@ pub(crate) struct StoreSnapshot {
 #[derive(Default)]
 struct SnapshotState {
     tags: HashMap<ObjectId, Tag>,
-    cached: HashMap<ObjectId, (KnownObject, u64)>,
+    /// Those used longest ago first, each with the step that used it: objects of one step stay or go together.
+    cached: LinkedHashMap<ObjectId, (KnownObject, u64)>,
     parsed: HashMap<ObjectId, ReadRound>,
     /// What the index cache was asked for, and how many bytes it had.
     looked_up: HashMap<ObjectId, usize>,
@@ -158,6 +160,7 @@ impl StoreSnapshot {
         let used = state.clock;
         for (object, known) in held.objects {
             let fresh = || (KnownObject::Absent, used);
+            // Also what is there already is the last from now on.
             let cached = state.cached.entry(object).or_insert_with(fresh);
             cached.0.merge(known);
             cached.1 = used;
@@ -180,20 +183,22 @@ pub(crate) fn changed(object: &ObjectId) -> Error {
 
 impl SnapshotState {
     fn shrink(&mut self, target: usize) {
-        let mut ages: Vec<(u64, usize)> =
-            self.cached.values().map(|(known, used)| (*used, known.byte_len())).collect();
-        ages.sort_unstable_by(|a, b| b.cmp(a));
-        let mut kept = 0;
-        let mut oldest = u64::MAX;
-        for (used, bytes) in ages {
-            kept += bytes;
-            if kept > target {
-                break;
+        while self.held > target
+            && let Some((_, (_, used))) = self.cached.front()
+        {
+            let used = *used;
+            let step = self.cached.values().take_while(|(_, other)| *other == used);
+            let (bytes, largest) = step.fold((0, 0), |(sum, largest), (known, _)| {
+                (sum + known.byte_len(), known.byte_len().max(largest))
+            });
+            if self.held - bytes + largest <= target {
+                return;
             }
-            oldest = used;
+            while self.cached.front().is_some_and(|(_, (_, other))| *other == used) {
+                self.cached.pop_front();
+            }
+            self.held -= bytes;
         }
-        self.cached.retain(|_, (_, used)| *used >= oldest);
-        self.held = self.cached.values().map(|(known, _)| known.byte_len()).sum();
     }
 }
 

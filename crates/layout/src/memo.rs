@@ -1,8 +1,8 @@
 //! Bounded store of finished parts.
 use crate::LockExt;
 use crate::{ObjectId, Tag};
+use hashlink::LinkedHashMap;
 use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,9 +17,9 @@ pub struct Memo {
 
 #[derive(Default)]
 struct MemoState {
-    entries: HashMap<MemoKey, MemoEntry>,
+    /// Those used longest ago first.
+    entries: LinkedHashMap<MemoKey, MemoEntry>,
     held: usize,
-    clock: u64,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -41,7 +41,6 @@ impl Hash for MemoKey {
 struct MemoEntry {
     value: Arc<dyn Any + Send + Sync>,
     cost: usize,
-    used: u64,
 }
 
 impl Memo {
@@ -60,10 +59,7 @@ impl Memo {
     ) -> Option<Arc<T>> {
         let key = MemoKey { object: object.clone(), tag: tag.cloned(), offset, kind };
         let mut state = self.lock();
-        state.clock += 1;
-        let clock = state.clock;
-        let entry = state.entries.get_mut(&key)?;
-        entry.used = clock;
+        let entry = state.entries.to_back(&key)?;
         Arc::clone(&entry.value).downcast().ok()
     }
 
@@ -80,9 +76,7 @@ impl Memo {
         let key = MemoKey { object: object.clone(), tag: tag.cloned(), offset, kind };
         let value = Arc::new(value);
         let mut state = self.lock();
-        state.clock += 1;
-        let entry =
-            MemoEntry { value: Arc::clone(&value) as Arc<dyn Any + Send + Sync>, cost, used: state.clock };
+        let entry = MemoEntry { value: Arc::clone(&value) as Arc<dyn Any + Send + Sync>, cost };
         state.held += cost;
         if state.entries.is_empty() {
             state.entries.reserve(USUAL);
@@ -124,20 +118,11 @@ const USUAL: usize = 28;
 impl MemoState {
     /// Drops the entries that were used longest ago until at most `target` bytes are held.
     fn shrink(&mut self, target: usize) {
-        let mut ages: Vec<(u64, usize)> =
-            self.entries.values().map(|entry| (entry.used, entry.cost)).collect();
-        ages.sort_unstable_by(|a, b| b.cmp(a));
-        let mut kept = 0;
-        let mut oldest = u64::MAX;
-        for (used, cost) in ages {
-            if kept + cost > target {
-                break;
-            }
-            kept += cost;
-            oldest = used;
+        while self.held > target
+            && let Some((_, entry)) = self.entries.pop_front()
+        {
+            self.held -= entry.cost;
         }
-        self.entries.retain(|_, entry| entry.used >= oldest);
-        self.held = self.entries.values().map(|entry| entry.cost).sum();
     }
 }
 

@@ -1,31 +1,31 @@
 //! Datasets that others take values from, kept open for the next read: a bounded number per session.
 use super::Dataset;
+use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::OpenOptions;
 use ncirrus_store::Url;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, MutexGuard};
 
 /// Open datasets by address and options; the one that was used longest ago goes first.
 pub(crate) struct OpenDatasets {
     most: usize,
-    kept: Mutex<OpenDatasetCache>,
+    /// Those used longest ago first.
+    kept: Mutex<LinkedHashMap<OpenKey, Dataset>>,
 }
 
-#[derive(Default)]
-struct OpenDatasetCache {
-    /// By the path of their address, which few share.
-    entries: HashMap<Arc<str>, Vec<OpenEntry>>,
-    /// The paths in the order of use.
-    by_use: BTreeMap<u64, Arc<str>>,
-    clock: u64,
-}
-
-struct OpenEntry {
+/// Which dataset: of which address, opened how.
+#[derive(Clone, PartialEq, Eq)]
+struct OpenKey {
     url: Url,
     options: OpenOptions,
-    used: u64,
-    dataset: Dataset,
+}
+
+/// Few addresses share a path.
+impl Hash for OpenKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.url.path().hash(state);
+    }
 }
 
 impl OpenDatasets {
@@ -41,30 +41,21 @@ impl OpenDatasets {
 
     /// The dataset, if it is open.
     pub(crate) fn find(&self, url: &Url, options: &OpenOptions) -> Option<Dataset> {
-        let mut kept = self.lock();
-        let OpenDatasetCache { entries, by_use, clock } = &mut *kept;
-        let entry = entries.get_mut(url.path())?.iter_mut().find(|entry| entry.is(url, options))?;
-        *clock += 1;
-        let path = by_use.remove(&entry.used)?;
-        by_use.insert(*clock, path);
-        entry.used = *clock;
-        Some(entry.dataset.clone())
+        let key = OpenKey::new(url, options);
+        self.lock().to_back(&key).cloned()
     }
 
     /// Keeps a dataset that was opened. Nobody waits for others who open the same one: the last one is kept.
     pub(crate) fn keep(&self, url: &Url, options: &OpenOptions, dataset: &Dataset) {
-        let mut entry =
-            OpenEntry { url: url.clone(), options: options.clone(), used: 0, dataset: dataset.clone() };
+        let key = OpenKey::new(url, options);
         let mut kept = self.lock();
-        let mut gone = vec![kept.take(url, options)];
-        while kept.by_use.len() >= self.most {
-            gone.push(kept.take_oldest());
+        let mut gone: Vec<Dataset> = kept.remove(&key).into_iter().collect();
+        while kept.len() >= self.most
+            && let Some((_, oldest)) = kept.pop_front()
+        {
+            gone.push(oldest);
         }
-        kept.clock += 1;
-        entry.used = kept.clock;
-        let path: Arc<str> = url.path().into();
-        kept.by_use.insert(entry.used, Arc::clone(&path));
-        kept.entries.entry(path).or_default().push(entry);
+        kept.insert(key, dataset.clone());
         drop(kept);
         // What is closed is closed without the lock.
         drop(gone);
@@ -72,38 +63,17 @@ impl OpenDatasets {
 
     /// Forgets a dataset that is no longer what it was.
     pub(crate) fn forget(&self, url: &Url, options: &OpenOptions) {
-        let gone = self.lock().take(url, options);
+        let gone = self.lock().remove(&OpenKey::new(url, options));
         drop(gone);
     }
 
-    fn lock(&self) -> MutexGuard<'_, OpenDatasetCache> {
+    fn lock(&self) -> MutexGuard<'_, LinkedHashMap<OpenKey, Dataset>> {
         self.kept.guard()
     }
 }
 
-impl OpenDatasetCache {
-    fn take(&mut self, url: &Url, options: &OpenOptions) -> Option<OpenEntry> {
-        self.take_where(url.path(), |entry| entry.is(url, options))
-    }
-
-    fn take_oldest(&mut self) -> Option<OpenEntry> {
-        let (oldest, path) = self.by_use.pop_first()?;
-        self.take_where(&path, |entry| entry.used == oldest)
-    }
-
-    fn take_where(&mut self, path: &str, is_it: impl Fn(&OpenEntry) -> bool) -> Option<OpenEntry> {
-        let same_path = self.entries.get_mut(path)?;
-        let entry = same_path.swap_remove(same_path.iter().position(is_it)?);
-        if same_path.is_empty() {
-            self.entries.remove(path);
-        }
-        self.by_use.remove(&entry.used);
-        Some(entry)
-    }
-}
-
-impl OpenEntry {
-    fn is(&self, url: &Url, options: &OpenOptions) -> bool {
-        self.url == *url && self.options == *options
+impl OpenKey {
+    fn new(url: &Url, options: &OpenOptions) -> Self {
+        Self { url: url.clone(), options: options.clone() }
     }
 }

@@ -1,5 +1,6 @@
 //! Other datasets that variables of a dataset take values from: opened when first needed, a bounded number kept.
 use super::Dataset;
+use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ObjectId, Result};
 use std::sync::{Arc, Mutex};
@@ -9,19 +10,8 @@ use tokio::sync::OnceCell;
 /// long as that one lives.
 #[derive(Default)]
 pub(crate) struct ReferencedDatasets {
-    kept: Mutex<KeptDatasets>,
-}
-
-#[derive(Default)]
-struct KeptDatasets {
-    entries: Vec<ReferencedEntry>,
-    clock: u64,
-}
-
-struct ReferencedEntry {
-    root: ObjectId,
-    used: u64,
-    dataset: Arc<OnceCell<Dataset>>,
+    /// Those used longest ago first.
+    kept: Mutex<LinkedHashMap<ObjectId, Arc<OnceCell<Dataset>>>>,
 }
 
 /// Open datasets that are kept.
@@ -43,19 +33,14 @@ impl ReferencedDatasets {
 
     fn cell(&self, root: &ObjectId) -> Arc<OnceCell<Dataset>> {
         let mut kept = self.kept.guard();
-        kept.clock += 1;
-        let used = kept.clock;
-        if let Some(entry) = kept.entries.iter_mut().find(|entry| entry.root == *root) {
-            entry.used = used;
-            return Arc::clone(&entry.dataset);
+        if let Some(dataset) = kept.to_back(root) {
+            return Arc::clone(dataset);
         }
-        if kept.entries.len() >= KEPT
-            && let Some(oldest) = (0..kept.entries.len()).min_by_key(|at| kept.entries[*at].used)
-        {
-            kept.entries.swap_remove(oldest);
+        if kept.len() >= KEPT {
+            kept.pop_front();
         }
         let dataset = Arc::default();
-        kept.entries.push(ReferencedEntry { root: root.clone(), used, dataset: Arc::clone(&dataset) });
+        kept.insert(root.clone(), Arc::clone(&dataset));
         dataset
     }
 }

@@ -1,8 +1,8 @@
 //! Decoded chunks that are read in small parts again and again.
 use bytes::Bytes;
+use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::ObjectId;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
@@ -37,14 +37,9 @@ pub(crate) enum CachedChunk {
 
 #[derive(Default)]
 struct ChunkCacheState {
-    entries: HashMap<ChunkKey, ChunkEntry>,
+    /// Chunks, and those that were asked for once, which have no bytes: those used longest ago first.
+    entries: LinkedHashMap<ChunkKey, Option<Bytes>>,
     held: usize,
-    clock: u64,
-}
-
-struct ChunkEntry {
-    chunk: Option<Bytes>,
-    used: u64,
 }
 
 /// How many chunks are remembered without their bytes.
@@ -67,15 +62,10 @@ impl ChunkCache {
             return CachedChunk::New;
         }
         let mut state = self.lock();
-        state.clock += 1;
-        let used = state.clock;
-        match state.entries.get_mut(key) {
-            Some(entry) => {
-                entry.used = used;
-                entry.chunk.clone().map_or(CachedChunk::Again, CachedChunk::Here)
-            }
+        match state.entries.to_back(key) {
+            Some(chunk) => chunk.clone().map_or(CachedChunk::Again, CachedChunk::Here),
             None => {
-                state.entries.insert(key.clone(), ChunkEntry { chunk: None, used });
+                state.entries.insert(key.clone(), None);
                 state.shrink(self.budget);
                 CachedChunk::New
             }
@@ -85,11 +75,9 @@ impl ChunkCache {
     /// Keeps the decoded bytes of a chunk.
     pub(crate) fn keep(&self, key: ChunkKey, chunk: Bytes) {
         let mut state = self.lock();
-        state.clock += 1;
         state.held += chunk.len();
-        let entry = ChunkEntry { chunk: Some(chunk), used: state.clock };
-        let old = state.entries.insert(key, entry);
-        state.held -= old.map_or(0, |old| old.byte_len());
+        let old = state.entries.insert(key, Some(chunk));
+        state.held -= old.map_or(0, |old| byte_len(&old));
         state.shrink(self.budget);
     }
 
@@ -97,7 +85,7 @@ impl ChunkCache {
     pub(crate) fn forget(&self, opening: u64) {
         let mut state = self.lock();
         state.entries.retain(|key, _| key.opening != opening);
-        state.held = state.entries.values().map(ChunkEntry::byte_len).sum();
+        state.held = state.entries.values().map(byte_len).sum();
     }
 
     fn lock(&self) -> MutexGuard<'_, ChunkCacheState> {
@@ -105,10 +93,8 @@ impl ChunkCache {
     }
 }
 
-impl ChunkEntry {
-    fn byte_len(&self) -> usize {
-        self.chunk.as_ref().map_or(0, Bytes::len)
-    }
+fn byte_len(chunk: &Option<Bytes>) -> usize {
+    chunk.as_ref().map_or(0, Bytes::len)
 }
 
 impl ChunkCacheState {
@@ -117,18 +103,11 @@ impl ChunkCacheState {
         if self.held <= budget && self.entries.len() <= 2 * REMEMBERED {
             return;
         }
-        let mut ages: Vec<(u64, usize)> =
-            self.entries.values().map(|entry| (entry.used, entry.byte_len())).collect();
-        ages.sort_unstable_by(|a, b| b.cmp(a));
-        let mut kept = 0;
         let target = budget - budget / 4;
-        let keep = ages.iter().enumerate().take_while(|(at, (_, bytes))| {
-            kept += bytes;
-            *at < REMEMBERED && kept <= target
-        });
-        let keep = keep.count();
-        let oldest = keep.checked_sub(1).and_then(|last| ages.get(last)).map_or(u64::MAX, |(used, _)| *used);
-        self.entries.retain(|_, entry| entry.used >= oldest);
-        self.held = self.entries.values().map(ChunkEntry::byte_len).sum();
+        while (self.held > target || self.entries.len() > REMEMBERED)
+            && let Some((_, chunk)) = self.entries.pop_front()
+        {
+            self.held -= byte_len(&chunk);
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
 use super::encoder::StoredChunk;
 use super::target::WriteTarget;
+use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
 use ncirrus_model::{Values, VarId};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
@@ -80,19 +79,18 @@ impl DirtyChunk {
 #[derive(Debug, Default)]
 pub(super) struct WriteBackCache {
     state: Mutex<CacheState>,
-    clock: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct CacheState {
-    cells: HashMap<ChunkKey, DirtyEntry>,
+    /// Those used longest ago first.
+    cells: LinkedHashMap<ChunkKey, DirtyEntry>,
     held: usize,
 }
 
 #[derive(Debug)]
 struct DirtyEntry {
     slot: Arc<AsyncMutex<DirtyChunk>>,
-    used: u64,
     cost: usize,
 }
 
@@ -137,15 +135,12 @@ impl WriteBackCache {
         let state = self.state();
         let mut excess = state.held.saturating_sub(target);
         let staged = state.cells.iter().filter(|(_, entry)| entry.cost > 0);
-        let mut ages: Vec<(u64, usize, &ChunkKey)> =
-            staged.map(|(key, entry)| (entry.used, entry.cost, key)).collect();
-        ages.sort_unstable();
         let mut keys = Vec::new();
-        for (_, cost, key) in ages {
+        for (key, entry) in staged {
             if excess == 0 {
                 break;
             }
-            excess = excess.saturating_sub(cost);
+            excess = excess.saturating_sub(entry.cost);
             keys.push(key.clone());
         }
         keys
@@ -188,7 +183,7 @@ impl WriteBackCache {
 
 impl DirtyEntry {
     fn new() -> Self {
-        Self { slot: Arc::default(), used: 0, cost: 0 }
+        Self { slot: Arc::default(), cost: 0 }
     }
 }
 
@@ -197,13 +192,12 @@ impl Drop for ChunkLock {
         let origin = self.slot.origin.as_ref().map_or(0, StoredChunk::byte_len);
         let origin = origin.saturating_add(self.slot.kept.as_ref().map_or(0, Vec::len));
         let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1).saturating_add(origin));
-        let now = self.stage.clock.fetch_add(1, Ordering::Relaxed);
         let mut guard = self.stage.state();
         let state = &mut *guard;
-        let Some(entry) = state.cells.get_mut(&self.key) else { return };
+        let Some(entry) = state.cells.to_back(&self.key) else { return };
         state.held = state.held.saturating_sub(entry.cost) + cost.unwrap_or(0);
         match cost {
-            Some(cost) => (entry.cost, entry.used) = (cost, now),
+            Some(cost) => entry.cost = cost,
             None => _ = state.cells.remove(&self.key),
         }
     }

@@ -1,7 +1,9 @@
 //! Open files, kept for repeated reads within one budget for all stores that share it.
+use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
-use std::collections::HashMap;
+use std::borrow::Borrow;
 use std::fs::File;
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -19,16 +21,20 @@ struct SharedHandles {
 
 #[derive(Debug, Default)]
 struct HandleState {
-    stores: HashMap<u64, HashMap<Box<str>, KeptHandle>>,
+    /// Those used longest ago first.
+    files: LinkedHashMap<HandleKey, Arc<File>>,
+    /// Of those, and of those that are being opened.
     open: usize,
-    clock: u64,
     next_store: u64,
 }
 
-#[derive(Debug)]
-struct KeptHandle {
-    file: Arc<File>,
-    used: u64,
+/// Which file: of which store, and its key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct HandleKey(u64, Box<str>);
+
+/// The parts of a [`HandleKey`], which is looked up without being made.
+trait HandleParts {
+    fn parts(&self) -> (u64, &str);
 }
 
 /// Files that a program may usually open, where it cannot be asked.
@@ -111,15 +117,16 @@ impl StoreHandles {
     /// Closes the file of a key, as it is about to be another one.
     pub(super) fn forget(&self, key: &str) {
         let mut state = self.shared.lock();
-        let removed = state.stores.get_mut(&self.store).and_then(|files| files.remove(key));
+        let removed = state.files.remove(&(self.store, key) as &dyn HandleParts);
         state.open -= usize::from(removed.is_some());
     }
 
     /// Closes all files.
     pub(super) fn forget_all(&self) {
         let mut state = self.shared.lock();
-        let removed = state.stores.remove(&self.store);
-        state.open -= removed.map_or(0, |files| files.len());
+        let before = state.files.len();
+        state.files.retain(|HandleKey(store, _), _| *store != self.store);
+        state.open -= before - state.files.len();
     }
 }
 
@@ -131,18 +138,13 @@ impl Drop for StoreHandles {
 
 impl HandleState {
     fn find(&mut self, store: u64, key: &str) -> Option<Arc<File>> {
-        self.clock += 1;
-        let kept = self.stores.get_mut(&store)?.get_mut(key)?;
-        kept.used = self.clock;
-        Some(Arc::clone(&kept.file))
+        self.files.to_back(&(store, key) as &dyn HandleParts).cloned()
     }
 
     /// Keeps a file for which there is room.
     fn keep(&mut self, store: u64, key: &str, file: File) -> Arc<File> {
-        self.clock += 1;
         let file = Arc::new(file);
-        let kept = KeptHandle { file: Arc::clone(&file), used: self.clock };
-        let old = self.stores.entry(store).or_default().insert(key.into(), kept);
+        let old = self.files.insert(HandleKey(store, key.into()), Arc::clone(&file));
         self.open -= usize::from(old.is_some());
         file
     }
@@ -150,21 +152,46 @@ impl HandleState {
     /// Closes files that nobody reads at the moment, those used longest ago first, until one more may be open.
     fn make_room(&mut self, most: usize) {
         while self.open >= most {
-            let idle = self.stores.iter().flat_map(|(store, files)| {
-                let idle = files.iter().filter(|(_, kept)| Arc::strong_count(&kept.file) == 1);
-                idle.map(|(key, kept)| (kept.used, *store, key.clone()))
-            });
-            let Some((_, store, key)) = idle.min() else { return };
-            if let Some(files) = self.stores.get_mut(&store) {
-                files.remove(&key);
-                self.open -= 1;
-                if files.is_empty() {
-                    self.stores.remove(&store);
-                }
-            }
+            let idle = self.files.iter().find(|(_, file)| Arc::strong_count(file) == 1);
+            let Some(key) = idle.map(|(key, _)| key.clone()) else { return };
+            self.files.remove(&key);
+            self.open -= 1;
         }
     }
 }
+
+impl HandleParts for HandleKey {
+    fn parts(&self) -> (u64, &str) {
+        (self.0, &self.1)
+    }
+}
+
+impl HandleParts for (u64, &str) {
+    fn parts(&self) -> (u64, &str) {
+        *self
+    }
+}
+
+impl<'a> Borrow<dyn HandleParts + 'a> for HandleKey {
+    fn borrow(&self) -> &(dyn HandleParts + 'a) {
+        self
+    }
+}
+
+/// As the key that it is a part of: a number, then text.
+impl Hash for dyn HandleParts + '_ {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
+}
+
+impl PartialEq for dyn HandleParts + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for dyn HandleParts + '_ {}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! How the places of fragments are written.
 use ncirrus::{Error, Result};
 use ncirrus_store::{Scheme, Url};
+use percent_encoding::percent_decode_str;
 use std::fmt::Write as _;
 
 /// How the places of fragments are written in a master.
@@ -150,15 +151,7 @@ pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
 
 /// Text with `%41` as `A`.
 fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
