@@ -55,7 +55,7 @@ fn name(step: u64) -> String {
 }
 
 fn options() -> CreateOptions {
-    CreateOptions { kind: Some(Kind::Nc4), overwrite: true, ..CreateOptions::default() }
+    CreateOptions::new().kind(Kind::Nc4).overwrite(true)
 }
 
 fn fragment(path: &str, step: u64, session: &Session) -> Result<(), Failure> {

@@ -39,7 +39,7 @@ pub(crate) fn make(folder: &str) -> Result<(), Failure> {
         |name: &str| bucket.join(name).to_str().map(str::to_owned).ok_or("the folder's name is not UTF-8");
     let session = Session::builder().durable(false).build()?;
     write("zstd", &name("data.zarr")?, &field(), &session)?;
-    let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Zarr2).overwrite(true);
     let dataset = Dataset::create_with(&name("open.zarr")?, &options, &session)?;
     let root = dataset.root();
     root.add_dimension("x", DimensionLen::Fixed(1000))?;

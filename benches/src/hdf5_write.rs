@@ -70,7 +70,7 @@ fn chain(case: &str) -> Result<CodecChain, Failure> {
 /// As the peers: without waiting for stable storage.
 fn write(case: &str, path: &str, values: &[f32]) -> Result<(), Failure> {
     let session = Session::builder().durable(false).chunk_cache(0).build()?;
-    let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4);
     let dataset = Dataset::create_with(path, &options, &session)?;
     let root = dataset.root();
     let shape = [(values.len() / STEP) as u64, SHAPE[1], SHAPE[2]];
@@ -88,11 +88,9 @@ fn write(case: &str, path: &str, values: &[f32]) -> Result<(), Failure> {
 fn rechunk(folder: &str, target: &str, steps: usize) -> Result<(), Failure> {
     let session = Session::builder().durable(false).chunk_cache(0).memory(steps * MEMORY).build()?;
     let source = Dataset::open_with(&format!("{folder}/maps.nc"), &OpenOptions::default(), &session)?;
-    let options = CopyOptions {
-        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
-        chunks: vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![steps as u64, TILE, TILE] }],
-        ..CopyOptions::default()
-    };
+    let options = CopyOptions::new()
+        .create(CreateOptions::new().kind(Kind::Nc4))
+        .chunks(vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![steps as u64, TILE, TILE] }]);
     copy(&source, target, &options, &session)?;
     Ok(())
 }

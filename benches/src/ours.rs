@@ -51,7 +51,7 @@ pub(crate) fn read_into(
 
 /// Creates a dataset, or replaces it, with one variable.
 pub(crate) fn write(codec: &str, path: &str, values: &[f32], session: &Session) -> Result<(), Failure> {
-    let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Zarr2).overwrite(true);
     let dataset = Dataset::create_with(path, &options, session)?;
     let root = dataset.root();
     for (name, len) in ["t", "y", "x"].into_iter().zip(SHAPE) {

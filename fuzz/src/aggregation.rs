@@ -42,7 +42,7 @@ fn look(model: Model) {
     let catalog: Arc<dyn Catalog> = Arc::new(Master(Arc::new(model)));
     let view = MemoryView::new(ObjectView::new()).with_limits(limits());
     for lenient in [false, true] {
-        let options = OpenOptions { lenient, ..OpenOptions::default() };
+        let options = OpenOptions::new().lenient(lenient);
         let seen = AggregateOverlay.over(&view, &ObjectView::id("m.nca"), &catalog, &options);
         let Ok(Some(seen)) = seen else { continue };
         let Ok(model) = seen.tree(&view) else { continue };

@@ -22,10 +22,10 @@ pub fn cdl(data: &[u8]) {
     for times in [None, Some(TimeStyle::Blank), Some(TimeStyle::T)] {
         let annotation =
             times.map(|_| IndexAnnotation { style: AnnotationStyle::Full, order: IndexOrder::Fortran });
-        let options = PrintOptions { times, annotation, classic: times.is_none(), ..PrintOptions::default() };
+        let options = PrintOptions::new().times(times).annotation(annotation).classic(times.is_none());
         _ = print(&mut sink(), &model, &mut source, &options);
     }
-    let options = PrintOptions { classic: true, ..PrintOptions::default() };
+    let options = PrintOptions::new().classic(true);
     _ = ncml(&mut sink(), &model, "x", &options);
 }
 

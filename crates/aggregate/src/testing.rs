@@ -123,7 +123,7 @@ impl MemoryMaster {
     }
 
     pub(crate) fn open_lenient(&self) -> OpenedMaster {
-        let options = OpenOptions { lenient: true, ..OpenOptions::default() };
+        let options = OpenOptions::new().lenient(true);
         self.open_with(&options).unwrap().unwrap()
     }
 }

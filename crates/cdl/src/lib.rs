@@ -19,7 +19,7 @@
 //! let x = model.add_dimension(model.root(), "x", DimensionLen::Fixed(3))?;
 //! model.add_variable(model.root(), "v", Atomic::Int.into(), &[x])?;
 //! let mut text = Vec::new();
-//! let options = PrintOptions { name: "demo".to_owned(), ..PrintOptions::default() };
+//! let options = PrintOptions::new().name("demo");
 //! ncirrus_cdl::print(&mut text, &model, &mut Ones, &options)?;
 //! assert!(String::from_utf8(text)?.ends_with("data:\n\n v = 1, 1, 1 ;\n}\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,7 +1,9 @@
 //! What is printed and how (docs/spec/nczarr.md 12.4).
+mod setters;
 
 /// Choices of a print; the default prints everything as `ncdump` does without options.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PrintOptions {
     /// Name after `netcdf`; escaped when printed.
     pub name: String,

@@ -130,7 +130,7 @@ fn special_attributes_follow_the_others() {
     let root = model.root();
     model.variable_mut(id).unwrap().attributes.known_mut().put(Attribute::text("units", "m"));
     model.group_mut(root).unwrap().attributes.known_mut().put(Attribute::text("title", "t"));
-    let options = PrintOptions { special: true, no_properties: true, ..PrintOptions::default() };
+    let options = PrintOptions::new().special(true).no_properties(true);
     let (text, _) = run(&model, &mut Counting::new(u64::MAX), &options);
     let variable = "\t\tv:units = \"m\" ;\n\t\tv:_Storage = \"chunked\" ;\n\t\tv:_ChunkSizes = 2, 1 ;\n";
     assert!(text.contains(variable), "{text}");
@@ -142,10 +142,10 @@ fn special_attributes_follow_the_others() {
 fn unknown_names_are_errors_before_anything_is_printed() {
     let (model, _) = model(&[1]);
     let mut text = Vec::new();
-    let options = PrintOptions { variables: vec!["v".into(), "nope".into()], ..PrintOptions::default() };
+    let options = PrintOptions::new().variables(vec!["v".into(), "nope".into()]);
     let error = print(&mut text, &model, &mut Counting::new(1), &options).unwrap_err();
     assert!(matches!(error, CdlError::NoSuchVariable(name) if name == "nope"));
-    let options = PrintOptions { groups: vec!["g".into()], ..PrintOptions::default() };
+    let options = PrintOptions::new().groups(vec!["g".into()]);
     let error = print(&mut text, &model, &mut Counting::new(1), &options).unwrap_err();
     assert!(matches!(error, CdlError::NoSuchGroup(name) if name == "g"));
     assert!(text.is_empty());
@@ -162,7 +162,7 @@ fn ncml_is_for_the_classic_model_only() {
         .attributes
         .known_mut()
         .put(Attribute::atomic("f", Values::Float(vec![1.5, 2.0])));
-    let options = PrintOptions { classic: true, ..PrintOptions::default() };
+    let options = PrintOptions::new().classic(true);
     let mut text = Vec::new();
     ncml(&mut text, &model, "a.nc", &options).unwrap();
     // As ncdump -x prints: netcdf a { dimensions: d0 = 2; variables: int v(d0); v:f = 1.5f, 2.f; :t = "a<b\n\007"; }
@@ -186,7 +186,7 @@ fn storage_properties_head_every_group_and_stand_close_to_names_that_are_keyword
     let own = Attribute::atomic("a", Values::Int(vec![1]));
     model.variable_mut(id).unwrap().attributes.known_mut().put(own);
     model.add_group(root, "empty").unwrap();
-    let options = PrintOptions { special: true, ..PrintOptions::default() };
+    let options = PrintOptions::new().special(true);
     let (text, _) = run(&model, &mut Counting::new(u64::MAX), &options);
     assert!(text.contains("\t\tdata :a = 1 ;\n\t\tdata:_Storage = \"chunked\" ;\n"), "{text}");
     assert!(text.contains("\ngroup: empty {\n\n  // group attributes:\n"), "{text}");

@@ -82,7 +82,7 @@ fn plans_count_fragments() {
 fn many(folder: &Path) -> String {
     let (count, master) = (20_000, folder.join("m.nca"));
     let session = ncirrus::Session::new().unwrap();
-    let create = ncirrus::CreateOptions { kind: Some(ncirrus::Kind::Nc4), ..Default::default() };
+    let create = ncirrus::CreateOptions::new().kind(ncirrus::Kind::Nc4);
     let dataset = ncirrus::Dataset::create_with(master.to_str().unwrap(), &create, &session).unwrap();
     let root = dataset.root();
     for (name, len) in [("time", count), ("a_time", count), ("a_map_j1", 1), ("a_map_i", count)] {

@@ -15,7 +15,7 @@ fn told(output: &Output) -> String {
 
 /// A netCDF-4 file with the strings "one" and "three" along an axis of length 2.
 fn strings(folder: &Path) {
-    let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4);
     let path = folder.join("strings.nc");
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &Session::new().unwrap()).unwrap();
     let root = dataset.root();

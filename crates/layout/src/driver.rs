@@ -56,7 +56,10 @@ pub enum Confidence {
 }
 
 /// Choices on opening.
+///
+/// Built from the defaults: `OpenOptions::new().raw(true)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// Whether consolidated metadata are used.
     pub consolidated: Consolidated,
@@ -77,6 +80,78 @@ pub struct OpenOptions {
     pub aligned: bool,
     /// Accept descriptions of aggregations that break their convention where their meaning is clear.
     pub lenient: bool,
+}
+
+impl OpenOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether consolidated metadata are used.
+    #[must_use]
+    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+        self.consolidated = consolidated;
+        self
+    }
+
+    /// Which members of groups are looked for.
+    #[must_use]
+    pub fn members(mut self, members: Members) -> Self {
+        self.members = members;
+        self
+    }
+
+    /// Prefer Zarr v2 objects when v3 ones exist too.
+    #[must_use]
+    pub fn prefer_v2(mut self, prefer_v2: bool) -> Self {
+        self.prefer_v2 = prefer_v2;
+        self
+    }
+
+    /// Do not repair what writers are known to do wrong (byte order, fill cells).
+    #[must_use]
+    pub fn no_repairs(mut self, no_repairs: bool) -> Self {
+        self.no_repairs = no_repairs;
+        self
+    }
+
+    /// Name of the dataset, for a variable that has none of its own (an array at the root).
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Option<String>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Show what the dataset itself holds: no aggregated variables, but the descriptions of them.
+    #[must_use]
+    pub fn raw(mut self, raw: bool) -> Self {
+        self.raw = raw;
+        self
+    }
+
+    /// What stands for `${NAME}` in names of fragments; goes before what the dataset says.
+    #[must_use]
+    pub fn substitutions(mut self, substitutions: BTreeMap<String, String>) -> Self {
+        self.substitutions = substitutions;
+        self
+    }
+
+    /// For changes on object stores that cannot make a put depend on what it replaces: nobody else writes into the
+    /// same chunks, so parts of chunks may be written.
+    #[must_use]
+    pub fn aligned(mut self, aligned: bool) -> Self {
+        self.aligned = aligned;
+        self
+    }
+
+    /// Accept descriptions of aggregations that break their convention where their meaning is clear.
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
+        self
+    }
 }
 
 /// Which members of groups are looked for, where a dataset's metadata name them (docs/spec/nczarr.md 3.4).

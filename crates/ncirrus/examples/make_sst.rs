@@ -12,7 +12,7 @@ const FILL: f32 = -999.0;
 
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "examples/sst.nc".to_owned());
-    let options = CreateOptions { kind: Some(Kind::Nc3), overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc3).overwrite(true);
     let dataset = Dataset::create_with(&path, &options, &Session::new()?)?;
     let root = dataset.root();
     for (name, text) in [

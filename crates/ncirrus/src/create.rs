@@ -1,4 +1,6 @@
 //! What kind of dataset is created, and how.
+mod setters;
+
 use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_config::{ConfigKey, ConfigSettings};
@@ -65,7 +67,17 @@ pub enum StringForm {
 }
 
 /// Choices for creating a dataset.
+///
+/// Built from the defaults, one choice after the other:
+///
+/// ```
+/// use ncirrus::{CreateOptions, Kind};
+///
+/// let options = CreateOptions::new().kind(Kind::Nc4).overwrite(true);
+/// assert_eq!(options.kind, Some(Kind::Nc4));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CreateOptions {
     /// Kind; `None`: as the URL's mode or the name's ending tells.
     pub kind: Option<Kind>,

@@ -75,7 +75,7 @@ impl Dataset {
     /// As [`open`](Self::open).
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
         let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
-        let mut options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        let mut options = options.clone().name(opened.name.clone());
         for (name, value) in session.settings().substitutions() {
             options.substitutions.entry(name.to_owned()).or_insert_with(|| value.value.clone());
         }
@@ -150,7 +150,7 @@ impl Dataset {
         name: &str,
         options: &OpenOptions,
     ) -> Result<ncirrus_engine::Dataset> {
-        let options = OpenOptions { name: Some(name.to_owned()), raw: true, ..options.clone() };
+        let options = options.clone().name(name.to_owned()).raw(true);
         let opening = session.engine.open(Arc::clone(store), root.clone(), &session.drivers, &options);
         session.engine.block_on(opening)
     }

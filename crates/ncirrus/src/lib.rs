@@ -1,19 +1,119 @@
-//! netCDF for the cloud: one library for netCDF-3, NCZarr and Zarr, wherever they lie.
+//! netCDF for the cloud: one library for netCDF-3, netCDF-4, NCZarr and Zarr, wherever they lie.
 //!
-//! A [`Dataset`] is opened from a path or URL, whatever its format and place: a file, a directory, a zip, HTTP, S3.
-//!
-//! ```no_run
-//! use ncirrus::Dataset;
-//!
-//! let dataset = Dataset::open("sst.nc")?;
-//! let sst = dataset.variable("/sst")?;
-//! let values = sst.read::<f32>()?;
-//! println!("{:?} {:?} {}", sst.shape(), sst.attribute("units")?, values.len());
-//! # Ok::<(), ncirrus::Error>(())
-//! ```
+//! A [`Dataset`] is opened from a path or URL, whatever its format and place: a file, a directory, a zip, HTTP, S3. It has
+//! groups, dimensions, types, variables and attributes as netCDF-4 has them, and is read and written alike in every format.
 //!
 //! Handles are `Send + Sync` and cheap to clone; any number of threads may read one dataset. All calls block; inside an
 //! asynchronous runtime they wait on the session's own threads.
+//!
+//! # Open
+//!
+//! ```no_run
+//! use ncirrus::{Dataset, OpenOptions, Session};
+//!
+//! let dataset = Dataset::open("sst.nc")?;
+//! for variable in dataset.variables() {
+//!     println!("{} {:?} {:?}", variable.path(), variable.shape(), variable.attribute("units")?);
+//! }
+//! // With options, and a session whose threads, caches and credentials several datasets share:
+//! let session = Session::new()?;
+//! let options = OpenOptions::new().raw(true);
+//! let remote = Dataset::open_with("s3://bucket/sst.zarr", &options, &session)?;
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+//!
+//! [`Dataset::root`] is the root [`Group`], [`Dataset::model`] all definitions at once. What is damaged leaves the rest
+//! readable: [`Dataset::left_out`] tells what cannot be had, and [`Dataset::warnings`] what was repaired.
+//!
+//! # Read
+//!
+//! ```no_run
+//! # use ncirrus::{Dataset, Selection};
+//! let sst = Dataset::open("sst.nc")?.variable("/sst")?;
+//! let all = sst.read::<f32>()?;
+//! let step = sst.read_selection::<f32>(&Selection::slab(&[11, 0, 0], &[1, 90, 180]))?;
+//! println!("{:?} {} {}", step.shape(), all.len(), step[0]);
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+//!
+//! [`Variable::read`] converts to the numbers that are asked for and puts arrays that are larger than the session's memory
+//! into a file; [`Variable::read_into`] fills a buffer of the caller; [`Variable::values`] gives values of any type, text,
+//! strings and compounds too. [`Dataset::plan`] tells which requests a read would make. What packed numbers, missing values
+//! and times mean by the CF conventions is in [`cf`].
+//!
+//! # Select
+//!
+//! A [`Selection`] has one [`AxisSelection`] per dimension: a start, count and stride, or a list of indices. What a user
+//! writes is a [`VariableSelect`]:
+//!
+//! ```
+//! use ncirrus::VariableSelect;
+//!
+//! let select = VariableSelect::parse("/sst[0:10:2,{3,5},:]")?;
+//! assert_eq!(select.resolve(&[12, 90, 180])?.shape(), [5, 2, 180]);
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+//!
+//! # Write
+//!
+//! A new dataset appears under its name when it is closed, and whole. [`CreateOptions`] choose the [`Kind`] where the name
+//! does not tell it.
+//!
+//! ```
+//! use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Session};
+//!
+//! let session = Session::new()?;
+//! let options = CreateOptions::new().kind(Kind::NcZarr);
+//! let dataset = Dataset::create_with("memory://book/a.zarr", &options, &session)?;
+//! dataset.edit(|model| {
+//!     let time = model.add_dimension(model.root(), "time", DimensionLen::Unlimited(0))?;
+//!     model.add_variable(model.root(), "t", Atomic::Float.into(), &[time])?;
+//!     Ok(())
+//! })?;
+//! let t = dataset.variable("t")?;
+//! t.set_attribute(Attribute::text("units", "K"))?;
+//! t.write(&ncirrus::Selection::slab(&[0], &[3]), &[280.0f32, 281.0, 282.5])?;
+//! dataset.close()?;
+//! # let again = Dataset::open_with("memory://book/a.zarr", &Default::default(), &session)?;
+//! # assert_eq!(again.variable("t")?.read::<f32>()?, [280.0, 281.0, 282.5]);
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+//!
+//! # Append
+//!
+//! [`Dataset::update`] opens a dataset to be changed in place; writing past the end of an unlimited dimension makes it grow.
+//! [`Dataset::sync`] makes true what was written so far. On object stores several programs may write into one dataset:
+//! changes to the same chunk are merged, or the write ends in a conflict.
+//!
+//! ```no_run
+//! # use ncirrus::{Dataset, Selection};
+//! let dataset = Dataset::update("series.nc")?;
+//! let t = dataset.variable("t")?;
+//! t.write(&Selection::slab(&[t.shape()[0]], &[1]), &[283.0f32])?;
+//! dataset.close()?;
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+//!
+//! # Copy, aggregate, list, remove
+//!
+//! Work on whole datasets is the crate `ncirrus-tools`: copies between kinds with other chunks and filters, aggregations of
+//! many files, reference files, CDL, listings and removal.
+//!
+//! # Sessions
+//!
+//! A [`Session`] owns threads, caches, budgets, limits and credentials; there are no globals. [`Session::builder`] begins
+//! with what the environment and the user's files say ([`store::config`]) and takes what a program chooses instead.
+//! [`Session::statistics`] tells what was fetched and decoded. Codecs are those of a [`CodecRegistry`].
+//!
+//! # Stores
+//!
+//! What keeps objects is a [`store::Store`]: folders, zip files, memory, web servers, object stores, reference files, and
+//! those of a program's own, which [`SessionBuilder::store`] adds under a scheme. `docs/extending.md` goes through one.
+//!
+//! # Errors
+//!
+//! Every call fails with an [`Error`]: its [`ErrorKind`] says who must act, its [`ErrorPlace`] names object, path and chunk,
+//! and its [`Detail`] what exactly is wrong, for programs.
 #![forbid(unsafe_code)]
 
 mod blocking;
@@ -41,16 +141,19 @@ pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
 pub use ncirrus_engine::{
     AbsentFragment, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest, PlannedSource,
-    SessionStatistics, StoredChunk, convert,
+    ReadPlan, SessionStatistics, StoredChunk, convert,
 };
+pub use ncirrus_layout as layout;
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location, Member, Members,
-    ObjectId, OpenOptions, Result,
+    ObjectId, OpenOptions, Result, Source,
 };
+pub use ncirrus_model as model;
 pub use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimId, Dimension, DimensionLen,
-    Endianness, EnumMember, Fault, Field, FillValue, GroupId, Json, JsonMap, Model, NodeId, Region,
-    Selection, Storage, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId,
+    Endianness, EnumMember, Fault, FaultKind, Field, FillValue, GroupId, Json, JsonMap, Model, ModelError,
+    NodeId, Region, Selection, SelectionError, Storage, Strings, TypeId, TypeRef, UserKind, UserType, Values,
+    VarId,
 };
 pub use select::VariableSelect;
 pub use session::{AddressProbe, Session, SessionBuilder};

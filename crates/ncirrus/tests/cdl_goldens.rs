@@ -57,11 +57,7 @@ fn classic(root: &Path) -> Dataset {
 }
 
 fn options(dataset: &Dataset) -> PrintOptions {
-    PrintOptions {
-        name: "classic".to_owned(),
-        classic: ncirrus_tools::is_classic(dataset),
-        ..PrintOptions::default()
-    }
+    PrintOptions::new().name("classic").classic(ncirrus_tools::is_classic(dataset))
 }
 
 /// Bytes as text in which every byte can be seen.
@@ -84,7 +80,7 @@ fn hdf5_files_print_the_golden_text() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     for (file, name, change) in HDF5_GOLDENS {
         let dataset = open(&root.join(format!("{file}.nc")), &session()).unwrap();
-        let options = PrintOptions { name: file.to_owned(), ..PrintOptions::default() };
+        let options = PrintOptions::new().name(file.to_owned());
         is_golden(&dataset, &root.join(format!("{file}.{name}.cdl")), &options, change);
     }
 }
@@ -105,7 +101,7 @@ fn ncml_is_the_golden_text() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     let dataset = classic(&root);
     let golden = std::fs::read(root.join("classic.xh.cdl")).unwrap();
-    let options = PrintOptions { data: DataChoice::HeaderOnly, ..options(&dataset) };
+    let options = options(&dataset).data(DataChoice::HeaderOnly);
     let mut text = Vec::new();
     dump_ncml(&dataset, &mut text, &options).unwrap();
     // The golden text was printed in the folder of the dataset.

@@ -7,7 +7,7 @@ use ncirrus::{
 };
 
 fn grid(path: &std::path::Path, kind: Kind, session: &Session) -> Variable {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     let root = dataset.root();
     for (name, len) in [("y", 5), ("x", 4)] {

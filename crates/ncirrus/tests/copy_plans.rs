@@ -15,17 +15,15 @@ fn open(url: &str, session: &Session) -> Dataset {
 }
 
 fn options(kind: Kind) -> CopyOptions<'static> {
-    let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
-    CopyOptions { create, fix_unlimited: true, ..CopyOptions::default() }
+    let create = CreateOptions::new().kind(kind);
+    CopyOptions::new().create(create).fix_unlimited(true)
 }
 
 /// The example in chunks that do not divide it, with these filters.
 fn chunked(kind: Kind, filters: &[CodecSpec], to: &str, session: &Session) {
-    let options = CopyOptions {
-        chunks: vec![ChunkRule::parse("time/5,lat/5,lon/7").unwrap()],
-        filters: Filters::Replace(filters.to_vec()),
-        ..options(kind)
-    };
+    let options = options(kind)
+        .chunks(vec![ChunkRule::parse("time/5,lat/5,lon/7").unwrap()])
+        .filters(Filters::Replace(filters.to_vec()));
     ncirrus_tools::copy(&open(&example(), session), to, &options, session).unwrap();
 }
 
@@ -91,8 +89,8 @@ fn other_filters_chunks_and_framings_are_decoded() {
     assert_eq!(passed("lz4", &options(Kind::NcZarr)), 0);
     assert_eq!(passed("lz4", &options(Kind::Nc4)), 3 * 4 * 6);
     let deflate = Filters::Replace(vec![CodecSpec::hdf5(1, &[2])]);
-    assert_eq!(passed("deflate", &CopyOptions { filters: deflate, ..options(Kind::NcZarr) }), 0);
+    assert_eq!(passed("deflate", &options(Kind::NcZarr).filters(deflate)), 0);
     let chunks = vec![ChunkRule::parse("time/5,lat/5,lon/8").unwrap()];
-    assert_eq!(passed("deflate", &CopyOptions { chunks, ..options(Kind::NcZarr) }), 0);
+    assert_eq!(passed("deflate", &options(Kind::NcZarr).chunks(chunks)), 0);
     assert_eq!(passed("deflate", &options(Kind::Nc5)), 0);
 }

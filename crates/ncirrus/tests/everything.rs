@@ -229,7 +229,7 @@ fn identical(a: &Values, b: &Values) -> bool {
 
 /// Writes everything and opens it again.
 fn made(url: &str, kind: Kind, session: &ncirrus::Session) -> (Model, Written, Dataset) {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let written = dataset.edit(define).unwrap();
     for (path, selection, values) in &written {

@@ -65,7 +65,7 @@ fn a_codec_of_ones_own_is_known_to_the_sessions_that_it_is_registered_with() {
     let folder = tempfile::tempdir().unwrap();
     for kind in [Kind::Nc4, Kind::NcZarr, Kind::Zarr2, Kind::Zarr3] {
         let url = folder.path().join(format!("{kind:?}")).to_str().unwrap().to_owned();
-        let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+        let options = CreateOptions::new().kind(kind);
         own_codec::write(&url, &options, &own_codec::session().unwrap()).unwrap();
         let (mask, fetched) = own_codec::read(&url, &own_codec::session().unwrap()).unwrap();
         assert_eq!(mask, own_codec::mask(), "{kind:?}");

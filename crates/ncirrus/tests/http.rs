@@ -21,7 +21,7 @@ fn make(path: &Path, options: &CreateOptions, session: &Session) {
 }
 
 fn options(kind: Kind, consolidated: bool) -> CreateOptions {
-    CreateOptions { kind: Some(kind), consolidated, ..CreateOptions::default() }
+    CreateOptions::new().kind(kind).consolidated(consolidated)
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Bench {
         consolidated: Consolidated,
     ) -> Result<Dataset> {
         let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(ZarrDriver)];
-        let options = OpenOptions { consolidated, ..OpenOptions::default() };
+        let options = OpenOptions::new().consolidated(consolidated);
         self.run(self.session.open(store, root, &drivers, &options))
     }
 

@@ -21,7 +21,7 @@ const KINDS: [(&str, Kind); 7] = [
 const FILL: i32 = -2_147_483_647;
 
 fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap()
 }
 

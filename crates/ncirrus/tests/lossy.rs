@@ -26,7 +26,7 @@ fn made(folder: &Path) -> Option<(PathBuf, PathBuf)> {
 }
 
 fn targets() -> Vec<(&'static str, CreateOptions)> {
-    let of = |kind, dialect| CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
+    let of = |kind, dialect| CreateOptions::new().kind(kind).dialect(dialect);
     vec![
         ("copy.nc", of(Kind::Nc4, None)),
         ("copy.nczarr", of(Kind::NcZarr, None)),
@@ -66,7 +66,7 @@ fn copies_keep_the_values_of_every_filter_type_and_precision() {
         for (name, create) in targets() {
             let to = folder.path().join(format!("{at}_{name}"));
             let chunks = if chunks.is_empty() { Vec::new() } else { vec![ChunkRule::parse(chunks).unwrap()] };
-            let options = CopyOptions { create, chunks, drop_filters: true, ..CopyOptions::default() };
+            let options = CopyOptions::new().create(create).chunks(chunks).drop_filters(true);
             copied(&source, &to, &options, &session);
             let copy = open(&to, &session).unwrap();
             assert_eq!(differing(&source, &copy), [""; 0], "{}", to.display());
@@ -87,9 +87,9 @@ fn lossy_chunks_pass_through_or_are_told_of() {
     let source = open(&path, &session).unwrap();
     let of = |names: &[&str], chunks: &str, to: &str| {
         let chunks = if chunks.is_empty() { Vec::new() } else { vec![ChunkRule::parse(chunks).unwrap()] };
-        let create = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
-        let variables = names.iter().map(|name| (*name).to_owned()).collect();
-        let options = CopyOptions { create, chunks, variables, ..CopyOptions::default() };
+        let create = CreateOptions::new().kind(Kind::Nc4);
+        let variables: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let options = CopyOptions::new().create(create).chunks(chunks).variables(variables);
         copied(&source, &folder.path().join(to), &options, &session)
     };
     let lossy = ["plane_zfp_rate_lf4", "plane_bits_fixed_li4", "plane_digits_lf8", "plane_zfp_error_lf8"];
@@ -117,7 +117,7 @@ fn zfp_of_the_corpus_keeps_its_values_in_each_kind() {
     let source = open(&corpus.join("gen/flt_zfp.h5"), &session).unwrap();
     for (name, create) in targets() {
         let to = folder.path().join(name);
-        copied(&source, &to, &CopyOptions { create, ..CopyOptions::default() }, &session);
+        copied(&source, &to, &CopyOptions::new().create(create), &session);
         assert_eq!(differing(&source, &open(&to, &session).unwrap()), [""; 0], "{name}");
     }
 }
@@ -143,12 +143,10 @@ fn lossy_filters_that_are_asked_for_do_not_spend_bits_on_what_is_outside() {
     {
         for (to, create) in targets() {
             let to = folder.path().join(format!("{at}_{to}"));
-            let options = CopyOptions {
-                create,
-                filter_rules: vec![FilterRule::parse(&format!("{name},{rule}")).unwrap()],
-                variables: vec![name.to_owned()],
-                ..CopyOptions::default()
-            };
+            let options = CopyOptions::new()
+                .create(create)
+                .filter_rules(vec![FilterRule::parse(&format!("{name},{rule}")).unwrap()])
+                .variables(vec![name.to_owned()]);
             copied(&source, &to, &options, &session);
             let copy = open(&to, &session).unwrap();
             let doubles = |data: &Dataset| numbers(&values(&data.variable(name).unwrap()).unwrap());

@@ -19,8 +19,7 @@ use serde_json::Value;
 /// Writes a file and reads it here.
 fn there_and_back(schema: &Schema, url: &str, session: &Session) -> Dataset {
     let structures = if schema.newer { FileStructures::V110 } else { FileStructures::V18 };
-    let options =
-        CreateOptions { kind: Some(Kind::Nc4), structures, overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4).structures(structures).overwrite(true);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let parts = dataset.edit(|model| schema.build(model)).unwrap();
     let mut written = Vec::new();

@@ -14,7 +14,7 @@ fn chain(ids: &[Value]) -> Vec<CodecSpec> {
 }
 
 fn made(to: &Path, kind: Kind, filters: Vec<CodecSpec>, session: &Session) {
-    let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let create = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(to.to_str().unwrap(), &create, session).unwrap();
     dataset.root().add_dimension("x", DimensionLen::Fixed(3000)).unwrap();
     let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
@@ -25,8 +25,8 @@ fn made(to: &Path, kind: Kind, filters: Vec<CodecSpec>, session: &Session) {
 }
 
 fn copied(from: &Path, to: &Path, kind: Kind, verify: bool, session: &Session) -> ncirrus::Result<()> {
-    let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
-    let options = CopyOptions { create, verify, ..CopyOptions::default() };
+    let create = CreateOptions::new().kind(kind);
+    let options = CopyOptions::new().create(create).verify(verify);
     copy(&open(from, session)?, to.to_str().unwrap(), &options, session).map(|_| ())
 }
 

@@ -102,7 +102,7 @@ fn define_user_types(model: &mut Model, add: &mut Add<'_>) -> Result<()> {
 }
 
 fn made(path: &Path, kind: Kind, dialect: Option<Dialect>, extent: Extent, session: &Session) -> Dataset {
-    let options = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind).dialect(dialect);
     made_so(path, &options, extent, session)
 }
 
@@ -176,7 +176,7 @@ fn netcdf4_files() -> [(&'static str, CreateOptions); 2] {
     let newer = FileStructures::V110;
     [("old.nc4", FileStructures::V18), ("new.nc4", newer)].map(|(name, structures)| {
         let align = (structures == newer).then_some(4096);
-        (name, CreateOptions { kind: Some(Kind::Nc4), structures, align, ..CreateOptions::default() })
+        (name, CreateOptions::new().kind(Kind::Nc4).structures(structures).align(align))
     })
 }
 

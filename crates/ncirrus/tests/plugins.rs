@@ -44,7 +44,7 @@ fn v2(text: &str) -> CodecSpec {
 }
 
 fn create(path: &Path, kind: Kind, filters: Vec<CodecSpec>, session: &Session) -> ncirrus::Result<()> {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session)?;
     dataset.root().add_dimension("x", DimensionLen::Fixed(20))?;
     let variable = dataset.root().add_variable("v", Atomic::Int, &["x"])?;
@@ -169,12 +169,12 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     values.iter().for_each(|(name, values)| same(&dataset, name, values));
 
     let target = temp.join("copy.zarr");
-    let create = || CreateOptions { kind: Some(Kind::Zarr2), ..CreateOptions::default() };
-    let options = CopyOptions { create: create(), ..CopyOptions::default() };
+    let create = || CreateOptions::new().kind(Kind::Zarr2);
+    let options = CopyOptions::new().create(create());
     let copied = ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session);
     let error = copied.unwrap_err();
     assert!(error.to_string().contains("filter 320"), "{error}");
-    let options = CopyOptions { create: create(), drop_filters: true, ..CopyOptions::default() };
+    let options = CopyOptions::new().create(create()).drop_filters(true);
     ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
     let copy = open(&target).unwrap();
     assert!(copy.variable("sz").unwrap().filters().is_empty());
@@ -185,7 +185,7 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     let session = Session::builder().plugins(names).durable(false).build().unwrap();
     let target = temp.join("named.zarr");
     let variables = vec!["fcidecomp".to_owned()];
-    let options = CopyOptions { create: create(), variables, ..CopyOptions::default() };
+    let options = CopyOptions::new().create(create()).variables(variables);
     ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
     assert_eq!(json(&target.join("fcidecomp/.zarray"))["compressor"]["id"], "fcidecomp");
     let copy = Dataset::open_with(target.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();

@@ -108,11 +108,8 @@ fn a_copy_is_quantized_and_says_so_and_writing_to_it_goes_on_so() {
     let t = data.root().add_variable("t", Atomic::Float, &["x"]).unwrap();
     t.write_all(&[1.234_567_8f32, 2.345_678_9, 5.432_11, 9.969_21e36]).unwrap();
     data.close().unwrap();
-    let options = CopyOptions {
-        quantize: vec![QuantizeRule::parse("t,bitgroom=3").unwrap()],
-        cf_quantization: true,
-        ..CopyOptions::default()
-    };
+    let options =
+        CopyOptions::new().quantize(vec![QuantizeRule::parse("t,bitgroom=3").unwrap()]).cf_quantization(true);
     let target = folder.join("b.zarr");
     let opened = crate::support::open(&source, &session).unwrap();
     copy(&opened, target.to_str().unwrap(), &options, &session).unwrap();

@@ -80,8 +80,8 @@ fn copy_as(
     dialect: Option<Dialect>,
     session: &ncirrus::Session,
 ) {
-    let create = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
-    let options = CopyOptions { create, ..CopyOptions::default() };
+    let create = CreateOptions::new().kind(kind).dialect(dialect);
+    let options = CopyOptions::new().create(create);
     copy(source, target.to_str().unwrap(), &options, session)
         .unwrap_or_else(|error| panic!("{} -> {kind:?} {dialect:?}: {error:?}", source.url()));
 }

@@ -39,7 +39,7 @@ fn map(time: u64, side: u64) -> Vec<f32> {
 /// Maps, a chunk each.
 fn write_maps(path: &str, maps: Range<u64>, side: u64) {
     let session = session(64 << 20);
-    let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4);
     let dataset = Dataset::create_with(path, &options, &session).unwrap();
     let root = dataset.root();
     for (name, len) in [("t", maps.end - maps.start), ("y", side), ("x", side)] {
@@ -97,13 +97,12 @@ fn rechunking_in_a_process_of_its_own() {
     let session = session.scratch_folder(&scratch).build().unwrap();
     let source = open(root.join("maps.nc").to_str().unwrap(), &session);
     let is_empty = || std::fs::read_dir(&scratch).unwrap().next().is_none();
-    let options = CopyOptions {
-        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
-        chunks: vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![MAPS, TILE, TILE] }],
-        // The file has no name at any time, so that nothing is left of it when the process is killed.
-        progress: Some(&|_| assert!(!cfg!(unix) || is_empty(), "a scratch file has a name")),
-        ..CopyOptions::default()
-    };
+    let nameless =
+        |_: ncirrus_tools::Progress<'_>| assert!(!cfg!(unix) || is_empty(), "a scratch file has a name");
+    let options = CopyOptions::new()
+        .create(CreateOptions::new().kind(Kind::Nc4))
+        .chunks(vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![MAPS, TILE, TILE] }])
+        .progress(&nameless);
     ncirrus_tools::copy(&source, root.join("series.nc").to_str().unwrap(), &options, &session).unwrap();
     let done = session.statistics();
     assert_eq!((done.chunks_decoded, done.chunks_stored), (MAPS, (SIDE / TILE).pow(2)));
@@ -117,12 +116,12 @@ fn every_kind_is_cut_anew_in_little_memory() {
     let (wide, narrow) = (session(64 << 20), session(8 << 10));
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
     let deflate = || Filters::Replace(vec![CodecSpec::hdf5(1, &[1])]);
-    let options = |kind, chunks: &str, filters| CopyOptions {
-        create: CreateOptions { kind: Some(kind), ..CreateOptions::default() },
-        chunks: vec![ChunkRule::parse(chunks).unwrap()],
-        filters,
-        fix_unlimited: true,
-        ..CopyOptions::default()
+    let options = |kind, chunks: &str, filters| {
+        CopyOptions::new()
+            .create(CreateOptions::new().kind(kind))
+            .chunks(vec![ChunkRule::parse(chunks).unwrap()])
+            .filters(filters)
+            .fix_unlimited(true)
     };
     let chunked = [Kind::Nc4, Kind::NcZarr, Kind::Zarr3];
     for from in chunked {
@@ -148,7 +147,7 @@ fn every_kind_is_cut_anew_in_little_memory() {
         let series = open(&at(&format!("series-{from:?}-Nc4")), &narrow);
         for to in [Kind::Nc3, Kind::Nc5] {
             let flat = at(&format!("flat-{from:?}-{to:?}"));
-            let how = CopyOptions { chunks: Vec::new(), ..options(to, "time/1", Filters::Remove) };
+            let how = options(to, "time/1", Filters::Remove).chunks(Vec::new());
             ncirrus_tools::copy(&series, &flat, &how, &narrow).unwrap();
             assert!(exact(&open(&flat, &wide)) == exact(&series), "{from:?} {to:?}");
         }
@@ -167,14 +166,12 @@ fn chunks_of_fragments_are_decoded_once() {
     for (file, pair) in files.iter().zip(starts.windows(2)) {
         write_maps(file, pair[0]..pair[1], SMALL);
     }
-    let options = AggregateOptions { axes: vec!["t".to_owned()], ..AggregateOptions::default() };
+    let options = AggregateOptions::new().axes(vec!["t".to_owned()]);
     aggregate(&at("all.nca"), &files, &options, &MasterOptions::default(), &wide).unwrap();
     let source = open(&at("all.nca"), &narrow);
-    let how = CopyOptions {
-        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
-        chunks: vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![24, 8, 8] }],
-        ..CopyOptions::default()
-    };
+    let how = CopyOptions::new()
+        .create(CreateOptions::new().kind(Kind::Nc4))
+        .chunks(vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![24, 8, 8] }]);
     let plans = ncirrus_tools::plan_copy(&source, &at("series.nc"), &how, &narrow).unwrap();
     assert_eq!(plans.variables[0].scratch, 24 * SMALL * SMALL * 4, "{plans}");
     let before = narrow.statistics();

@@ -26,7 +26,7 @@ const KINDS: [(&str, Kind); 6] = [
 ];
 
 fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
-    let options = CreateOptions { kind: Some(kind), overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind).overwrite(true);
     Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap()
 }
 
@@ -74,7 +74,7 @@ fn refer(
     change: impl FnOnce(&mut ReferenceOptions),
     session: &Session,
 ) -> Result<ReferenceReport> {
-    let mut options = ReferenceOptions { overwrite: true, ..ReferenceOptions::default() };
+    let mut options = ReferenceOptions::new().overwrite(true);
     change(&mut options);
     let sources: Vec<String> = sources.iter().map(|path| path.to_str().unwrap().to_owned()).collect();
     write_references(&sources, target.to_str().unwrap(), &options, session)
@@ -266,9 +266,8 @@ fn chunks_that_lie_side_by_side_are_asked_for_together() {
     }
     // The same when chunks are copied as they are.
     let before = far.requests().len();
-    let options = CreateOptions { kind: Some(Kind::Zarr2), ..CreateOptions::default() };
-    let options =
-        CopyOptions { create: options, variables: vec!["grid".to_owned()], ..CopyOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Zarr2);
+    let options = CopyOptions::new().create(options).variables(vec!["grid".to_owned()]);
     let copy = temp.join("copy.zarr").to_str().unwrap().to_owned();
     let plan = ncirrus_tools::plan_copy(&joint, &copy, &options, &session).unwrap();
     let passing = plan.variables.iter().filter(|plan| plan.passed == plan.chunks).count();
@@ -322,8 +321,7 @@ fn what_zarr_cannot_refer_to_is_put_into_the_file_or_named() {
     let session = session();
     let (_folder, temp) = temp();
     let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
-    let options =
-        CreateOptions { kind: Some(Kind::Nc4), structures: FileStructures::V110, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4).structures(FileStructures::V110);
     let dataset = Dataset::create_with(source.to_str().unwrap(), &options, &session).unwrap();
     let root = dataset.root();
     root.add_dimension("x", DimensionLen::Fixed(100)).unwrap();
@@ -480,7 +478,7 @@ fn chunks_far_away_are_listed_or_asked_about() {
     };
     let session = Session::builder().threads(2).store("far", connect).build().unwrap();
     let target = temp.join("refs.json");
-    let options = ReferenceOptions { inline_threshold: 0, ..ReferenceOptions::default() };
+    let options = ReferenceOptions::new().inline_threshold(0);
     let sources = ["far://place/a.zarr".to_owned()];
     let report = write_references(&sources, target.to_str().unwrap(), &options, &session).unwrap();
     assert_eq!((report.references, report.left_out), (1, Vec::new()));

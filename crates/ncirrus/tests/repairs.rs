@@ -14,7 +14,7 @@ use std::process::Command;
 
 /// Dimension scales, and compounds of numbers as a type, in an attribute, and in lists.
 fn compounds(path: &Path, structures: FileStructures, session: &Session) -> Dataset {
-    let options = CreateOptions { kind: Some(Kind::Nc4), structures, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4).structures(structures);
     let url = path.to_str().unwrap();
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let pairs = || Values::Compound {
@@ -76,10 +76,7 @@ fn compounds_of_a_wrong_version_are_read_and_rewritten() {
         }
         let broken = Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
         assert_eq!(exact(&broken), whole);
-        let options = CopyOptions {
-            create: CreateOptions { kind: Some(Kind::Nc4), structures, ..CreateOptions::default() },
-            ..CopyOptions::default()
-        };
+        let options = CopyOptions::new().create(CreateOptions::new().kind(Kind::Nc4).structures(structures));
         copy(&broken, copied.to_str().unwrap(), &options, &session).unwrap();
         let right = Dataset::open_with(copied.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
         assert_eq!(exact(&right), whole);
@@ -99,11 +96,8 @@ fn names_that_netcdf_c_cannot_read_are_refused_or_shortened() {
     let path = corpus.join("c_v18_groups.h5");
     let source = Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
     let copied = temp.join("short.nc");
-    let options = |long_names| CopyOptions {
-        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
-        long_names,
-        ..CopyOptions::default()
-    };
+    let options =
+        |long_names| CopyOptions::new().create(CreateOptions::new().kind(Kind::Nc4)).long_names(long_names);
     let error = copy(&source, copied.to_str().unwrap(), &options(LongNames::Refuse), &session).unwrap_err();
     assert!(error.message().contains("more than the 256 that netCDF-C reads"), "{error}");
     assert!(!copied.exists());

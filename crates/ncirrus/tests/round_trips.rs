@@ -121,7 +121,7 @@ impl Trip<'_> {
         same(self.source, &stored, way.losses).map_err(|reason| format!("there: {reason}"))?;
         if way.losses == [Loss::Unlimited] {
             let fixed = self.url(way.name, 3, "fixed");
-            let options = CopyOptions { fix_unlimited: true, ..options(&way_back(Kind::NcZarr), false) };
+            let options = options(&way_back(Kind::NcZarr), false).fix_unlimited(true);
             copy(self.source, &fixed, &options, self.session).map_err(|error| error.to_string())?;
             difference(&exact(&self.open(&fixed)?), &exact(&stored))
                 .map_err(|reason| format!("text: {reason}"))?;
@@ -152,14 +152,12 @@ impl Trip<'_> {
     }
 
     fn copy(&self, from: &Dataset, to: &str, way: &Way, zip_top_folder: bool) -> Result<(), String> {
-        let create = CreateOptions {
-            kind: Some(way.kind),
-            dialect: way.dialect,
-            array_dimensions: way.array_dimensions,
-            zip_top_folder,
-            ..CreateOptions::default()
-        };
-        let options = CopyOptions { create, ..CopyOptions::default() };
+        let create = CreateOptions::new()
+            .kind(way.kind)
+            .dialect(way.dialect)
+            .array_dimensions(way.array_dimensions)
+            .zip_top_folder(zip_top_folder);
+        let options = CopyOptions::new().create(create);
         let report =
             copy(from, to, &options, self.session).map_err(|error| format!("copy to {to}: {error}"))?;
         if report.losses.is_empty() { Ok(()) } else { Err(format!("losses {:?}", report.losses)) }
@@ -167,14 +165,12 @@ impl Trip<'_> {
 }
 
 fn options(way: &Way, zip_top_folder: bool) -> CopyOptions<'static> {
-    let create = CreateOptions {
-        kind: Some(way.kind),
-        dialect: way.dialect,
-        array_dimensions: way.array_dimensions,
-        zip_top_folder,
-        ..CreateOptions::default()
-    };
-    CopyOptions { create, ..CopyOptions::default() }
+    let create = CreateOptions::new()
+        .kind(way.kind)
+        .dialect(way.dialect)
+        .array_dimensions(way.array_dimensions)
+        .zip_top_folder(zip_top_folder);
+    CopyOptions::new().create(create)
 }
 
 fn way_back(kind: Kind) -> Way {

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 const KINDS: [Kind; 2] = [Kind::Nc4, Kind::Nc3];
 
 fn create(url: &str, kind: Kind, session: &Session) -> Dataset {
-    let options = CreateOptions { kind: Some(kind), overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind).overwrite(true);
     Dataset::create_with(url, &options, session).unwrap()
 }
 

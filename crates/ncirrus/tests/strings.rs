@@ -25,7 +25,7 @@ fn strings(texts: &[Option<&str>]) -> Values {
 
 /// A netCDF-4 file with those variables.
 fn source(path: &Path, texts: &Texts<'_>, session: &Session) {
-    let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     let root = dataset.root();
     for (name, texts) in texts {
@@ -46,9 +46,9 @@ fn copied(
     change: impl FnOnce(&mut CreateOptions),
     session: &Session,
 ) -> ncirrus::Result<CopyReport> {
-    let mut create = CreateOptions { overwrite: true, ..CreateOptions::default() };
+    let mut create = CreateOptions::new().overwrite(true);
     change(&mut create);
-    let options = CopyOptions { create, ..CopyOptions::default() };
+    let options = CopyOptions::new().create(create);
     copy(&open(from, session).unwrap(), to.to_str().unwrap(), &options, session)
 }
 
@@ -211,7 +211,7 @@ fn datasets_made_anew_have_strings_of_the_length_that_is_chosen() {
         [(StringForm::Suited, "|O"), (StringForm::Fixed(None), "|S128"), (StringForm::Fixed(Some(5)), "|S5")]
     {
         let path = temp.join("new.zarr");
-        let options = CreateOptions { strings, overwrite: true, ..CreateOptions::default() };
+        let options = CreateOptions::new().strings(strings).overwrite(true);
         let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session).unwrap();
         let variable = dataset.root().add_variable("s", Atomic::String, &[]).unwrap();
         variable.write_values(&Selection::all(&[]), &self::strings(&[Some("")])).unwrap();
@@ -226,7 +226,7 @@ fn datasets_made_anew_have_strings_of_the_length_that_is_chosen() {
 fn fill_values_of_strings_stay_what_they_are() {
     let (session, (_folder, temp)) = (session(), temp());
     let (from, to) = (temp.join("a.nc"), temp.join("a.zarr"));
-    let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4);
     let dataset = Dataset::create_with(from.to_str().unwrap(), &options, &session).unwrap();
     dataset.root().add_dimension("x", DimensionLen::Fixed(3)).unwrap();
     let variable = dataset.root().add_variable("s", Atomic::String, &["x"]).unwrap();

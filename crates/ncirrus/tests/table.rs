@@ -108,8 +108,8 @@ fn make(
         assert_eq!(report.left_out, [], "{}", path.display());
         return Ok(());
     };
-    let create = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
-    let options = CopyOptions { create, ..CopyOptions::default() };
+    let create = CreateOptions::new().kind(kind).dialect(dialect);
+    let options = CopyOptions::new().create(create);
     copy(source, target, &options, session).map(drop)
 }
 

@@ -39,8 +39,7 @@ fn each(test: impl Fn(&str, Kind, bool, &Session)) {
                     (kind, dialect),
                     (Kind::NcZarr | Kind::Zarr3 | Kind::Nc4 | Kind::Nc4Classic, None)
                 );
-            let options =
-                CreateOptions { kind: Some(kind), dialect, consolidated, ..CreateOptions::default() };
+            let options = CreateOptions::new().kind(kind).dialect(dialect).consolidated(consolidated);
             create(&url, &options, grows, &session);
             test(&url, kind, grows, &session);
         }
@@ -244,7 +243,7 @@ fn wrong_usage_is_an_error_that_says_so() {
         let denied = reading.root().set_attribute(Attribute::text("a", "b")).unwrap_err();
         assert_eq!(denied.kind(), ErrorKind::Denied, "{url}");
         assert!(reading.variable("mask").unwrap().write_all(&[0i8; 4]).is_err(), "{url}");
-        let existing = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+        let existing = CreateOptions::new().kind(Kind::NcZarr);
         assert!(Dataset::create_with(url, &existing, session).is_err(), "{url}: it is there already");
 
         let dataset = update(url, session);
@@ -334,7 +333,7 @@ fn netcdf4_python_opens_classic_model_files_to_which_dimensions_were_added() {
     let Some(python) = peers_python() else { return };
     let (session, (_folder, temp)) = (session(), temp());
     let url = temp.join("a.nc").to_str().unwrap().to_owned();
-    let options = CreateOptions { kind: Some(Kind::Nc4Classic), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc4Classic);
     create(&url, &options, true, &session);
     for name in ["first", "second"] {
         let dataset = update(&url, &session);

@@ -17,7 +17,7 @@ fn v2(value: &Value) -> CodecSpec {
 }
 
 fn of(kind: Kind, dialect: Option<Dialect>) -> CreateOptions {
-    CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() }
+    CreateOptions::new().kind(kind).dialect(dialect)
 }
 
 /// Runs a program that prints JSON of the dataset.
@@ -97,8 +97,7 @@ fn a_checksum_of_hdf5_is_read_by_zarr_python() {
         Dataset::open_with(source.to_str().unwrap(), &ncirrus::OpenOptions::default(), &session).unwrap();
     for (name, create) in [("a.zarr", of(Kind::Zarr2, None)), ("b.zarr", of(Kind::NcZarr, None))] {
         let to = folder.path().join(name);
-        copy(&source, to.to_str().unwrap(), &CopyOptions { create, ..CopyOptions::default() }, &session)
-            .unwrap();
+        copy(&source, to.to_str().unwrap(), &CopyOptions::new().create(create), &session).unwrap();
         assert_eq!(told(&python, ZARR, &to), expected(), "{name}");
         let filters = &json(&to.join("v/.zarray"))["filters"];
         assert!(!filters.to_string().contains("parameters"), "{filters}");
@@ -241,8 +240,7 @@ fn early_dialects_are_read_by_the_programs_of_their_time() {
     for dialect in [Dialect::Uc, Dialect::Lc] {
         let to = folder.path().join(format!("{dialect:?}.zarr"));
         let create = of(Kind::NcZarr, Some(dialect));
-        copy(&source, to.to_str().unwrap(), &CopyOptions { create, ..CopyOptions::default() }, &session)
-            .unwrap();
+        copy(&source, to.to_str().unwrap(), &CopyOptions::new().create(create), &session).unwrap();
         assert_eq!(json(&to.join("v/.zarray"))["chunks"], json!([3]));
         assert_eq!(told(&python, NETCDF, &to), json!({"v": [1, 256, 70000]}), "{dialect:?}");
         let url = format!("file://{}#mode=nczarr,file", to.display());
@@ -264,11 +262,7 @@ fn codecs_that_zarr_python_lacks_are_told_of() {
     let source = records(folder.path(), &session);
     let notes = |filters: &[CodecSpec], kind: Kind| {
         let to = folder.path().join(format!("{kind:?}_{}.zarr", filters[0].identifier()));
-        let options = CopyOptions {
-            create: of(kind, None),
-            filters: Filters::Replace(filters.to_vec()),
-            ..CopyOptions::default()
-        };
+        let options = CopyOptions::new().create(of(kind, None)).filters(Filters::Replace(filters.to_vec()));
         copy(&source, to.to_str().unwrap(), &options, &session).unwrap().notes
     };
     for id in [4, 32000, 32008, 32026] {
@@ -300,11 +294,8 @@ fn nonsense_parameters_are_refused_before_anything_is_written() {
     .enumerate()
     {
         let to = folder.path().join(format!("{at}_copy"));
-        let options = CopyOptions {
-            create: of(kind, None),
-            filters: Filters::Replace(vec![filter.clone()]),
-            ..CopyOptions::default()
-        };
+        let options =
+            CopyOptions::new().create(of(kind, None)).filters(Filters::Replace(vec![filter.clone()]));
         let error = copy(&source, to.to_str().unwrap(), &options, &session).unwrap_err().to_string();
         assert!(error.contains(reason), "{filter:?}: {error}");
         assert!(!to.exists(), "{filter:?}");
@@ -318,11 +309,9 @@ fn nonsense_parameters_are_refused_before_anything_is_written() {
     dataset.close().unwrap();
     let twos =
         Dataset::open_with(other.to_str().unwrap(), &ncirrus::OpenOptions::default(), &session).unwrap();
-    let options = CopyOptions {
-        create: of(Kind::Zarr2, None),
-        filters: Filters::Replace(vec![v2(&json!({"id": "packbits"}))]),
-        ..CopyOptions::default()
-    };
+    let options = CopyOptions::new()
+        .create(of(Kind::Zarr2, None))
+        .filters(Filters::Replace(vec![v2(&json!({"id": "packbits"}))]));
     let to = folder.path().join("twos.zarr");
     let error = copy(&twos, to.to_str().unwrap(), &options, &session).unwrap_err().to_string();
     assert!(error.contains("the value 2"), "{error}");

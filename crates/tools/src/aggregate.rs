@@ -36,6 +36,7 @@ use ncirrus::{LeftOut, Result, Session};
 
 /// How files are put together.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct AggregateOptions<'a> {
     /// Dimensions along which the files follow each other; empty: the one that is unlimited, or of time. With several,
     /// the files are tiles of a grid.
@@ -53,6 +54,50 @@ pub struct AggregateOptions<'a> {
 impl Default for AggregateOptions<'_> {
     fn default() -> Self {
         Self { axes: Vec::new(), new_axis: None, sort: false, compare: true, steps: None }
+    }
+}
+
+impl<'a> AggregateOptions<'a> {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Dimensions along which the files follow each other; empty: the one that is unlimited, or of time. With several,
+    /// the files are tiles of a grid.
+    #[must_use]
+    pub fn axes(mut self, axes: impl IntoIterator<Item = String>) -> Self {
+        self.axes = axes.into_iter().collect();
+        self
+    }
+
+    /// A dimension that the files do not have: each is one step of it.
+    #[must_use]
+    pub fn new_axis(mut self, new_axis: impl Into<Option<String>>) -> Self {
+        self.new_axis = new_axis.into();
+        self
+    }
+
+    /// Order the files by their coordinates along the axis.
+    #[must_use]
+    pub fn sort(mut self, sort: bool) -> Self {
+        self.sort = sort;
+        self
+    }
+
+    /// Compare the values of variables that do not lie along an axis; else those of the first file are taken.
+    #[must_use]
+    pub fn compare(mut self, compare: bool) -> Self {
+        self.compare = compare;
+        self
+    }
+
+    /// Called when a file was looked at.
+    #[must_use]
+    pub fn steps(mut self, steps: &'a WorkSteps<'a>) -> Self {
+        self.steps = Some(steps);
+        self
     }
 }
 

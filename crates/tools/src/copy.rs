@@ -8,6 +8,7 @@ mod effect;
 mod filtering;
 mod names;
 mod older_readers;
+mod setters;
 mod settle;
 mod strings;
 mod transfer;
@@ -31,7 +32,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Choices for [`copy`].
+///
+/// Built from the defaults, one choice after the other:
+///
+/// ```
+/// use ncirrus::{CreateOptions, Kind};
+/// use ncirrus_tools::{ChunkRule, CopyOptions, Filters};
+///
+/// let options = CopyOptions::new()
+///     .create(CreateOptions::new().kind(Kind::NcZarr))
+///     .chunks([ChunkRule::parse("time/1")?])
+///     .filters(Filters::Remove);
+/// # Ok::<(), ncirrus::Error>(())
+/// ```
 #[derive(Default)]
+#[non_exhaustive]
 pub struct CopyOptions<'a> {
     /// Kind, dialect and layout of the copy.
     pub create: CreateOptions,

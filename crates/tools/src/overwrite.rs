@@ -97,7 +97,7 @@ fn of_unknown(error: Error, target: &str, may_be_damaged: bool, session: &Sessio
         ErrorKind::Io { .. } => return Err(error),
         _ => {}
     }
-    let options = ListOptions { recursive: false, all: true };
+    let options = ListOptions::new().recursive(false).all(true);
     let Ok(mut found) = places::list(target, &options, session) else { return Ok(()) };
     match found.next() {
         Some(Ok(found)) if found.path.is_empty() => {

@@ -6,7 +6,7 @@
 //!
 //! let session = Session::new()?;
 //! Dataset::create_with("memory://shelf/2024/sst.zarr", &CreateOptions::default(), &session)?.close()?;
-//! let found = places::list("memory://shelf", &places::ListOptions { recursive: true, ..Default::default() }, &session)?;
+//! let found = places::list("memory://shelf", &places::ListOptions::new().recursive(true), &session)?;
 //! let found = found.collect::<ncirrus::Result<Vec<_>>>()?;
 //! assert_eq!((found[0].path.as_str(), found[0].kind.as_str()), ("2024/sst.zarr", "Zarr v2"));
 //! let keys = places::keys("memory://shelf/2024/sst.zarr", &places::KeysOptions::default(), &session)?;

@@ -18,6 +18,7 @@ use skeleton::ZarrSkeleton;
 
 /// How references are written.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ReferenceOptions {
     /// The dimension along which several files follow each other.
     pub axis: Option<String>,
@@ -44,6 +45,57 @@ impl Default for ReferenceOptions {
             overwrite: false,
             overwrite_any: false,
         }
+    }
+}
+
+impl ReferenceOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The dimension along which several files follow each other.
+    #[must_use]
+    pub fn axis(mut self, axis: impl Into<Option<String>>) -> Self {
+        self.axis = axis.into();
+        self
+    }
+
+    /// Chunks of at most this many bytes are put into the file itself.
+    #[must_use]
+    pub fn inline_threshold(mut self, inline_threshold: u64) -> Self {
+        self.inline_threshold = inline_threshold;
+        self
+    }
+
+    /// Variables of at most this many bytes whose chunks cannot be referred to are put into the file, too; larger ones
+    /// are left out.
+    #[must_use]
+    pub fn inline_values(mut self, inline_values: u64) -> Self {
+        self.inline_values = inline_values;
+        self
+    }
+
+    /// Name local files relative to the reference file. Only this library reads them from any working directory.
+    #[must_use]
+    pub fn relative(mut self, relative: bool) -> Self {
+        self.relative = relative;
+        self
+    }
+
+    /// Replace a reference file that is there.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Replace any dataset that is there, but for those that are referred to.
+    #[must_use]
+    pub fn overwrite_any(mut self, overwrite_any: bool) -> Self {
+        self.overwrite_any = overwrite_any;
+        self
     }
 }
 

@@ -148,7 +148,7 @@ fn faults_of_old_writers_are_repaired_unless_told_otherwise() {
         let StoredType::Integer { order, .. } = source.stored else { panic!("integers") };
         (order == ncirrus_layout::ByteOrder::Big, source.swapped_fill)
     };
-    let (repair, keep) = (OpenOptions::default(), OpenOptions { no_repairs: true, ..OpenOptions::default() });
+    let (repair, keep) = (OpenOptions::default(), OpenOptions::new().no_repairs(true));
     assert_eq!(stored("4.9.2", &repair), (false, false));
     assert_eq!(stored("4.9.2", &keep), (true, false));
     assert_eq!(stored("4.10.1", &repair), (true, true));
@@ -191,8 +191,8 @@ fn versions_and_consolidated_metadata_can_be_chosen() {
         model.variables().into_iter().map(|id| model.variable_path(id)).collect::<Vec<_>>()
     };
     assert_eq!(names(OpenOptions::default()), ["/new"]);
-    assert_eq!(names(OpenOptions { prefer_v2: true, ..OpenOptions::default() }), Vec::<String>::new());
-    let never = OpenOptions { prefer_v2: true, consolidated: Consolidated::Never, ..OpenOptions::default() };
+    assert_eq!(names(OpenOptions::new().prefer_v2(true)), Vec::<String>::new());
+    let never = OpenOptions::new().prefer_v2(true).consolidated(Consolidated::Never);
     assert_eq!(names(never), ["/old"]);
 }
 

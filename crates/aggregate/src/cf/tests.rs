@@ -73,7 +73,7 @@ fn fragments_are_found_by_their_place() {
 
 #[test]
 fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
-    let raw = OpenOptions { raw: true, ..OpenOptions::default() };
+    let raw = OpenOptions::new().raw(true);
     assert!(simple().open_with(&raw).unwrap().is_none());
     let plain = MemoryMaster::new().dims("x=6").var("v(x)", Values::Double(vec![0.0]));
     assert!(plain.open_with(&OpenOptions::default()).unwrap().is_none());
@@ -326,7 +326,7 @@ fn substitutions_of_the_caller_go_first() {
         "map: fm uris: u2 identifiers: fi",
     );
     let substitutions = [("${A}".to_owned(), "s3://x/".to_owned())].into_iter().collect();
-    let options = OpenOptions { substitutions, ..OpenOptions::default() };
+    let options = OpenOptions::new().substitutions(substitutions);
     let opened = master.open_with(&options).unwrap().unwrap();
     assert_eq!(names(&opened.all("v").unwrap()), ["s3://x/a.nc", "s3://x/b.nc"]);
 }

@@ -3,7 +3,7 @@ use super::master::{MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
 use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
 use ncirrus_tools::aggregate::{
-    AggregateOptions, Aggregation, MasterOptions, PreparedAggregation, list, master_options, rebuild,
+    AggregateOptions, Aggregation, PreparedAggregation, list, master_options, rebuild,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -78,13 +78,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     };
-    let options = AggregateOptions {
-        axes: args.axis.clone(),
-        new_axis: args.new_axis.clone(),
-        sort: args.sort,
-        compare: !args.no_compare,
-        steps: Some(&show),
-    };
+    let options = AggregateOptions::new()
+        .axes(args.axis.clone())
+        .new_axis(args.new_axis.clone())
+        .sort(args.sort)
+        .compare(!args.no_compare)
+        .steps(&show);
     let prepared = match args.add {
         true => PreparedAggregation::adding(&args.target, &files, &options, session),
         false => PreparedAggregation::of(&files, &options, session),
@@ -96,9 +95,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         return print(prepared.report());
     }
     let master = match args.add {
-        true => args
-            .master
-            .changing(MasterOptions { overwrite: true, ..master_options(&args.target, session)? })?,
+        true => args.master.changing(master_options(&args.target, session)?.overwrite(true))?,
         false => args.master.options()?,
     };
     let report = prepared.write(&args.target, &master, session)?;

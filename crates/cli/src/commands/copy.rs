@@ -212,7 +212,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         bar.set_position(progress.done);
         bar.set_message(progress.variable.to_owned());
     };
-    let options = CopyOptions { progress: Some(&show), ..options(args)? };
+    let options = options(args)?.progress(&show);
     let report = ncirrus_tools::copy(&source, &target, &options, session);
     bar.finish_and_clear();
     let report = match report {
@@ -278,36 +278,32 @@ fn tell_skipped(part: &SkippedPart) {
 }
 
 fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
-    let create = CreateOptions {
-        kind: args.kind.map(Kind::from),
-        dialect: args.dialect.map(Dialect::from),
-        array_dimensions: !args.no_array_dimensions,
-        consolidated: !args.no_consolidated,
-        overwrite: args.overwrite.is_wanted(),
-        structures: args.libver.into(),
-        default_chunks: args.default_chunks.into(),
-        align: args.align,
-        strings: args.strings.as_deref().map(StringForm::parse).transpose()?.unwrap_or_default(),
-        ..CreateOptions::default()
-    };
-    Ok(CopyOptions {
-        create,
-        chunks: args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<_>>()?,
-        filters: filters(args)?,
-        filter_rules: args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<_>>()?,
-        drop_filters: args.drop_filters,
-        quantize: args.quantize.iter().map(|rule| QuantizeRule::parse(rule)).collect::<Result<_>>()?,
-        cf_quantization: args.cf_quantization,
-        variables: args.variables.clone(),
-        groups: args.groups.clone(),
-        select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,
-        skip_damaged: args.skip_damaged,
-        overwrite_any: args.overwrite.is_any(),
-        fix_unlimited: args.fixed,
-        long_names: args.long_names.into(),
-        verify: args.verify,
-        progress: None,
-    })
+    let create = CreateOptions::new()
+        .kind(args.kind.map(Kind::from))
+        .dialect(args.dialect.map(Dialect::from))
+        .array_dimensions(!args.no_array_dimensions)
+        .consolidated(!args.no_consolidated)
+        .overwrite(args.overwrite.is_wanted())
+        .structures(args.libver.into())
+        .default_chunks(args.default_chunks.into())
+        .align(args.align)
+        .strings(args.strings.as_deref().map(StringForm::parse).transpose()?.unwrap_or_default());
+    Ok(CopyOptions::new()
+        .create(create)
+        .chunks(args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .filters(filters(args)?)
+        .filter_rules(args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .drop_filters(args.drop_filters)
+        .quantize(args.quantize.iter().map(|rule| QuantizeRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .cf_quantization(args.cf_quantization)
+        .variables(args.variables.clone())
+        .groups(args.groups.clone())
+        .select(args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<Vec<_>>>()?)
+        .skip_damaged(args.skip_damaged)
+        .overwrite_any(args.overwrite.is_any())
+        .fix_unlimited(args.fixed)
+        .long_names(args.long_names.into())
+        .verify(args.verify))
 }
 
 fn filters(args: &Args) -> Result<Filters> {

@@ -131,20 +131,18 @@ fn options(args: &Args, dataset: &Dataset) -> cdl::PrintOptions {
         (true, _) => Some(cdl::TimeStyle::Blank),
         _ => None,
     };
-    cdl::PrintOptions {
-        name: args.name.clone().unwrap_or_else(|| dataset.name().to_owned()),
-        data,
-        variables: args.variables.clone(),
-        groups: args.groups.clone(),
-        special: args.special,
-        line_len: args.length,
-        float_digits: args.precision.map(|(float, _)| float),
-        double_digits: args.precision.and_then(|(_, double)| double),
-        times,
-        annotation: brief.or(args.full.map(annotation(cdl::AnnotationStyle::Full))),
-        classic: ncirrus_tools::is_classic_model(dataset),
-        ..cdl::PrintOptions::default()
-    }
+    cdl::PrintOptions::new()
+        .name(args.name.clone().unwrap_or_else(|| dataset.name().to_owned()))
+        .data(data)
+        .variables(args.variables.clone())
+        .groups(args.groups.clone())
+        .special(args.special)
+        .line_len(args.length)
+        .float_digits(args.precision.map(|(float, _)| float))
+        .double_digits(args.precision.and_then(|(_, double)| double))
+        .times(times)
+        .annotation(brief.or(args.full.map(annotation(cdl::AnnotationStyle::Full))))
+        .classic(ncirrus_tools::is_classic_model(dataset))
 }
 
 fn parse_precision(text: &str) -> std::result::Result<(usize, Option<usize>), String> {

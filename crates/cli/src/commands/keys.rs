@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         let got = ncirrus_tools::places::get(&args.url, key, &mut out, session);
         return out.failed().unwrap_or_else(|| got.and_then(|_| finish(out.flush())));
     }
-    let options = KeysOptions { prefix: args.prefix.clone(), sizes: args.sizes };
+    let options = KeysOptions::new().prefix(args.prefix.clone()).sizes(args.sizes);
     let (mut keys, mut unnamed) = (ncirrus_tools::places::keys(&args.url, &options, session)?, 0);
     for key in keys.by_ref() {
         let key = key?;

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let options = ListOptions { recursive: args.recursive, all: args.all };
+    let options = ListOptions::new().recursive(args.recursive).all(args.all);
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     let mut outcome = ExitCode::SUCCESS;
     let mut places = ncirrus_tools::places::list(&args.url, &options, session)?;

@@ -68,14 +68,13 @@ impl MasterArgs {
 
     /// What is asked for here, and else that.
     pub(crate) fn changing(&self, like: MasterOptions) -> Result<MasterOptions> {
-        Ok(MasterOptions {
-            convention: self.convention.map_or(like.convention, Convention::from),
-            kind: self.format.map(Kind::from).or(like.kind),
-            naming: self.naming()?.unwrap_or(like.naming),
-            compat: self.compat || like.compat,
-            overwrite: self.overwrite.is_wanted() || like.overwrite,
-            overwrite_any: self.overwrite.is_any(),
-        })
+        Ok(MasterOptions::new()
+            .convention(self.convention.map_or(like.convention, Convention::from))
+            .kind(self.format.map(Kind::from).or(like.kind))
+            .naming(self.naming()?.unwrap_or(like.naming))
+            .compat(self.compat || like.compat)
+            .overwrite(self.overwrite.is_wanted() || like.overwrite)
+            .overwrite_any(self.overwrite.is_any()))
     }
 
     fn naming(&self) -> Result<Option<Naming>> {

@@ -19,12 +19,10 @@ pub(crate) struct ReadingOptions {
 impl ReadingOptions {
     /// Opens the dataset that a command is about.
     pub(crate) fn open(&self, url: &str, session: &Session) -> Result<Dataset> {
-        let options = OpenOptions {
-            raw: self.raw,
-            lenient: self.lenient,
-            substitutions: self.substitute.iter().cloned().collect(),
-            ..OpenOptions::default()
-        };
+        let options = OpenOptions::new()
+            .raw(self.raw)
+            .lenient(self.lenient)
+            .substitutions(self.substitute.iter().cloned().collect());
         Dataset::open_with(&super::pipe::source(url)?, &options, session)
     }
 }

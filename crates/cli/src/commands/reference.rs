@@ -50,14 +50,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     }
     let outlet = if is_pipe(target) { Some(Outlet::new("json")?) } else { None };
     let target = outlet.as_ref().map_or_else(|| target.clone(), Outlet::address);
-    let options = ReferenceOptions {
-        axis: args.axis.clone(),
-        inline_threshold: args.inline_threshold,
-        inline_values: args.inline_values,
-        relative: args.relative,
-        overwrite: args.overwrite.is_wanted() || args.force,
-        overwrite_any: args.overwrite.is_any(),
-    };
+    let options = ReferenceOptions::new()
+        .axis(args.axis.clone())
+        .inline_threshold(args.inline_threshold)
+        .inline_values(args.inline_values)
+        .relative(args.relative)
+        .overwrite(args.overwrite.is_wanted() || args.force)
+        .overwrite_any(args.overwrite.is_any());
     let report = write_references(sources, &target, &options, session)?;
     if let Some(outlet) = outlet {
         outlet.send()?;

@@ -53,15 +53,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     };
-    let options = SplitOptions {
-        max_size: args.max_size.map_or(DEFAULT_SIZE, |size| size as u64),
-        shape: shape(&args.shape)?,
-        fragments: args.fragments.clone(),
-        like_s3netcdf4: args.like_s3netcdf4,
-        fragment_kind: args.fragment_format.map(Kind::from),
-        steps: Some(&show),
-        ..SplitOptions::default()
-    };
+    let options = SplitOptions::new()
+        .max_size(args.max_size.map_or(DEFAULT_SIZE, |size| size as u64))
+        .shape(shape(&args.shape)?)
+        .fragments(args.fragments.clone())
+        .like_s3netcdf4(args.like_s3netcdf4)
+        .fragment_kind(args.fragment_format.map(Kind::from))
+        .steps(&show);
     let report = split(&source, &args.target, &options, &args.master.options()?, session);
     bar.finish_and_clear();
     let report = report?;

@@ -89,8 +89,8 @@ impl Trip<'_> {
     fn same_text(&self, name: &str, kind: Kind, holds_all: bool) -> Result<(), String> {
         let (theirs, ours) =
             (self.temp.join(format!("library.{name}")), self.temp.join(format!("program.{name}")));
-        let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
-        let options = CopyOptions { create, ..CopyOptions::default() };
+        let create = CreateOptions::new().kind(kind);
+        let options = CopyOptions::new().create(create);
         let copied = copy(&self.dataset, str_of(&theirs), &options, self.session);
         let run = run(&["copy", "-q", "--no-sync", "-k", name, str_of(self.source), str_of(&ours)]);
         if let Err(error) = copied {

@@ -136,7 +136,7 @@ fn kill_after(command: &[String], wait: Duration) -> bool {
 
 /// A file with numbers that do not compress well.
 fn made(path: &Path, seed: u64, session: &Session) -> PathBuf {
-    let options = CreateOptions { kind: Some(Kind::Nc5), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc5);
     let dataset = Dataset::create_with(str_of(path), &options, session).unwrap();
     let define = |model: &mut ncirrus::Model| {
         let root = model.root();

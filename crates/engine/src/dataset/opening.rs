@@ -20,7 +20,7 @@ fn with_members(options: &OpenOptions, context: &DriveContext) -> OpenOptions {
         (Members::Auto, false) => Members::Named,
         (members, _) => members,
     };
-    OpenOptions { members, ..options.clone() }
+    options.clone().members(members)
 }
 
 impl Session {
@@ -195,7 +195,7 @@ impl Dataset {
             _ => open::probe(&context, root, &others.drivers).await?,
         };
         let others = ReferredDatasets {
-            options: OpenOptions { name: None, ..others.options.clone() },
+            options: others.options.clone().name(None::<String>),
             owned: None,
             ..others.clone()
         };

@@ -24,7 +24,7 @@ fn the_configuration_says_what_the_options_do_not() {
     assert_eq!(made(default(), "https://h.org/a", "yes"), (true, Some('.')));
     assert_eq!(made(default(), "a.zarr", "0"), (false, Some('/')));
     assert_eq!(made(default(), "file:///a#mode=nczarr,consolidated", "0"), (true, Some('/')));
-    let chosen = CreateOptions { separator: Some('.'), consolidated: false, ..default() };
+    let chosen = default().separator('.').consolidated(false);
     assert_eq!(made(chosen, "a.zarr", "1"), (false, Some('.')));
 }
 

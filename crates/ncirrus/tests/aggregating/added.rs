@@ -20,14 +20,14 @@ fn kinds(convention: Convention) -> Vec<Kind> {
 /// A master as text: definitions, values, and what describes the fragments.
 fn dump(bench: &Bench, url: &str) -> String {
     let mut text = Vec::new();
-    let options = ncirrus_tools::cdl::PrintOptions { name: "m".into(), ..Default::default() };
+    let options = ncirrus_tools::cdl::PrintOptions::new().name("m");
     ncirrus_tools::dump(&bench.open_raw(url), &mut text, &options).unwrap();
     String::from_utf8(text).unwrap()
 }
 
 fn add(bench: &Bench, target: &str, files: &[String], options: &AggregateOptions<'_>) {
     let prepared = PreparedAggregation::adding(target, files, options, &bench.session).unwrap();
-    let like = MasterOptions { overwrite: true, ..master_options(target, &bench.session).unwrap() };
+    let like = master_options(target, &bench.session).unwrap().overwrite(true);
     prepared.write(target, &like, &bench.session).unwrap();
 }
 
@@ -35,7 +35,7 @@ fn add(bench: &Bench, target: &str, files: &[String], options: &AggregateOptions
 fn check(bench: &Bench, files: &[String], options: &AggregateOptions<'_>, made: &MasterOptions) {
     let case = format!("{} {:?}", made.convention.name(), made.kind.unwrap());
     let whole = bench.path("whole/m.nca");
-    let made = MasterOptions { overwrite: true, ..made.clone() };
+    let made = made.clone().overwrite(true);
     aggregate(&whole, files, options, &made, &bench.session).unwrap();
     let want = dump(bench, &whole);
     for first in 1..files.len() {
@@ -84,8 +84,8 @@ fn unlike(bench: &Bench) -> Vec<String> {
         })
     };
     let last = bench.path("in/d.nc");
-    let create = CreateOptions { kind: Some(Kind::Nc3), ..CreateOptions::default() };
-    let options = ncirrus_tools::CopyOptions { create, ..Default::default() };
+    let create = CreateOptions::new().kind(Kind::Nc3);
+    let options = ncirrus_tools::CopyOptions::new().create(create);
     let d = moved("in/d4.nc", 9..11, 0.0, "CF-1.8 ACDD-1.3");
     ncirrus_tools::copy(&bench.open(&d), &last, &options, &bench.session).unwrap();
     vec![
@@ -109,7 +109,7 @@ fn files_of_any_order_are_sorted_among_those_that_are_there() {
     let bench = Bench::new();
     let mut files = unlike(&bench);
     files.rotate_left(2);
-    let options = AggregateOptions { sort: true, ..AggregateOptions::default() };
+    let options = AggregateOptions::new().sort(true);
     check_all(&bench, &files, &options);
 }
 
@@ -122,7 +122,7 @@ fn tiles_are_added_to_a_grid() {
             files.push(super::joined::band(&bench, &format!("{name}{row}.nc4"), days.clone(), row));
         }
     }
-    let options = AggregateOptions { axes: vec!["time".into(), "lat".into()], ..AggregateOptions::default() };
+    let options = AggregateOptions::new().axes(vec!["time".into(), "lat".into()]);
     for convention in CONVENTIONS {
         for kind in kinds(convention) {
             // A convention without gaps needs whole rows.
@@ -141,12 +141,12 @@ fn tiles_are_added_to_a_grid() {
 fn members_are_added_along_a_new_axis() {
     let bench = Bench::new();
     let files = [3, 1, 4, 2].map(|number| bench.member(number));
-    let options = AggregateOptions { new_axis: Some("member".into()), sort: true, ..Default::default() };
+    let options = AggregateOptions::new().new_axis("member".to_owned()).sort(true);
     check_all(&bench, &files, &options);
     // The axis is told by the files, which lack it.
     let target = bench.path("m.nca");
     aggregate(&target, &files[..2], &options, &MasterOptions::default(), &bench.session).unwrap();
-    add(&bench, &target, &files[2..], &AggregateOptions { sort: true, ..Default::default() });
+    add(&bench, &target, &files[2..], &AggregateOptions::new().sort(true));
     assert_eq!(bench.numbers(&target, "member"), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(bench.numbers(&target, "tas")[24..26], [200.0, 201.0]);
 }
@@ -176,7 +176,7 @@ fn names_stay_as_they_are_written() {
         (Convention::Cf113, ncirrus_tools::aggregate::Naming::Absolute, false),
         (Convention::Cfa04, ncirrus_tools::aggregate::Naming::Absolute, false),
     ] {
-        let made = MasterOptions { naming, compat, ..master(convention, Kind::Nc4) };
+        let made = master(convention, Kind::Nc4).naming(naming).compat(compat);
         check(&bench, &files, &AggregateOptions::default(), &made);
     }
 }
@@ -197,18 +197,18 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
         (bench.field("x.nc", 5..8), true, "overlaps"),
         (odd, false, "/height, which does not lie along the axis, has other values"),
     ] {
-        let options = AggregateOptions { sort, ..AggregateOptions::default() };
+        let options = AggregateOptions::new().sort(sort);
         let prepared = PreparedAggregation::adding(&target, &[file], &options, &bench.session).unwrap();
         assert!(
             prepared.report().problems.iter().any(|problem| problem.contains(told)),
             "{:?}",
             prepared.report()
         );
-        let overwrite = MasterOptions { overwrite: true, ..MasterOptions::default() };
+        let overwrite = MasterOptions::new().overwrite(true);
         prepared.write(&target, &overwrite, &bench.session).unwrap_err();
         assert_eq!(dump(&bench, &target), before);
     }
-    let options = AggregateOptions { sort: true, ..AggregateOptions::default() };
+    let options = AggregateOptions::new().sort(true);
     let far = bench.field("far.nc", 40..41);
     let prepared = PreparedAggregation::adding(&target, &[far], &options, &bench.session).unwrap();
     assert!(prepared.report().notes.iter().any(|note| note.contains("gap")), "{:?}", prepared.report());
@@ -237,7 +237,7 @@ fn files_are_added_to_what_was_split() {
             mean.write_all(&vec![7.0f32; len]).unwrap();
         };
         let source = bench.changed_field("a.nc", 0..5, map);
-        let shape = SplitOptions { shape: [("time".to_owned(), 2)].into(), ..SplitOptions::default() };
+        let shape = SplitOptions::new().shape([("time".to_owned(), 2)].into());
         let made = master(convention, Kind::Nc4);
         split(&bench.open(&source), &target, &shape, &made, &bench.session).unwrap();
         let later = bench.changed_field("later.nc", 5..9, map);
@@ -250,14 +250,13 @@ fn files_are_added_to_what_was_split() {
         let fragments = tas.fragments(&ncirrus::Selection::all(&tas.shape())).unwrap();
         assert_eq!(fragments.len(), 4, "{convention:?}");
         // Cut along latitudes too, whole rows do not fit.
-        let tiles =
-            SplitOptions { shape: [("lat".to_owned(), 2)].into(), fragments: Some(bench.path("t")), ..shape };
+        let tiles = shape.shape([("lat".to_owned(), 2)].into()).fragments(bench.path("t"));
         let other = bench.path("t.nca");
         split(&bench.open(&source), &other, &tiles, &made, &bench.session).unwrap();
-        let options = AggregateOptions { axes: vec!["time".into()], ..AggregateOptions::default() };
+        let options = AggregateOptions::new().axes(vec!["time".into()]);
         let file = [bench.changed_field("last.nc", 5..6, map)];
         let prepared = PreparedAggregation::adding(&other, &file, &options, &bench.session).unwrap();
-        let like = MasterOptions { overwrite: true, ..made };
+        let like = made.overwrite(true);
         let error = prepared.write(&other, &like, &bench.session).unwrap_err().to_string();
         assert!(error.contains("last.nc") && error.contains("split it so first"), "{error}");
     }
@@ -268,7 +267,7 @@ fn files_are_added_to_what_was_written_part_by_part() {
     for convention in CONVENTIONS {
         let bench = Bench::new();
         let target = bench.path("m.nca");
-        let options = WriterOptions { master: master(convention, Kind::Nc4), ..WriterOptions::default() };
+        let options = WriterOptions::new().master(master(convention, Kind::Nc4));
         let writer = AggregationWriter::create(&target, &options, &bench.session).unwrap();
         let root = writer.dataset().root();
         root.add_dimension("time", ncirrus::DimensionLen::Unlimited(0)).unwrap();

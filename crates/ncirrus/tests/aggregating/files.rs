@@ -33,7 +33,7 @@ impl Bench {
     }
 
     pub(crate) fn open_raw(&self, url: &str) -> Dataset {
-        let raw = OpenOptions { raw: true, ..OpenOptions::default() };
+        let raw = OpenOptions::new().raw(true);
         Dataset::open_with(url, &raw, &self.session).unwrap()
     }
 
@@ -58,7 +58,7 @@ impl Bench {
         change: impl FnOnce(&Dataset),
     ) -> String {
         let url = self.path(name);
-        let create = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+        let create = CreateOptions::new().kind(Kind::Nc4);
         let dataset = Dataset::create_with(&url, &create, &self.session).unwrap();
         define(&dataset, &days);
         change(&dataset);
@@ -81,7 +81,7 @@ impl Bench {
 }
 
 pub(crate) fn master(convention: Convention, kind: Kind) -> MasterOptions {
-    MasterOptions { convention, kind: Some(kind), ..MasterOptions::default() }
+    MasterOptions::new().convention(convention).kind(kind)
 }
 
 pub(crate) fn text(variable: &Variable, name: &str, text: &str) {

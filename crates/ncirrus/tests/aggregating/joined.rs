@@ -71,7 +71,7 @@ fn substitutions_are_recorded_and_followed() {
     let files = three(&bench);
     let base = format!("{}/", bench.path("in"));
     let naming = Naming::Substitute { base: "base".into(), url: base };
-    let options = MasterOptions { naming, ..master(Convention::Cfa06, Kind::Nc4) };
+    let options = master(Convention::Cfa06, Kind::Nc4).naming(naming);
     let target = bench.path("m.nca");
     aggregate(&target, &files, &AggregateOptions::default(), &options, &bench.session).unwrap();
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..9)));
@@ -144,7 +144,7 @@ fn what_does_not_fit_is_named_before_anything_is_written() {
 fn files_are_sorted_by_their_coordinates_and_gaps_are_told() {
     let bench = Bench::new();
     let files = [bench.field("b.nc", 10..12), bench.field("a.nc", 0..3)];
-    let options = AggregateOptions { sort: true, ..AggregateOptions::default() };
+    let options = AggregateOptions::new().sort(true);
     let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
     assert!(
         prepared.report().notes.iter().any(|note| note.contains("gap") && note.contains("b.nc")),
@@ -161,7 +161,7 @@ pub(super) fn band(bench: &Bench, name: &str, days: std::ops::Range<u32>, row: u
     let whole = bench.field("whole.nc", days);
     let target = bench.path(name);
     let select = ncirrus::VariableSelect::parse(&format!("tas[:,{row},:]")).unwrap();
-    let options = ncirrus_tools::CopyOptions { select: vec![select], ..Default::default() };
+    let options = ncirrus_tools::CopyOptions::new().select(vec![select]);
     ncirrus_tools::copy(&bench.open(&whole), &target, &options, &bench.session).unwrap();
     std::fs::remove_file(whole).unwrap();
     target
@@ -174,7 +174,7 @@ fn files_are_tiles_of_a_grid() {
     for (name, days) in [("a", 0..3), ("b", 3..5)] {
         files.extend([2, 0, 1].map(|row| band(&bench, &format!("{name}{row}.nc4"), days.clone(), row)));
     }
-    let options = AggregateOptions { axes: vec!["time".into(), "lat".into()], ..AggregateOptions::default() };
+    let options = AggregateOptions::new().axes(vec!["time".into(), "lat".into()]);
     let target = join(&bench, &files, &options, "m.nca");
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)));
     assert_eq!(bench.numbers(&target, "lat"), [-30.0, 0.0, 30.0]);
@@ -190,8 +190,7 @@ fn files_are_tiles_of_a_grid() {
     let values = bench.numbers(&target, "tas");
     assert_eq!((values[0], values[4]), (-999.0, 4.0));
     let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
-    let error =
-        prepared.write(&target, &MasterOptions { overwrite: true, ..Default::default() }, &bench.session);
+    let error = prepared.write(&target, &MasterOptions::new().overwrite(true), &bench.session);
     assert!(error.unwrap_err().to_string().contains("fragments are wanting"));
 }
 
@@ -200,8 +199,7 @@ fn each_file_is_a_step_of_a_new_axis() {
     for convention in CONVENTIONS {
         let bench = Bench::new();
         let files = [3, 1, 2].map(|number| bench.member(number));
-        let options =
-            AggregateOptions { new_axis: Some("member".into()), sort: true, ..AggregateOptions::default() };
+        let options = AggregateOptions::new().new_axis("member".to_owned()).sort(true);
         let target = bench.path("m.nca");
         aggregate(&target, &files, &options, &master(convention, Kind::Nc4), &bench.session).unwrap();
         assert_eq!(bench.numbers(&target, "member"), [1.0, 2.0, 3.0], "{convention:?}");
@@ -219,7 +217,7 @@ fn files_are_added_to_an_aggregation() {
         let bench = Bench::new();
         let files = three(&bench);
         let target = bench.path("m.nca");
-        let options = MasterOptions { overwrite: true, ..master(convention, Kind::Nc4) };
+        let options = master(convention, Kind::Nc4).overwrite(true);
         aggregate(&target, &files[..2], &AggregateOptions::default(), &options, &bench.session).unwrap();
         // Its own files are not looked at.
         let away = bench.path("away.nc");
@@ -266,7 +264,7 @@ fn variables_of_types_that_a_file_defines_are_stored_in_the_master() {
         PreparedAggregation::adding(&target, &files[1..], &AggregateOptions::default(), &bench.session)
             .unwrap();
     assert!(prepared.report().stored.contains(&"/flag".to_owned()), "{:?}", prepared.report());
-    let overwrite = MasterOptions { overwrite: true, ..MasterOptions::default() };
+    let overwrite = MasterOptions::new().overwrite(true);
     prepared.write(&target, &overwrite, &bench.session).unwrap();
     assert_eq!(bench.numbers(&target, "flag"), [1.0, 0.0, 1.0, 0.0, 1.0]);
 }
@@ -310,10 +308,8 @@ fn a_lost_master_is_made_anew_of_its_fragments() {
     for convention in CONVENTIONS {
         let bench = Bench::new();
         let (source, target) = (bench.field("a.nc", 0..5), bench.path("m.nca"));
-        let split = ncirrus_tools::aggregate::SplitOptions {
-            shape: [("time".to_owned(), 2), ("lat".to_owned(), 2)].into(),
-            ..Default::default()
-        };
+        let split = ncirrus_tools::aggregate::SplitOptions::new()
+            .shape([("time".to_owned(), 2), ("lat".to_owned(), 2)].into());
         let options = master(convention, Kind::Nc4);
         ncirrus_tools::aggregate::split(&bench.open(&source), &target, &split, &options, &bench.session)
             .unwrap();
@@ -338,7 +334,7 @@ fn changed_shorts(
     change: impl FnOnce(&Variable),
 ) -> String {
     let url = bench.path(name);
-    let create = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let create = CreateOptions::new().kind(Kind::Nc4);
     let dataset = Dataset::create_with(&url, &create, &bench.session).unwrap();
     let root = dataset.root();
     root.add_dimension("time", DimensionLen::Unlimited(0)).unwrap();

@@ -24,8 +24,7 @@ pub(crate) fn session_with(memory: &MemoryStore, allowed: usize, stores: StoreOp
 }
 
 fn run(bench: &Bench, source: &str, session: &Session) -> Result<(usize, usize)> {
-    let options =
-        SplitOptions { shape: [("time".to_owned(), 2)].into(), at_once: Some(1), ..SplitOptions::default() };
+    let options = SplitOptions::new().shape([("time".to_owned(), 2)].into()).at_once(1);
     let source = bench.open(source);
     let report = split(&source, "far://store/m.nca", &options, &MasterOptions::default(), session)?;
     Ok((report.written, report.kept))
@@ -76,7 +75,7 @@ fn a_splitting_that_was_begun_otherwise_is_not_continued() {
 fn add(files: &[String], target: &str, session: &Session) -> Result<()> {
     let rest = files.get(2..).unwrap_or_default();
     let prepared = PreparedAggregation::adding(target, rest, &AggregateOptions::default(), session)?;
-    let like = MasterOptions { overwrite: true, ..master_options(target, session)? };
+    let like = master_options(target, session)?.overwrite(true);
     prepared.write(target, &like, session).map(|_| ())
 }
 
@@ -90,7 +89,7 @@ fn adding_that_is_killed_leaves_the_old_master_or_the_new() {
         loop {
             let memory = MemoryStore::new("memory://add");
             let healthy = session(&memory, usize::MAX);
-            let made = MasterOptions { convention, ..MasterOptions::default() };
+            let made = MasterOptions::new().convention(convention);
             aggregate(target, &files[..2], &AggregateOptions::default(), &made, &healthy).unwrap();
             let done = add(&files, target, &session(&memory, killed));
             let healthy = session(&memory, usize::MAX);

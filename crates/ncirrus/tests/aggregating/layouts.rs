@@ -12,7 +12,7 @@ fn check(convention: Convention, folder: &str) {
     let bench = Bench::new();
     let target = bench.path("m.nca");
     let shape = [("time".to_owned(), 5), ("lat".to_owned(), 2)].into();
-    let options = SplitOptions { shape, like_s3netcdf4: true, ..SplitOptions::default() };
+    let options = SplitOptions::new().shape(shape).like_s3netcdf4(true);
     split(&bench.open(theirs), &target, &options, &master(convention, Kind::Nc4), &bench.session).unwrap();
     assert_eq!(exact_cdl(&bench.open_raw(&target), "m"), exact_cdl(&bench.open_raw(theirs), "m"));
     assert_eq!(exact_cdl(&bench.open(&target), "m"), exact_cdl(&bench.open(theirs), "m"));

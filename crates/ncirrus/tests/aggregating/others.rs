@@ -22,13 +22,12 @@ fn check(program: &str, convention: Convention, variants: &[(Kind, bool)]) {
         let bench = Bench::new();
         let files = [bench.field("a.nc", 0..3), bench.field("b.nc", 3..7), bench.field("c.nc", 7..9)];
         let target = bench.path("m.nca");
-        let options =
-            MasterOptions { convention, kind: Some(*kind), compat: *compat, ..MasterOptions::default() };
+        let options = MasterOptions::new().convention(convention).kind(*kind).compat(*compat);
         // The last file comes later.
         let (axis, first) = (AggregateOptions::default(), &files[..2]);
         aggregate(&target, first, &axis, &options, &bench.session).unwrap();
         let prepared = PreparedAggregation::adding(&target, &files[2..], &axis, &bench.session).unwrap();
-        let overwrite = MasterOptions { overwrite: true, ..options };
+        let overwrite = options.overwrite(true);
         prepared.write(&target, &overwrite, &bench.session).unwrap();
         // With whole URLs it does not matter where the program runs; others resolve relative names against that.
         let folder = if *compat { "/".to_owned() } else { bench.path(".") };

@@ -11,12 +11,7 @@ fn references_on_servers_are_read_and_copied() {
     let bench = Bench::new();
     let folder = bench.path("place/bucket");
     let files = [bench.field("place/bucket/a.nc", 0..3), bench.field("place/bucket/b.nc", 3..7)];
-    let options = ReferenceOptions {
-        axis: Some("time".into()),
-        relative: true,
-        inline_threshold: 0,
-        ..ReferenceOptions::default()
-    };
+    let options = ReferenceOptions::new().axis("time".to_owned()).relative(true).inline_threshold(0);
     let local = format!("{folder}/refs.json");
     ncirrus_tools::write_references(&files, &local, &options, &bench.session).unwrap();
     let (place, objects) = (bench.path("place"), bench.path("objects/none"));
@@ -33,8 +28,8 @@ fn references_on_servers_are_read_and_copied() {
         assert_eq!(bench.numbers(&url, "tas"), doubles(&(0..7)), "{url}");
         for kind in [Kind::Nc4, Kind::NcZarr] {
             let copy = bench.path(&format!("copy{number}-{kind:?}"));
-            let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
-            let options = CopyOptions { create, ..CopyOptions::default() };
+            let create = CreateOptions::new().kind(kind);
+            let options = CopyOptions::new().create(create);
             ncirrus_tools::copy(&bench.open(&url), &copy, &options, &bench.session).unwrap();
             assert_eq!(bench.numbers(&copy, "tas"), doubles(&(0..7)), "{url} {kind:?}");
             assert_eq!(bench.numbers(&copy, "time_bnds").len(), 14, "{url} {kind:?}");

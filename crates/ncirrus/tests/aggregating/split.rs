@@ -4,10 +4,7 @@ use ncirrus::{Atomic, CodecSpec, ErrorKind, Kind, Selection, Storage};
 use ncirrus_tools::aggregate::{Convention, MasterOptions, SplitOptions, split};
 
 fn shape(lens: &[(&str, u64)]) -> SplitOptions<'static> {
-    SplitOptions {
-        shape: lens.iter().map(|(name, len)| ((*name).to_owned(), *len)).collect(),
-        ..SplitOptions::default()
-    }
+    SplitOptions::new().shape(lens.iter().map(|(name, len)| ((*name).to_owned(), *len)).collect())
 }
 
 #[test]
@@ -110,7 +107,7 @@ fn fragments_are_small_enough_and_lie_where_they_are_to_lie() {
     let bench = Bench::new();
     let (source, target) = (bench.field("a.nc", 0..9), bench.path("here/m.nca"));
     let there = bench.path("there/parts");
-    let options = SplitOptions { max_size: 100, fragments: Some(there.clone()), ..SplitOptions::default() };
+    let options = SplitOptions::new().max_size(100).fragments(there.clone());
     split(&bench.open(&source), &target, &options, &MasterOptions::default(), &bench.session).unwrap();
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..9)));
     for entry in std::fs::read_dir(there).unwrap() {
@@ -124,13 +121,13 @@ fn fragments_are_small_enough_and_lie_where_they_are_to_lie() {
 fn what_the_arithmetic_of_s3netcdf4_loses_is_refused() {
     let bench = Bench::new();
     let source = bench.field("a.nc", 0..13);
-    let options = SplitOptions { like_s3netcdf4: true, ..shape(&[("time", 2)]) };
+    let options = shape(&[("time", 2)]).like_s3netcdf4(true);
     let target = bench.path("m.nca");
     let error = split(&bench.open(&source), &target, &options, &MasterOptions::default(), &bench.session)
         .unwrap_err();
     assert!(error.to_string().contains("element 12 of 13"), "{error}");
     assert!(bench.is_absent(&target) && bench.is_absent(&bench.path("m")));
-    let options = SplitOptions { like_s3netcdf4: true, ..shape(&[("time", 4)]) };
+    let options = shape(&[("time", 4)]).like_s3netcdf4(true);
     split(&bench.open(&source), &target, &options, &MasterOptions::default(), &bench.session).unwrap();
     let first = bench.open(&bench.path("m/m.tas.0.0.0.nc"));
     assert_eq!(first.variable("tas").unwrap().shape()[0], 4);
@@ -148,11 +145,11 @@ fn nothing_is_replaced_unasked() {
     let again = run(&shape(&[("time", 2)]), &MasterOptions::default()).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Conflict);
     // The fragments are those of a dataset that is read: a new master needs a folder of its own.
-    let over = MasterOptions { overwrite: true, ..MasterOptions::default() };
+    let over = MasterOptions::new().overwrite(true);
     let error = run(&shape(&[("time", 2)]), &over).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)));
-    let elsewhere = SplitOptions { fragments: Some(bench.path("m2")), ..shape(&[("time", 3)]) };
+    let elsewhere = shape(&[("time", 3)]).fragments(bench.path("m2"));
     run(&elsewhere, &over).unwrap();
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)));
 }

@@ -6,7 +6,7 @@ use ncirrus::{Atomic, Attribute, Attributes, DimensionLen, ErrorKind, Kind, Sele
 use ncirrus_tools::aggregate::{AggregationWriter, Convention, NewVariable, WriterOptions};
 
 fn options(convention: Convention, kind: Kind) -> WriterOptions {
-    WriterOptions { master: master(convention, kind), ..WriterOptions::default() }
+    WriterOptions::new().master(master(convention, kind))
 }
 
 /// A writer with dimensions `time` (which grows) and `x` (of 6), and a variable in blocks of 4 by 3.

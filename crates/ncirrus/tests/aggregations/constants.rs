@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A master of CF-1.13 with `v(x)` of shorts, two elements for each of the values.
 fn master(folder: &Path, numbers: &[f64], session: &Session) -> PathBuf {
     let path = folder.join("m.nca");
-    let options = CreateOptions { kind: Some(Kind::Nc3), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc3);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     let root = dataset.root();
     let count = numbers.len() as u64;
@@ -30,7 +30,7 @@ fn master(folder: &Path, numbers: &[f64], session: &Session) -> PathBuf {
 }
 
 fn v(path: &Path, lenient: bool, session: &Session) -> ncirrus::Result<Values> {
-    let options = OpenOptions { lenient, ..OpenOptions::default() };
+    let options = OpenOptions::new().lenient(lenient);
     values(&Dataset::open_with(path.to_str().unwrap(), &options, session)?.variable("v")?)
 }
 

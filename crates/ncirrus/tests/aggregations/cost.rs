@@ -55,7 +55,7 @@ fn very_many_fragments_are_listed_some_at_a_time_and_their_entries_fetched_once(
 
 /// A file of `v(time)` in a format.
 fn fragment(path: &Path, kind: Kind, numbers: &[f64]) {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session()).unwrap();
     let root = dataset.root();
     root.add_dimension("time", DimensionLen::Fixed(numbers.len() as u64)).unwrap();

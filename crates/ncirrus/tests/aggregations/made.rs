@@ -20,7 +20,7 @@ pub(crate) struct Made {
 
 pub(crate) fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
     _ = std::fs::remove_file(path);
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap()
 }
 

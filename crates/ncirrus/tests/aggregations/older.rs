@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// all but `open` are private.
 fn master(folder: &Path, array: &str, session: &Session) -> PathBuf {
     let path = folder.join("m.nca");
-    let options = CreateOptions { kind: Some(Kind::Nc3), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc3);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     let root = dataset.root();
     for (name, len) in [("x", 4), ("two", 2)] {

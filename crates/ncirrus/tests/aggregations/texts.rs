@@ -73,7 +73,7 @@ fn characters_may_be_stored_as_strings_that_fit() {
     assert_eq!(v.values(&Selection::new(vec![rows, some])).unwrap(), Values::Char(b"\0on5fi".to_vec()));
     strings(&root.join("a.nc"), &["one", "toolong", "five"], &session);
     let read = |lenient| {
-        let options = OpenOptions { lenient, ..OpenOptions::default() };
+        let options = OpenOptions::new().lenient(lenient);
         let dataset = Dataset::open_with(master.to_str().unwrap(), &options, &session).unwrap();
         dataset.variable("v").unwrap().values(&Selection::all(&[4, 5]))
     };

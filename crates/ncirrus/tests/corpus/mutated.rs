@@ -87,9 +87,9 @@ fn is_metadata(path: &Path) -> bool {
 /// Whether it opens; what can be printed is printed.
 fn opens_and_prints(path: &Path, session: &Session) -> bool {
     let Ok(dataset) = open(path, session) else { return false };
-    let whole = cdl::PrintOptions { name: "m".to_owned(), ..cdl::PrintOptions::default() };
+    let whole = cdl::PrintOptions::new().name("m");
     let data = cdl::DataChoice::HeaderOnly;
-    let storage = cdl::PrintOptions { special: true, data, ..whole.clone() };
+    let storage = whole.clone().special(true).data(data);
     for options in [whole, storage] {
         // The sink ends long dumps with an error.
         _ = dump(&dataset, &mut Sink(DUMPED), &options);

@@ -12,7 +12,7 @@ use std::time::Duration;
 const CHUNKS: usize = 24;
 
 fn create(url: &str, session: &Session) {
-    let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::NcZarr);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let root = dataset.root();
     root.add_dimension("x", DimensionLen::Fixed(CHUNKS as u64)).unwrap();
@@ -46,7 +46,7 @@ fn most(requests: usize, latency: u64) -> usize {
         scope.spawn(|| read(&format!("{}/x.zarr", files.address), &session));
         scope.spawn(|| read(&place("/a"), &session));
         scope.spawn(|| {
-            let options = ListOptions { recursive: true, ..ListOptions::default() };
+            let options = ListOptions::new().recursive(true);
             let found = places::list(&place(""), &options, &session).unwrap();
             assert_eq!(found.map(Result::unwrap).count(), 6);
         });

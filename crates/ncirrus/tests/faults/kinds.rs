@@ -13,7 +13,7 @@ const LOOKS: usize = 2;
 
 /// A dataset of that kind whose name does not tell it.
 fn make(path: &Path, kind: Kind) {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session(|_| {})).unwrap();
     let root = dataset.root();
     root.add_dimension("x", DimensionLen::Fixed(5)).unwrap();

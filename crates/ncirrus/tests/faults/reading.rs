@@ -16,8 +16,8 @@ fn everything(root: &Path, temp: &Path, session: &Session) -> Vec<(PathBuf, Stri
     for (name, from) in FIXTURES {
         let Some(path) = source(root, temp, name, from) else { continue };
         let nc4 = temp.join(format!("{name}.nc4"));
-        let create = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
-        let options = CopyOptions { create, ..CopyOptions::default() };
+        let create = CreateOptions::new().kind(Kind::Nc4);
+        let options = CopyOptions::new().create(create);
         copy(&open(&path, session).unwrap(), nc4.to_str().unwrap(), &options, session).unwrap();
         for path in [path, nc4] {
             let (folder, base) = if path.starts_with(root) { (root, "corpus") } else { (temp, "temp") };
@@ -115,7 +115,7 @@ fn an_object_that_changes_between_two_reads_is_told_of() {
 
 /// A variable of so many bytes.
 fn make(path: &Path, len: usize, session: &Session) {
-    let options = CreateOptions { kind: Some(Kind::Nc3), overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Nc3).overwrite(true);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     let root = dataset.root();
     root.add_dimension("x", ncirrus::DimensionLen::Fixed(len as u64)).unwrap();

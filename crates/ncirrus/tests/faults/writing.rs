@@ -14,8 +14,8 @@ fn through(proxy: &Proxy) -> Session {
 }
 
 fn send(from: &Dataset, to: &str, kind: Kind, session: &Session) -> ncirrus::Result<()> {
-    let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
-    copy(from, to, &CopyOptions { create, ..CopyOptions::default() }, session).map(|_| ())
+    let create = CreateOptions::new().kind(kind);
+    copy(from, to, &CopyOptions::new().create(create), session).map(|_| ())
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn whose_answers_are_lost_is_not_told_that_somebody_else_was_faster() {
 }
 
 fn nczarr() -> CreateOptions {
-    CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() }
+    CreateOptions::new().kind(Kind::NcZarr)
 }
 
 #[test]

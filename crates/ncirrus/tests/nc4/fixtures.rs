@@ -44,7 +44,7 @@ impl Fixture {
     /// Writes the file, and opens it.
     pub(crate) fn write(&self, path: &Path, structures: FileStructures, session: &Session) -> Dataset {
         let align = (structures == FileStructures::V110).then_some(4096);
-        let options = CreateOptions { kind: Some(self.kind), structures, align, ..CreateOptions::default() };
+        let options = CreateOptions::new().kind(self.kind).structures(structures).align(align);
         let url = path.to_str().unwrap();
         let dataset = Dataset::create_with(url, &options, session).unwrap();
         let parts = dataset.edit(self.build).unwrap();

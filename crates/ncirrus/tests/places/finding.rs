@@ -22,12 +22,12 @@ fn create(url: &str, session: &Session) {
 }
 
 fn list(url: &str, recursive: bool, all: bool, session: &Session) -> Vec<(String, PlaceKind)> {
-    let found = places::list(url, &ListOptions { recursive, all }, session).unwrap();
+    let found = places::list(url, &ListOptions::new().recursive(recursive).all(all), session).unwrap();
     found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect()
 }
 
 fn keys(url: &str, prefix: &str, session: &Session) -> Vec<(String, Option<u64>)> {
-    let options = KeysOptions { prefix: prefix.to_owned(), sizes: true };
+    let options = KeysOptions::new().prefix(prefix.to_owned()).sizes(true);
     let keys = places::keys(url, &options, session).unwrap();
     keys.map(|key| key.map(|key| (key.key, key.size)).unwrap()).collect()
 }
@@ -158,7 +158,7 @@ fn keys_are_those_of_the_store_whatever_it_is() {
         let mut bytes = Vec::new();
         assert_eq!(places::get(&url, "inner/v/0", &mut bytes, &session).unwrap(), 16);
         assert_eq!(bytes, [1, 2, 3, 4].map(i32::to_ne_bytes).concat());
-        let absent = places::keys(&url, &KeysOptions { prefix: "in".to_owned(), sizes: false }, &session);
+        let absent = places::keys(&url, &KeysOptions::new().prefix("in").sizes(false), &session);
         assert_eq!(absent.err().map(|error| error.kind()), Some(ErrorKind::NotFound));
     }
     let file = temp.join("one.nc");
@@ -390,8 +390,7 @@ fn pages_are_listed_as_they_are_needed() {
 fn a_store_that_lists_all_at_once_is_asked_so() {
     let far = Counting::new(true);
     let session = far.session();
-    let mut keys =
-        places::keys("far://place/a", &KeysOptions { sizes: true, ..Default::default() }, &session).unwrap();
+    let mut keys = places::keys("far://place/a", &KeysOptions::new().sizes(true), &session).unwrap();
     let first = keys.next().unwrap().unwrap();
     assert_eq!((first.key.as_str(), first.size), ("k/0000", Some(0)));
     assert_eq!(far.counts(), (1, 1), "one page, and a look at the prefix itself");

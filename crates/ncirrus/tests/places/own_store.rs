@@ -31,7 +31,7 @@ fn datasets_are_copied_to_a_store_of_ones_own_and_back() {
     copy("ledger://a/two/sst.nc", &back);
     let values = |url: &str| open(url).variable("sst").unwrap().read::<f64>().unwrap();
     assert_eq!(values(&back), values(original));
-    let options = ListOptions { recursive: true, ..ListOptions::default() };
+    let options = ListOptions::new().recursive(true);
     let found = places::list("ledger://a", &options, &session).unwrap();
     let found: Vec<_> = found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect();
     assert_eq!(

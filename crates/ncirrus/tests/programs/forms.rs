@@ -68,8 +68,7 @@ impl Form {
     /// Choices of a creation.
     pub(crate) fn create(&self, random: &mut RandomSource) -> CreateOptions {
         let mut one_of = |of: u64| random.below(of) == 0;
-        let mut options =
-            CreateOptions { kind: Some(self.kind), dialect: self.dialect, ..Default::default() };
+        let mut options = CreateOptions::new().kind(self.kind).dialect(self.dialect);
         options.consolidated = !one_of(3);
         options.separator = (self.is_zarr() && one_of(4)).then_some('/');
         options.header_pad = one_of(3).then_some(0);

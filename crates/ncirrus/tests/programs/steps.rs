@@ -387,15 +387,13 @@ impl<'a> Program<'a> {
         } else {
             Vec::new()
         };
-        let options = CopyOptions {
-            create: form.create(&mut self.random),
-            chunks: self.chunk_rules(form),
-            filters: if form.kind.is_classic() { Filters::Keep } else { filters },
-            filter_rules,
-            drop_filters: true,
-            fix_unlimited: grown && self.one_in(4),
-            ..CopyOptions::default()
-        };
+        let options = CopyOptions::new()
+            .create(form.create(&mut self.random))
+            .chunks(self.chunk_rules(form))
+            .filters(if form.kind.is_classic() { Filters::Keep } else { filters })
+            .filter_rules(filter_rules)
+            .drop_filters(true)
+            .fix_unlimited(grown && self.one_in(4));
         self.log.push(format!(
             "copy to {} {:?} {:?} {:?} {:?} fixed={}",
             form.name,

@@ -19,8 +19,7 @@ fn session(far: &Arc<Far>) -> Session {
 /// A chunked variable in each of three groups, one in the other; how many rounds it took to make them.
 fn rounds(far: &Arc<Far>, session: &Session, (kind, consolidated): (Kind, bool)) -> usize {
     let before = far.rounds();
-    let options =
-        CreateOptions { kind: Some(kind), consolidated, overwrite: true, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind).consolidated(consolidated).overwrite(true);
     let dataset = Dataset::create_with("far://host/x.zarr", &options, session).unwrap();
     let defined = dataset.edit(|model| {
         let mut group = model.root();

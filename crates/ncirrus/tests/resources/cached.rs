@@ -106,7 +106,7 @@ fn create(url: &str, kind: Kind, session: &Session) {
 
 /// 100,000 numbers from the first on.
 fn create_from(url: &str, kind: Kind, first: i32, session: &Session) {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     dataset.root().add_dimension("x", DimensionLen::Fixed(100_000)).unwrap();
     let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();

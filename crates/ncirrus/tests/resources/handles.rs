@@ -18,7 +18,7 @@ fn many_open_datasets_share_a_few_handles() {
     let paths: Vec<_> = (0..200).map(|number| temp.join(format!("{number}.nc"))).collect();
     for (number, path) in (0..).zip(&paths) {
         let kind = Some(if number % 2 == 0 { Kind::Nc3 } else { Kind::Nc4 });
-        let options = CreateOptions { kind, ..CreateOptions::default() };
+        let options = CreateOptions::new().kind(kind);
         let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session).unwrap();
         dataset.root().add_dimension("x", DimensionLen::Fixed(3)).unwrap();
         let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();

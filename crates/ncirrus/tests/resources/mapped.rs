@@ -13,7 +13,7 @@ fn session(folder: &Path) -> Session {
 
 /// A variable of shorts that count, modulo 10,000.
 fn counting(path: &Path, kind: Kind, shape: [u64; 2], chunks: [u64; 2], session: &Session) -> Variable {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     let root = dataset.root();
     for (name, len) in ["y", "x"].into_iter().zip(shape) {
@@ -219,7 +219,7 @@ fn eight_gibibytes_are_read_within_one_of_memory() {
     let ((_folder, temp), maps) = (temp(), tempfile::tempdir().unwrap());
     let session = session(maps.path());
     let path = temp.join("large.zarr");
-    let options = CreateOptions { kind: Some(Kind::Zarr2), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::Zarr2);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session).unwrap();
     for name in ["y", "x"] {
         dataset.root().add_dimension(name, DimensionLen::Fixed(SIDE)).unwrap();

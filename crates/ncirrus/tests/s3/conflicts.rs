@@ -13,7 +13,7 @@ const KINDS: [(Kind, Option<Dialect>, bool); 3] =
     [(Kind::NcZarr, None, true), (Kind::NcZarr, None, false), (Kind::Zarr3, None, true)];
 
 fn options(kind: (Kind, Option<Dialect>, bool)) -> CreateOptions {
-    CreateOptions { kind: Some(kind.0), dialect: kind.1, consolidated: kind.2, ..CreateOptions::default() }
+    CreateOptions::new().kind(kind.0).dialect(kind.1).consolidated(kind.2)
 }
 
 /// Two variables with records, five of them, in chunks of four.
@@ -229,7 +229,7 @@ fn of_two_creators_one_wins() {
 
 /// Replaces or makes a dataset all of whose elements are one number.
 fn make(url: &str, kind: (Kind, Option<Dialect>, bool), value: i32, session: &Session) -> Result<()> {
-    let options = CreateOptions { overwrite: true, ..options(kind) };
+    let options = options(kind).overwrite(true);
     let dataset = Dataset::create_with(url, &options, session)?;
     dataset.edit(|model| {
         let root = model.root();
@@ -299,8 +299,8 @@ fn of_two_programs_that_replace_a_dataset_one_wins_in_a_thousand_races() {
 fn a_tree_and_an_object_of_one_name_are_refused_or_replace_each_other() {
     let Some((place, _)) = Place::moto() else { return };
     let (url, session) = (place.url("shadow/h"), place.session());
-    let file = |overwrite| CreateOptions { kind: Some(Kind::Nc3), overwrite, ..CreateOptions::default() };
-    let tree = |overwrite| CreateOptions { overwrite, ..options(KINDS[0]) };
+    let file = |overwrite| CreateOptions::new().kind(Kind::Nc3).overwrite(overwrite);
+    let tree = |overwrite| options(KINDS[0]).overwrite(overwrite);
     let values = |kind: &str| {
         let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
         assert_eq!(dataset.kind() == "classic", kind == "file", "{}", dataset.kind());
@@ -370,7 +370,7 @@ fn a_store_without_conditions_takes_whole_chunks_and_says_what_it_cannot() {
     let refused = dataset.close().unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused:?}");
     assert!(refused.to_string().contains("aligned"), "{refused}");
-    let aligned = OpenOptions { aligned: true, ..OpenOptions::default() };
+    let aligned = OpenOptions::new().aligned(true);
     let dataset = Dataset::update_with(&url, &aligned, &session).unwrap();
     dataset.variable("/one").unwrap().write_values(&part, &Values::Int(vec![8])).unwrap();
     dataset.close().unwrap();

@@ -12,7 +12,7 @@ pub(super) fn open(url: &str, session: &Session) -> Result<Dataset, Error> {
 }
 
 pub(super) fn create(url: &str, session: &Session) -> Result<(), Error> {
-    let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::NcZarr);
     let dataset = Dataset::create_with(url, &options, session)?;
     dataset.edit(|model| {
         let root = model.root();
@@ -48,8 +48,8 @@ fn a_tree_is_not_copied_over_itself_or_into_itself() {
     let url = server.url("x.zarr");
     create(&url, &session).unwrap();
     let (keys, source) = (server.keys(), open(&url, &session).unwrap());
-    let create = CreateOptions { kind: Some(Kind::NcZarr), overwrite: true, ..CreateOptions::default() };
-    let options = CopyOptions { create, ..CopyOptions::default() };
+    let create = CreateOptions::new().kind(Kind::NcZarr).overwrite(true);
+    let options = CopyOptions::new().create(create);
     let elsewhere = server.address.replace("http", "s3");
     for target in
         [url.clone(), format!("{url}/"), format!("{elsewhere}/bucket/x.zarr"), server.url("x.zarr/in.zarr")]

@@ -85,8 +85,8 @@ fn round_trips(place: &Place, trees: impl Fn(usize) -> Vec<Way>) {
 }
 
 fn there_and_here(source: &Dataset, urls: (&str, &str), way: &Way, session: &Session) -> Result<(), String> {
-    let create = CreateOptions { kind: Some(way.1), dialect: way.2, ..CreateOptions::default() };
-    let options = CopyOptions { create, ..CopyOptions::default() };
+    let create = CreateOptions::new().kind(way.1).dialect(way.2);
+    let options = CopyOptions::new().create(create);
     let text = |url: &str| {
         copy(source, url, &options, session).map_err(|error| format!("copy to {url}: {error:?}"))?;
         let stored = Dataset::open_with(url, &OpenOptions::default(), session);

@@ -125,7 +125,7 @@ fn plain(path: &str) -> String {
 }
 
 fn create(url: &str, place: &Place) -> ncirrus::Result<()> {
-    let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::NcZarr);
     Dataset::create_with(url, &options, &place.session())?.close()
 }
 

@@ -12,13 +12,8 @@ const KINDS: [(Kind, Option<Dialect>, bool); 3] =
 
 fn create(url: &str, kind: (Kind, Option<Dialect>, bool), overwrite: bool, session: &Session) -> Result<()> {
     let (consolidated, overwrite) = (kind.2, overwrite);
-    let options = CreateOptions {
-        kind: Some(kind.0),
-        dialect: kind.1,
-        consolidated,
-        overwrite,
-        ..CreateOptions::default()
-    };
+    let options =
+        CreateOptions::new().kind(kind.0).dialect(kind.1).consolidated(consolidated).overwrite(overwrite);
     let dataset = Dataset::create_with(url, &options, session)?;
     dataset.edit(|model| {
         let root = model.root();
@@ -126,7 +121,7 @@ fn a_damaged_source_leaves_what_it_should_have_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("source.zarr").to_str().unwrap().to_owned();
     for (number, kind) in KINDS.into_iter().enumerate() {
-        let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
+        let options = CreateOptions::new().kind(Kind::Zarr2).overwrite(true);
         let dataset = Dataset::create_with(&source, &options, &session).unwrap();
         dataset.root().add_dimension("x", DimensionLen::Fixed(40)).unwrap();
         let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
@@ -137,17 +132,9 @@ fn a_damaged_source_leaves_what_it_should_have_replaced() {
         std::fs::write(format!("{source}/v/9"), "damaged").unwrap();
         let url = server.url(&format!("kept-{number}"));
         create(&url, kind, false, &session).unwrap();
-        let options = CreateOptions {
-            kind: Some(kind.0),
-            consolidated: kind.2,
-            overwrite: true,
-            ..CreateOptions::default()
-        };
-        let options = ncirrus_tools::CopyOptions {
-            create: options,
-            filters: ncirrus_tools::Filters::Remove,
-            ..ncirrus_tools::CopyOptions::default()
-        };
+        let options = CreateOptions::new().kind(kind.0).consolidated(kind.2).overwrite(true);
+        let options =
+            ncirrus_tools::CopyOptions::new().create(options).filters(ncirrus_tools::Filters::Remove);
         let damaged = Dataset::open_with(&source, &OpenOptions::default(), &session).unwrap();
         let error = ncirrus_tools::copy(&damaged, &url, &options, &session).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed, "{error:?}");

@@ -5,7 +5,7 @@ use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Session, 
 use ncirrus_tools::places::{self, KeysOptions, ListOptions, PlaceKind};
 
 fn create(url: &str, chunks: u64, kind: ncirrus::Kind, session: &Session) {
-    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let root = dataset.root();
     root.add_dimension("x", DimensionLen::Fixed(chunks)).unwrap();
@@ -18,7 +18,7 @@ fn create(url: &str, chunks: u64, kind: ncirrus::Kind, session: &Session) {
 }
 
 fn keys(url: &str, session: &Session) -> Vec<(String, Option<u64>)> {
-    let options = KeysOptions { sizes: true, ..KeysOptions::default() };
+    let options = KeysOptions::new().sizes(true);
     let keys = places::keys(url, &options, session).unwrap();
     keys.map(|key| key.map(|key| (key.key, key.size)).unwrap()).collect()
 }
@@ -31,7 +31,7 @@ fn datasets_and_objects_of_a_bucket_are_listed() {
         create(&place.url("shelf/2024/tree"), 20, ncirrus::Kind::NcZarr, &session);
         create(&place.url("shelf/b.zarr"), 1, ncirrus::Kind::Zarr3, &session);
         create(&place.url("shelf/file.nc"), 1, ncirrus::Kind::Nc3, &session);
-        let options = ListOptions { recursive: true, ..ListOptions::default() };
+        let options = ListOptions::new().recursive(true);
         let found = places::list(&place.url("shelf"), &options, &session).unwrap();
         let found: Vec<_> = found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect();
         let expected =

@@ -7,7 +7,7 @@ use ncirrus::{
 };
 
 fn many(url: &str, consolidated: bool, session: &Session) {
-    let options = CreateOptions { kind: Some(Kind::NcZarr), consolidated, ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::NcZarr).consolidated(consolidated);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let defined = dataset.edit(|model| {
         let root = model.root();
@@ -49,7 +49,7 @@ fn single_metadata_objects_are_fetched_without_heads_and_listings() {
     assert!(requests.len() <= 2020, "{} requests", requests.len());
     assert!(requests.iter().all(|request| request.starts_with("GET")), "no HEAD");
     assert!(!requests.iter().any(|request| request.contains("list-type")), "no listing: members are named");
-    let all = OpenOptions { members: Members::All, ..OpenOptions::default() };
+    let all = OpenOptions::new().members(Members::All);
     assert_eq!(Dataset::open_with(&server.url("many"), &all, &session).unwrap().variables().len(), 1000);
     assert!(server.requests().iter().any(|request| request.contains("list-type")));
 }
@@ -59,7 +59,7 @@ fn a_key_that_is_too_long_is_refused_before_anything_is_put() {
     let server = Server::start();
     let session = server.session();
     let url = server.url("long");
-    let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::NcZarr);
     let dataset = Dataset::create_with(&url, &options, &session).unwrap();
     server.requests();
     let defined = dataset.edit(|model| {
@@ -84,7 +84,7 @@ fn a_key_that_is_too_long_is_refused_before_anything_is_put() {
 fn a_large_chunk_is_sent_in_parts() {
     let server = Server::start();
     let session = server.session();
-    let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+    let options = CreateOptions::new().kind(Kind::NcZarr);
     let dataset = Dataset::create_with(&server.url("large"), &options, &session).unwrap();
     let len = 36 << 20;
     let defined = dataset.edit(|model| {
@@ -111,7 +111,7 @@ fn an_old_version_is_read_by_its_name() {
     let session = place.session();
     let url = "s3://versioned/data.nc";
     let make = |value: i32| {
-        let options = CreateOptions { kind: Some(Kind::Nc3), overwrite: true, ..CreateOptions::default() };
+        let options = CreateOptions::new().kind(Kind::Nc3).overwrite(true);
         let dataset = Dataset::create_with(url, &options, &session).unwrap();
         dataset
             .edit(|model| Ok(model.add_variable(model.root(), "v", Atomic::Int.into(), &[]).map(|_| ())?))

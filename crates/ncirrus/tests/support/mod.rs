@@ -25,11 +25,8 @@ pub(crate) fn cdl_of(
     name: &str,
     change: impl FnOnce(&mut cdl::PrintOptions),
 ) -> Result<(String, bool)> {
-    let mut options = cdl::PrintOptions {
-        name: name.to_owned(),
-        classic: ncirrus_tools::is_classic_model(dataset),
-        ..Default::default()
-    };
+    let mut options =
+        cdl::PrintOptions::new().name(name.to_owned()).classic(ncirrus_tools::is_classic_model(dataset));
     change(&mut options);
     let mut text = Vec::new();
     let summary = ncirrus_tools::dump(dataset, &mut text, &options)?;

@@ -28,7 +28,7 @@ impl ExistingFragments {
     /// `Unsupported` when fragments lie on no grid, are not whole variables of other files, or are said to be other
     /// than they are stored: that could not be written again.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
-        let raw = OpenOptions { raw: true, ..OpenOptions::default() };
+        let raw = OpenOptions::new().raw(true);
         let raw = Dataset::open_with(dataset.url(), &raw, dataset.session())?;
         let (model, raw_model) = (dataset.model()?, raw.model()?);
         let mut existing = Self { arrays: BTreeMap::new(), substitutions: Vec::new() };

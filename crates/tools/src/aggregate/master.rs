@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a master is written.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct MasterOptions {
     /// By which convention fragments are described.
     pub convention: Convention,
@@ -29,6 +30,56 @@ pub struct MasterOptions {
     pub overwrite: bool,
     /// Replace any dataset that is there, but for the files of the aggregation.
     pub overwrite_any: bool,
+}
+
+impl MasterOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// By which convention fragments are described.
+    #[must_use]
+    pub fn convention(mut self, convention: Convention) -> Self {
+        self.convention = convention;
+        self
+    }
+
+    /// Kind of the master; `None`: as its name ends, else netCDF-4.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<Option<Kind>>) -> Self {
+        self.kind = kind.into();
+        self
+    }
+
+    /// How the places of fragments are written; with `compat` always as URLs.
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// Write what the most other readers understand.
+    #[must_use]
+    pub fn compat(mut self, compat: bool) -> Self {
+        self.compat = compat;
+        self
+    }
+
+    /// Replace a master that is there.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Replace any dataset that is there, but for the files of the aggregation.
+    #[must_use]
+    pub fn overwrite_any(mut self, overwrite_any: bool) -> Self {
+        self.overwrite_any = overwrite_any;
+        self
+    }
 }
 
 /// Definitions of a master, what it stores, and what lies in fragments.
@@ -62,7 +113,7 @@ impl MasterOptions {
         })
     }
 
-    pub(super) fn naming(&self) -> Naming {
+    pub(super) fn effective_naming(&self) -> Naming {
         match (&self.naming, self.compat) {
             (Naming::Relative, true) => Naming::Absolute,
             (naming, _) => naming.clone(),
@@ -108,8 +159,7 @@ impl MasterPlan {
     pub(super) fn write(mut self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
         let kind = options.kind_for(url);
         let described = self.describe(options.form(kind)?, kind)?;
-        let create =
-            CreateOptions { kind: Some(kind), overwrite: options.replaces(), ..CreateOptions::default() };
+        let create = CreateOptions::new().kind(kind).overwrite(options.replaces());
         let master = Dataset::create_with(url, &create, session)?;
         let Self { model, stored, .. } = self;
         define(&master, model)?;
@@ -125,7 +175,7 @@ impl MasterPlan {
         let mut copy = Self { model: self.model.clone(), aggregated, ..Self::empty() };
         copy.describe(options.form(kind)?, kind)?;
         let name = format!("rehearsal-{}", REHEARSALS.fetch_add(1, Ordering::Relaxed));
-        let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+        let create = CreateOptions::new().kind(kind);
         let scratch = Dataset::create_with(&format!("memory://{name}/master"), &create, session)?;
         let defined = define(&scratch, copy.model);
         drop(scratch);

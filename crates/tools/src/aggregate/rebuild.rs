@@ -226,7 +226,7 @@ impl MasterBuilder<'_> {
         let cell = |number: usize| {
             let place = place(number, &lens);
             let Some(url) = cells.get(&place) else { return Ok(None) };
-            let file = self.options.naming().name(self.target, url)?.into();
+            let file = self.options.effective_naming().name(self.target, url)?.into();
             let format = formats.get(&place).copied().unwrap_or("NETCDF4");
             Ok(Some(FragmentCell { file, variable: path.into(), format }))
         };

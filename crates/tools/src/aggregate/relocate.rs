@@ -48,7 +48,7 @@ pub fn relocate(
     dry_run: bool,
     session: &Session,
 ) -> Result<Vec<RenamedFragment>> {
-    let raw = OpenOptions { raw: true, ..OpenOptions::default() };
+    let raw = OpenOptions::new().raw(true);
     let dataset = Dataset::open_with(url, &raw, session)?;
     let model = dataset.model()?;
     let names = FragmentRenamer { relocation, master: url };
@@ -160,7 +160,7 @@ impl MasterChanges {
             }
             return master.close();
         };
-        let create = CreateOptions { kind: Some(kind), overwrite: true, ..CreateOptions::default() };
+        let create = CreateOptions::new().kind(kind).overwrite(true);
         let master = Dataset::create_with(url, &create, session)?;
         let source = dataset.model()?;
         let (_, values) = master.edit(|model| {

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How a dataset is split.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct SplitOptions<'a> {
     /// The largest fragments, in bytes before compression; with `like_s3netcdf4` in elements.
     pub max_size: u64,
@@ -55,6 +56,63 @@ impl Default for SplitOptions<'_> {
             at_once: None,
             steps: None,
         }
+    }
+}
+
+impl<'a> SplitOptions<'a> {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The largest fragments, in bytes before compression; with `like_s3netcdf4` in elements.
+    #[must_use]
+    pub fn max_size(mut self, max_size: u64) -> Self {
+        self.max_size = max_size;
+        self
+    }
+
+    /// Lengths of fragments along dimensions, by name; they go before `max_size`.
+    #[must_use]
+    pub fn shape(mut self, shape: BTreeMap<String, u64>) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// Folder or prefix of the fragments; `None`: beside the master, named after it.
+    #[must_use]
+    pub fn fragments(mut self, fragments: impl Into<Option<String>>) -> Self {
+        self.fragments = fragments.into();
+        self
+    }
+
+    /// Cut with the arithmetic of S3netCDF4. What it would lose is refused.
+    #[must_use]
+    pub fn like_s3netcdf4(mut self, like_s3netcdf4: bool) -> Self {
+        self.like_s3netcdf4 = like_s3netcdf4;
+        self
+    }
+
+    /// Kind of the fragments; `None`: netCDF-4, or netCDF-3 for a netCDF-3 master.
+    #[must_use]
+    pub fn fragment_kind(mut self, fragment_kind: impl Into<Option<Kind>>) -> Self {
+        self.fragment_kind = fragment_kind.into();
+        self
+    }
+
+    /// Fragments that are written at once; `None`: a few.
+    #[must_use]
+    pub fn at_once(mut self, at_once: impl Into<Option<usize>>) -> Self {
+        self.at_once = at_once.into();
+        self
+    }
+
+    /// Called when a fragment is there.
+    #[must_use]
+    pub fn steps(mut self, steps: &'a WorkSteps<'a>) -> Self {
+        self.steps = Some(steps);
+        self
     }
 }
 
@@ -128,10 +186,7 @@ impl<'a> SplitPlan<'a> {
             names: FragmentNames::of(target, options),
             splitter: FragmentWriter {
                 source,
-                create: CreateOptions {
-                    kind: Some(fragment_kind(target, options, master)),
-                    ..CreateOptions::default()
-                },
+                create: CreateOptions::new().kind(fragment_kind(target, options, master)),
                 leave_out: vars.iter().map(|var| model.variable_path(*var)).collect(),
             },
             pieces: Vec::new(),
@@ -165,7 +220,11 @@ impl<'a> SplitPlan<'a> {
             let path = model.variable_path(var);
             let count = sizes.iter().map(Vec::len).product();
             let cells = urls.by_ref().take(count).map(|url| {
-                fragments::cell(options.naming().name(target, url)?, &path, self.splitter.create.kind)
+                fragments::cell(
+                    options.effective_naming().name(target, url)?,
+                    &path,
+                    self.splitter.create.kind,
+                )
             });
             let cells = cells.collect::<Result<Vec<_>>>()?;
             let lacking = vec![false; sizes.len()];
@@ -283,7 +342,7 @@ fn check_free(target: &str, master: &MasterOptions, session: &Session) -> Result
     if master.replaces() {
         return Ok(());
     }
-    match Dataset::open_with(target, &ncirrus::OpenOptions { raw: true, ..Default::default() }, session) {
+    match Dataset::open_with(target, &ncirrus::OpenOptions::new().raw(true), session) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Ok(_) => {
             let error = Error::new(ErrorKind::Conflict, "exists already").with_detail(Detail::Exists);

@@ -1,5 +1,6 @@
 //! Aggregations that are written as ordinary datasets are: fragments appear when they are first written.
 mod fragment;
+mod setters;
 
 use super::existing::ExistingFragments;
 use super::master::{MasterOptions, copy_values, unpack};
@@ -22,6 +23,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// How an aggregation is written.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct WriterOptions {
     /// How the master is written.
     pub master: MasterOptions,
@@ -88,11 +90,7 @@ impl AggregationWriter {
     pub fn create(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
         options.master.check(target)?;
         let kind = options.master.kind_for(target);
-        let create = CreateOptions {
-            kind: Some(kind),
-            overwrite: options.master.replaces(),
-            ..CreateOptions::default()
-        };
+        let create = CreateOptions::new().kind(kind).overwrite(options.master.replaces());
         let master = Dataset::create_with(target, &create, session)?;
         Ok(Self::new(master, target, options, kind))
     }
@@ -109,7 +107,7 @@ impl AggregationWriter {
         existing.make_names_whole();
         let arrays = existing.arrays;
         let kind = single_file_kind(&source).unwrap_or(Kind::NcZarr);
-        let create = CreateOptions { kind: Some(kind), overwrite: true, ..CreateOptions::default() };
+        let create = CreateOptions::new().kind(kind).overwrite(true);
         let writer = Self::new(Dataset::create_with(target, &create, session)?, target, options, kind);
         writer.master.edit(|new| {
             *new = Model::clone(&model);
@@ -383,7 +381,7 @@ impl AggregationWriter {
         if let Some(cell) = name {
             return Ok(cell.clone());
         }
-        let file = self.options.master.naming().name(&self.target, url)?.into();
+        let file = self.options.master.effective_naming().name(&self.target, url)?.into();
         let format = fragment::format(self.fragment_kind());
         Ok(FragmentCell { file, variable: definition.path.as_str().into(), format })
     }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn of(kind: Kind) -> CreateOptions {
-        CreateOptions { kind: Some(kind), ..CreateOptions::default() }
+        CreateOptions::new().kind(kind)
     }
 
     #[test]

@@ -11,11 +11,34 @@ use std::sync::Arc;
 
 /// Which objects are listed, and what is told of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct KeysOptions {
     /// Only what lies at or below this key.
     pub prefix: String,
     /// With their sizes, also where each has to be asked for.
     pub sizes: bool,
+}
+
+impl KeysOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only what lies at or below this key.
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// With their sizes, also where each has to be asked for.
+    #[must_use]
+    pub fn sizes(mut self, sizes: bool) -> Self {
+        self.sizes = sizes;
+        self
+    }
 }
 
 /// An object.

@@ -11,11 +11,34 @@ use std::sync::Arc;
 
 /// How datasets are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ListOptions {
     /// Also below prefixes that are no datasets themselves.
     pub recursive: bool,
     /// Also what is no dataset.
     pub all: bool,
+}
+
+impl ListOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Also below prefixes that are no datasets themselves.
+    #[must_use]
+    pub fn recursive(mut self, recursive: bool) -> Self {
+        self.recursive = recursive;
+        self
+    }
+
+    /// Also what is no dataset.
+    #[must_use]
+    pub fn all(mut self, all: bool) -> Self {
+        self.all = all;
+        self
+    }
 }
 
 /// What lies at a place.

@@ -8,7 +8,7 @@ mod tests;
 use super::address::{candidates, is_local};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
-use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, OpenOptions, Result};
+use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, Result};
 use ncirrus_model::{GroupId, Model, VarId};
 use ncirrus_store::Url;
 use std::collections::VecDeque;
@@ -91,7 +91,7 @@ impl Dataset {
         let kept = self.session().open_datasets();
         let kept =
             kept.ok_or_else(|| Error::internal("a fragment outlives the dataset that it is part of"))?;
-        let options = OpenOptions { name: None, ..self.options().clone() };
+        let options = self.options().clone().name(None::<String>);
         if let Some(dataset) = kept.find(url, &options) {
             if dataset.is_current()? {
                 return Ok(dataset);
@@ -105,7 +105,7 @@ impl Dataset {
                 shared.network.run(async move { ncirrus_store::open_url(&url, &stores).await })?.await?
             }
         };
-        let named = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        let named = options.clone().name(opened.name.clone());
         let session = self.session().of_others();
         let dataset = session.open_fragment(opened, self.drivers(), &named, nesting).await?;
         kept.keep(url, &options, &dataset);
@@ -114,7 +114,7 @@ impl Dataset {
 
     /// Forgets the dataset of a fragment that changed: the next read opens it anew.
     pub(crate) fn forget_fragment(&self, places: &FragmentPlaces) {
-        let options = OpenOptions { name: None, ..self.options().clone() };
+        let options = self.options().clone().name(None::<String>);
         if let (FragmentPlaces::At(urls), Some(kept)) = (places, self.session().open_datasets()) {
             urls.iter().for_each(|(_, url)| kept.forget(url, &options));
         }

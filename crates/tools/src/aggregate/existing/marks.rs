@@ -82,7 +82,7 @@ fn formats_by_name(json: &str) -> Result<HashMap<String, String>> {
 /// # Errors
 /// `NotFound`; `Invalid` when nothing in it is aggregated.
 pub fn master_options(url: &str, session: &Session) -> Result<MasterOptions> {
-    let raw = Dataset::open_with(url, &OpenOptions { raw: true, ..OpenOptions::default() }, session)?;
+    let raw = Dataset::open_with(url, &OpenOptions::new().raw(true), session)?;
     let model = raw.model()?;
     let var = model.variables().into_iter().find(|var| terms::is_aggregated(&model, *var));
     let var = var.ok_or_else(|| Error::invalid("there is no aggregated variable in it").at_object(url))?;

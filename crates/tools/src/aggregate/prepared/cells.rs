@@ -57,7 +57,7 @@ impl AxisBlocks {
 impl PreparedAggregation {
     /// What the files are called in a master.
     pub(super) fn names(&self, target: &str, options: &MasterOptions) -> Result<MasterNames<'_>> {
-        let naming = options.naming();
+        let naming = options.effective_naming();
         let name = |part: &FilePart| match part.fragments {
             Some(_) => Ok(Arc::from("")),
             None => Ok(naming.name(target, &part.url)?.into()),

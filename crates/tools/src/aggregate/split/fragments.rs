@@ -30,7 +30,7 @@ impl FragmentWriter<'_> {
         }
         let options = CopyOptions {
             // What a run that was killed left under this name may be replaced, nothing else.
-            create: CreateOptions { overwrite: is_resumed, ..self.create.clone() },
+            create: self.create.clone().overwrite(is_resumed),
             select: vec![VariableSelect::of_region(&piece.variable, &piece.region)],
             fix_unlimited: true,
             drop_filters: self.create.kind != Some(Kind::Nc4),
@@ -43,7 +43,7 @@ impl FragmentWriter<'_> {
 
     /// Whether the fragment is there. Fragments appear whole, so the definition of its variable is enough to see.
     fn is_there(&self, piece: &SplitPiece, session: &Session) -> Result<bool> {
-        let raw = OpenOptions { raw: true, ..OpenOptions::default() };
+        let raw = OpenOptions::new().raw(true);
         let dataset = match Dataset::open_with(&piece.url, &raw, session) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) if error.kind() == ErrorKind::Malformed => return Ok(false),

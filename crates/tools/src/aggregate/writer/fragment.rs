@@ -88,7 +88,7 @@ pub(super) fn create(
 ) -> Result<()> {
     let session = home.master.session();
     super::super::split::make_folder(url, session)?;
-    let create = CreateOptions { kind: Some(home.kind), ..CreateOptions::default() };
+    let create = CreateOptions::new().kind(home.kind);
     let fragment = Dataset::create_with(url, &create, session)?;
     let model = home.master.snapshot();
     let (var, coordinates) = fragment.edit(|new| {

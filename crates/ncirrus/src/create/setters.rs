@@ -1,0 +1,102 @@
+//! One choice after the other.
+use super::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, StringForm};
+
+impl CreateOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Kind; `None`: as the URL's mode or the name's ending tells.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<Option<Kind>>) -> Self {
+        self.kind = kind.into();
+        self
+    }
+
+    /// Dialect of NCZarr; `None`: the newest.
+    #[must_use]
+    pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
+        self.dialect = dialect.into();
+        self
+    }
+
+    /// Write `_ARRAY_DIMENSIONS`, which xarray needs (Zarr v2).
+    #[must_use]
+    pub fn array_dimensions(mut self, array_dimensions: bool) -> Self {
+        self.array_dimensions = array_dimensions;
+        self
+    }
+
+    /// Write consolidated metadata, which make opening one request.
+    #[must_use]
+    pub fn consolidated(mut self, consolidated: bool) -> Self {
+        self.consolidated = consolidated;
+        self
+    }
+
+    /// What stands between the numbers of a chunk's key: `.` or `/`; `None`: the format's default.
+    #[must_use]
+    pub fn separator(mut self, separator: impl Into<Option<char>>) -> Self {
+        self.separator = separator.into();
+        self
+    }
+
+    /// Replace a dataset that is there already.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Bytes kept free after the header of a netCDF-3 file for later definitions; `None`: a modest default.
+    #[must_use]
+    pub fn header_pad(mut self, header_pad: impl Into<Option<u64>>) -> Self {
+        self.header_pad = header_pad.into();
+        self
+    }
+
+    /// Put the entries of a zip below one top folder, as netCDF-C needs it.
+    #[must_use]
+    pub fn zip_top_folder(mut self, zip_top_folder: bool) -> Self {
+        self.zip_top_folder = zip_top_folder;
+        self
+    }
+
+    /// Which versions of HDF5 shall read a netCDF-4 file.
+    #[must_use]
+    pub fn structures(mut self, structures: FileStructures) -> Self {
+        self.structures = structures;
+        self
+    }
+
+    /// How chunk shapes are chosen for netCDF-4 where none is given.
+    #[must_use]
+    pub fn default_chunks(mut self, default_chunks: DefaultChunks) -> Self {
+        self.default_chunks = default_chunks;
+        self
+    }
+
+    /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: of 8.
+    #[must_use]
+    pub fn align(mut self, align: impl Into<Option<u64>>) -> Self {
+        self.align = align.into();
+        self
+    }
+
+    /// Bytes kept at the front of a netCDF-4 file for its metadata; `None`: as many as the definitions need, and some
+    /// more.
+    #[must_use]
+    pub fn reserve(mut self, reserve: impl Into<Option<u64>>) -> Self {
+        self.reserve = reserve.into();
+        self
+    }
+
+    /// How strings are stored in Zarr.
+    #[must_use]
+    pub fn strings(mut self, strings: StringForm) -> Self {
+        self.strings = strings;
+        self
+    }
+}

@@ -1,0 +1,126 @@
+//! One choice after the other.
+use super::{
+    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule,
+    VariableSelect,
+};
+
+impl<'a> CopyOptions<'a> {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Kind, dialect and layout of the copy.
+    #[must_use]
+    pub fn create(mut self, create: CreateOptions) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Chunk shapes; rules for a variable beat rules for dimensions.
+    #[must_use]
+    pub fn chunks(mut self, chunks: impl IntoIterator<Item = ChunkRule>) -> Self {
+        self.chunks = chunks.into_iter().collect();
+        self
+    }
+
+    /// Filters of the copy.
+    #[must_use]
+    pub fn filters(mut self, filters: Filters) -> Self {
+        self.filters = filters;
+        self
+    }
+
+    /// Filters of single variables; they beat `filters`.
+    #[must_use]
+    pub fn filter_rules(mut self, filter_rules: impl IntoIterator<Item = FilterRule>) -> Self {
+        self.filter_rules = filter_rules.into_iter().collect();
+        self
+    }
+
+    /// Leave out filters that the copy's format cannot hold, or that cannot be applied, instead of failing.
+    #[must_use]
+    pub fn drop_filters(mut self, drop_filters: bool) -> Self {
+        self.drop_filters = drop_filters;
+        self
+    }
+
+    /// How values are quantized on the way; recorded in the attributes that netCDF-C writes.
+    #[must_use]
+    pub fn quantize(mut self, quantize: impl IntoIterator<Item = QuantizeRule>) -> Self {
+        self.quantize = quantize.into_iter().collect();
+        self
+    }
+
+    /// Record quantization as CF 1.12 has it, too (section 8.4, "Lossy Compression via Quantization").
+    #[must_use]
+    pub fn cf_quantization(mut self, cf_quantization: bool) -> Self {
+        self.cf_quantization = cf_quantization;
+        self
+    }
+
+    /// Copy only these variables (paths or simple names) and what they need; empty: all.
+    #[must_use]
+    pub fn variables(mut self, variables: impl IntoIterator<Item = String>) -> Self {
+        self.variables = variables.into_iter().collect();
+        self
+    }
+
+    /// Copy only these groups (paths or simple names); empty: all.
+    #[must_use]
+    pub fn groups(mut self, groups: impl IntoIterator<Item = String>) -> Self {
+        self.groups = groups.into_iter().collect();
+        self
+    }
+
+    /// Copy only these boxes, with their coordinates.
+    #[must_use]
+    pub fn select(mut self, select: impl IntoIterator<Item = VariableSelect>) -> Self {
+        self.select = select.into_iter().collect();
+        self
+    }
+
+    /// Chunks that cannot be decoded become fill, and are reported; else the copy fails at the first one.
+    #[must_use]
+    pub fn skip_damaged(mut self, skip_damaged: bool) -> Self {
+        self.skip_damaged = skip_damaged;
+        self
+    }
+
+    /// With [`CreateOptions::overwrite`]: any dataset may be replaced, also the source by its copy.
+    #[must_use]
+    pub fn overwrite_any(mut self, overwrite_any: bool) -> Self {
+        self.overwrite_any = overwrite_any;
+        self
+    }
+
+    /// Unlimited dimensions become fixed.
+    #[must_use]
+    pub fn fix_unlimited(mut self, fix_unlimited: bool) -> Self {
+        self.fix_unlimited = fix_unlimited;
+        self
+    }
+
+    /// What is done about names that netCDF-C cannot read.
+    #[must_use]
+    pub fn long_names(mut self, long_names: LongNames) -> Self {
+        self.long_names = long_names;
+        self
+    }
+
+    /// Decode every chunk that passes through as it is encoded. Without it, only what their framing, lengths and checksums
+    /// tell of them is checked.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Called as elements are copied.
+    #[must_use]
+    pub fn progress(mut self, progress: &'a (dyn Fn(Progress<'_>) + Sync)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+}
