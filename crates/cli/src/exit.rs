@@ -3,9 +3,9 @@ use ncirrus::{ErrorKind, LeftOut};
 use std::process::ExitCode;
 
 /// What `--help` says of them.
-pub(crate) const HELP: &str = "Exit codes: 0 done; 1 done, but something was left out or could not be read, which standard error tells; 2 wrong usage; \
-3 not found; 4 access denied; 5 damaged data; 6 not supported; 7 the target exists or changed; 8 input or output \
-failed; 9 over a limit; 10 an error inside ncirrus.";
+pub(crate) const HELP: &str = "Exit codes: 0 success; 1 success, but something was left out or could not be read, as reported on standard error; \
+2 wrong usage; 3 not found; 4 access denied; 5 damaged data; 6 not supported; 7 the target exists or changed; 8 input or \
+output failed; 9 limit exceeded; 10 internal error.";
 
 /// Done, but something was left out or could not be read.
 pub(crate) const PARTIAL: u8 = 1;

@@ -29,22 +29,22 @@ fn hint(error: &Error) -> Option<&'static str> {
 /// What helps where it is known what exactly is wrong.
 fn hint_for(detail: &Detail) -> Option<&'static str> {
     Some(match detail {
-        Detail::IsSource => "name a target elsewhere",
-        Detail::NotReplaced => "name the target, too; --overwrite=any replaces any dataset that is not read",
-        Detail::Exists => "name another target, or pass --overwrite",
-        Detail::NoMember(Member::Variable | Member::Group) => "`ncirrus info URL` lists what there is",
+        Detail::IsSource => "choose a target other than the source",
+        Detail::NotReplaced => "check that the target is the last argument; --overwrite=any replaces any dataset that is not being read",
+        Detail::Exists => "choose another target, or pass --overwrite",
+        Detail::NoMember(Member::Variable | Member::Group) => "`ncirrus info URL` lists the variables and groups",
         Detail::ReadOnlyProtocol => {
-            "write to a path, s3://, gs:// or az://; #mode=s3 names a server that speaks S3"
+            "write to a path, s3://, gs:// or az://; #mode=s3 marks a server with an S3 interface"
         }
         Detail::BeyondClassic => "choose a richer kind: -k nc5, -k nc4 or -k nczarr",
         Detail::UnknownCodec(_) => {
-            "`ncirrus filters -v` lists the filters that are there; HDF5_PLUGIN_PATH names directories of plugins"
+            "`ncirrus filters -v` lists the available filters; HDF5_PLUGIN_PATH sets the plugin directories"
         }
-        Detail::UnusableCodec(_) => "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters",
+        Detail::UnusableCodec(_) => "use another compression: --codec zstd, -d LEVEL, or -d 0 for no filters",
         Detail::BeyondHeader => "store it as a variable, or choose -k nczarr",
-        Detail::NoListings => "name the dataset itself; buckets are listed by s3://, gs:// or az://",
+        Detail::NoListings => "give the address of the dataset itself; buckets can be listed by s3://, gs:// or az://",
         Detail::UnknownScheme => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
-        Detail::Found(Found::Page) => "the address is that of a web page; use the address of the data",
+        Detail::Found(Found::Page) => "this is the address of a web page; use the address of the data",
         Detail::Found(Found::Directory) => "`ncirrus ls -r URL` lists the datasets in it",
         Detail::Unreachable => "check the address and the network",
         _ => return None,
@@ -56,14 +56,14 @@ fn general_hint(error: &Error) -> Option<&'static str> {
     Some(match error.kind() {
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
         ErrorKind::Denied => {
-            "check the permissions; `ncirrus whoami URL` tells whose name is used with object stores and servers"
+            "check the permissions; `ncirrus whoami URL` shows which credentials are used for object stores and servers"
         }
         ErrorKind::Malformed if error.detail() == Some(&Detail::Found(Found::EmptyDirectory)) => return None,
-        ErrorKind::Malformed => "the file may be cut off or not be what its name says",
-        ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
-        ErrorKind::Changed => "another program is writing to it; try again when it is done",
-        ErrorKind::Internal => "this is a fault of ncirrus: please report it with the command that caused it",
-        ErrorKind::Invalid => "`ncirrus help COMMAND` shows the forms with examples",
+        ErrorKind::Malformed => "the file may be truncated, or not be of the format that its name suggests",
+        ErrorKind::Limit => "--memory raises the budget; a size like this often means that the file is damaged",
+        ErrorKind::Changed => "another program is writing to it; retry when it has finished",
+        ErrorKind::Internal => "this is a bug in ncirrus: please report it with the command that caused it",
+        ErrorKind::Invalid => "`ncirrus help COMMAND` shows the syntax with examples",
         _ => return None,
     })
 }

@@ -17,48 +17,49 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use trace::RequestTrace;
 
-/// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
+/// netCDF for the cloud: show, copy and explain netCDF data of any kind, wherever it is stored.
 ///
 /// A dataset is named by a path or URL: a netCDF-3 or netCDF-4/HDF5 file, a directory or zip with NCZarr or Zarr,
-/// file://, http(s)://, s3://, gs://, az://; - is standard input, or, for a target, standard output. What it is is found by
-/// looking; a fragment such as `#mode=nczarr,file` is accepted and says, for a target, what to make. netCDF-4/HDF5 files are read and written.
+/// file://, http(s)://, s3://, gs://, az://; - is standard input or, for a target, standard output. The format is detected
+/// from the content. A fragment such as `#mode=nczarr,file` is accepted; for a target it selects the format to write.
+/// netCDF-4/HDF5 files are read and written.
 #[derive(Parser)]
 #[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Number of threads that decode and encode, at most four for each core or 128 [default: all cores].
+    /// Number of threads for decoding and encoding, at most four per core or 128 [default: all cores].
     #[arg(long, global = true, value_name = "N", help_heading = "Session")]
     threads: Option<NonZeroUsize>,
-    /// Bytes that reading and copying may hold, such as 500M or 2G [default: 512M].
+    /// Memory budget for reading and copying, such as 500M or 2G [default: 512M].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     memory: Option<usize>,
-    /// Keep headers and chunk indexes of remote datasets in this folder: opening one again costs one request [default: NCIRRUS_INDEX_CACHE, else none].
+    /// Cache headers and chunk indexes of remote datasets in this directory, so that reopening one takes a single request [default: NCIRRUS_INDEX_CACHE, else none].
     #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
     index_cache: Option<PathBuf>,
-    /// Bytes that the files in that folder take together, such as 500M or 2G [default: 1G].
+    /// Maximum size of the index cache, such as 500M or 2G [default: 1G].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     index_cache_size: Option<usize>,
-    /// Keep what is read of remote datasets in this folder, data too; what did not change is not fetched again [default: cache.folder of the configuration, else none].
+    /// Cache everything read from remote datasets, data included, in this directory; unchanged objects are not fetched again [default: cache.folder of the configuration, else none].
     #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
     cache: Option<PathBuf>,
-    /// Bytes that the files in that folder take together, such as 500M or 20G [default: 1G].
+    /// Maximum size of the cache, such as 500M or 20G [default: 1G].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     cache_size: Option<usize>,
-    /// Chunks of Zarr datasets never change under their keys: do not ask whether those in that folder did.
+    /// Assume that Zarr chunks never change once written: use cached ones without revalidating them.
     #[arg(long, global = true, help_heading = "Session")]
     cache_immutable: bool,
     /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
     #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
     config: Option<PathBuf>,
-    /// What fragments of aggregations do that are not there: fill (missing values, told of), error, or report (fill, told
-    /// of in full) [default: as the aggregation's convention has it].
+    /// What to do about missing fragments of aggregations: fill (with missing values, and a warning), error, or report (fill,
+    /// and list all of them) [default: as the aggregation's convention says].
     #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
     absent: Option<commands::reading::AbsentChoice>,
-    /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
+    /// Do not wait until data is on stable storage when copying (faster, but a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
-    /// Tell of every request over a network, and of all of them at the end: on standard error, or in FILE. NCTRACING=1 does so, too; 2 also tells what is read.
+    /// Log every network request, with a summary at the end, to standard error or to FILE. NCTRACING=1 does the same; 2 also logs what is read.
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Session")]
     trace: Option<PathBuf>,
 }

@@ -65,7 +65,7 @@ fn the_configuration_is_shown_with_its_places() {
         serde_json::from_str(&shown(&home, &[], &["config", "show", "--json"])).unwrap();
     assert_eq!(json["values"]["memory"]["value"], "1073741824");
     let paths = shown(&home, &[], &["config", "path"]);
-    assert!(paths.starts_with("~/.config/ncirrus/config.toml\n~/.ncrc\n~/.daprc  (not there)\n"), "{paths}");
+    assert!(paths.starts_with("~/.config/ncirrus/config.toml\n~/.ncrc\n~/.daprc  (not found)\n"), "{paths}");
 }
 
 #[test]

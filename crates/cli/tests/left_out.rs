@@ -167,7 +167,7 @@ fn damaged_chunks_become_fill_when_that_is_wanted() {
         // Every second time of the selection begins at 1: the damaged one is none of them.
         let is_hit = !arguments.contains(&"--select");
         assert_eq!(output.status.code(), Some(i32::from(is_hit)), "{all:?}: {told}");
-        let lines = told.matches("/sst: chunk [2, 1, 0] cannot be decoded and is fill in the copy").count();
+        let lines = told.matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy").count();
         assert_eq!(lines, usize::from(is_hit), "{told}");
     }
     let whole = Dataset::open(&example()).unwrap().variable("sst").unwrap().read::<f32>().unwrap().into_vec();

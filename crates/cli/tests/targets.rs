@@ -123,7 +123,7 @@ fn what_others_put_into_a_store_stays_when_it_is_replaced_or_removed() {
         assert_eq!(fs::read_to_string(folder.join(other)).unwrap(), "mine", "{other}");
     }
     let tried = done(&["rm", "--dry-run", "s.zarr"], folder);
-    assert!(tried.contains("would stay"), "{tried}");
+    assert!(tried.contains("would keep"), "{tried}");
     let output = ncirrus(&["rm", "-y", "s.zarr"], folder);
     assert!(output.status.success() && told(&output).contains("plot.png stays"), "{}", told(&output));
     for other in others {

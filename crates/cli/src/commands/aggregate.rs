@@ -11,14 +11,14 @@ use std::process::ExitCode;
 /// Make one dataset out of many files without copying their data.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  ncirrus aggregate sst.nca 'sst_*.nc'                    files that follow each other along their unlimited dimension
-  ncirrus aggregate --axis time --sort sst.nca data/      all files of a folder, in the order of their times
+  ncirrus aggregate sst.nca 'sst_*.nc'                    concatenate along the unlimited dimension
+  ncirrus aggregate --axis time --sort sst.nca data/      all files of a directory, ordered by time
   ncirrus aggregate --axis lat --axis lon m.nca 'tile_*.nc' tiles of a grid
-  ncirrus aggregate --new-axis member m.nca run?.nc       one step of a new dimension from each file
-  ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' what would be made, gaps and odd files
-  ncirrus aggregate --add sst.nca sst_2027.nc             one file more
-  ncirrus aggregate --add --sort sst.nca 'sst_*.nc'       those that are not in it yet, between the others or before them
-  ncirrus aggregate --rebuild sst sst.nca                 a lost master of the fragments in the folder sst
+  ncirrus aggregate --new-axis member m.nca run?.nc       each file is one step of a new dimension
+  ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' show the result, gaps and files that do not fit
+  ncirrus aggregate --add sst.nca sst_2027.nc             add one file
+  ncirrus aggregate --add --sort sst.nca 'sst_*.nc'       add the files that are not in it yet, anywhere along the axis
+  ncirrus aggregate --rebuild sst sst.nca                 recreate a lost master from the fragments in directory sst
   ncirrus aggregate --convention cfa-0.4 --compat m.nca a.nc b.nc
   ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc
 
@@ -28,34 +28,34 @@ along the axis stay in the files; coordinates, and variables that all files have
 pub(crate) struct Args {
     /// Path or URL of the master.
     target: String,
-    /// Files: paths, URLs, names with wildcards, folders.
+    /// Files: paths, URLs, wildcards, directories.
     files: Vec<String>,
-    /// Read names of files from this file too, one a line, without empty lines and those with # at the front; - is
+    /// Also read file names from this file, one per line; empty lines and lines starting with # are skipped; - is
     /// standard input.
     #[arg(long, value_name = "FILE")]
     from_list: Option<String>,
-    /// Dimension along which the files follow each other; repeatable for a grid of files [default: the unlimited one].
+    /// Dimension along which the files are concatenated; repeatable for a grid of files [default: the unlimited one].
     #[arg(long, value_name = "NAME")]
     axis: Vec<String>,
-    /// Each file is one step of this dimension, which the files do not have.
+    /// Each file is one step along this new dimension, which the files do not have.
     #[arg(long, value_name = "NAME", conflicts_with = "axis")]
     new_axis: Option<String>,
     /// Order the files by their coordinates along the axis.
     #[arg(long)]
     sort: bool,
-    /// Do not compare the values of variables that do not lie along an axis; take the first file's.
+    /// Do not compare the values of variables that have no aggregated axis; take them from the first file.
     #[arg(long)]
     no_compare: bool,
-    /// Add the files to the aggregation that is there, along the axes that it has (name them when it has one file); its
-    /// own files are not looked at. It stays of its kind and convention, and with --sort the files may lie anywhere.
+    /// Add the files to the existing aggregation, along the axes that it has (name them if it has a single file); its
+    /// present files are not opened. Its kind and convention are kept. With --sort the files may belong anywhere.
     #[arg(long)]
     add: bool,
-    /// Make a lost master anew of the fragments that `split` or S3netCDF4 wrote to this folder.
+    /// Recreate a lost master from the fragments that `split` or S3netCDF4 wrote to this directory.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "from_list", "axis", "new_axis", "add", "dry_run"])]
     rebuild: Option<String>,
     #[command(flatten)]
     master: MasterArgs,
-    /// Print what would be made, and write nothing.
+    /// Print what would be written, and write nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print nothing but errors.
@@ -116,7 +116,7 @@ fn check_master(target: &str, session: &Session) -> Result<()> {
     if there.variables().iter().any(Variable::is_aggregated) {
         return Ok(());
     }
-    let message = "is one of the files and no aggregation, and would be replaced: was the target forgotten?";
+    let message = "is one of the files to aggregate and not an aggregation, and would be replaced: was the target left out?";
     Err(Error::new(ErrorKind::Conflict, message)
         .with_detail(Detail::IsSource)
         .at_object(super::shown(target)))

@@ -7,18 +7,18 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-/// Remove what killed writers left behind.
+/// Remove what interrupted writers left behind.
 ///
-/// On object stores: uploads in parts that were never ended (they cost money and are in no listing), and datasets
-/// whose creation was begun and not ended. In a directory: temporary files. Datasets are never touched.
+/// On object stores: multipart uploads that were never completed (they cost money and appear in no listing), and datasets
+/// whose creation was not finished. In a directory: temporary files. Complete datasets are never touched.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
-    /// Path or URL: everything at and below it is looked at.
+    /// Path or URL to search, including everything below it.
     url: String,
-    /// Tell what would be removed, and remove nothing.
+    /// Print what would be removed, and remove nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Only what was not changed for so long, such as 90s, 30m, 1h or 7d; what is younger may still be written.
+    /// Only what has not changed for this long, such as 90s, 30m, 1h or 7d; anything younger may still be in use.
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_time)]
     older_than: Duration,
 }

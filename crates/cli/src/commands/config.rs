@@ -19,13 +19,13 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum ConfigAction {
-    /// Print all values that count, and where each came from; secrets are masked.
+    /// Print all effective values and where each came from; secrets are masked.
     Show {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Print the files that are looked for, and whether they are there.
+    /// Print the configuration files that are searched for, and whether they exist.
     Path,
 }
 
@@ -60,7 +60,7 @@ fn show_json(out: &mut impl Write, session: &Session) -> io::Result<()> {
 
 fn paths(out: &mut impl Write, session: &Session) -> io::Result<()> {
     for path in session.settings().files() {
-        let is_there = if path.is_file() { "" } else { "  (not there)" };
+        let is_there = if path.is_file() { "" } else { "  (not found)" };
         writeln!(out, "{}{is_there}", path.display())?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Copy a dataset to another kind or place; the target appears whole or not at all.
+/// Copy a dataset to another format or place; the target appears complete or not at all.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus copy sst.nc sst.zarr                            netCDF-3 to NCZarr
@@ -25,18 +25,18 @@ use std::time::Duration;
   ncirrus copy -F 't,zstd,level=5' -F 'p|q,2|1,4' a.nc b.zarr
   ncirrus copy --quantize 't,granular=3' -d 4 -s a.nc b.zarr
   ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
-  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr what it takes to turn maps into series
-  ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL says
+  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr the cost of rechunking maps into time series
+  ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL asks
   curl -s https://h/a.nc | ncirrus copy -k nc4 - - > b.nc  from pipe to pipe")]
 pub(crate) struct Args {
     /// Path or URL of the dataset; - for standard input.
     source: String,
     /// Path or URL of the copy; - for standard output, with -k nc3, nc6, nc5, nc4 or nc4c.
     target: String,
-    /// Kind of the copy [default: by the target's name or mode].
+    /// Kind of the copy [default: from the target's name or mode].
     #[arg(short, long, value_enum, value_name = "KIND")]
     kind: Option<KindName>,
-    /// Dialect of NCZarr: who shall read it.
+    /// Dialect of NCZarr, by the readers that it is for.
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectName>,
     /// Leave out `_ARRAY_DIMENSIONS` (Zarr v2).
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Leave out consolidated metadata.
     #[arg(long)]
     no_consolidated: bool,
-    /// Chunk shapes: DIM/LEN,... (LEN left out: whole), VAR:LEN,LEN,..., VAR: (contiguous), / (nothing chunked).
+    /// Chunk shapes: DIM/LEN,... (without LEN: the whole dimension), VAR:LEN,LEN,..., VAR: (contiguous), / (no chunking).
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
     /// Compress with deflate at this level; 0 removes all filters.
@@ -57,23 +57,23 @@ pub(crate) struct Args {
     /// Compress with this codec: a name (zstd, blosc, lz4, bz2, zlib, gzip) or the JSON of a Zarr v2 codec; repeatable.
     #[arg(long, value_name = "CODEC", conflicts_with = "deflate")]
     codec: Vec<String>,
-    /// Filters of single variables, in nccopy's grammar and beyond: [VARS,]FILTER[|FILTER...] with VARS names joined
+    /// Filters of individual variables, in nccopy's syntax with extensions: [VARS,]FILTER[|FILTER...] with VARS names joined
     /// by | or *, FILTER an HDF5 id with parameters, NAME,KEY=VALUE,..., the JSON of a codec, @FILE, or none; repeatable.
     #[arg(short = 'F', long = "filter", value_name = "RULE")]
     filter: Vec<String>,
-    /// Leave out filters that the copy cannot hold or that cannot be applied, instead of failing.
+    /// Drop filters that the target format cannot store or that cannot be applied, instead of failing.
     #[arg(long)]
     drop_filters: bool,
     /// Quantize floating-point values: [VARS,]MODE=N with bitgroom or granular (N digits) or bitround (N bits).
     #[arg(long, value_name = "RULE")]
     quantize: Vec<String>,
-    /// Record quantization as CF 1.12 has it, too.
+    /// Also record quantization in the attributes of CF 1.12.
     #[arg(long, requires = "quantize")]
     cf_quantization: bool,
     /// Copy only these variables, with their coordinates.
     #[arg(short = 'V', long, value_name = "VAR,...", value_delimiter = ',')]
     variables: Vec<String>,
-    /// Copy only these groups, with all below them.
+    /// Copy only these groups, with everything below them.
     #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',')]
     groups: Vec<String>,
     /// Copy only this box of a variable, with its coordinates: VAR[0:10:2,5,:]; repeatable.
@@ -82,35 +82,35 @@ pub(crate) struct Args {
     /// Make unlimited dimensions fixed.
     #[arg(short = 'u', long)]
     fixed: bool,
-    /// Go on where chunks cannot be decoded: their elements become fill values, each chunk is told, and the exit code is
-    /// 1. All chunks are decoded, those too that would pass through.
+    /// Continue past chunks that cannot be decoded: their elements become fill values, each such chunk is reported, and the
+    /// exit code is 1. Every chunk is decoded, including those that could be copied as they are.
     #[arg(long)]
     skip_damaged: bool,
-    /// Names that are longer than netCDF-C reads (256 bytes): refuse the copy, or shorten them, each told.
+    /// Names too long for netCDF-C (more than 256 bytes): refuse the copy, or shorten them and report each.
     #[arg(long, value_enum, value_name = "WAY", default_value = "refuse")]
     long_names: LongNamesWay,
-    /// Decode every chunk, those too that are copied as they are encoded, so that a damaged one is told of. Without it these
-    /// are checked as far as that costs little: lengths, headers, checksums.
+    /// Decode every chunk, including those copied in encoded form, so that damage is detected. Without this option those
+    /// are only checked where it is cheap: lengths, headers, checksums.
     #[arg(long)]
     verify: bool,
-    /// Which HDF5 shall read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
+    /// Oldest HDF5 that must be able to read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
     #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
     libver: LibraryVersion,
-    /// Chunk shapes of a netCDF-4 copy where none is given: balanced (about 4 MiB, for maps and series alike) or
+    /// How chunk shapes of a netCDF-4 copy are chosen where none is given: balanced (about 4 MiB, for maps and series alike) or
     /// netcdf-c.
     #[arg(long, value_enum, value_name = "RULE", default_value = "balanced")]
     default_chunks: DefaultChunksName,
     /// How strings are stored in Zarr: variable (any length), fixed (as many bytes as the longest has) or fixed=BYTES
-    /// [default: fixed in NCZarr of netCDF-C 4.9.1 and newer, which lists no others; else variable].
+    /// [default: fixed in the NCZarr dialects of netCDF-C 4.9.1 and newer, which cannot read others; else variable].
     #[arg(long, value_name = "FORM")]
     strings: Option<String>,
-    /// Begin chunks of a netCDF-4 copy at multiples of this many bytes, a power of two.
+    /// Align chunks of a netCDF-4 copy to multiples of this many bytes, a power of two.
     #[arg(long, value_name = "BYTES")]
     align: Option<u64>,
     #[command(flatten)]
     overwrite: super::overwrite::Overwrite,
-    /// Print what the copy will take (passes, memory, requests, chunks that pass through, are decoded and encoded)
-    /// per variable and in total, and write nothing.
+    /// Print the cost of the copy (passes, memory, requests, chunks copied as they are, decoded and encoded) per variable
+    /// and in total, and write nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print nothing but errors.
@@ -157,7 +157,7 @@ enum LibraryVersion {
 enum LongNamesWay {
     /// The copy is refused.
     Refuse,
-    /// They are cut, and numbered where one would be another's.
+    /// They are cut, and numbered where two would become the same.
     Shorten,
 }
 
@@ -173,7 +173,7 @@ impl From<LongNamesWay> for LongNames {
 /// Rules for chunk shapes.
 #[derive(Clone, Copy, ValueEnum)]
 enum DefaultChunksName {
-    /// About 4 MiB, for reading of maps and of series alike.
+    /// About 4 MiB, for reading maps and time series equally well.
     Balanced,
     /// As netCDF-C does.
     NetcdfC,
@@ -230,7 +230,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     }
     crate::message::notes(&report.notes);
     for name in &report.stays {
-        crate::message::tell(format_args!("{name} stays: it is no part of the dataset that was replaced"));
+        crate::message::tell(format_args!("{name} was kept: it is not part of the dataset that was replaced"));
     }
     report.losses.iter().for_each(crate::message::tell);
     report.unread.iter().for_each(crate::message::tell);
@@ -257,7 +257,7 @@ fn outlet(args: &Args) -> Result<Option<Outlet>> {
     Outlet::new(ending).map(Some)
 }
 
-const SKIP_HINT: &str = "--skip-damaged goes on, with fill values for each chunk that cannot be decoded; -V copies other variables alone";
+const SKIP_HINT: &str = "--skip-damaged continues with fill values for each chunk that cannot be decoded; -V copies other variables only";
 
 /// Whether data of a variable are damaged, as far as other data may be sound.
 fn is_damaged_chunk(error: &Error) -> bool {
@@ -274,7 +274,7 @@ fn tell_skipped(part: &SkippedPart) {
         Some(chunk) => format!("chunk {chunk:?}"),
         None => format!("elements from {:?}, {:?} of them,", region.start, region.count),
     };
-    crate::message::tell(format_args!("{path}: {place} cannot be decoded and is fill in the copy: {error}"));
+    crate::message::tell(format_args!("{path}: {place} cannot be decoded and has fill values in the copy: {error}"));
 }
 
 fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {

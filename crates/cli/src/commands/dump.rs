@@ -41,19 +41,19 @@ pub(crate) struct Args {
     /// Show how variables are stored, as special attributes.
     #[arg(short)]
     special: bool,
-    /// Times as dates with a blank between date and time.
+    /// Print times as dates, with a space between date and time.
     #[arg(short)]
     times: bool,
-    /// Times as dates in ISO 8601 form, with a T.
+    /// Print times as ISO 8601 dates, with a T between date and time.
     #[arg(short, conflicts_with = "times")]
     iso_times: bool,
-    /// Brief comments with the indices of each row: c or f (Fortran order and counting).
+    /// Annotate rows with brief comments of their indices: c or f (Fortran order, counting from 1).
     #[arg(short, value_name = "c|f")]
     brief: Option<Indices>,
-    /// One value per line with its indices: c or f (Fortran order and counting).
+    /// One value per line with its indices: c or f (Fortran order, counting from 1).
     #[arg(short, value_name = "c|f", conflicts_with = "brief")]
     full: Option<Indices>,
-    /// Longest line of data.
+    /// Maximum length of lines of data.
     #[arg(short, value_name = "N", default_value_t = 80)]
     length: usize,
     /// Significant digits of float and double.

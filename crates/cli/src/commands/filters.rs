@@ -8,17 +8,17 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// List the filters and codecs that can be used, or those that a dataset needs.
+/// List the available filters and codecs, or those that a dataset needs.
 ///
-/// Filters that are not built in are taken from HDF5's and netCDF's plugins, in the directories of HDF5_PLUGIN_PATH, else
-/// of PLUGIN.PATH in ~/.ncrc, else in the usual ones. Listing loads them all.
+/// Filters that are not built in are loaded from HDF5 and netCDF plugins, in the directories of HDF5_PLUGIN_PATH, else
+/// of PLUGIN.PATH in ~/.ncrc, else in the default ones. Listing loads all of them.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus filters
   HDF5_PLUGIN_PATH=/opt/plugins ncirrus filters -v
   ncirrus filters --url data.nc")]
 pub(crate) struct Args {
-    /// Show where plugins are looked for and found, and which libraries are ignored and why.
+    /// Show where plugins are searched for and found, and which libraries are ignored and why.
     #[arg(short, long)]
     verbose: bool,
     /// Check the filters of each variable of this dataset; exit code 1 when one cannot be read.
@@ -106,7 +106,7 @@ fn need(path: &str, spec: &CodecSpec, entry: Option<&CodecEntry>) -> Vec<String>
         entry.map_or_else(|| (yes(false), yes(false)), |entry| (yes(reads(entry)), writes(entry)));
     let from = match entry {
         Some(entry) if reads(entry) || entry.encodes => from(entry, true),
-        _ if is_optional(spec) => "missing; chunks that went without it can be read".to_owned(),
+        _ if is_optional(spec) => "missing; chunks stored without it can be read".to_owned(),
         _ => "missing".to_owned(),
     };
     vec![path.to_owned(), name, id, read, write, from]
@@ -152,7 +152,7 @@ fn from(entry: &CodecEntry, verbose: bool) -> String {
             None if !entry.v2.is_empty() => format!("{}, named by configuration", show(filter)),
             _ => show(filter),
         },
-        _ if is_layout(entry) => "built in, as a layout of chunks".to_owned(),
+        _ if is_layout(entry) => "built in, as a chunk layout".to_owned(),
         _ if entry.decodes || entry.encodes => "built in".to_owned(),
         _ => "not available".to_owned(),
     }
@@ -161,7 +161,7 @@ fn from(entry: &CodecEntry, verbose: bool) -> String {
 /// Where plugins are looked for, and what was ignored there.
 fn places(out: &mut impl Write, registry: &CodecRegistry) -> io::Result<()> {
     let directories = registry.plugin_directories();
-    writeln!(out, "\n{HEADING}Directories of plugins{HEADING:#}")?;
+    writeln!(out, "\n{HEADING}Plugin directories{HEADING:#}")?;
     if directories.is_empty() {
         writeln!(out, "  none")?;
     }

@@ -10,12 +10,12 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-/// List the fragments of aggregated variables: where they lie and which part of the variable they fill.
+/// List the fragments of aggregated variables: where they are stored and which part of the variable each provides.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus fragments sst.nca                      all fragments of all variables
   ncirrus fragments sst.nca 'sst[0:10]'          those of the first ten steps
-  ncirrus fragments --check s3://bucket/sst.nca  whether each is there and fits; 1 when one does not
+  ncirrus fragments --check s3://bucket/sst.nca  check that each exists and fits; exit code 1 if one does not
   ncirrus fragments --json sst.nca | jq '.[].places[0]'")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// As JSON.
     #[arg(long)]
     json: bool,
-    /// Open every fragment, many at once, and compare its shape, type and units; the exit code is 1 when one does not fit.
+    /// Open every fragment, many at once, and check its shape, type and units; the exit code is 1 if one does not fit.
     #[arg(long)]
     check: bool,
     #[command(flatten)]

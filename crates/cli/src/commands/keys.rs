@@ -7,7 +7,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// List the raw objects of a store, or print one: what netCDF-C's zmapio and ncs3 tools do.
+/// List the raw objects of a store, or print one, as netCDF-C's zmapio and ncs3 tools do.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus keys sst.zarr

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// List datasets and their kinds under a prefix: a directory, a bucket, a zip, whatever can be listed.
+/// List datasets and their kinds under a prefix: a directory, a bucket, a zip, anything that can be listed.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus ls data/
@@ -16,16 +16,16 @@ use std::process::ExitCode;
 pub(crate) struct Args {
     /// Path or URL of a directory, prefix, zip or dataset.
     url: String,
-    /// Below prefixes, too. Groups of datasets are never looked into.
+    /// Descend into prefixes. Groups of datasets are never descended into.
     #[arg(short, long)]
     recursive: bool,
-    /// With sizes.
+    /// Show sizes.
     #[arg(short, long)]
     long: bool,
-    /// What is no dataset, too.
+    /// Also list what is not a dataset.
     #[arg(short, long)]
     all: bool,
-    /// A JSON object per line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
 }

@@ -8,22 +8,22 @@ use std::time::Duration;
 /// How a master is written.
 #[derive(Args)]
 pub(crate) struct MasterArgs {
-    /// How fragments are described [default: cf-1.13].
+    /// Aggregation convention [default: cf-1.13].
     #[arg(long, value_enum, value_name = "NAME")]
     convention: Option<ConventionName>,
-    /// Kind of the master [default: by its name, else netCDF-4].
+    /// Kind of the master [default: from its name, else netCDF-4].
     #[arg(long, value_enum, value_name = "KIND")]
     format: Option<MasterFormat>,
-    /// Write names relative to the master (the default).
+    /// Name fragments relative to the master (the default).
     #[arg(long, group = "naming")]
     relative: bool,
-    /// Write names as whole URLs.
+    /// Name fragments by absolute URLs.
     #[arg(long, group = "naming")]
     absolute: bool,
-    /// Write ${BASE} for the beginning URL of names, and record what it stands for (CFA-0.6).
+    /// Write ${BASE} for the prefix URL in names, and record what it stands for (CFA-0.6).
     #[arg(long, group = "naming", value_name = "BASE=URL")]
     substitute: Option<String>,
-    /// Write what the most other readers understand: whole URLs, no gaps, and what S3netCDF4, cf-python, cfdm and CFAPyX
+    /// Write what most other readers understand: absolute URLs, no gaps, and what S3netCDF4, cf-python, cfdm and CFAPyX
     /// each need.
     #[arg(long)]
     compat: bool,

@@ -4,9 +4,9 @@ use clap::{Args, ValueEnum};
 /// Whether what is there is replaced.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Overwrite {
-    /// Replace the target if it is there and of the kind that is written: a dataset by `copy`, an aggregation by
-    /// `aggregate` and `split`, a reference file by `reference`. --overwrite=any replaces any dataset. What is no dataset,
-    /// and files that are read, stay in any case; but `copy --overwrite=any` replaces its source.
+    /// Replace an existing target of the kind that is written: a dataset by `copy`, an aggregation by `aggregate` and
+    /// `split`, a reference file by `reference`. --overwrite=any replaces any dataset. Files that are not datasets, and
+    /// files that are read, are never replaced; but `copy --overwrite=any` may replace its own source.
     #[arg(
         long,
         value_enum,

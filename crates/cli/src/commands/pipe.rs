@@ -48,7 +48,7 @@ pub(crate) fn source(name: &str) -> Result<String> {
     let kept = create(&path).and_then(|mut file| io::copy(&mut input, &mut file));
     let bytes = kept.map_err(|error| failed(name, &error))?;
     if bytes == 0 {
-        return Err(Error::malformed("nothing came through the pipe").at_object(name));
+        return Err(Error::malformed("the pipe was empty").at_object(name));
     }
     Ok(path.display().to_string())
 }

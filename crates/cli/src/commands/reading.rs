@@ -5,13 +5,13 @@ use ncirrus::{Dataset, MissingChunks, OpenOptions, Result, Session};
 /// Options on what is seen in a dataset that is read.
 #[derive(Args)]
 pub(crate) struct ReadingOptions {
-    /// Show an aggregation as it is stored: the descriptions of its fragments, not their data.
+    /// Show an aggregation as it is stored: the descriptions of its fragments instead of their data.
     #[arg(long, help_heading = "Aggregations")]
     raw: bool,
-    /// Accept descriptions of fragments that break their convention, where their meaning is clear.
+    /// Accept aggregations that violate their convention where the meaning is clear.
     #[arg(long, help_heading = "Aggregations")]
     lenient: bool,
-    /// What stands for ${NAME} in names of fragments; goes before what the dataset says. Once for each name.
+    /// Value for ${NAME} in fragment names, instead of the one in the dataset; repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, help_heading = "Aggregations")]
     substitute: Vec<(String, String)>,
 }
@@ -30,11 +30,11 @@ impl ReadingOptions {
 /// What fragments do that are not there.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum AbsentChoice {
-    /// Their elements are missing values, and the first of them are named.
+    /// Their elements are missing values; the first missing fragments are listed.
     Fill,
     /// Reading them is an error.
     Error,
-    /// Their elements are missing values, and all of them are named.
+    /// Their elements are missing values; all missing fragments are listed.
     Report,
 }
 

@@ -8,32 +8,33 @@ use std::process::ExitCode;
 
 /// Write a reference file (kerchunk JSON) for existing files.
 ///
-/// It says which bytes of the files are the chunks of a Zarr dataset. ncirrus, fsspec with zarr-python, and xarray read it.
+/// It lists which byte ranges of the files are the chunks of a Zarr dataset. ncirrus, fsspec with zarr-python, and xarray
+/// read it.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus reference sst.nc sst.json                        one file
-  ncirrus reference --axis time 2020.nc 2021.nc all.json   several, one after the other
+  ncirrus reference --axis time 2020.nc 2021.nc all.json   several, concatenated
   ncirrus reference sst.nc - | jq .refs                    to standard output
-  ncirrus info all.json                                    what is in it")]
+  ncirrus info all.json                                    show what it contains")]
 pub(crate) struct Args {
-    /// Files, Zarr stores or URLs, and then the reference file; - for standard output.
+    /// Files, Zarr stores or URLs, followed by the reference file; - for standard output.
     #[arg(required = true, value_names = ["FILE", "OUT"])]
     files: Vec<String>,
-    /// The dimension along which several files follow each other, in the order given.
+    /// Dimension along which several files are concatenated, in the order given.
     #[arg(long, value_name = "NAME")]
     axis: Option<String>,
-    /// Put chunks of at most this many bytes into the reference file.
+    /// Embed chunks of at most this many bytes in the reference file.
     #[arg(long, value_name = "BYTES", default_value_t = ReferenceOptions::default().inline_threshold)]
     inline_threshold: u64,
-    /// Put variables of at most this many bytes into it that cannot be referred to; larger ones are left out.
+    /// Embed variables of at most this many bytes that cannot be referenced; larger ones are left out.
     #[arg(long, value_name = "BYTES", default_value_t = ReferenceOptions::default().inline_values)]
     inline_values: u64,
-    /// Name local files relative to the reference file (fsspec takes them from the working directory).
+    /// Name local files relative to the reference file (fsspec resolves them against the working directory).
     #[arg(long)]
     relative: bool,
     #[command(flatten)]
     overwrite: super::overwrite::Overwrite,
-    /// The old name of --overwrite.
+    /// Old name of --overwrite.
     #[arg(short = 'f', long, hide = true)]
     force: bool,
 }
@@ -42,11 +43,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let (target, sources) = args.files.split_last().ok_or_else(|| Error::invalid("no files"))?;
     if sources.is_empty() {
         return Err(Error::invalid(format!(
-            "{target:?} alone: the files come first, the reference file last"
+            "only {target:?} is given: name the files first and the reference file last"
         )));
     }
     if let Some(pipe) = sources.iter().find(|source| is_pipe(source)) {
-        return Err(Error::invalid(format!("{pipe:?}: what comes through a pipe cannot be referred to")));
+        return Err(Error::invalid(format!("{pipe:?}: data from a pipe cannot be referenced")));
     }
     let outlet = if is_pipe(target) { Some(Outlet::new("json")?) } else { None };
     let target = outlet.as_ref().map_or_else(|| target.clone(), Outlet::address);

@@ -5,11 +5,11 @@ use ncirrus_tools::aggregate::{Relocation, relocate};
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Rewrite where the fragments of an aggregation lie; they are not moved.
+/// Change where an aggregation expects its fragments; the fragments themselves are not moved.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  ncirrus relocate --prefix s3://bucket/run1 m.nca        another folder for all of them
-  ncirrus relocate --replace /old/=/new/ m.nca            another beginning
+  ncirrus relocate --prefix s3://bucket/run1 m.nca        another directory for all of them
+  ncirrus relocate --replace /old/=/new/ m.nca            another prefix
   ncirrus relocate --relative m.nca                       so that master and fragments can be moved together
   ncirrus relocate --absolute --dry-run m.nca             what would change")]
 pub(crate) struct Args {
@@ -29,16 +29,16 @@ pub(crate) struct Args {
 #[derive(ClapArgs)]
 #[group(required = true, multiple = false)]
 struct RenameRule {
-    /// Replace the folders in the names; their last parts stay.
+    /// Replace the directory part of names; the last part is kept.
     #[arg(long, value_name = "P")]
     prefix: Option<String>,
-    /// Replace the beginning OLD of names by NEW.
+    /// Replace the prefix OLD of names by NEW.
     #[arg(long, value_name = "OLD=NEW")]
     replace: Option<String>,
     /// Make names relative to the master.
     #[arg(long)]
     relative: bool,
-    /// Make names whole URLs.
+    /// Make names absolute URLs.
     #[arg(long)]
     absolute: bool,
 }

@@ -7,22 +7,23 @@ use ncirrus_tools::{removal, remove};
 use std::io::{BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Remove a dataset: its keys and nothing else.
+/// Remove a dataset: its own objects and nothing else.
 ///
-/// What others put between the objects of a Zarr dataset stays and is named. What is removed is told first; without -y a
-/// terminal is asked. What is no dataset that can be opened, and a group or
-/// array of another dataset, is refused unless --force is given. A whole bucket, the root directory, and the current directory are never removed.
+/// Other objects among those of a Zarr dataset are kept and listed. What will be removed is shown first, and without -y
+/// confirmation is asked for on the terminal. Anything that cannot be opened as a dataset, and a group or array inside
+/// another dataset, is refused unless --force is given. A whole bucket, the root directory, and the current directory are
+/// never removed.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
     /// Path or URL.
     url: String,
-    /// Tell what would be removed, and remove nothing.
+    /// Print what would be removed, and remove nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(short = 'y', long)]
     yes: bool,
-    /// Remove what is no dataset, too: everything at and below the address.
+    /// Remove it even if it is not a dataset: everything at and below the address.
     #[arg(long)]
     force: bool,
 }
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let count = removal.keys.len();
     if args.dry_run {
         let told = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {}", escaped(key)));
-        let stay = others.iter().try_for_each(|key| writeln!(out, "would stay   {}", escaped(key)));
+        let stay = others.iter().try_for_each(|key| writeln!(out, "would keep   {}", escaped(key)));
         return finish(told.and(stay).and_then(|()| writeln!(out, "{count} in all; nothing was removed")));
     }
     let (url, keys) = (escaped(&shown(&args.url)).into_owned(), if count == 1 { "key" } else { "keys" });
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         return finish(writeln!(out, "nothing was removed"));
     }
     remove(&args.url, removal, session)?;
-    others.iter().for_each(|key| tell(format_args!("{} stays: it is no part of the dataset", escaped(key))));
+    others.iter().for_each(|key| tell(format_args!("{} was kept: it is not part of the dataset", escaped(key))));
     finish(writeln!(out, "removed {url} ({count} {keys})"))
 }
 
@@ -60,7 +61,7 @@ fn check_dataset(url: &str, session: &Session) -> Result<()> {
     match Dataset::open_with(url, &OpenOptions::default(), session) {
         Ok(_) => Ok(()),
         Err(error) => {
-            let message = "is no dataset that can be opened: --force removes everything at and below it";
+            let message = "cannot be opened as a dataset; --force removes everything at and below it";
             Err(Error::new(ErrorKind::Conflict, message).at_object(shown(url)).because(error))
         }
     }
@@ -75,7 +76,7 @@ fn check_around(url: &str, session: &Session) -> Result<()> {
         Err(error) if matches!(error.kind(), ErrorKind::Io { .. }) => return Err(error),
         Err(_) => return Ok(()),
     }
-    let message = format!("may be a part of the dataset {}: --force removes it all the same", shown(&around));
+    let message = format!("may be part of the dataset {}; --force removes it anyway", shown(&around));
     Err(Error::new(ErrorKind::Conflict, message).at_object(shown(url)))
 }
 
@@ -91,7 +92,7 @@ fn around(url: &str) -> Option<String> {
 
 fn is_wanted(url: &str, keys: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
-        let message = "removing without asking: give -y, or --dry-run to see what would go";
+        let message = "no terminal to ask for confirmation: pass -y, or --dry-run to see what would be removed";
         return Err(Error::invalid(message).at_object(url));
     }
     let failed = |error: std::io::Error| Error::new(ErrorKind::Io { retryable: false }, error.to_string());

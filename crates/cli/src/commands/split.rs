@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// Split a dataset into an aggregation of many files.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  ncirrus split sst.nc sst.nca                            fragments of at most 50 MB in the folder sst
+  ncirrus split sst.nc sst.nca                            fragments of at most 50 MB in directory sst
   ncirrus split --shape time=120,lat=90 sst.nc sst.nca    of these lengths; the last ones may be shorter
   ncirrus split --fragments s3://bucket/sst sst.nc sst.nca  master here, fragments there
   ncirrus split --convention cfa-0.4 --format nc3 sst.nc sst.nca
@@ -23,20 +23,20 @@ pub(crate) struct Args {
     source: String,
     /// Path or URL of the master.
     target: String,
-    /// The largest fragments before compression, such as 50MB or 1G [default: 50M]; with --like-s3netcdf4 a number of
+    /// Maximum size of a fragment before compression, such as 50MB or 1G [default: 50M]; with --like-s3netcdf4 a number of
     /// elements.
     #[arg(long, value_name = "SIZE", value_parser = super::parse_size)]
     max_size: Option<usize>,
-    /// Lengths of fragments along dimensions; along others they are as long as the variable.
+    /// Lengths of fragments along dimensions; other dimensions are not split.
     #[arg(long, value_name = "DIM=LEN,...", value_delimiter = ',')]
     shape: Vec<String>,
-    /// Folder or prefix of the fragments [default: beside the master, named after it].
+    /// Directory or prefix of the fragments [default: next to the master, named after it].
     #[arg(long, value_name = "DIR")]
     fragments: Option<String>,
-    /// Kind of the fragments [default: netCDF-4, or the master's kind when it is netCDF-3].
+    /// Kind of the fragments [default: netCDF-4, or the master's kind if that is netCDF-3].
     #[arg(long, value_enum, value_name = "KIND")]
     fragment_format: Option<MasterFormat>,
-    /// Cut with the arithmetic of S3netCDF4; where it would lose elements, that is an error.
+    /// Split exactly as S3netCDF4 does; it is an error where that would lose elements.
     #[arg(long)]
     like_s3netcdf4: bool,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Tell whose name would be used with an address, and why. Nothing secret is shown; nothing is sent without --check.
+/// Show which credentials would be used for an address, and why. No secret is shown; nothing is sent without --check.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus whoami s3://bucket/data.zarr
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 pub(crate) struct Args {
     /// Path or URL.
     url: String,
-    /// Send one request, and tell how it was answered.
+    /// Send one request and report the answer.
     #[arg(long)]
     check: bool,
     /// Print JSON.
@@ -58,8 +58,8 @@ fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<ToldRow>>> {
     rows.extend(found.profile.map(|profile| ("profile", profile.value, Some(profile.why))));
     rows.push(("credentials", found.credentials.value, Some(found.credentials.why)));
     if found.unsigned_retry {
-        let why = "nobody chose these credentials for this bucket".to_owned();
-        rows.push(("if denied", "read once more without a name".to_owned(), Some(why)));
+        let why = "these credentials were not chosen for this bucket".to_owned();
+        rows.push(("if denied", "retry anonymously".to_owned(), Some(why)));
     }
     rows.extend(found.requester_pays.map(|pays| {
         let who = if pays.value { "you" } else { "the bucket's owner" };
@@ -103,9 +103,9 @@ fn of_server(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
 fn told(probe: &AddressProbe) -> String {
     match probe {
         AddressProbe::Object(bytes) => format!("there is an object of {bytes} bytes"),
-        AddressProbe::Prefix(names) => format!("may be listed; {names} names on the first page"),
+        AddressProbe::Prefix(names) => format!("can be listed; {names} names on the first page"),
         AddressProbe::Absent => {
-            "no object of that name (nor was a prefix looked for); the server answers".to_owned()
+            "no object of that name (prefixes were not checked); the server answers".to_owned()
         }
     }
 }
