@@ -35,7 +35,7 @@ pub(crate) fn index(
     let (document, partitions) = match text.map(|attribute| &attribute.values) {
         Some(Values::Char(text)) => json::parse(text)?,
         Some(Values::String(texts)) if texts.len() == 1 => json::parse(texts.get(0).unwrap_or_default())?,
-        _ => return Err(Error::malformed("its cfa_array is no text").into()),
+        _ => return Err(Error::malformed("its cfa_array is not text").into()),
     };
     drop(attributes);
     view.limits().count(partitions.len() as u64, "its partitions")?;
@@ -103,7 +103,9 @@ fn check_matrix(
 ) -> Result<()> {
     let names = document.pmdimensions.as_deref().unwrap_or_default();
     if let Some(name) = names.iter().find(|name| !subject.dimensions.contains(name)) {
-        return Err(Error::malformed(format!("pmdimensions has {name}, which is no dimension of the array")));
+        return Err(Error::malformed(format!(
+            "pmdimensions has {name}, which is not a dimension of the array"
+        )));
     }
     let ones = vec![1; names.len()];
     let shape = document.pmshape.as_deref().unwrap_or(&ones);

@@ -182,7 +182,7 @@ impl Cfa05Description {
             None => Ok(()),
             Some(name) => {
                 let path = &entries.path;
-                let message = format!("{path} has {name}, which is no dimension of the array");
+                let message = format!("{path} has {name}, which is not a dimension of the array");
                 Err(Error::malformed(message).into())
             }
         }

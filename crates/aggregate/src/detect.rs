@@ -145,5 +145,5 @@ fn text(attribute: &Attribute) -> Result<String> {
         return Ok(String::new());
     }
     let text = attribute.as_text();
-    text.ok_or_else(|| Error::malformed(format!("the attribute {} is no text", attribute.name)))
+    text.ok_or_else(|| Error::malformed(format!("the attribute {} is not text", attribute.name)))
 }

@@ -42,7 +42,7 @@ impl FragmentEntries {
             }
             other => {
                 let path = entries.path;
-                Err(Error::malformed(format!("{path} holds values of type {}, not texts", other.name())))
+                Err(Error::malformed(format!("{path} holds values of type {}, not text", other.name())))
             }
         }
     }
@@ -127,7 +127,7 @@ impl FragmentEntries {
         let strings = match self.read(view, start, count)? {
             Values::String(strings) => strings,
             Values::Char(bytes) => self.split(&bytes, count),
-            _ => return Err(Error::internal(format!("{} holds no texts", self.path)).into()),
+            _ => return Err(Error::internal(format!("{} holds no text", self.path)).into()),
         };
         Ok(EntryTexts { strings, path: self.path.clone(), missing: self.missing.clone() })
     }
@@ -159,7 +159,11 @@ impl FragmentEntries {
         let expected = count.saturating_mul(self.text_len.unwrap_or(1));
         if values.len() as u64 != expected {
             let found = values.len();
-            return Err(Error::internal(format!("{}: {found} values where {expected} are", self.path)).into());
+            return Err(Error::internal(format!(
+                "{}: {found} values where {expected} were expected",
+                self.path
+            ))
+            .into());
         }
         Ok(values)
     }
@@ -193,6 +197,6 @@ impl EntryTexts {
         let text = text.filter(|text| Some(*text) != self.missing.as_deref());
         text.map(std::str::from_utf8)
             .transpose()
-            .map_err(|_| Error::malformed(format!("{}: entry {index} is no UTF-8", self.path)))
+            .map_err(|_| Error::malformed(format!("{}: entry {index} is not UTF-8", self.path)))
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
         };
         let keyword = keyword.filter(|keyword| !keyword.is_empty());
         let (Some(keyword), Some(value)) = (keyword, words.next()) else {
-            return Err(Error::malformed(format!("{text:?} is no list of pairs \"keyword: variable\"")));
+            return Err(Error::malformed(format!("{text:?} is not a list of pairs \"keyword: variable\"")));
         };
         if pairs.iter().any(|(other, _)| other == keyword) {
             return Err(Error::malformed(format!("the keyword {keyword} occurs twice in {text:?}")));

@@ -27,7 +27,7 @@ impl NameSubstitutions {
         let mut all = Self::of_caller(choices);
         let Some(attribute) = attributes.find("substitutions") else { return Ok(all) };
         let text = attribute.as_text();
-        let text = text.ok_or_else(|| Error::malformed("the attribute substitutions is no text"))?;
+        let text = text.ok_or_else(|| Error::malformed("the attribute substitutions is not text"))?;
         for (name, value) in pairs(&text)? {
             all.0.entry(bare(&name).to_owned()).or_insert(value);
         }

@@ -203,7 +203,7 @@ impl AggregationOverlay<'_> {
             let names = variable.dims.iter().filter_map(|dim| self.inner.model.dimension(*dim));
             let names: Vec<&str> = names.map(|dim| dim.name.as_str()).collect();
             self.warnings.push(format!(
-                "{} is aggregated but no scalar (it lies along {}): its values are missing",
+                "{} is aggregated but not a scalar (it has the dimensions {}): its values are missing",
                 self.inner.model.variable_path(*id),
                 names.join(", ")
             ));

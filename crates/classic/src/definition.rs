@@ -169,7 +169,8 @@ impl ModelScope<'_> {
         let len = |dim: &DimId| {
             if Some(*dim) == self.record {
                 let name = self.model.dimension_path(*dim);
-                let message = format!("the unlimited dimension {name} is not its first, as netCDF-3 demands");
+                let message =
+                    format!("the unlimited dimension {name} is not its first, as netCDF-3 requires");
                 return Err(beyond(message));
             }
             let known = self.numbers.contains_key(dim).then(|| self.model.dimension(*dim)).flatten();

@@ -169,7 +169,7 @@ impl HeaderParser<'_> {
         let tag = self.cursor.u32("the tag of a list")?;
         let count = self.cursor.count(self.version, "the length of a list")?;
         if tag != expected && (tag, count) != (0, 0) {
-            return Err(self.cursor.malformed(format!("tag {tag:#x} where a list of {what} is due")));
+            return Err(self.cursor.malformed(format!("tag {tag:#x} where a list of {what} is expected")));
         }
         self.cursor.entries(count, least, what)?;
         Ok(count)

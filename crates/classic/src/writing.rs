@@ -63,7 +63,7 @@ fn found(file: &ClassicFile, definition: &FittedModel) -> Result<FileArrangement
     }
     let last = ends.into_iter().max().unwrap_or(data_begin);
     if record_begin.is_some_and(|begin| begin < last && definition.records > 0) {
-        return Err(Error::malformed("records lie before or among the fixed variables"));
+        return Err(Error::malformed("records are stored before or between the fixed variables"));
     }
     let fixed_end = padded(last).ok_or_else(|| Error::limit("the file is longer than 2^64 bytes"))?;
     let record_begin = record_begin.unwrap_or(fixed_end);
@@ -76,7 +76,8 @@ fn found(file: &ClassicFile, definition: &FittedModel) -> Result<FileArrangement
 fn check_same(file: &ClassicFile, definition: &FittedModel) -> Result<()> {
     let header = &file.header;
     if let Some(name) = header.foreign_names.first() {
-        let message = format!("the name {name:?} is not UTF-8; a file with such names is only read");
+        let message =
+            format!("the name {name:?} is not UTF-8; files with such names can be read but not changed");
         return Err(Error::unsupported(message));
     }
     let same_dims = header.dims.len() == definition.dims.len()
@@ -92,5 +93,5 @@ fn check_same(file: &ClassicFile, definition: &FittedModel) -> Result<()> {
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Changed, "the file is no longer what was read")
+    Error::new(ErrorKind::Changed, "the file changed since it was opened")
 }

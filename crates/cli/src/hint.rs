@@ -30,9 +30,13 @@ fn hint(error: &Error) -> Option<&'static str> {
 fn hint_for(detail: &Detail) -> Option<&'static str> {
     Some(match detail {
         Detail::IsSource => "choose a target other than the source",
-        Detail::NotReplaced => "check that the target is the last argument; --overwrite=any replaces any dataset that is not being read",
+        Detail::NotReplaced => {
+            "check that the target is the last argument; --overwrite=any replaces any dataset that is not being read"
+        }
         Detail::Exists => "choose another target, or pass --overwrite",
-        Detail::NoMember(Member::Variable | Member::Group) => "`ncirrus info URL` lists the variables and groups",
+        Detail::NoMember(Member::Variable | Member::Group) => {
+            "`ncirrus info URL` lists the variables and groups"
+        }
         Detail::ReadOnlyProtocol => {
             "write to a path, s3://, gs:// or az://; #mode=s3 marks a server with an S3 interface"
         }
@@ -42,7 +46,9 @@ fn hint_for(detail: &Detail) -> Option<&'static str> {
         }
         Detail::UnusableCodec(_) => "use another compression: --codec zstd, -d LEVEL, or -d 0 for no filters",
         Detail::BeyondHeader => "store it as a variable, or choose -k nczarr",
-        Detail::NoListings => "give the address of the dataset itself; buckets can be listed by s3://, gs:// or az://",
+        Detail::NoListings => {
+            "give the address of the dataset itself; buckets can be listed by s3://, gs:// or az://"
+        }
         Detail::UnknownScheme => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
         Detail::Found(Found::Page) => "this is the address of a web page; use the address of the data",
         Detail::Found(Found::Directory) => "`ncirrus ls -r URL` lists the datasets in it",
@@ -60,7 +66,9 @@ fn general_hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::Malformed if error.detail() == Some(&Detail::Found(Found::EmptyDirectory)) => return None,
         ErrorKind::Malformed => "the file may be truncated, or not be of the format that its name suggests",
-        ErrorKind::Limit => "--memory raises the budget; a size like this often means that the file is damaged",
+        ErrorKind::Limit => {
+            "--memory raises the budget; a size like this often means that the file is damaged"
+        }
         ErrorKind::Changed => "another program is writing to it; retry when it has finished",
         ErrorKind::Internal => "this is a bug in ncirrus: please report it with the command that caused it",
         ErrorKind::Invalid => "`ncirrus help COMMAND` shows the syntax with examples",

@@ -121,7 +121,7 @@ fn an_aggregated_variable_that_is_no_scalar_is_told() {
             let output = ncirrus(arguments, folder);
             let told = told(&output);
             assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-            let says = "/wrong is left out: it is aggregated but no scalar (it lies along x): its values are missing";
+            let says = "/wrong is left out: it is aggregated but not a scalar (it has the dimensions x): its values are missing";
             assert_eq!(told.matches(says).count(), 1, "{arguments:?}: {told}");
         }
         let dump = text(&ncirrus(&["dump", "-v", "wrong", name], folder));
@@ -167,7 +167,8 @@ fn damaged_chunks_become_fill_when_that_is_wanted() {
         // Every second time of the selection begins at 1: the damaged one is none of them.
         let is_hit = !arguments.contains(&"--select");
         assert_eq!(output.status.code(), Some(i32::from(is_hit)), "{all:?}: {told}");
-        let lines = told.matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy").count();
+        let lines =
+            told.matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy").count();
         assert_eq!(lines, usize::from(is_hit), "{told}");
     }
     let whole = Dataset::open(&example()).unwrap().variable("sst").unwrap().read::<f32>().unwrap().into_vec();

@@ -63,7 +63,7 @@ fn a_forgotten_target_costs_no_file() {
         }
         assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "dear diary", "{arguments:?}");
         if !arguments.contains(&"notes.txt") {
-            assert!(told(&output).contains("was the target forgotten?"), "{arguments:?}: {}", told(&output));
+            assert!(told(&output).contains("was the target left out?"), "{arguments:?}: {}", told(&output));
         }
     }
 }

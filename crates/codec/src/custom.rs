@@ -201,7 +201,7 @@ fn client_data(factory: &dyn CodecFactory, spec: &CodecSpec) -> Result<CodecSpec
         number.ok_or_else(|| {
             CodecError::malformed(
                 factory.name(),
-                format!("{name} is {value}, no unsigned integer below 2^32"),
+                format!("{name} is {value}, which is not an unsigned integer below 2^32"),
             )
         })
     };

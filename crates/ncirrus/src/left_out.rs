@@ -77,8 +77,9 @@ impl Dataset {
             let names = variable.dims.iter().filter_map(|dim| model.dimension(*dim));
             let names: Vec<&str> = names.map(|dim| dim.name.as_str()).collect();
             let along = names.join(", ");
-            let reason =
-                format!("it is aggregated but no scalar (it lies along {along}): its values are missing");
+            let reason = format!(
+                "it is aggregated but not a scalar (it has the dimensions {along}): its values are missing"
+            );
             found.push((node, LeftOut { path, reason }));
         }
     }

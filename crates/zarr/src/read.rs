@@ -91,7 +91,8 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
 /// What consolidated metadata say stands before what the members' own objects say, and in another order: without them
 /// nobody can tell whether these are all.
 fn lost_metadata(root: &ObjectId, error: Option<Error>) -> String {
-    let invalid = || Error::malformed("it has no metadata of format 1").at_object(root.child(ZMETADATA));
+    let invalid =
+        || Error::malformed("it is not consolidated metadata of format 1").at_object(root.child(ZMETADATA));
     let error = error.unwrap_or_else(invalid);
     format!("the consolidated metadata cannot be read, the members' own are shown: {error}")
 }

@@ -29,7 +29,7 @@ impl FragmentConstants {
         let (path, found, rank) = (&entries.path, entries.rank(), subject.rank());
         let wanted = subject.fill.atomic();
         if !is_text && wanted.is_some_and(Atomic::is_numeric) != entries.is_numeric() {
-            let message = format!("{path} holds values of another type than the aggregated data");
+            let message = format!("{path} holds values of a type other than that of the aggregated data");
             return Err(Error::malformed(message));
         }
         if found != rank && !(rank == 0 && entries.shape == [1]) {

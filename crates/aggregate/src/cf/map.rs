@@ -130,7 +130,7 @@ impl MapRows<'_> {
         let size = |at: usize| {
             let value = row.integer(at).unwrap_or_default();
             let size = u64::try_from(value).ok().filter(|size| *size > 0);
-            size.ok_or_else(|| format!("{value} is no size"))
+            size.ok_or_else(|| format!("{value} is not a size"))
         };
         (0..count).map(size).collect()
     }

@@ -92,7 +92,7 @@ fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
 #[case::hole(simple().dims("k=3").var("m2(j k)", ints(&[3, -2_147_483_647, 3]))
     .text("v", "aggregated_data", "map: m2 uris: fu identifiers: fi"), "after a missing one")]
 #[case::negative(simple().dims("k=2").var("m2(j k)", ints(&[-3, 9]))
-    .text("v", "aggregated_data", "map: m2 uris: fu identifiers: fi"), "-3 is no size")]
+    .text("v", "aggregated_data", "map: m2 uris: fu identifiers: fi"), "-3 is not a size")]
 #[case::map_of_floats(simple().dims("k=2").var("m2(j k)", Values::Float(vec![3.0, 3.0]))
     .text("v", "aggregated_data", "map: m2 uris: fu identifiers: fi"), "not integers")]
 #[case::map_of_another_rank(simple().dims("k=2").var("m2(k)", ints(&[3, 3]))
@@ -102,7 +102,7 @@ fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
 #[case::uris_of_another_rank(simple().dims("k=1").var("u2(fx k)", strings(&["a", "b"]))
     .text("v", "aggregated_data", "map: fm uris: u2 identifiers: fi"), "2 dimensions")]
 #[case::uris_of_numbers(simple().var("u2(fx)", ints(&[1, 2]))
-    .text("v", "aggregated_data", "map: fm uris: u2 identifiers: fi"), "not texts")]
+    .text("v", "aggregated_data", "map: fm uris: u2 identifiers: fi"), "not text")]
 #[case::identifiers_shape(simple().dims("k=3").var("i2(k)", strings(&["v", "v", "v"]))
     .text("v", "aggregated_data", "map: fm uris: fu identifiers: i2"), "/i2 has the shape [3]")]
 #[case::missing_uri(simple().var("u2(fx)", strings(&["a.nc", ""]))
@@ -112,7 +112,7 @@ fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
 #[case::missing_identifier(simple().var("i2(fx)", strings(&["v", ""]))
     .text("v", "aggregated_data", "map: fm uris: fu identifiers: i2"), "fragment [1]: /i2 has no variable")]
 #[case::values_of_another_type(simple().var("uv(fx)", strings(&["1", "2"]))
-    .text("v", "aggregated_data", "map: fm unique_values: uv"), "/uv holds values of another type")]
+    .text("v", "aggregated_data", "map: fm unique_values: uv"), "/uv holds values of a type other than")]
 #[case::values_of_another_shape(simple().dims("k=3").var("uv(k)", ints(&[1, 2, 3]))
     .text("v", "aggregated_data", "map: fm unique_values: uv"), "the array of fragments 3")]
 #[case::no_scalar(simple().var("w(x)", Values::Double(vec![0.0])).text("w", "aggregated_dimensions", "x")
@@ -143,7 +143,7 @@ fn an_aggregated_variable_with_dimensions_has_missing_values_and_is_told() {
     assert!(!tiles.is_empty() && tiles.iter().all(|tile| tile.source == TileSource::Missing), "{tiles:?}");
     assert_eq!(
         opened.catalog.warnings(),
-        ["/w is aggregated but no scalar (it lies along x): its values are missing"]
+        ["/w is aggregated but not a scalar (it has the dimensions x): its values are missing"]
     );
     // Also where nothing else is aggregated.
     let alone = MemoryMaster::new().dims("x=6").var("w(x)", values).text("w", "aggregated_dimensions", "x");

@@ -75,7 +75,9 @@ fn axes(text: &FormText, subject: &AggregationSubject) -> Result<Option<Vec<Frag
     }
     let names = text.pdimensions.as_ref().unwrap_or(&subject.dimensions);
     if let Some(name) = text.reverse.iter().find(|name| !names.contains(name)) {
-        return Err(Error::malformed(format!("reverse has {name}, which is no dimension of the sub-array")));
+        return Err(Error::malformed(format!(
+            "reverse has {name}, which is not a dimension of the sub-array"
+        )));
     }
     if let Some(parts) = &parts
         && parts.len() != names.len()

@@ -98,7 +98,7 @@ struct Subarray {
 pub(super) fn parse(text: &[u8]) -> Result<(CfaArray, PartitionColumns)> {
     let end = text.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |at| at + 1);
     let mut document: CfaArray = serde_json::from_slice(text.get(..end).unwrap_or_default())
-        .map_err(|error| Error::malformed(format!("its cfa_array is not as CFA-0.4 has it: {error}")))?;
+        .map_err(|error| Error::malformed(format!("its cfa_array is not as CFA-0.4 defines it: {error}")))?;
     let partitions = document.partitions.take();
     let partitions = partitions.ok_or_else(|| Error::malformed("its cfa_array has no Partitions"))?;
     if document.directions.is_some() || partitions.forms.iter().any(|form| form.is_obsolete) {

@@ -10,7 +10,7 @@ mod tests;
 /// # Errors
 /// `Malformed` when it is no such text.
 pub(crate) fn parts(text: &str) -> Result<Option<Vec<FragmentPart>>> {
-    let wrong = || Error::malformed(format!("the part {:?} is no list of selections", shortened(text)));
+    let wrong = || Error::malformed(format!("the part {:?} is not a list of selections", shortened(text)));
     let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')).ok_or_else(wrong)?;
     let mut rest = inner.trim();
     let mut parts = Vec::new();

@@ -88,7 +88,7 @@ fn grid<'a>(
         let mut place = 0;
         for (spans, span) in axes.iter().zip(of_partition(*number)) {
             let at = spans.binary_search(&(span.start, span.end));
-            let at = at.map_err(|_| Error::internal(format!("partition {number} lies on no grid")))?;
+            let at = at.map_err(|_| Error::internal(format!("partition {number} is not on a grid")))?;
             place = place * spans.len() as u64 + at as u64;
         }
         let number = u32::try_from(*number).map_err(|_| Error::limit("more than 2^32 partitions"))?;

@@ -115,7 +115,7 @@ fn scalar_arrays_have_one_partition() {
 fn axes_are_turned_selected_and_dropped_as_it_says() {
     let partition = r#""pdimensions": ["y", "z", "t"], "reverse": ["y"], "part": "[[0, 6, 2], (3,), []]","#;
     assert!(
-        error(&one(partition, r#""file": "a", "ncvar": "v""#)).message().contains("no list of selections")
+        error(&one(partition, r#""file": "a", "ncvar": "v""#)).message().contains("not a list of selections")
     );
     let partition = partition.replace("[]]", "[5, 0, -1]]");
     let axes =
@@ -182,7 +182,7 @@ fn an_unlimited_dimension_that_nobody_wrote_is_as_long_as_its_partitions() {
 const SUB: &str = r#""subarray": {"file": "a", "ncvar": "v"}"#;
 
 #[rstest]
-#[case::no_json("{", "not as CFA-0.4 has it")]
+#[case::no_json("{", "not as CFA-0.4 defines it")]
 #[case::no_partitions(r#"{"pmshape": [2], "pmdimensions": ["t"]}"#, "no Partitions")]
 #[case::no_subarray(r#"{"Partitions": [{"location": [[0, 5], [0, 3]]}]}"#, "subarray")]
 #[case::index(r#"{"pmshape": [2], "pmdimensions": ["t"], "Partitions": [{"index": [2], "location": [[0,5],[0,3]], SUB}]}"#,

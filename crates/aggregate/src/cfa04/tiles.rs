@@ -64,7 +64,7 @@ impl Cfa04Tiles {
             .map_err(|error| error.clone().reworded(|fact| format!("fragment {index:?}: {fact}")))?;
         // A partition without a file lies in the master.
         let file = self.files.get(number).unwrap_or_default();
-        let file = std::str::from_utf8(file).map_err(|_| fragment_error(index, "its name is no UTF-8"))?;
+        let file = std::str::from_utf8(file).map_err(|_| fragment_error(index, "its name is not UTF-8"))?;
         let in_master = file.is_empty();
         let name = || join(self.base.as_deref(), &self.substitutions.apply(file)).into();
         Ok(TileSource::Fragment(Arc::new(Fragment {

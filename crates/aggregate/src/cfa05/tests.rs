@@ -73,7 +73,7 @@ fn a_matrix_of_other_dimensions_is_refused() {
     assert_eq!(named("y, x").open().all("v").unwrap().len(), 4);
     assert_eq!(named("").open().all("v").unwrap().len(), 4);
     let other = named("y, lon");
-    assert!(failure(&other).contains("lon, which is no dimension of the array"), "{}", failure(&other));
+    assert!(failure(&other).contains("lon, which is not a dimension of the array"), "{}", failure(&other));
 }
 
 #[test]

@@ -79,9 +79,7 @@ impl<'a> FragmentDescriber<'a> {
     fn check(&mut self, var: VarId, dims: &[DimId], fragments: &FragmentArray) -> Result<()> {
         let is_scalar = self.model.variable(var).is_some_and(|variable| variable.dims.is_empty());
         if !is_scalar || dims.len() != fragments.sizes.len() || dims.len() != fragments.lacking.len() {
-            return Err(Error::internal(
-                "an aggregated variable is scalar, and has sizes for each dimension",
-            ));
+            return Err(Error::internal("an aggregated variable is a scalar with sizes for each dimension"));
         }
         let cells: usize = fragments.sizes.iter().map(Vec::len).product();
         if cells != fragments.cells.len() || fragments.sizes.iter().flatten().any(|size| *size == 0) {
@@ -91,12 +89,13 @@ impl<'a> FragmentDescriber<'a> {
         let names = self.dimension_names(dims);
         if let Some(name) = names.iter().find(|name| name.contains(char::is_whitespace)) {
             let message =
-                format!("no aggregation can lie along dimension {name:?}: its name has a blank in it");
+                format!("no aggregation can lie along dimension {name:?}: its name contains a space");
             return Err(Error::invalid(message));
         }
         let needs_all = self.form.compat || !self.form.convention.has_gaps();
         if needs_all && fragments.cells.iter().any(Option::is_none) {
-            let message = format!("fragments are wanting, which {} cannot say", self.form.convention.name());
+            let message =
+                format!("fragments are missing, which {} cannot describe", self.form.convention.name());
             return Err(Error::invalid(message));
         }
         let old = matches!(self.form.convention, Convention::Cfa04 | Convention::Cfa05);

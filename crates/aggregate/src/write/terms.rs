@@ -84,7 +84,7 @@ impl FragmentDescriber<'_> {
         let values = integers(rows, columns)?;
         if values.atomic() == Some(Atomic::Int64) && self.form.is_classic {
             return Err(Error::unsupported(
-                "a fragment has more elements along a dimension than an int can say",
+                "a fragment has more elements along a dimension than an int can hold",
             ));
         }
         self.variable(home, words.sizes.1, &dims, values)

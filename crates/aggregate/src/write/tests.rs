@@ -310,8 +310,8 @@ fn compatible_old_masters_have_a_fill_value_and_one_format() {
 }
 
 #[rstest]
-#[case(form(Convention::Cf113), "fragments are wanting")]
-#[case(MasterForm { compat: true, ..form(Convention::Cfa05) }, "fragments are wanting")]
+#[case(form(Convention::Cf113), "fragments are missing")]
+#[case(MasterForm { compat: true, ..form(Convention::Cfa05) }, "fragments are missing")]
 #[case(MasterForm { is_classic: true, ..form(Convention::Cfa05) }, "netCDF-3")]
 #[case(MasterForm { is_classic: true, compat: true, ..form(Convention::Cf113) }, "no strings")]
 #[case(MasterForm { substitutions: vec![("b".into(), "x".into())], ..form(Convention::Cf113) }, "no substitutions")]

@@ -230,7 +230,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     }
     crate::message::notes(&report.notes);
     for name in &report.stays {
-        crate::message::tell(format_args!("{name} was kept: it is not part of the dataset that was replaced"));
+        crate::message::tell(format_args!(
+            "{name} was kept: it is not part of the dataset that was replaced"
+        ));
     }
     report.losses.iter().for_each(crate::message::tell);
     report.unread.iter().for_each(crate::message::tell);
@@ -274,7 +276,9 @@ fn tell_skipped(part: &SkippedPart) {
         Some(chunk) => format!("chunk {chunk:?}"),
         None => format!("elements from {:?}, {:?} of them,", region.start, region.count),
     };
-    crate::message::tell(format_args!("{path}: {place} cannot be decoded and has fill values in the copy: {error}"));
+    crate::message::tell(format_args!(
+        "{path}: {place} cannot be decoded and has fill values in the copy: {error}"
+    ));
 }
 
 fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {

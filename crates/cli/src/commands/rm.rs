@@ -52,7 +52,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         return finish(writeln!(out, "nothing was removed"));
     }
     remove(&args.url, removal, session)?;
-    others.iter().for_each(|key| tell(format_args!("{} was kept: it is not part of the dataset", escaped(key))));
+    others
+        .iter()
+        .for_each(|key| tell(format_args!("{} was kept: it is not part of the dataset", escaped(key))));
     finish(writeln!(out, "removed {url} ({count} {keys})"))
 }
 
@@ -92,7 +94,8 @@ fn around(url: &str) -> Option<String> {
 
 fn is_wanted(url: &str, keys: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
-        let message = "no terminal to ask for confirmation: pass -y, or --dry-run to see what would be removed";
+        let message =
+            "no terminal to ask for confirmation: pass -y, or --dry-run to see what would be removed";
         return Err(Error::invalid(message).at_object(url));
     }
     let failed = |error: std::io::Error| Error::new(ErrorKind::Io { retryable: false }, error.to_string());

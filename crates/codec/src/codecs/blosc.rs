@@ -87,7 +87,7 @@ impl Codec for Blosc {
             let mut stream = out.take();
             let encoded = classic(&self.snappy(), input, &mut stream, contexts);
             out.set(stream);
-            return encoded.ok_or_else(|| CodecError::unsupported(NAME, "the chunk is too long"));
+            return encoded.ok_or_else(|| CodecError::unsupported(NAME, "the chunk is too large"));
         }
         let room = out.prepare(input.len() + BLOSC_OVERHEAD);
         let len = blosc_encode(input, room, &self.options)

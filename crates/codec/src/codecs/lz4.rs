@@ -92,7 +92,7 @@ fn decode_blocks(input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
     let (_, rest) = input.split_at_checked(8).ok_or_else(cut)?;
     let (block_len, mut rest) = length(rest).ok_or_else(cut)?;
     if block_len == 0 && !out.is_empty() {
-        return Err(CodecError::malformed(NAME, "blocks of no bytes"));
+        return Err(CodecError::malformed(NAME, "blocks of 0 bytes"));
     }
     for out in out.chunks_mut(block_len.max(1)) {
         let (len, behind) = length(rest).ok_or_else(cut)?;

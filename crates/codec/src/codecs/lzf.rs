@@ -94,7 +94,10 @@ impl<'a> LzfPiece<'a> {
             Self::Repeat { len, distance } => {
                 let len = len.min(out.len().saturating_sub(at));
                 copy_match(out, at.min(out.len()), distance, len).ok_or_else(|| {
-                    CodecError::malformed(NAME, format!("a repetition of bytes {distance} before byte {at}"))
+                    CodecError::malformed(
+                        NAME,
+                        format!("a back reference over {distance} bytes at byte {at}"),
+                    )
                 })?;
             }
         }

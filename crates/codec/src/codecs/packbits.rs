@@ -55,7 +55,7 @@ impl Codec for PackBits {
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         if let Some(other) = input.iter().find(|value| **value > 1) {
-            return Err(CodecError::unsupported(NAME, format!("the value {other}: it keeps 0 and 1")));
+            return Err(CodecError::unsupported(NAME, format!("the value {other}: it stores only 0 and 1")));
         }
         let out = out.prepare(1 + input.len().div_ceil(8));
         let (padding, packed) = out.split_at_mut(1);

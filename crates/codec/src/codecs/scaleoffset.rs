@@ -45,7 +45,7 @@ impl ScaleOffset {
     /// # Errors
     /// `Malformed` when they make no sense.
     pub(crate) fn new(parameters: &[u32]) -> Result<Option<Self>, CodecError> {
-        let bad = || CodecError::malformed(NAME, format!("parameters {parameters:?} make no sense"));
+        let bad = || CodecError::malformed(NAME, format!("invalid parameters {parameters:?}"));
         let [kind, factor, count, class, size, signed, order, filled, fill @ ..] = parameters else {
             return Err(bad());
         };
@@ -71,8 +71,8 @@ impl ScaleOffset {
 
     fn decode_whole(&self, input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
         let head = ChunkHead::read(input).filter(|head| head.bits <= 8 * width(self.size));
-        let head =
-            head.ok_or_else(|| CodecError::malformed(NAME, "the chunk begins with no number of bits"))?;
+        let head = head
+            .ok_or_else(|| CodecError::malformed(NAME, "the chunk does not begin with a number of bits"))?;
         let body = input.get(HEAD..).unwrap_or_default();
         let decoded = match self.size {
             1 => self.unpack::<1>(&head, body, out),

@@ -171,11 +171,13 @@ impl<'a> ChunkFacts<'a> {
         };
         if kind != wanted {
             let names = ["floats by digits", "floats by exponents", "integers"];
-            let kind = names.get(kind as usize).copied().unwrap_or("nothing that is known");
-            return Err(malformed(format!("it is asked to scale {kind}, of numbers of type {number:?}")));
+            let kind = names.get(kind as usize).copied().unwrap_or("an unknown kind of values");
+            return Err(malformed(format!(
+                "its parameters are for {kind}, but the numbers are of type {number:?}"
+            )));
         }
         if wanted == 2 && factor > 8 * self.size {
-            return Err(malformed(format!("{factor} bits of numbers of {} bytes", self.size)));
+            return Err(malformed(format!("{factor} bits for numbers of {} bytes", self.size)));
         }
         let is_float = u32::from(number.is_float());
         let is_signed = u32::from(number.kind == NumberKind::Signed);

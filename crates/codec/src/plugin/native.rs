@@ -63,7 +63,7 @@ pub(super) fn load(path: &Path) -> Result<LibraryExports, String> {
         return Ok(exports);
     }
     if exports.refused.is_empty() {
-        exports.refused.push("it offers nothing".to_owned());
+        exports.refused.push("it exports neither a filter nor a codec".to_owned());
     }
     Err(exports.refused.join("; "))
 }
@@ -128,7 +128,7 @@ fn filter(library: &Library, shared: &LibraryLock) -> Result<Option<NativeFilter
     // SAFETY: as above.
     let class = unsafe { info() }.cast::<ClassHead>();
     if class.is_null() {
-        return Err("H5PLget_plugin_info gives nothing".to_owned());
+        return Err("H5PLget_plugin_info returns nothing".to_owned());
     }
     // SAFETY: the function says that a filter is described there; every version starts with this member.
     let class = match unsafe { (*class).version } {
@@ -140,7 +140,7 @@ fn filter(library: &Library, shared: &LibraryLock) -> Result<Option<NativeFilter
         other => return Err(format!("version {other} of the description of filters is not known")),
     };
     let id = u32::try_from(class.id).ok().filter(|id| (1..=65535).contains(id));
-    let id = id.ok_or_else(|| format!("filters cannot have the number {}", class.id))?;
+    let id = id.ok_or_else(|| format!("{} is not a valid filter number", class.id))?;
     let function = class.filter.ok_or_else(|| format!("filter {id} has no function"))?;
     Ok(Some(NativeFilter {
         id,

@@ -94,7 +94,7 @@ pub(super) fn build(
             {
                 return Err(CodecError::unsupported(
                     label,
-                    "numbers that are not unsigned bytes: it keeps 0 and 1",
+                    "elements other than unsigned bytes: it stores only 0 and 1",
                 ));
             }
             chunk.element = DecodedElement::sized(Some(1));
@@ -176,7 +176,7 @@ fn types(
 fn number_type(parameters: &CodecParameters, key: &str, big: bool) -> Result<Option<NumberType>, CodecError> {
     let Some(text) = parameters.text(key)? else { return Ok(None) };
     let kind = NumberType::parse(text).ok_or_else(|| {
-        CodecError::unsupported(parameters.codec(), format!("{key} {text:?} is not a type of numbers"))
+        CodecError::unsupported(parameters.codec(), format!("{key} {text:?} is not a number type"))
     })?;
     let unstated = !text.starts_with(['<', '>', '|', '=']);
     Ok(Some(NumberType { big_endian: kind.big_endian || (big && unstated), ..kind }))

@@ -160,7 +160,7 @@ fn padding(value: u32) -> Result<StringPadding> {
         0 => Ok(StringPadding::NulTerminated),
         1 => Ok(StringPadding::NulPadded),
         2 => Ok(StringPadding::SpacePadded),
-        _ => Err(Error::malformed(format!("text padded in way {value}"))),
+        _ => Err(Error::malformed(format!("text with unknown padding {value}"))),
     }
 }
 

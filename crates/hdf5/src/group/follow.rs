@@ -92,7 +92,7 @@ impl PathWalk {
         }
         self.passed += 1;
         if self.passed > MOST {
-            let message = format!("more than {MOST} links lead on to others: perhaps in a circle");
+            let message = format!("more than {MOST} links lead from one to the next: they may form a cycle");
             return Err(self.at.file.at(self.at.addr, Error::limit(message)).into());
         }
         match target {

@@ -39,7 +39,7 @@ fn read(view: &dyn View, file: &Hdf5File, header: &ObjectHeader) -> Step<FoundLi
     if header.find(kind::LINK).or(header.find(kind::GROUP_INFO)).is_some() {
         return Ok(message::compact(file, header));
     }
-    Err(Error::malformed("links are asked of an object that is no group").into())
+    Err(Error::malformed("links of an object that is not a group").into())
 }
 
 /// Links that lie in a heap, as the messages that they would be in the header of a group with such a link info message;
@@ -151,12 +151,12 @@ impl FoundLinks {
         found.retain(|(name, _)| {
             let new = names.insert(name.clone());
             if !new {
-                self.lose(Error::malformed(format!("two links are named {name:?}: the first is taken")));
+                self.lose(Error::malformed(format!("two links are named {name:?}: the first is used")));
             }
             new
         });
         if self.unsaid > 0 {
-            self.losses.push(Error::malformed(format!("{} more of the kind", self.unsaid)));
+            self.losses.push(Error::malformed(format!("{} more like this", self.unsaid)));
         }
         found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
         if self.tracked {

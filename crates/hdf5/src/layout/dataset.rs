@@ -57,7 +57,7 @@ impl<'a> DatasetChain<'a> {
         let mut next = self.asking;
         while let Some(above) = next {
             if above.object == self.object {
-                let error = Error::malformed("a virtual dataset is put together from itself");
+                let error = Error::malformed("a virtual dataset has itself as a source");
                 return Err(self.object.file.at(self.object.addr, error));
             }
             depth += 1;
@@ -195,7 +195,7 @@ fn affine(dataset: &StoredDataset, extents: Vec<Extent>) -> Result<Layout> {
 fn compact(dataset: &StoredDataset, data: &Bytes) -> Result<Layout> {
     let need = dataset.byte_len()?;
     let data = usize::try_from(need).ok().filter(|need| *need <= data.len()).map(|need| data.slice(..need));
-    let data = data.ok_or_else(|| Error::malformed(format!("compact data of less than {need} bytes")))?;
+    let data = data.ok_or_else(|| Error::malformed(format!("compact data of fewer than {need} bytes")))?;
     let grid = ChunkGrid::regular(dataset.shape.iter().map(|len| (*len).max(1)).collect())?;
     Ok(Layout::Grid {
         grid,

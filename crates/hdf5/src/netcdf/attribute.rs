@@ -44,7 +44,7 @@ impl AttributeReader<'_> {
                 Err(error) => list.faults.push((name.clone(), Fault::from(&error))),
             }
         }
-        let twice = Error::malformed("another attribute has the same name: the first is taken");
+        let twice = Error::malformed("another attribute has the same name: the first is used");
         let fault = Fault::from(&object.file.at(object.addr, twice));
         list.faults.extend(again.into_iter().map(|(name, _)| (name.clone(), fault.clone())));
         Ok(Ok(list))

@@ -169,7 +169,7 @@ impl DatasetTypes {
             NativeType::Enum(base) => Ok(UserKind::Enum { base, members: members(datatype) }),
             NativeType::Vlen => match &datatype.class {
                 DatatypeClass::Vlen(base) => Ok(UserKind::Vlen(self.structural(model, group, base)?)),
-                _ => Err("a sequence of nothing".to_owned()),
+                _ => Err("a sequence without a base type".to_owned()),
             },
             NativeType::Compound => {
                 let mut fields = Vec::new();
@@ -184,7 +184,7 @@ impl DatasetTypes {
             }
             NativeType::None(reason) => Err(reason),
             NativeType::Atomic(_) | NativeType::Array | NativeType::Reference => {
-                Err("no user-defined type".to_owned())
+                Err("not a user-defined type".to_owned())
             }
         }
     }

@@ -67,7 +67,7 @@ impl WalkObstacle {
     fn reason(self) -> &'static str {
         match self {
             Self::Circle => "it contains itself",
-            Self::Deep => "it lies too deep",
+            Self::Deep => "it is nested too deeply",
             Self::Paths => "too many paths lead to it",
         }
     }
@@ -157,7 +157,7 @@ impl ObjectTree {
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         if found.len() > room {
             let at = found.get(room).map_or(0, |(group, _)| *group);
-            let message = format!("of all members only {} are listed", view.limits().count);
+            let message = format!("only the first {} members are listed", view.limits().count);
             self.lose(at, [Error::limit(message)]);
             found.truncate(room);
         }

@@ -99,7 +99,7 @@ impl PartialHeader {
                 kind::CONTINUATION => more.extend(chunk::continues(file, &message)?),
                 unknown if !is_known(unknown) && message.flags & FAIL_ALWAYS != 0 => {
                     return Err(Error::unsupported(format!(
-                        "an object with messages of type {unknown:#04x}, which must be understood"
+                        "an object with messages of type {unknown:#04x}, which readers must understand"
                     )));
                 }
                 _ if self.header.messages.len() < MOST_MESSAGES => self.header.messages.push(message),
@@ -112,11 +112,11 @@ impl PartialHeader {
     fn finish(self) -> ObjectHeader {
         let mut header = self.header;
         if let Some(missing) = self.left.filter(|left| *left > 0) {
-            header.losses.push(format!("{missing} messages less than its header promises"));
+            header.losses.push(format!("{missing} messages fewer than its header declares"));
         }
         for (kind, name) in ONCE {
             if header.all(kind).nth(1).is_some() {
-                header.losses.push(format!("more than one {name}: the first is taken"));
+                header.losses.push(format!("more than one {name}: the first is used"));
             }
         }
         header

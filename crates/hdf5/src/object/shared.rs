@@ -48,11 +48,11 @@ impl SharedPlace {
             (3, 2) | (2, _) => {}
             (1, _) => cursor.skip(6 + usize::from(file.sizes.lengths))?,
             (_, other) => {
-                return Err(Error::malformed(format!("a message shared in way {other}, which is none")));
+                return Err(Error::malformed(format!("a shared message of unknown kind {other}")));
             }
         }
         let addr = cursor.addr(file.sizes)?;
-        addr.map(Self::Header).ok_or_else(|| Error::malformed("a message shared with no object"))
+        addr.map(Self::Header).ok_or_else(|| Error::malformed("a shared message without an object"))
     }
 }
 

@@ -185,7 +185,7 @@ fn stays_implicit(first: FileAddress, grid: &IndexGrid, chunks: &ChunkMap) -> Re
     for (cell, stored) in chunks {
         let offset = grid.number(cell, None)?.checked_mul(grid.chunk_len()?);
         if offset.and_then(|offset| offset.checked_add(first.0)) != Some(stored.addr.0) {
-            let text = format!("a chunk at {} that has another place in its index", stored.addr.0);
+            let text = format!("a chunk at {} that does not belong there in its index", stored.addr.0);
             return Err(Error::invalid(text).at_chunk(cell));
         }
     }

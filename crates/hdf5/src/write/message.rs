@@ -78,10 +78,10 @@ pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
     out.u8(2).uint(filters.len() as u64, 1);
     for filter in filters {
         let CodecSpec::Hdf5 { id, parameters, optional } = filter else {
-            return Err(Error::unsupported(format!("codec {} is no HDF5 filter", filter.identifier())));
+            return Err(Error::unsupported(format!("codec {} is not an HDF5 filter", filter.identifier())));
         };
         let number =
-            u16::try_from(*id).map_err(|_| Error::invalid(format!("{id} is no number of a filter")))?;
+            u16::try_from(*id).map_err(|_| Error::invalid(format!("{id} is not a valid filter number")))?;
         let count = u16::try_from(parameters.len());
         let count =
             count.map_err(|_| Error::invalid(format!("{} parameters of filter {id}", parameters.len())))?;

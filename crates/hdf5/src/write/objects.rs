@@ -220,8 +220,11 @@ impl ObjectDescriber<'_> {
         attributes: Vec<Bytes>,
     ) -> Result<Vec<MessageDraft>> {
         let count = u16::try_from(attributes.len()).map_err(|_| {
-            Error::unsupported(format!("{} attributes of one object: HDF5 numbers 65535", attributes.len()))
-                .with_detail(Detail::BeyondHeader)
+            Error::unsupported(format!(
+                "{} attributes of one object: HDF5 allows at most 65535",
+                attributes.len()
+            ))
+            .with_detail(Detail::BeyondHeader)
         })?;
         let numbered = attributes.into_iter().zip(0..);
         if numbered.clone().any(|(body, _)| body.len() > message::MOST) {

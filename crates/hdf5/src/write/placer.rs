@@ -70,7 +70,7 @@ impl Default for Hdf5Writer {
 impl Writing for Hdf5Writer {
     fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>> {
         if !self.align.is_power_of_two() {
-            return Err(Error::invalid(format!("alignment {} is no power of two", self.align)));
+            return Err(Error::invalid(format!("alignment {} is not a power of two", self.align)));
         }
         Ok(Box::new(NewFile::First(Box::new(FileCreation::new(root.clone(), self.clone())))))
     }

@@ -40,7 +40,7 @@ impl LaidOut {
 }
 
 fn laid_out(model: &Model, ty: TypeRef, order: Endianness, depth: u32) -> Result<LaidOut> {
-    let depth = depth.checked_sub(1).ok_or_else(|| Error::invalid("types that nest too deep"))?;
+    let depth = depth.checked_sub(1).ok_or_else(|| Error::invalid("types that are nested too deeply"))?;
     let id = match ty {
         TypeRef::Atomic(atomic) => return Ok(of_atomic(atomic, order)),
         TypeRef::User(id) => id,

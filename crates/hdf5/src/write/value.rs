@@ -83,8 +83,8 @@ impl ValueEncoder<'_> {
             }
             (DatatypeClass::Reference(_), Values::String(strings)) if strings.get(index).is_none() => Ok(()),
             (DatatypeClass::Reference(_), _) => Err(Error::unsupported("writing of references to objects")),
-            (DatatypeClass::Time, _) => Err(Error::unsupported("writing of times of class 2")),
-            _ => Err(Error::invalid("values of another type than the one that is stored")),
+            (DatatypeClass::Time, _) => Err(Error::unsupported("writing of time datatypes (class 2)")),
+            _ => Err(Error::invalid("values of a type other than the stored one")),
         }
     }
 

@@ -38,14 +38,14 @@ fn element(dtype: &JsonValue, rules: TextRules, depth: u32) -> Result<DataType> 
     }
     let fields = dtype.as_array().filter(|fields| !fields.is_empty() && depth < 16);
     let Some(fields) = fields else {
-        return Err(Error::malformed(format!("{} is no data type", shown_source(dtype))));
+        return Err(Error::malformed(format!("{} is not a data type", shown_source(dtype))));
     };
     DataType::compound(fields.iter().map(|entry| field(entry, rules, depth + 1)).collect::<Result<_>>()?)
 }
 
 /// A field: `[name, dtype]` or `[name, dtype, shape]`.
 fn field(entry: &JsonValue, rules: TextRules, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
-    let bad = || Error::malformed(format!("{} is no field of a data type", shown_source(entry)));
+    let bad = || Error::malformed(format!("{} is not a field of a data type", shown_source(entry)));
     let (name, dtype, shape) = match entry.as_array() {
         Some([name, dtype]) => (name, dtype, None),
         Some([name, dtype, shape]) => (name, dtype, Some(shape)),

@@ -14,7 +14,7 @@ pub(crate) fn parse(data_type: &JsonValue, order: ByteOrder) -> Result<DataType>
 
 fn element(data_type: &JsonValue, order: ByteOrder, depth: u32) -> Result<DataType> {
     let bad =
-        || Error::malformed(format!("{:?} is no data type", String::from_utf8_lossy(data_type.source())));
+        || Error::malformed(format!("{:?} is not a data type", String::from_utf8_lossy(data_type.source())));
     if depth > 16 {
         return Err(bad());
     }
@@ -82,7 +82,7 @@ fn field(entry: &JsonValue, order: ByteOrder, depth: u32) -> Result<(String, Dat
     let named = parts.and_then(|(name, data_type)| Some((name.as_str()?.to_owned(), data_type)));
     let Some((name, data_type)) = named else {
         let source = String::from_utf8_lossy(entry.source());
-        return Err(Error::malformed(format!("{source:?} is no field of a data type")));
+        return Err(Error::malformed(format!("{source:?} is not a field of a data type")));
     };
     Ok((name, element(data_type, order, depth)?, Vec::new()))
 }

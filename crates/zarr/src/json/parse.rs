@@ -117,7 +117,7 @@ impl JsonParser<'_> {
             _ if is_number(word) => Ok(JsonValue::Number(JsonNumber(self.document.slice(start..self.at)))),
             _ => {
                 let shown = String::from_utf8_lossy(word.get(..32.min(len)).unwrap_or_default());
-                Err(Error::malformed(format!("{shown:?} is no JSON value")).at_offset(start as u64))
+                Err(Error::malformed(format!("{shown:?} is not a JSON value")).at_offset(start as u64))
             }
         }
     }
@@ -130,7 +130,7 @@ impl JsonParser<'_> {
         loop {
             let rest = self.document.get(self.at..).unwrap_or_default();
             let Some(plain) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) else {
-                return Err(Error::malformed("a string does not end").at_offset(start as u64));
+                return Err(Error::malformed("an unterminated string").at_offset(start as u64));
             };
             text.extend_from_slice(rest.get(..plain).unwrap_or_default());
             self.at += plain + 1;
@@ -143,7 +143,7 @@ impl JsonParser<'_> {
 
     /// What follows a backslash. An unknown escape stands for the character itself.
     fn escape(&mut self, text: &mut Vec<u8>) -> Result<()> {
-        let Some(byte) = self.peek() else { return Err(self.malformed("a string does not end")) };
+        let Some(byte) = self.peek() else { return Err(self.malformed("an unterminated string")) };
         self.at += 1;
         match byte {
             b'b' => text.push(8),

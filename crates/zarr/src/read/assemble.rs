@@ -200,7 +200,7 @@ impl DatasetAssembly<'_> {
         let newer =
             dataset.superblock.as_deref().filter(|version| major(version).is_some_and(|major| major > known));
         if let Some(version) = newer {
-            self.warnings.push(format!("superblock version {version} is newer than what is known"));
+            self.warnings.push(format!("superblock version {version} is newer than any known version"));
         }
     }
 }

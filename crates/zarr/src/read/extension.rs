@@ -78,7 +78,10 @@ impl TypeNesting {
         limits: &Limits,
     ) -> Result<TypeId> {
         let Some(size) = self.admit(&ty.kind, limits) else {
-            return Err(Error::limit(format!("type {:?} nests too deep or has too many fields", ty.name)));
+            return Err(Error::limit(format!(
+                "type {:?} is nested too deeply or has too many fields",
+                ty.name
+            )));
         };
         let id = model.add_type(group, ty)?;
         self.0.insert(id, size);

@@ -103,7 +103,7 @@ impl AttributeHolder {
 
     fn checked(mut self) -> Self {
         if self.value().is_some_and(|json| !matches!(json, JsonValue::Object(_) | JsonValue::Null)) {
-            self.fault = Some(Error::malformed("the attributes are no JSON object"));
+            self.fault = Some(Error::malformed("the attributes are not a JSON object"));
         }
         self
     }

@@ -123,7 +123,9 @@ impl ZarrPlacer {
     /// Notes that a cell is stored, and tells its object.
     fn place_chunk(&mut self, var: VarId, cell: &[u64], mask: u32) -> Result<ObjectId> {
         if mask != 0 {
-            return Err(Error::invalid("zarr cannot say that a codec was skipped for a chunk").at_chunk(cell));
+            return Err(
+                Error::invalid("zarr cannot record that a codec was skipped for a chunk").at_chunk(cell)
+            );
         }
         let plan = self.plan(var)?;
         if cell.len() != plan.encoding.grid.rank() {
@@ -334,7 +336,9 @@ fn is_below(key: &str, prefix: &str) -> bool {
 }
 
 fn not_free(key: &str) -> Error {
-    Error::unsupported(format!("the name {key:?} is free only after what had it was synced away; sync first"))
+    Error::unsupported(format!(
+        "the name {key:?} is in use until the removal of what had it is synced; sync first"
+    ))
 }
 
 /// The axis along which most cells will lie: the longest.

@@ -320,7 +320,7 @@ fn named_codec(name: &str, configuration: &Map<String, Value>) -> Value {
 }
 
 fn foreign_codec(spec: &CodecSpec, wanted: &str) -> Error {
-    Error::invalid(format!("codec {:?} is not described in the words of zarr {wanted}", spec.identifier()))
+    Error::invalid(format!("codec {:?} is not described as a codec of zarr {wanted}", spec.identifier()))
 }
 
 fn is_array_to_bytes(name: &str) -> bool {

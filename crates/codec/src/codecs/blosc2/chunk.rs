@@ -51,7 +51,7 @@ impl<'a> FrameChunk<'a> {
         let bytes = input.get(..encoded_len).filter(|bytes| bytes.len() >= head).ok_or(cut)?;
         let type_size = usize::from(bytes[3]).max(1);
         if block_len == 0 && len > 0 {
-            return Err("blocks have no bytes");
+            return Err("blocks of 0 bytes");
         }
         let body = body(bytes, head, flags)?;
         Ok(Self { bytes, len, type_size, block_len, head, body })
@@ -209,7 +209,7 @@ fn body(bytes: &[u8], head: usize, flags: u8) -> Result<ChunkBody, &'static str>
             let value = bytes.get(32..32 + type_size).ok_or("the chunk is cut short")?;
             return Ok(ChunkBody::Repeated(value.to_vec()));
         }
-        _ => return Err("a kind of chunk that is not known"),
+        _ => return Err("an unknown kind of chunk"),
     }
     if flags & 2 != 0 {
         return Ok(ChunkBody::Raw);
@@ -223,7 +223,7 @@ fn body(bytes: &[u8], head: usize, flags: u8) -> Result<ChunkBody, &'static str>
         2 => BlockFormat::Snappy,
         3 => BlockFormat::Zlib,
         4 => BlockFormat::Zstd,
-        _ => return Err("a compressor that is not known"),
+        _ => return Err("an unknown compressor"),
     };
     let filters = if head == 32 {
         let codes = bytes.get(16..22).zip(bytes.get(24..30)).ok_or("the chunk is cut short")?;

@@ -43,7 +43,7 @@ pub(super) fn pipeline(
             2 => filters.push(BlockFilter::BitShuffle { size: type_size, keeps_rest: version > 2 }),
             3 => filters.push(BlockFilter::Delta),
             35 => filters.push(BlockFilter::ByteDelta(size)),
-            _ => return Err("a filter that is not known"),
+            _ => return Err("an unknown filter"),
         }
     }
     Ok(filters)

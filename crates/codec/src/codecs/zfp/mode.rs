@@ -94,7 +94,10 @@ impl ZfpMode {
             Self::Accuracy(error) => (4, json!(error), json!(-1), json!(-1)),
             Self::Reversible => (5, json!(-1), json!(-1), json!(-1)),
             Self::Expert(..) => {
-                return Err(CodecError::unsupported(NAME, "limits of a block that numcodecs cannot name"));
+                return Err(CodecError::unsupported(
+                    NAME,
+                    "block limits that numcodecs has no parameters for",
+                ));
             }
         };
         let members =
@@ -130,15 +133,15 @@ impl ZfpMode {
                 let numbers = 4f64.powi(i32::try_from(rank).unwrap_or(4));
                 let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
                 let bits = (1..=super::header::MOST_BITS).find(|count| f64::from(*count) >= bits);
-                let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("the rate cannot be"))?;
+                let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("an impossible rate"))?;
                 CodingLimits { least_bits: bits, most_bits: bits, ..CodingLimits::ALL }
             }
             Self::Precision(planes @ 1..=64) => CodingLimits { most_planes: planes, ..CodingLimits::ALL },
-            Self::Precision(_) => return Err(bad("there are 1 to 64 bit planes, not so many as")),
+            Self::Precision(_) => return Err(bad("a number of bit planes outside 1 to 64")),
             Self::Accuracy(error) if error >= 0.0 && error.is_finite() => {
                 CodingLimits { least_exponent: exponent_of(error), ..CodingLimits::ALL }
             }
-            Self::Accuracy(_) => return Err(bad("the largest error cannot be what it is")),
+            Self::Accuracy(_) => return Err(bad("an impossible tolerance")),
             Self::Reversible => {
                 CodingLimits { least_exponent: CodingLimits::ALL.least_exponent - 1, ..CodingLimits::ALL }
             }
@@ -148,7 +151,7 @@ impl ZfpMode {
                     && (1..=64).contains(&planes)
                     && (-1075..=1023).contains(&exponent);
                 if !sound {
-                    return Err(bad("limits that no block can have"));
+                    return Err(bad("impossible block limits"));
                 }
                 CodingLimits {
                     least_bits: least,

@@ -114,7 +114,7 @@ fn a_damaged_attribute_is_an_error_with_its_name_and_others_go_on() {
         "cut: attribute cut has 1 bytes of values, not 2",
         "typeless: a datatype of version 15",
         "#3: attribute of version 9",
-        "#4: a message shared in way 7, which is none",
+        "#4: a shared message of unknown kind 7",
         "last [7, 0]",
     ];
     assert_eq!(described.collect::<Vec<_>>(), wanted);

@@ -58,7 +58,7 @@ impl DatatypeParser<'_> {
     pub(super) fn enumeration(&mut self, head: DatatypeHead) -> Result<DatatypeClass> {
         let base = self.datatype(head.depth + 1)?;
         let DatatypeClass::Integer(bits) = base.class else {
-            return Err(Error::malformed("an enumeration whose base is no integer"));
+            return Err(Error::malformed("an enumeration whose base type is not an integer"));
         };
         if base.byte_len != head.byte_len {
             let (whole, base) = (head.byte_len, base.byte_len);

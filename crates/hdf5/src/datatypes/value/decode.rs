@@ -54,7 +54,7 @@ impl<'a> ValueDecoder<'a> {
             }
             DatatypeClass::Vlen(base) => self.sequences(datatype, base, raw)?,
             DatatypeClass::Reference(kind) => Values::String(reference::texts(self, *kind, raw, len)?),
-            DatatypeClass::Time => return Err(Error::unsupported("times of class 2").into()),
+            DatatypeClass::Time => return Err(Error::unsupported("time datatypes (class 2)").into()),
         })
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn native(datatype: &Datatype) -> NativeType {
         DatatypeClass::Float(format) => {
             float_type(datatype.byte_len, format).map_or_else(|| odd_float(format), NativeType::Atomic)
         }
-        DatatypeClass::Time => NativeType::None("times of class 2 are not supported".to_owned()),
+        DatatypeClass::Time => NativeType::None("time datatypes (class 2) are not supported".to_owned()),
         DatatypeClass::Text(_) if datatype.byte_len == 1 => NativeType::Atomic(Atomic::Char),
         DatatypeClass::Text(_) | DatatypeClass::VlenText(_) => NativeType::Atomic(Atomic::String),
         DatatypeClass::Opaque => NativeType::Opaque,

@@ -75,7 +75,7 @@ fn path(decoder: &ValueDecoder<'_>, addr: FileAddress) -> String {
 /// The objects that elements of a reference type refer to, without nulls.
 pub(super) fn addresses(file: &Hdf5File, datatype: &Datatype, raw: &[u8]) -> Result<Vec<FileAddress>> {
     let DatatypeClass::Reference(kind) = datatype.class else {
-        return Err(Error::unsupported("references in elements of another type"));
+        return Err(Error::unsupported("references in elements of a different type"));
     };
     let object = |element| match ReferenceTarget::parse(element, kind, file.sizes)? {
         ReferenceTarget::Null => Ok(None),

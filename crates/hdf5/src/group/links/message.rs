@@ -32,7 +32,7 @@ pub(super) fn parse(body: &[u8], sizes: FieldSizes) -> Result<FoundLink, Error> 
 fn target(kind: u8, cursor: &mut ByteCursor<'_>, sizes: FieldSizes) -> Result<LinkTarget, Error> {
     if kind == HARD {
         let addr = cursor.addr(sizes)?;
-        return addr.map(LinkTarget::Hard).ok_or_else(|| Error::malformed("a hard link that leads nowhere"));
+        return addr.map(LinkTarget::Hard).ok_or_else(|| Error::malformed("a hard link without an address"));
     }
     let len = cursor.u16()?;
     let value = cursor.take(usize::from(len))?;
@@ -40,7 +40,7 @@ fn target(kind: u8, cursor: &mut ByteCursor<'_>, sizes: FieldSizes) -> Result<Li
         SOFT => Ok(LinkTarget::Soft(escaped(until_nul(value)))),
         EXTERNAL => external(value),
         65.. => Ok(LinkTarget::Unknown(kind)),
-        other => Err(Error::malformed(format!("a link of type {other}, which is none"))),
+        other => Err(Error::malformed(format!("a link of unknown type {other}"))),
     }
 }
 

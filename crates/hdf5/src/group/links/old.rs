@@ -137,8 +137,9 @@ fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) 
         for _ in 0..used {
             cursor.skip(lengths)?;
             let child = cursor.addr(file.sizes)?;
-            children
-                .push(child.ok_or_else(|| Error::malformed("a tree of links with a child that is nowhere"))?);
+            children.push(
+                child.ok_or_else(|| Error::malformed("a tree of links with a child without an address"))?,
+            );
         }
         let uncounted = uncounted_child(&first, children.len(), file);
         let cost = children.len() * size_of::<FileAddress>() + size_of::<LinkNode>();
@@ -236,7 +237,7 @@ impl SymbolEntry {
             (Some(offset), _) => LinkTarget::Soft(escaped(heap.text(u64::from(offset))?)),
             (None, Some(addr)) => LinkTarget::Hard(addr),
             (None, None) => {
-                return Err(Error::malformed(format!("{}: a hard link that leads nowhere", escaped(&name))));
+                return Err(Error::malformed(format!("{}: a hard link without an address", escaped(&name))));
             }
         };
         Ok(FoundLink { name, order: None, target })

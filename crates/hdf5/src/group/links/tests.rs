@@ -246,7 +246,7 @@ fn symbol_nodes_that_overlap_are_read_no_further_than_the_file_is_long() {
     let tree = old.tree(0, &children);
     let links = old.read(tree).expect("a group");
     assert_eq!(links.losses.len(), 101, "not every link is told of");
-    let more = links.losses[100].message().strip_suffix(" more of the kind").expect("a number");
+    let more = links.losses[100].message().strip_suffix(" more like this").expect("a number");
     assert!(more.parse::<usize>().is_ok_and(|more| more < 500), "{more} of 200 times 64");
 }
 

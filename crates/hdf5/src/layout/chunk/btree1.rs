@@ -177,6 +177,8 @@ fn uncounted(cursor: &mut ByteCursor<'_>, chunks: &ChunkLookup) -> Option<Vec<u6
 fn cell_of(offset: u64, chunk: u64) -> Result<u64> {
     match (offset.checked_div(chunk), offset.checked_rem(chunk)) {
         (Some(cell), Some(0)) => Ok(cell),
-        _ => Err(Error::malformed(format!("a chunk at element {offset}, no multiple of its length {chunk}"))),
+        _ => Err(Error::malformed(format!(
+            "a chunk at element {offset}, not a multiple of its length {chunk}"
+        ))),
     }
 }

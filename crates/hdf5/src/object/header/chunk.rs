@@ -146,7 +146,7 @@ impl MessageFormat {
         cursor.skip(if old { 3 } else { 0 })?;
         let order = if self == (Self::New { indexed: true }) { Some(cursor.u16()?) } else { None };
         if old && !len.is_multiple_of(8) {
-            return Err(Error::malformed(format!("a message of {len} bytes, which is no multiple of 8")));
+            return Err(Error::malformed(format!("a message of {len} bytes, which is not a multiple of 8")));
         }
         let body = chunk.slice_ref(cursor.take(usize::from(len))?);
         Ok(HeaderMessage { kind, flags, order, body })

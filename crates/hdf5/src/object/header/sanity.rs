@@ -24,7 +24,7 @@ pub(super) fn strange(message: &HeaderMessage) -> Option<String> {
         kind::TIME => body.len() >= 8 && body.first() == Some(&1),
         _ => true,
     };
-    (!is_sound).then(|| format!("a message of type {of:#04x} that cannot be one"))
+    (!is_sound).then(|| format!("a malformed message of type {of:#04x}"))
 }
 
 fn is_space(byte: u8) -> bool {

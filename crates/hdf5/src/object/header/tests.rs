@@ -46,13 +46,13 @@ fn old_messages_begin_at_byte_16_and_end_with_their_count() {
     assert_eq!(kinds(&fewer), [3]);
     let more = read_one(&old_header(5, &messages)).expect("a header");
     assert_eq!(kinds(&more), [3, 8]);
-    assert_eq!(more.losses, ["2 messages less than its header promises"]);
+    assert_eq!(more.losses, ["2 messages fewer than its header declares"]);
 }
 
 #[test]
 fn old_messages_have_multiples_of_8_bytes() {
     let error = read_one(&old_header(1, &[old_message(3, 0, &[7; 12])])).expect_err("no header");
-    assert_eq!(error.message(), "a message of 12 bytes, which is no multiple of 8");
+    assert_eq!(error.message(), "a message of 12 bytes, which is not a multiple of 8");
 }
 
 #[rstest]

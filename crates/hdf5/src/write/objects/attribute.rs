@@ -22,7 +22,7 @@ const RESERVED: [&str; 8] = [
 pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
     if RESERVED.contains(&attribute.name.as_str()) {
         return Err(Error::unsupported(format!(
-            "attribute {:?}: netCDF-4 keeps this name for itself",
+            "attribute {:?}: netCDF-4 reserves this name",
             attribute.name
         )));
     }

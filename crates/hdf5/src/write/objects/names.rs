@@ -23,7 +23,7 @@ pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, FileObj
     let list = listed(model, id);
     let mut names = HashSet::new();
     if let Some((name, _)) = list.iter().find(|(name, _)| !names.insert(name.as_str())) {
-        let message = format!("two members named {name:?}: an HDF5 group has one object of a name");
+        let message = format!("two members named {name:?}: names in an HDF5 group are unique");
         return Err(Error::unsupported(message).at_path(model.group_path(id)));
     }
     Ok(list)

@@ -53,10 +53,10 @@ pub(super) fn form(
         }
         ElementLayout::Chunked { .. } => (ChunkArrangement::Chunked, None, false),
         ElementLayout::External(_) => {
-            return Err(Error::unsupported("changing data that lie in other files").into());
+            return Err(Error::unsupported("changing data that are stored in other files").into());
         }
         ElementLayout::Virtual { .. } => {
-            return Err(Error::unsupported("changing data that are put together from other datasets").into());
+            return Err(Error::unsupported("changing data of a virtual dataset").into());
         }
     };
     let (grid, edge, codecs) = match layout(view, object, &dataset)? {

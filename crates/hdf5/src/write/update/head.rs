@@ -55,7 +55,7 @@ impl SuperblockImage {
         };
         let flags = if version == 3 { at(bytes, 11)?.u8()? } else { 0 };
         if flags & IN_USE != 0 {
-            let message = "the file is marked as open for writing: if no program has it open, `h5clear -s` takes the mark away";
+            let message = "the file is marked as open for writing: if no program has it open, `h5clear -s` clears the mark";
             return Err(Error::unsupported(message));
         }
         let (base, stored) = (at(bytes, base_at)?.uint(offset)?, at(bytes, end_at)?.uint(offset)?);
@@ -77,9 +77,8 @@ impl SuperblockImage {
         let width = usize::from(self.sizes.offsets);
         let stored =
             end.checked_add(self.base).filter(|stored| *stored < crate::cursor::all_ones(self.sizes.offsets));
-        let stored = stored.ok_or_else(|| {
-            Error::limit(format!("{end} bytes are more than addresses of {width} bytes reach"))
-        })?;
+        let stored = stored
+            .ok_or_else(|| Error::limit(format!("addresses of {width} bytes cannot reach {end} bytes")))?;
         put_uint(&mut self.bytes, self.end_at, stored, self.sizes.offsets, SUPERBLOCK)?;
         self.end = end;
         Ok(())

@@ -50,9 +50,7 @@ fn float(format: &FloatFormat, values: &Values, index: usize, place: &mut [u8]) 
         _ => parts == ((52, 11), (0, 52), 1023, 0, MantissaNorm::Implied),
     };
     if !is_plain || place.len() != size || format.order == FloatOrder::Vax {
-        return Err(Error::unsupported(
-            "writing of floating-point numbers of another format than IEEE's in here",
-        ));
+        return Err(Error::unsupported("writing of floating-point numbers in a format other than IEEE 754"));
     }
     copy(values.as_bytes().ok_or_else(mismatch)?, index, place)?;
     let foreign = (format.order == FloatOrder::Big) != (ByteOrder::NATIVE == ByteOrder::Big);
@@ -63,5 +61,5 @@ fn float(format: &FloatFormat, values: &Values, index: usize, place: &mut [u8]) 
 }
 
 fn mismatch() -> Error {
-    Error::invalid("numbers of another type than the one that is stored")
+    Error::invalid("numbers of a type other than the stored one")
 }

@@ -18,7 +18,7 @@ pub(in crate::read) fn rules(dialect: Dialect, provenance: &DatasetProvenance) -
 
 pub(super) fn describe(json: &JsonValue, shape: &[u64], rules: TextRules) -> Result<ArrayMetadata> {
     let chunks = regular(json.member("chunks").and_then(JsonValue::as_array), shape, "chunks")?;
-    let dtype = json.member("dtype").ok_or_else(|| Error::malformed("there is no dtype"))?;
+    let dtype = json.member("dtype").ok_or_else(|| Error::malformed("dtype is missing"))?;
     let mut chain = chain(json)?;
     let (data_type, object_codec) = parse(dtype, &chain, rules)?;
     if let Some(at) = object_codec {
@@ -53,7 +53,7 @@ fn chain(json: &JsonValue) -> Result<Vec<JsonValue>> {
     let mut chain = match json.member("filters") {
         None | Some(JsonValue::Null) => Vec::new(),
         Some(JsonValue::Array(list)) => list.items.clone(),
-        Some(_) => return Err(Error::malformed(format!("filters {} is no list", shown(json, "filters")))),
+        Some(_) => return Err(Error::malformed(format!("filters {} is not a list", shown(json, "filters")))),
     };
     chain.extend(json.member("compressor").cloned());
     chain.retain(|codec| *codec != JsonValue::Null);
@@ -64,7 +64,7 @@ fn codec(json: &JsonValue) -> Result<CodecSpec> {
     let object = json.as_object().filter(|object| object.find("id").is_some_and(|id| id.as_str().is_some()));
     let Some(object) = object else {
         let source = String::from_utf8_lossy(json.source());
-        return Err(Error::malformed(format!("{source:?} is no codec")));
+        return Err(Error::malformed(format!("{source:?} is not a codec")));
     };
     Ok(CodecSpec::V2(object.to_map()))
 }

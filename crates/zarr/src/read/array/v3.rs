@@ -15,7 +15,7 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
             shown(json, "storage_transformers")
         )));
     }
-    let data_type = json.member("data_type").ok_or_else(|| Error::malformed("there is no data_type"))?;
+    let data_type = json.member("data_type").ok_or_else(|| Error::malformed("data_type is missing"))?;
     let outer = CodecChain::parse(json.member("codecs"))?;
     let grid = grid(json, shape, limits)?;
     let (grid, inner, shards) = match outer.serializer.name.as_str() {
@@ -73,7 +73,7 @@ impl CodecEntry {
         let name = json.as_str().or_else(|| json.member("name")?.as_str());
         let Some(name) = name else {
             let source = String::from_utf8_lossy(json.source());
-            return Err(Error::malformed(format!("{source:?} is no codec")));
+            return Err(Error::malformed(format!("{source:?} is not a codec")));
         };
         let configuration = json.member("configuration").cloned().unwrap_or(JsonValue::Null);
         Ok(Self { name: name.to_owned(), configuration })
@@ -94,7 +94,7 @@ impl CodecEntry {
     fn axes(&self, rank: usize) -> Result<Vec<usize>> {
         let bad = || {
             Error::malformed(format!(
-                "transpose order {} is no permutation",
+                "transpose order {} is not a permutation",
                 shown(&self.configuration, "order")
             ))
         };
@@ -183,7 +183,7 @@ fn shard(
         let whole = shard_shape.get(*axis).copied().unwrap_or(1);
         if whole % len != 0 {
             return Err(Error::malformed(format!(
-                "shards of {whole} elements are no multiple of chunks of {len}"
+                "shards of {whole} elements are not a multiple of chunks of {len}"
             )));
         }
         if let (Some(chunk), Some(count)) = (chunk_shape.get_mut(*axis), per_shard.get_mut(*axis)) {
@@ -217,7 +217,7 @@ fn index_form(configuration: &JsonValue) -> Result<(ByteOrder, bool)> {
 }
 
 fn grid(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
-    let grid = json.member("chunk_grid").ok_or_else(|| Error::malformed("there is no chunk_grid"))?;
+    let grid = json.member("chunk_grid").ok_or_else(|| Error::malformed("chunk_grid is missing"))?;
     let null = JsonValue::Null;
     let configuration = grid.member("configuration").unwrap_or(&null);
     match grid.member("name").and_then(JsonValue::as_str) {

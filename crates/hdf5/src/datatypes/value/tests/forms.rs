@@ -100,7 +100,7 @@ fn what_is_in_heaps_has_no_form() {
 #[test]
 fn a_member_without_values_is_named() {
     let datatype = compound(8, vec![("ok", 0, short()), ("when", 4, of(4, DatatypeClass::Time))]);
-    let reason = "member when: times of class 2 are not supported";
+    let reason = "member when: time datatypes (class 2) are not supported";
     assert_eq!(native(&datatype), NativeType::None(reason.to_owned()));
     assert_eq!(read(&[], &datatype, &[0; 8], 1).unwrap_err().message(), reason);
     assert_eq!(native(&sequence(datatype.clone())), NativeType::None(reason.to_owned()));

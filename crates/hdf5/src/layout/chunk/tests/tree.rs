@@ -97,7 +97,7 @@ fn damaged_nodes_are_errors_that_say_where() {
     let mut crowded = node(0, &[one]);
     crowded[6] = 65;
     let cases = [
-        (node(0, &[(80, 0, [0, 11], 8)]), "element 11, no multiple of its length 10"),
+        (node(0, &[(80, 0, [0, 11], 8)]), "element 11, not a multiple of its length 10"),
         (node(0, &[(80, 0, [4, 0], 8), one]), "not in order"),
         (node(0, &[(80, 0, [0, 0], u64::MAX)]), "no address"),
         (other_kind, "type 0"),
