@@ -178,12 +178,12 @@ fn threads_agree(chain: &CodecChain, samples: &[Vec<u8>], spec: &CodecSpec) {
 fn samples(chunk: &ChunkInfo) -> Vec<Vec<u8>> {
     let len = byte_len(chunk);
     let width = chunk.element.byte_len.unwrap_or(1).max(1);
-    let low = |at: usize, value: usize| if at % width == 0 { (value % 256) as u8 } else { 0 };
+    let low = |at: usize, value: usize| if at.is_multiple_of(width) { value.to_le_bytes()[0] } else { 0 };
     let mut random = 0x9e37_79b9_u32;
     let mut noise = || {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         // The exponent of no float is all ones.
-        (random >> 24) as u8 & 0x3f
+        random.to_be_bytes()[0] & 0x3f
     };
     vec![
         vec![0; len],

@@ -1,5 +1,4 @@
 //! The codecs of this crate hold to the contract.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 use super::*;
 use crate::{DecodedElement, NumberType, names};
 use serde_json::{Value, json};
