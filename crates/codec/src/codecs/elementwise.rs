@@ -203,6 +203,7 @@ fn single(value: f64) -> f64 {
 /// The nearest integer, ties to even: large numbers have no fractions, and adding one drops those of small ones.
 #[inline]
 fn whole(value: f64) -> f64 {
+    // 2^52: doubles from here on have no bits for a fraction, so that adding it rounds.
     const LARGE: f64 = 4_503_599_627_370_496.0;
     let shift = LARGE.copysign(value);
     let rounded = ((value + shift) - shift).copysign(value);

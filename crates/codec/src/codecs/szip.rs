@@ -19,6 +19,7 @@ const NAME: &str = "szip";
 const MOST_SIGNIFICANT_FIRST: i64 = 16;
 const NEAREST_NEIGHBOUR: i64 = 32;
 
+/// The limits of szlib (`SZ_MAX_BLOCKS_PER_SCANLINE`, `SZ_MAX_PIXELS_PER_SCANLINE`): it refuses longer scanlines.
 const MOST_BLOCKS_PER_SCANLINE: u64 = 128;
 const MOST_PIXELS_PER_SCANLINE: u64 = 4096;
 

@@ -109,6 +109,7 @@ fn is_damage(error: &Error) -> bool {
 
 /// One fault for all that is lost of a group.
 fn fault_of(losses: &[Error]) -> Option<Fault> {
+    // A damaged group can have thousands: what is printed must stay readable.
     const TOLD: usize = 20;
     if losses.is_empty() {
         return None;

@@ -90,6 +90,7 @@ fn width(area: u64) -> (u8, usize) {
 const FIXED: u64 = 6;
 const CHECKSUM: u64 = 4;
 const TRACKED_AND_INDEXED: u8 = 0x0c;
+/// The length of a message is written in two bytes.
 const MOST_BODY: u64 = 65_535;
 
 #[cfg(test)]

@@ -66,6 +66,7 @@ pub(crate) fn fill(fill: &FillMessage, allocation: u8) -> Result<Bytes> {
 /// # Errors
 /// For codecs that are no HDF5 filters, and more filters or parameters than the message holds.
 pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
+    /// The mask of a chunk has a bit for each.
     const MOST_FILTERS: usize = 32;
     const FIRST_NAMED: u16 = 256;
     if filters.len() > MOST_FILTERS {

@@ -2,8 +2,11 @@
 
 /// Bytes that one piece can keep as they are.
 const MOST_LITERALS: usize = 32;
+/// What the format can say: a length of up to 3 + 8 bits beyond two bytes, a distance in 13 bits.
 const MOST_REPEATED: usize = 264;
 const MOST_DISTANCE: usize = 1 << 13;
+/// The table takes 64 KiB, and is made anew for each chunk: a larger one would find more and cost more than it finds in
+/// small chunks.
 const TABLE_BITS: u32 = 14;
 
 /// Appends the stream.

@@ -37,6 +37,7 @@ pub(super) struct CodingLimits {
 const MAGIC: u64 = 0x0570_667a;
 /// Bits of a length, by the number of axes.
 const WIDTHS: [u32; 4] = [48, 24, 16, 12];
+/// The limits of a block in zfp (`ZFP_MAX_BITS`, `ZFP_MAX_PREC`, `ZFP_MIN_EXP`), which headers are relative to.
 pub(super) const MOST_BITS: u32 = 16658;
 const MOST_PLANES: u32 = 64;
 pub(super) const LEAST_EXPONENT: i32 = -1074;

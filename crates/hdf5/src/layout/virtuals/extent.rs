@@ -63,5 +63,7 @@ fn blocks(view: &dyn View, asking: &DatasetChain<'_>, mapping: &VirtualMapping) 
     }
 }
 
+/// Sources are looked for in batches that travel together: few at first, since most virtual datasets have few, and each
+/// one beyond the last is a request in vain; never so many that one batch is a burst.
 const FIRST_BATCH: u64 = 4;
 const MOST_IN_BATCH: u64 = 1024;

@@ -14,6 +14,8 @@ use node::{ChunkRecord, NodePointer, RecordForm, RecordRow};
 
 /// Bytes of a node of a new tree, and when HDF5 splits and merges nodes.
 pub(crate) const NODE_LEN: u32 = 2048;
+/// When nodes are split and merged, in percent of their room: HDF5's own settings for chunk indexes
+/// (`H5D_BT2_SPLIT_PERC`, `H5D_BT2_MERGE_PERC`), which it expects in the header.
 pub(crate) const SPLIT_PERCENT: u8 = 100;
 pub(crate) const MERGE_PERCENT: u8 = 40;
 

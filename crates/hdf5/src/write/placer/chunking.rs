@@ -4,6 +4,7 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimensionLen, Model, Storage, VarId};
 
 /// Bytes of a chunk that is chosen here, at most.
+// `DEFAULT_CHUNK_SIZE` and `DEFAULT_1D_UNLIM_SIZE` of netCDF-C 4.9.
 const CHUNK_BYTES: u64 = 4 << 20;
 /// Elements of a growing one-dimensional variable in a chunk, at least.
 const SERIES_LEN: u64 = 1024;
