@@ -2,14 +2,14 @@
 /// What was found while a selection was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadReport {
-    /// Coordinates of chunks that were never written, in no particular order; only with [`MissingChunks::Report`].
+    /// Coordinates of chunks that were never written, in no particular order; only with [`MissingChunks::Report`](crate::MissingChunks::Report).
     pub missing: Vec<Vec<u64>>,
     /// How many chunks were never written.
     pub missing_count: u64,
     /// How many chunks have more bytes than their elements (docs/spec/nczarr.md 4.3); the surplus was ignored.
     pub surplus_count: u64,
     /// Fragments of aggregated variables that were not there and whose elements are missing values: the first few, or,
-    /// with [`MissingChunks::Report`] for absent fragments, all of them.
+    /// with [`MissingChunks::Report`](crate::MissingChunks::Report) for absent fragments, all of them.
     pub absent: Vec<AbsentFragment>,
 }
 

@@ -5,7 +5,7 @@ pub enum MissingChunks {
     /// Its elements are fill.
     #[default]
     Fill,
-    /// The read fails with [`ErrorKind::Missing`].
+    /// The read fails with [`ErrorKind::Missing`](ncirrus_layout::ErrorKind::Missing).
     Error,
     /// Its elements are fill, and the read's report lists it.
     Report,
