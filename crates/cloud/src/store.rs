@@ -16,7 +16,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_config::TransferSettings;
-use ncirrus_http::{StoreOperation, operation};
+use ncirrus_http::{StoreOperation, operation, read_operation};
 use ncirrus_layout::{
     Error, ErrorKind, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
 };
@@ -120,7 +120,7 @@ impl CloudStore {
             return Ok(None);
         }
         let range = match want {
-            Want::All => None,
+            Want::All | Want::AtMost(_) => None,
             Want::Range(range) | Want::Parse(range) => Some(GetRange::Bounded(range.clone())),
             Want::Suffix(len) => Some(GetRange::Suffix(*len)),
         };
@@ -136,7 +136,7 @@ impl CloudStore {
             Ok(blob) => Ok(Some(blob)),
             Err(CloudFault::Absent) => Ok(None),
             // The range starts behind the end, or the provider knows no ranges from the end.
-            Err(CloudFault::Other(_)) if *want != Want::All => self.by_size(object, &path, want).await,
+            Err(CloudFault::Other(_)) if !want.is_whole() => self.by_size(object, &path, want).await,
             Err(CloudFault::Failed(error)) if is_odd_suffix(&error, want) => {
                 self.by_size(object, &path, want).await
             }
@@ -347,7 +347,7 @@ impl Store for CloudStore {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
-        operation(object, self.read(object, want)).boxed()
+        read_operation(object, want, self.read(object, want)).boxed()
     }
 
     fn put<'a>(

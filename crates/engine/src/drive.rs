@@ -170,15 +170,16 @@ impl DriveContext {
         object: ObjectId,
         want: Want,
     ) -> Result<impl Future<Output = (ObjectId, Result<Option<ObjectBytes>>)> + use<>> {
-        let most = (want == Want::All).then(|| self.shared.document_bytes());
-        let (request, shared) = (self.request(object, want, most)?, Arc::clone(&self.shared));
+        let is_document = want.is_whole();
+        let want = if is_document { Want::AtMost(self.shared.document_bytes()) } else { want };
+        let (request, shared) = (self.request(object, want)?, Arc::clone(&self.shared));
         Ok(async move {
             let (object, blob) = request.await;
             let blob = match blob {
-                Ok(Some(blob)) if most.is_some() => {
+                Ok(Some(blob)) if is_document => {
                     check_document(&shared, &object, blob.size).map(|()| Some(blob))
                 }
-                Err(error) if most.is_some() && error.kind() == ErrorKind::Limit => {
+                Err(error) if is_document && error.kind() == ErrorKind::Limit => {
                     Err(document_error(error.message()))
                 }
                 blob => blob,
@@ -187,18 +188,14 @@ impl DriveContext {
         })
     }
 
-    /// Asks a store for bytes, at most so many.
+    /// Asks a store for bytes.
     fn request(
         &self,
         object: ObjectId,
         want: Want,
-        most: Option<u64>,
     ) -> Result<impl Future<Output = (ObjectId, Result<Option<ObjectBytes>>)> + use<>> {
         let store = self.snapshot.store();
-        let fetching: PendingRequest = match most {
-            Some(most) => self.shared.network.fetch_at_most(store, object.clone(), want, most)?,
-            None => self.shared.network.fetch(store, object.clone(), want)?,
-        };
+        let fetching: PendingRequest = self.shared.network.fetch(store, object.clone(), want)?;
         let (shared, tally) = (Arc::clone(&self.shared), self.nesting.tally());
         Ok(async move {
             let blob = fetching.await;
@@ -248,9 +245,9 @@ pub(crate) async fn fetch_range(
     let cap = context.snapshot.store().facts().range_cap.max(1);
     let Some(range) = range.filter(|range| range.end.saturating_sub(range.start) > cap) else {
         let want = range.map_or(Want::All, |range| Want::Range(range.clone()));
-        return context.request(object.clone(), want, None)?.await.1;
+        return context.request(object.clone(), want)?.await.1;
     };
-    let parts = split(range, cap).map(|part| context.request(object.clone(), Want::Range(part), None));
+    let parts = split(range, cap).map(|part| context.request(object.clone(), Want::Range(part)));
     let parts = futures_util::future::join_all(parts.collect::<Result<Vec<_>>>()?).await;
     let mut joined: Option<ObjectBytes> = None;
     let mut bytes = BytesMut::new();

@@ -422,7 +422,7 @@ fn slice(block: &Bytes, start: u64, end: u64) -> Option<Bytes> {
 /// The range that is wanted of an object of that size.
 pub(crate) fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
-        Want::All => 0..size,
+        Want::All | Want::AtMost(_) => 0..size,
         Want::Range(range) | Want::Parse(range) => {
             let start = range.start.min(size);
             start..range.end.clamp(start, size)

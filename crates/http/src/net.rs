@@ -12,7 +12,7 @@ pub(crate) use answer::content_range;
 pub use answer::told_of_clock;
 pub use failure::{RequestFailure, RetryOutlook};
 pub use monitored_body::MonitoredBody;
-pub use operation::{StoreOperation, again, once, operation};
+pub use operation::{StoreOperation, again, once, operation, read_operation};
 pub use record::NetworkTraffic;
 pub(crate) use service::SharedService;
 pub use service::{RequestService, ResponseHead};

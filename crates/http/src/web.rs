@@ -114,7 +114,7 @@ impl HttpStore {
             HttpAnswer::Part(blob) => Ok(Some(blob)),
             HttpAnswer::Whole(whole) => {
                 let blob = whole.blob(want);
-                if *want != Want::All {
+                if !want.is_whole() {
                     self.keep(object, whole);
                 }
                 Ok(Some(blob))
@@ -218,7 +218,7 @@ fn split(path: &str) -> (&str, String, &'static str) {
 /// The header that asks for a range. For an empty one a byte is asked for: its answer tells size and state.
 fn range_of(want: &Want) -> Option<String> {
     match want {
-        Want::All => None,
+        Want::All | Want::AtMost(_) => None,
         Want::Range(range) | Want::Parse(range) => {
             let last = range.end.max(range.start.saturating_add(1)) - 1;
             Some(format!("bytes={}-{last}", range.start))
@@ -252,7 +252,7 @@ impl Store for HttpStore {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
-        net::operation(object, self.read(object, want)).boxed()
+        net::read_operation(object, want, self.read(object, want)).boxed()
     }
 
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {

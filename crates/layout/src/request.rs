@@ -8,6 +8,9 @@ use std::ops::Range;
 pub enum Want {
     /// The whole object.
     All,
+    /// The whole object, if it has at most so many bytes: a store that answers over a network refuses a larger one (`Limit`)
+    /// before it is fetched.
+    AtMost(u64),
     /// Bytes from `start` to before `end`; the answer is short at the end of the object.
     Range(Range<u64>),
     /// As `Range`, but of unknown extent: the reader is about to parse a structure there and may soon want more, so a
@@ -15,6 +18,21 @@ pub enum Want {
     Parse(Range<u64>),
     /// The last bytes, at most this many.
     Suffix(u64),
+}
+
+impl Want {
+    /// Whether the whole object is wanted.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::All | Self::AtMost(_))
+    }
+
+    /// Bytes that an answer may have, where that is bounded.
+    pub fn most_bytes(&self) -> Option<u64> {
+        match self {
+            Self::AtMost(most) => Some(*most),
+            _ => None,
+        }
+    }
 }
 
 /// Bytes of an object.

@@ -4,7 +4,6 @@
 //! Networks are reached through the openers of a [`StoreContext`] alone: this crate knows none.
 #![deny(unsafe_code)]
 
-mod bounded;
 pub mod cache;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -43,7 +42,6 @@ mod far;
 #[cfg(test)]
 mod tests;
 
-pub use bounded::{at_most, most_bytes};
 pub use context::{MemoryStores, StoreContext};
 pub use create::{
     DatasetRemoval, DatasetShape, Leftover, OverwritePolicy, StagedDataset, create, create_url, leftovers,

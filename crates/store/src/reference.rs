@@ -103,6 +103,7 @@ impl ReferenceStore {
     }
 
     async fn range(&self, target: u32, (offset, len): (u64, u64), want: &Want) -> Result<ObjectBytes> {
+        want::check_size(want, len)?;
         let range = want::resolve(want, len);
         if range.is_empty() {
             return Ok(ObjectBytes {

@@ -1,12 +1,12 @@
 //! Which bytes of an object of known size are meant.
 use bytes::Bytes;
-use ncirrus_layout::{ObjectBytes, Tag, Want};
+use ncirrus_layout::{Error, ObjectBytes, Result, Tag, Want};
 use std::ops::Range;
 
 /// The bytes that are wanted, cut at the end of the object.
 pub fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
-        Want::All => 0..size,
+        Want::All | Want::AtMost(_) => 0..size,
         Want::Range(range) | Want::Parse(range) => {
             let start = range.start.min(size);
             start..range.end.clamp(start, size)
@@ -21,4 +21,17 @@ pub fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
     let range = resolve(want, size);
     let at = |offset: u64| usize::try_from(offset).map_or(whole.len(), |at| at.min(whole.len()));
     ObjectBytes { bytes: whole.slice(at(range.start)..at(range.end)), offset: range.start, size, tag }
+}
+
+/// Whether an object of that size may be sent.
+///
+/// # Errors
+/// `Limit` when it has more bytes than are wanted at most.
+pub fn check_size(want: &Want, size: u64) -> Result<()> {
+    match want.most_bytes() {
+        Some(most) if size > most => {
+            Err(Error::limit(format!("object has {size} bytes, more than the limit of {most}")))
+        }
+        _ => Ok(()),
+    }
 }

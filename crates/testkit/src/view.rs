@@ -151,7 +151,7 @@ impl ObjectView {
 /// The range that is wanted of an object of that size.
 pub(crate) fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
-        Want::All => 0..size,
+        Want::All | Want::AtMost(_) => 0..size,
         Want::Range(range) | Want::Parse(range) => {
             range.start.min(size)..range.end.min(size).max(range.start.min(size))
         }

@@ -68,7 +68,7 @@ impl SortedNeeds {
         }
         let ranges = self.objects.entry(object.clone()).or_default();
         match want {
-            Want::All => ranges.whole = true,
+            Want::All | Want::AtMost(_) => ranges.whole = true,
             Want::Suffix(len) => ranges.suffixes.push(*len),
             Want::Range(range) => ranges.exact.push(non_empty(range)),
             Want::Parse(range) => ranges.parse.push(non_empty(range)),

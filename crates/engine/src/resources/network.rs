@@ -37,21 +37,6 @@ impl NetworkRuntime {
         Ok(PendingRequest(self.handle()?.spawn(async move { get(store.as_ref(), host, object, want).await })))
     }
 
-    /// As [`fetch`](Self::fetch); an object of more bytes is refused.
-    pub(crate) fn fetch_at_most(
-        &self,
-        store: &Arc<dyn Store>,
-        object: ObjectId,
-        want: Want,
-        most: u64,
-    ) -> Result<PendingRequest> {
-        let host = self.host(store);
-        let store = Arc::clone(store);
-        Ok(PendingRequest(self.handle()?.spawn(ncirrus_store::at_most(most, async move {
-            get(store.as_ref(), host, object, want).await
-        }))))
-    }
-
     /// Starts asking for the names below a prefix.
     pub(crate) fn list(
         &self,
@@ -122,7 +107,7 @@ fn tell(object: &ObjectId, want: &Want, found: &Result<Option<ObjectBytes>>, sta
         store = object.store.as_str(),
         object = object.key(),
         range = match want {
-            Want::All => String::new(),
+            Want::All | Want::AtMost(_) => String::new(),
             Want::Range(range) | Want::Parse(range) => format!("{}-{}", range.start, range.end.saturating_sub(1)),
             Want::Suffix(len) => format!("-{len}"),
         },

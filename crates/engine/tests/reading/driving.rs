@@ -271,9 +271,10 @@ fn a_small_object_is_taken_whole_when_it_is_touched_again() {
         Ok(Model::new())
     });
     open_at(Arc::clone(&late) as Arc<dyn Store>, "file", &[driver]).unwrap();
-    assert_eq!(
-        late.requested().into_iter().map(|(_, want)| want).collect::<Vec<_>>(),
-        [Want::Range(0..256 << 10), Want::All]
+    let wants: Vec<Want> = late.requested().into_iter().map(|(_, want)| want).collect();
+    assert!(
+        matches!(wants.as_slice(), [Want::Range(first), Want::AtMost(_)] if *first == (0..256 << 10)),
+        "{wants:?}"
     );
 }
 

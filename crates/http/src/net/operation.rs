@@ -1,7 +1,7 @@
 //! What a store is asked to do. All requests for it share one budget.
 use super::failure::{RequestFailure, RetryOutlook};
 use super::service::RequestService;
-use ncirrus_layout::{Error, ErrorKind, LockExt, ObjectId};
+use ncirrus_layout::{Error, ErrorKind, LockExt, ObjectId, Want};
 use reqwest::header::{HeaderName, HeaderValue};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
@@ -40,17 +40,21 @@ struct OperationState {
 
 /// Runs what a store does with an object: its requests share one budget and bear its name.
 pub async fn operation<T>(object: &ObjectId, work: impl Future<Output = T>) -> T {
-    let operation = StoreOperation::new(object.store.as_str(), object.key());
+    let operation = StoreOperation::new(object.store.as_str(), object.key(), None);
+    CURRENT.scope(Arc::new(operation), work).await
+}
+
+/// As [`operation`], for bytes that are read: answers of more than are wanted at most are refused before they are fetched.
+pub async fn read_operation<T>(object: &ObjectId, want: &Want, work: impl Future<Output = T>) -> T {
+    let operation = StoreOperation::new(object.store.as_str(), object.key(), want.most_bytes());
     CURRENT.scope(Arc::new(operation), work).await
 }
 
 /// Sends requests of an operation that are not made again, whatever comes of them.
 pub async fn once<T>(work: impl Future<Output = T>) -> T {
     let operation = match StoreOperation::current() {
-        Some(current) => {
-            StoreOperation { most: current.most, ..StoreOperation::new(&current.store, &current.object) }
-        }
-        None => StoreOperation::new("", ""),
+        Some(current) => StoreOperation::new(&current.store, &current.object, current.most),
+        None => StoreOperation::new("", "", None),
     };
     CURRENT.scope(Arc::new(StoreOperation { is_once: true, ..operation }), work).await
 }
@@ -65,9 +69,8 @@ pub async fn again(failure: RequestFailure) -> Result<(), RequestFailure> {
 }
 
 impl StoreOperation {
-    pub(super) fn new(store: &str, object: &str) -> Self {
+    pub(super) fn new(store: &str, object: &str, most: Option<u64>) -> Self {
         let (store, object) = (store.to_owned(), object.to_owned());
-        let most = ncirrus_store::most_bytes();
         Self { store, object, most, is_once: false, state: Mutex::default(), service: OnceLock::new() }
     }
 

@@ -209,7 +209,11 @@ pub(super) fn body_len(request: &Request) -> u64 {
 
 /// A request that no store named: by its address, without what may be secret.
 fn of_request(url: &Url) -> StoreOperation {
-    StoreOperation::new(&format!("{}://{}", url.scheme(), host_of(url)), url.path().trim_start_matches('/'))
+    StoreOperation::new(
+        &format!("{}://{}", url.scheme(), host_of(url)),
+        url.path().trim_start_matches('/'),
+        None,
+    )
 }
 
 fn host_of(url: &Url) -> String {

@@ -189,10 +189,10 @@ async fn whole(
     store: &HttpStore,
 ) -> Result<ReadOutcome, RequestFailure> {
     let limit = store.limits.chunk_bytes;
-    let most = if *want == Want::All { limit } else { store.whole_bytes.min(limit) };
+    let most = if want.is_whole() { limit } else { store.whole_bytes.min(limit) };
     let declared = text(response.headers(), &CONTENT_LENGTH).and_then(|len| len.parse::<u64>().ok());
     let too_large = |len: u64| {
-        let why = if *want == Want::All { "" } else { " and its server does not know ranges" };
+        let why = if want.is_whole() { "" } else { " and its server does not know ranges" };
         RequestFailure::lasting(Error::limit(format!(
             "object has {len} bytes, more than the limit of {most}{why}"
         )))

@@ -88,14 +88,14 @@ fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
     ]);
     for name in ["/x", "/y"] {
         let (store, object) = connect(&server.url(name));
-        let read = |most: u64| run(ncirrus_store::at_most(most, store.get(&object, &Want::All)));
+        let read = |most: u64| run(store.get(&object, &Want::AtMost(most)));
         let error = read(9).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         assert!(error.to_string().contains(name), "{error}");
     }
     assert_eq!(server.requests().len(), 2, "it is not asked for again");
     let (store, object) = connect(&server.url("/x"));
-    assert!(run(ncirrus_store::at_most(10, store.get(&object, &Want::All))).unwrap().is_some());
+    assert!(run(store.get(&object, &Want::AtMost(10))).unwrap().is_some());
 }
 
 #[test]

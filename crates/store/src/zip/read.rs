@@ -77,6 +77,7 @@ impl ZipStore {
     async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let key = key::check(object)?;
         let Some(entry) = self.directory.entries.get(key) else { return Ok(None) };
+        want::check_size(want, entry.header.size).map_err(|error| error.at_object(object).by("zip"))?;
         let range = want::resolve(want, entry.header.size);
         let bytes = self.part(key, entry, &range).await.map_err(|error| error.at_object(object).by("zip"))?;
         Ok(Some(ObjectBytes { bytes, offset: range.start, size: entry.header.size, tag: self.tag_of(entry) }))

@@ -28,7 +28,7 @@ pub(super) fn recall(
 ) -> Option<CachedRanges> {
     let first = match (want, known) {
         (_, Some((_, size))) => want::resolve(want, *size).start,
-        (Want::All, None) => 0,
+        (Want::All | Want::AtMost(_), None) => 0,
         (Want::Range(range) | Want::Parse(range), None) => range.start,
         // Where the end is shows only when it is asked for.
         (Want::Suffix(_), None) => return None,
