@@ -13,10 +13,13 @@ fn context(environment: ProcessEnvironment) -> StoreContext {
     context
 }
 
+/// Whether it is refused, and that both are named then.
 fn is_refused(source: &str, target: &str, shape: DatasetShape, context: &StoreContext) -> bool {
-    let refused = check_apart(source, target, shape, context);
-    assert!(refused.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::Conflict), "{refused:?}");
-    refused.is_err()
+    let Err(error) = check_apart(source, target, shape, context) else { return false };
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    let (told, shown) = (error.to_string(), |address: &str| Url::parse(address).unwrap().to_string());
+    assert!(told.contains(&shown(source)) && told.contains(&shown(target)), "{told}");
+    true
 }
 
 #[track_caller]

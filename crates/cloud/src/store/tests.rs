@@ -187,8 +187,8 @@ fn an_object_is_sent_while_it_is_written() {
     let mut context = StoreContext::default();
     context.schemes.register("shelf", Arc::new(connect)).unwrap();
     let body: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-    let write = async || {
-        let (shape, policy) = (DatasetShape::Object, OverwritePolicy::Replace);
+    let write = async |policy: OverwritePolicy| {
+        let shape = DatasetShape::Object;
         let staged = ncirrus_store::create("shelf://x/data/x.nc", shape, policy, &context).await?;
         let local = staged.store.local().unwrap();
         for (index, piece) in body.chunks(1 << 20).enumerate().rev() {
@@ -196,7 +196,10 @@ fn an_object_is_sent_while_it_is_written() {
         }
         staged.commit().await
     };
-    runtime.block_on(write()).unwrap();
+    runtime.block_on(write(OverwritePolicy::Never)).unwrap();
+    let refused = runtime.block_on(write(OverwritePolicy::Never)).unwrap_err();
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Conflict, "exists already"));
+    runtime.block_on(write(OverwritePolicy::Replace)).unwrap();
     let read = runtime.block_on(kept.get(&object, &Want::All)).unwrap().unwrap();
     assert!(read.bytes == body);
 }
