@@ -191,7 +191,7 @@ fn files_are_tiles_of_a_grid() {
     assert_eq!((values[0], values[4]), (-999.0, 4.0));
     let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
     let error = prepared.write(&target, &MasterOptions::new().overwrite(true), &bench.session);
-    assert!(error.unwrap_err().to_string().contains("fragments are wanting"));
+    assert!(error.unwrap_err().to_string().contains("fragments are missing"));
 }
 
 #[test]
