@@ -116,7 +116,7 @@ fn what_others_put_into_a_store_stays_when_it_is_replaced_or_removed() {
     }
     let output = ncirrus(&["copy", "--overwrite", "-V", "time", &example(), "s.zarr"], folder);
     assert!(output.status.success(), "{}", told(&output));
-    assert!(told(&output).contains("letter.txt stays"), "{}", told(&output));
+    assert!(told(&output).contains("letter.txt was kept"), "{}", told(&output));
     let dumped = done(&["dump", "-h", "s.zarr"], folder);
     assert!(dumped.contains("time(time)") && !dumped.contains("sst("), "{dumped}");
     for other in others {
@@ -125,7 +125,7 @@ fn what_others_put_into_a_store_stays_when_it_is_replaced_or_removed() {
     let tried = done(&["rm", "--dry-run", "s.zarr"], folder);
     assert!(tried.contains("would keep"), "{tried}");
     let output = ncirrus(&["rm", "-y", "s.zarr"], folder);
-    assert!(output.status.success() && told(&output).contains("plot.png stays"), "{}", told(&output));
+    assert!(output.status.success() && told(&output).contains("plot.png was kept"), "{}", told(&output));
     for other in others {
         assert_eq!(fs::read_to_string(folder.join(other)).unwrap(), "mine", "{other}");
     }

@@ -34,7 +34,7 @@ pub(crate) fn check<'a>(
     for source in sources {
         if !may_be_source && is_same_place(source, target, session.store_context())? {
             return Err(conflict(
-                "is one of the files that are read, and is not replaced: was the target forgotten?",
+                "is one of the files that are read, and is not replaced: was the target left out?",
                 target,
             ));
         }
@@ -55,11 +55,11 @@ pub(crate) fn check<'a>(
     match (fits, written) {
         (true, _) => Ok(()),
         (false, WrittenForm::References) => Err(conflict(
-            "exists already and is a dataset, but no reference file: was the target forgotten?",
+            "exists already and is a dataset, but no reference file: was the target left out?",
             target,
         )),
         (false, _) => Err(conflict(
-            "exists already and is a dataset, but no aggregation: was the target forgotten?",
+            "exists already and is a dataset, but no aggregation: was the target left out?",
             target,
         )),
     }
