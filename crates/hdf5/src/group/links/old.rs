@@ -196,7 +196,7 @@ struct SymbolNode {
 
 fn symbols(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<SymbolNode>> {
     let entry_len = entry_len(file);
-    let room = 2 * file.ranks.group_leaf;
+    let room = 2 * u32::from(file.ranks.group_leaf);
     file.memo(view, addr, "hdf5 symbol node", || {
         let first = file.parse(view, addr, 8 + u64::from(room) * entry_len)?;
         let mut cursor = ByteCursor::new(&first, "a symbol node");
@@ -210,7 +210,7 @@ fn symbols(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<Arc<Symb
         let entries = (0..used).map(|_| symbol(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
         let behind = cursor.position();
         let mut cursor = ByteCursor::new(first.get(behind..).unwrap_or_default(), "a symbol node");
-        let rest = (used..room).map_while(|_| symbol(&mut cursor, file).ok());
+        let rest = (u32::from(used)..room).map_while(|_| symbol(&mut cursor, file).ok());
         let is_entry = |symbol: &SymbolEntry| {
             symbol.soft.is_some() || symbol.header.is_some_and(|addr| addr.0 > 0 && addr.0 < file.size)
         };

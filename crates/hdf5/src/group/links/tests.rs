@@ -118,7 +118,7 @@ fn names_and_paths_that_are_no_utf8_are_escaped() {
 fn objects_that_are_no_groups_have_no_links() {
     let mut file = FileBuilder::new();
     let object = file.header(&[message(3, 0, b"type")]);
-    assert!(read(file, object).expect_err("no group").message().contains("no group"));
+    assert!(read(file, object).expect_err("no group").message().contains("not a group"));
     assert!(read_group(&[message(0x0a, 0, &[0, 0])]).list.is_empty(), "group info alone makes a group");
 }
 
