@@ -137,7 +137,9 @@ fn serve(mut stream: std::net::TcpStream) -> Option<()> {
         }
         let mut body = vec![0; len];
         reader.read_exact(&mut body).ok()?;
-        let (mut status, mut body) = answer(&first);
+        let asked = String::from_utf8_lossy(&body).into_owned();
+        let (mut status, body) = answer(&first, &asked);
+        let mut body = body.as_str();
         let mut range = String::new();
         if is_part && status == "200 OK" {
             range = format!("Content-Range: bytes 0-0/{}\r\n", body.len());
@@ -153,23 +155,32 @@ fn serve(mut stream: std::net::TcpStream) -> Option<()> {
     }
 }
 
-fn answer(first: &str) -> (&'static str, &'static str) {
+/// The status and body of an answer to a request that begins so, with that body.
+fn answer(first: &str, asked: &str) -> (&'static str, String) {
     const LISTED: &str = "<?xml version=\"1.0\"?><ListBucketResult><Name>b</Name><KeyCount>1</KeyCount>\
         <IsTruncated>false</IsTruncated><Contents><Key>d/.zgroup</Key>\
         <LastModified>2000-01-01T00:00:00.000Z</LastModified><ETag>\"1\"</ETag><Size>17</Size></Contents>\
         </ListBucketResult>";
-    const REFUSED: &str = "<?xml version=\"1.0\"?><DeleteResult><Error><Key>d/.zgroup</Key>\
-        <Code>AccessDenied</Code><Message>Access Denied</Message></Error></DeleteResult>";
     const DENIED: &str = "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>";
     let is_group = first.contains("/d/.zgroup");
-    match first.split(' ').next() {
+    let (status, body) = match first.split(' ').next() {
         Some("DELETE") => ("204 No Content", ""),
-        Some("POST") if first.contains("delete") => ("200 OK", REFUSED),
+        Some("POST") if first.contains("delete") => return ("200 OK", refused(asked)),
         Some("GET" | "HEAD") if is_group => ("200 OK", "{\"zarr_format\":2}"),
         Some("GET") if first.contains("list-type") => ("200 OK", LISTED),
         Some("GET" | "HEAD") => ("404 Not Found", "<Error><Code>NoSuchKey</Code></Error>"),
         _ => ("403 Forbidden", DENIED),
-    }
+    };
+    (status, body.to_owned())
+}
+
+/// What is answered where none of the keys that are asked for may be removed.
+fn refused(asked: &str) -> String {
+    let keys = asked.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
+    let errors = keys.map(|key| {
+        format!("<Error><Key>{key}</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
+    });
+    format!("<?xml version=\"1.0\"?><DeleteResult>{}</DeleteResult>", errors.collect::<String>())
 }
 
 #[test]
