@@ -52,7 +52,8 @@ pub async fn ranges_are_cut_at_the_end(store: &dyn Store, root: &ObjectId) -> Re
     Ok(())
 }
 
-/// An object that holds `0123456789` reads as that, whatever is wanted of it.
+/// An object that holds `0123456789` reads as that, whatever is wanted of it. The one law that puts nothing, for stores that
+/// only read; what is absent, keys and names are not looked at.
 ///
 /// # Errors
 /// What the store fails with where it should not.

@@ -27,7 +27,8 @@ pub trait Store: Debug + Send + Sync {
     /// Bytes of an object; `None` when there is no such object. Ranges are cut at the end of the object.
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>>;
 
-    /// Replaces a whole object at once: readers see the old bytes or the new ones.
+    /// Replaces a whole object at once: readers see the old bytes or the new ones. `Unsupported` in a store that only reads,
+    /// as for removals.
     fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: PutCondition)
     -> BoxFuture<'a, Result<Tag>>;
 
@@ -37,7 +38,8 @@ pub trait Store: Debug + Send + Sync {
     /// Removes everything below (and at) a prefix; absent is fine.
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
 
-    /// One page of the names directly below a prefix.
+    /// One page of the names directly below a prefix; `Unsupported` where the [`facts`](Self::facts) say that there are no
+    /// listings.
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
 
     /// What the store does besides, or better than it is done by hand; `None` for a store that does just this. It has no
