@@ -1,4 +1,4 @@
-//! Partitions that lie on no grid.
+//! Partitions that do not lie on a grid.
 use ncirrus_layout::{BoxTree, Error, Limits, Result, Tile, TileSource, uncovered};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(crate) struct PartitionBoxes {
 }
 
 impl PartitionBoxes {
-    /// Partitions by number and place; those without elements touch nothing.
+    /// Partitions by number and position; empty ones touch nothing.
     pub(crate) fn new(rank: usize, numbers: Vec<u64>, spans: Vec<Range<u64>>) -> Self {
         Self { rank, tree: BoxTree::new(rank, numbers.len(), spans), numbers }
     }
@@ -31,7 +31,7 @@ impl PartitionBoxes {
         all
     }
 
-    /// The partitions that touch a region, with their numbers, in the order of these.
+    /// The partitions that touch a region, with their numbers, in this order.
     pub(crate) fn touched(&self, region: &Region) -> Vec<(u64, Region)> {
         let touched = self.tree.touched(region).into_iter();
         let mut found: Vec<_> = touched.map(|at| (self.number(at), self.region(at))).collect();
@@ -39,16 +39,16 @@ impl PartitionBoxes {
         found
     }
 
-    /// The halves of a region that may touch more than so many partitions, where cutting leaves each half with
-    /// distinctly fewer.
+    /// The halves of a region that may touch more than this many partitions, if cutting leaves each half with
+    /// significantly fewer.
     pub(crate) fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
         self.tree.halves(region, most, |_, _| 1)
     }
 
-    /// The tiles that partitions make of a region: what lies in none of them is missing.
+    /// The tiles that partitions make of a region: elements in none of them are missing.
     ///
     /// # Errors
-    /// `Malformed` when partitions overlap, `Limit` when they are too many, and what `source` fails with.
+    /// `Malformed` if partitions overlap, `Limit` if there are too many, and errors of `source`.
     pub(crate) fn tiles(
         &self,
         touched: &[(u64, Region)],
@@ -73,8 +73,8 @@ impl PartitionBoxes {
         Ok(tiles)
     }
 
-    /// Refuses partitions that overlap in a region. Neighbours that share one element are let pass: S3netCDF4 rounds so,
-    /// and wrote the same value to both.
+    /// Refuses partitions that overlap in a region. Neighbours that share one element are accepted: S3netCDF4 rounds
+    /// this way, and wrote the same value to both.
     fn check_overlap(&self, touched: &[(u64, Region)], region: &Region) -> Result<()> {
         let overlap = |one: u64, other: u64| {
             let (one, other) = (one.min(other), one.max(other));
@@ -96,7 +96,7 @@ impl PartitionBoxes {
         Ok(())
     }
 
-    /// The number of a partition; one that none has, which is an error where it is asked for, if the tree knows more.
+    /// The number of a partition; if the tree has more, an invalid one, which is an error when it is used.
     fn number(&self, at: usize) -> u64 {
         self.numbers.get(at).copied().unwrap_or(u64::MAX)
     }
@@ -108,7 +108,7 @@ impl PartitionBoxes {
     }
 }
 
-/// Whether what two partitions share is one element thick where both are thicker.
+/// Whether the overlap of two partitions is one element thick where both are thicker.
 fn is_seam(one: &Region, other: &Region, both: &Region) -> bool {
     let axes = one.count.iter().zip(&other.count).zip(&both.count);
     axes.into_iter().any(|((one, other), both)| *both == 1 && *one > 1 && *other > 1)

@@ -18,7 +18,7 @@ pub(crate) struct AggregateCatalog {
     /// The model that the reader sees.
     pub(crate) model: Arc<Model>,
     pub(crate) variables: HashMap<VarId, AggregatedVariable>,
-    /// Variables that should be scalars, and what their missing elements hold.
+    /// Variables that should be scalars, and the value of their missing elements.
     pub(crate) misshapen: HashMap<VarId, Values>,
     pub(crate) warnings: Vec<String>,
     pub(crate) summary: String,
@@ -29,7 +29,7 @@ pub(crate) struct AggregateCatalog {
 pub(crate) struct AggregatedVariable {
     pub(crate) subject: Arc<AggregationSubject>,
     pub(crate) description: FragmentDescription,
-    /// Made at the first read.
+    /// Created on the first read.
     pub(crate) index: OnceLock<FragmentIndex>,
 }
 
@@ -59,7 +59,7 @@ impl AggregateCatalog {
         })
     }
 
-    /// What one element is: as in the scalar that stands for the variable.
+    /// The element type: as in the scalar that represents the variable.
     fn stored(
         &self,
         view: &dyn View,
@@ -143,7 +143,7 @@ impl Catalog for AggregateCatalog {
     }
 }
 
-/// A variable of which nothing lies anywhere.
+/// A variable without any fragments.
 #[derive(Debug)]
 struct NowhereSource;
 
@@ -153,7 +153,7 @@ impl TileIndex for NowhereSource {
     }
 }
 
-/// Elements as they are in memory.
+/// Elements in their in-memory form.
 fn native(atomic: Atomic) -> StoredType {
     let order = ByteOrder::NATIVE;
     let size = u8::try_from(atomic.byte_len().unwrap_or(1)).unwrap_or(1);

@@ -27,7 +27,7 @@ pub(crate) struct CfDescription {
     others: Vec<(String, Option<VarId>)>,
 }
 
-/// The variables that say what the fragments are.
+/// The variables that describe the fragments.
 #[derive(Debug, Clone, Copy)]
 enum DescribingVariables {
     Datasets { names: VarId, variables: VarId, formats: Option<VarId>, values: Option<VarId> },
@@ -35,10 +35,10 @@ enum DescribingVariables {
 }
 
 impl CfDescription {
-    /// The description that an `aggregated_data` makes.
+    /// The description in an `aggregated_data`.
     ///
     /// # Errors
-    /// `Malformed` or `NotFound` when it breaks its convention as far as shapes and types tell.
+    /// `Malformed` or `NotFound` if it violates its convention, as far as shapes and types show.
     pub(crate) fn new(
         inner: &MasterDataset,
         subject: &AggregationSubject,
@@ -66,7 +66,7 @@ impl CfDescription {
         self.generation.name()
     }
 
-    /// The variables that are not for the reader.
+    /// The variables to hide from the reader.
     pub(crate) fn plumbing(&self) -> Vec<VarId> {
         let mut all = vec![self.map];
         match self.content {
@@ -88,7 +88,7 @@ impl CfDescription {
         self.others.iter().map(note).collect()
     }
 
-    /// Shape of the array of fragments, as its variable has it.
+    /// Shape of the array of fragments, from its variable.
     pub(crate) fn shape(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Option<Vec<u64>> {
         let id = match self.content {
             DescribingVariables::Datasets { names, .. } => names,
@@ -99,10 +99,10 @@ impl CfDescription {
         (shape.len() == subject.rank()).then_some(shape)
     }
 
-    /// Where the fragments lie. Lengths of dimensions that nobody wrote are taken from the description.
+    /// The locations of the fragments. Lengths of dimensions without written data are taken from the description.
     ///
     /// # Errors
-    /// A need, or what is wrong with the description.
+    /// A need, or errors in the description.
     pub(crate) fn index(
         &self,
         view: &dyn View,
@@ -124,7 +124,7 @@ impl CfDescription {
         Ok(FragmentIndex { tiles: Arc::new(tiles), lengths, facts })
     }
 
-    /// The content with what attributes say of it.
+    /// The content with what attributes say about it.
     fn content(
         &self,
         view: &dyn View,
@@ -161,7 +161,7 @@ impl CfDescription {
         Ok(content)
     }
 
-    /// The variables of entries, whose shapes agree.
+    /// The variables of entries, whose shapes match.
     fn entries(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Result<FragmentContent> {
         let (model, rank) = (&inner.model, subject.rank());
         FragmentEntries::integers(model, self.map)?;
@@ -175,7 +175,7 @@ impl CfDescription {
         let versions = match names.rank().checked_sub(rank) {
             Some(0) => None,
             Some(1) if self.generation == KeywordGeneration::Cfa06 => names.shape.last().copied(),
-            // One fragment for scalar data may lie in an array of one element.
+            // The single fragment of scalar data may be in an array of one element.
             Some(1) if rank == 0 && names.shape == [1] => None,
             _ => {
                 let (path, found) = (&names.path, names.rank());

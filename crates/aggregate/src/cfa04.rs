@@ -19,11 +19,11 @@ use places::PartitionPlaces;
 use std::sync::Arc;
 use tiles::Cfa04Tiles;
 
-/// Where the fragments of a variable lie, by an attribute of it that is not read before it is needed. Lengths of
-/// dimensions that nobody wrote are taken from the description.
+/// The locations of a variable's fragments, from one of its attributes, which is not read until needed. Lengths of
+/// dimensions without written data are taken from the description.
 ///
 /// # Errors
-/// A need, or what is wrong with the description.
+/// A need, or errors in the description.
 pub(crate) fn index(
     view: &dyn View,
     inner: &MasterDataset,
@@ -66,14 +66,14 @@ fn made(
     Ok(FragmentIndex { tiles, lengths, facts })
 }
 
-/// The names without the room that was left for more.
+/// The names without spare capacity.
 fn compact(files: &Strings) -> Strings {
     let mut exact = Strings::new();
     files.iter().for_each(|file| exact.push(file));
     exact
 }
 
-/// Checks that every partition has a place of its own in the matrix.
+/// Checks that every partition has an index of its own in the matrix.
 ///
 /// # Errors
 /// `Malformed` with two that have the same.
@@ -92,7 +92,7 @@ fn check_indices(partitions: &PartitionColumns) -> Result<()> {
     }
 }
 
-/// Checks what is said of the matrix, and the places of partitions in it.
+/// Checks the description of the matrix, and the indices of partitions in it.
 ///
 /// # Errors
 /// `Malformed` with what does not fit.

@@ -37,10 +37,10 @@ pub(crate) struct Cfa05Description {
 }
 
 impl Cfa05Description {
-    /// The description that a `cfa_group` makes.
+    /// The description in a `cfa_group`.
     ///
     /// # Errors
-    /// `NotFound` or `Malformed` when the group is not as it has to be, as far as shapes and types tell.
+    /// `NotFound` or `Malformed` if the group is not valid, as far as shapes and types show.
     pub(crate) fn new(inner: &MasterDataset, subject: &AggregationSubject, name: &str) -> Result<Self> {
         let (model, name) = (&inner.model, name.trim());
         let group = lookup::group(model, subject.group, name).filter(|_| !name.is_empty());
@@ -79,7 +79,7 @@ impl Cfa05Description {
         &self.grid
     }
 
-    /// The variables of entries, whose shapes agree.
+    /// The variables of entries, whose shapes match.
     fn columns(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Result<GroupColumns> {
         let (model, rank) = (&inner.model, subject.rank() as u64);
         let shaped = |entries: FragmentEntries, more: &[u64]| {
@@ -104,10 +104,10 @@ impl Cfa05Description {
         })
     }
 
-    /// Where the fragments lie. Lengths of dimensions that nobody wrote are taken from the description.
+    /// The locations of the fragments. Lengths of dimensions without written data are taken from the description.
     ///
     /// # Errors
-    /// A need, or what is wrong with the description.
+    /// A need, or errors in the description.
     pub(crate) fn index(
         &self,
         view: &dyn View,
@@ -150,7 +150,7 @@ impl Cfa05Description {
         FragmentIndex { tiles, lengths, facts }
     }
 
-    /// Checks that the shape of the matrix that is written down is that of its variables.
+    /// Checks that the recorded shape of the matrix is that of its variables.
     fn check_shape(&self, view: &dyn View, inner: &MasterDataset) -> Step<()> {
         let Some(id) = self.pmshape else { return Ok(()) };
         let entries = FragmentEntries::integers(&inner.model, id)?;
@@ -165,7 +165,7 @@ impl Cfa05Description {
             .into())
     }
 
-    /// Checks that the dimensions of the matrix that are written down are those of the array, in any order.
+    /// Checks that the recorded dimensions of the matrix are those of the array, in any order.
     fn check_dimensions(
         &self,
         view: &dyn View,
@@ -188,7 +188,7 @@ impl Cfa05Description {
         }
     }
 
-    /// The variables of entries, with what attributes and the base say of them.
+    /// The variables of entries, with their attributes and the base.
     fn filled(
         &self,
         view: &dyn View,

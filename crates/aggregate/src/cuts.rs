@@ -1,25 +1,26 @@
-//! How an axis is cut into cells.
+//! How an axis is divided into blocks.
 use ncirrus_layout::{Error, Result};
 use std::ops::Range;
 
 #[cfg(test)]
 mod tests;
 
-/// How an axis is cut into cells: neither starts nor ends descend. Cells may be empty, and elements may lie in none.
+/// How an axis is divided into blocks: neither starts nor ends decrease. Blocks may be empty, and elements may lie in
+/// none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AxisCells {
-    /// Cells of `size` elements; the last one ends at `end`.
+    /// Blocks of `size` elements; the last one ends at `end`.
     Even { size: u64, count: u64, end: u64 },
-    /// Cell `i` reaches from `i * (len / count)` to a cell's length further on, as S3netCDF4 computes it in floating
-    /// point (docs/spec/cfa.md 7.3): neighbours may lack an element or share one.
+    /// Block `i` starts at `i * (len / count)` and is one block length long, as S3netCDF4 computes it in floating
+    /// point (docs/spec/cfa.md 7.3): neighbours may miss an element or share one.
     Scaled { len: u64, count: u64 },
-    /// One after the other; the first one starts at 0.
+    /// Consecutive; the first one starts at 0.
     Ends(Vec<u64>),
     /// Anywhere.
     Spans(Vec<Range<u64>>),
 }
 
-/// A part of an axis: a cell, or elements in none.
+/// A part of an axis: a block, or elements in none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AxisPart {
     pub(crate) range: Range<u64>,
@@ -27,10 +28,10 @@ pub(crate) struct AxisPart {
 }
 
 impl AxisCells {
-    /// Cells of these sizes, one after the other.
+    /// Consecutive blocks of these sizes.
     ///
     /// # Errors
-    /// `Malformed` when the sizes exceed 64 bits together.
+    /// `Malformed` if the total size exceeds 64 bits.
     pub(crate) fn from_sizes(sizes: &[u64]) -> Result<Self> {
         let mut end = 0u64;
         let mut ends = Vec::with_capacity(sizes.len());
@@ -48,8 +49,8 @@ impl AxisCells {
         }
     }
 
-    /// Cells at these places, when neither starts nor ends descend and neighbours share one element at most; else
-    /// `None`.
+    /// Blocks at these positions, if neither starts nor ends decrease and neighbours share at most one element;
+    /// otherwise `None`.
     pub(crate) fn from_spans(spans: Vec<Range<u64>>) -> Option<Self> {
         let ordered = |pair: &[Range<u64>]| match pair {
             [a, b] if a.end <= b.start || a.is_empty() || b.is_empty() => {
@@ -70,7 +71,7 @@ impl AxisCells {
         Some(Self::Spans(spans))
     }
 
-    /// Number of cells.
+    /// Number of blocks.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Even { count, .. } | Self::Scaled { count, .. } => *count,
@@ -79,12 +80,12 @@ impl AxisCells {
         }
     }
 
-    /// One more than the last element that lies in a cell.
+    /// One more than the last element in a block.
     pub(crate) fn end(&self) -> u64 {
         self.count().checked_sub(1).map_or(0, |last| self.span(last).end)
     }
 
-    /// Whether every element of an axis of that length lies in a cell; takes a look at every cell.
+    /// Whether every element of an axis of that length lies in a block; examines every block.
     pub(crate) fn covers(&self, len: u64) -> bool {
         match self {
             Self::Even { end, .. } => *end == len,
@@ -100,7 +101,7 @@ impl AxisCells {
         }
     }
 
-    /// The elements of a cell; none past the last one.
+    /// The elements of a block; `None` past the last one.
     pub(crate) fn span(&self, cell: u64) -> Range<u64> {
         let at = usize::try_from(cell).unwrap_or(usize::MAX);
         match self {
@@ -117,14 +118,14 @@ impl AxisCells {
         }
     }
 
-    /// The cells that may hold elements of a range: from the first to before the last.
+    /// The blocks that may hold elements of a range: from the first to before the last.
     pub(crate) fn touched(&self, range: &Range<u64>) -> Range<u64> {
         let first = self.partition_point(|span| span.end <= range.start);
         let last = self.partition_point(|span| span.start < range.end);
         first..last.max(first)
     }
 
-    /// The most parts that a range may have.
+    /// The maximum number of parts of a range.
     pub(crate) fn most_parts(&self, range: &Range<u64>) -> u64 {
         let cells = self.touched(range);
         let cells = cells.end - cells.start;
@@ -134,14 +135,14 @@ impl AxisCells {
         }
     }
 
-    /// Where the middle one of the cells of a range begins; `None` when that cuts nothing off.
+    /// Where the middle block of a range begins; `None` if cutting there has no effect.
     pub(crate) fn middle(&self, range: &Range<u64>) -> Option<u64> {
         let cells = self.touched(range);
         let start = self.span(cells.start + (cells.end - cells.start) / 2).start;
         (range.start < start && start < range.end).then_some(start)
     }
 
-    /// A range as cells, whole ones, and what lies in none of them; empty cells are left out.
+    /// A range as whole blocks, and the elements in none of them; empty blocks are left out.
     pub(crate) fn parts(&self, range: &Range<u64>) -> Vec<AxisPart> {
         let mut parts = Vec::new();
         let mut at = range.start;
@@ -162,7 +163,7 @@ impl AxisCells {
         parts
     }
 
-    /// The first cell for which `before` does not hold.
+    /// The first block for which `before` does not hold.
     fn partition_point(&self, before: impl Fn(&Range<u64>) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.count());
         while low < high {

@@ -19,10 +19,10 @@ pub(crate) enum FragmentDescription {
 }
 
 impl FragmentDescription {
-    /// The description that a scheme makes.
+    /// The description for a scheme.
     ///
     /// # Errors
-    /// What is wrong with it as far as names, types and shapes tell.
+    /// Errors in it, as far as names, types and shapes show.
     pub(crate) fn new(
         inner: &MasterDataset,
         subject: &AggregationSubject,
@@ -48,7 +48,7 @@ impl FragmentDescription {
         }
     }
 
-    /// The variables and the group that are not for the reader.
+    /// The variables and the group to hide from the reader.
     pub(crate) fn plumbing(&self) -> (Vec<VarId>, Option<GroupId>) {
         match self {
             Self::Terms(terms) => (terms.plumbing(), None),
@@ -65,7 +65,7 @@ impl FragmentDescription {
         }
     }
 
-    /// Number of fragments, where the model tells.
+    /// Number of fragments, if the model determines it.
     pub(crate) fn fragments(&self, inner: &MasterDataset, subject: &AggregationSubject) -> Option<u64> {
         let shape = match self {
             Self::Terms(terms) => terms.shape(inner, subject),
@@ -75,10 +75,10 @@ impl FragmentDescription {
         shape.iter().try_fold(1u64, |all, count| all.checked_mul(*count))
     }
 
-    /// Where the fragments lie. Lengths of dimensions that nobody wrote are taken from the description.
+    /// The locations of the fragments. Lengths of dimensions without written data are taken from the description.
     ///
     /// # Errors
-    /// A need, or what is wrong with the description.
+    /// A need, or errors in the description.
     pub(crate) fn index(
         &self,
         view: &dyn View,

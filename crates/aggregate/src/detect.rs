@@ -6,16 +6,16 @@ use ncirrus_model::{Attribute, AttributeState, Attributes, NodeId, VarId};
 #[cfg(test)]
 mod tests;
 
-/// A variable that says of itself that it is aggregated.
+/// A variable that is marked as aggregated.
 #[derive(Debug)]
 pub(crate) struct DetectedVariable {
     pub(crate) variable: VarId,
-    /// Those that are for the reader: what describes the fragments may be long.
+    /// The attributes to show: the description of the fragments may be long.
     pub(crate) attributes: Attributes,
     pub(crate) scheme: Result<DetectedScheme>,
 }
 
-/// How it says so; dimensions are those that the data have.
+/// How it is marked; dimensions are those of the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DetectedScheme {
     /// CFA-0.6, drafts, CF-1.13: `aggregated_dimensions` and `aggregated_data`.
@@ -32,18 +32,18 @@ pub(crate) struct DetectionResult {
     pub(crate) aggregated: Vec<DetectedVariable>,
     /// Variables that only hold data for aggregated ones (CFA-0.4).
     pub(crate) private: Vec<VarId>,
-    /// Those that say that they are aggregated and are no scalars, with their attributes.
+    /// Variables that are marked as aggregated and are not scalars, with their attributes.
     pub(crate) misshapen: Vec<(VarId, Attributes)>,
 }
 
-/// Attributes that describe aggregation, and are not for the reader.
+/// Attributes that describe aggregation, to be hidden from the reader.
 const OWN: [&str; 5] =
     ["aggregated_dimensions", "aggregated_data", "cfa_dimensions", "cfa_array", "cfa_group"];
 /// The attribute that described fragments before CFA-0.4 (docs/spec/cfa.md 2.2).
 const OBSOLETE: &str = "nca_array";
 
-/// What is aggregated. One request for the attributes of all scalar variables; more only when one of them is
-/// aggregated, or when the attributes of others are at hand.
+/// Finds what is aggregated. One request for the attributes of all scalar variables; more only if one of them is
+/// aggregated, or if the attributes of others are in memory.
 ///
 /// # Errors
 /// A need.
@@ -86,7 +86,7 @@ impl DetectionResult {
     }
 }
 
-/// The attributes of variables, of those whose attributes can be read.
+/// The attributes of variables, if they can be read.
 fn readable(view: &dyn View, inner: &MasterDataset, of: &[VarId]) -> Step<Vec<(VarId, Attributes)>> {
     if of.is_empty() {
         return Ok(Vec::new());
@@ -97,7 +97,7 @@ fn readable(view: &dyn View, inner: &MasterDataset, of: &[VarId]) -> Step<Vec<(V
     Ok(pairs.filter_map(|(id, attributes)| Some((*id, attributes.ok()?))).collect())
 }
 
-/// How a variable says that it is aggregated; `None` when it does not.
+/// How a variable is marked as aggregated; `None` if it is not.
 fn scheme(attributes: &Attributes) -> Option<Result<DetectedScheme>> {
     if let Some(dimensions) = attributes.find("aggregated_dimensions") {
         let data = attributes.find("aggregated_data").map(text).transpose();
@@ -120,7 +120,7 @@ fn scheme(attributes: &Attributes) -> Option<Result<DetectedScheme>> {
     })
 }
 
-/// Whether attributes are those of an aggregated variable, well described or not.
+/// Whether attributes are those of an aggregated variable, validly described or not.
 pub fn says_aggregated(attributes: &Attributes) -> bool {
     scheme(attributes).is_some()
 }

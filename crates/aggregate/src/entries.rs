@@ -1,4 +1,4 @@
-//! Variables that hold one entry per fragment, read for the fragments that are wanted.
+//! Variables with one entry per fragment, read for the fragments that are needed.
 use ncirrus_layout::{Error, Result, Step, VariableRef, View};
 use ncirrus_model::{
     Atomic, Attributes, AxisSelection, Model, Selection, Strings, TypeRef, Values, VarId, default_fill,
@@ -8,14 +8,14 @@ use ncirrus_model::{
 #[derive(Debug, Clone)]
 pub(crate) struct FragmentEntries {
     pub(crate) path: String,
-    /// Its lengths, without that of characters.
+    /// Its lengths, without the character dimension.
     pub(crate) shape: Vec<u64>,
-    /// Length of a text, where texts are arrays of characters.
+    /// Length of a text, if texts are arrays of characters.
     text_len: Option<u64>,
     atomic: Atomic,
-    /// Texts that are missing, besides empty ones.
+    /// Missing texts, besides empty ones.
     missing: Option<Vec<u8>>,
-    /// What texts that are arrays of characters are padded with, besides blanks and NUL.
+    /// Padding of texts that are arrays of characters, besides blanks and NUL.
     padding: Option<u8>,
 }
 
@@ -28,10 +28,10 @@ pub(crate) struct EntryTexts {
 }
 
 impl FragmentEntries {
-    /// A variable of texts: of strings, or of characters with a further dimension (netCDF-3).
+    /// A variable of texts: of strings, or of characters with an additional dimension (netCDF-3).
     ///
     /// # Errors
-    /// `Malformed` when it holds something else.
+    /// `Malformed` if it holds something else.
     pub(crate) fn texts(model: &Model, id: VarId) -> Result<Self> {
         let mut entries = Self::numbers(model, id)?;
         match entries.atomic {
@@ -50,7 +50,7 @@ impl FragmentEntries {
     /// A variable of values of an atomic type.
     ///
     /// # Errors
-    /// `Malformed` when it holds something else.
+    /// `Malformed` if it holds something else.
     pub(crate) fn numbers(model: &Model, id: VarId) -> Result<Self> {
         let path = model.variable_path(id);
         let ty = model.variable(id).map(|variable| variable.ty);
@@ -63,7 +63,7 @@ impl FragmentEntries {
     /// A variable of integers.
     ///
     /// # Errors
-    /// `Malformed` when it holds something else.
+    /// `Malformed` if it holds something else.
     pub(crate) fn integers(model: &Model, id: VarId) -> Result<Self> {
         let entries = Self::numbers(model, id)?;
         if entries.atomic.is_integer() {
@@ -73,7 +73,7 @@ impl FragmentEntries {
         Err(Error::malformed(format!("{path} holds values of type {name}, not integers")))
     }
 
-    /// Takes note of what stands for a missing text, or a missing character.
+    /// Records the missing text, or the missing character.
     pub(crate) fn with_attributes(mut self, attributes: &Attributes) -> Self {
         let fill = attributes.find("_FillValue");
         if self.atomic == Atomic::Char {
@@ -95,12 +95,12 @@ impl FragmentEntries {
         self.atomic.is_numeric()
     }
 
-    /// What entries hold that were never written, where they are integers.
+    /// The value of entries that were never written, if they are integers.
     pub(crate) fn default_missing(&self) -> i128 {
         default_fill(self.atomic).integer(0).unwrap_or_default()
     }
 
-    /// Number of dimensions, without that of characters.
+    /// Number of dimensions, without the character dimension.
     pub(crate) fn rank(&self) -> usize {
         self.shape.len()
     }
@@ -110,7 +110,7 @@ impl FragmentEntries {
         self.shape.is_empty()
     }
 
-    /// A box of fragments as a box of entries: all of further dimensions, one entry where it is for all.
+    /// The box of entries for a box of fragments: all of additional dimensions, one entry if it is common to all.
     pub(crate) fn lead(&self, cells: &[u64], rest: u64) -> Vec<u64> {
         if self.is_scalar() {
             return Vec::new();
@@ -122,7 +122,7 @@ impl FragmentEntries {
     /// The texts of a box of entries.
     ///
     /// # Errors
-    /// A need, or what reading fails with.
+    /// A need, or errors of reading.
     pub(crate) fn read_texts(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<EntryTexts> {
         let strings = match self.read(view, start, count)? {
             Values::String(strings) => strings,
@@ -135,7 +135,7 @@ impl FragmentEntries {
     /// The values of a box of entries.
     ///
     /// # Errors
-    /// A need, `Limit` when they are too many, or what reading fails with.
+    /// A need, `Limit` if there are too many, or errors of reading.
     pub(crate) fn read(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Values> {
         let slice =
             |(start, count): (&u64, &u64)| AxisSelection::Slice { start: *start, count: *count, stride: 1 };
@@ -168,7 +168,7 @@ impl FragmentEntries {
         Ok(values)
     }
 
-    /// Texts of a fixed length, without what they are padded with.
+    /// Texts of a fixed length, without their padding.
     fn split(&self, bytes: &[u8], count: &[u64]) -> Strings {
         let mut strings = Strings::new();
         let len = self.text_len.and_then(|len| usize::try_from(len).ok()).unwrap_or(1);
@@ -188,10 +188,10 @@ impl FragmentEntries {
 }
 
 impl EntryTexts {
-    /// The text of an entry; `None` when it is missing (docs/spec/cfa.md 4.3).
+    /// The text of an entry; `None` if it is missing (docs/spec/cfa.md 4.3).
     ///
     /// # Errors
-    /// `Malformed` when it is no text.
+    /// `Malformed` if it is not text.
     pub(crate) fn get(&self, index: usize) -> Result<Option<&str>> {
         let text = self.strings.get(index).filter(|text| !text.is_empty());
         let text = text.filter(|text| Some(*text) != self.missing.as_deref());

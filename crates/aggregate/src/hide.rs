@@ -1,8 +1,8 @@
-//! Taking what describes fragments out of a model.
+//! Removing the description of fragments from a model.
 use ncirrus_model::{DimId, GroupId, Model, VarId};
 use std::collections::BTreeSet;
 
-/// Removes variables and groups, the dimensions that nothing but they use, and the groups that they leave empty.
+/// Removes variables and groups, the dimensions that only they use, and the groups that become empty.
 pub(crate) fn hide_internal(
     model: &mut Model,
     variables: impl IntoIterator<Item = VarId>,
@@ -46,13 +46,13 @@ fn all_below(model: &Model, group: GroupId) -> Vec<GroupId> {
 
 fn remove_unused(model: &mut Model, dim: DimId) {
     if model.users_of(dim).next().is_none() {
-        // It is there and unused: nothing can fail.
+        // It exists and is unused: this cannot fail.
         _ = model.remove_dimension(dim);
     }
 }
 
-/// Removes a group that is empty now, and those around it that held nothing else. Attributes keep a group, unless it is
-/// listed.
+/// Removes a group that is empty now, and enclosing ones that held nothing else. A group with attributes is kept,
+/// unless it is listed.
 fn remove_empty(model: &mut Model, group: GroupId, listed: &BTreeSet<GroupId>) {
     let mut at = Some(group);
     while let Some(id) = at {

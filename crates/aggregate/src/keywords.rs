@@ -1,4 +1,4 @@
-//! What `aggregated_data` says, and which convention says it so (docs/spec/cfa.md 1.3).
+//! The contents of `aggregated_data`, and the convention that it follows (docs/spec/cfa.md 1.3).
 use ncirrus_layout::{Error, Result};
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ pub(crate) struct KeywordTerms {
     pub(crate) others: Vec<(String, String)>,
 }
 
-/// What the fragments are.
+/// The content of the fragments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TermsContent {
     /// Variables of datasets; in draft B those that have a value of their own hold nothing else.
@@ -48,10 +48,10 @@ pub(crate) enum TermsContent {
     Values(String),
 }
 
-/// Parses the attribute and tells the convention by the keywords.
+/// Parses the attribute and detects the convention from the keywords.
 ///
 /// # Errors
-/// `Malformed` when it is no list of pairs, or when the keywords fit no convention.
+/// `Malformed` if it is not a list of pairs, or if the keywords match no convention.
 pub(crate) fn terms(text: &str, lenient: bool) -> Result<KeywordTerms> {
     let pairs = pairs(text)?;
     let found = FoundPairs { pairs: &pairs, lenient };
@@ -68,7 +68,7 @@ pub(crate) fn terms(text: &str, lenient: bool) -> Result<KeywordTerms> {
 /// `keyword: word` pairs separated by blanks or newlines, each keyword once.
 ///
 /// # Errors
-/// `Malformed` when it is no such list.
+/// `Malformed` if it is not such a list.
 pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut words = text.split_whitespace().peekable();
@@ -96,7 +96,7 @@ struct FoundPairs<'a> {
 }
 
 impl FoundPairs<'_> {
-    /// The terms, when the keywords are those of a convention.
+    /// The terms, if the keywords are those of a convention.
     fn known(&self) -> Option<KeywordTerms> {
         // `location` means sizes in 0.6 and names in the drafts: the whole set decides.
         if self.get("file", true).is_some() {
@@ -147,7 +147,7 @@ impl FoundPairs<'_> {
         Some(KeywordTerms { generation: KeywordGeneration::Cfa06, map: get("location")?, content, others })
     }
 
-    /// A keyword that occurs twice, where its case does not matter.
+    /// A keyword that occurs twice, if its case does not matter.
     fn twice(&self) -> Option<&str> {
         if !self.lenient && self.get("file", true).is_none() {
             return None;

@@ -1,7 +1,7 @@
-//! Aggregations: variables that are put together from many files (CFA 0.4, 0.5, 0.6, CF-1.13 section 2.8).
+//! Aggregations: variables that are composed of many files (CFA 0.4, 0.5, 0.6, CF-1.13 section 2.8).
 //!
-//! An aggregation is not a format of its own: its master is a dataset of any format. [`AggregateOverlay`] sees the
-//! aggregated variables in it.
+//! An aggregation is not a format of its own: its master is a dataset of any format. [`AggregateOverlay`] adds the
+//! aggregated variables to it.
 #![forbid(unsafe_code)]
 
 mod boxes;
@@ -31,7 +31,7 @@ use ncirrus_layout::{Catalog, ObjectId, OpenOptions, Overlay, Step, View};
 use std::sync::Arc;
 use subject::{MasterDataset, OpenChoices};
 
-/// Sees aggregated variables.
+/// Adds aggregated variables.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct AggregateOverlay;
 

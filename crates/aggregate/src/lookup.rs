@@ -1,8 +1,8 @@
 //! Finding the variables that attributes name (CF, section 2.7).
 use ncirrus_model::{GroupId, Model, VarId};
 
-/// The variable that a name in an attribute of a variable of `group` means: by its path, or by a path relative to the
-/// group or to one around it.
+/// The variable that a name in an attribute of a variable of `group` refers to: by its path, or by a path relative to
+/// the group or an enclosing one.
 pub(crate) fn variable(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
     if name.starts_with('/') {
         return model.variable_at(name);
@@ -10,7 +10,7 @@ pub(crate) fn variable(model: &Model, group: GroupId, name: &str) -> Option<VarI
     model.scope(group).into_iter().find_map(|group| below(model, group, name))
 }
 
-/// The group that a name in an attribute of a variable of `group` means.
+/// The group that a name in an attribute of a variable of `group` refers to.
 pub(crate) fn group(model: &Model, group: GroupId, name: &str) -> Option<GroupId> {
     if name.starts_with('/') {
         return model.group_at(name);

@@ -1,4 +1,4 @@
-//! Names of datasets as descriptions give them.
+//! Names of datasets as written in descriptions.
 use crate::keywords::pairs;
 use crate::subject::OpenChoices;
 use ncirrus_layout::{Error, Result};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// What stands for `${NAME}` in names.
+/// The values of `${NAME}` in names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NameSubstitutions(BTreeMap<String, String>);
 
@@ -19,10 +19,10 @@ impl NameSubstitutions {
         Self(choices.substitutions.clone())
     }
 
-    /// Those of the caller, then those that the variable of names brings along (CFA-0.6.2).
+    /// Those of the caller, then those of the variable of names (CFA-0.6.2).
     ///
     /// # Errors
-    /// `Malformed` when the attribute is no list of pairs.
+    /// `Malformed` if the attribute is not a list of pairs.
     pub(crate) fn new(choices: &OpenChoices, attributes: &Attributes) -> Result<Self> {
         let mut all = Self::of_caller(choices);
         let Some(attribute) = attributes.find("substitutions") else { return Ok(all) };
@@ -34,7 +34,7 @@ impl NameSubstitutions {
         Ok(all)
     }
 
-    /// The name with everything put in; `${NAME}` stays where nothing stands for it.
+    /// The name with all substitutions; `${NAME}` stays if it has no value.
     pub(crate) fn apply(&self, name: &str) -> Arc<str> {
         if self.0.is_empty() || !name.contains("${") {
             return Arc::from(name);
@@ -59,7 +59,7 @@ impl NameSubstitutions {
     }
 }
 
-/// The name of a substitution, which may come as `${NAME}`.
+/// The name of a substitution, which may be written as `${NAME}`.
 pub(crate) fn bare(name: &str) -> &str {
     name.strip_prefix("${").and_then(|name| name.strip_suffix('}')).unwrap_or(name)
 }
@@ -73,7 +73,7 @@ pub(crate) fn has_scheme(name: &str) -> bool {
         && scheme.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char))
 }
 
-/// A name below the base that a CFA-0.4 or 0.5 description has (docs/spec/cfa.md 2.2).
+/// A name below the base of a CFA-0.4 or 0.5 description (docs/spec/cfa.md 2.2).
 pub(crate) fn join(base: Option<&str>, name: &str) -> String {
     match base.filter(|base| !base.is_empty()) {
         Some(base) if !has_scheme(name) && !name.starts_with('/') => {

@@ -1,4 +1,4 @@
-//! From a dataset to the same with its aggregated variables.
+//! Adding aggregated variables to a dataset.
 use crate::catalog::{AggregateCatalog, AggregatedVariable};
 use crate::describe::FragmentDescription;
 use crate::detect::{DetectedScheme, DetectedVariable, DetectionResult};
@@ -14,7 +14,7 @@ use ncirrus_model::{
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-/// What is known of an aggregated variable, and its dimensions.
+/// The description of an aggregated variable, and its dimensions.
 struct PreparedVariable {
     subject: Arc<AggregationSubject>,
     description: FragmentDescription,
@@ -24,10 +24,10 @@ struct PreparedVariable {
 /// Lengths of dimensions.
 type DimensionLengths = Vec<(DimId, u64)>;
 
-/// The dataset as it is to be seen.
+/// The dataset as it is to be shown.
 ///
 /// # Errors
-/// A need; what is wrong with a variable stays in its place.
+/// A need; errors in a variable are recorded in its place.
 pub(crate) fn overlay(
     view: &dyn View,
     root: &ObjectId,
@@ -56,7 +56,7 @@ pub(crate) fn overlay(
     Ok(AggregateCatalog { misshapen, ..overlay.finish(variables, finds.private) })
 }
 
-/// What a type that the dataset defines has where nothing was written: the scalar that stands for the variable tells.
+/// The value of unwritten elements of a user-defined type: that of the scalar that represents the variable.
 fn stored_fill(view: &dyn View, inner: &MasterDataset, found: &DetectedVariable) -> Step<Option<Values>> {
     let variable = inner.model.variable(found.variable).filter(|variable| variable.fault.is_none());
     match variable.map(|variable| (variable.ty, variable.fill_value())) {
@@ -114,7 +114,8 @@ fn rules(attributes: Attributes, scheme: &DetectedScheme, choices: &OpenChoices)
     FragmentRules { attributes, packing, absent, is_strict: !choices.lenient }
 }
 
-/// What missing elements hold: `_FillValue`, else `missing_value`, else the default of the type (docs/spec/cfa.md 6.5).
+/// The value of missing elements: `_FillValue`, else `missing_value`, else the default of the type (docs/spec/cfa.md
+/// 6.5).
 fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> Result<Values> {
     let named = |name: &str| attributes.find(name).map(|attribute| attribute.values.slice(0..1));
     let own = ["_FillValue", "missing_value"].into_iter().filter_map(named);
@@ -127,8 +128,8 @@ fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> 
     value.ok_or_else(|| Error::unsupported("aggregated data of a type without a fill value"))
 }
 
-/// Lengths that aggregated variables give to dimensions that nobody wrote (docs/spec/cfa.md 5.2); an error where the description
-/// that should tell is broken.
+/// Lengths that aggregated variables give to dimensions without written data (docs/spec/cfa.md 5.2); an error if the
+/// description that determines one is invalid.
 fn unwritten(
     view: &dyn View,
     inner: &MasterDataset,
@@ -151,7 +152,7 @@ fn unwritten(
     })
 }
 
-/// A model in the making.
+/// A model being built.
 struct AggregationOverlay<'a> {
     root: &'a ObjectId,
     inner: MasterDataset,
@@ -162,12 +163,12 @@ struct AggregationOverlay<'a> {
 impl AggregationOverlay<'_> {
     fn grow(&mut self, lengths: &[Result<DimensionLengths>]) {
         for (dim, len) in lengths.iter().flatten().flatten() {
-            // The dimension is there and unlimited: nothing can fail.
+            // The dimension exists and is unlimited: this cannot fail.
             _ = self.model.grow(*dim, *len);
         }
     }
 
-    /// Makes a scalar an aggregated variable, or marks it as damaged.
+    /// Turns a scalar into an aggregated variable, or marks it as damaged.
     fn show(
         &mut self,
         id: VarId,
@@ -195,7 +196,7 @@ impl AggregationOverlay<'_> {
         }
     }
 
-    /// Tells of variables that should be scalars (docs/spec/cfa.md 5.1), and what their elements, all missing, hold.
+    /// Reports variables that should be scalars (docs/spec/cfa.md 5.1), and the value of their elements, all missing.
     fn misshapen(&mut self, found: &[(VarId, Attributes)]) -> HashMap<VarId, Values> {
         let mut fills = HashMap::new();
         for (id, attributes) in found {

@@ -1,35 +1,35 @@
-//! An aggregated variable, apart from how its fragments are described.
+//! An aggregated variable, independent of how its fragments are described.
 use ncirrus_layout::{Catalog, Error, Member};
 use ncirrus_layout::{FragmentRules, Result, Step, View};
 use ncirrus_model::{Attributes, GroupId, Model, NodeId, Values, VarId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An aggregated variable, apart from how its fragments are described.
+/// An aggregated variable, independent of how its fragments are described.
 #[derive(Debug)]
 pub(crate) struct AggregationSubject {
-    /// The scalar variable that stands for it.
+    /// The scalar variable that represents it.
     pub(crate) variable: VarId,
     pub(crate) path: String,
     pub(crate) group: GroupId,
     pub(crate) group_path: Arc<str>,
     /// The names of its dimensions.
     pub(crate) dimensions: Vec<String>,
-    /// What elements hold that are missing.
+    /// The value of missing elements.
     pub(crate) fill: Values,
     pub(crate) rules: Arc<FragmentRules>,
     pub(crate) choices: Arc<OpenChoices>,
 }
 
-/// Choices on opening that matter here.
+/// The relevant options for opening.
 #[derive(Debug)]
 pub(crate) struct OpenChoices {
     pub(crate) lenient: bool,
-    /// What stands for `${NAME}`, by the name alone.
+    /// The values of `${NAME}`, by the name alone.
     pub(crate) substitutions: BTreeMap<String, String>,
 }
 
-/// The dataset that holds the descriptions, without aggregated variables.
+/// The dataset with the descriptions, without aggregated variables.
 #[derive(Debug, Clone)]
 pub(crate) struct MasterDataset {
     pub(crate) catalog: Arc<dyn Catalog>,
@@ -40,17 +40,17 @@ impl MasterDataset {
     /// The attributes of variables, in one request.
     ///
     /// # Errors
-    /// A need, or what reading any of them fails with.
+    /// A need, or errors of reading any of them.
     pub(crate) fn attributes(&self, view: &dyn View, of: &[VarId]) -> Step<Vec<Attributes>> {
         let nodes: Vec<NodeId> = of.iter().map(|id| NodeId::Variable(*id)).collect();
         let attributes = self.catalog.attributes(view, &nodes)?;
         Ok(attributes.into_iter().collect::<Result<Vec<_>>>()?)
     }
 
-    /// The variable that a name in an attribute of the subject means.
+    /// The variable that a name in an attribute of the subject refers to.
     ///
     /// # Errors
-    /// `NotFound` when there is none.
+    /// `NotFound` if there is none.
     pub(crate) fn named(&self, subject: &AggregationSubject, name: &str) -> Result<VarId> {
         let found = crate::lookup::variable(&self.model, subject.group, name);
         found.ok_or_else(|| {
@@ -65,7 +65,7 @@ impl AggregationSubject {
         self.dimensions.len()
     }
 
-    /// Names the variable in what a step fails with.
+    /// Adds the variable to the errors of a step.
     ///
     /// # Errors
     /// Those of the step.

@@ -99,7 +99,8 @@ impl MemoryMaster {
         self.put(path, name, Values::Char(text.as_bytes().to_vec()))
     }
 
-    /// The overlay's catalog, with everything at hand and then with everything arriving late; both must agree.
+    /// The overlay's catalog, with everything available at once and then with everything arriving late; both must
+    /// agree.
     pub(crate) fn open_with(&self, options: &OpenOptions) -> Result<Option<OpenedMaster>> {
         let catalog: Arc<dyn Catalog> = Arc::new(self.clone());
         let root = ObjectId::new(StoreId::new("memory:"), "m.nca");
@@ -160,7 +161,7 @@ impl OpenedMaster {
         finish(self.catalog.aggregation(&MasterDesk::complete(&self.master), self.id(path)))
     }
 
-    /// The tiles of a region, with everything at hand and with everything arriving late.
+    /// The tiles of a region, with everything available at once and with everything arriving late.
     pub(crate) fn tiles(&self, path: &str, start: &[u64], count: &[u64]) -> Result<Vec<Tile>> {
         let region = Region { start: start.to_vec(), count: count.to_vec() };
         let complete = MasterDesk::complete(&self.master);
@@ -182,7 +183,7 @@ impl OpenedMaster {
         self.tiles(path, &vec![0; shape.len()], &shape)
     }
 
-    /// How many values of other variables it takes to find the tiles of a region.
+    /// How many values of other variables are needed to find the tiles of a region.
     pub(crate) fn cost(&self, path: &str, start: &[u64], count: &[u64]) -> u64 {
         let region = Region { start: start.to_vec(), count: count.to_vec() };
         let Layout::Mosaic { tiles } = self.source(path).unwrap().layout else { panic!("no mosaic") };
@@ -251,7 +252,7 @@ impl Catalog for MemoryMaster {
     }
 }
 
-/// A view of a master's values: of all, or of those only that were asked for before.
+/// A view of a master's values: all of them, or only those that were requested before.
 struct MasterDesk<'a> {
     master: &'a MemoryMaster,
     held: Option<RefCell<Vec<(VariableRef, Selection)>>>,

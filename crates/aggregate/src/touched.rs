@@ -1,4 +1,4 @@
-//! The cells of a grid that a region touches.
+//! The blocks of a grid that a region touches.
 use crate::cuts::{AxisCells, AxisPart};
 use ncirrus_layout::{Limits, Result, Tile, TileSource, split_region};
 use ncirrus_model::Region;
@@ -7,21 +7,21 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// The cells of a grid that a region touches: a box of cells, and how the region is made of them.
+/// The blocks of a grid that a region touches: a box of blocks, and how the region is composed of them.
 #[derive(Debug)]
 pub(crate) struct TouchedCells {
     axes: Vec<Vec<AxisPart>>,
-    /// First cell, one index per axis.
+    /// First block, one index per axis.
     pub(crate) start: Vec<u64>,
-    /// Cells along each axis.
+    /// Blocks along each axis.
     pub(crate) count: Vec<u64>,
 }
 
 impl TouchedCells {
-    /// The cells that a region touches.
+    /// The blocks that a region touches.
     ///
     /// # Errors
-    /// `Limit` when they are too many.
+    /// `Limit` if there are too many.
     pub(crate) fn new(cuts: &[AxisCells], region: &Region, limits: &Limits) -> Result<Self> {
         let (mut axes, mut start, mut count, mut tiles) = (Vec::new(), Vec::new(), Vec::new(), 1u64);
         let ranges = region.start.iter().zip(&region.count);
@@ -37,16 +37,16 @@ impl TouchedCells {
         Ok(Self { axes, start, count })
     }
 
-    /// Whether no cell is touched.
+    /// Whether no block is touched.
     pub(crate) fn is_empty(&self) -> bool {
         self.count.contains(&0)
     }
 
-    /// The tiles: what `source` says of each cell, given its index and its place in the box; what lies in no cell is
-    /// missing.
+    /// The tiles: the result of `source` for each block, given its index and its position in the box; elements in no
+    /// block are missing.
     ///
     /// # Errors
-    /// What `source` fails with.
+    /// Errors of `source`.
     pub(crate) fn tiles(
         &self,
         mut source: impl FnMut(&[u64], usize, &Region) -> Result<TileSource>,
@@ -72,14 +72,14 @@ impl TouchedCells {
         }
     }
 
-    /// The place of a cell in the box, in row-major order.
+    /// The position of a block in the box, in row-major order.
     fn entry(&self, cell: &[u64]) -> usize {
         let axes = cell.iter().zip(&self.start).zip(&self.count);
         let entry = axes.fold(0, |entry: u64, ((cell, start), count)| entry * count + (cell - start));
         usize::try_from(entry).unwrap_or(usize::MAX)
     }
 
-    /// The next place in row-major order; false after the last one.
+    /// The next index in row-major order; false after the last one.
     fn advance(&self, at: &mut [usize]) -> bool {
         for (at, parts) in at.iter_mut().zip(&self.axes).rev() {
             *at += 1;
@@ -92,8 +92,8 @@ impl TouchedCells {
     }
 }
 
-/// The halves of a region that may touch more than so many parts, cut where a cell begins: along the slowest axis that
-/// can be, so that each takes entries that lie together.
+/// The halves of a region that may touch more than this many parts, cut where a block begins: along the slowest
+/// possible axis, so that each reads entries that lie together.
 pub(crate) fn halves(cuts: &[AxisCells], region: &Region, most: u64) -> Option<[Region; 2]> {
     let ranges = region.start.iter().zip(&region.count);
     let ranges = ranges.map(|(start, count)| *start..start.saturating_add(*count));

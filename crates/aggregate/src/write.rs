@@ -29,13 +29,13 @@ pub enum Convention {
 /// How a master describes fragments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MasterForm {
-    /// By which convention.
+    /// The convention.
     pub convention: Convention,
-    /// In the way that the most other readers understand (docs/spec/cfa.md 2.6, 3.2, 5.4).
+    /// In the form that most other readers understand (docs/spec/cfa.md 2.6, 3.2, 5.4).
     pub compat: bool,
     /// Whether the master is netCDF-3: text instead of strings, no groups.
     pub is_classic: bool,
-    /// What stands for `${NAME}` in names, to be recorded in the master (CFA-0.6 only).
+    /// The values of `${NAME}` in names, to be recorded in the master (CFA-0.6 only).
     pub substitutions: Vec<(String, String)>,
 }
 
@@ -44,13 +44,13 @@ pub struct MasterForm {
 pub struct FragmentArray {
     /// Lengths of the fragments along each dimension, none of them 0.
     pub sizes: Vec<Vec<u64>>,
-    /// One per element of the array of fragments, in row-major order; `None` where there is no fragment.
+    /// One per element of the array of fragments, in row-major order; `None` if there is no fragment.
     pub cells: Vec<Option<FragmentCell>>,
-    /// For each dimension, whether the fragments lack it; it has then one element in each.
+    /// For each dimension, whether the fragments lack it; it then has one element in each.
     pub lacking: Vec<bool>,
 }
 
-/// Where a fragment lies and what it is called there.
+/// The location of a fragment and the name of its variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FragmentCell {
     /// Name of its dataset, as it is to be written.
@@ -62,7 +62,7 @@ pub struct FragmentCell {
 }
 
 impl Convention {
-    /// The name by which it is chosen.
+    /// The name by which it is selected.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cf113 => "cf-1.13",
@@ -72,12 +72,12 @@ impl Convention {
         }
     }
 
-    /// Whether fragments may be wanting.
+    /// Whether fragments may be missing.
     pub fn has_gaps(self) -> bool {
         self != Self::Cf113
     }
 
-    /// Whether a packed variable is described as it is unpacked: the fragments' own attributes tell how
+    /// Whether a packed variable is described in its unpacked form: the fragments' own attributes define the packing
     /// (docs/spec/cfa.md 5.1).
     pub fn is_unpacked(self) -> bool {
         matches!(self, Self::Cf113 | Self::Cfa06)
@@ -90,13 +90,13 @@ impl FragmentArray {
         self.sizes.iter().map(|sizes| sizes.len() as u64).collect()
     }
 
-    /// The places of all cells, with what lies there.
+    /// The indices of all places, with their fragments.
     fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&FragmentCell>)> {
         let lens: Vec<usize> = self.sizes.iter().map(Vec::len).collect();
         self.cells.iter().enumerate().map(move |(at, cell)| (place(at, &lens), cell.as_ref()))
     }
 
-    /// First element and length of a cell along each dimension.
+    /// First element and length of a place along each dimension.
     fn extents(&self, place: &[usize], starts: &[Vec<u64>]) -> Vec<(u64, u64)> {
         let along = |((sizes, starts), &at): ((&Vec<u64>, &Vec<u64>), &usize)| {
             Some((starts.get(at).copied()?, sizes.get(at).copied()?))

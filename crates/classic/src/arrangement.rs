@@ -1,5 +1,5 @@
-//! Where variables lie: fixed ones after the header in definition order, then the records, each with its part of every
-//! record variable.
+//! The arrangement of variables: fixed ones after the header in definition order, then the records, each with its
+//! part of every record variable.
 use crate::FormatVersion;
 use crate::definition::{FittedModel, VariableDefinition, too_large};
 use crate::geometry::record_size;
@@ -7,31 +7,31 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::VarId;
 use std::collections::HashMap;
 
-/// The places of all variables.
+/// The positions of all variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileArrangement {
     positions: HashMap<VarId, VariablePosition>,
     /// Where the first variable may begin.
     data_begin: u64,
-    /// Where the last fixed variable, with its padding, ends.
+    /// Where the last fixed variable, including its padding, ends.
     fixed_end: u64,
-    /// Where the first record begins; equal to `fixed_end` unless it was left elsewhere.
+    /// Where the first record begins; equal to `fixed_end` unless it was elsewhere before.
     record_begin: u64,
     record_size: u64,
 }
 
-/// Where a variable lies.
+/// The position of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct VariablePosition {
     /// Offset of its first element.
     pub(crate) begin: u64,
-    /// Bytes of its elements, or of those of one record.
+    /// Size of its elements, or of those of one record.
     pub(crate) len: u64,
     /// Bytes from one record to the next; `None` for a fixed variable.
     pub(crate) record_size: Option<u64>,
 }
 
-/// Whether data were written, so that places are better kept.
+/// Whether data were written, so that the position should be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeldPlaces {
     pub(crate) fixed: bool,
@@ -47,11 +47,11 @@ impl VariablePosition {
 }
 
 impl FileArrangement {
-    /// Arranges variables after a header of that length. What `held` says was written stays where it was as far as it
-    /// can; whatever has to move, moves into an order without gaps.
+    /// Arranges variables after a header of that length. Variables in `held`, which have data, stay in place as far
+    /// as possible; if anything has to move, it moves into an order without gaps.
     ///
     /// # Errors
-    /// `Limit` naming the variable that would begin too far behind.
+    /// `Limit` naming the variable that would begin at too large an offset.
     pub(crate) fn plan(
         definition: &FittedModel,
         header_len: u64,
@@ -70,7 +70,7 @@ impl FileArrangement {
         Ok(planned)
     }
 
-    /// The places that a file has: `positions` and where each part of it begins and ends.
+    /// The existing arrangement of a file: `positions`, and where each part of it begins and ends.
     pub(crate) fn found(positions: HashMap<VarId, VariablePosition>, bounds: FileBounds) -> Self {
         let FileBounds { data_begin, fixed_end, record_begin, record_size } = bounds;
         Self { positions, data_begin, fixed_end, record_begin, record_size }
@@ -114,7 +114,7 @@ impl FileArrangement {
         Ok(())
     }
 
-    /// Whether records are made up of these variables and no others.
+    /// Whether records consist of these variables and no others.
     fn has_records_of(&self, vars: &[&VariableDefinition], size: u64) -> bool {
         let same = |var: &&VariableDefinition| {
             let old = self.positions.get(&var.id);
@@ -140,13 +140,13 @@ impl FileArrangement {
         Ok(())
     }
 
-    /// The place of a variable.
+    /// The position of a variable.
     pub(crate) fn position(&self, var: VarId) -> Result<VariablePosition> {
         let missing = || Error::not_found("the variable is not defined in the file");
         self.positions.get(&var).copied().ok_or_else(missing)
     }
 
-    /// Whether the records of a variable lie one after the other, without others between them and without padding.
+    /// Whether the records of a variable are contiguous, without others between them and without padding.
     pub(crate) fn records_adjoin(&self, var: &VariableDefinition) -> bool {
         let position = self.positions.get(&var.id);
         position.is_some_and(|position| position.record_size == Some(var.slab.byte_len))
@@ -162,7 +162,7 @@ impl FileArrangement {
         self.data_begin
     }
 
-    /// Length of a file with so many records; `None` when it does not fit 64 bits.
+    /// Length of a file with that many records; `None` if it does not fit 64 bits.
     pub(crate) fn file_len(&self, records: u64) -> Option<u64> {
         let has_records = records > 0 && self.record_size > 0;
         match has_records {

@@ -1,4 +1,4 @@
-//! An open file: its description as a model, and where each variable's elements lie.
+//! An open file: its description as a model, and where each variable's elements are.
 use crate::description::{ModelDescription, VariablePlace};
 use crate::file::ClassicFile;
 use crate::order::element_of;
@@ -20,7 +20,7 @@ pub(crate) struct ClassicCatalog {
 }
 
 impl ClassicCatalog {
-    /// Describes a file of which the header is known.
+    /// Describes a file with a known header.
     pub(crate) fn new(root: &ObjectId, file: &ClassicFile) -> Self {
         let description = ModelDescription::new(&file.header, file.size);
         let mut catalog = Self {

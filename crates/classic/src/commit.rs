@@ -1,4 +1,4 @@
-//! Making what was placed true.
+//! Committing what was placed.
 use crate::arrangement::VariablePosition;
 use crate::definition::VariableDefinition;
 use crate::encode::{RECORDS_OFFSET, encode, encode_records};
@@ -8,9 +8,9 @@ use ncirrus_layout::{Error, PutPhase, Result, StorePut};
 use std::ops::Range;
 
 impl ClassicPlacer {
-    /// The phases of a commit. A new file and one that is rewritten become true at once; in a file that is changed in
-    /// place what readers do not see yet comes first, and then the header, or the number of records when nothing else
-    /// of it changes: definitions and records become true together.
+    /// The phases of a commit. A new file and one that is rewritten become visible atomically; in a file that is
+    /// changed in place, bytes that readers do not see yet come first, and then the header, or only the number of
+    /// records if nothing else in it changes: definitions and records become visible together.
     pub(crate) fn phases(&self) -> Result<(Vec<PutPhase>, CommittedState)> {
         let (records, old_records) = (self.definition.records, self.committed.records);
         if records < old_records {
@@ -40,7 +40,7 @@ impl ClassicPlacer {
             for (index, piece) in self.scratch.of(var.id) {
                 track.written.insert(index..index.saturating_add(piece.count));
             }
-            // What was never written has bytes all the same, as in a file that is opened.
+            // What was never written has bytes all the same, as in an existing file.
             let rows = if var.is_record { done.records } else { 1 };
             track.written.insert(0..rows.saturating_mul(track.cut.cells()));
         }
@@ -126,7 +126,7 @@ impl ClassicPlacer {
                 is_in_file |= from < self.file_len;
                 relocation.push(from, to, *len);
             }
-            // A damaged header may count any number of records.
+            // A damaged header may state any number of records.
             if !is_in_file {
                 break;
             }
@@ -153,7 +153,7 @@ impl ClassicPlacer {
         Ok(())
     }
 
-    /// Where a variable with data in the file is and where it goes.
+    /// Where the data of a variable in the file are and where they go.
     fn both_places(&self, var: &VariableDefinition) -> Result<Option<(VariablePosition, VariablePosition)>> {
         let has_data = self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty());
         if !has_data {
@@ -162,7 +162,7 @@ impl ClassicPlacer {
         Ok(Some((self.actual.position(var.id)?, self.target.position(var.id)?)))
     }
 
-    /// Fills the end of cells that were written when there were fewer records.
+    /// Fills the end of chunks that were written when there were fewer records.
     fn fill_short_cells(&self) -> Result<Vec<StorePut>> {
         let mut puts = Vec::new();
         for var in self.definition.part(true).filter(|var| var.is_filled) {
@@ -194,7 +194,7 @@ impl ClassicPlacer {
         Ok(self.patch(offset, var.fill_bytes()?.into_iter().cycle().take(len).collect()))
     }
 
-    /// Makes the file as long as its header says, should its end never have been written.
+    /// Extends the file to the length in its header, if its end was never written.
     fn extend_to(&self, total: u64) -> Option<StorePut> {
         (self.file_len < total).then(|| StorePut::Resize { object: self.root.clone(), len: total })
     }
@@ -204,5 +204,5 @@ impl ClassicPlacer {
     }
 }
 
-/// Most zeros that are written between the header and the first variable.
+/// Maximum number of zeros written between the header and the first variable.
 const LONGEST_ZEROS: usize = 1 << 20;

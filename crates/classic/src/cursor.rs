@@ -1,4 +1,4 @@
-//! A cursor over the beginning of a file that cannot overrun: it knows how many bytes are at hand, how many the whole
+//! A bounds-checked cursor over the beginning of a file: it knows how many bytes are available, how many the whole
 //! object has, and how many a header may have.
 use crate::FormatVersion;
 use ncirrus_layout::{Error, Limits};
@@ -48,8 +48,8 @@ impl<'a> HeaderCursor<'a> {
         Error::malformed(message).at_offset(self.at).into()
     }
 
-    /// The next `len` bytes. Whether they exist is decided before whether they are at hand, so that the outcome does
-    /// not depend on what has arrived.
+    /// The next `len` bytes. Whether they exist is decided before whether they are available, so that the outcome
+    /// does not depend on what has arrived.
     pub(crate) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8], ParseHalt> {
         let end = self.at.checked_add(len).filter(|end| *end <= self.size).ok_or_else(|| {
             let left = self.size.saturating_sub(self.at);
@@ -95,7 +95,7 @@ impl<'a> HeaderCursor<'a> {
         if version.offset_width() == 8 { self.u64(what) } else { self.u32(what).map(u64::from) }
     }
 
-    /// Checks that as many entries as the file claims, of at least `least` bytes each, can follow.
+    /// Checks that the file can contain the stated number of entries, of at least `least` bytes each.
     pub(crate) fn entries(&self, count: u64, least: u64, what: &str) -> Result<(), ParseHalt> {
         let left = self.size.saturating_sub(self.at);
         if count.checked_mul(least).is_none_or(|need| need > left) {

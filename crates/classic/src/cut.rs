@@ -1,25 +1,25 @@
-//! How a variable is cut into cells, each one run of bytes in the file.
+//! How a variable is divided into chunks, each one run of bytes in the file.
 use crate::definition::VariableDefinition;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 
-/// The cut of one variable: leading axes one by one, one axis in pieces, the axes after it whole.
+/// The division of one variable: leading axes one by one, one axis in pieces, the axes after it whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellCut {
-    /// Length of a cell along each axis, the record axis left out.
+    /// Length of a chunk along each axis, without the record axis.
     lens: Vec<u64>,
     shape: Vec<u64>,
     strides: Vec<u64>,
     element: u64,
-    /// Records per cell, for a record variable.
+    /// Records per chunk, for a record variable.
     rows: Option<u64>,
 }
 
-/// The bytes of a cell.
+/// The bytes of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellSpan {
     /// Its first record; 0 for a fixed variable.
     pub(crate) row: u64,
-    /// Its number among the cells of one record.
+    /// Its number among the chunks of one record.
     pub(crate) cell: u64,
     /// Bytes from the beginning of the slab.
     pub(crate) offset: u64,
@@ -28,8 +28,8 @@ pub(crate) struct CellSpan {
 }
 
 impl CellCut {
-    /// Cuts a variable into cells of at most `cell_bytes`, unless a single element is larger. Records that lie together
-    /// may share a cell of a sixteenth of that: appending one rewrites its cell.
+    /// Divides a variable into chunks of at most `cell_bytes`, unless a single element is larger. Contiguous records
+    /// may share a chunk of a sixteenth of that: appending one rewrites its chunk.
     pub(crate) fn new(var: &VariableDefinition, cell_bytes: u64, records_adjoin: bool) -> Self {
         let element = var.ty.byte_len().unwrap_or(1) as u64;
         let mut lens = vec![1; var.shape.len()];
@@ -49,17 +49,17 @@ impl CellCut {
         Self { lens, shape: var.shape.clone(), strides: var.slab.strides.clone(), element, rows }
     }
 
-    /// The grid of cells.
+    /// The grid of chunks.
     pub(crate) fn grid(&self) -> Result<ChunkGrid> {
         ChunkGrid::regular(self.rows.iter().chain(&self.lens).copied().collect())
     }
 
-    /// Records per cell; 1 for a fixed variable.
+    /// Records per chunk; 1 for a fixed variable.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.unwrap_or(1)
     }
 
-    /// Number of cells of one record, or of a fixed variable.
+    /// Number of chunks of one record, or of a fixed variable.
     pub(crate) fn cells(&self) -> u64 {
         self.counts().fold(1, u64::saturating_mul)
     }
@@ -68,15 +68,15 @@ impl CellCut {
         self.shape.iter().zip(&self.lens).map(|(len, cell)| len.div_ceil((*cell).max(1)))
     }
 
-    /// The bytes of a cell.
+    /// The bytes of a chunk.
     ///
     /// # Errors
-    /// `Invalid` when there is no such cell.
+    /// `Invalid` if there is no such chunk.
     pub(crate) fn span(&self, cell: &[u64]) -> Result<CellSpan> {
         self.checked_span(cell).ok_or_else(|| Error::invalid("there is no such cell").at_chunk(cell))
     }
 
-    /// Where the cell of that number begins in the slab.
+    /// Where the chunk of that number begins in the slab.
     pub(crate) fn offset_of(&self, cell: u64) -> Option<u64> {
         let counts: Vec<u64> = self.counts().collect();
         let mut left = cell;

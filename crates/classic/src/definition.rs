@@ -1,5 +1,5 @@
-//! A model as a classic file can hold it: one group, at most one unlimited dimension, types of the variant. Whatever
-//! does not fit is an error that names the member.
+//! A model in the form that a classic file can represent: one group, at most one unlimited dimension, types of the
+//! variant. Anything else is an error that names the member.
 use crate::FormatVersion;
 use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
@@ -35,13 +35,13 @@ pub(crate) struct VariableDefinition {
     pub(crate) dims: Vec<u64>,
     pub(crate) attributes: Attributes,
     pub(crate) is_record: bool,
-    /// Lengths of its axes, the record axis left out.
+    /// Lengths of its axes, without the record axis.
     pub(crate) shape: Vec<u64>,
-    /// Its elements, or those of one record.
+    /// Number of its elements, or those of one record.
     pub(crate) slab: SlabSize,
     pub(crate) stored: StoredType,
     pub(crate) fill: Values,
-    /// Whether cells that were never written are to hold the fill value.
+    /// Whether chunks that were never written are filled.
     pub(crate) is_filled: bool,
 }
 
@@ -49,7 +49,7 @@ impl FittedModel {
     /// Checks a model.
     ///
     /// # Errors
-    /// `Unsupported`, `Invalid` or `Limit` naming the first member that the variant cannot hold.
+    /// `Unsupported`, `Invalid` or `Limit` naming the first member that the variant cannot represent.
     pub(crate) fn new(version: FormatVersion, model: &Model) -> Result<Self> {
         refuse_groups_and_types(version, model)?;
         let root = model.group(model.root()).ok_or_else(|| Error::internal("a model without a root"))?;
@@ -80,7 +80,7 @@ impl FittedModel {
         self.vars.iter().filter(move |var| var.is_record == is_record)
     }
 
-    /// Only the last variable may be too large for the variant, and only where no other's place depends on its size
+    /// Only the last variable may be too large for the variant, and only if no other's position depends on its size
     /// (Users Guide, "Large File Support").
     fn check_sizes(&self) -> Result<()> {
         let has_records = self.part(true).next().is_some();
@@ -103,7 +103,7 @@ impl FittedModel {
 }
 
 impl VariableDefinition {
-    /// Bytes of its slab with the padding after it.
+    /// Size of its slab including the padding after it.
     pub(crate) fn padded_len(&self) -> Result<u64> {
         padded(self.slab.byte_len).ok_or_else(|| too_large(&self.path))
     }
@@ -111,13 +111,13 @@ impl VariableDefinition {
     /// The fill value as it is stored.
     ///
     /// # Errors
-    /// When it is of a type that classic files do not have.
+    /// If its type does not exist in classic files.
     pub(crate) fn fill_bytes(&self) -> Result<Vec<u8>> {
         to_big_endian(&self.fill)
     }
 }
 
-/// What the variables of a model refer to.
+/// Checks the references of a model's variables.
 struct ModelScope<'a> {
     version: FormatVersion,
     model: &'a Model,
@@ -275,7 +275,7 @@ fn atomic_of(version: FormatVersion, ty: TypeRef, what: &str) -> Result<Atomic> 
     Err(beyond(format!("a {what} of type {name}, which kind {kind} does not have; {holder}")).by("classic"))
 }
 
-/// What files of this format do not hold.
+/// The error for members that this format does not have.
 fn beyond(message: impl Into<String>) -> Error {
     Error::unsupported(message).with_detail(Detail::BeyondClassic)
 }

@@ -1,5 +1,5 @@
-//! What a header means: shapes, the number and size of records, and places. A variable that contradicts itself keeps its
-//! place in the model, with the reason.
+//! Interpretation of a header: shapes, the number and size of records, and positions. A variable that contradicts
+//! itself keeps its place in the model, with the reason.
 use crate::geometry::{SlabSize, record_size, slab};
 use crate::header::{ClassicHeader, HeaderVar};
 use ncirrus_model::{
@@ -8,10 +8,10 @@ use ncirrus_model::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Something about a variable, or what is wrong with it.
+/// Information about a variable, or what is wrong with it.
 type KnownVariable<T> = Result<T, String>;
 
-/// Where the elements of a variable lie.
+/// Where the elements of a variable are.
 #[derive(Debug, Clone)]
 pub(crate) struct VariablePlace {
     /// Offset of the first element.
@@ -22,19 +22,19 @@ pub(crate) struct VariablePlace {
     pub(crate) strides: Vec<u64>,
 }
 
-/// A header on its way to a model.
+/// A header being converted to a model.
 pub(crate) struct ModelDescription<'a> {
     header: &'a ClassicHeader,
     record_dim: Option<u64>,
     records: u64,
     /// Per variable: its size, or what is wrong with it.
     slabs: Vec<KnownVariable<SlabSize>>,
-    /// Per variable: its place, or what is wrong with it.
+    /// Per variable: its position, or what is wrong with it.
     places: Vec<KnownVariable<VariablePlace>>,
 }
 
 impl<'a> ModelDescription<'a> {
-    /// Works out what a header means for a file of that size.
+    /// Interprets a header for a file of that size.
     pub(crate) fn new(header: &'a ClassicHeader, file_size: u64) -> Self {
         let record_dim = header.record_dim();
         let mut description = Self { header, record_dim, records: 0, slabs: Vec::new(), places: Vec::new() };
@@ -61,7 +61,7 @@ impl<'a> ModelDescription<'a> {
         slab(var.ty, &shape).ok_or_else(|| format!("its shape {shape:?} is too large"))
     }
 
-    /// Decides the number of records and every variable's place.
+    /// Determines the number of records and every variable's position.
     fn resolve(&mut self, file_size: u64) {
         let record_size = self.record_size();
         let of_records = |(var, _): &(&HeaderVar, _)| self.is_record(var);
@@ -134,7 +134,7 @@ impl<'a> ModelDescription<'a> {
         Ok(VariablePlace { begin, end, strides })
     }
 
-    /// What a file of that size lacks of what its header describes.
+    /// What a truncated file lacks of what its header describes.
     pub(crate) fn cut(&self, file_size: u64) -> Option<Fault> {
         // netCDF-C ends a file without records before the place where the first one would begin.
         let held = self.places.iter().flatten().filter(|place| place.end > place.begin);
@@ -143,7 +143,7 @@ impl<'a> ModelDescription<'a> {
         (end > file_size).then(|| Fault::new(FaultKind::Malformed, message()))
     }
 
-    /// What the user should know about the file.
+    /// Warnings about the file for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let foreign = |name: &String| format!("the name {name:?} is not UTF-8 in the file");
         let mut warnings: Vec<String> = self.header.foreign_names.iter().map(foreign).collect();
@@ -159,7 +159,7 @@ impl<'a> ModelDescription<'a> {
         warnings
     }
 
-    /// The model, and the places of its sound variables.
+    /// The model, and the positions of its valid variables.
     pub(crate) fn into_model(self) -> (Model, HashMap<VarId, VariablePlace>) {
         let mut model = Model::new();
         let root = model.root();
@@ -201,10 +201,11 @@ fn describe(var: &HeaderVar, dims: &[DimId]) -> Variable {
         dims: var.dims.iter().filter_map(dim).collect(),
         attributes: AttributeState::Known(var.attributes.clone()),
         fill: own.map_or(FillValue::Default, |own| FillValue::Own(own.values.clone())),
-        // Left to the machine, so that a copy into another format is not bound to this one's order.
+        // Left to the machine, so that a copy to another format does not inherit this one's byte order.
         endianness: Endianness::Native,
         storage: Storage::Contiguous,
         filters: Vec::new(),
+        extended: None,
         fault: None,
     }
 }

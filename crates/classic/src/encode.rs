@@ -7,11 +7,11 @@ use crate::order::to_big_endian;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Attributes;
 
-/// The header of a file whose variables lie as arranged; without an arrangement all begin at 0, which gives a header of
-/// the same length.
+/// The header of a file with that arrangement; without an arrangement all variables begin at 0, which gives a header
+/// of the same length.
 ///
 /// # Errors
-/// `Limit` when a number does not fit the variant.
+/// `Limit` if a number does not fit the variant.
 pub(crate) fn encode(
     definition: &FittedModel,
     arrangement: Option<&FileArrangement>,
@@ -37,10 +37,10 @@ pub(crate) fn encode(
     Ok(writer.bytes)
 }
 
-/// The bytes of the number of records alone, which lie at [`RECORDS_OFFSET`].
+/// The bytes of the number of records alone, at [`RECORDS_OFFSET`].
 ///
 /// # Errors
-/// `Limit` when it does not fit the variant.
+/// `Limit` if it does not fit the variant.
 pub(crate) fn encode_records(version: FormatVersion, records: u64) -> Result<Vec<u8>> {
     let mut writer = HeaderWriter { version, bytes: Vec::new() };
     writer.count(records)?;
@@ -65,7 +65,7 @@ impl HeaderWriter {
         self.number(begin, self.version.offset_width())
     }
 
-    /// `vsize`: the padded size, or all ones when 32 bits cannot say it.
+    /// `vsize`: the padded size, or all ones if it does not fit 32 bits.
     fn stated_size(&self, var: &VariableDefinition) -> Result<u64> {
         let len = var.padded_len()?;
         let largest = u64::from(u32::MAX) - 3;
@@ -125,5 +125,5 @@ impl HeaderWriter {
     }
 }
 
-/// Where the number of records lies in every variant.
+/// Offset of the number of records in every variant.
 pub(crate) const RECORDS_OFFSET: u64 = 4;

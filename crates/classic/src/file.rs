@@ -1,4 +1,4 @@
-//! A file as it is opened: its header is read, nothing else.
+//! An opened file: only its header is read.
 use crate::cursor::ParseHalt;
 use crate::header::ClassicHeader;
 use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, View, Want};
@@ -11,7 +11,7 @@ pub(crate) struct ClassicFile {
     pub(crate) size: u64,
 }
 
-/// Reads the header, in doubling steps when it is longer than the first read.
+/// Reads the header, in doubling steps if it is longer than the first read.
 ///
 /// # Errors
 /// A need, `NotFound`, or the damage.
@@ -35,7 +35,7 @@ pub(crate) fn load(view: &dyn View, root: &ObjectId) -> Step<Arc<ClassicFile>> {
     }
 }
 
-/// How much to ask for next, when the header goes on to `end` at least.
+/// How much to request next, if the header extends at least to `end`.
 fn next_read(wanted: u64, end: u64, blob: &ObjectBytes) -> Result<u64, Error> {
     if blob.offset != 0 || (blob.bytes.len() as u64) < wanted.min(blob.size) {
         let (have, offset) = (blob.bytes.len(), blob.offset);
@@ -46,7 +46,7 @@ fn next_read(wanted: u64, end: u64, blob: &ObjectBytes) -> Result<u64, Error> {
     Ok(end.max(wanted.saturating_mul(2)).min(blob.size))
 }
 
-/// The format, as it is called in errors.
+/// The name of the format in errors.
 pub(crate) const NAME: &str = "classic";
 const KIND: &str = "classic header";
 /// Most headers are shorter; a view may fetch a whole block.

@@ -1,8 +1,8 @@
 //! Sizes of variables and records. All arithmetic is checked: the lengths come from files and users.
 use ncirrus_model::Atomic;
 
-/// Bytes of the elements of a fixed variable, or of one record of a record variable, and of one step along each of
-/// its axes; `None` when they do not fit 64 bits. `shape` is without the record axis.
+/// Size of the elements of a fixed variable, or of one record of a record variable, and of one step along each of its
+/// axes; `None` if they do not fit 64 bits. `shape` is without the record axis.
 pub(crate) fn slab(atomic: Atomic, shape: &[u64]) -> Option<SlabSize> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut byte_len = atomic.byte_len()? as u64;
@@ -22,7 +22,8 @@ pub(crate) struct SlabSize {
     pub(crate) strides: Vec<u64>,
 }
 
-/// A length with the padding that follows it: every variable and every record of it begins at a multiple of four.
+/// A length including the padding that follows it: every variable and every record of it begins at a multiple of
+/// four.
 pub(crate) fn padded(len: u64) -> Option<u64> {
     len.checked_next_multiple_of(4)
 }

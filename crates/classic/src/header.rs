@@ -13,11 +13,11 @@ use ncirrus_layout::{Error, Limits};
 use ncirrus_model::{Atomic, Attribute, Attributes, Fault, FaultKind, TypeRef, normalize_name};
 use std::collections::HashSet;
 
-/// A parsed header: what the file says, before any of it is believed.
+/// A parsed header: the contents of the file, not yet validated.
 #[derive(Debug)]
 pub(crate) struct ClassicHeader {
     pub(crate) version: FormatVersion,
-    /// Number of records; `None` when the writer left it open and the file's size decides.
+    /// Number of records; `None` if the writer left it open and the file's size determines it.
     pub(crate) records: Option<u64>,
     pub(crate) dims: Vec<HeaderDim>,
     pub(crate) attributes: Attributes,
@@ -46,10 +46,10 @@ pub(crate) struct HeaderVar {
     pub(crate) begin: u64,
 }
 
-/// What the first four bytes say.
+/// Parses the first four bytes.
 ///
 /// # Errors
-/// `Unsupported` for another version of the format, `Malformed` for something else.
+/// `Unsupported` for another version of the format, `Malformed` for anything else.
 pub(crate) fn version_of(magic: &[u8]) -> Result<FormatVersion, Error> {
     match magic {
         [b'C', b'D', b'F', byte] => FormatVersion::from_byte(*byte).ok_or_else(|| {
@@ -86,7 +86,7 @@ impl ClassicHeader {
         self.dims.iter().position(|dim| dim.len == 0).map(|at| at as u64)
     }
 
-    /// Bytes that the header keeps in memory, roughly.
+    /// Approximate size of the header in memory.
     pub(crate) fn cost(&self) -> usize {
         usize::try_from(self.byte_len).unwrap_or(usize::MAX).saturating_mul(4)
     }

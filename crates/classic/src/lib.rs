@@ -1,8 +1,9 @@
 //! netCDF-3: the classic formats CDF-1, CDF-2 and CDF-5, read and written.
 //!
-//! [`ClassicDriver`] opens a file by reading its header alone; every variable then is elements at fixed strides.
-//! [`ClassicWriter`] creates and changes files: it checks that a model fits, cuts variables into cells that are
-//! contiguous in the file, and says where they go; the header, and the number of records in it, come last.
+//! [`ClassicDriver`] opens a file by reading only its header; every variable then consists of elements at fixed
+//! strides. [`ClassicWriter`] creates and changes files: it checks that a model fits, divides variables into chunks
+//! that are contiguous in the file, and decides where they go; the header, and the number of records in it, come
+//! last.
 //!
 //! ```
 //! use ncirrus_classic::FormatVersion;

@@ -2,8 +2,8 @@
 use ncirrus_layout::{ByteOrder, Error, Result, StoredType};
 use ncirrus_model::{Atomic, TypeRef, Values, Variable};
 
-/// Values from their big-endian bytes; a partial element at the end is dropped. Text of any length, of which there is
-/// none in classic files, stays empty.
+/// Values from their big-endian bytes; a partial element at the end is dropped. Strings, which do not exist in
+/// classic files, stay empty.
 pub(crate) fn from_big_endian(atomic: Atomic, bytes: &[u8]) -> Values {
     let size = atomic.byte_len().unwrap_or(1);
     let mut values = Values::zeroed(atomic, bytes.len() / size);
@@ -17,7 +17,7 @@ pub(crate) fn from_big_endian(atomic: Atomic, bytes: &[u8]) -> Values {
 /// The big-endian bytes of values.
 ///
 /// # Errors
-/// When they are of a type that classic files do not have.
+/// If their type does not exist in classic files.
 pub(crate) fn to_big_endian(values: &Values) -> Result<Vec<u8>> {
     let known = values.atomic().and_then(Atomic::byte_len).zip(values.as_bytes());
     let (size, bytes) =
@@ -27,7 +27,7 @@ pub(crate) fn to_big_endian(values: &Values) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What one stored element of a type is; `None` for strings, which classic files do not have.
+/// The stored form of a type's elements; `None` for strings, which classic files do not have.
 fn stored(atomic: Atomic) -> Option<StoredType> {
     let order = ByteOrder::Big;
     let integer = |size, signed| StoredType::Integer { size, signed, order };
@@ -47,13 +47,13 @@ fn stored(atomic: Atomic) -> Option<StoredType> {
     })
 }
 
-/// How one element of a variable is stored, and what it holds when it was never written.
+/// The stored form of a variable's elements, and their value if never written.
 pub(crate) fn element_of(variable: &Variable) -> Option<(StoredType, Values)> {
     let TypeRef::Atomic(atomic) = variable.ty else { return None };
     Some((stored(atomic)?, variable.fill_value()?))
 }
 
-/// Changes elements of `size` bytes from the machine's order to big-endian or back.
+/// Converts elements of `size` bytes from the machine's byte order to big-endian or back.
 fn swap(bytes: &mut [u8], size: usize) {
     if cfg!(target_endian = "little") && size > 1 {
         bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);

@@ -1,8 +1,8 @@
-//! Where written bytes go. Cells are patched into the file as they come; the header follows at commit, the number of
+//! Where written bytes go. Chunks are written into the file as they come; the header follows at commit, the number of
 //! records last.
 //!
-//! Two arrangements matter: the `actual` one, in which the file's bytes lie, and the `target`, which the model asks for.
-//! They differ only after a change of definitions that makes data move. Until that is committed, cells are placed in a
+//! Two arrangements matter: the `actual` one, in which the file's bytes are, and the `target` of the model. They
+//! differ only after a change of definitions that makes data move. Until that is committed, chunks are placed in a
 //! scratch area behind the file's data, where no reader looks; the commit then rewrites the file.
 use crate::ClassicWriter;
 use crate::arrangement::{FileArrangement, HeldPlaces};
@@ -30,21 +30,21 @@ pub(crate) struct ClassicPlacer {
     pub(crate) actual: FileArrangement,
     pub(crate) tracks: HashMap<VarId, VariableTrack>,
     pub(crate) scratch: ScratchArea,
-    /// Whether data must move before the file is as the model says.
+    /// Whether data must move before the file matches the model.
     pub(crate) moving: bool,
     held: HeldPlaces,
     pub(crate) committed: CommittedState,
     pub(crate) planned: Option<CommittedState>,
-    /// Length of the file as far as it was put.
+    /// Length of the file as put so far.
     pub(crate) file_len: u64,
 }
 
-/// What a reader of the file sees.
+/// The file as readers see it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommittedState {
-    /// The header's bytes as they are written here; empty before the first commit.
+    /// The header's bytes as written here; empty before the first commit.
     pub(crate) header: Vec<u8>,
-    /// Bytes of the header in the file; another writer may have taken more.
+    /// Size of the header in the file; another writer may have reserved more.
     pub(crate) header_len: u64,
     pub(crate) records: u64,
     /// Length of the file.
@@ -52,10 +52,11 @@ pub(crate) struct CommittedState {
 }
 
 impl ClassicPlacer {
-    /// Starts with a file in which `definition`, so arranged, is true: every variable of it is written.
+    /// Starts with a file in which `definition`, with that arrangement, is committed: every variable of it is
+    /// written.
     ///
     /// # Errors
-    /// `Limit` when a variable is too large.
+    /// `Limit` if a variable is too large.
     pub(crate) fn new(
         root: &ObjectId,
         choices: &ClassicWriter,
@@ -89,7 +90,7 @@ impl ClassicPlacer {
         Ok(placer)
     }
 
-    /// Takes over a changed model; nothing is changed when it does not fit.
+    /// Applies a changed model; nothing is changed if it does not fit.
     pub(crate) fn adopt(&mut self, model: &Model) -> Result<()> {
         let definition = FittedModel::new(self.definition.version, model)?;
         self.check_unchanged(&definition)?;
@@ -118,7 +119,7 @@ impl ClassicPlacer {
         Ok(())
     }
 
-    /// Refuses to reshape data that are there.
+    /// Refuses to reshape existing data.
     fn check_unchanged(&self, definition: &FittedModel) -> Result<()> {
         for var in &definition.vars {
             let Ok(old) = self.definition.var(var.id) else { continue };
@@ -133,8 +134,8 @@ impl ClassicPlacer {
         Ok(())
     }
 
-    /// Whether several records of a variable may share a cell: they lie together now and will. Once a variable has data of
-    /// which each record has its own cell that stays so: whoever writes through this handle knows those cells.
+    /// Whether several records of a variable may share a chunk: they are contiguous now and will be. Once a variable
+    /// has data with one chunk per record this stays so, because callers of this handle know those chunks.
     fn may_share_cells(&self, var: &VariableDefinition, target: &FileArrangement) -> bool {
         let adjoin = target.records_adjoin(var);
         let Some(track) = self.tracks.get(&var.id) else { return adjoin };
@@ -143,8 +144,8 @@ impl ClassicPlacer {
         adjoin && lies_together && (track.cut.rows() > 1 || is_empty)
     }
 
-    /// Whether anything in the file is not where it has to be, or something that a reader still sees would be overwritten
-    /// (data of a variable that was removed).
+    /// Whether anything in the file is not where it has to be, or something that a reader still sees would be
+    /// overwritten (data of a variable that was removed).
     fn must_move(&self, target: &FileArrangement) -> bool {
         let moves = |(id, track): (&VarId, &VariableTrack)| {
             !track.written.is_empty() && self.actual.position(*id).ok() != target.position(*id).ok()
@@ -156,7 +157,7 @@ impl ClassicPlacer {
         drops_records || shifts_data || self.tracks.iter().any(moves)
     }
 
-    /// Which places are kept: all that a reader of the file knows of, and those of records when there are any.
+    /// Which positions are kept: all that a reader of the file knows of, and those of records if there are any.
     pub(crate) fn holding(&self) -> HeldPlaces {
         let has_data = |var: &VariableDefinition| {
             self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty())
@@ -167,7 +168,7 @@ impl ClassicPlacer {
         }
     }
 
-    /// Starts to keep the places of what has data, anew after a commit.
+    /// Begins to keep the positions of variables with data, again after each commit.
     pub(crate) fn hold(&mut self, held: HeldPlaces) {
         self.held = held;
     }
@@ -176,7 +177,7 @@ impl ClassicPlacer {
         self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
-    /// Where a cell is now.
+    /// Where a chunk is now.
     fn find(&self, var: VarId, track: &VariableTrack, cell: &[u64]) -> Result<Location> {
         let piece = track.piece(cell)?;
         let rows = track.cut.rows();
@@ -195,14 +196,14 @@ impl ClassicPlacer {
         Ok(Location::Bytes(self.root.clone(), range))
     }
 
-    /// Places a body behind the file's data.
+    /// Places bytes behind the file's data.
     fn place_aside(&mut self, var: VarId, piece: &PlacedCell, count: u64, body: Bytes) -> Result<StorePut> {
         let new = ScratchPiece { offset: self.file_len, count, unit: piece.span.len };
         let offset = self.scratch.place(var, piece.index, new);
         self.put_at(offset, body)
     }
 
-    /// Places a body where it belongs, and the padding that follows it.
+    /// Places bytes at their final position, and the padding that follows.
     fn place_in_file(&mut self, var: VarId, piece: &PlacedCell, count: u64, body: Bytes) -> Result<StorePut> {
         let position = self.actual.position(var)?;
         let range = VariableTrack::range(piece, &position, count);
@@ -220,7 +221,7 @@ impl ClassicPlacer {
         Ok(put)
     }
 
-    /// What follows the last cell of a slab up to a multiple of four: fill values.
+    /// The padding after the last chunk of a slab up to a multiple of four: fill values.
     fn padding(&self, var: VarId, piece: &PlacedCell) -> Result<Vec<u8>> {
         let definition = self.definition.var(var)?;
         let len = definition.slab.byte_len;
@@ -254,7 +255,7 @@ impl ClassicPlacer {
 
 impl Placer for ClassicPlacer {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: None, sparse: false, patches: true }
+        Abilities { redefine: true, codecs: None, sparse: false, patches: true, unlimits: false }
     }
 
     fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {

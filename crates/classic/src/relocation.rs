@@ -5,7 +5,7 @@ use ncirrus_layout::{ObjectId, StorePut};
 #[derive(Debug)]
 pub(crate) struct FileRelocation {
     pieces: Vec<MovedPiece>,
-    /// Length of the file as it is; nothing behind it can be moved.
+    /// Current length of the file; nothing behind it can be moved.
     file_len: u64,
 }
 
@@ -17,7 +17,7 @@ struct MovedPiece {
 }
 
 impl FileRelocation {
-    /// Nothing to move yet in a file of that length.
+    /// No moves yet in a file of that length.
     pub(crate) fn new(file_len: u64) -> Self {
         Self { pieces: Vec::new(), file_len }
     }
@@ -37,10 +37,11 @@ impl FileRelocation {
         }
     }
 
-    /// The moves, to be carried out in order, for a file that will have `new_len` bytes.
+    /// The moves, to be executed in order, for a file that will have `new_len` bytes.
     ///
-    /// When everything moves one way the pieces go one after the other, the farthest first. Otherwise the whole file is
-    /// first moved behind both its old and its new end: from there every piece finds its target free.
+    /// If everything moves in one direction the pieces are moved one after the other, the farthest first. Otherwise
+    /// the whole file is first moved behind both its old and its new end: from there every piece finds its target
+    /// free.
     pub(crate) fn into_puts(mut self, object: &ObjectId, new_len: u64) -> Vec<StorePut> {
         let put = |from, to, len| StorePut::Move { object: object.clone(), from, to, len };
         let plain =
@@ -59,7 +60,7 @@ impl FileRelocation {
         puts
     }
 
-    /// Whether the pieces, sorted by source, all pass the test and do not change places.
+    /// Whether the pieces, sorted by source, all pass the test and keep their order.
     fn keeps_order(&mut self, one_way: impl Fn(&MovedPiece) -> bool) -> bool {
         let end = |start: u64, len: u64| start.saturating_add(len);
         self.pieces.iter().all(one_way)

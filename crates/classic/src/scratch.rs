@@ -1,26 +1,26 @@
-//! Cells placed behind the file's data while the places that they belong to are still taken.
+//! Chunks placed behind the file's data while their final positions are still occupied.
 use ncirrus_model::VarId;
 use std::collections::BTreeMap;
 
-/// The cells in the scratch area.
+/// The chunks in the scratch area.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchArea {
     pieces: BTreeMap<(VarId, u64), ScratchPiece>,
 }
 
-/// One cell, or several records of one.
+/// One chunk, or several records of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ScratchPiece {
-    /// Where it lies.
+    /// Its offset.
     pub(crate) offset: u64,
-    /// Number of cells.
+    /// Number of chunks.
     pub(crate) count: u64,
-    /// Bytes of one cell.
+    /// Size of one chunk.
     pub(crate) unit: u64,
 }
 
 impl ScratchArea {
-    /// Finds room for cells that begin at `index`: where they are already, or else at `end`. Returns the offset.
+    /// Reserves space for chunks that begin at `index`: where they are already, or else at `end`. Returns the offset.
     pub(crate) fn place(&mut self, var: VarId, index: u64, new: ScratchPiece) -> u64 {
         let held = self.find(var, index).filter(|held| held.unit == new.unit && held.count >= new.count);
         if let Some(held) = held {
@@ -35,7 +35,7 @@ impl ScratchArea {
         new.offset
     }
 
-    /// The cells from `index` to the end of the piece that holds it.
+    /// The chunks from `index` to the end of the piece that holds it.
     pub(crate) fn find(&self, var: VarId, index: u64) -> Option<ScratchPiece> {
         let (&(_, start), piece) = self.pieces.range((var, 0)..=(var, index)).next_back()?;
         let skipped = index - start;
@@ -47,12 +47,12 @@ impl ScratchArea {
         })
     }
 
-    /// The pieces of a variable, with the number of their first cell.
+    /// The pieces of a variable, with the number of their first chunk.
     pub(crate) fn of(&self, var: VarId) -> impl Iterator<Item = (u64, ScratchPiece)> + '_ {
         self.pieces.range((var, 0)..=(var, u64::MAX)).map(|((_, index), piece)| (*index, *piece))
     }
 
-    /// Whether a variable has cells here.
+    /// Whether a variable has chunks here.
     pub(crate) fn holds(&self, var: VarId) -> bool {
         self.of(var).next().is_some()
     }
@@ -62,12 +62,12 @@ impl ScratchArea {
         self.pieces.is_empty()
     }
 
-    /// Keeps only the cells of variables that pass the test.
+    /// Keeps only the chunks of variables that pass the test.
     pub(crate) fn retain(&mut self, keep: impl Fn(VarId) -> bool) {
         self.pieces.retain(|(var, _), _| keep(*var));
     }
 
-    /// Forgets all cells.
+    /// Forgets all chunks.
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
     }

@@ -1,4 +1,4 @@
-//! The three variants of the format and what each can hold.
+//! The three variants of the format and their limits.
 use ncirrus_model::Atomic;
 
 /// A variant of the format.
@@ -66,12 +66,12 @@ impl FormatVersion {
         if self == Self::Classic { 4 } else { 8 }
     }
 
-    /// The number that stands for "as many records as the file has".
+    /// The number that means "determined by the size of the file".
     pub(crate) fn streaming(self) -> u64 {
         if self == Self::Data64 { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    /// Greatest length of a fixed dimension, and greatest size in bytes of a variable (of one record of it) that
+    /// Maximum length of a fixed dimension, and maximum size in bytes of a variable (of one record of it) that
     /// another one follows.
     pub(crate) fn max_size(self) -> u64 {
         match self {
@@ -81,12 +81,12 @@ impl FormatVersion {
         }
     }
 
-    /// Greatest offset at which a variable may begin.
+    /// Maximum offset at which a variable may begin.
     pub(crate) fn max_begin(self) -> u64 {
         if self == Self::Classic { I32_MAX } else { I64_MAX }
     }
 
-    /// Greatest number of records.
+    /// Maximum number of records.
     pub(crate) fn max_records(self) -> u64 {
         match self {
             Self::Classic => I32_MAX,
@@ -95,7 +95,7 @@ impl FormatVersion {
         }
     }
 
-    /// Greatest number of values of an attribute, of members of a list.
+    /// Maximum number of values of an attribute, of members of a list.
     pub(crate) fn max_count(self) -> u64 {
         if self == Self::Data64 { I64_MAX } else { I32_MAX }
     }

@@ -1,4 +1,4 @@
-//! New files and files that exist, as placers that write them.
+//! New and existing files, as placers that write them.
 use crate::ClassicWriter;
 use crate::arrangement::{FileArrangement, FileBounds, VariablePosition};
 use crate::definition::{FittedModel, too_large};
@@ -35,7 +35,7 @@ impl Writing for ClassicWriter {
     }
 }
 
-/// Where the variables of a file lie, after checking that it is as `definition` says.
+/// The arrangement of a file, after checking that it matches `definition`.
 fn found(file: &ClassicFile, definition: &FittedModel) -> Result<FileArrangement> {
     check_same(file, definition)?;
     let record_lens: Vec<u64> = definition.part(true).map(|var| var.slab.byte_len).collect();
@@ -72,7 +72,7 @@ fn found(file: &ClassicFile, definition: &FittedModel) -> Result<FileArrangement
     Ok(FileArrangement::found(positions, FileBounds { data_begin, fixed_end, record_begin, record_size }))
 }
 
-/// Checks that the file is what the model was made from.
+/// Checks that the file is the one from which the model was made.
 fn check_same(file: &ClassicFile, definition: &FittedModel) -> Result<()> {
     let header = &file.header;
     if let Some(name) = header.foreign_names.first() {

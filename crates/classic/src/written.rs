@@ -1,4 +1,4 @@
-//! Which cells hold data, as runs of numbers.
+//! The set of chunks with data, as runs of numbers.
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ impl NumberRuns {
         self.runs.insert(start, end);
     }
 
-    /// The end of the run that holds `number`; `None` when it is not in the set.
+    /// The end of the run that holds `number`; `None` if it is not in the set.
     pub(crate) fn run_end(&self, number: u64) -> Option<u64> {
         self.runs.range(..=number).next_back().map(|(_, end)| *end).filter(|end| *end > number)
     }

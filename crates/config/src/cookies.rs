@@ -1,14 +1,14 @@
-//! Files of cookies as browsers and `curl` keep them (Netscape's format).
+//! Cookie files as browsers and `curl` keep them (Netscape's format).
 use ncirrus_store::{Scheme, Url};
 
-/// The cookies for an address, as they stand in a request; none when there are none.
+/// The cookies for an address, as the value of a `Cookie` header; `None` if there are none.
 pub(super) fn of(text: &str, url: &Url, now: u64) -> Option<String> {
     let cookies: Vec<String> = text.lines().filter_map(|line| cookie(line, url, now)).collect();
     (!cookies.is_empty()).then(|| cookies.join("; "))
 }
 
-/// The cookie of a line: domain, whether hosts below it count, path, whether it is for encrypted connections alone, when
-/// it ends, name, value.
+/// One line of the file: domain, whether it includes subdomains, path, whether it is for https only, expiry, name,
+/// value.
 fn cookie(line: &str, url: &Url, now: u64) -> Option<String> {
     let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
     let fields: Vec<&str> = line.split('\t').collect();

@@ -1,11 +1,11 @@
-//! What is asked of the process: variables, folders, files.
+//! What is read from the process: variables, folders, files.
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What is asked of the process: variables and folders. Tests bring their own.
+/// What is read from the process: variables and folders. Tests provide their own.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ProcessEnvironment {
     variables: BTreeMap<String, String>,
@@ -14,13 +14,13 @@ pub struct ProcessEnvironment {
     maker: Option<String>,
 }
 
-/// Largest file that is read.
+/// Size limit of files that are read.
 const LARGEST: u64 = 1 << 20;
-/// Where Linux says who made the machine.
+/// Where Linux reports the manufacturer of the machine.
 const MAKER: &str = "/sys/class/dmi/id/sys_vendor";
 
 impl ProcessEnvironment {
-    /// That of the process.
+    /// The environment of the process.
     pub fn of_process() -> Self {
         let pair = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -33,43 +33,43 @@ impl ProcessEnvironment {
         }
     }
 
-    /// With a variable.
+    /// Sets a variable.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.insert(name.to_owned(), value.to_owned());
         self
     }
 
-    /// With a home folder.
+    /// Sets the home folder.
     #[must_use]
     pub fn at_home(self, home: impl Into<PathBuf>) -> Self {
         Self { home: Some(home.into()), ..self }
     }
 
-    /// With a current folder.
+    /// Sets the current folder.
     #[must_use]
     pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..self }
     }
 
-    /// With a maker of the machine, as its firmware names it.
+    /// Sets the manufacturer of the machine, as reported by its firmware.
     #[must_use]
     pub fn made_by(self, maker: &str) -> Self {
         Self { maker: Some(maker.to_owned()), ..self }
     }
 
-    /// A variable that is set and not empty.
+    /// The value of a variable that is set and not empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// All variables that start so and are not empty.
+    /// All non-empty variables whose names begin with the prefix.
     pub fn variables<'a>(&'a self, start: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         variables.filter(move |(name, value)| name.starts_with(start) && !value.is_empty())
     }
 
-    /// Whether a variable is set, be it to nothing.
+    /// Whether a variable is set, even if empty.
     pub fn is_set(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }
@@ -84,7 +84,7 @@ impl ProcessEnvironment {
         self.folder.as_deref()
     }
 
-    /// A path as users write it: `~` is their home.
+    /// Expands a path as users write it: `~` is the home folder.
     pub fn expanded(&self, path: &str) -> PathBuf {
         match (path.strip_prefix('~'), &self.home) {
             (Some(""), Some(home)) => home.clone(),
@@ -93,7 +93,7 @@ impl ProcessEnvironment {
         }
     }
 
-    /// A file that a variable names, else one below the home folder.
+    /// The file that a variable names, else one below the home folder.
     pub fn file(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
         match self.variable(variable) {
             Some(path) => Some(self.expanded(path)),
@@ -101,7 +101,7 @@ impl ProcessEnvironment {
         }
     }
 
-    /// The text of a file; nothing when it is not there.
+    /// The text of a file; `None` if it does not exist.
     pub fn text(&self, path: &Path) -> Result<Option<String>, String> {
         let file = match fs::File::open(path) {
             Ok(file) => file,
@@ -116,7 +116,7 @@ impl ProcessEnvironment {
         }
     }
 
-    /// Whether Amazon's metadata service may be expected to answer.
+    /// Whether Amazon's instance metadata service can be expected to answer.
     pub fn is_at_amazon(&self) -> bool {
         let is_off = self
             .variable("AWS_EC2_METADATA_DISABLED")
@@ -126,7 +126,7 @@ impl ProcessEnvironment {
     }
 }
 
-/// Names of variables only: values may be secret.
+/// Only names of variables: values may be secret.
 impl fmt::Debug for ProcessEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Environment({:?})", self.variables.keys())

@@ -1,4 +1,4 @@
-//! The project's own file, in TOML.
+//! The configuration file of ncirrus, in TOML.
 use super::host::{HostSettings, WebServerSettings};
 use super::{ConfigKey, ConfigSettings, ConfigValue, ValueOrigin, invalid};
 use ncirrus_layout::{Error, Result};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Where the file lies: where `NCIRRUS_CONFIG` says, else below `XDG_CONFIG_HOME`, else below `~/.config`.
+/// The path of the file: `NCIRRUS_CONFIG`, else below `XDG_CONFIG_HOME`, else below `~/.config`.
 pub(super) fn place(settings: &ConfigSettings) -> Option<PathBuf> {
     let environment = settings.environment();
     if let Some(path) = environment.variable("NCIRRUS_CONFIG") {
@@ -18,7 +18,7 @@ pub(super) fn place(settings: &ConfigSettings) -> Option<PathBuf> {
     Some(folder.join("ncirrus/config.toml"))
 }
 
-/// Reads the file that is named, else the one at its usual place.
+/// Reads the given file, else the one at its usual place.
 pub(super) fn read(settings: &mut ConfigSettings, named: Option<&Path>) -> Result<()> {
     let must_be = named.is_some() || settings.environment().variable("NCIRRUS_CONFIG").is_some();
     let Some(path) = named.map(Path::to_owned).or_else(|| place(settings)) else { return Ok(()) };
@@ -38,7 +38,7 @@ pub(super) fn read(settings: &mut ConfigSettings, named: Option<&Path>) -> Resul
     }
 }
 
-/// Takes over what the text of a file says.
+/// Applies the text of a file.
 pub(super) fn take(settings: &mut ConfigSettings, text: &str, path: &Path) -> Result<()> {
     let place = |at: usize| {
         let before = text.as_bytes().get(..at).unwrap_or_default();
@@ -91,7 +91,7 @@ fn substitutions(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn
     }
 }
 
-/// `[hosts.alias]`: servers of object stores.
+/// `[hosts.alias]`: endpoints of object stores.
 fn hosts(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(usize) -> ValueOrigin) {
     for (alias, value) in table {
         let mut host = HostSettings::new(place(alias.span().start));
@@ -105,7 +105,7 @@ fn hosts(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(usiz
     }
 }
 
-/// `[http.hosts."host"]`: who asks web servers.
+/// `[http.hosts."host"]`: credentials for web servers.
 fn servers(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(usize) -> ValueOrigin) {
     for (name, value) in table {
         let mut server =
@@ -117,7 +117,7 @@ fn servers(settings: &mut ConfigSettings, table: &DeTable<'_>, place: &dyn Fn(us
     }
 }
 
-/// Hands on each setting of a table.
+/// Passes on each setting of a table.
 fn each(
     settings: &mut ConfigSettings,
     name: &Spanned<Cow<'_, str>>,
@@ -143,7 +143,7 @@ fn each(
     }
 }
 
-/// The value of a key; a list becomes a text with what stands between its items elsewhere.
+/// The value of a key; a list is joined with the separator that other sources use.
 fn of_key(key: ConfigKey, value: &Spanned<DeValue<'_>>) -> Option<String> {
     let separator = match (key, value.get_ref()) {
         (ConfigKey::PluginPath, DeValue::Array(_)) => ":",

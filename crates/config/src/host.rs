@@ -1,9 +1,9 @@
-//! Servers of object stores that the configuration gives names to.
+//! Endpoints of object stores that have aliases in the configuration.
 use super::{ProcessEnvironment, SecretText, ValueOrigin, parse_duration, parse_size};
 use ncirrus_store::Url;
 use std::time::Duration;
 
-/// A server of an object store that speaks S3, and how it is used: what `s3://alias/bucket/key` means.
+/// An endpoint of an S3-compatible server and its settings: the meaning of `s3://alias/bucket/key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSettings {
     /// Scheme, host and port.
@@ -12,7 +12,7 @@ pub struct HostSettings {
     pub access_key: Option<SecretText>,
     /// Secret key.
     pub secret_key: Option<SecretText>,
-    /// Token of a session.
+    /// Session token.
     pub session_token: Option<SecretText>,
     /// Profile of Amazon's files, instead of keys.
     pub profile: Option<String>,
@@ -20,29 +20,29 @@ pub struct HostSettings {
     pub region: Option<String>,
     /// Whether requests are never signed.
     pub anonymous: bool,
-    /// Whether you pay for requests to buckets that ask for it.
+    /// Whether you pay for requests to requester-pays buckets.
     pub requester_pays: Option<bool>,
-    /// Whether the bucket stands in the host's name.
+    /// Whether the bucket is part of the host name.
     pub virtual_hosted: bool,
-    /// What S3netCDF4 calls the way to speak to it; its settings are taken from the table of that name.
+    /// S3netCDF4's name of the protocol backend; its settings come from the table of that name.
     pub backend: Option<String>,
-    /// How data come and go.
+    /// Timeouts and transfer settings.
     pub transfer: TransferSettings,
-    /// Where it is named.
+    /// Where it is defined.
     pub origin: ValueOrigin,
 }
 
-/// How data come and go; what is not said is as for all others. `multipart_download` is kept and changes nothing: reads ask
-/// for the ranges that they need.
+/// Timeouts and transfer settings; unset ones default to those of the session. `multipart_download` is kept but has
+/// no effect: reads ask for the ranges that they need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransferSettings {
-    /// Bytes of a part.
+    /// Part size in bytes.
     pub part_size: Option<u64>,
     /// Parts in flight.
     pub parts: Option<u32>,
-    /// Longest wait for a connection.
+    /// Connection timeout.
     pub connect_timeout: Option<Duration>,
-    /// Longest wait for an answer.
+    /// Timeout for an answer.
     pub timeout: Option<Duration>,
     /// Whether large objects are fetched in parts.
     pub multipart_download: Option<bool>,
@@ -68,7 +68,7 @@ impl HostSettings {
         }
     }
 
-    /// Takes over a setting by any of its names; false when there is no such.
+    /// Applies a setting by any of its names; false if there is no such setting.
     pub(super) fn set(&mut self, name: &str, text: &str) -> Result<bool, String> {
         let secret = || Some(SecretText::new(text));
         match name {
@@ -89,29 +89,29 @@ impl HostSettings {
         Ok(true)
     }
 
-    /// What is wrong with it as a whole.
+    /// Errors in the definition as a whole.
     pub(super) fn fault(&self) -> Option<&'static str> {
         if self.endpoint.is_empty() {
             return Some("has no url");
         }
-        (self.access_key.is_some() != self.secret_key.is_some()).then_some("has one key without the other")
+        (self.access_key.is_some() != self.secret_key.is_some()).then_some("has only one of the two keys")
     }
 }
 
-/// Fewest bytes of a part but the last (Amazon).
+/// Minimum size of a part except the last (Amazon).
 const LEAST_PART: u64 = 5 << 20;
-/// Most bytes of a part: some of them are held in memory at once.
+/// Maximum size of a part: several of them are held in memory at once.
 const MOST_PART: u64 = 512 << 20;
-/// Most parts in flight.
+/// Maximum number of parts in flight.
 const MOST_AT_ONCE: u32 = 64;
 
 impl TransferSettings {
-    /// Bytes of a part as they are used: from 5 to 512 MiB.
+    /// The effective part size: from 5 to 512 MiB.
     pub fn part_bytes(&self) -> Option<u64> {
         self.part_size.map(|size| size.clamp(LEAST_PART, MOST_PART))
     }
 
-    /// Parts in flight as they are used: from 1 to 64.
+    /// The effective number of parts in flight: from 1 to 64.
     pub fn at_once(&self) -> Option<usize> {
         self.parts.and_then(|parts| usize::try_from(parts.clamp(1, MOST_AT_ONCE)).ok())
     }
@@ -121,7 +121,7 @@ impl TransferSettings {
         self.multipart_upload != Some(false)
     }
 
-    /// Takes over a setting by any of its names; false when there is no such.
+    /// Applies a setting by any of its names; false if there is no such setting.
     pub(super) fn set(&mut self, name: &str, text: &str) -> Result<bool, String> {
         match name {
             "part_size" | "maximum_part_size" => self.part_size = Some(parse_size(text)?),
@@ -141,7 +141,7 @@ impl TransferSettings {
         Ok(true)
     }
 
-    /// What is not said here is taken from the other.
+    /// Fills in unset fields from the other.
     pub(super) fn or(&mut self, other: &Self) {
         self.part_size = self.part_size.or(other.part_size);
         self.parts = self.parts.or(other.parts);
@@ -152,18 +152,18 @@ impl TransferSettings {
     }
 }
 
-/// Scheme, host and port of a URL; `https` when it names no scheme.
+/// Scheme, host and port of a URL; `https` if it has no scheme.
 pub fn endpoint(text: &str) -> Result<String, String> {
     let text = text.trim().trim_end_matches('/');
     let with_scheme = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let url = Url::parse(&with_scheme).map_err(|error| error.message().to_owned())?;
     if !url.is_http() {
-        return Err(format!("{url} is no http url"));
+        return Err(format!("{url} is not an HTTP URL"));
     }
     Ok(url.to_string().trim_end_matches('/').to_owned())
 }
 
-/// A web server, and who asks.
+/// A web server and the credentials for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebServerSettings {
     /// User.
@@ -172,12 +172,12 @@ pub struct WebServerSettings {
     pub password: Option<SecretText>,
     /// Bearer token.
     pub bearer: Option<SecretText>,
-    /// Where it is named.
+    /// Where it is defined.
     pub origin: Option<ValueOrigin>,
 }
 
 impl WebServerSettings {
-    /// Takes over a setting; false when there is no such.
+    /// Applies a setting; false if there is no such setting.
     pub(super) fn set(
         &mut self,
         name: &str,
@@ -189,8 +189,8 @@ impl WebServerSettings {
             "password" => self.password = Some(SecretText::new(text)),
             "bearer" => self.bearer = Some(SecretText::new(text)),
             "bearer_variable" => {
-                // Somebody may have put the token itself here.
-                let token = environment.variable(text).ok_or("no variable of that name is set")?;
+                // The user may have put the token itself here.
+                let token = environment.variable(text).ok_or("no such environment variable is set")?;
                 self.bearer = Some(SecretText::new(token));
             }
             "bearer_file" => {

@@ -1,4 +1,4 @@
-//! How web servers are spoken to, and who asks.
+//! HTTP settings, and credentials for web servers.
 use super::show::without_password;
 use super::{ConfigKey, ConfigSettings, SecretText, ValueOrigin, WebServerSettings, cookies, netrc};
 use ncirrus_store::Url;
@@ -6,33 +6,33 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What all requests have in common.
+/// Settings common to all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HttpSettings {
-    /// Proxy of all requests; may hold a password. Without, what the environment says.
+    /// Proxy for all requests; may contain a password. `None`: as in the environment.
     pub proxy: Option<SecretText>,
-    /// Hosts that are reached without it, between commas.
+    /// Hosts that bypass the proxy, separated by commas.
     pub no_proxy: Option<String>,
-    /// File of certificates (PEM) that are trusted besides the system's.
+    /// File of certificates (PEM) that are trusted in addition to the system's.
     pub certificates: Option<PathBuf>,
-    /// How requests name the program.
+    /// The `User-Agent` header.
     pub user_agent: Option<String>,
-    /// Longest wait for a connection.
+    /// Connection timeout.
     pub connect_timeout: Option<Duration>,
-    /// How long connections that are not used stay open.
+    /// How long idle connections stay open.
     pub keepalive: Option<Duration>,
 }
 
-/// Who asks a web server.
+/// The credentials for a web server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpLogin {
     /// User and password, or a token.
     pub kind: LoginKind,
-    /// Where it came from.
+    /// Where they came from.
     pub origin: ValueOrigin,
 }
 
-/// How somebody is known to a web server.
+/// How a request authenticates to a web server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoginKind {
     /// User and password.
@@ -41,11 +41,11 @@ pub enum LoginKind {
     Bearer(SecretText),
 }
 
-/// Where NASA's token is sent.
+/// Hosts to which NASA's token is sent.
 const EARTHDATA: [&str; 2] = ["earthdata.nasa.gov", "earthdatacloud.nasa.gov"];
 
 impl ConfigSettings {
-    /// What all requests have in common.
+    /// Settings common to all requests.
     pub fn http(&self) -> HttpSettings {
         HttpSettings {
             proxy: self.text(ConfigKey::HttpProxy).map(SecretText::new),
@@ -57,14 +57,14 @@ impl ConfigSettings {
         }
     }
 
-    /// The cookies that an address is asked with, of the file that the configuration names.
+    /// The cookies for an address from the configured file.
     pub fn cookies(&self, url: &Url) -> Option<SecretText> {
         let text = self.environment.text(self.path(ConfigKey::HttpCookies)?).ok()??;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         cookies::of(&text, url, now.as_secs()).map(SecretText::new)
     }
 
-    /// The hosts that are reached without a proxy, of the configuration where that names a proxy, else of the environment.
+    /// The hosts that bypass the proxy: from the configuration if it sets a proxy, else from the environment.
     pub fn excepted(&self) -> Option<&str> {
         match self.text(ConfigKey::HttpProxy) {
             Some(_) => self.text(ConfigKey::HttpNoProxy),
@@ -72,7 +72,7 @@ impl ConfigSettings {
         }
     }
 
-    /// The proxy that an address is asked through, without its password, and where it is named.
+    /// The proxy for an address, without its password, and where it is set.
     pub fn proxy_of(&self, url: &Url) -> Option<(String, ValueOrigin)> {
         self.of_address(url).as_ref().unwrap_or(self).proxy_named(url)
     }
@@ -97,7 +97,8 @@ impl ConfigSettings {
         Some((proxy, ValueOrigin::Variable(name)))
     }
 
-    /// Who asks a web server: the address itself, the project's file, netCDF's files, NASA's token, `.netrc`.
+    /// The credentials for a web server: the address itself, the configuration file, netCDF's files, NASA's token,
+    /// `.netrc`.
     pub fn login(&self, url: &Url) -> Option<HttpLogin> {
         if let Some((user, password)) = url.credentials() {
             let kind = LoginKind::Basic(user.to_owned(), password.map(SecretText::new));
@@ -110,8 +111,8 @@ impl ConfigSettings {
             .or_else(|| self.netrc_login(&host))
     }
 
-    /// Who asks a server that another one redirects to: what the project's file, `.netrc` or NASA's token say of that very
-    /// host. What the address says, and netCDF's files, is meant for the first server alone.
+    /// The credentials for the target of a redirect: what the configuration file, `.netrc` or NASA's token have for
+    /// that very host. Credentials in the address, and in netCDF's files, are for the first server only.
     pub fn login_elsewhere(&self, url: &Url) -> Option<HttpLogin> {
         let host = url.host().to_ascii_lowercase();
         self.server_login(url, &host)
@@ -159,7 +160,8 @@ impl ConfigSettings {
     }
 }
 
-/// Whether an entry of a list of hosts without proxy is for a host: `*`, a number or a range of them, a name and all below.
+/// Whether an entry of a no-proxy list matches a host: `*`, an IP address or a range of them, a name and all below
+/// it.
 fn is_host_in(host: &str, except: &str) -> bool {
     let (except, host) = (except.trim().trim_start_matches('.'), host.trim_matches(['[', ']']));
     let (network, bits) = except.split_once('/').map_or((except, None), |(net, bits)| (net, Some(bits)));

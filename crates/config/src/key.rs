@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a key is set to.
+/// The value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum KeyTarget {
     Size(u64),
@@ -27,7 +27,7 @@ impl fmt::Display for KeyTarget {
     }
 }
 
-/// What kind of value a key has.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueKind {
     Size,
@@ -38,8 +38,8 @@ enum ValueKind {
     Path,
 }
 
-/// A row of the table below: key, its name, kind of value, variables of the environment (the first one that is set
-/// counts), keys of netCDF's files, what it means.
+/// A row of the table below: key, name, type of value, environment variables (the first one that is set wins), keys
+/// of netCDF's files, meaning.
 type KeyRow =
     (ConfigKey, &'static str, ValueKind, &'static [&'static str], &'static [&'static str], &'static str);
 
@@ -57,33 +57,33 @@ macro_rules! keys {
 }
 
 keys! {
-    Threads, "threads", Count, ["NCIRRUS_THREADS"], [], "threads that decode and encode";
-    Memory, "memory", Size, ["NCIRRUS_MEMORY"], [], "bytes that reading and copying may hold";
-    Handles, "handles", Count, ["NCIRRUS_HANDLES"], [], "files that are open at the same time";
-    Requests, "requests", Count, ["NCIRRUS_REQUESTS"], [], "requests that are under way at the same time, to all servers together";
-    Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "longest wait for an answer";
-    ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "longest wait for a connection";
-    Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is tried again";
-    Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder of files that are to be uploaded, and of what a copy cuts anew and memory has no room for";
-    CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder of arrays larger than memory";
-    CacheSize, "cache.size", Size, ["NCIRRUS_CACHE_SIZE"], [], "bytes that a cache of remote objects may have in it";
-    IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder of headers and chunk indexes of remote datasets";
-    IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "bytes of the files in it";
+    Threads, "threads", Count, ["NCIRRUS_THREADS"], [], "threads for decoding and encoding";
+    Memory, "memory", Size, ["NCIRRUS_MEMORY"], [], "memory that reading and copying may use";
+    Handles, "handles", Count, ["NCIRRUS_HANDLES"], [], "open files, at most";
+    Requests, "requests", Count, ["NCIRRUS_REQUESTS"], [], "concurrent requests, to all servers together";
+    Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "timeout for an answer";
+    ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "timeout for a connection";
+    Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is retried";
+    Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder for files waiting to be uploaded, and for what a copy rechunks and memory has no room for";
+    CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder for arrays larger than memory";
+    CacheSize, "cache.size", Size, ["NCIRRUS_CACHE_SIZE"], [], "size limit of the cache of remote objects in it";
+    IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder for headers and chunk indexes of remote datasets";
+    IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "size limit of that folder";
     PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";
     Consolidated, "consolidated", Flag, ["NCZARR_CONSOLIDATED"], [], "whether new NCZarr and Zarr datasets have consolidated metadata";
-    Trace, "trace", Count, ["NCIRRUS_TRACE", "NCTRACING"], [], "how much is told of requests; 0 is nothing";
-    Profile, "profile", Text, ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"], [], "profile of Amazon's files; none is nobody";
+    Trace, "trace", Count, ["NCIRRUS_TRACE", "NCTRACING"], [], "how much is logged of requests; 0 is nothing";
+    Profile, "profile", Text, ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"], [], "profile in Amazon's configuration files; none for unsigned requests";
     Region, "region", Text, ["AWS_REGION", "AWS_DEFAULT_REGION"], [], "region of buckets";
-    Endpoint, "endpoint", Text, ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], [], "server that speaks S3";
-    Anonymous, "anonymous", Flag, ["AWS_SKIP_SIGNATURE", "AWS_NO_SIGN_REQUEST"], [], "whether requests are never signed";
-    RequesterPays, "requester_pays", Flag, ["AWS_REQUEST_PAYER"], [], "whether you pay for requests to buckets that ask for it";
+    Endpoint, "endpoint", Text, ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], [], "endpoint of an S3-compatible server";
+    Anonymous, "anonymous", Flag, ["AWS_SKIP_SIGNATURE", "AWS_NO_SIGN_REQUEST"], [], "whether requests are left unsigned";
+    RequesterPays, "requester_pays", Flag, ["AWS_REQUEST_PAYER"], [], "whether you pay for requests to requester-pays buckets";
     HttpProxy, "http.proxy", Text, ["NCIRRUS_PROXY"], ["HTTP.PROXY.SERVER", "HTTP.PROXY_SERVER"], "proxy of all requests, instead of HTTPS_PROXY and HTTP_PROXY";
-    HttpNoProxy, "http.no_proxy", Text, ["NCIRRUS_NO_PROXY"], [], "hosts that are reached without it";
-    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO", "HTTP.SSL.CAPATH"], "file of certificates (PEM), or folder of such files, that are trusted besides the system's";
-    HttpNetrc, "http.netrc", Path, ["NETRC"], ["HTTP.NETRC"], "file of users and passwords by host";
-    HttpUserAgent, "http.user_agent", Text, ["NCIRRUS_USER_AGENT"], ["HTTP.USERAGENT", "HTTP.USER_AGENT"], "how requests name the program";
-    HttpCookies, "http.cookies", Path, [], ["HTTP.COOKIEJAR", "HTTP.COOKIE_JAR"], "file of cookies that are sent to web servers";
-    HttpKeepalive, "http.keepalive", Duration, [], ["HTTP.KEEPALIVE"], "how long connections that are not used stay open";
+    HttpNoProxy, "http.no_proxy", Text, ["NCIRRUS_NO_PROXY"], [], "hosts that bypass the proxy";
+    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO", "HTTP.SSL.CAPATH"], "file of certificates (PEM), or folder of such files, trusted in addition to the system's";
+    HttpNetrc, "http.netrc", Path, ["NETRC"], ["HTTP.NETRC"], "file with users and passwords by host (netrc)";
+    HttpUserAgent, "http.user_agent", Text, ["NCIRRUS_USER_AGENT"], ["HTTP.USERAGENT", "HTTP.USER_AGENT"], "the User-Agent of requests";
+    HttpCookies, "http.cookies", Path, [], ["HTTP.COOKIEJAR", "HTTP.COOKIE_JAR"], "cookie file for web servers";
+    HttpKeepalive, "http.keepalive", Duration, [], ["HTTP.KEEPALIVE"], "how long idle connections stay open";
 }
 
 impl ConfigKey {
@@ -97,22 +97,22 @@ impl ConfigKey {
         TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
-    /// The name in the project's file; a dot stands between table and key.
+    /// The name in the configuration file; a dot separates table and key.
     pub fn name(self) -> &'static str {
         self.row().map_or("", |row| row.1)
     }
 
-    /// Variables of the environment that set it; the first one counts.
+    /// Environment variables that set it; the first one wins.
     pub fn variables(self) -> &'static [&'static str] {
         self.row().map_or(&[], |row| row.3)
     }
 
-    /// Keys of netCDF's files that set it; the first one counts.
+    /// Keys of netCDF's files that set it; the first one wins.
     pub(super) fn rc(self) -> &'static [&'static str] {
         self.row().map_or(&[], |row| row.4)
     }
 
-    /// What it means.
+    /// Its meaning.
     pub fn meaning(self) -> &'static str {
         self.row().map_or("", |row| row.5)
     }
@@ -121,7 +121,7 @@ impl ConfigKey {
         TABLE.get(self as usize)
     }
 
-    /// Reads a value of the key's kind.
+    /// Parses a value of the key's type.
     pub(super) fn parse(self, text: &str, environment: &ProcessEnvironment) -> Result<KeyTarget, String> {
         let trimmed = text.trim();
         match self.row().map_or(ValueKind::Text, |row| row.2) {
@@ -139,7 +139,7 @@ impl ConfigKey {
 
 impl ConfigKey {
     fn duration(self, text: &str) -> Result<Duration, String> {
-        // netCDF has `on`, or idle time and interval of probes.
+        // netCDF has `on`, or the idle time and interval of probes.
         let text = match (self, text.split_once('/')) {
             (Self::HttpKeepalive, Some((idle, _))) => idle,
             (Self::HttpKeepalive, None) if text == "on" => USUAL_KEEPALIVE,
@@ -147,13 +147,13 @@ impl ConfigKey {
         };
         let time = parse_duration(text)?;
         match time.is_zero() && matches!(self, Self::Timeout | Self::ConnectTimeout) {
-            true => Err("a wait of 0 would end every request: leave it out for the usual one".to_owned()),
+            true => Err("a timeout of 0 would end every request: leave it out for the default".to_owned()),
             false => Ok(time),
         }
     }
 }
 
-/// How long connections stay open when netCDF's files only say that they shall.
+/// How long connections stay open if netCDF's files only enable keep-alive.
 const USUAL_KEEPALIVE: &str = "90s";
 
 /// Yes or no, in the words that configurations use.

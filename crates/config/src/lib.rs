@@ -1,4 +1,4 @@
-//! The configuration: what files and the environment say, each value with where it came from (`docs/configuration.md`).
+//! The configuration: settings from files and the environment, each value with its origin (`docs/configuration.md`).
 #![forbid(unsafe_code)]
 
 mod cookies;
@@ -33,8 +33,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What files and the environment say, gathered once. What several sources say is taken from the first of: environment,
-/// the project's own file, netCDF's files, the file of S3netCDF4.
+/// Settings from files and the environment, read once. If several sources set a value, the first of these wins:
+/// environment, the configuration file, netCDF's files, the file of S3netCDF4.
 ///
 /// ```
 /// use ncirrus_config::{ProcessEnvironment, ConfigKey, ConfigSettings};
@@ -55,7 +55,7 @@ pub struct ConfigSettings {
 }
 
 impl ConfigSettings {
-    /// What the process's environment and all files say.
+    /// The settings from the process's environment and all files.
     ///
     /// # Errors
     /// As [`ConfigSettings::gather`].
@@ -63,11 +63,12 @@ impl ConfigSettings {
         Self::gather(ProcessEnvironment::of_process(), None)
     }
 
-    /// What an environment and all files say; `file` is read instead of the project's file at its usual place.
+    /// The settings from an environment and all files; `file` is read instead of the configuration file at its usual
+    /// place.
     ///
     /// # Errors
-    /// `NotFound` when a file that was named is not there, `Invalid` when one that was named cannot be understood. Other
-    /// files that cannot be understood are left out with a warning.
+    /// `NotFound` if a file that was named does not exist, `Invalid` if one that was named cannot be parsed. Other
+    /// files that cannot be parsed are ignored with a warning.
     pub fn gather(environment: ProcessEnvironment, file: Option<&Path>) -> Result<Self> {
         let mut settings = Self::of_environment(environment);
         file::read(&mut settings, file)?;
@@ -76,10 +77,10 @@ impl ConfigSettings {
         Ok(settings)
     }
 
-    /// Adds what a text says, after all that was read before; `path` is named in messages.
+    /// Adds the settings in a text, with lower precedence than everything read before; `path` is used in messages.
     ///
     /// # Errors
-    /// `Invalid` for a file of the project that cannot be understood; mistakes in others are warnings.
+    /// `Invalid` for a configuration file that cannot be parsed; mistakes in others are warnings.
     pub fn read(&mut self, format: ConfigFormat, text: &str, path: &Path) -> Result<()> {
         match format {
             ConfigFormat::Own => return file::take(self, text, path),
@@ -92,7 +93,7 @@ impl ConfigSettings {
         Ok(())
     }
 
-    /// What an environment says: no file is read.
+    /// The settings from an environment alone: no file is read.
     pub fn of_environment(environment: ProcessEnvironment) -> Self {
         let mut settings = Self { environment, ..Self::default() };
         for key in ConfigKey::all() {
@@ -104,7 +105,7 @@ impl ConfigSettings {
         settings
     }
 
-    /// The environment that was asked.
+    /// The environment that was read.
     pub fn environment(&self) -> &ProcessEnvironment {
         &self.environment
     }
@@ -162,38 +163,39 @@ impl ConfigSettings {
         self.entries.get(&key).map(|value| &value.origin)
     }
 
-    /// The server of an alias.
+    /// The host with that alias.
     pub fn host(&self, alias: &str) -> Option<&HostSettings> {
         self.hosts.get(alias)
     }
 
-    /// The server of that scheme, host and port.
+    /// The host with that scheme, host name and port.
     pub fn host_at(&self, endpoint: &str) -> Option<(&str, &HostSettings)> {
         let mut hosts = self.hosts.iter();
         hosts.find(|(_, host)| host.endpoint == endpoint).map(|(alias, host)| (alias.as_str(), host))
     }
 
-    /// What netCDF's files say of a dataset.
+    /// The entries of netCDF's files for a dataset.
     pub fn rc(&self, key: &str, url: &Url) -> Option<ConfigValue<&str>> {
         let entry = self.rc.find(key, Some(url))?;
         Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
     }
 
-    /// The settings with what netCDF's files say of one address alone (`[url]HTTP.TIMEOUT=9`), if they say anything of it.
+    /// The settings with the entries of netCDF's files for one address only (`[url]HTTP.TIMEOUT=9`), if there are
+    /// any.
     pub fn of_address(&self, url: &Url) -> Option<Self> {
         rc::of_place(self, url)
     }
 
-    /// What netCDF's files say of a dataset in a bucket.
+    /// The entries of netCDF's files for a dataset in a bucket.
     pub fn rc_of_bucket(&self, key: &str, bucket: &BucketUrl) -> Option<ConfigValue<&str>> {
         let entry = self.rc.find_in(key, bucket)?;
         Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
     }
 
-    /// The bucket of an address, when it lies in an object store; the host may be an alias.
+    /// The bucket of an address in an object store; the host may be an alias.
     ///
     /// # Errors
-    /// `Invalid` when the address names no bucket, or what can be neither alias nor bucket.
+    /// `Invalid` if the address has no bucket, or a host that can be neither alias nor bucket.
     pub fn bucket(&self, url: &Url) -> Result<Option<BucketUrl>> {
         let is_s3 = url.scheme() == Scheme::S3;
         let alias = url.port().map_or_else(|| url.host().to_owned(), |port| format!("{}:{port}", url.host()));
@@ -206,7 +208,7 @@ impl ConfigSettings {
         }
         let is_name =
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-        // What lies at another server than this bucket's namesake has another name.
+        // A bucket of the same name on another server has a different identity.
         let bucket =
             bucket.map(|found| match found.is_amazon && self.entries.contains_key(&ConfigKey::Endpoint) {
                 true => BucketUrl { endpoint: Some(AMAZON.to_owned()), ..found },
@@ -214,19 +216,19 @@ impl ConfigSettings {
             });
         match &bucket {
             Some(found) if is_s3 && found.endpoint.is_none() && !is_name(&found.name) => {
-                Err(Error::invalid(format!("{:?} is no bucket, and {}", found.name, self.no_alias())))
+                Err(Error::invalid(format!("{:?} is not a bucket, and {}", found.name, self.no_alias())))
             }
             _ => Ok(bucket),
         }
     }
 
-    /// That the configuration has no such alias, and where it was looked for.
+    /// The error for a missing alias, with the places that were searched.
     pub fn no_alias(&self) -> String {
         let is_ours = |path: &&PathBuf| path.extension().is_some_and(|end| end == "toml" || end == "json");
         let files: Vec<String> =
             self.files.iter().filter(is_ours).map(|path| path.display().to_string()).collect();
         match files.is_empty() {
-            true => "no alias of the configuration: no file was read".to_owned(),
+            true => "no configuration file was read that could define an alias".to_owned(),
             false => format!("no alias in {}", files.join(", ")),
         }
     }
@@ -240,17 +242,17 @@ impl ConfigSettings {
         }
     }
 
-    /// Names that stand for parts of file names in aggregations.
+    /// Names that are substituted in the file names of aggregations.
     pub fn substitutions(&self) -> impl Iterator<Item = (&str, &ConfigValue<String>)> {
         self.substitutions.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The files that were looked for, whether they are there or not.
+    /// The files that were looked for, whether they exist or not.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// What was left out and why.
+    /// What was ignored and why.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -259,7 +261,7 @@ impl ConfigSettings {
         self.entries.get(&key).map(|value| &value.value)
     }
 
-    /// Takes a value unless an earlier source has one; what cannot be understood is a warning.
+    /// Sets a value unless an earlier source has it; one that cannot be parsed is a warning.
     fn offer(&mut self, key: ConfigKey, text: &str, origin: ValueOrigin) {
         match key.parse(text, &self.environment) {
             Ok(value) => {
@@ -276,10 +278,10 @@ impl ConfigSettings {
     }
 }
 
-/// Amazon's server, whatever the region.
+/// Amazon's endpoint, whatever the region.
 pub(crate) const AMAZON: &str = "https://s3.amazonaws.com";
 
-/// What an address of a bucket says beyond bucket, key and version would be left out without a word: it is refused.
+/// Parts of a bucket address other than bucket, key and version would be silently ignored, so they are refused.
 fn check_rest(url: &Url) -> Result<()> {
     let is_known = |field: &str| field.is_empty() || field.starts_with("versionId=");
     let why = if !url.query().is_none_or(|query| query.split('&').all(is_known)) {
@@ -292,10 +294,10 @@ fn check_rest(url: &Url) -> Result<()> {
     Err(Error::invalid(why).at_object(url))
 }
 
-/// The form of a configuration file.
+/// The format of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigFormat {
-    /// The project's own, in TOML.
+    /// ncirrus's own, in TOML.
     Own,
     /// netCDF's (`.ncrc`).
     NetCdf,
@@ -303,10 +305,10 @@ pub enum ConfigFormat {
     S3NetCdf,
 }
 
-/// Most warnings that are kept: a file may be nothing but mistakes.
+/// Maximum number of warnings that are kept: a file may consist of nothing but mistakes.
 const MOST_WARNINGS: usize = 100;
 
-/// Names only.
+/// Only names.
 impl fmt::Debug for ConfigSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings").field("keys", &self.entries.keys()).finish_non_exhaustive()

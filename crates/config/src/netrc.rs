@@ -9,8 +9,8 @@ pub(super) struct NetrcLogin {
     pub(super) password: Option<SecretText>,
 }
 
-/// Users and passwords by host, of the first entry of each. `default` is left out: it would give a password to whoever
-/// asks.
+/// Users and passwords by host; the first entry of each host wins. `default` is left out, because it would send a
+/// password to any server.
 pub(super) fn parse(text: &str) -> BTreeMap<String, NetrcLogin> {
     let mut found = BTreeMap::new();
     let mut entry: Option<(String, NetrcLogin)> = None;
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> BTreeMap<String, NetrcLogin> {
                 entry = host.map(|host| (host.to_ascii_lowercase(), new));
             }
             ("default", _) => keep(&mut found, entry.take()),
-            // A macro goes to the next empty line.
+            // A macro extends to the next empty line.
             ("macdef", _) => words.skip_to("\n\n"),
             ("login", Some(user)) => entry.iter_mut().for_each(|(_, login)| login.user.clone_from(&user)),
             ("password", Some(password)) => {
@@ -46,8 +46,8 @@ fn keep(found: &mut BTreeMap<String, NetrcLogin>, entry: Option<(String, NetrcLo
     }
 }
 
-/// Words between blanks, or in double quotes with backslashes; comments go from `#` at the start of a keyword to the end
-/// of the line.
+/// Words separated by blanks, or in double quotes with backslashes; comments go from `#` at the start of a keyword to
+/// the end of the line.
 struct NetrcWords<'a>(&'a str);
 
 impl NetrcWords<'_> {

@@ -10,7 +10,7 @@ pub(super) struct RcFiles(Vec<RcEntry>);
 /// An entry: what it sets, and for which datasets.
 #[derive(Clone)]
 pub(super) struct RcEntry {
-    /// Host and port, and the path unless it is for all paths; for all datasets without.
+    /// Host and port, and the path unless it applies to all paths; `None` for all datasets.
     place: Option<RcPlace>,
     pub(super) key: String,
     pub(super) value: String,
@@ -20,10 +20,10 @@ pub(super) struct RcEntry {
 type RcPlace = (String, Option<String>);
 
 const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
-/// Most entries that are kept.
+/// Maximum number of entries that are kept.
 const MOST: usize = 10_000;
 
-/// Reads the files: those of the home folder, then those of the current one, unless a variable names one or none.
+/// Reads the files: those in the home folder, then those in the current one, unless a variable names one or none.
 pub(super) fn read(settings: &mut ConfigSettings) {
     let is_named = settings.environment.variable("NCRCENV_RC").is_some();
     for path in places(settings) {
@@ -55,7 +55,7 @@ pub(super) fn read(settings: &mut ConfigSettings) {
     vain.iter().for_each(|origin| settings.warn(format!("{origin}: {VERIFIED}")));
 }
 
-/// The settings with what the files say of one address alone, if they say anything of it: what earlier sources say stays.
+/// The settings with the entries for one address only, if there are any; values from earlier sources stay.
 pub(super) fn of_place(settings: &ConfigSettings, url: &Url) -> Option<ConfigSettings> {
     let bucket = settings.bucket(url).ok().flatten();
     let place = bucket.map_or_else(|| place_of(url), |bucket| place(&in_bucket(&bucket)))?;
@@ -74,7 +74,7 @@ pub(super) fn of_place(settings: &ConfigSettings, url: &Url) -> Option<ConfigSet
     for (key, entry) in said {
         let before = own.entries.remove(&key);
         own.offer(key, &entry.value, entry.origin);
-        // What cannot be understood changes nothing.
+        // A value that cannot be parsed changes nothing.
         if let Some(before) = before.filter(|_| own.origin(key).is_none()) {
             own.entries.insert(key, before);
         }
@@ -94,15 +94,15 @@ const WITHOUT_EFFECT: [(&str, &str); 11] = [
     ("HTTP.SSL.CERTIFICATE", NO_CLIENTS),
     ("HTTP.SSL.KEY", NO_CLIENTS),
     ("HTTP.SSL.KEYPASSWORD", NO_CLIENTS),
-    ("HTTP.DEFLATE", "ranges of what is stored are asked for, which cannot be compressed on their way"),
+    ("HTTP.DEFLATE", "byte ranges of stored objects are requested, which cannot be compressed in transit"),
     ("HTTP.READ.BUFFERSIZE", BUFFERS),
     ("HTTP.READ_BUFFERSIZE", BUFFERS),
-    ("HTTP.VERBOSE", "--trace and NCTRACING tell of requests"),
-    ("HTTP.PROXY.USERPASSWORD", "user and password stand in HTTP.PROXY.SERVER"),
+    ("HTTP.VERBOSE", "--trace and NCTRACING log requests"),
+    ("HTTP.PROXY.USERPASSWORD", "user and password belong in HTTP.PROXY.SERVER"),
 ];
-const VERIFIED: &str = "certificates are verified all the same";
-const NO_CLIENTS: &str = "certificates of clients are not sent";
-const BUFFERS: &str = "buffers are as large as answers need";
+const VERIFIED: &str = "certificates are verified regardless";
+const NO_CLIENTS: &str = "client certificates are not sent";
+const BUFFERS: &str = "buffer sizes adapt to the answers";
 
 fn places(settings: &ConfigSettings) -> Vec<PathBuf> {
     let environment = &settings.environment;
@@ -118,7 +118,7 @@ fn places(settings: &ConfigSettings) -> Vec<PathBuf> {
     home.iter().chain(&folder).flat_map(|folder| FILES.map(|file| folder.join(file))).collect()
 }
 
-/// Whether a file lies in the current folder: whoever left one there would have their code run.
+/// Whether a file is in the current folder: otherwise anyone who can put a file there could run code.
 fn is_local(settings: &ConfigSettings, origin: &ValueOrigin) -> bool {
     let home = settings.environment.home();
     match origin {
@@ -131,7 +131,7 @@ fn is_local(settings: &ConfigSettings, origin: &ValueOrigin) -> bool {
 }
 
 impl RcFiles {
-    /// Takes over the lines of a file; tells those that name no place where one should stand.
+    /// Adds the lines of a file; returns those whose brackets do not contain a URL.
     pub(super) fn take(&mut self, text: &str, path: &Path) -> Vec<String> {
         let mut warnings = Vec::new();
         for (at, line) in text.lines().enumerate() {
@@ -141,7 +141,7 @@ impl RcFiles {
                 Ok(None) => continue,
                 Err(origin) => {
                     warnings
-                        .push(format!("{origin}: what stands in brackets is no url: the line is left out"));
+                        .push(format!("{origin}: the text in brackets is not a URL: the line is ignored"));
                     continue;
                 }
             };
@@ -153,7 +153,7 @@ impl RcFiles {
         warnings
     }
 
-    /// The entry for a dataset: one that names its host goes before one that is for all.
+    /// The entry for a dataset: one that names its host takes precedence over one for all.
     pub(super) fn find(&self, key: &str, url: Option<&Url>) -> Option<&RcEntry> {
         self.find_at(key, url.and_then(place_of).as_ref())
     }
@@ -168,7 +168,7 @@ impl RcFiles {
         place.and_then(|place| self.find_own(key, place)).or_else(for_all)
     }
 
-    /// The entry for a place that is not for all.
+    /// The entry for one place (not for all).
     fn find_own(&self, key: &str, (its_host, its_path): &RcPlace) -> Option<&RcEntry> {
         let applies = |entry: &&RcEntry| match &entry.place {
             Some((host, path)) => host == its_host && (path.is_none() || path == its_path),
@@ -188,7 +188,8 @@ impl RcFiles {
     }
 }
 
-/// A line: `[url]key=value`, `key=value`, or a key; none for comments. The place comes back where the URL is none.
+/// A line: `[url]key=value`, `key=value`, or a key; `None` for comments. The bracketed text is returned if it is not
+/// a URL.
 fn parse(line: &str, origin: ValueOrigin) -> Result<Option<RcEntry>, ValueOrigin> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
@@ -206,14 +207,14 @@ fn parse(line: &str, origin: ValueOrigin) -> Result<Option<RcEntry>, ValueOrigin
     Ok((!key.is_empty()).then_some(RcEntry { place, key, value, origin }))
 }
 
-/// What stands in brackets, and what follows; hosts may be numbers in brackets of their own.
+/// The text in brackets and the rest; IPv6 hosts have brackets of their own.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let within = text.find("://[").and_then(|at| Some(at + text.get(at..)?.find(']')? + 1)).unwrap_or(0);
     let end = within + text.get(within..)?.find(']')?;
     Some((text.get(..end)?, text.get(end + 1..)?))
 }
 
-/// Host with port, and path, of an address; of a bucket as if it were in path style, without region.
+/// Host with port, and path, of an address; buckets in path style, without region.
 fn place_of(url: &Url) -> Option<RcPlace> {
     match url.bucket().ok().flatten() {
         Some(bucket) => place(&in_bucket(&bucket)),

@@ -5,10 +5,10 @@ use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Those that S3netCDF4 has.
+/// The backends of S3netCDF4.
 const BACKENDS: [&str; 2] = ["s3aioFileObject", "s3FileObject"];
 
-/// Reads `S3_NC_CONFIG`, else `~/.s3nc.json`. Whatever is wrong with it is a warning.
+/// Reads `S3_NC_CONFIG`, else `~/.s3nc.json`. All errors in it are warnings.
 pub(super) fn read(settings: &mut ConfigSettings) {
     let Some(path) = settings.environment.file("S3_NC_CONFIG", ".s3nc.json") else { return };
     let is_named = settings.environment.variable("S3_NC_CONFIG").is_some();
@@ -21,7 +21,7 @@ pub(super) fn read(settings: &mut ConfigSettings) {
     }
 }
 
-/// Takes over what the text of a file says.
+/// Applies the text of a file.
 pub(super) fn take(settings: &mut ConfigSettings, text: &str, path: &Path) {
     let json: Json = match serde_json::from_str(text) {
         Ok(json) => json,
@@ -44,7 +44,7 @@ struct S3ncFile<'a> {
 impl S3ncFile<'_> {
     fn members(&mut self, members: &Map<String, Json>) {
         if !members.contains_key("version") {
-            self.warn("version", "is not given: read as 9");
+            self.warn("version", "is missing: assuming 9");
         }
         // Hosts name backends.
         if let Some(backends) = members.get("backends") {
@@ -54,7 +54,7 @@ impl S3ncFile<'_> {
             match name.as_str() {
                 "backends" => {}
                 "version" if scalar(value).as_deref() == Some("9") => {}
-                "version" => self.warn(name, "is not 9: read as far as it is understood"),
+                "version" => self.warn(name, "is not 9: reading what is understood"),
                 "hosts" => self.each(name, value, Self::host),
                 "cache_location" => self.offer(ConfigKey::CacheFolder, name, value),
                 "resource_allocation" => self.each(name, value, Self::resource),
@@ -90,9 +90,9 @@ impl S3ncFile<'_> {
         self.settings_of(name, value, &mut |key, text| host.set(key, text));
         match host.backend.as_ref().map(|backend| (backend, self.backends.get(backend))) {
             Some((_, Some(transfer))) => host.transfer.or(transfer),
-            // The usual ones need no settings.
+            // The standard ones need no settings.
             Some((backend, None)) if !BACKENDS.contains(&backend.as_str()) => {
-                let why = format!("{backend:?} is not among the backends: its settings are the usual ones");
+                let why = format!("{backend:?} is not among the backends: using default settings");
                 self.warn(&format!("{name}.backend"), &why);
             }
             _ => {}
@@ -106,7 +106,7 @@ impl S3ncFile<'_> {
         }
     }
 
-    /// Hands on each setting of an object, those of the object `credentials` in it, too.
+    /// Passes on each setting of an object, including those of its object `credentials`.
     fn settings_of(
         &mut self,
         name: &str,
@@ -147,7 +147,7 @@ impl S3ncFile<'_> {
         self.settings.warn(format!("{origin}: {name}{separator}{why}"));
     }
 
-    /// The file, and the line where a name stands if it stands there once.
+    /// The file, and the line of a name if it occurs exactly once.
     fn origin(&self, name: &str) -> ValueOrigin {
         let quoted = format!("\"{name}\"");
         let mut found = self.text.match_indices(&quoted).map(|(at, _)| at);

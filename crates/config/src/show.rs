@@ -1,17 +1,17 @@
-//! The configuration as it is shown: no secrets.
+//! The configuration for display: without secrets.
 use super::{ConfigKey, ConfigSettings, HostSettings, SecretText, ValueOrigin};
 use ncirrus_store::Url;
 
-/// A value as it is shown.
+/// A value for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownValue {
-    /// The key, as in the project's file.
+    /// The key, as in the configuration file.
     pub name: String,
-    /// The value; stars instead of secrets.
+    /// The value; secrets are masked.
     pub value: String,
     /// Where it came from.
     pub origin: ValueOrigin,
-    /// Why it has no effect, of what netCDF-C knows and this library does not do.
+    /// For keys of netCDF-C that this library does not implement: why it has no effect.
     pub without_effect: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ impl ConfigSettings {
             ShownValue::new(format!("substitutions.{name}"), value.value.clone(), value.origin.clone())
         });
         let rc = self.rc.entries().map(|(name, entry)| {
-            // Keys that are misspelt have values of the same kind.
+            // Misspelt keys may hold the same kind of secrets.
             let key = entry.key.to_ascii_uppercase();
             let is_secret = ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| key.contains(part));
             let value = match is_secret {
@@ -87,7 +87,7 @@ fn of_host(alias: &str, host: &HostSettings) -> Vec<ShownValue> {
     values.into_iter().filter_map(shown).collect()
 }
 
-/// An access key by its last four characters; short ones not at all.
+/// The last four characters of an access key; nothing of short ones.
 pub fn shortened(key: &str) -> String {
     let letters: Vec<char> = key.chars().collect();
     match letters.len().checked_sub(4) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// with `B` alone, of 1000.
 ///
 /// # Errors
-/// The text when it is no size, or one that no number of 64 bits holds.
+/// The text if it is not a size, or is too large for 64 bits.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let no_size = || format!("{text:?} is not a size such as 500M or 2G");
     let trimmed = text.trim();
@@ -17,7 +17,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     }
     let number: f64 = digits.parse().map_err(|_| no_size())?;
     let bytes = number * unit as f64;
-    // Below the largest number of bytes that such a number tells from its neighbours, the conversion is exact.
+    // The conversion is exact below the largest integer that such a float represents exactly.
     match bytes < 9e15 {
         #[expect(clippy::cast_possible_truncation, reason = "the fraction of a byte is dropped")]
         true => Ok(bytes as u64),
@@ -43,7 +43,7 @@ fn unit(suffix: &str) -> Option<u64> {
 /// A time: seconds, also `30s`, `500ms`, `2m`, `1h`.
 ///
 /// # Errors
-/// The text when it is no time.
+/// The text if it is not a time.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let no_time = || format!("{text:?} is not a time such as 30s");
     let trimmed = text.trim();

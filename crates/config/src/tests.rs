@@ -1,4 +1,4 @@
-//! What the sources say, and which of them counts.
+//! The sources and their precedence.
 mod files;
 mod http;
 mod netcdf;
@@ -22,7 +22,7 @@ pub(super) fn home(files: &[(&str, &str)]) -> TempDir {
     home
 }
 
-/// What the files of a home folder and some variables say.
+/// The settings from the files in a home folder and some variables.
 pub(super) fn gathered(home: &TempDir, variables: &[(&str, &str)]) -> ConfigSettings {
     let environment = ProcessEnvironment::default().at_home(home.path());
     let environment = variables.iter().fold(environment, |all, (name, value)| all.with(name, value));
@@ -35,8 +35,8 @@ pub(super) fn origin_of(settings: &ConfigSettings, key: ConfigKey, home: &TempDi
     origin.replace(&format!("{}/", home.path().display()), "")
 }
 
-/// Which source counts: whether there is a variable, the project's file, netCDF's, S3netCDF4's; what is taken, and from
-/// where.
+/// Which source wins: whether the variable, the configuration file, netCDF's, S3netCDF4's are present; the expected
+/// value and its origin.
 #[rstest]
 #[case([true, true, true, true], Some((1 << 30, "NCIRRUS_MEMORY")), Some((10, "NCIRRUS_TIMEOUT")))]
 #[case([false, true, true, true], Some((2 << 30, ".config/ncirrus/config.toml:2")), Some((20, ".config/ncirrus/config.toml:1")))]

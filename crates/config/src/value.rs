@@ -14,15 +14,15 @@ pub struct ConfigValue<T> {
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueOrigin {
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
-    /// A file; its first line is 1. Without a line, the file as a whole.
+    /// A file; its first line is 1. `None` is the file as a whole.
     File(PathBuf, Option<usize>),
     /// The address of the dataset: its host, or a key of its fragment.
     Url(&'static str),
     /// The program: an option of the session or of the command.
     Program,
-    /// Nobody set it.
+    /// Not set.
     Default,
 }
 
@@ -32,24 +32,24 @@ impl fmt::Display for ValueOrigin {
             Self::Variable(name) => f.write_str(name),
             Self::File(path, None) => write!(f, "{}", path.display()),
             Self::File(path, Some(line)) => write!(f, "{}:{line}", path.display()),
-            Self::Url(part) => write!(f, "{part} of the url"),
+            Self::Url(part) => write!(f, "{part} of the URL"),
             Self::Program => f.write_str("the program"),
             Self::Default => f.write_str("default"),
         }
     }
 }
 
-/// A text that is never shown.
+/// A text that is never displayed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecretText(String);
 
 impl SecretText {
-    /// Keeps a text from being shown.
+    /// Wraps a text so that it is not displayed.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, to be sent to whom it belongs.
+    /// The text, for sending it to the server that it belongs to.
     pub fn exposed(&self) -> &str {
         &self.0
     }

@@ -11,7 +11,7 @@ use ncirrus_layout::{Error, Step, View, join};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A tree of which the header is known.
+/// A tree with a known header.
 #[derive(Debug)]
 pub(crate) struct BtreeHeader {
     /// Type of the records (docs/spec/hdf5-netcdf4.md C.4).
@@ -20,11 +20,11 @@ pub(crate) struct BtreeHeader {
     pub(crate) record_len: usize,
     /// The root; `None` for an empty tree.
     pub(crate) root: Option<NodeRef>,
-    /// How much nodes of each depth hold.
+    /// Capacity of nodes by depth.
     shape: TreeShape,
 }
 
-/// Where a node lies and how many records it has.
+/// The location of a node and its number of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeRef {
     pub(crate) addr: FileAddress,
@@ -33,7 +33,7 @@ pub(crate) struct NodeRef {
     pub(crate) depth: u16,
 }
 
-/// A node: records in order, and, when it is no leaf, one child more than records (child 0 before record 0).
+/// A node: records in order and, unless it is a leaf, one child more than records (child 0 before record 0).
 #[derive(Debug)]
 pub(crate) struct BtreeNode {
     pub(crate) records: Vec<Bytes>,
@@ -41,7 +41,7 @@ pub(crate) struct BtreeNode {
     read_as: ReadAs,
 }
 
-/// What decides how the bytes of a node are taken apart.
+/// The inputs of parsing a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ReadAs {
     node: NodeRef,
@@ -50,12 +50,12 @@ struct ReadAs {
     pointer_len: usize,
 }
 
-/// How nodes are asked for.
+/// How nodes are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeRequest {
     /// Among other metadata: a block around them may be fetched.
     Among,
-    /// Perhaps alone between chunks: exactly their bytes.
+    /// Possibly alone between chunks: exactly their bytes.
     Alone,
 }
 
@@ -129,12 +129,12 @@ impl BtreeHeader {
         if found.read_as == self.read_as(node) {
             return Ok(found);
         }
-        // Another parent says something else of it: the answer must not depend on which of them came first.
+        // Another parent describes it differently: the answer must not depend on which of them came first.
         let (read, _) = read().map_err(|stall| stall.map_error(|error| file.at(node.addr, error)))?;
         Ok(Arc::new(read))
     }
 
-    /// All records, in order; the nodes of a level are asked for together.
+    /// All records, in order; the nodes of a level are requested together.
     pub(crate) fn records(&self, view: &dyn View, file: &Hdf5File) -> Step<Vec<Bytes>> {
         let mut seen = HashSet::new();
         let mut budget = file.budget();
@@ -167,7 +167,7 @@ impl BtreeHeader {
     }
 }
 
-/// What stands in a tree, in order.
+/// The contents of a tree, in order.
 #[derive(Debug)]
 enum TreePart {
     Record(Bytes),

@@ -1,6 +1,6 @@
 //! The checksum of HDF5 metadata: Jenkins' lookup3, "hashlittle", initial value 0 (docs/spec/hdf5-netcdf4.md A.6).
 
-/// The checksum of `bytes`, also the hash of a link's or attribute's name.
+/// The checksum of `bytes`; also the hash of a link's or attribute's name.
 pub(crate) fn lookup3(bytes: &[u8]) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "the algorithm takes the length modulo 2^32")]
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);

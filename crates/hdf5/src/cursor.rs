@@ -1,8 +1,8 @@
-//! Reading little-endian numbers from bytes at hand; running out of bytes is an error, never a panic.
+//! Reading little-endian numbers from a buffer; running out of bytes is an error, never a panic.
 use crate::address::{FieldSizes, FileAddress};
 use ncirrus_layout::Error;
 
-/// Bytes at hand and a position in them.
+/// A buffer and a position in it.
 #[derive(Debug, Clone)]
 pub(crate) struct ByteCursor<'a> {
     bytes: &'a [u8],
@@ -16,7 +16,7 @@ impl<'a> ByteCursor<'a> {
         Self { bytes, at: 0, what }
     }
 
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
@@ -26,12 +26,12 @@ impl<'a> ByteCursor<'a> {
         self.bytes.split_at(self.at).0
     }
 
-    /// Bytes that are left.
+    /// Number of bytes left.
     pub(crate) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// All bytes that are left; the position stays.
+    /// All remaining bytes; the position stays.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.split_at(self.at).1
     }
@@ -46,12 +46,12 @@ impl<'a> ByteCursor<'a> {
         Ok(taken)
     }
 
-    /// The next `len` bytes, where the file says how many.
+    /// The next `len` bytes, where `len` comes from the file.
     pub(crate) fn take_u64(&mut self, len: u64) -> Result<&'a [u8], Error> {
         self.take(usize::try_from(len).unwrap_or(usize::MAX))
     }
 
-    /// Passes over bytes.
+    /// Skips bytes.
     #[inline]
     pub(crate) fn skip(&mut self, len: usize) -> Result<(), Error> {
         self.take(len).map(|_| ())
@@ -90,7 +90,7 @@ impl<'a> ByteCursor<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// An address of the file; `None` when undefined (all bits set).
+    /// An address of the file; `None` if undefined (all bits set).
     pub(crate) fn addr(&mut self, sizes: FieldSizes) -> Result<Option<FileAddress>, Error> {
         let value = self.uint(usize::from(sizes.offsets))?;
         Ok((value != all_ones(sizes.offsets)).then_some(FileAddress(value)))
@@ -101,7 +101,7 @@ impl<'a> ByteCursor<'a> {
         self.uint(usize::from(sizes.lengths))
     }
 
-    /// The bytes up to the next NUL, which is passed over.
+    /// The bytes up to the next NUL, which is skipped.
     pub(crate) fn until_nul(&mut self) -> Result<&'a [u8], Error> {
         let rest = self.rest();
         let len = rest.iter().position(|byte| *byte == 0);
@@ -145,12 +145,12 @@ impl<'a> ByteCursor<'a> {
     }
 }
 
-/// The largest number of `width` bytes, which stands for "undefined" and "unlimited".
+/// The largest number of `width` bytes, which means "undefined" and "unlimited".
 pub(crate) fn all_ones(width: u8) -> u64 {
     if width >= 8 { u64::MAX } else { (1 << (8 * u32::from(width))) - 1 }
 }
 
-/// A name or other text of the file; bytes that are no UTF-8 are escaped as `\xNN`.
+/// A name or other text of the file; bytes that are not UTF-8 are escaped as `\xNN`.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

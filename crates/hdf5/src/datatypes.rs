@@ -1,5 +1,5 @@
-//! Dataspaces, datatypes, fill values, attributes, and what stored elements mean (docs/spec/hdf5-netcdf4.md C.5, D,
-//! F.2, F.3).
+//! Dataspaces, datatypes, fill values, attributes, and the decoding of stored elements (docs/spec/hdf5-netcdf4.md
+//! C.5, D, F.2, F.3).
 mod attribute;
 mod datatype;
 mod fill;
@@ -30,7 +30,7 @@ pub(crate) enum Dataspace {
     /// An array.
     Simple {
         dims: Vec<u64>,
-        /// How far each may grow; `None` for unlimited.
+        /// Maximum lengths; `None` for unlimited.
         max: Vec<Option<u64>>,
     },
 }
@@ -54,21 +54,21 @@ impl Dataspace {
     }
 }
 
-/// A datatype as it is in the file.
+/// A datatype as stored in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Datatype {
     /// Bytes of one element in the file; at least 1.
     pub(crate) byte_len: u64,
     pub(crate) class: DatatypeClass,
-    /// The object header of the committed type that it is, in the file that it is read from.
+    /// The object header of its committed type, in the file being read.
     pub(crate) committed: Option<FileAddress>,
 }
 
-/// What a datatype is.
+/// The class of a datatype.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum DatatypeClass {
     Integer(BitField),
-    /// Bits without a meaning as a number; read as an unsigned integer.
+    /// Bits without numeric meaning; read as an unsigned integer.
     BitField(BitField),
     Float(FloatFormat),
     Time,
@@ -92,17 +92,17 @@ pub(crate) enum DatatypeClass {
     Complex(Box<Datatype>),
 }
 
-/// Where the bits of an integer lie in its bytes.
+/// The positions of an integer's bits in its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BitField {
     pub(crate) order: ByteOrder,
     pub(crate) signed: bool,
-    /// First bit and number of bits, of the element read in its byte order.
+    /// First bit and number of bits, of the element in its byte order.
     pub(crate) offset: u16,
     pub(crate) precision: u16,
 }
 
-/// Where the parts of a floating-point number lie.
+/// The positions of a floating-point number's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FloatFormat {
     pub(crate) order: FloatOrder,
@@ -132,7 +132,7 @@ pub(crate) enum MantissaNorm {
     Implied,
 }
 
-/// How text fills its place.
+/// How text is padded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StringPadding {
     NulTerminated,
@@ -140,7 +140,7 @@ pub(crate) enum StringPadding {
     SpacePadded,
 }
 
-/// What a reference points to, and in which form.
+/// The kind and form of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReferenceKind {
     Object,
@@ -165,16 +165,16 @@ pub(crate) struct EnumValue {
     pub(crate) value: i128,
 }
 
-/// What elements hold that were never written.
+/// The value of elements that were never written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FillMessage {
-    /// One element as it is stored; `None`: zeros.
+    /// One stored element; `None`: zeros.
     pub(crate) value: Option<Bytes>,
     /// The writer never fills (`NC_NOFILL`).
     pub(crate) never: bool,
 }
 
-/// What values of a datatype are in the data model (docs/spec/hdf5-netcdf4.md D.4).
+/// The data model's type for values of a datatype (docs/spec/hdf5-netcdf4.md D.4).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NativeType {
     /// An atomic type.
@@ -189,8 +189,8 @@ pub(crate) enum NativeType {
     Vlen,
     /// Elements of the base type: further dimensions for a variable, the dimensions of a field for a member.
     Array,
-    /// Paths of objects, with the part that is meant, as strings.
+    /// Paths of objects, with the selected part, as strings.
     Reference,
-    /// Nothing, for this reason.
+    /// Not representable, for this reason.
     None(String),
 }

@@ -1,4 +1,4 @@
-//! Recognising and opening a file; the one place that knows reading and writing alike.
+//! Recognising and opening a file; the only module that depends on both reading and writing.
 mod front;
 
 use crate::netcdf;
@@ -23,7 +23,7 @@ impl Driver for Hdf5Driver {
 
     fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
         let (mut catalog, objects) = netcdf::open(view, root)?;
-        // Files of others have their metadata anywhere.
+        // Files of other programs have their metadata anywhere.
         catalog.front = if catalog.is_ours() { metadata_end(view, &objects) } else { None };
         let writer = Hdf5Writer { classic_model: catalog.strict, ..Hdf5Writer::default() };
         catalog.writing = Some(Arc::new(writer));

@@ -1,17 +1,17 @@
-//! An open file, and reading of its structures.
+//! An open file, and reading its structures.
 use crate::address::{FieldSizes, FileAddress};
 use bytes::Bytes;
 use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, Tag, View, Want};
 use std::sync::Arc;
 
-/// An open file: what its superblock and the superblock's extension say.
+/// An open file: the contents of its superblock and the superblock's extension.
 #[derive(Debug)]
 pub(crate) struct Hdf5File {
     /// The object that holds it.
     pub(crate) object: ObjectId,
-    /// The object's state when the superblock was read.
+    /// The object's tag when the superblock was read.
     pub(crate) tag: Tag,
-    /// Real size of the object in bytes.
+    /// Actual size of the object in bytes.
     pub(crate) size: u64,
     /// Offset in the object of address 0: where the signature was found.
     pub(crate) base: u64,
@@ -24,15 +24,15 @@ pub(crate) struct Hdf5File {
     pub(crate) ranks: NodeRanks,
     /// The table of shared messages.
     pub(crate) shared: Option<SharedTable>,
-    /// Bytes of one page, when metadata lie in pages.
+    /// Page size, if metadata are stored in pages.
     pub(crate) page: Option<u64>,
-    /// What may be wrong: not closed by its writer.
+    /// Possible problems: not closed by its writer.
     pub(crate) warnings: Vec<String>,
-    /// What is wrong with the file as a whole but does not keep the rest from being read: cut off, damaged extension.
+    /// Faults of the file as a whole that do not prevent reading the rest: truncation, a damaged extension.
     pub(crate) losses: Vec<Error>,
 }
 
-/// Where the table of shared messages is (docs/spec/hdf5-netcdf4.md B.6).
+/// The location of the table of shared messages (docs/spec/hdf5-netcdf4.md B.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SharedTable {
     pub(crate) addr: FileAddress,
@@ -40,7 +40,7 @@ pub(crate) struct SharedTable {
     pub(crate) indexes: u8,
 }
 
-/// Half the room of version 1 B-tree nodes ("K").
+/// Half the capacity of version 1 B-tree nodes ("K").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeRanks {
     pub(crate) group_leaf: u16,
@@ -54,8 +54,8 @@ impl Default for NodeRanks {
     }
 }
 
-/// How many bytes structures of one kind may still take. Those of a sound file do not overlap: together they have no
-/// more bytes than it, and what is built from them is bounded.
+/// Remaining budget for structures of one kind. Those of a valid file do not overlap: in total they are not larger
+/// than the file, so what is built from them is bounded.
 #[derive(Debug)]
 pub(crate) struct StructureBudget {
     left: u64,
@@ -66,7 +66,7 @@ impl StructureBudget {
         Self { left }
     }
 
-    /// Takes the bytes of one more structure.
+    /// Takes the size of one more structure.
     pub(crate) fn take(&mut self, len: u64) -> Result<(), Error> {
         let left = self.left.checked_sub(len);
         self.left = left.ok_or_else(|| {
@@ -80,12 +80,12 @@ impl StructureBudget {
 }
 
 impl Hdf5File {
-    /// The bytes that structures of one kind may take.
+    /// The budget for structures of one kind.
     pub(crate) fn budget(&self) -> StructureBudget {
         StructureBudget::new(self.size)
     }
 
-    /// Exactly these bytes, and nothing around them: for structures of known length that may lie alone, such as the
+    /// Exactly these bytes, and nothing around them: for structures of known length that may be isolated, such as the
     /// nodes of a chunk index.
     pub(crate) fn exact(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let (start, end) = self.span(addr, len)?;
@@ -96,8 +96,8 @@ impl Hdf5File {
         Ok(blob.bytes)
     }
 
-    /// At least these bytes, for structures that lie among others: more may be fetched. Fewer at the end of the file,
-    /// but at least one.
+    /// At least these bytes, for structures among others: more may be fetched. Fewer at the end of the file, but at
+    /// least one.
     pub(crate) fn parse(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let (start, _) = self.span(addr, 1)?;
         let len = view.limits().metadata_len(len, "a structure").map_err(|error| self.at(addr, error))?;
@@ -130,7 +130,7 @@ impl Hdf5File {
         Ok(view.memo().keep(&self.object, Some(&self.tag), addr.0, kind, value, cost))
     }
 
-    /// Where these bytes lie in the object; checked against its size before anything is allocated.
+    /// The location of these bytes in the object; checked against its size before anything is allocated.
     pub(crate) fn span(&self, addr: FileAddress, len: u64) -> Result<(u64, u64), Error> {
         let start = self.base.checked_add(addr.0);
         let end = start.and_then(|start| start.checked_add(len));

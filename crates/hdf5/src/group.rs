@@ -11,7 +11,7 @@ use ncirrus_layout::Error;
 /// The links of a group.
 #[derive(Debug)]
 pub(crate) struct GroupLinks {
-    /// In creation order where it is tracked, else by name.
+    /// In creation order if it is tracked, otherwise by name.
     pub(crate) list: Vec<GroupLink>,
     /// Indices of the list, by name.
     by_name: Vec<usize>,
@@ -31,12 +31,12 @@ impl GroupLinks {
 /// A named link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GroupLink {
-    /// The name; bytes that are no UTF-8 are escaped as `\xNN`.
+    /// The name; bytes that are not UTF-8 are escaped as `\xNN`.
     pub(crate) name: String,
     pub(crate) target: LinkTarget,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
     /// To an object of the same file.
@@ -52,11 +52,11 @@ pub(crate) enum LinkTarget {
 #[cfg(test)]
 mod tests;
 
-/// Start of the name of a dataset that is a variable named like a dimension without being its coordinate variable
+/// Prefix of the name of a dataset that is a variable named like a dimension without being its coordinate variable
 /// (docs/spec/hdf5-netcdf4.md H.4).
 pub(crate) const NO_COORDINATE: &str = "_nc4_non_coord_";
 
-/// The name of the variable that a dataset is.
+/// The name of a dataset's variable.
 pub(crate) fn variable_name(name: &str) -> &str {
     name.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }

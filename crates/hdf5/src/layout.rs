@@ -1,4 +1,4 @@
-//! Where a dataset's elements lie: layouts, filter pipelines, chunk indexes, virtual datasets
+//! The locations of a dataset's elements: layouts, filter pipelines, chunk indexes, virtual datasets
 //! (docs/spec/hdf5-netcdf4.md E, G.1).
 mod chunk;
 mod dataset;
@@ -18,28 +18,28 @@ use bytes::Bytes;
 use ncirrus_model::CodecSpec;
 use std::sync::Arc;
 
-/// A dataset as its object header describes it.
+/// A dataset as described by its object header.
 #[derive(Debug)]
 pub(crate) struct StoredDataset {
     pub(crate) space: Dataspace,
     /// The whole datatype.
     pub(crate) datatype: Arc<Datatype>,
-    /// The datatype of one element of [`shape`](Self::shape): the base of an array type, else the datatype.
+    /// The datatype of one element of [`shape`](Self::shape): the base of an array type, otherwise the datatype.
     pub(crate) element: Arc<Datatype>,
     /// The dataspace's lengths, then those of an array type.
     pub(crate) shape: Vec<u64>,
     pub(crate) arrangement: ElementLayout,
-    /// The filters in the order of encoding, and what people call them (empty: nothing).
+    /// The filters in the order of encoding, and their common names (empty: none).
     pub(crate) filters: Vec<CodecSpec>,
     pub(crate) filter_names: Vec<String>,
 }
 
-/// How the elements are arranged: the layout message, with external files.
+/// The arrangement of the elements: the layout message, with external files.
 #[derive(Debug, Clone)]
 pub(crate) enum ElementLayout {
     /// In the object header.
     Compact(Bytes),
-    /// In one run; `None` when it was never allocated.
+    /// In one run; `None` if it was never allocated.
     Contiguous { addr: Option<FileAddress>, byte_len: u64 },
     /// In one run of bytes of other files.
     External(Arc<[ExternalPart]>),
@@ -51,7 +51,7 @@ pub(crate) enum ElementLayout {
         edges_unfiltered: bool,
         version: u8,
     },
-    /// Put together from other datasets: the global-heap object that says how.
+    /// Composed of other datasets: the global-heap object with the mappings.
     Virtual { collection: Option<FileAddress>, index: u32 },
 }
 

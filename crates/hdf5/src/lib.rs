@@ -1,14 +1,14 @@
-//! HDF5 files, and what netCDF-4 puts on top of them: pure code that reads through a `View`.
+//! HDF5 files, and the netCDF-4 conventions on top of them: pure code that reads through a `View`.
 //!
-//! Each module knows only those before it:
-//! - `address`, `cursor`, `checksum`: addresses, and bytes at hand;
-//! - `file`, `btree`, `pipeline`, `heap`, `object`, `superblock`, `group`: the file's structures, from reading its bytes to
-//!   links;
+//! Each module depends only on those before it:
+//! - `address`, `cursor`, `checksum`: addresses, and parsing of buffers;
+//! - `file`, `btree`, `pipeline`, `heap`, `object`, `superblock`, `group`: the file's structures, from reading its
+//!   bytes to links;
 //! - `selection`: selections of elements, as virtual datasets and references store them;
-//! - `datatypes`: dataspaces, datatypes, fill values, attributes, and the values that stored elements stand for;
-//! - `layout`: where a dataset's elements lie: layouts, chunk indexes, virtual datasets;
-//! - `netcdf`: dimensions, variables, types and groups as netCDF-4 has them;
-//! - `write`: new files, and changes of files in place;
+//! - `datatypes`: dataspaces, datatypes, fill values, attributes, and the decoding of stored elements;
+//! - `layout`: the locations of a dataset's elements: layouts, chunk indexes, virtual datasets;
+//! - `netcdf`: dimensions, variables, types and groups as defined by netCDF-4;
+//! - `write`: new files, and in-place changes of files;
 //! - `driver`: recognising and opening a file, with the writer that changes it.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Groups, dimensions, types, variables and attributes as netCDF-4 has them (docs/spec/hdf5-netcdf4.md H).
+//! Groups, dimensions, types, variables and attributes as defined by netCDF-4 (docs/spec/hdf5-netcdf4.md H).
 mod assemble;
 mod attribute;
 mod catalog;
@@ -23,7 +23,7 @@ use crate::address::FileAddress;
 use crate::object::ObjectRef;
 use ncirrus_layout::ObjectId;
 
-/// Which object it is, for tables.
+/// Identifies the object, as a key of tables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ObjectKey {
     file: ObjectId,

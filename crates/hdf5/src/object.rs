@@ -10,7 +10,7 @@ use crate::file::Hdf5File;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// An object of a file: what links lead to. Two links to one object are equal.
+/// An object of a file: the target of links. Two links to one object are equal.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjectRef {
     pub(crate) file: Arc<Hdf5File>,
@@ -27,12 +27,12 @@ impl Eq for ObjectRef {}
 /// The messages of an object, in the order of the file, without those that only manage space.
 #[derive(Debug)]
 pub(crate) struct ObjectHeader {
-    /// Whether the order in which attributes were made is known.
+    /// Whether the creation order of attributes is known.
     pub(crate) tracks_attributes: bool,
     pub(crate) messages: Vec<HeaderMessage>,
     /// First address behind the last of its chunks.
     pub(crate) end: u64,
-    /// What of it cannot be understood, and does not keep the rest from being read.
+    /// Faults that do not prevent reading the rest.
     pub(crate) losses: Vec<String>,
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct HeaderMessage {
     /// Type, see [`kind`].
     pub(crate) kind: u16,
     pub(crate) flags: u8,
-    /// Creation index, where the header tracks it.
+    /// Creation index, if the header tracks it.
     pub(crate) order: Option<u16>,
-    /// The message as it stands in the header: a record of a shared message when bit 1 of the flags is set.
+    /// The message as stored in the header: a record of a shared message if bit 1 of the flags is set.
     pub(crate) body: Bytes,
 }
 
-/// A message's own bytes, wherever they lie.
+/// A message's own bytes, wherever they are stored.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedMessage {
     pub(crate) body: Bytes,
-    /// The object that holds them, for a type that is committed.
+    /// The object that holds them, for a committed type.
     pub(crate) committed: Option<FileAddress>,
 }
 

@@ -6,13 +6,13 @@ use ncirrus_model::CodecSpec;
 #[cfg(test)]
 mod tests;
 
-/// Most filters of one dataset: a chunk's mask has a bit for each.
+/// Maximum number of filters of one dataset: a chunk's mask has a bit for each.
 const MOST: u8 = 32;
 /// Filters below this number are HDF5's own and have no name in messages of version 2.
 const FIRST_NAMED: u16 = 256;
 const SHUFFLE: u32 = 2;
 
-/// A filter and the name that the message gives it, else the one that it is registered with; empty when there is none.
+/// A filter and its name in the message, otherwise its registered name; empty if there is none.
 pub(crate) type NamedFilter = (CodecSpec, String);
 
 /// The filters in these bytes in the order of encoding, for elements of `element_len` bytes.
@@ -52,7 +52,7 @@ fn filter(cursor: &mut ByteCursor<'_>, version: u8, element_len: u64) -> Result<
     Ok((CodecSpec::Hdf5 { id, parameters, optional: flags & OPTIONAL != 0 }, name))
 }
 
-/// What a filter is registered as with The HDF Group; empty for one that is not, and for HDF5's own.
+/// The name of a filter registered with The HDF Group; empty for an unregistered one, and for HDF5's own.
 pub(crate) fn registered(id: u32) -> &'static str {
     REGISTERED.iter().find(|(known, _)| *known == id).map_or("", |(_, name)| name)
 }

@@ -13,7 +13,7 @@ use crate::cursor::{ByteCursor, all_ones};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Region;
 
-/// Most dimensions that HDF5 knows.
+/// Maximum number of dimensions in HDF5.
 const MAX_RANK: u32 = 32;
 
 /// Elements of a dataset.
@@ -36,14 +36,14 @@ pub(crate) enum HyperslabSelection {
 pub(crate) struct BlockProgression {
     pub(crate) start: u64,
     pub(crate) stride: u64,
-    /// Number of blocks; `None` for as many as there are.
+    /// Number of blocks; `None` for unlimited.
     pub(crate) count: Option<u64>,
-    /// Indices of a block; `None` for all that follow.
+    /// Indices of a block; `None` for unlimited.
     pub(crate) block: Option<u64>,
 }
 
 impl BlockProgression {
-    /// Whether it goes on for as long as the dataset does.
+    /// Whether it extends to the end of the dataset.
     pub(crate) fn is_unlimited(&self) -> bool {
         self.count.is_none() || self.block.is_none()
     }
@@ -57,7 +57,7 @@ impl BlockProgression {
         self.count.map_or(count, |blocks| count.min(blocks.saturating_mul(block)))
     }
 
-    /// The length that has so many indices below it.
+    /// The length that has that many indices below it.
     pub(crate) fn end_of(&self, count: u64) -> u64 {
         let last = count.checked_sub(1).map(|last| match self.block {
             Some(block) => {
@@ -80,7 +80,7 @@ impl BlockProgression {
 }
 
 impl HyperslabSelection {
-    /// Reads a selection.
+    /// Parses a selection.
     pub(crate) fn parse(cursor: &mut ByteCursor<'_>, limits: &Limits) -> Result<Self> {
         let (kind, version) = (cursor.u32()?, cursor.u32()?);
         match (kind, version) {
@@ -115,7 +115,7 @@ impl HyperslabSelection {
         }
     }
 
-    /// The index behind the last along an axis, where it does not depend on the dataset.
+    /// The index behind the last along an axis, if it does not depend on the dataset.
     pub(crate) fn end_along(&self, axis: usize) -> Option<u64> {
         match self {
             Self::None | Self::All => None,
@@ -203,7 +203,7 @@ fn points(cursor: &mut ByteCursor<'_>, width: usize, limits: &Limits) -> Result<
     Ok(HyperslabSelection::Points { rank, coords })
 }
 
-/// Number of elements of a shape, if it is one of 64 bits.
+/// Number of elements of a shape, if it fits 64 bits.
 fn product(lengths: &[u64]) -> Option<u64> {
     lengths.iter().try_fold(1u64, |product, len| product.checked_mul(*len))
 }

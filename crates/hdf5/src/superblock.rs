@@ -9,7 +9,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, ObjectBytes, ObjectId, Step, View, Want, join};
 use std::sync::Arc;
 
-/// Where the signature lies in the object, if it is an HDF5 file: at 0, 512, 1024 and so on
+/// The offset of the signature in the object, if it is an HDF5 file: at 0, 512, 1024 and so on
 /// (docs/spec/hdf5-netcdf4.md A.1).
 pub(crate) fn find(view: &dyn View, object: &ObjectId) -> Step<Option<u64>> {
     match view.read(object, Want::Parse(0..FIRST_READ))? {
@@ -58,7 +58,7 @@ pub(crate) fn load(view: &dyn View, object: &ObjectId) -> Step<Arc<Hdf5File>> {
     Ok(view.memo().keep(object, Some(&first.tag), 0, KIND, file, size_of::<Hdf5File>()))
 }
 
-/// The superblock's bytes, mostly those of the first read.
+/// The superblock's bytes, usually from the first read.
 fn superblock_bytes(view: &dyn View, object: &ObjectId, first: &ObjectBytes, base: u64) -> Step<Bytes> {
     let end = base.saturating_add(LONGEST).min(first.size);
     if end <= FIRST_READ.min(first.bytes.len() as u64) {
@@ -70,7 +70,7 @@ fn superblock_bytes(view: &dyn View, object: &ObjectId, first: &ObjectBytes, bas
     Ok(blob.ok_or_else(|| Error::not_found("no such file").at_object(object))?.bytes)
 }
 
-/// What the superblock says.
+/// The contents of the superblock.
 #[derive(Debug)]
 struct Superblock {
     version: u8,
@@ -145,7 +145,7 @@ impl Superblock {
         })
     }
 
-    /// The file; the place where the signature was found is its base, whatever is stored (A.1).
+    /// The file; the offset of the signature is its base, whatever is stored (A.1).
     fn into_file(self, object: &ObjectId, first: &ObjectBytes, base: u64) -> (Hdf5File, SuperblockParts) {
         let (mut warnings, mut losses) = (Vec::new(), Vec::new());
         let end = self.end.wrapping_sub(self.base.wrapping_sub(base));
@@ -175,7 +175,7 @@ impl Superblock {
     }
 }
 
-/// What else belongs to the superblock.
+/// The other parts of the superblock.
 #[derive(Debug, Clone, Copy)]
 struct SuperblockParts {
     driver: Option<FileAddress>,
@@ -199,9 +199,9 @@ const KIND: &str = "hdf5 file";
 const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 /// The superblock and, in most files, the root group; a view may fetch a whole block.
 const FIRST_READ: u64 = 16 << 10;
-/// No superblock has more bytes.
+/// Maximum size of a superblock.
 const LONGEST: u64 = 128;
-/// How other known formats begin: a file of those is not searched further.
+/// Signatures of other known formats: such a file is not searched further.
 const FOREIGN: [&[u8]; 8] =
     [b"CDF", b"PK\x03\x04", b"\x0e\x03\x13\x01", b"GRIB", b"II*\0", b"MM\0*", b"SIMPLE  =", b"\x1f\x8b"];
 

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: files of bytes in memory, and files of the corpus.
+//! Helpers shared by the tests of this crate: files in memory, and files of the corpus.
 pub(crate) mod build;
 
 use crate::file::Hdf5File;
@@ -18,7 +18,7 @@ pub(crate) fn view(bytes: impl Into<Bytes>) -> MemoryView {
     MemoryView::new(ObjectView::one(KEY, bytes))
 }
 
-/// The outcome of a step that lacks nothing.
+/// The result of a step that lacks nothing.
 pub(crate) fn done<T>(step: Step<T>) -> Result<T, Error> {
     step.map_err(|stall| match stall {
         Stall::Fail(error) => error,

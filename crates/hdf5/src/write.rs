@@ -1,12 +1,12 @@
-//! Writing netCDF-4/HDF5: new files, and changes of files in place (docs/spec/hdf5-netcdf4.md I, J).
+//! Writing netCDF-4/HDF5: new files, and in-place changes of files (docs/spec/hdf5-netcdf4.md I, J).
 //!
 //! - [`space`]: where new bytes go;
 //! - [`out`], [`message`], [`types`], [`value`], [`heap`], [`header`]: from the data model to bytes;
 //! - [`dense`]: attributes that are too long for a header;
 //! - [`index`]: chunk indexes, built and changed;
-//! - [`edit`]: messages of headers that exist, changed in place;
-//! - [`objects`], [`placer`]: the objects of a model, and the order in which they become true;
-//! - [`update`]: the same for files that exist.
+//! - [`edit`]: messages of existing headers, changed in place;
+//! - [`objects`], [`placer`]: the objects of a model, and the order in which they become visible;
+//! - [`update`]: the same for existing files.
 mod dense;
 mod edit;
 mod header;
@@ -36,18 +36,18 @@ pub(crate) struct FilePatch {
     pub(crate) body: Bytes,
 }
 
-/// A change of a structure that readers know: what nobody points to yet, then what makes it true.
+/// A change of a structure that readers know: new bytes without references, then the writes that make them visible.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct StructureChange {
-    /// New bytes, to which nothing points: put first, in any order.
+    /// New bytes without references: put first, in any order.
     pub(crate) fresh: Vec<FilePatch>,
-    /// Put after a barrier, in this order; the structure is whole after each of them.
+    /// Put after a barrier, in this order; the structure is valid after each of them.
     pub(crate) then: Vec<FilePatch>,
-    /// Places that nothing uses once all is done and durable.
+    /// Space that is unused once all is done and durable.
     pub(crate) released: Vec<(FileAddress, u64)>,
 }
 
-/// A chunk that is stored: where, how long, and which filters were skipped.
+/// A stored chunk: its location, its length, and which filters were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredChunk {
     pub(crate) addr: FileAddress,

@@ -1,4 +1,4 @@
-//! Connections that are kept open, shared by all stores of a session.
+//! Connections kept open, shared by all stores of a session.
 mod named;
 mod trust;
 
@@ -15,35 +15,35 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Connections that are kept open; clones share them.
+/// Connections kept open; clones share them.
 #[derive(Clone)]
 pub struct ConnectionPool(Arc<SharedConnections>);
 
 struct SharedConnections {
-    /// How many may be under way at once.
+    /// Limits on concurrent requests.
     requests: usize,
-    /// By the longest wait for a connection, whether redirections are followed, and what the configuration says.
+    /// Keyed by connection timeout, whether redirects are followed, and the configuration.
     clients: Mutex<BTreeMap<(Duration, bool, HttpSettings), Client>>,
     net: Arc<net::SharedService>,
     jar: Arc<CookieJar>,
     marks: RandomState,
 }
 
-/// How long connections that are not used stay open.
+/// How long idle connections stay open.
 const IDLE: Duration = Duration::from_secs(90);
-/// Most redirections followed.
+/// Maximum number of redirects.
 const REDIRECTIONS: usize = 10;
 
-/// Requests that are under way at once, unless told otherwise.
+/// Default limit of concurrent requests.
 const REQUESTS: usize = 256;
 
 impl ConnectionPool {
-    /// How many requests may be under way at once.
+    /// The limit of concurrent requests.
     pub fn requests(&self) -> usize {
         self.0.requests
     }
 
-    /// None yet; at most so many requests will be under way at once, to all places together.
+    /// No connections yet; at most this many requests will be in flight at once, to all hosts together.
     pub fn new(requests: usize) -> Self {
         Self(Arc::new(SharedConnections {
             clients: Mutex::default(),
@@ -54,8 +54,8 @@ impl ConnectionPool {
         }))
     }
 
-    /// What sends the requests of stores to a place that takes at most so many at once; redirections are followed, or are
-    /// answers as others are.
+    /// The service for a host that accepts at most this many concurrent requests; redirects are followed, or returned
+    /// like other answers.
     pub(crate) fn service(
         &self,
         (options, config): (&StoreOptions, &ConfigSettings),
@@ -70,12 +70,12 @@ impl ConnectionPool {
         Arc::clone(&self.0.jar)
     }
 
-    /// What was sent and received so far.
+    /// Totals sent and received so far.
     pub fn traffic(&self) -> NetworkTraffic {
         self.0.net.traffic()
     }
 
-    /// A client, made when it is first needed.
+    /// A client, created on first use.
     fn client(&self, options: &StoreOptions, config: &ConfigSettings, follows: bool) -> Result<Client> {
         let connect = options.patience.connect.min(options.timeout);
         let mut clients = self.0.clients.guard();
@@ -89,7 +89,7 @@ impl ConnectionPool {
         Ok(client)
     }
 
-    /// A mark that tells secrets apart without telling them.
+    /// A hash that distinguishes secrets without revealing them.
     pub fn mark(&self, secrets: impl Hash) -> String {
         format!("{:016x}", self.0.marks.hash_one(secrets))
     }
@@ -112,12 +112,12 @@ fn build(config: &ConfigSettings, connect: Duration, policy: Policy) -> Result<C
     trust::proxied(builder, config)?.build().map_err(|error| failed(&error.without_url()))
 }
 
-/// What was asked for in secret is not sent on in the open.
+/// A request made over https is not redirected to http.
 fn redirections() -> Policy {
     Policy::custom(|attempt| {
         let was_secret = attempt.previous().last().is_some_and(|from| from.scheme() == "https");
         if attempt.previous().len() > REDIRECTIONS {
-            return attempt.error("too many redirections");
+            return attempt.error("too many redirects");
         }
         if was_secret && attempt.url().scheme() != "https" {
             return attempt.error("redirected from https to http");

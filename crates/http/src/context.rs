@@ -1,4 +1,4 @@
-//! What requests of a session go by.
+//! The context of a session's requests.
 use crate::ConnectionPool;
 use crate::net::RequestService;
 use ncirrus_config::{ConfigKey, ConfigSettings, ProcessEnvironment};
@@ -7,19 +7,19 @@ use ncirrus_store::{StoreOptions, Url};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What requests go by: the options of stores, the configuration, and connections that are kept open.
+/// The context of requests: the options of stores, the configuration, and connections kept open.
 #[derive(Debug, Clone)]
 pub struct NetworkContext {
-    /// Time limits, retries, settings of the program.
+    /// Time limits, retries, settings given by the program.
     pub options: StoreOptions,
-    /// What files and the environment say: aliases, logins, proxies.
+    /// Settings from files and the environment: aliases, logins, proxies.
     pub config: Arc<ConfigSettings>,
-    /// Connections, and how many requests are in flight at once.
+    /// Connections, and the limits on concurrent requests.
     pub connections: ConnectionPool,
 }
 
 impl NetworkContext {
-    /// The context with what netCDF's files say of one address alone.
+    /// The context with the entries of netCDF's files for one address only.
     pub fn of_address(&self, url: &Url) -> Cow<'_, Self> {
         let Some(config) = self.config.of_address(url) else { return Cow::Borrowed(self) };
         let mut own = self.clone();
@@ -32,15 +32,15 @@ impl NetworkContext {
         Cow::Owned(own)
     }
 
-    /// What sends requests to a place that takes at most so many at once.
+    /// The service for a host that accepts at most this many concurrent requests.
     ///
     /// # Errors
-    /// `Io` when no connections can be made, `Invalid` for certificates or a proxy that cannot be used.
+    /// `Io` if no connections can be made, `Invalid` for certificates or a proxy that cannot be used.
     pub fn service(&self, place: (&str, usize)) -> Result<RequestService> {
         self.connections.service((&self.options, &self.config), place, true)
     }
 
-    /// As [`service`](Self::service), for requests of which redirections are answers as others are.
+    /// As [`service`](Self::service), but redirects are returned like other answers.
     ///
     /// # Errors
     /// As [`service`](Self::service).
@@ -49,14 +49,14 @@ impl NetworkContext {
     }
 }
 
-/// Default options and connections, and what the process's environment says.
+/// Default options and connections, and the process's environment.
 impl Default for NetworkContext {
     fn default() -> Self {
         StoreOptions::default().into()
     }
 }
 
-/// Connections of its own, and what the process's environment says.
+/// Connections of its own, and the process's environment.
 impl From<StoreOptions> for NetworkContext {
     fn from(options: StoreOptions) -> Self {
         let config = Arc::new(ConfigSettings::of_environment(ProcessEnvironment::of_process()));

@@ -1,5 +1,5 @@
-//! Cookies that servers set (RFC 6265), kept in memory for a session. Each goes back to the server that set it alone:
-//! same scheme, host and port, whatever its `Domain` says.
+//! Cookies that servers set (RFC 6265), kept in memory for a session. Each is sent back only to the server that set
+//! it: same scheme, host and port, whatever its `Domain` says.
 use ncirrus_layout::LockExt;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, SET_COOKIE};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-/// Cookies by who asked and whom.
+/// Cookies by login and server.
 #[derive(Default)]
 pub(crate) struct CookieJar(Mutex<BTreeMap<(String, String), Vec<StoredCookie>>>);
 
@@ -18,15 +18,15 @@ struct StoredCookie {
     until: Option<SystemTime>,
 }
 
-/// Most servers whose cookies are kept.
+/// Maximum number of servers whose cookies are kept.
 const SERVERS: usize = 64;
-/// Most cookies of a server.
+/// Maximum number of cookies per server.
 const COOKIES: usize = 16;
-/// Most bytes of a cookie.
+/// Maximum size of a cookie.
 const LONGEST: usize = 4096;
 
 impl CookieJar {
-    /// Keeps what an answer sets.
+    /// Stores the cookies that an answer sets.
     pub(crate) fn take(&self, who: &str, from: &Url, headers: &HeaderMap) {
         let now = SystemTime::now();
         for header in headers.get_all(SET_COOKIE).iter().take(COOKIES) {
@@ -36,7 +36,7 @@ impl CookieJar {
         }
     }
 
-    /// The cookies for an address, each as it stands in a request.
+    /// The cookies for an address, each as written in a request.
     pub(crate) fn of(&self, who: &str, url: &Url) -> Vec<String> {
         let now = SystemTime::now();
         let all = self.0.guard();
@@ -55,7 +55,7 @@ impl CookieJar {
         if cookies.len() >= COOKIES {
             cookies.remove(0);
         }
-        // A cookie whose time is over takes back the one of its name.
+        // An expired cookie deletes the one of its name.
         if cookie.is_good(now) {
             cookies.push(cookie);
         }

@@ -1,7 +1,7 @@
 //! The network of stores: connections, time limits, retries, and the objects of web servers.
 //!
-//! Everything that sends requests does so through [`RequestService`], where requests wait for their turn, are made again
-//! while that may help, and are counted.
+//! Everything that sends requests does so through [`RequestService`], which queues requests, retries them while that
+//! may help, and counts them.
 #![deny(unsafe_code)]
 
 mod connections;

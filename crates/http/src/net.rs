@@ -1,4 +1,4 @@
-//! What lies below all stores that speak HTTP: time limits, repetition, checks of answers, traces.
+//! The layer below all stores that speak HTTP: time limits, retries, checks of answers, traces.
 mod answer;
 mod bucket;
 mod failure;

@@ -7,12 +7,12 @@ use ncirrus_layout::{ObjectId, Result};
 use ncirrus_store::{BucketUrl, Store, StoreOpener, StoreOptions, StoreUpkeep, Url};
 use std::sync::Arc;
 
-/// Opens `http` and `https` addresses: whatever lies there is read by range requests.
+/// Opens `http` and `https` addresses: objects are read by range requests.
 #[derive(Debug, Clone)]
 pub struct HttpOpener {
     /// Logins, cookies, certificates, proxies.
     pub config: Arc<ConfigSettings>,
-    /// Connections that are kept open.
+    /// Connections kept open.
     pub connections: ConnectionPool,
 }
 

@@ -25,43 +25,43 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Objects below a URL of a web server. They can be read, not listed and not changed.
+/// Objects below a URL of a web server. They can be read, but not listed or changed.
 ///
-/// The query of the address and its password are sent with every request and never shown.
+/// The query and the password of the address are sent with every request and never shown.
 pub struct HttpStore {
     id: StoreId,
-    /// What stands before the slash and the key.
+    /// What precedes the slash and the key.
     base: String,
-    /// What stands for the empty key.
+    /// The path for the empty key.
     slash: &'static str,
     query: Option<String>,
-    /// Who asks.
+    /// The credentials.
     login: Option<HttpLogin>,
-    /// Tells those who ask apart.
+    /// Distinguishes stores with different credentials.
     who: String,
     cookies: Option<SecretText>,
-    /// Whom other servers know.
+    /// Credentials for other servers.
     config: Arc<ConfigSettings>,
     /// Cookies that servers set.
     jar: Arc<CookieJar>,
-    /// Where objects were found behind redirections.
+    /// Where objects were found behind redirects.
     places: RedirectCache,
     service: RequestService,
     limits: Limits,
-    /// Most bytes of an object whose server does not know ranges.
+    /// Maximum size of an object on a server without ranges.
     whole_bytes: u64,
     /// The object that a server without ranges sent last.
     whole: Mutex<Option<(ObjectId, WholeObject)>>,
-    /// Sizes of objects whose server does not tell them with parts.
+    /// Sizes of objects whose server does not state them in partial answers.
     sizes: Mutex<HashMap<ObjectId, u64>>,
     warnings: Mutex<Vec<String>>,
 }
 
 impl HttpStore {
-    /// The store at the parent of a URL, and the object of the URL in it. Nothing is sent yet.
+    /// The store at the parent of a URL, and the object of the URL in it. No request is sent yet.
     ///
     /// # Errors
-    /// `Io` when no connections can be made at all.
+    /// `Io` if no connections can be made at all.
     pub fn connect(url: &Url, context: &NetworkContext) -> Result<(Self, ObjectId)> {
         let connections: &ConnectionPool = &context.connections;
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
@@ -69,7 +69,7 @@ impl HttpStore {
         let (parent, name, slash) = split(url.path());
         let login = context.config.login(url);
         let mark = match (url.query(), url.credentials(), login.as_ref().map(|login| &login.kind)) {
-            // Of those whom the configuration names there is one at a time.
+            // For configured credentials there is one store at a time.
             (None, None, Some(LoginKind::Basic(user, _))) => format!("{user}@"),
             (None, None, Some(LoginKind::Bearer(_))) => "bearer@".to_owned(),
             (None, None, None) => String::new(),
@@ -122,7 +122,7 @@ impl HttpStore {
         }
     }
 
-    /// The size of an object whose server does not tell it with parts, when it was asked for before.
+    /// The size of an object whose server does not state it in partial answers, if it was requested before.
     fn known_size(&self, object: &ObjectId) -> Option<u64> {
         self.sizes.guard().get(object).copied()
     }
@@ -134,16 +134,16 @@ impl HttpStore {
         }
     }
 
-    /// The whole object, when its server does not know ranges and it is at hand.
+    /// The whole object, if its server does not support ranges and it is in memory.
     fn kept(&self, object: &ObjectId) -> Option<WholeObject> {
         let kept = self.whole.guard();
         kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
     }
 
-    /// Keeps an object that was sent whole, though a part of it was asked for.
+    /// Keeps an object that was sent whole, although a range was requested.
     fn keep(&self, object: &ObjectId, whole: WholeObject) {
         let told = format!(
-            "{object}: its server does not know ranges; it was read whole ({} bytes)",
+            "{object}: the server does not support byte ranges; the whole object was read ({} bytes)",
             whole.blob(&Want::All).size
         );
         *self.whole.guard() = Some((object.clone(), whole));
@@ -153,7 +153,7 @@ impl HttpStore {
         }
     }
 
-    /// Asks for bytes; what is left of an answer that broke off is asked for from there on.
+    /// Requests bytes; after an interrupted answer, the rest is requested.
     async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<HttpAnswer, RequestFailure> {
         let address = self.address(object);
         let mut begun: Option<PartialBody> = None;
@@ -168,10 +168,10 @@ impl HttpStore {
             match answer::read(response, want, begun.take(), size, self).await? {
                 Ok(HttpAnswer::Unsized) if is_asked => {
                     return Err(RequestFailure::lasting(Error::malformed(
-                        "server does not tell the object's size",
+                        "the server does not tell the object's size",
                     )));
                 }
-                // Who does not tell the size tells where the last byte lies, or sends everything.
+                // A server that does not state the size states the position of the last byte, or sends everything.
                 Ok(HttpAnswer::Unsized) => {
                     let asked = RedirectRequest { range: range_of(&Want::Suffix(1)), state: None };
                     size = answer::size_of(&self.reach(&address, &asked).await?);
@@ -198,14 +198,14 @@ impl HttpStore {
     }
 }
 
-/// Requests to one web server that are under way at once.
+/// Concurrent requests to one web server.
 const AT_ONCE: usize = 16;
-/// Objects whose sizes are remembered.
+/// Maximum number of objects whose sizes are remembered.
 const MOST_SIZES: usize = 1 << 16;
-/// Most objects that are warned of.
+/// Maximum number of objects with warnings.
 const MOST_WARNINGS: usize = 8;
 
-/// A path up to its last segment, that segment, and the slash behind it. The path before is kept as it was given.
+/// A path up to its last segment, that segment, and a trailing slash. The path before is kept unchanged.
 fn split(path: &str) -> (&str, String, &'static str) {
     let (parent, last) = path.rsplit_once('/').unwrap_or((path, ""));
     let name = percent_decoded(last);
@@ -215,7 +215,7 @@ fn split(path: &str) -> (&str, String, &'static str) {
     if last.is_empty() { (parent, String::new(), "/") } else { (path, String::new(), "") }
 }
 
-/// The header that asks for a range. For an empty one a byte is asked for: its answer tells size and state.
+/// The header that requests a range. For an empty one a byte is requested: its answer states size and tag.
 fn range_of(want: &Want) -> Option<String> {
     match want {
         Want::All | Want::AtMost(_) => None,
@@ -268,7 +268,8 @@ impl Store for HttpStore {
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
-        let error = Error::unsupported("plain HTTP has no listings").with_detail(Detail::NoListings);
+        let error =
+            Error::unsupported("plain HTTP has no directory listings").with_detail(Detail::NoListings);
         Box::pin(async move { Err(error.at_object(prefix)) })
     }
 

@@ -4,11 +4,11 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
-/// Some writers leave bits behind the last byte.
+/// Some writers leave nonzero bits behind the last byte.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// The bytes; `None` when the text is not base64.
+/// The bytes; `None` if the text is not base64.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
     BASE64.decode(text).ok()
 }

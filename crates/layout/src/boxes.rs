@@ -1,4 +1,4 @@
-//! Boxes that are looked for by the regions that they touch.
+//! A spatial index of boxes.
 use crate::split_region;
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -6,17 +6,17 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Boxes of one rank, in an order of their own. Those that a region touches are found without a look at the others,
-/// however they lie and overlap: neighbours stand in groups, groups in groups of groups, each with a box around it.
+/// Boxes of one rank, in an order of their own. Those that a region touches are found without visiting all others,
+/// however they lie and overlap: neighbours are grouped, groups are grouped again, each with a bounding box.
 #[derive(Debug, Default)]
 pub struct BoxTree {
     rank: usize,
     count: usize,
     /// Ranges along each axis, one box after the other.
     spans: Vec<Range<u64>>,
-    /// The boxes that have elements, neighbours next to each other.
+    /// The non-empty boxes, neighbours next to each other.
     order: Vec<usize>,
-    /// Ranges of the boxes around each group: of boxes, of these groups, and so on; the last level is one group.
+    /// Bounding boxes of each group: of boxes, of these groups, and so on; the last level is one group.
     levels: Vec<Vec<Range<u64>>>,
 }
 
@@ -24,8 +24,8 @@ pub struct BoxTree {
 const GROUP: usize = 8;
 
 impl BoxTree {
-    /// So many boxes by their ranges along each axis, one box after the other. Those without elements are never found;
-    /// of rank 0 each has one.
+    /// Boxes by their ranges along each axis, one box after the other. Empty boxes are never found; of rank 0 each
+    /// has one element.
     pub fn new(rank: usize, count: usize, spans: Vec<Range<u64>>) -> Self {
         let mut tree = Self { rank, count, spans, order: Vec::new(), levels: Vec::new() };
         let has_elements = |at: &usize| tree.ranges(*at).iter().all(|range| !range.is_empty());
@@ -57,9 +57,9 @@ impl BoxTree {
         found
     }
 
-    /// The halves of a region where the boxes that touch it weigh more than `most` together, and distinctly less in
-    /// each half. It is cut where boxes begin; in the middle, where that does not help. `weight` tells what a box weighs
-    /// in a region, nothing where it has no elements in it.
+    /// The halves of a region if the boxes that touch it weigh more than `most` in total, and significantly less in
+    /// each half. It is cut where boxes begin; if that does not help, in the middle. `weight` returns the weight of a
+    /// box in a region, 0 if it has no elements in it.
     pub fn halves(
         &self,
         region: &Region,
@@ -84,7 +84,7 @@ impl BoxTree {
         best(self.beginnings(region, &touched)).or_else(|| best(middles(region)))
     }
 
-    /// Along each axis, where the middle one of the boxes begins of those that begin within a region.
+    /// Along each axis, the median start of the boxes that begin within a region.
     fn beginnings(&self, region: &Region, touched: &[usize]) -> Vec<(usize, u64)> {
         let middle = |axis: usize| {
             let inside = along(region, axis).filter(|range| !range.is_empty())?;
@@ -97,7 +97,7 @@ impl BoxTree {
         (0..self.rank).filter_map(middle).collect()
     }
 
-    /// Visits the boxes that touch a region; tells how many boxes and groups were looked at.
+    /// Visits the boxes that touch a region; returns how many boxes and groups were examined.
     fn walk(&self, region: &Region, mut visit: impl FnMut(usize)) -> usize {
         let mut looks = 0;
         let Some(top) = self.levels.len().checked_sub(1) else { return looks };
@@ -124,14 +124,14 @@ impl BoxTree {
         looks
     }
 
-    /// The box around a group; none past the last group of a level.
+    /// The bounding box of a group; `None` past the last group of a level.
     fn around(&self, level: usize, group: usize) -> &[Range<u64>] {
         let level = self.levels.get(level).map(Vec::as_slice).unwrap_or_default();
         level.get(group * self.rank..(group + 1) * self.rank).unwrap_or_default()
     }
 
-    /// Sorts boxes so that those of a part of the order lie near each other: halves along the axis on which their middles
-    /// lie farthest apart, and these again.
+    /// Sorts boxes so that neighbours in the order are close to each other: halves along the axis on which their
+    /// centres are farthest apart, recursively.
     fn put_neighbours_together(&self, order: &mut [usize]) {
         let mut rest = vec![order];
         while let Some(part) = rest.pop() {
@@ -154,7 +154,7 @@ impl BoxTree {
         }
     }
 
-    /// Makes the boxes around groups, level by level.
+    /// Computes the bounding boxes of groups, level by level.
     fn group(&mut self) {
         let mut below: Vec<Vec<Range<u64>>> = self.order.iter().map(|at| self.ranges(*at).to_vec()).collect();
         while below.len() > 1 || (self.levels.is_empty() && !below.is_empty()) {
@@ -164,7 +164,7 @@ impl BoxTree {
     }
 }
 
-/// The box around boxes.
+/// The bounding box of boxes.
 fn around(boxes: &[Vec<Range<u64>>]) -> Vec<Range<u64>> {
     let mut all = boxes.first().cloned().unwrap_or_default();
     for one in boxes {

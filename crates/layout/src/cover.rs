@@ -1,4 +1,4 @@
-//! What boxes leave of a region.
+//! The part of a region that boxes do not cover.
 use crate::{Limits, Result};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -8,11 +8,11 @@ mod tests;
 
 /// The elements of a region in none of the boxes, as boxes that do not overlap.
 ///
-/// The region is cut in halves where boxes begin or end, until each part lies in a box or in none: boxes that do not
-/// overlap cost about as much as there are of them, and those that lie below others nothing.
+/// The region is halved where boxes begin or end, until each part lies in a box or in none: the cost is about the
+/// number of boxes if they do not overlap, and boxes hidden below others cost nothing.
 ///
 /// # Errors
-/// `Limit` when it falls into too many parts.
+/// `Limit` if it falls into too many parts.
 pub fn uncovered(region: &Region, boxes: &[&Region], limits: &Limits) -> Result<Vec<Region>> {
     let mut left = Vec::new();
     let mut parts = 0;
@@ -30,7 +30,7 @@ pub fn uncovered(region: &Region, boxes: &[&Region], limits: &Limits) -> Result<
     Ok(left)
 }
 
-/// A region in two: what lies before a place along an axis, and the rest.
+/// A region in two: what lies before an index along an axis, and the rest.
 pub fn split_region(region: &Region, axis: usize, at: u64) -> Option<[Region; 2]> {
     let (mut first, mut second) = (region.clone(), region.clone());
     let before = at.checked_sub(*region.start.get(axis)?)?;
@@ -45,7 +45,7 @@ fn meeting<'a>(region: &Region, boxes: &[&'a Region]) -> Vec<&'a Region> {
     boxes.iter().filter(meets).copied().collect()
 }
 
-/// The halves of a region along the axis on which most boxes begin or end within it; `None` when a box covers it.
+/// The halves of a region along the axis on which most boxes begin or end within it; `None` if a box covers it.
 fn halves(region: &Region, boxes: &[&Region]) -> Option<[Region; 2]> {
     let covers = |found: &&Region| {
         (0..region.rank()).all(|axis| {

@@ -10,10 +10,10 @@ pub trait Driver: Debug + Send + Sync {
     /// Short name for messages, such as `classic` or `zarr`.
     fn name(&self) -> &'static str;
 
-    /// How sure the format is that the object (or what lies below it) is of its kind.
+    /// How certain the format is that the object (or what lies below it) is of its kind.
     ///
     /// # Errors
-    /// A need, or the failure to read. A foreign format is no error but [`Confidence::No`].
+    /// A need, or the failure to read. A different format is not an error but [`Confidence::No`].
     fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence>;
 
     /// Opens the dataset.
@@ -23,15 +23,14 @@ pub trait Driver: Debug + Send + Sync {
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>>;
 }
 
-/// A way to see more in a dataset of any format than it says itself, such as variables that are aggregated from many
-/// files. Stateless.
+/// Adds variables to a dataset of any format, such as those that are aggregated from many files. Stateless.
 pub trait Overlay: Debug + Send + Sync {
     /// Short name for messages, such as `aggregate`.
     fn name(&self) -> &'static str;
 
-    /// The dataset as it is to be seen; `None` when there is nothing to add. [`View::values`] of no dataset reads the
-    /// variables of `catalog`, also those that the overlay hides. A catalog that is returned keeps the numbers of what
-    /// it takes over.
+    /// The dataset as it is to be shown; `None` if there is nothing to add. [`View::values`] of no dataset reads the
+    /// variables of `catalog`, also those that the overlay hides. A catalog that is returned keeps the ids of what it
+    /// takes over.
     ///
     /// # Errors
     /// A need, or why the dataset cannot be shown at all; damage of one member is recorded in the tree instead.
@@ -44,18 +43,18 @@ pub trait Overlay: Debug + Send + Sync {
     ) -> Step<Option<Arc<dyn Catalog>>>;
 }
 
-/// How sure a driver is.
+/// The certainty of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
     /// Not this format.
     No,
-    /// Possibly, when no other driver is surer.
+    /// Possibly, if no other driver is more certain.
     Maybe,
     /// Certainly.
     Yes,
 }
 
-/// Choices on opening.
+/// Options for opening.
 ///
 /// Built from the defaults: `OpenOptions::new().raw(true)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,19 +66,21 @@ pub struct OpenOptions {
     pub members: Members,
     /// Prefer Zarr v2 objects when v3 ones exist too.
     pub prefer_v2: bool,
-    /// Do not repair what writers are known to do wrong (byte order, fill cells).
+    /// Do not repair known faults of writers (byte order, fill elements).
     pub no_repairs: bool,
-    /// Name of the dataset, for a variable that has none of its own (an array at the root).
+    /// Name of the dataset, for a variable without a name of its own (an array at the root).
     pub name: Option<String>,
-    /// Show what the dataset itself holds: no aggregated variables, but the descriptions of them.
+    /// Show the dataset as it is stored: no aggregated variables, but the descriptions of them.
     pub raw: bool,
-    /// What stands for `${NAME}` in names of fragments; goes before what the dataset says.
+    /// Values of `${NAME}` in names of fragments; they override those in the dataset.
     pub substitutions: BTreeMap<String, String>,
-    /// For changes on object stores that cannot make a put depend on what it replaces: nobody else writes into the
-    /// same chunks, so parts of chunks may be written.
+    /// For changes on object stores without conditional puts: declares that nobody else writes to the same chunks, so
+    /// parts of chunks may be written.
     pub aligned: bool,
-    /// Accept descriptions of aggregations that break their convention where their meaning is clear.
+    /// Accept descriptions of aggregations that violate their convention if their meaning is clear.
     pub lenient: bool,
+    /// Open the dataset only in this state, as an earlier opening told it: its tag.
+    pub expected_tag: Option<String>,
 }
 
 impl OpenOptions {
@@ -110,59 +111,66 @@ impl OpenOptions {
         self
     }
 
-    /// Do not repair what writers are known to do wrong (byte order, fill cells).
+    /// Do not repair known faults of writers (byte order, fill elements).
     #[must_use]
     pub fn no_repairs(mut self, no_repairs: bool) -> Self {
         self.no_repairs = no_repairs;
         self
     }
 
-    /// Name of the dataset, for a variable that has none of its own (an array at the root).
+    /// Name of the dataset, for a variable without a name of its own (an array at the root).
     #[must_use]
     pub fn name(mut self, name: impl Into<Option<String>>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Show what the dataset itself holds: no aggregated variables, but the descriptions of them.
+    /// Show the dataset as it is stored: no aggregated variables, but the descriptions of them.
     #[must_use]
     pub fn raw(mut self, raw: bool) -> Self {
         self.raw = raw;
         self
     }
 
-    /// What stands for `${NAME}` in names of fragments; goes before what the dataset says.
+    /// Values of `${NAME}` in names of fragments; they override those in the dataset.
     #[must_use]
     pub fn substitutions(mut self, substitutions: BTreeMap<String, String>) -> Self {
         self.substitutions = substitutions;
         self
     }
 
-    /// For changes on object stores that cannot make a put depend on what it replaces: nobody else writes into the
-    /// same chunks, so parts of chunks may be written.
+    /// For changes on object stores without conditional puts: declares that nobody else writes to the same chunks, so
+    /// parts of chunks may be written.
     #[must_use]
     pub fn aligned(mut self, aligned: bool) -> Self {
         self.aligned = aligned;
         self
     }
 
-    /// Accept descriptions of aggregations that break their convention where their meaning is clear.
+    /// Accept descriptions of aggregations that violate their convention if their meaning is clear.
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
         self
     }
+
+    /// Open the dataset only in this state, as an earlier opening told it: its tag.
+    #[must_use]
+    pub fn expected_tag(mut self, tag: impl Into<Option<String>>) -> Self {
+        self.expected_tag = tag.into();
+        self
+    }
 }
 
-/// Which members of groups are looked for, where a dataset's metadata name them (docs/spec/nczarr.md 3.4).
+/// Which members of groups are looked for, if a dataset's metadata name them (docs/spec/nczarr.md 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Members {
-    /// Named ones alone where looking for others takes a request per group, else all that are there.
+    /// Only named ones if looking for others takes a request per group, otherwise all that exist.
     #[default]
     Auto,
-    /// All that are there, also those that the metadata do not name.
+    /// All that exist, also those that the metadata do not name.
     All,
-    /// Those that the metadata name; where they name none, all that are there.
+    /// Those that the metadata name; if they name none, all that exist.
     Named,
 }
 
@@ -178,7 +186,7 @@ pub enum Consolidated {
 
 /// An open dataset.
 pub trait Catalog: Debug + Send + Sync {
-    /// Groups, dimensions, types, variables: eager. A damaged member carries a fault in its place. Attributes may be
+    /// Groups, dimensions, types, variables: eager. A damaged member has a fault in its place. Attributes may be
     /// pending.
     ///
     /// # Errors
@@ -191,7 +199,7 @@ pub trait Catalog: Debug + Send + Sync {
     /// A need.
     fn attributes(&self, view: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes, Error>>>;
 
-    /// Where a variable's values lie: lazy.
+    /// Where a variable's values are: lazy.
     ///
     /// # Errors
     /// A need, or why the variable is inaccessible.
@@ -213,9 +221,9 @@ pub trait Catalog: Debug + Send + Sync {
     /// `("dialect", "ATT")`.
     fn facts(&self) -> Vec<(&'static str, String)>;
 
-    /// Things that were repaired or ignored on opening, for the user to see.
+    /// What was repaired or ignored on opening, for the user's information.
     fn warnings(&self) -> Vec<String>;
 
-    /// How this dataset is changed in place; `None` when it can only be read.
+    /// The writer for changing this dataset in place; `None` if it can only be read.
     fn writing(&self) -> Option<Arc<dyn Writing>>;
 }

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-/// The result of everything that can fail for good.
+/// The result of everything that can fail permanently.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, who must act, and where. One word wide; cheap to clone.
@@ -26,16 +26,16 @@ struct ErrorInner {
 pub enum ErrorKind {
     /// The caller: there is no such object, variable, attribute.
     NotFound,
-    /// The caller: not allowed to read or write there.
+    /// The caller: access denied.
     Denied,
     /// The environment: input or output failed.
     Io {
-        /// Whether trying again may help.
+        /// Whether a retry may help.
         retryable: bool,
     },
-    /// The data: damaged, or not of the format that they claim.
+    /// The data: damaged, or not of their declared format.
     Malformed,
-    /// Nobody yet: the feature is not supported.
+    /// Nobody: the feature is not supported.
     Unsupported,
     /// The caller: a limit on bytes, depth or counts was reached.
     Limit,
@@ -43,15 +43,17 @@ pub enum ErrorKind {
     Changed,
     /// The caller: the target exists, or another writer was faster.
     Conflict,
-    /// The caller chose that missing chunks are errors, and one is.
+    /// The caller requested that missing chunks are errors, and one is missing.
     Missing,
     /// The caller: an argument is wrong.
     Invalid,
-    /// Us: a broken promise inside the library.
+    /// Nobody: the caller ended a wait, as by Ctrl-C.
+    Interrupted,
+    /// ncirrus: a violated invariant of the library.
     Internal,
 }
 
-/// Where an error arose; filled in as the error travels up.
+/// Where an error occurred; filled in as the error propagates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorPlace {
     /// Object (URL or key).
@@ -88,7 +90,7 @@ impl Error {
         Self::new(ErrorKind::Invalid, message)
     }
 
-    /// A member that a dataset has not: `name` says which.
+    /// A member that a dataset does not have: `name` says which.
     pub fn no_member(what: Member, name: impl fmt::Display) -> Self {
         Self::not_found(format!("no {} {name}", what.name())).with_detail(Detail::NoMember(what))
     }
@@ -103,7 +105,7 @@ impl Error {
         Self::new(ErrorKind::Limit, message)
     }
 
-    /// A broken promise inside the library.
+    /// A violated invariant of the library.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
@@ -113,7 +115,7 @@ impl Error {
         self.0.kind
     }
 
-    /// What exactly is wrong, where that is told: what programs go by, rather than by the message.
+    /// The specific condition, if known: for programs to match on, rather than the message.
     pub fn detail(&self) -> Option<&Detail> {
         self.0.detail.as_ref()
     }
@@ -123,18 +125,18 @@ impl Error {
         &self.0.message
     }
 
-    /// Where it arose, as far as known.
+    /// Where it occurred, as far as known.
     pub fn place(&self) -> &ErrorPlace {
         &self.0.place
     }
 
-    /// Tells what exactly is wrong.
+    /// Sets the specific condition.
     #[must_use]
     pub fn with_detail(self, detail: Detail) -> Self {
         self.with(|inner| inner.detail = Some(detail))
     }
 
-    /// The same error in other words.
+    /// The same error with a different message.
     #[must_use]
     pub fn reworded(self, message: impl FnOnce(&str) -> String) -> Self {
         self.with(|inner| inner.message = message(&inner.message))

@@ -1,16 +1,18 @@
-//! How an array is cut into chunks, and how selections fall on them: which elements of which chunk go where.
+//! How an array is divided into chunks, and how selections intersect them: which elements of which chunk go where.
 //!
-//! All of reading, writing and aggregating counts here: [`ChunkIntersections`] cuts a selection along a [`ChunkGrid`],
-//! [`SelectionPiece`] along boxes of any kind, [`AxisBlocks`] tells the blocks of one axis, and [`ElementWalk`] the runs
-//! of elements. Nothing costs memory for each element, but what an index list without a rule does.
+//! All index arithmetic of reading, writing and aggregating is here: [`ChunkIntersections`] cuts a selection along a
+//! [`ChunkGrid`], [`SelectionPiece`] along boxes of any kind, [`AxisBlocks`] computes the blocks of one axis, and
+//! [`ElementWalk`] the runs of elements. Nothing costs memory for each element, except irregular index lists.
 mod blocks;
 mod intersections;
 mod piece;
+mod points;
 mod walk;
 
 pub use blocks::{AxisBlock, AxisBlocks};
 pub use intersections::{AxisSlab, ChunkIntersections, IndexPair};
 pub use piece::{PieceAxis, SelectionPiece};
+pub use points::{CellPoints, PointIntersections};
 pub use walk::{ElementRun, ElementSizes, ElementWalk};
 
 use crate::{Error, Result};
@@ -18,19 +20,19 @@ use ncirrus_model::Region;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How an array is cut into cells, one chunk each.
+/// How an array is divided into chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkGrid {
-    /// Cells of one shape, one length (at least 1) per axis.
+    /// Chunks of one shape, one length (at least 1) per axis.
     Regular(Vec<u64>),
-    /// Cells of different lengths: per axis the rising offsets at which cells end (Zarr v3 "rectilinear").
+    /// Chunks of different lengths: per axis the ascending offsets at which chunks end (Zarr v3 "rectilinear").
     Rectilinear(Vec<Arc<[u64]>>),
 }
 
-/// What lies in a stored chunk at the edge of the array.
+/// The contents of a stored edge chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdgeChunks {
-    /// A whole cell; elements outside the array hold anything.
+    /// A whole chunk; elements outside the array are undefined.
     Full,
     /// Only the elements inside the array.
     Clipped,
@@ -40,7 +42,7 @@ impl ChunkGrid {
     /// A regular grid.
     ///
     /// # Errors
-    /// `Invalid` when a length is 0.
+    /// `Invalid` if a length is 0.
     pub fn regular(shape: Vec<u64>) -> Result<Self> {
         match shape.iter().position(|len| *len == 0) {
             Some(axis) => Err(Error::invalid(format!("chunk length of axis {axis} is 0"))),
@@ -48,10 +50,10 @@ impl ChunkGrid {
         }
     }
 
-    /// A rectilinear grid from the lengths of the cells, per axis.
+    /// A rectilinear grid from the lengths of the chunks, per axis.
     ///
     /// # Errors
-    /// `Invalid` when a length is 0, an axis has no cell, or the sum overflows.
+    /// `Invalid` if a length is 0, an axis has no chunk, or the sum overflows.
     pub fn rectilinear(lengths: &[Vec<u64>]) -> Result<Self> {
         let axis_ends = |(axis, lengths): (usize, &Vec<u64>)| {
             let mut end = 0u64;
@@ -77,7 +79,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The cell along one axis that holds an element; `None` past the end of a rectilinear grid.
+    /// The index of the chunk along one axis that holds an element; `None` past the end of a rectilinear grid.
     pub fn cell_at(&self, axis: usize, element: u64) -> Option<u64> {
         match self {
             Self::Regular(shape) => element.checked_div(*shape.get(axis)?),
@@ -89,7 +91,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The elements of a cell along one axis, not clipped by the array; `None` when there is no such cell.
+    /// The elements of a chunk along one axis, not clipped by the array; `None` if there is no such chunk.
     pub fn span(&self, axis: usize, cell: u64) -> Option<Range<u64>> {
         match self {
             Self::Regular(shape) => {
@@ -106,7 +108,7 @@ impl ChunkGrid {
         }
     }
 
-    /// Number of cells along one axis of an array of that length.
+    /// Number of chunks along one axis of an array of that length.
     pub fn cells_along(&self, axis: usize, len: u64) -> u64 {
         match len.checked_sub(1) {
             None => 0,
@@ -120,7 +122,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The box of a cell, not clipped; `None` when there is no such cell.
+    /// The box of a chunk, not clipped; `None` if there is no such chunk.
     pub fn region(&self, cell: &[u64]) -> Option<Region> {
         let mut region =
             Region { start: Vec::with_capacity(cell.len()), count: Vec::with_capacity(cell.len()) };
@@ -132,14 +134,14 @@ impl ChunkGrid {
         (cell.len() == self.rank()).then_some(region)
     }
 
-    /// The box of a cell, clipped to an array of that shape; `None` when nothing of it is inside.
+    /// The box of a chunk, clipped to an array of that shape; `None` if nothing of it is inside.
     pub fn clipped_region(&self, cell: &[u64], shape: &[u64]) -> Option<Region> {
         self.region(cell)?
             .intersect(&Region::all(shape))
             .or_else(|| cell.is_empty().then(|| Region::all(&[])))
     }
 
-    /// The shape of a cell, not clipped; `None` when there is no such cell.
+    /// The shape of a chunk, not clipped; `None` if there is no such chunk.
     pub fn cell_shape(&self, cell: &[u64]) -> Option<Vec<u64>> {
         self.region(cell).map(|region| region.count)
     }
@@ -148,7 +150,7 @@ impl ChunkGrid {
 /// Bytes from one element of `element` bytes to the next along each axis of an array in row-major order.
 ///
 /// # Errors
-/// `Limit` when the array has more than 2^64 bytes.
+/// `Limit` if the array has more than 2^64 bytes.
 pub fn row_major(shape: &[u64], element: u64) -> Result<Vec<u64>> {
     let mut strides = vec![0; shape.len()];
     let mut step = element;
@@ -161,7 +163,7 @@ pub fn row_major(shape: &[u64], element: u64) -> Result<Vec<u64>> {
     Ok(strides)
 }
 
-/// Coordinates of several cells, in one allocation.
+/// Coordinates of several chunks, in one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellList {
     rank: usize,
@@ -170,17 +172,17 @@ pub struct CellList {
 }
 
 impl CellList {
-    /// No cells, of that rank.
+    /// No chunks, of that rank.
     pub fn new(rank: usize) -> Self {
         Self { rank, len: 0, coords: Vec::new() }
     }
 
-    /// One cell.
+    /// One chunk.
     pub fn one(cell: &[u64]) -> Self {
         Self { rank: cell.len(), len: 1, coords: cell.to_vec() }
     }
 
-    /// Adds a cell; coordinates beyond the rank are dropped, missing ones are 0.
+    /// Adds a chunk; coordinates beyond the rank are dropped, missing ones are 0.
     pub fn push(&mut self, cell: &[u64]) {
         debug_assert_eq!(cell.len(), self.rank, "a cell has one coordinate per axis");
         self.len += 1;
@@ -188,7 +190,7 @@ impl CellList {
         self.coords.resize(self.len * self.rank, 0);
     }
 
-    /// Number of cells.
+    /// Number of chunks.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -198,17 +200,17 @@ impl CellList {
         self.len == 0
     }
 
-    /// Coordinates per cell.
+    /// Coordinates per chunk.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The coordinates of one cell; empty for a scalar or past the end.
+    /// The coordinates of one chunk; empty for a scalar or past the end.
     pub fn get(&self, index: usize) -> &[u64] {
         self.coords.get(index * self.rank..(index + 1) * self.rank).unwrap_or_default()
     }
 
-    /// The cells in order.
+    /// The chunks in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u64]> + '_ {
         (0..self.len).map(|index| self.get(index))
     }

@@ -1,8 +1,8 @@
-//! How a box of elements can be had: the shapes that every format is reduced to.
+//! How to obtain a box of elements: the layouts to which every format is reduced.
 //!
-//! Format code is *pure*. It reads through a [`View`], and when the view lacks some bytes it returns a [`Stall`] that
-//! says which ranges it needs; whoever drives it fetches them and runs it again. [`Driver`] and [`Catalog`] describe a
-//! dataset, [`Source`] and [`Layout`] where a variable's elements lie, [`Placer`] where written elements go.
+//! Format code is *pure*. It reads through a [`View`], and if the view lacks some bytes it returns a [`Stall`] with
+//! the ranges it needs; the driver of the step fetches them and runs it again. [`Driver`] and [`Catalog`] describe a
+//! dataset, [`Source`] and [`Layout`] where a variable's elements are, [`Placer`] where written elements go.
 #![forbid(unsafe_code)]
 
 pub mod base64;

@@ -1,19 +1,18 @@
-//! Budgets for what data from outside may cause.
+//! Limits for untrusted data.
 use crate::Error;
 
-/// Budgets for what data from outside may cause: bytes, depth, counts. A size from a file is used only after one of
-/// the checks here.
+/// Limits for untrusted data: bytes, depth, counts. A size from a file is used only after one of the checks here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest metadata object or structure in bytes.
+    /// Maximum size of a metadata object or structure in bytes.
     pub metadata_bytes: u64,
-    /// Largest chunk in bytes, encoded or decoded.
+    /// Maximum size of a chunk in bytes, encoded or decoded.
     pub chunk_bytes: u64,
-    /// Deepest nesting of groups, types, JSON, indexes, fragments.
+    /// Maximum nesting of groups, types, JSON, indexes, fragments.
     pub depth: u32,
-    /// Most members (dimensions, variables, attributes, groups, list entries) in one place.
+    /// Maximum number of members (dimensions, variables, attributes, groups, list entries) in one place.
     pub count: u64,
-    /// Most dimensions of one variable (`NC_MAX_VAR_DIMS` is 1024).
+    /// Maximum number of dimensions of one variable (`NC_MAX_VAR_DIMS` is 1024).
     pub rank: u64,
 }
 
@@ -24,7 +23,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The length of a metadata structure, if it may be read.
+    /// The length of a metadata structure, if it is allowed.
     ///
     /// # Errors
     /// `Limit` with the name of the structure and its length.
@@ -32,7 +31,7 @@ impl Limits {
         within(len, self.metadata_bytes, what, "bytes")
     }
 
-    /// The length of a chunk, if it may be held in memory.
+    /// The length of a chunk, if it is allowed.
     ///
     /// # Errors
     /// `Limit` with the name of the chunk and its length.
@@ -40,7 +39,7 @@ impl Limits {
         within(len, self.chunk_bytes, what, "bytes")
     }
 
-    /// A number of members, if so many may be listed.
+    /// A number of members, if it is allowed.
     ///
     /// # Errors
     /// `Limit` with the name of the members and their number.

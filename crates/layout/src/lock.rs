@@ -1,10 +1,10 @@
-//! Locks that outlive a panic.
+//! Mutexes without poisoning.
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How every mutex of the project is locked.
 pub trait LockExt<T: ?Sized> {
-    /// Waits for the lock. A panic of a thread that held it is no reason to stop: what locks protect here is replaced
-    /// as a whole or counted, never left half changed across code that may panic.
+    /// Waits for the lock. A panic of a thread that held it is ignored: the data protected here are replaced as a
+    /// whole or are counters, never left half changed across code that may panic.
     fn guard(&self) -> MutexGuard<'_, T>;
 }
 

@@ -1,4 +1,4 @@
-//! Bounded store of finished parts.
+//! A bounded cache of finished parts.
 use crate::LockExt;
 use crate::{ObjectId, Tag};
 use hashlink::LinkedHashMap;
@@ -7,9 +7,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Bounded store of finished parts (parsed headers, index nodes, JSON documents), so that a step that is run again
-/// does not start from nothing. Entries are keyed by object, its state, offset and kind; the oldest half goes when the
-/// budget is exceeded, which is always safe: a part can be computed again.
+/// A bounded cache of finished parts (parsed headers, index nodes, JSON documents), so that a step that is run again
+/// does not start from nothing. Entries are keyed by object, its tag, offset and kind; the oldest half is evicted
+/// when the budget is exceeded, which is always safe: a part can be computed again.
 pub struct Memo {
     state: Mutex<MemoState>,
     budget: usize,
@@ -17,7 +17,7 @@ pub struct Memo {
 
 #[derive(Default)]
 struct MemoState {
-    /// Those used longest ago first.
+    /// Least recently used first.
     entries: LinkedHashMap<MemoKey, MemoEntry>,
     held: usize,
 }
@@ -30,7 +30,7 @@ struct MemoKey {
     kind: &'static str,
 }
 
-/// Of what is found very often only so much is hashed as tells most parts from each other.
+/// For keys that are looked up very often, only as much is hashed as distinguishes most parts from each other.
 impl Hash for MemoKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.offset.hash(state);
@@ -44,12 +44,12 @@ struct MemoEntry {
 }
 
 impl Memo {
-    /// An empty store for parts of at most `budget` bytes together.
+    /// An empty cache for parts of at most `budget` bytes in total.
     pub fn new(budget: usize) -> Self {
         Self { state: Mutex::default(), budget }
     }
 
-    /// The part of that kind at that place, if it is still held.
+    /// The cached part of that kind at that place.
     pub fn find<T: Send + Sync + 'static>(
         &self,
         object: &ObjectId,
@@ -63,7 +63,7 @@ impl Memo {
         Arc::clone(&entry.value).downcast().ok()
     }
 
-    /// Keeps a part; `cost` is its size in bytes, roughly.
+    /// Caches a part; `cost` is its approximate size in bytes.
     pub fn keep<T: Send + Sync + 'static>(
         &self,
         object: &ObjectId,
@@ -90,7 +90,7 @@ impl Memo {
         value
     }
 
-    /// Forgets everything about an object (it was rewritten).
+    /// Discards everything about an object (it was rewritten).
     pub fn forget(&self, object: &ObjectId) {
         let mut state = self.lock();
         let mut freed = 0;
@@ -102,7 +102,7 @@ impl Memo {
         state.held -= freed;
     }
 
-    /// Forgets everything.
+    /// Discards everything.
     pub fn clear(&self) {
         *self.lock() = MemoState::default();
     }
@@ -116,7 +116,7 @@ impl Memo {
 const USUAL: usize = 28;
 
 impl MemoState {
-    /// Drops the entries that were used longest ago until at most `target` bytes are held.
+    /// Evicts the least recently used entries until at most `target` bytes are held.
     fn shrink(&mut self, target: usize) {
         while self.held > target
             && let Some((_, entry)) = self.entries.pop_front()

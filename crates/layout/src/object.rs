@@ -1,8 +1,8 @@
-//! Names of the things that bytes are read from.
+//! Names of the objects that bytes are read from.
 use std::fmt;
 use std::sync::Arc;
 
-/// A store: its address without secrets, and a mark of the credentials in use, so that caches never mix two users.
+/// A store: its address without secrets, and a hash of the credentials in use, so that caches never mix two users.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StoreId(Arc<str>);
 
@@ -15,7 +15,7 @@ pub struct ObjectId {
     query: Option<Arc<str>>,
 }
 
-/// A mark of an object's state (etag, or time and size): equal tags mean equal bytes.
+/// Identifies an object's state (ETag, or time and size): equal tags mean equal bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(Arc<str>);
 
@@ -32,7 +32,7 @@ impl StoreId {
 }
 
 impl Tag {
-    /// A tag as the store gives it.
+    /// A tag as returned by the store.
     pub fn new(tag: impl Into<Arc<str>>) -> Self {
         Self(tag.into())
     }
@@ -54,7 +54,7 @@ impl ObjectId {
         &self.key
     }
 
-    /// Query of a request, for servers that compute what they send.
+    /// Query of a request, for servers that compute their answers.
     pub fn query(&self) -> Option<&str> {
         self.query.as_deref()
     }

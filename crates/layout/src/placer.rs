@@ -1,4 +1,4 @@
-//! Where written bytes go, and in which order they become true.
+//! Where written bytes go, and in which order they become visible.
 use crate::{CellList, ChunkGrid, ChunkRef, EdgeChunks, ObjectId, Resolver, Result, Step, StoredType, View};
 use bytes::Bytes;
 use ncirrus_model::{CodecSpace, CodecSpec, Model, Values, VarId};
@@ -6,15 +6,15 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A format that can be written, with its choices made.
+/// A writable format, with its options.
 pub trait Writing: Debug + Send + Sync {
     /// Starts a new dataset at `root`; nothing is put yet.
     ///
     /// # Errors
-    /// When the choices contradict each other.
+    /// If the options contradict each other.
     fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>>;
 
-    /// Starts changing the dataset at `root`, whose present state is `model`.
+    /// Starts changing the dataset at `root`, whose current state is `model`.
     ///
     /// # Errors
     /// A need, or why the dataset cannot be changed.
@@ -24,62 +24,62 @@ pub trait Writing: Debug + Send + Sync {
     fn is_single_object(&self) -> bool;
 }
 
-/// Says where the bytes of a dataset that is being written go. Pure: the engine does the staging, encoding and putting.
+/// Decides where the bytes of a dataset being written go. Pure: the engine does the staging, encoding and putting.
 pub trait Placer: Debug + Send {
     /// What the format can do.
     fn abilities(&self) -> Abilities;
 
-    /// Accepts definitions: called after every change of the model, before data of new members are placed. Filters are
-    /// in the placer's own codec space. What is put now is not yet true. Encodings may differ afterwards: cells that are
-    /// staged by the earlier ones are placed before.
+    /// Accepts definitions: called after every change of the model, before data of new members are placed. Filters
+    /// are in the placer's own codec space. Puts at this point are not yet visible. Encodings may change: chunks that
+    /// are staged with the earlier ones are placed before.
     ///
     /// # Errors
-    /// A need; `Unsupported` or `Invalid` naming the first member that the format cannot hold.
+    /// A need; `Unsupported` or `Invalid` naming the first member that the format cannot represent.
     fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>>;
 
-    /// How elements of a variable are cut, stored and encoded, after `define`.
+    /// How elements of a variable are chunked, stored and encoded, after `define`.
     ///
     /// # Errors
-    /// When the variable is not defined.
+    /// If the variable is not defined.
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>>;
 
-    /// Whether cells of a variable that were never written must be stored as fill at commit. By default where cells are
-    /// not [`sparse`](Abilities::sparse).
+    /// Whether chunks of a variable that were never written must be stored as fill at commit. By default if chunks
+    /// are not [`sparse`](Abilities::sparse).
     fn needs_fill(&self, _var: VarId) -> bool {
         !self.abilities().sparse
     }
 
-    /// Follows the references that [`intern`](Self::intern) gave, those of the committed state too. Without one they
-    /// cannot be read back before the commit, nor cells that hold them be completed.
+    /// Resolves the references that [`intern`](Self::intern) returned, and those of the committed state. Without a
+    /// resolver they cannot be read back before the commit, and chunks that hold them cannot be completed.
     fn resolver(&self, _var: VarId) -> Option<Arc<dyn Resolver>> {
         None
     }
 
-    /// Where cells are now: placed, else committed, else absent. Read-your-writes and read-modify-write use it. A
-    /// clipped cell that was placed when the array was shorter along its first axis is a range with only the rows that
-    /// it had then; the rest of it is fill.
+    /// Where chunks are now: placed, else committed, else absent. Read-your-writes and read-modify-write use it. A
+    /// clipped chunk that was placed when the array was shorter along its first axis is a range with only the rows
+    /// that it had then; the rest of it is fill.
     ///
     /// # Errors
     /// A need, or damage.
     fn locate(&self, view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>>;
 
-    /// Reads what placing the work will need to know; reads only, so it may be re-run.
+    /// Reads what is needed for placing the given chunks; reads only, so it may be re-run.
     ///
     /// # Errors
     /// A need, or damage.
     fn prepare(&self, view: &dyn View, work: &[PlacerWork]) -> Step<PreparedPlacement>;
 
-    /// Stores variable-length values outside the chunk: returns the references that stand in it. Only for
+    /// Stores variable-length values outside the chunk: returns the references to store in it. Only for
     /// [`StoredType::Reference`] encodings.
     ///
     /// # Errors
-    /// When the values cannot be stored.
+    /// If the values cannot be stored.
     fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)>;
 
-    /// Places one encoded cell; `mask` bit i: codec i was skipped.
+    /// Places one encoded chunk; `mask` bit i: codec i was skipped.
     ///
     /// # Errors
-    /// When there is no room, or the cell is outside.
+    /// If there is no room, or the chunk is outside.
     fn place(
         &mut self,
         prepared: &PreparedPlacement,
@@ -89,9 +89,9 @@ pub trait Placer: Debug + Send {
         mask: u32,
     ) -> Result<Vec<StorePut>>;
 
-    /// As [`place`](Self::place), where all that it makes of a cell is one object with the cell's bytes and nothing else:
-    /// tells that object, and whoever has the bytes puts them without handing them over. `None`, and nothing has happened,
-    /// in formats where more is to be done.
+    /// As [`place`](Self::place), if the result is just one object with the chunk's bytes: returns that object, and
+    /// the caller puts the bytes without handing them over. `None`, without any effect, in formats where more is to
+    /// be done.
     ///
     /// # Errors
     /// As [`place`](Self::place).
@@ -105,17 +105,22 @@ pub trait Placer: Debug + Send {
         Ok(None)
     }
 
-    /// Ordered phases that make everything true; a barrier stands between phases, the last one decides.
+    /// The object that a cell is, in formats where each is one of its own, whatever is there. By default none.
+    fn object_of(&self, _var: VarId, _cell: &[u64]) -> Option<ObjectId> {
+        None
+    }
+
+    /// Ordered phases that make everything visible; there is a barrier between phases, and the last one decides.
     ///
     /// # Errors
     /// A need, or why the model cannot be written.
     fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<PutPhase>>;
 
-    /// Called when all phases are done: what was planned is now the committed state.
+    /// Called when all phases are done: the planned state is now the committed state.
     fn committed(&mut self);
 
-    /// The document of the committed state that every commit puts last, or that stands for all of them: where writers
-    /// that share a dataset meet. None while nothing is committed.
+    /// The document of the committed state that every commit puts last, or that represents all of them: by which
+    /// concurrent writers of a dataset exclude each other. `None` while nothing is committed.
     fn commit_object(&self) -> Option<ObjectId> {
         None
     }
@@ -126,45 +131,47 @@ pub trait Placer: Debug + Send {
     }
 }
 
-/// What a format can do while it is written.
+/// What a format supports while it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abilities {
     /// Definitions may change after data were written.
     pub redefine: bool,
-    /// Which description of filters the format stores; `None` when it stores none.
+    /// Which description of filters the format stores; `None` if it stores none.
     pub codecs: Option<CodecSpace>,
-    /// Cells that were never written read as fill without being stored (Zarr); otherwise the engine writes fill into
-    /// every cell at commit unless the variable has no fill (classic).
+    /// Chunks that were never written read as fill without being stored (Zarr); otherwise the engine writes fill into
+    /// every chunk at commit unless the variable has no fill (classic).
     pub sparse: bool,
     /// Whether an object is written at offsets (a file) rather than whole.
     pub patches: bool,
+    /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).
+    pub unlimits: bool,
 }
 
-/// How elements of a variable are cut, stored and encoded.
+/// How elements of a variable are chunked, stored and encoded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encoding {
-    /// How the array is cut into cells.
+    /// How the array is divided into chunks.
     pub grid: ChunkGrid,
-    /// Whether cells at the edge are stored whole.
+    /// Whether edge chunks are stored whole.
     pub edge: EdgeChunks,
-    /// What one stored element is.
+    /// The stored element type.
     pub stored: StoredType,
     /// Codecs in the order of encoding.
     pub codecs: Arc<[CodecSpec]>,
-    /// What fills the cell's other elements: one value of the variable's type.
+    /// The value of the chunk's other elements: one value of the variable's type.
     pub fill: Values,
 }
 
-/// Cells of a variable that are about to be placed.
+/// Chunks of a variable that are about to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacerWork {
     /// The variable.
     pub var: VarId,
-    /// The cells.
+    /// The chunks.
     pub cells: CellList,
 }
 
-/// What a placer learnt in `prepare`; opaque to the engine.
+/// The result of `prepare`; opaque to the engine.
 pub struct PreparedPlacement(pub Box<dyn Any + Send + Sync>);
 
 impl PreparedPlacement {
@@ -183,7 +190,7 @@ impl Debug for PreparedPlacement {
 /// One change of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorePut {
-    /// A whole object, replaced at once.
+    /// A whole object, replaced atomically.
     Object {
         /// The object.
         object: ObjectId,
@@ -199,7 +206,7 @@ pub enum StorePut {
         /// The bytes.
         body: Bytes,
     },
-    /// Sets an object's length: cut, or extended by zeros.
+    /// Sets an object's length: truncated, or extended with zeros.
     Resize {
         /// The object.
         object: ObjectId,
@@ -212,7 +219,7 @@ pub enum StorePut {
         object: ObjectId,
         /// First byte to move.
         from: u64,
-        /// Where it goes.
+        /// Their new position.
         to: u64,
         /// How many bytes.
         len: u64,
@@ -228,7 +235,7 @@ pub enum StorePut {
         prefix: ObjectId,
     },
     /// Copies everything below a prefix (renaming groups and variables: the old tree is removed only when the new
-    /// name is true). No object below `to` exists before.
+    /// name is committed). No object below `to` exists before.
     CopyTree {
         /// The prefix that stays.
         from: ObjectId,
@@ -237,9 +244,9 @@ pub enum StorePut {
     },
     /// Moves everything below a prefix. Stores without rename copy, then delete.
     RenameTree {
-        /// The prefix as it is.
+        /// The current prefix.
         from: ObjectId,
-        /// The prefix as it will be.
+        /// The new prefix.
         to: ObjectId,
     },
 }
@@ -249,7 +256,7 @@ pub enum StorePut {
 pub struct PutPhase {
     /// What is put.
     pub puts: Vec<StorePut>,
-    /// Whether the whole object is rewritten under a temporary name and renamed (classic data that must move). The puts
-    /// of such a phase are carried out in order, on a copy of the object.
+    /// Whether the whole object is rewritten under a temporary name and renamed (classic data that must move). The
+    /// puts of such a phase are executed in order, on a copy of the object.
     pub rewrite: bool,
 }

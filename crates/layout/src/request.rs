@@ -1,19 +1,19 @@
-//! What a view can be asked for, and what it answers.
+//! Requests to a view, and their answers.
 use crate::{ObjectId, Tag};
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Which bytes of an object are wanted.
+/// Which bytes of an object are requested.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Want {
     /// The whole object.
     All,
-    /// The whole object, if it has at most so many bytes: a store that answers over a network refuses a larger one (`Limit`)
-    /// before it is fetched.
+    /// The whole object, if it has at most this many bytes: a network store refuses a larger one (`Limit`) before it
+    /// is fetched.
     AtMost(u64),
     /// Bytes from `start` to before `end`; the answer is short at the end of the object.
     Range(Range<u64>),
-    /// As `Range`, but of unknown extent: the reader is about to parse a structure there and may soon want more, so a
+    /// As `Range`, but of unknown extent: the reader is about to parse a structure there and may soon need more, so a
     /// whole block may be fetched. The answer has at least these bytes, unless the object ends.
     Parse(Range<u64>),
     /// The last bytes, at most this many.
@@ -21,12 +21,12 @@ pub enum Want {
 }
 
 impl Want {
-    /// Whether the whole object is wanted.
+    /// Whether the whole object is requested.
     pub fn is_whole(&self) -> bool {
         matches!(self, Self::All | Self::AtMost(_))
     }
 
-    /// Bytes that an answer may have, where that is bounded.
+    /// Maximum size of the answer, if bounded.
     pub fn most_bytes(&self) -> Option<u64> {
         match self {
             Self::AtMost(most) => Some(*most),
@@ -38,13 +38,13 @@ impl Want {
 /// Bytes of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectBytes {
-    /// The bytes that were asked for; fewer where the object ends.
+    /// The requested bytes; fewer at the end of the object.
     pub bytes: Bytes,
     /// Offset of the first byte in the object.
     pub offset: u64,
     /// Size of the whole object in bytes.
     pub size: u64,
-    /// State of the object.
+    /// Tag of the object.
     pub tag: Tag,
 }
 
@@ -53,7 +53,7 @@ pub struct ObjectBytes {
 pub struct Listing {
     /// Names directly below the prefix.
     pub entries: Vec<ListEntry>,
-    /// Where the next page starts; `None` for the last page.
+    /// The token of the next page; `None` for the last page.
     pub next: Option<String>,
 }
 
@@ -62,14 +62,14 @@ pub struct Listing {
 pub struct ListEntry {
     /// One segment of a key.
     pub name: String,
-    /// Whether further names lie below it.
+    /// Whether there are names below it.
     pub is_prefix: bool,
 }
 
 /// A variable of the same or another dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariableRef {
-    /// The dataset; `None` for the one that asks.
+    /// The dataset; `None` for the requesting one.
     pub dataset: Option<ObjectId>,
     /// Path of the variable in it.
     pub path: String,

@@ -1,4 +1,4 @@
-//! How a box of elements can be had.
+//! How to obtain a box of elements.
 use crate::{
     ChunkGrid, ChunkIndex, EdgeChunks, Fragment, ObjectId, Result, Step, StoredType, VariableRef, View,
 };
@@ -8,61 +8,62 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where a variable's values come from, and what one stored element is.
+/// Where a variable's values come from, and their stored element type.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Where the elements lie.
+    /// Where the elements are stored.
     pub layout: Layout,
-    /// What one stored element is.
+    /// The stored element type.
     pub stored: StoredType,
-    /// Shape of what is stored; it may be smaller than the variable (the rest is fill) or larger (the rest is hidden).
+    /// Stored shape; it may be smaller than the variable (the rest is fill) or larger (the rest is hidden).
     pub extent: Vec<u64>,
-    /// What elements never written hold: one value of the variable's type.
+    /// The value of elements never written: one value of the variable's type.
     pub fill: Values,
-    /// Follows references to variable-length data.
+    /// Resolves references to variable-length data.
     pub resolver: Option<Arc<dyn Resolver>>,
     /// Treat elements that equal the byte-swapped fill value as fill: some writers store the fill of partly written
-    /// chunks in the machine's order whatever the declared one (docs/spec/nczarr.md 4.4).
+    /// chunks in the machine's byte order, whatever the declared one (docs/spec/nczarr.md 4.4).
     pub swapped_fill: bool,
 }
 
-/// The ways in which a box of elements can be had.
+/// The ways to obtain a box of elements.
 #[derive(Debug, Clone)]
 pub enum Layout {
     /// Chunks on a grid, each encoded by the same codecs: Zarr, chunked and compact HDF5, references.
     Grid {
-        /// How the array is cut.
+        /// How the array is divided into chunks.
         grid: ChunkGrid,
-        /// What lies in chunks at the edge.
+        /// The contents of edge chunks.
         edge: EdgeChunks,
-        /// Where chunks lie.
+        /// Where chunks are stored.
         index: Arc<dyn ChunkIndex>,
         /// Codecs in the order of encoding.
         codecs: Arc<[CodecSpec]>,
     },
-    /// Elements at fixed strides: contiguous HDF5, classic fixed and record variables. Element `i` of axis `a` lies
+    /// Elements at fixed strides: contiguous HDF5, classic fixed and record variables. Element `i` of axis `a` is
     /// `i * strides[a]` bytes further on.
     Affine {
-        /// Where the logical bytes lie, ascending and without overlap; bytes outside all extents were never written.
+        /// Where the logical bytes are stored, ascending and without overlap; bytes outside all extents were never
+        /// written.
         extents: Arc<[Extent]>,
         /// Logical offset of the first element.
         base: u64,
         /// Bytes from one element to the next, per axis.
         strides: Vec<u64>,
     },
-    /// Put together from other variables: aggregations, HDF5 virtual datasets.
+    /// Composed of other variables: aggregations, HDF5 virtual datasets.
     Mosaic {
         /// Which sources make up a region.
         tiles: Arc<dyn TileIndex>,
     },
-    /// The server answers boxes: DAP2, DAP4.
+    /// The server returns boxes: DAP2, DAP4.
     Query {
         /// Builds requests and decodes answers.
         source: Arc<dyn QuerySource>,
     },
 }
 
-/// A run of logical bytes that lies in one object.
+/// A run of logical bytes in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
     /// The logical bytes.
@@ -73,7 +74,7 @@ pub struct Extent {
     pub offset: u64,
 }
 
-/// Tells which sources make up a region of a mosaic.
+/// Finds the sources that make up a region of a mosaic.
 pub trait TileIndex: Debug + Send + Sync {
     /// The tiles that touch the region; together they cover it.
     ///
@@ -81,8 +82,8 @@ pub trait TileIndex: Debug + Send + Sync {
     /// A need, or damage of the description.
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>>;
 
-    /// A region that touches more than so many tiles, cut in two where tiles begin, as far as that is known without
-    /// looking at anything; `None` when it touches fewer, cannot be cut, or nothing is known.
+    /// A region that touches more than this many tiles, cut in two where tiles begin, as far as that is known without
+    /// reading anything; `None` if it touches fewer, cannot be cut, or nothing is known.
     fn halves(&self, _region: &Region, _most: u64) -> Option<[Region; 2]> {
         None
     }
@@ -107,8 +108,8 @@ pub enum TileSource {
         /// The box, of any rank: as many elements as the tile, in the same row-major order.
         region: Region,
     },
-    /// A variable of a dataset of its own, which is opened when its values are wanted. It fills its tile, which may
-    /// reach out of the region that was asked for.
+    /// A variable of a dataset of its own, which is opened when its values are needed. It fills its tile, which may
+    /// extend beyond the requested region.
     Fragment(Arc<Fragment>),
     /// One value for the whole region.
     Constant(Values),
@@ -121,16 +122,16 @@ pub trait QuerySource: Debug + Send + Sync {
     /// The request that obtains a region.
     ///
     /// # Errors
-    /// When the region cannot be asked for.
+    /// If the region cannot be requested.
     fn request(&self, region: &Region) -> Result<ObjectId>;
     /// The values in an answer, in row-major order of the region.
     ///
     /// # Errors
-    /// `Malformed` when the answer is not what was asked for.
+    /// `Malformed` if the answer does not match the request.
     fn decode(&self, region: &Region, answer: &Bytes) -> Result<Values>;
 }
 
-/// Follows references to variable-length data.
+/// Resolves references to variable-length data.
 pub trait Resolver: Debug + Send + Sync {
     /// The values of `count` stored elements.
     ///

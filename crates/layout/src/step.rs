@@ -10,9 +10,9 @@ pub type Step<T> = Result<T, Stall>;
 /// Why a step did not finish.
 #[derive(Debug, Clone)]
 pub enum Stall {
-    /// It lacks bytes; once they are there it can be run again.
+    /// It lacks bytes; once they are available it can be run again.
     Need(Needs),
-    /// It failed for good.
+    /// It failed permanently.
     Fail(Error),
 }
 
@@ -29,7 +29,7 @@ impl From<Need> for Stall {
 }
 
 impl Stall {
-    /// Changes the error, if it is one: the way to add a place.
+    /// Maps the error, if it is one: for adding a place.
     #[must_use]
     pub fn map_error(self, change: impl FnOnce(Error) -> Error) -> Self {
         match self {
@@ -53,7 +53,7 @@ pub enum Need {
     Decoded {
         /// The object.
         object: ObjectId,
-        /// Where the encoded bytes lie.
+        /// Where the encoded bytes are stored.
         range: Range<u64>,
         /// How they were encoded.
         codecs: Vec<CodecSpec>,
@@ -73,12 +73,12 @@ pub enum Need {
     List {
         /// The prefix.
         prefix: ObjectId,
-        /// Where to go on; `None` for the first page.
+        /// The token to continue from; `None` for the first page.
         page: Option<String>,
     },
 }
 
-/// All that a step needs; no need is named twice.
+/// Everything that a step needs, without duplicates.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Needs {
     list: Vec<Need>,
@@ -100,17 +100,17 @@ impl Needs {
         self.list.len()
     }
 
-    /// Adds all of `other`; repetitions are dropped by whoever fetches.
+    /// Adds all of `other`; duplicates are dropped when they are fetched.
     pub fn merge(&mut self, other: Self) {
         self.list.extend(other.list);
     }
 }
 
-/// Runs `f` on every item and merges what they need, so that independent needs travel together. A need beats a
-/// failure; among failures the first in item order wins.
+/// Runs `f` on every item and merges what they need, so that independent needs are fetched together. A need takes
+/// precedence over a failure; of several failures the first in item order is returned.
 ///
 /// # Errors
-/// `Need` when any item needs something, else the first failure.
+/// `Need` if any item needs something, otherwise the first failure.
 pub fn join<I, T>(items: I, mut f: impl FnMut(I::Item) -> Step<T>) -> Step<Vec<T>>
 where
     I: IntoIterator,
@@ -132,10 +132,10 @@ where
     }
 }
 
-/// Both values, or the needs of both together.
+/// Both values, or the combined needs of both.
 ///
 /// # Errors
-/// `Need` when either needs something, else the first failure.
+/// `Need` if either needs something, otherwise the first failure.
 pub fn both<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -151,7 +151,7 @@ pub fn both<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
 /// As [`join`], but keeps an error per item.
 ///
 /// # Errors
-/// `Need` when any item needs something; never a failure.
+/// `Need` if any item needs something; never a failure.
 pub fn join_each<I, T>(items: I, mut f: impl FnMut(I::Item) -> Step<T>) -> Step<Vec<Result<T, Error>>>
 where
     I: IntoIterator,

@@ -1,4 +1,4 @@
-//! What one stored element is.
+//! The stored form of one element.
 use std::sync::Arc;
 
 /// Order of the bytes of a stored number.
@@ -15,7 +15,7 @@ impl ByteOrder {
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 }
 
-/// What one stored element is; the model's type says what the reader gets.
+/// The stored form of one element; the model's type determines how it is read.
 #[expect(missing_docs, reason = "the fields of the variants are named by what they hold")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StoredType {
@@ -25,7 +25,7 @@ pub enum StoredType {
     Float { size: u8, order: ByteOrder },
     /// The upper half of a binary32 (read as float).
     BFloat16 { order: ByteOrder },
-    /// One byte per cell: char.
+    /// One byte per element: char.
     Char,
     /// Text in a fixed number of bytes (read as string).
     Text { byte_len: u64, encoding: TextEncoding },
@@ -42,12 +42,12 @@ pub enum StoredType {
     Json,
 }
 
-/// How text fills its fixed number of bytes.
+/// How text is padded to its fixed number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextEncoding {
-    /// Padded with NUL; an element of nothing but NUL is a null string.
+    /// Padded with NUL; an element of only NULs is a null string.
     NulPadded,
-    /// As `NulPadded`, but an element of nothing but NUL is an empty string.
+    /// As `NulPadded`, but an element of only NULs is an empty string.
     NulPaddedEmpty,
     /// Padded with blanks.
     SpacePadded,
@@ -55,10 +55,10 @@ pub enum TextEncoding {
     Utf32(ByteOrder),
 }
 
-/// What the elements of a [`StoredType::Sequence`] are.
+/// The elements of a [`StoredType::Sequence`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SequenceItem {
-    /// UTF-8 text (read as string); an element of one NUL byte is a null string, which no netCDF string can hold
+    /// UTF-8 text (read as string); an element of one NUL byte is a null string: netCDF strings cannot contain NUL
     /// otherwise.
     Text,
     /// Bytes (read as vlen of ubyte).
@@ -74,16 +74,16 @@ pub enum SequenceItem {
 /// A field of a stored compound.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoredField {
-    /// Bytes from the start of the compound.
+    /// Offset from the start of the compound in bytes.
     pub offset: u64,
-    /// What it is.
+    /// Its type.
     pub stored: StoredType,
-    /// Number of elements of that type, one after the other.
+    /// Number of consecutive elements of that type.
     pub count: u64,
 }
 
 impl StoredType {
-    /// Bytes of one element; `None` when elements have no fixed size.
+    /// Size of one element; `None` if elements have no fixed size.
     pub fn byte_len(&self) -> Option<u64> {
         match self {
             Self::Integer { size, .. } | Self::Float { size, .. } => Some(u64::from(*size)),

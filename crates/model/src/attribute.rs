@@ -42,7 +42,7 @@ impl Attribute {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Attributes {
     list: Vec<Attribute>,
-    /// Attributes that are there but cannot be read, with the reason.
+    /// Attributes that exist but cannot be read, with the reason.
     pub faults: Vec<(String, Fault)>,
 }
 
@@ -72,7 +72,7 @@ impl Attributes {
         self.list.iter().find(|attribute| attribute.name == name)
     }
 
-    /// Adds an attribute, or replaces the one of that name in its place. The name is not checked: readers use this.
+    /// Adds an attribute, or replaces the one of that name in its place. The name is not checked: for readers.
     pub fn put(&mut self, attribute: Attribute) {
         match self.list.iter_mut().find(|old| old.name == attribute.name) {
             Some(old) => *old = attribute,
@@ -80,8 +80,8 @@ impl Attributes {
         }
     }
 
-    /// Adds an attribute whose name the caller knows to be new here: for readers of long lists, where looking for the
-    /// name each time would take too long. Nothing is checked.
+    /// Adds an attribute whose name is known to be new here: for readers of long lists, where a lookup of the name
+    /// each time would take too long. Nothing is checked.
     pub fn push_distinct(&mut self, attribute: Attribute) {
         self.list.push(attribute);
     }
@@ -89,7 +89,7 @@ impl Attributes {
     /// Adds or replaces an attribute after checking its name.
     ///
     /// # Errors
-    /// `BadName` when the name breaks the rules of [`check_name`].
+    /// `BadName` if the name violates the rules of [`check_name`].
     pub fn set(&mut self, mut attribute: Attribute) -> Result<(), ModelError> {
         attribute.name = check_name(&attribute.name)?;
         self.put(attribute);
@@ -105,7 +105,7 @@ impl Attributes {
     /// Renames an attribute, keeping its place.
     ///
     /// # Errors
-    /// `NotFound`, `BadName`, or `NameInUse` when another attribute has the new name.
+    /// `NotFound`, `BadName`, or `NameInUse` if another attribute has the new name.
     pub fn rename(&mut self, old: &str, new: &str) -> Result<(), ModelError> {
         let new = check_name(new)?;
         if old != new && self.find(&new).is_some() {
@@ -131,17 +131,17 @@ impl FromIterator<Attribute> for Attributes {
 /// The attributes of a group or variable, which may still have to be read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum AttributeState {
-    /// Not read yet; the catalog has them.
+    /// Not read yet; the catalog can read them.
     #[default]
     Pending,
-    /// At hand.
+    /// In memory.
     Known(Attributes),
     /// They cannot be read at all.
     Damaged(Fault),
 }
 
 impl AttributeState {
-    /// The attributes when they are at hand.
+    /// The attributes, if they are in memory.
     pub fn known(&self) -> Option<&Attributes> {
         match self {
             Self::Known(attributes) => Some(attributes),

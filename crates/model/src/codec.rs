@@ -1,4 +1,4 @@
-//! How a stored chunk was encoded, in the words of whichever format says so.
+//! How a stored chunk was encoded, in the notation of each format.
 use serde_json::{Map, Value};
 
 /// One codec or filter: its identifier in one of three name spaces, and its configuration.
@@ -12,7 +12,7 @@ pub enum CodecSpec {
         id: u32,
         /// Client data values.
         parameters: Vec<u32>,
-        /// Whether the writer may skip this filter when it fails.
+        /// Whether the writer may skip this filter if it fails.
         optional: bool,
     },
     /// A Zarr v2 codec: the whole JSON object, `id` included (Zarr v2 specification, "filters", "compressor").

@@ -1,40 +1,40 @@
-//! What programs may want to know of an error, beyond who must act.
+//! Specific error conditions, beyond the kind of an error.
 use std::sync::Arc;
 
-/// What exactly is wrong, for those that go on from there: with a hint, or another attempt. What messages say is for people
-/// and may change; nothing is to be told from it.
+/// The specific condition of an error, for programs that react to it: with a hint, or another attempt. Messages are
+/// for people and may change; do not parse them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Detail {
-    /// A dataset has no such member.
+    /// A dataset does not have such a member.
     NoMember(Member),
-    /// The target is there already; it is replaced only when told.
+    /// The target exists already; it is replaced only on request.
     Exists,
-    /// The target is, holds or lies in what is read, or what the new dataset refers to.
+    /// The target is, contains or lies in a source, or in what the new dataset refers to.
     IsSource,
-    /// What is there is not what is replaced: it is read, or of another kind than what is written.
+    /// The existing target must not be replaced: it is a source, or of another kind than what is written.
     NotReplaced,
     /// No codec or filter of that name is known.
     UnknownCodec(Arc<str>),
     /// The codec of that name is known, but cannot be used in this way.
     UnusableCodec(Arc<str>),
-    /// The classic data model, or the kind of file that follows it, cannot hold it.
+    /// The classic data model, or the kind of file that follows it, cannot represent it.
     BeyondClassic,
-    /// An object header of HDF5 cannot hold so much.
+    /// It is too large for an object header of HDF5.
     BeyondHeader,
-    /// What is read over plain HTTP cannot be written.
+    /// Plain HTTP is read-only.
     ReadOnlyProtocol,
-    /// What answers at the address lists nothing.
+    /// The server at the address cannot list.
     NoListings,
-    /// An address begins with a scheme that is not known.
+    /// The address has an unknown scheme.
     UnknownScheme,
-    /// Something else than a dataset was found.
+    /// Something other than a dataset was found.
     Found(Found),
     /// A server could not be reached.
     Unreachable,
 }
 
-/// The members of a dataset.
+/// The kinds of members of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Member {
@@ -50,17 +50,17 @@ pub enum Member {
     Attribute,
 }
 
-/// What lies where a dataset was looked for.
+/// What was found in place of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Found {
-    /// An object without a byte.
+    /// An empty object.
     EmptyObject,
-    /// A directory with nothing in it.
+    /// An empty directory.
     EmptyDirectory,
-    /// A directory, or a prefix, that holds other things.
+    /// A directory, or a prefix, with other contents.
     Directory,
-    /// A zip file; a dataset may lie in it.
+    /// A zip file; a dataset may be in it.
     Zip,
     /// A web page.
     Page,
@@ -69,7 +69,7 @@ pub enum Found {
 }
 
 impl Member {
-    /// The word for it in messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Group => "group",

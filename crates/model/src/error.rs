@@ -1,4 +1,4 @@
-//! What may be wrong with a definition, and how damage in a member is recorded without losing the rest.
+//! Invalid definitions, and how damage in a member is recorded without losing the rest.
 use crate::{Detail, Member};
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[expect(missing_docs, reason = "the fields of the variants are named by what they hold")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelError {
-    /// The name breaks a naming rule; the reason says which.
+    /// The name violates a naming rule; the reason says which.
     BadName { name: String, reason: &'static str },
     /// The name is in use in that group.
     NameInUse { name: String, group: String },
@@ -15,7 +15,7 @@ pub enum ModelError {
     NotFound { what: Member, name: String },
     /// The member cannot be removed or changed while others use it.
     InUse { what: &'static str, name: String, by: String },
-    /// The dimension or type cannot be seen from that group.
+    /// The dimension or type is not visible from that group.
     OutOfScope { what: &'static str, name: String, group: String },
     /// The type is not allowed here, or is badly formed.
     BadType { name: String, reason: String },
@@ -41,14 +41,14 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-/// Why a member of a dataset is there but cannot be used.
+/// Why a member of a dataset exists but cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Whether the data are damaged or merely not understood.
+    /// Whether the data are damaged or just not supported.
     pub kind: FaultKind,
-    /// The fact and the offending value, lower case, with the object it was found in.
+    /// The fact and the offending value, lower case, with the object in which it was found.
     pub message: Arc<str>,
-    /// What exactly is wrong, where that is told.
+    /// The specific condition, if known.
     pub detail: Option<Detail>,
 }
 
@@ -57,9 +57,9 @@ pub struct Fault {
 pub enum FaultKind {
     /// The stored description is damaged or contradicts itself.
     Malformed,
-    /// It is sound but uses something that is not supported, such as an unknown codec or data type.
+    /// It is valid but uses something that is not supported, such as an unknown codec or data type.
     Unsupported,
-    /// Objects that the metadata list are absent.
+    /// Objects that the metadata list are missing.
     Missing,
 }
 

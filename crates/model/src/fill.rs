@@ -1,7 +1,7 @@
-//! What an element that was never written holds (netCDF C library, `NC_FILL_*`; NUG, appendix "Fill values").
+//! The value of elements that were never written (netCDF C library, `NC_FILL_*`; NUG, appendix "Fill values").
 use crate::{Atomic, Strings, Values};
 
-/// The fill value that a variable was given. Two are equal when they are bit by bit, as NaN is to itself.
+/// The fill value of a variable. Two are equal if they are bitwise equal, as NaN is to itself.
 #[derive(Debug, Clone, Default)]
 pub enum FillValue {
     /// The default of its type, see [`default_fill`].

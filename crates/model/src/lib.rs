@@ -1,7 +1,7 @@
 //! The netCDF-4 data model, in plain values.
 //!
-//! A [`Model`] is a tree of groups with shared dimensions, user-defined types, variables and typed attributes.
-//! It holds descriptions only: the values of variables are obtained elsewhere and travel as [`Values`].
+//! A [`Model`] is a tree of groups with shared dimensions, user-defined types, variables and typed attributes. It
+//! holds descriptions only: the values of variables are read separately, as [`Values`].
 //!
 //! ```
 //! use ncirrus_model::{Atomic, DimensionLen, Model, TypeRef};
@@ -33,9 +33,9 @@ pub use detail::{Detail, Found, Member};
 pub use error::{Fault, FaultKind, ModelError};
 pub use fill::{FillValue, default_fill};
 pub use name::{NAME_MAX_BYTES, check_name, normalize_name};
-pub use selection::{AxisSelection, Region, Selection, SelectionError};
+pub use selection::{AxisSelection, PointSelection, Region, Selection, SelectionError};
 pub use serde_json::{Map as JsonMap, Value as Json};
 pub use tree::{DimId, Dimension, DimensionLen, Group, GroupId, Model, NodeId, TypeId, VarId};
-pub use types::{Atomic, Endianness, EnumMember, Field, TypeRef, UserKind, UserType};
+pub use types::{Atomic, Endianness, EnumMember, ExtendedType, Field, TypeRef, UserKind, UserType};
 pub use values::{Strings, Values};
 pub use variable::{Storage, Variable};

@@ -2,7 +2,7 @@
 use crate::ModelError;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Longest name in bytes (`NC_MAX_NAME`).
+/// Maximum length of a name in bytes (`NC_MAX_NAME`).
 pub const NAME_MAX_BYTES: usize = 256;
 
 /// The name in Unicode normalization form C, which is how netCDF stores and compares names.
@@ -13,13 +13,13 @@ pub fn normalize_name(name: &str) -> String {
     }
 }
 
-/// Checks a name that is to be written and returns it in normalization form C.
+/// Checks a name to be written and returns it in normalization form C.
 ///
-/// A name starts with a letter, digit, underscore or non-ASCII character; `/` and control characters may not occur, a
-/// blank may not end it, and it has 1 to 256 bytes.
+/// A name starts with a letter, digit, underscore or non-ASCII character; it must not contain `/` or control
+/// characters, nor end with a blank, and has 1 to 256 bytes.
 ///
 /// # Errors
-/// `BadName` with the rule that is broken.
+/// `BadName` with the rule that is violated.
 pub fn check_name(name: &str) -> Result<String, ModelError> {
     let normal = normalize_name(name);
     match broken_rule(&normal) {

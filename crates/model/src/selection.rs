@@ -1,7 +1,11 @@
-//! Which elements of a variable are meant: hyperslabs (start, count, stride) and index lists.
+//! Selections of a variable's elements: hyperslabs (start, count, stride) and index lists.
+mod points;
+
+pub use points::PointSelection;
+
 use std::fmt;
 
-/// The elements of one axis that are selected, in the order in which they are wanted.
+/// The selected elements of one axis, in the order of the result.
 #[expect(missing_docs, reason = "the fields of the variants are named by what they hold")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AxisSelection {
@@ -57,7 +61,7 @@ impl AxisSelection {
         }
     }
 
-    /// One more than the largest selected index; 0 when nothing is selected, `None` on overflow.
+    /// One more than the largest selected index; 0 if nothing is selected, `None` on overflow.
     pub fn end(&self) -> Option<u64> {
         match self {
             Self::Slice { count: 0, .. } => Some(0),
@@ -69,7 +73,7 @@ impl AxisSelection {
         }
     }
 
-    /// The first and the second half of two indices or more, cut at a multiple of `grain` if there is one between.
+    /// The two halves of at least two indices, cut at a multiple of `grain` if there is one between.
     fn halves(&self, grain: u64) -> (Self, Self) {
         match self {
             Self::Slice { start, count, stride } => {
@@ -140,9 +144,9 @@ impl Selection {
         self.axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.count()))
     }
 
-    /// Two selections whose results follow each other in this one's: cut near the middle of the slowest axis that can
-    /// be, at a multiple of the axis's `grain` where it reaches over one (0, or no grain: anywhere). `None` for one
-    /// element or none.
+    /// Two selections whose concatenated results are this one's: cut near the middle of the slowest possible axis, at
+    /// a multiple of the axis's `grain` if it extends beyond one (0, or no grain: anywhere). `None` for at most one
+    /// element.
     pub fn halves(&self, grain: &[u64]) -> Option<(Self, Self)> {
         let at = self.axes.iter().position(|axis| axis.count() > 1)?;
         let (one, other) = self.axes.get(at)?.halves(grain.get(at).copied().unwrap_or(0));
@@ -153,12 +157,12 @@ impl Selection {
         (!is_empty).then_some((Self { axes: first }, Self { axes: second }))
     }
 
-    /// The shape an array needs at least to hold every selected element; `None` on overflow.
+    /// The minimum shape of an array that contains every selected element; `None` on overflow.
     pub fn extent(&self) -> Option<Vec<u64>> {
         self.axes.iter().map(AxisSelection::end).collect()
     }
 
-    /// The box when every axis is a slice with stride 1 (or of one element).
+    /// The box, if every axis is a slice with stride 1 (or of one element).
     pub fn as_region(&self) -> Option<Region> {
         let mut region = Region { start: Vec::new(), count: Vec::new() };
         for axis in &self.axes {
@@ -176,7 +180,7 @@ impl Selection {
     /// Checks that the selection fits an array of that shape and can be addressed.
     ///
     /// # Errors
-    /// When the rank differs, a stride is 0, an index is at or past the axis' length, or a size overflows.
+    /// If the rank differs, a stride is 0, an index is at or past the axis' length, or a size overflows.
     pub fn check(&self, shape: &[u64]) -> Result<(), SelectionError> {
         self.check_growing(shape, &vec![false; shape.len()])
     }
@@ -236,7 +240,7 @@ impl Region {
         self.count.contains(&0)
     }
 
-    /// The part that both boxes share; `None` when there is none or the ranks differ.
+    /// The intersection of both boxes; `None` if it is empty or the ranks differ.
     pub fn intersect(&self, other: &Self) -> Option<Self> {
         if self.rank() != other.rank() {
             return None;

@@ -1,7 +1,7 @@
 //! The tree of groups, dimensions, types and variables.
 //!
-//! Members are named by ids that are never reused: a deleted member leaves its id behind, so that a reader that holds
-//! an older model cannot mistake one variable for another.
+//! Members have ids that are never reused: the id of a deleted member stays unused, so that a reader with an older
+//! model cannot mistake one variable for another.
 use crate::error::Fault;
 use crate::{AttributeState, Attributes, ModelError, TypeRef, UserType, Variable, check_name};
 
@@ -66,7 +66,7 @@ pub struct Group {
     pub vars: Vec<VarId>,
     /// Attributes.
     pub attributes: AttributeState,
-    /// Set when the group is there but damaged; what could be read of it is still listed.
+    /// Set if the group exists but is damaged; what could be read of it is still listed.
     pub fault: Option<Fault>,
 }
 
@@ -91,7 +91,7 @@ pub struct Dimension {
 pub enum DimensionLen {
     /// It never changes.
     Fixed(u64),
-    /// Current length of a dimension that grows.
+    /// Current length of an unlimited dimension.
     Unlimited(u64),
 }
 

@@ -136,7 +136,7 @@ impl From<Atomic> for TypeRef {
 pub struct UserType {
     /// Simple name, unique in its group.
     pub name: String,
-    /// What values of the type are.
+    /// The kind of the type.
     pub kind: UserKind,
 }
 
@@ -194,7 +194,33 @@ impl UserKind {
     }
 }
 
-/// Byte order of stored numbers, as the user asked for it or as the file has it.
+/// What a format says of elements beyond netCDF's types, in NumPy's terms. Values are those of the variable's own type: a
+/// `bool` is read as `ubyte`, a complex number as a compound of its two parts.
+#[expect(missing_docs, reason = "the fields of the variants are named by what they hold")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ExtendedType {
+    /// True or false: `ubyte` of 0 and 1.
+    Bool,
+    /// IEEE 754 binary16: `float`.
+    Float16,
+    /// The upper half of a binary32: `float`.
+    BFloat16,
+    /// A pair of `float`: real and imaginary part.
+    Complex64,
+    /// A pair of `double`.
+    Complex128,
+    /// Points in time: `int64`, so many times the unit since 1970, the smallest for none. The unit is NumPy's: `s`, `ns`, `D`.
+    DateTime { unit: String, scale: u64 },
+    /// Durations, likewise.
+    TimeDelta { unit: String, scale: u64 },
+    /// Bytes of text in so many bytes (NumPy's `S`): `string`.
+    FixedBytes { len: u64 },
+    /// So many characters of UTF-32 (NumPy's `U`): `string`.
+    FixedText { len: u64 },
+}
+
+/// Byte order of stored numbers, as requested by the user or as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Endianness {
     /// The machine's own, or not applicable (one-byte types, strings).
@@ -207,7 +233,7 @@ pub enum Endianness {
 }
 
 impl Endianness {
-    /// Whether bytes in this order must be swapped to be used on this machine.
+    /// Whether bytes in this order must be swapped on this machine.
     pub fn is_foreign(self) -> bool {
         match self {
             Self::Native => false,

@@ -1,11 +1,11 @@
-//! Values of any netCDF type, in columns.
+//! Values of any netCDF type, in columnar form.
 use crate::{Atomic, TypeRef};
 use std::ops::Range;
 
 /// Values of one type, in row-major order of the array they come from.
 ///
-/// Enum values are values of the enum's base type. A compound is one column per field; a field with dimensions holds
-/// the product of its lengths per compound. A vlen is one column for all elements together and where each value ends.
+/// Enum values are values of the enum's base type. A compound is one column per field; a field with dimensions has
+/// the product of its lengths per compound. A vlen is one column of all elements and the end of each value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// `NC_BYTE`
@@ -86,7 +86,7 @@ impl Strings {
         self.ends.is_empty()
     }
 
-    /// The string at `index`; `None` when it is null or past the end.
+    /// The string at `index`; `None` if it is null or past the end.
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         if self.nil.get(index).copied().unwrap_or(true) {
             return None;
@@ -119,7 +119,7 @@ impl<S: AsRef<str>> FromIterator<Option<S>> for Strings {
     }
 }
 
-/// Runs the same expression for whichever vector of fixed-size atomic values is inside.
+/// Expands the same expression for each vector of fixed-size atomic values.
 macro_rules! on_fixed {
     ($values:expr, $vector:ident => $then:expr, $otherwise:expr) => {
         match $values {
@@ -202,7 +202,7 @@ impl Values {
         }
     }
 
-    /// As [`as_bytes`](Self::as_bytes), for filling in.
+    /// As [`as_bytes`](Self::as_bytes), mutable.
     pub fn as_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match self {
             Self::Opaque { bytes, .. } => Some(bytes),
@@ -210,7 +210,7 @@ impl Values {
         }
     }
 
-    /// Values of an atomic fixed-size type from memory in the machine's byte order; `None` for strings or when the
+    /// Values of an atomic fixed-size type from memory in the machine's byte order; `None` for strings or if the
     /// length is not a multiple of the element's.
     pub fn from_native_bytes(atomic: Atomic, bytes: &[u8]) -> Option<Self> {
         let size = atomic.byte_len()?;
@@ -247,7 +247,7 @@ impl Values {
         }
     }
 
-    /// Whether these are the same values bit by bit: a NaN is the same as itself, and 0 is not -0.
+    /// Whether the values are bitwise equal: a NaN equals itself, and 0 is not -0.
     pub fn is_identical(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::String(ours), Self::String(theirs)) => ours == theirs,
@@ -293,7 +293,7 @@ impl Values {
         }
     }
 
-    /// Appends `other[range]`. Returns false, and changes nothing, when the types differ or the range is outside.
+    /// Appends `other[range]`. Returns false, and changes nothing, if the types differ or the range is outside.
     pub fn extend_from(&mut self, other: &Self, range: Range<usize>) -> bool {
         if range.start > range.end || range.end > other.len() {
             return false;
@@ -332,7 +332,7 @@ impl Values {
         true
     }
 
-    /// A copy with `count` repetitions of the first value; empty when there is none.
+    /// A copy with `count` repetitions of the first value; empty if there is none.
     pub fn repeat(&self, count: usize) -> Self {
         let mut repeated = self.empty_like();
         let one = 0..1.min(self.len());
@@ -340,7 +340,7 @@ impl Values {
         repeated
     }
 
-    /// Whether these can be values of `ty` (of a user type only when `ty` is one: its kind is not looked up).
+    /// Whether these can be values of `ty` (of any user-defined type if `ty` is one: its kind is not looked up).
     pub fn is_of(&self, ty: TypeRef) -> bool {
         match ty {
             TypeRef::Atomic(atomic) => self.atomic() == Some(atomic),

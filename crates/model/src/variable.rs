@@ -1,8 +1,10 @@
 //! The description of a variable.
 use crate::error::Fault;
-use crate::{AttributeState, CodecSpec, DimId, Endianness, FillValue, TypeRef, Values, default_fill};
+use crate::{
+    AttributeState, CodecSpec, DimId, Endianness, ExtendedType, FillValue, TypeRef, Values, default_fill,
+};
 
-/// A variable: its type, the dimensions that span it, and how it is stored.
+/// A variable: its type, its dimensions, and how it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     /// Simple name, unique among the variables of its group.
@@ -11,21 +13,23 @@ pub struct Variable {
     pub ty: TypeRef,
     /// Dimensions, slowest first; empty for a scalar.
     pub dims: Vec<DimId>,
-    /// Attributes in definition order; `_FillValue` is among them when the variable has its own.
+    /// Attributes in definition order; `_FillValue` is among them if the variable has its own.
     pub attributes: AttributeState,
-    /// What elements never written hold.
+    /// The value of elements never written.
     pub fill: FillValue,
     /// Byte order of stored numbers.
     pub endianness: Endianness,
-    /// How the elements lie in storage.
+    /// The storage of the elements.
     pub storage: Storage,
     /// Codecs in the order in which they are applied on writing.
     pub filters: Vec<CodecSpec>,
-    /// Set when the variable is there but its values cannot be read.
+    /// What the format it was read from says of the elements beyond the type.
+    pub extended: Option<ExtendedType>,
+    /// Set if the variable exists but its values cannot be read.
     pub fault: Option<Fault>,
 }
 
-/// How elements lie in storage.
+/// The storage of elements.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Storage {
     /// Left to the format.
@@ -37,7 +41,7 @@ pub enum Storage {
     Compact,
     /// Chunks of this shape, one length per dimension.
     Chunked(Vec<u64>),
-    /// Put together from other variables.
+    /// Composed of other variables.
     Virtual,
 }
 
@@ -53,11 +57,12 @@ impl Variable {
             endianness: Endianness::Native,
             storage: Storage::Default,
             filters: Vec::new(),
+            extended: None,
             fault: None,
         }
     }
 
-    /// What elements never written hold, for atomic types: its own fill value or the default.
+    /// The value of elements never written, for atomic types: its own fill value or the default.
     pub fn fill_value(&self) -> Option<Values> {
         match (&self.fill, self.ty) {
             (FillValue::Own(fill), _) => Some(fill.clone()),

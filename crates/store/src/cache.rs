@@ -1,7 +1,7 @@
-//! What is kept on disk of objects that other machines hold.
+//! Disk caches of remote objects.
 //!
-//! Files count only as long as the object has the tag that it had. [`BlockCache`] keeps whatever is fetched, data as well
-//! as metadata; the engine keeps headers and indexes in a [`CacheFolder`] of its own.
+//! Files are valid only while the object has the same tag. [`BlockCache`] stores everything fetched, data as well as
+//! metadata; the engine keeps headers and indexes in a [`CacheFolder`] of its own.
 mod blocks;
 mod entry;
 mod folder;

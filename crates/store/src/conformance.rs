@@ -1,6 +1,6 @@
 //! The laws of every store: call these from the tests of a new one.
 //!
-//! Each law works below a prefix of its own, so that they may share a store. They fail by a failed assertion.
+//! Each law works below a prefix of its own, so that they may share a store. They fail by an assertion.
 use crate::store::{LocalStore, PutCondition, Store};
 use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, ListEntry, ObjectBytes, ObjectId, Result, Want};
@@ -8,7 +8,7 @@ use ncirrus_layout::{ErrorKind, ListEntry, ObjectBytes, ObjectId, Result, Want};
 /// All laws of a writable [`Store`], below `root`.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn writable(store: &dyn Store, root: &ObjectId) -> Result<()> {
     absent_is_none(store, &root.child("absent")).await?;
     ranges_are_cut_at_the_end(store, &root.child("ranges")).await?;
@@ -21,7 +21,7 @@ pub async fn writable(store: &dyn Store, root: &ObjectId) -> Result<()> {
 /// An object that was never put is `None`, and so is a prefix.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn absent_is_none(store: &dyn Store, root: &ObjectId) -> Result<()> {
     assert_eq!(store.get(&root.child("nothing"), &Want::All).await?, None, "absent object");
     assert_eq!(store.get(&root.child("nothing/below"), &Want::Range(0..4)).await?, None, "absent prefix");
@@ -36,10 +36,10 @@ pub async fn absent_is_none(store: &dyn Store, root: &ObjectId) -> Result<()> {
     Ok(())
 }
 
-/// Ranges give the bytes that there are, and the size of the object.
+/// Ranges return the existing bytes, and the size of the object.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn ranges_are_cut_at_the_end(store: &dyn Store, root: &ObjectId) -> Result<()> {
     let object = root.child("digits");
     store.put(&object, Bytes::from_static(b"0123456789"), PutCondition::None).await?;
@@ -52,11 +52,11 @@ pub async fn ranges_are_cut_at_the_end(store: &dyn Store, root: &ObjectId) -> Re
     Ok(())
 }
 
-/// An object that holds `0123456789` reads as that, whatever is wanted of it. The one law that puts nothing, for stores that
-/// only read; what is absent, keys and names are not looked at.
+/// An object that holds `0123456789` reads as that, whatever range is requested. The only law that writes nothing,
+/// for read-only stores; absent objects, keys and names are not checked.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn read_digits(store: &dyn Store, object: &ObjectId) -> Result<()> {
     let wants: [(Want, u64, &[u8]); 8] = [
         (Want::All, 0, b"0123456789"),
@@ -79,10 +79,10 @@ pub async fn read_digits(store: &dyn Store, object: &ObjectId) -> Result<()> {
     Ok(())
 }
 
-/// A put replaces all of an object, its tag tells the states apart, and preconditions hold.
+/// A put replaces all of an object, its tag distinguishes the states, and preconditions hold.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn puts_replace_whole_objects(store: &dyn Store, root: &ObjectId) -> Result<()> {
     let object = root.child("a/b/c");
     let first = store.put(&object, Bytes::from_static(b"a longer one"), PutCondition::Absent).await?;
@@ -102,10 +102,10 @@ pub async fn puts_replace_whole_objects(store: &dyn Store, root: &ObjectId) -> R
     Ok(())
 }
 
-/// A listing has each name directly below the prefix once, in byte order, prefixes marked.
+/// A listing has each name directly below the prefix once, in byte order, with prefixes marked.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn listing_names_what_is_directly_below(store: &dyn Store, root: &ObjectId) -> Result<()> {
     for name in ["v/0.0", "v/0.1", ".zgroup", "v/.zarray", "va", "sub/deep/er", "\u{e9}t\u{e9} 1", "Z"] {
         store.put(&root.child(name), Bytes::from_static(b"1"), PutCondition::None).await?;
@@ -129,10 +129,10 @@ pub async fn listing_names_what_is_directly_below(store: &dyn Store, root: &Obje
     Ok(())
 }
 
-/// What is deleted is gone, with all that lies below where a tree is deleted; what is absent may be deleted.
+/// Deleted objects are gone, and deleted trees with everything below; absent ones may be deleted.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn deleting_is_idempotent(store: &dyn Store, root: &ObjectId) -> Result<()> {
     for name in ["one", "tree/a", "tree/b/c", "treetop"] {
         store.put(&root.child(name), Bytes::from_static(b"1"), PutCondition::None).await?;
@@ -154,10 +154,10 @@ pub async fn deleting_is_idempotent(store: &dyn Store, root: &ObjectId) -> Resul
     Ok(())
 }
 
-/// Keys with `..` and their kin are refused, for reading and writing.
+/// Keys with `..` and the like are refused, for reading and writing.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub async fn keys_do_not_leave_the_store(store: &dyn Store, root: &ObjectId) -> Result<()> {
     for key in ["../x", "a/../../x", "/etc/passwd", "a//b", "a/", ".", "a\0b"] {
         let object = ObjectId::new(root.store.clone(), key);
@@ -169,10 +169,10 @@ pub async fn keys_do_not_leave_the_store(store: &dyn Store, root: &ObjectId) -> 
     Ok(())
 }
 
-/// What a [`LocalStore`] promises beyond a [`Store`].
+/// What a [`LocalStore`] guarantees beyond a [`Store`].
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     let object = root.child("local/object");
     let mut buffer = b"kept ".to_vec();
@@ -202,10 +202,10 @@ pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     store.barrier()
 }
 
-/// What a [`LocalStore`] promises that can change objects in place.
+/// What a [`LocalStore`] that can change objects in place guarantees.
 ///
 /// # Errors
-/// What the store fails with where it should not.
+/// Unexpected errors of the store.
 pub fn in_place(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     let object = root.child("in_place/a/object");
     store.write_at(&object, 3, b"xyz")?;

@@ -5,21 +5,21 @@ use ncirrus_layout::LockExt;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What addresses are opened with: the options, and what the stores of a session share. Clones share it, too.
+/// The context for opening addresses: the options, and what the stores of a session share. Clones share it, too.
 ///
-/// Without openers in [`schemes`](Self::schemes) only files and stores in memory are reached: whoever makes the context
-/// decides which networks there are, and holds their connections and credentials.
+/// Without openers in [`schemes`](Self::schemes) only files and stores in memory can be opened: the creator of the
+/// context decides which networks there are, and holds their connections and credentials.
 #[derive(Debug, Clone, Default)]
 pub struct StoreContext {
     /// How stores are opened.
     pub options: StoreOptions,
-    /// What `memory://name` means.
+    /// The stores that `memory://name` refers to.
     pub memory: MemoryStores,
-    /// Keeps what is fetched of objects on other machines, data as well as metadata.
+    /// Caches what is fetched from remote objects, data as well as metadata.
     pub cache: Option<BlockCache>,
     /// Files that are kept open.
     pub handles: HandleBudget,
-    /// What opens addresses that are neither files nor stores in memory.
+    /// Opens addresses that are neither files nor stores in memory.
     pub schemes: SchemeRegistry,
 }
 
@@ -29,7 +29,7 @@ impl From<StoreOptions> for StoreContext {
     }
 }
 
-/// The stores in memory that `memory://name` means; clones share them.
+/// The stores in memory that `memory://name` refers to; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStores(Arc<Mutex<BTreeMap<String, MemoryStore>>>);
 
@@ -39,14 +39,14 @@ impl MemoryStores {
         self.0.guard().get(name).cloned()
     }
 
-    /// The store of that name, empty when it is new.
+    /// The store of that name, empty if it is new.
     pub fn create(&self, name: &str) -> MemoryStore {
         let mut stores = self.0.guard();
         let new = || MemoryStore::new(&format!("memory://{name}"));
         stores.entry(name.to_owned()).or_insert_with(new).clone()
     }
 
-    /// Forgets the store of that name; who has it keeps it.
+    /// Forgets the store of that name; existing handles keep it.
     pub fn remove(&self, name: &str) {
         self.0.guard().remove(name);
     }

@@ -1,8 +1,9 @@
-//! Making datasets: whole or not at all.
+//! Creating datasets: all or nothing.
 mod access;
 mod beside;
 mod clearing;
 mod creation_marker;
+mod joint;
 mod lease;
 mod leftovers;
 mod local;
@@ -22,6 +23,7 @@ mod switch;
 mod tests;
 
 pub use access::update;
+pub use joint::{JoinedPlace, JointPlace, JointStaging};
 pub use leftovers::{Leftover, leftovers};
 pub use removal::{DatasetRemoval, removal};
 
@@ -40,11 +42,11 @@ use std::sync::Arc;
 pub enum DatasetShape {
     /// Many objects below a prefix.
     Tree,
-    /// One object that is written at offsets.
+    /// One object that is written at any offset.
     Object,
 }
 
-/// What happens to a dataset that exists already.
+/// What happens to an existing dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OverwritePolicy {
     /// It stays, and the creation fails.
@@ -53,8 +55,7 @@ pub enum OverwritePolicy {
     Replace,
 }
 
-/// A place where a dataset is written, and where it goes when it is complete. Dropping it takes back what was written
-/// on this machine.
+/// A place where a dataset is written, and its final location. Dropping it removes what was written on this machine.
 pub struct StagedDataset {
     /// Where to write.
     pub store: Arc<dyn Store>,
@@ -64,55 +65,60 @@ pub struct StagedDataset {
     pub url: Url,
     /// Name of the dataset as `ncdump` prints it.
     pub name: String,
-    /// What the user should know of the way it is written.
+    /// Notes for the user about the way it is written.
     pub warnings: Vec<String>,
     finish: Box<dyn CommitAction>,
 }
 
-/// What is left to do when everything has been written. Dropping it takes back.
+/// The remaining steps when everything has been written. Dropping it rolls back.
 pub(crate) trait CommitAction: Send + Sync {
-    /// Whether the place is still this program's.
+    /// Whether this program still holds the location.
     fn check(&self) -> BoxFuture<'static, Result<()>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Makes the dataset true.
+    /// Where other processes can put chunks of a new tree; `None` where they cannot.
+    fn joint_place(&self) -> BoxFuture<'static, Result<Option<JointPlace>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Gives the dataset its name.
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
 
-    /// Takes back what was written.
+    /// Removes what was written.
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
 
-    /// Whether what is written can be made true before the commit.
+    /// Whether the contents can be made visible before the commit.
     fn check_sync(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What is written was made true.
+    /// Called when the contents were made visible.
     fn synced(&self) -> Result<()> {
         Ok(())
     }
 }
 
 impl StagedDataset {
-    /// Moves the dataset to its place. What was written is durable before, if the options say so.
+    /// Moves the dataset to its final location. If the options say so, its contents are made durable first.
     ///
     /// # Errors
-    /// `Conflict` when the place was taken meanwhile, `Denied`, `Io`; then nothing has changed there.
+    /// `Conflict` if the location was taken meanwhile, `Denied`, `Io`; then nothing has changed there.
     pub async fn commit(self) -> Result<()> {
         self.check().await?;
         self.commit_checked().await
     }
 
-    /// Whether the place is still this program's: asked before the documents are put that make the dataset true. What
-    /// announces a tree that is made on another machine is put again for it.
+    /// Whether this program still holds the location: checked before the documents are put that complete the dataset.
+    /// The creation marker of a remote tree is renewed.
     ///
     /// # Errors
-    /// `Conflict` when another program took it over.
+    /// `Conflict` if another program took it over.
     pub fn check(&self) -> BoxFuture<'static, Result<()>> {
         self.finish.check()
     }
 
-    /// As [`commit`](Self::commit), when [`check`](Self::check) found nothing wrong.
+    /// As [`commit`](Self::commit), after a successful [`check`](Self::check).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -123,7 +129,7 @@ impl StagedDataset {
         self.finish.commit().await
     }
 
-    /// Takes back what was written, on other machines too.
+    /// Removes what was written, from remote stores too.
     ///
     /// # Errors
     /// `Denied`, `Io`.
@@ -131,21 +137,29 @@ impl StagedDataset {
         self.finish.abort().await
     }
 
-    /// Whether what is written can be made durable and true before the commit.
+    /// Whether the contents can be made durable and visible before the commit.
     ///
     /// # Errors
-    /// `Unsupported` when it is sent in parts: nothing is there before all of it is.
+    /// `Unsupported` if it is sent in parts: nothing exists before all of it does.
     pub fn check_sync(&self) -> Result<()> {
         self.finish.check_sync()
     }
 
-    /// Tells that what was written is durable and true: from now on other programs may read a file that is changed in
-    /// place, but still not write it.
+    /// Declares that the contents are durable and valid: from now on other programs may read a file that is changed
+    /// in place, but still not write it.
     ///
     /// # Errors
-    /// `Conflict` when another program took the file.
+    /// `Conflict` if another program took the file.
     pub fn synced(&self) -> Result<()> {
         self.finish.synced()
+    }
+
+    /// Where other processes can put chunks of a new tree; `None` where they cannot.
+    ///
+    /// # Errors
+    /// `Conflict` when another program took the place over, `Denied`, `Io`.
+    pub fn joint_place(&self) -> BoxFuture<'static, Result<Option<JointPlace>>> {
+        self.finish.joint_place()
     }
 
     pub(crate) fn new(
@@ -165,12 +179,12 @@ impl fmt::Debug for StagedDataset {
     }
 }
 
-/// Starts a new dataset at an address: gives a place to write to.
+/// Starts a new dataset at an address: returns where to write it.
 ///
 /// # Errors
-/// `Conflict` "exists already" with [`OverwritePolicy::Never`], or when what is there would not be a dataset that is replaced
-/// but something else that is destroyed; `Denied` naming the folder; `NotFound` when the folder does not exist;
-/// `Unsupported` where nothing can be written.
+/// `Conflict` "exists already" with [`OverwritePolicy::Never`], or if what exists is not a dataset that may be
+/// replaced but something else that would be destroyed; `Denied` naming the folder; `NotFound` if the folder does not
+/// exist; `Unsupported` if nothing can be written.
 pub async fn create(
     address: &str,
     shape: DatasetShape,
@@ -180,7 +194,7 @@ pub async fn create(
     create_url(&Url::parse(address)?, shape, clobber, context).await
 }
 
-/// As [`create`], for an address that was read before.
+/// As [`create`], for a parsed address.
 ///
 /// # Errors
 /// As [`create`].
@@ -220,7 +234,7 @@ pub async fn create_url(
     }
 }
 
-/// A single object that is sent while it is written, where that can be; a zip file is written in two passes.
+/// A single object that is sent while it is written, if possible; a zip file is written in two passes.
 fn streamed(
     store: &Arc<dyn Store>,
     object: &ObjectId,
@@ -272,7 +286,7 @@ fn new_zip(_: ScratchFile, url: &Url, _: &StoreContext) -> Result<StagedDataset>
     Err(no_zip(url))
 }
 
-/// What is said of zip files where there are none.
+/// The error for zip files if the library was built without them.
 #[cfg(not(feature = "zip"))]
 fn no_zip(url: &Url) -> Error {
     Error::unsupported("zip files: built without the feature \"zip\"").at_object(url)
@@ -299,7 +313,7 @@ impl CommitAction for ZipFinish {
     }
 }
 
-/// Nothing is left to do: what is written is true at once.
+/// Nothing is left to do: changes are visible at once.
 pub(crate) struct DirectCommit;
 
 impl CommitAction for DirectCommit {
@@ -312,7 +326,7 @@ impl CommitAction for DirectCommit {
     }
 }
 
-/// What is said when a dataset is not to be replaced.
+/// The error if an existing dataset must not be replaced.
 pub(crate) fn exists(object: impl fmt::Display) -> Error {
     crate::fault::exists(object)
 }

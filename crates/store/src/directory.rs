@@ -67,15 +67,16 @@ impl DirectoryStore {
         Ok((store, object))
     }
 
-    /// Whether a barrier waits until everything is on the disk (it does unless told otherwise).
+    /// Whether a barrier waits until everything is on disk (the default).
     #[must_use]
     pub fn durable(self, durable: bool) -> Self {
         let unsynced = durable.then(|| UnsyncedFiles::new(self.root.clone()));
         Self { unsynced, ..self }
     }
 
-    /// Says that nobody else reads below the directory before all of it is moved to its place, and that it goes when that
-    /// does not happen: new objects are then written under their own names, without a temporary one.
+    /// Declares that nobody else reads below the directory before all of it is moved to its final location, and that
+    /// it is removed if that does not happen: new objects are then written under their own names, without a temporary
+    /// one.
     #[must_use]
     pub(crate) fn unseen(self) -> Self {
         Self { unseen: true, ..self }
@@ -101,7 +102,7 @@ impl DirectoryStore {
         Ok(self.root.join(key::check(object)?))
     }
 
-    /// Opens an object for reading and looks at it; `None` when there is no such object, or a prefix of that name.
+    /// Opens an object for reading and returns its metadata; `None` if there is no such object, or it is a prefix.
     fn open(&self, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
         let Some(file) = self.handle(object)? else { return Ok(None) };
         match file.metadata() {
@@ -112,13 +113,13 @@ impl DirectoryStore {
         }
     }
 
-    /// A handle of what has the key, which may be a directory.
+    /// A handle of whatever has the key, which may be a directory.
     fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
         let path = self.path(object)?;
         match self.handles.get_or_open(object.key(), || platform::open(&path)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if fault::is_absence(&error) => Ok(None),
-            // Where directories cannot be opened this is said of them.
+            // Platforms that cannot open directories return this error.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() => Ok(None),
             // Sockets, and devices without a driver.
             Err(_) if fs::metadata(&path).is_ok_and(|there| !there.is_file() && !there.is_dir()) => {
@@ -158,8 +159,8 @@ impl DirectoryStore {
         }
     }
 
-    /// A new file for the bytes of an object, and its name: the object's own where nobody sees it half-written and it is
-    /// free.
+    /// A new file for the bytes of an object, and its name: the object's own if it is free and nobody can see it
+    /// incomplete.
     fn create(&self, path: &Path) -> io::Result<(File, PathBuf)> {
         let temporary = || path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
         if self.unseen {
@@ -171,8 +172,8 @@ impl DirectoryStore {
         create_new(temporary())
     }
 
-    /// Moves a finished file to its place. A file that replaces another is made durable before, or a power failure
-    /// could leave neither the old bytes nor the new.
+    /// Moves a finished file to its name. A file that replaces another is made durable first; otherwise a power
+    /// failure could leave neither the old bytes nor the new.
     fn place(&self, file: &File, temporary: &Path, path: &Path, when: &PutCondition) -> io::Result<()> {
         match platform::rename_new(temporary, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && *when != PutCondition::Absent => {
@@ -186,7 +187,7 @@ impl DirectoryStore {
     }
 }
 
-/// A file that was opened for several reads; `None` when it does not exist.
+/// A file that was opened for several reads; `None` if it does not exist.
 struct OpenFile<'a> {
     file: Option<Arc<File>>,
     object: &'a ObjectId,
@@ -385,18 +386,18 @@ impl LocalStore for DirectoryStore {
     }
 }
 
-/// A mark of the state of a file: time, length, and number of its inode. Two states of one length within a tick of the
-/// file system's clock (some milliseconds) may have the same.
+/// The tag of a file: time, length, and inode number. Two states of one length within a tick of the file system's
+/// clock (some milliseconds) may have the same.
 fn tag_of(metadata: &Metadata) -> Tag {
     let (seconds, nanoseconds, inode) = platform::stamp(metadata);
     Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))
 }
 
-/// How often directories are made that someone else removes.
+/// How often directories are recreated that another program removes.
 const MOST_TRIES: usize = 64;
 
-/// A new file, and its name. Directories above may vanish while they are made, when someone else removes what has become
-/// empty.
+/// A new file, and its name. Parent directories may vanish while they are created, when another program removes empty
+/// ones.
 fn create_new(path: PathBuf) -> io::Result<(File, PathBuf)> {
     let open = || OpenOptions::new().write(true).create_new(true).open(&path);
     let mut opened = open();
@@ -414,7 +415,7 @@ fn create_new(path: PathBuf) -> io::Result<(File, PathBuf)> {
     Ok((opened?, path))
 }
 
-/// How making directories fails when one of them goes in the middle.
+/// The error of creating directories when one of them is removed meanwhile.
 fn is_race(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
 }
@@ -444,7 +445,7 @@ fn prune(root: &Path, removed: &Path) {
     }
 }
 
-/// A name in a directory; `None` for one that is no part of a key, or of an unfinished file.
+/// A name in a directory; `None` for one that cannot be part of a key, or belongs to an unfinished file.
 fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<ListEntry>> {
     let entry = entry?;
     let Ok(name) = entry.file_name().into_string() else { return Ok(None) };
@@ -456,7 +457,7 @@ fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<ListEntry>> {
     Ok(Some(ListEntry { name, is_prefix }))
 }
 
-/// As [`fault::of_io`], where a directory or a file of that name is a conflict.
+/// As [`fault::of_io`], if an existing directory or file of that name is a conflict.
 fn write_error(error: io::Error, object: &ObjectId) -> Error {
     match error.kind() {
         io::ErrorKind::NotADirectory => fault::in_the_way("an object", object),

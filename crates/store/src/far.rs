@@ -1,4 +1,4 @@
-//! A store in memory that answers as object stores do, for tests.
+//! A store in memory that behaves like object stores, for tests.
 use crate::implement::{check_key, page};
 use crate::store::{LocalStore, PutCondition, Store, StoreFacts};
 use crate::{fault, key, want};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Objects by key, of which one may be the prefix of others, as in a bucket.
+/// Objects by key; one key may be a prefix of others, as in a bucket.
 #[derive(Debug, Clone)]
 pub(crate) struct FarStore {
     id: StoreId,

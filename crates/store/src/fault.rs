@@ -1,9 +1,9 @@
-//! Failures of the operating system in the words of the library.
+//! Failures of the operating system as errors of the library.
 use ncirrus_layout::{Detail, Error, ErrorKind};
 use std::fmt::Display;
 use std::io;
 
-/// What an input or output error means for the user, with the object it happened to.
+/// The error for an input or output error, with the object.
 pub fn of_io(error: io::Error, object: impl Display) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -20,27 +20,27 @@ pub fn of_io(error: io::Error, object: impl Display) -> Error {
     told.because(error)
 }
 
-/// Two names for one place: an object where a prefix is needed, or the other way round.
+/// Conflicting names: an object where a prefix is needed, or vice versa.
 pub fn in_the_way(what: &str, object: impl Display) -> Error {
     Error::new(ErrorKind::Conflict, format!("{what} is in the way")).at_object(object)
 }
 
-/// Something is there that was not to be.
+/// Something exists that should not.
 pub fn exists(object: impl Display) -> Error {
     conflict("exists already", object).with_detail(Detail::Exists)
 }
 
-/// What is said of changes where plain HTTP is spoken.
+/// The error for changes over plain HTTP.
 pub fn read_only_protocol() -> Error {
     Error::unsupported("plain HTTP is read-only").with_detail(Detail::ReadOnlyProtocol)
 }
 
-/// A precondition that did not hold.
+/// A failed precondition.
 pub fn conflict(message: &str, object: impl Display) -> Error {
     Error::new(ErrorKind::Conflict, message).at_object(object)
 }
 
-/// Whether the error says that there is no object of that name.
+/// Whether the error means that there is no object of that name.
 pub fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! For stores of a program's own: the types in the signatures of [`Store`](crate::Store), and what all stores do alike.
+//! For custom stores: the types in the signatures of [`Store`](crate::Store), and helpers common to all stores.
 pub use crate::key::check as check_key;
 pub use crate::page::cut as page;
 pub use crate::store::copy_by_hand;

@@ -4,7 +4,7 @@ use ncirrus_layout::{Error, ObjectId, Result};
 /// The key of an object or prefix, if every segment is a plain name.
 ///
 /// # Errors
-/// `Invalid` for a key that would leave the store, or that is written in an odd way.
+/// `Invalid` for a key that would leave the store, or is not in canonical form.
 pub fn check(object: &ObjectId) -> Result<&str> {
     let key = object.key();
     if key.is_empty() || key.split('/').all(is_name) {
@@ -32,12 +32,12 @@ pub fn parent(key: &str) -> Option<&str> {
     }
 }
 
-/// A prefix as all keys below it start: empty, or with a slash at the end.
+/// The prefix with which all keys below it start: empty, or with a trailing slash.
 pub fn folder(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("{key}/") }
 }
 
-/// The keys of a move; nothing moves below itself.
+/// The keys of a move; nothing can be moved below itself.
 ///
 /// # Errors
 /// `Invalid` when it would, or for a key as in [`check`].

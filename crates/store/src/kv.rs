@@ -1,7 +1,7 @@
 //! Datasets as maps from keys to bytes (docs/spec/nczarr.md 1.3 and 10), over every store.
 //!
-//! Keys look like `/a/b/c`; the slash in front may be left out, and the root is `/`. A key is an object, which has
-//! content, or a prefix, which only is a parent.
+//! Keys look like `/a/b/c`; the leading slash may be omitted, and the root is `/`. A key is an object, which has
+//! content, or a prefix, which is only a parent.
 //!
 //! ```
 //! use ncirrus_store::kv::BlockingMap;
@@ -32,7 +32,7 @@ use ncirrus_layout::{ErrorKind, Limits, ListEntry, ObjectId, Want};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The objects below a prefix of a store. What is set is true at once.
+/// The objects below a prefix of a store. Changes are visible at once.
 #[derive(Debug, Clone)]
 pub struct ObjectMap {
     store: Arc<dyn Store>,
@@ -61,7 +61,7 @@ impl ObjectMap {
     /// An empty map below `root`.
     ///
     /// # Errors
-    /// [`KvFailure::InTheWay`] when there is something already and it is not to be replaced.
+    /// [`KvFailure::InTheWay`] if there is something already and it must not be replaced.
     pub async fn create(store: Arc<dyn Store>, root: ObjectId, clobber: OverwritePolicy) -> Result<Self> {
         let map = Self::new(store, root);
         match (map.presence("/").await?, clobber) {
@@ -75,7 +75,7 @@ impl ObjectMap {
     /// Whether a key is an object, a prefix, or neither.
     ///
     /// # Errors
-    /// [`KvFailure::Denied`] and what the store fails with.
+    /// [`KvFailure::Denied`] and other errors of the store.
     pub async fn presence(&self, key: &str) -> Result<KeyPresence> {
         let object = self.object(key);
         if self.size(&object).await?.is_some() {
@@ -88,15 +88,15 @@ impl ObjectMap {
     /// Whether there is an object of that key.
     ///
     /// # Errors
-    /// [`KvFailure::Denied`] and what the store fails with.
+    /// [`KvFailure::Denied`] and other errors of the store.
     pub async fn exists(&self, key: &str) -> Result<bool> {
         Ok(self.size(&self.object(key)).await?.is_some())
     }
 
-    /// Bytes of an object.
+    /// Size of an object in bytes.
     ///
     /// # Errors
-    /// [`KvFailure::NoObject`], [`KvFailure::Empty`], [`KvFailure::Denied`] and what the store fails with.
+    /// [`KvFailure::NoObject`], [`KvFailure::Empty`], [`KvFailure::Denied`] and other errors of the store.
     pub async fn length(&self, key: &str) -> Result<u64> {
         let object = self.object(key);
         match self.size(&object).await? {
@@ -134,7 +134,7 @@ impl ObjectMap {
         put.map(|_| ()).map_err(KvFailure::of)
     }
 
-    /// Removes an object and gives its content.
+    /// Removes an object and returns its content.
     ///
     /// # Errors
     /// As [`length`](Self::length).
@@ -159,10 +159,10 @@ impl ObjectMap {
         Ok(names)
     }
 
-    /// The keys of all objects, in byte order, with a slash in front.
+    /// The keys of all objects, in byte order, with a leading slash.
     ///
     /// # Errors
-    /// [`KvFailure::Denied`] and what the store fails with; `Limit` when there are too many.
+    /// [`KvFailure::Denied`] and other errors of the store; `Limit` if there are too many.
     pub async fn keys(&self) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut prefixes = vec![String::new()];
@@ -197,7 +197,7 @@ impl ObjectMap {
         self.entries(&self.root).await.map(|entries| entries.is_empty())
     }
 
-    /// The key at a place in byte order; `None` behind the last.
+    /// The key at an index in byte order; `None` behind the last.
     ///
     /// # Errors
     /// As [`keys`](Self::keys).
@@ -208,7 +208,7 @@ impl ObjectMap {
     /// Removes all objects.
     ///
     /// # Errors
-    /// [`KvFailure::Denied`] and what the store fails with.
+    /// [`KvFailure::Denied`] and other errors of the store.
     pub async fn clear(&self) -> Result<()> {
         for entry in self.entries(&self.root).await? {
             self.store.delete_tree(&self.root.child(&entry.name)).await.map_err(KvFailure::of)?;
@@ -240,7 +240,7 @@ impl ObjectMap {
         }
     }
 
-    /// Why there is no object of that key. Where nothing can be listed a prefix looks like nothing.
+    /// Why there is no object of that key. Without listings a prefix cannot be distinguished from an absent key.
     async fn absence(&self, key: &str, object: ObjectId) -> KvFailure {
         match self.presence(key).await {
             Ok(KeyPresence::Prefix) => KvFailure::Empty(object),
@@ -252,7 +252,7 @@ impl ObjectMap {
         }
     }
 
-    /// Object stores let objects have children; a map does not.
+    /// Object stores allow objects to have children; a map does not.
     async fn check_room(&self, object: &ObjectId) -> Result<()> {
         let above = key::ancestors(object.key()).map(|key| ObjectId::new(object.store.clone(), key));
         let above: Vec<ObjectId> = above.filter(|above| above.key().len() > self.root.key().len()).collect();

@@ -1,7 +1,8 @@
-//! Where bytes lie: addresses, local files, memory, zip files, reference files, caches; and how new datasets are staged.
+//! Where bytes are stored: addresses, local files, memory, zip files, reference files, caches; and staging of new
+//! datasets.
 //!
-//! A [`Store`] answers for objects by key. Local stores also offer [`LocalStore`]: the same without waiting elsewhere.
-//! Networks are reached through the openers of a [`StoreContext`] alone: this crate knows none.
+//! A [`Store`] holds objects by key. Local stores also offer [`LocalStore`]: the same operations, blocking. Networks
+//! are reached only through the openers of a [`StoreContext`]: this crate knows none.
 #![deny(unsafe_code)]
 
 pub mod cache;
@@ -44,8 +45,8 @@ mod tests;
 
 pub use context::{MemoryStores, StoreContext};
 pub use create::{
-    DatasetRemoval, DatasetShape, Leftover, OverwritePolicy, StagedDataset, create, create_url, leftovers,
-    removal, update,
+    DatasetRemoval, DatasetShape, JoinedPlace, JointPlace, JointStaging, Leftover, OverwritePolicy,
+    StagedDataset, create, create_url, leftovers, removal, update,
 };
 pub use directory::{DirectoryStore, HandleBudget};
 pub use mapped::MappedFile;

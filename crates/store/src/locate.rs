@@ -1,4 +1,4 @@
-//! The object at an address, whatever is in it.
+//! The object at an address, whatever its contents.
 use crate::opened::Opened;
 use crate::store::Store;
 use crate::url::{Scheme, Url};
@@ -17,7 +17,7 @@ pub(crate) fn open_object(url: &Url, context: &StoreContext) -> Result<Opened> {
     }
 }
 
-/// An address of a scheme that is registered; no request is sent yet.
+/// An address of a registered scheme; no request is sent yet.
 pub(crate) fn open_remote(url: &Url, context: &StoreContext) -> Result<Opened> {
     let (store, root): (Arc<dyn Store>, ObjectId) = context.schemes.open(url, &context.options)?;
     Ok(Opened::new(store, root, url))
@@ -47,7 +47,7 @@ fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {
     Ok(Opened::new(store.shared(), root, url))
 }
 
-/// A file whose name has a `#` goes before a fragment.
+/// A file whose name contains a `#` takes precedence over a fragment.
 pub(crate) fn as_it_is(url: &Url) -> Url {
     match url.whole_path() {
         Some(whole) if fs::symlink_metadata(whole).is_ok() => Url::of_path(whole),
@@ -62,13 +62,13 @@ pub(crate) fn local_path(url: &Url) -> PathBuf {
     PathBuf::from(if trimmed.is_empty() { path } else { trimmed })
 }
 
-/// Whether a name is one of a zip file.
+/// Whether a name is that of a zip file.
 pub(crate) fn is_zip_name(path: &str) -> bool {
     path.trim_end_matches('/').to_ascii_lowercase().ends_with(".zip")
 }
 
-/// What an error at a path means; a file where a directory is needed is as good as nothing there. A name that is too long
-/// is told of.
+/// The error at a path; a file where a directory is needed means that nothing is there. A name that is too long is
+/// reported.
 pub(crate) fn path_error(error: std::io::Error, path: &Path) -> Error {
     if fault::is_absence(&error) && error.kind() != std::io::ErrorKind::InvalidFilename {
         return Error::new(ErrorKind::NotFound, "no such file or directory")

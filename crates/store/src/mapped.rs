@@ -1,6 +1,6 @@
-//! Arrays that are larger than memory: bytes in a file that is mapped into memory and gone with its owner.
+//! Arrays larger than memory: bytes in a memory-mapped file that is removed with its owner.
 //!
-//! One of the few modules with `unsafe`: a map is sound only as long as nobody else cuts its file.
+//! One of the few modules with `unsafe`: a map is sound only while nobody else truncates its file.
 use crate::{fault, platform};
 use memmap2::{MmapMut, MmapOptions};
 use ncirrus_layout::{Error, Result};
@@ -8,20 +8,20 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
-/// Zeros at first, as many bytes as asked for, in a file that has no name: it takes no room once this is dropped or the
-/// process has ended, however it ended. The operating system keeps in memory what it has room for.
+/// Zero-initialised bytes in a file without a name: its space is freed when this is dropped or the process has ended,
+/// for whatever reason. The operating system keeps in memory what fits.
 pub struct MappedFile {
-    /// None for no bytes at all, which cannot be mapped.
+    /// `None` for no bytes at all, which cannot be mapped.
     map: Option<MmapMut>,
-    /// Kept open where the file lives as long as it is open.
+    /// Kept open because the file exists only as long as it is open.
     _file: Option<File>,
 }
 
 impl MappedFile {
-    /// A file of `len` bytes in a folder, which is made if need be. The room is taken at once.
+    /// A file of `len` bytes in a folder, which is created if need be. Its space is allocated at once.
     ///
     /// # Errors
-    /// `Limit` when this machine cannot address so much; `Denied`, or `Io` when there is no room.
+    /// `Limit` if this machine cannot address that much; `Denied`, or `Io` if there is no space.
     #[expect(unsafe_code, reason = "a file is mapped into memory")]
     pub fn create(folder: &Path, len: u64) -> Result<Self> {
         let addressed = usize::try_from(len).ok().filter(|len| isize::try_from(*len).is_ok());
@@ -35,9 +35,9 @@ impl MappedFile {
         std::fs::create_dir_all(folder).map_err(failed)?;
         let file = platform::create_nameless(folder).map_err(failed)?;
         platform::reserve(&file, len).map_err(failed)?;
-        // SAFETY: the file was made here, under a name that nobody knew, and has none any more (or is open to nobody
-        // else): no other process can cut it or write to it, and this one uses it through this map alone. It has `len`
-        // bytes for which there is room, so that no access can fail.
+        // SAFETY: the file was created here, under an unknown name, and has none any more (or is not accessible to anyone
+        // else): no other process can truncate or write it, and this one uses it only through this map. It has `len`
+        // bytes, for which space is allocated, so no access can fail.
         let map = unsafe { MmapOptions::new().len(addressed).map_mut(&file) }.map_err(failed)?;
         Ok(Self { map: Some(map), _file: Some(file) })
     }

@@ -5,7 +5,7 @@ use ncirrus_layout::ObjectId;
 pub(crate) const NAMES: [&str; 7] =
     ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
 
-/// Name of the object that says that a dataset is being made on a store without rename.
+/// Name of the creation marker: it says that a dataset is being created on a store without rename.
 pub(crate) const BEGUN: &str = ".ncirrus-begun";
 
 /// All markers that a root may have.

@@ -46,7 +46,7 @@ impl MemoryObject {
         want::blob(&self.bytes, want, self.tag())
     }
 
-    /// The bytes between two offsets; both are cut at the end.
+    /// The bytes between two offsets; both are limited to the length.
     fn slice(&self, start: u64, end: u64) -> Bytes {
         let at =
             |offset: u64| usize::try_from(offset).map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
@@ -93,8 +93,8 @@ impl MemoryStore {
         self.lock().by_key.holds(key)
     }
 
-    /// Replaces what is at a key and below it by what another store has there, at once; `false` when something is
-    /// there that must not be replaced.
+    /// Atomically replaces what is at a key and below it by what another store has there; `false` if something there
+    /// must not be replaced.
     pub(crate) fn take_over(&self, other: &Self, key: &str, may_replace: bool) -> bool {
         let theirs = other.lock().by_key.remove_tree(key);
         let mut objects = self.lock();
@@ -131,7 +131,7 @@ impl MemoryObjects {
         }
     }
 
-    /// Changes the bytes of an object in place where nobody else holds them.
+    /// Changes the bytes of an object in place if nobody else holds them.
     fn edit(&mut self, object: &ObjectId, change: impl FnOnce(&mut BytesMut)) -> Result<()> {
         self.by_key.check_room(object)?;
         let stamp = self.next_change();
@@ -284,7 +284,7 @@ fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// An object that has more bytes than the caller is ready for.
+/// The error for an object larger than the caller accepts.
 pub(crate) fn too_large(object: &ObjectId, len: u64, limit: u64) -> Error {
     Error::limit(format!("object has {len} bytes, more than the limit of {limit}")).at_object(object)
 }

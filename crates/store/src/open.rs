@@ -9,16 +9,16 @@ use crate::opened::Opened;
 use crate::url::Url;
 use ncirrus_layout::Result;
 
-/// Opens an address for reading. Whether a local path is a directory, a zip or a file is told from what is there.
+/// Opens an address for reading. Whether a local path is a directory, a zip or a file is detected.
 ///
 /// # Errors
-/// `Invalid` for an address that is none, `NotFound` when there is nothing, `Denied`, `Io`, `Unsupported` when nothing
-/// opens such addresses.
+/// `Invalid` for an invalid address, `NotFound` if there is nothing, `Denied`, `Io`, `Unsupported` if nothing opens
+/// such addresses.
 pub async fn open(address: &str, context: &StoreContext) -> Result<Opened> {
     open_url(&Url::parse(address)?, context).await
 }
 
-/// As [`open`], for an address that was read before.
+/// As [`open`], for a parsed address.
 ///
 /// # Errors
 /// As [`open`].

@@ -1,4 +1,4 @@
-//! What an address was found to be.
+//! The result of opening an address.
 use crate::store::Store;
 use crate::url::Url;
 use ncirrus_layout::ObjectId;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// An opened address.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// Where the bytes lie.
+    /// The store with the bytes.
     pub store: Arc<dyn Store>,
     /// The dataset in it: an object, or the prefix of a tree.
     pub root: ObjectId,
@@ -15,9 +15,9 @@ pub struct Opened {
     pub url: Url,
     /// Name of the dataset as `ncdump` prints it.
     pub name: String,
-    /// The zip file that holds the dataset, and where it lies.
+    /// The zip file that holds the dataset, and where it is.
     pub container: Option<(Arc<dyn Store>, ObjectId)>,
-    /// What was ignored or refused on opening, for the user to see.
+    /// What was ignored or refused on opening, for the user's information.
     pub warnings: Vec<String>,
 }
 

@@ -10,39 +10,39 @@ use std::time::Duration;
 /// [`StoreContext`](crate::StoreContext).
 #[derive(Clone)]
 pub struct StoreOptions {
-    /// Whether what is written is on the disk when a barrier or a commit returns.
+    /// Whether a barrier or a commit returns only when what was written is on disk.
     pub durable: bool,
-    /// Budgets for what comes from outside: directories of zip files, answers of servers.
+    /// Limits for untrusted input: directories of zip files, answers of servers.
     pub limits: Limits,
     /// How new zip files are laid out.
     pub zip_layout: ZipLayout,
-    /// How single files come to object stores.
+    /// How single files are sent to object stores.
     pub uploads: UploadMode,
-    /// Bytes that an upload may hold; never fewer than three of its parts have.
+    /// Memory of an upload in bytes; at least that of three of its parts.
     pub upload_memory: usize,
-    /// Whether single files on other machines may be changed: they are fetched whole, changed here, and sent again whole.
+    /// Whether single remote files may be changed: they are fetched whole, changed here, and sent again whole.
     pub rewrite: bool,
-    /// Whether reference files on other machines may name files of this one, and stores in its memory.
+    /// Whether remote reference files may name files of this machine, and stores in its memory.
     pub local_references: bool,
-    /// Where files lie that are to be uploaded, and what a copy cuts anew and memory has no room for;
-    /// [`ScratchFile::usual_folder`](crate::ScratchFile::usual_folder) unless given.
+    /// Folder for files that are to be uploaded, and for rechunking that does not fit in memory;
+    /// [`ScratchFile::usual_folder`](crate::ScratchFile::usual_folder) by default.
     pub scratch: Option<PathBuf>,
-    /// Longest wait for an answer of a server.
+    /// Timeout for an answer of a server.
     pub timeout: Duration,
-    /// How often a request is tried again that may succeed later.
+    /// How often a request is retried that may succeed later.
     pub retries: u32,
-    /// How slow a network may be, and how long requests are made again.
+    /// How slow a network may be, and how long requests are retried.
     pub patience: RetryPolicy,
-    /// Most bytes of an object that is read whole because its server does not know ranges.
+    /// Maximum size of an object that is read whole because its server does not support ranges.
     pub whole_bytes: u64,
     /// Which credentials are used with object stores.
     pub credentials: Credentials,
     /// Settings of object stores by the names of their environment variables, in lower or upper case, such as
-    /// `aws_endpoint_url`; they go before the environment.
+    /// `aws_endpoint_url`; they override the environment.
     pub settings: BTreeMap<String, String>,
 }
 
-/// Names of the settings only: values may be secret.
+/// Only names of the settings: values may be secret.
 impl fmt::Debug for StoreOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings: Vec<&str> = self.settings.keys().map(String::as_str).collect();
@@ -66,7 +66,7 @@ impl fmt::Debug for StoreOptions {
 }
 
 impl StoreOptions {
-    /// Where large files lie that are needed for a while.
+    /// The folder for large temporary files.
     pub fn scratch_folder(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(crate::ScratchFile::usual_folder)
     }
@@ -103,14 +103,13 @@ pub enum ZipLayout {
     TopFolder,
 }
 
-/// How single files (netCDF-3, HDF5) come to object stores.
+/// How single files (netCDF-3, HDF5) are sent to object stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UploadMode {
-    /// Sent in parts while they are written. Parts that are not complete wait in a scratch file when there is no memory
-    /// for them.
+    /// Sent in parts while they are written. Incomplete parts that do not fit in memory wait in a scratch file.
     #[default]
     Streamed,
-    /// As streamed, without a scratch file: what does not fit in memory is an error.
+    /// As `Streamed`, without a scratch file: what does not fit in memory is an error.
     InMemory,
     /// Written to a scratch file, which is sent when it is complete: everything can be read back meanwhile.
     Scratch,
@@ -119,11 +118,11 @@ pub enum UploadMode {
 /// Which credentials are used with object stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Credentials {
-    /// Those that the environment names; none when it names none.
+    /// Those that the environment provides; otherwise none.
     #[default]
     Auto,
     /// None: requests are not signed.
     Anonymous,
-    /// The whole chain of the provider, down to asking the machine's metadata service.
+    /// The whole chain of the provider, including the instance metadata service.
     Chain,
 }

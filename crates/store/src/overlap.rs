@@ -1,4 +1,4 @@
-//! Whether what is read and what is written lie apart.
+//! Whether source and target overlap.
 use crate::create::DatasetShape;
 use crate::locate::{as_it_is, is_zip_name, local_path};
 use crate::url::{Scheme, Url, percent_decoded};
@@ -7,20 +7,20 @@ use ncirrus_layout::{Detail, Error, ErrorKind, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where a dataset lies, as it can be compared.
+/// The location of a dataset in comparable form.
 #[derive(Debug, PartialEq, Eq)]
 enum ComparablePlace {
-    /// On this machine, without links.
+    /// On this machine, with links resolved.
     Path(PathBuf),
-    /// A server, and what is asked of it.
+    /// A server, and the path on it.
     Server(String, String),
 }
 
-/// Refuses a dataset that would be written inside the one it is made from, around it, or, where it is written in place,
-/// over it. Nothing is sent.
+/// Refuses a dataset that would be written inside its source, around it, or, if it is written in place, over it. No
+/// request is sent.
 ///
 /// # Errors
-/// `Conflict` naming both; `Invalid` for an address that is none.
+/// `Conflict` naming both; `Invalid` for an invalid address.
 pub fn check_apart(source: &str, target: &str, shape: DatasetShape, context: &StoreContext) -> Result<()> {
     let (from, to) = (as_it_is(&Url::parse(source)?), as_it_is(&Url::parse(target)?));
     let Some((read, written)) = places(&from, &to, context)? else { return Ok(()) };
@@ -28,11 +28,11 @@ pub fn check_apart(source: &str, target: &str, shape: DatasetShape, context: &St
         if !is_written_in_place(&to, shape) {
             return Ok(());
         }
-        "is what is read: it would be gone before it is read"
+        "is also the source: it would be gone before it is read"
     } else if written.is_below(&read) {
-        "lies inside what is read"
+        "lies inside the source"
     } else if read.is_below(&written) {
-        "would replace what is read, which lies inside it"
+        "would replace the source, which lies inside it"
     } else {
         return Ok(());
     };
@@ -40,16 +40,16 @@ pub fn check_apart(source: &str, target: &str, shape: DatasetShape, context: &St
     Err(Error::new(ErrorKind::Conflict, told).with_detail(Detail::IsSource).at_object(to))
 }
 
-/// Whether two addresses are of one place. Nothing is sent.
+/// Whether two addresses name the same location. No request is sent.
 ///
 /// # Errors
-/// `Invalid` for an address that is none.
+/// `Invalid` for an invalid address.
 pub fn is_same_place(one: &str, other: &str, context: &StoreContext) -> Result<bool> {
     let (one, other) = (as_it_is(&Url::parse(one)?), as_it_is(&Url::parse(other)?));
     Ok(places(&one, &other, context)?.is_some_and(|(one, other)| one == other))
 }
 
-/// Where two datasets lie; `None` when that is nowhere, or their keys alone tell that they lie apart.
+/// The locations of two datasets; `None` if they have none, or their keys alone show that they do not overlap.
 fn places(
     one: &Url,
     other: &Url,
@@ -64,14 +64,14 @@ fn places(
     Ok(place_of(one, context)?.zip(place_of(other, context)?))
 }
 
-/// Elsewhere a dataset is written beside its place, or sent when it is whole.
+/// Elsewhere a dataset is written beside its final location, or sent when it is complete.
 fn is_written_in_place(url: &Url, shape: DatasetShape) -> bool {
     let modes = url.fragment().modes();
     let is_zip = modes.contains("zip") || (is_zip_name(url.path()) && !modes.contains("file"));
     shape == DatasetShape::Tree && !is_zip && !matches!(url.scheme(), Scheme::File | Scheme::Memory)
 }
 
-/// `None` for a path of which not even the folder is there.
+/// `None` for a path of which not even the folder exists.
 fn place_of(url: &Url, context: &StoreContext) -> Result<Option<ComparablePlace>> {
     Ok(match url.scheme() {
         Scheme::File => real_path(&local_path(url)).map(ComparablePlace::Path),
@@ -91,7 +91,7 @@ fn served(server: String, path: &str) -> ComparablePlace {
     ComparablePlace::Server(server, path.trim_matches('/').to_owned())
 }
 
-/// A path without links and dots, of what is there or may be created.
+/// A path without links and dots, for an existing or new file.
 fn real_path(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = fs::canonicalize(path) {
         return Some(real);
@@ -100,7 +100,7 @@ fn real_path(path: &Path) -> Option<PathBuf> {
     Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
 }
 
-/// The server of a bucket, by whatever name, and the path below it.
+/// The server of a bucket, whatever its name, and the path below it.
 fn in_bucket(url: &Url, context: &StoreContext) -> Result<Option<(String, String)>> {
     let Some(bucket) = context.schemes.bucket(url)? else { return Ok(None) };
     let server = context.schemes.server(url, &context.options)?;

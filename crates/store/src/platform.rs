@@ -1,4 +1,4 @@
-//! The only home of calls that exist on one platform alone; each has a portable stand-in.
+//! All calls that exist on only one platform; each has a portable fallback.
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
@@ -93,14 +93,14 @@ fn write_some(file: &File, body: &[u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, body, offset)
 }
 
-/// What tells one state of a file from another, besides its length.
+/// What distinguishes one state of a file from another, besides its length.
 #[cfg(unix)]
 pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.mtime(), metadata.mtime_nsec(), metadata.ino())
 }
 
-/// What tells one state of a file from another, besides its length.
+/// What distinguishes one state of a file from another, besides its length.
 #[cfg(not(unix))]
 pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
     let modified = metadata.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
@@ -108,21 +108,21 @@ pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
     (i64::try_from(modified.as_secs()).unwrap_or(i64::MAX), i64::from(modified.subsec_nanos()), 0)
 }
 
-/// What a file or directory is, by whatever name it is reached: device and inode.
+/// Identifies a file or directory, whatever the path: device and inode.
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other platforms do not tell")]
+#[expect(clippy::unnecessary_wraps, reason = "unknown on this platform")]
 pub(crate) fn identity(metadata: &fs::Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// What a file or directory is is not told here.
+/// The identity of a file or directory is not available here.
 #[cfg(not(unix))]
 pub(crate) fn identity(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// Moves a file or directory to a name that must be free, in one step where the platform can.
+/// Moves a file or directory to a name that must be free, atomically if the platform can.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     if let Some(renamed) = rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE) {
@@ -131,7 +131,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_new_portably(from, to)
 }
 
-/// `None` when the file system cannot do this.
+/// `None` if the file system does not support this.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
     use rustix::fs::{CWD, renameat_with};
@@ -142,7 +142,7 @@ fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option
     }
 }
 
-/// A hard link fails when the name is taken; where there are none, a look before the leap must do.
+/// A hard link fails if the name is taken; without hard links, a prior check must do.
 fn rename_new_portably(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from),
@@ -154,7 +154,7 @@ fn rename_new_portably(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets two names change places in one step; `false` when the platform or the file system cannot.
+/// Atomically exchanges two names; `false` if the platform or the file system cannot.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
@@ -187,7 +187,7 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
-/// Locks a file, or a directory where directories can be locked, until the handle is dropped. `None` when somebody else
+/// Locks a file, or a directory if directories can be locked, until the handle is dropped. `None` if another handle
 /// holds the lock.
 pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     let file = File::open(path)?;
@@ -198,8 +198,8 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Takes the lock that HDF5 takes on a file it changes; `None` when somebody else holds a lock. Where locks keep this
-/// process out too, there is none.
+/// Takes the lock that HDF5 takes on a file it changes; `None` if another handle holds a lock. Where such locks would
+/// also block this process, none is taken.
 pub(crate) fn lock_as_hdf5(path: &Path) -> io::Result<Option<File>> {
     if !cfg!(unix) {
         return Err(io::ErrorKind::Unsupported.into());
@@ -213,7 +213,7 @@ pub(crate) fn lock_as_hdf5(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Makes an exclusive lock one that others may share; `false` when somebody else was faster.
+/// Downgrades an exclusive lock to a shared one; `false` if another program was faster.
 pub(crate) fn share_lock(file: &File) -> io::Result<bool> {
     match file.try_lock_shared() {
         Ok(()) => Ok(true),
@@ -222,7 +222,7 @@ pub(crate) fn share_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether a handle is still what has that name.
+/// Whether a handle still refers to the file of that name.
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     let Ok(here) = fs::symlink_metadata(path) else { return false };
     #[cfg(unix)]
@@ -250,7 +250,7 @@ pub(crate) fn check_writable(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// How many files this process may have open; `None` where there is no telling, or no limit.
+/// How many files this process may have open; `None` if unknown or unlimited.
 pub(crate) fn open_files_limit() -> Option<u64> {
     #[cfg(unix)]
     {
@@ -262,20 +262,20 @@ pub(crate) fn open_files_limit() -> Option<u64> {
     }
 }
 
-/// Creates a file that nobody else may read.
+/// Creates a file that only its owner can read.
 #[cfg(unix)]
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Creates a file. Folders of users are private here.
+/// Creates a file. Home folders are private here.
 #[cfg(not(unix))]
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).open(path)
 }
 
-/// A new file in a folder, for reading and writing, that is gone when it is closed.
+/// A new file in a folder, for reading and writing, that is removed when it is closed.
 pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
@@ -284,7 +284,7 @@ pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
         let nameless =
             options.clone().custom_flags(rustix::fs::OFlags::TMPFILE.bits().cast_signed()).open(folder);
-        // Not every file system has files without names.
+        // Not every file system supports files without names.
         if nameless.is_ok() {
             return nameless;
         }
@@ -304,7 +304,7 @@ pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Bytes for which the file system of a folder has room for this user; `None` where there is no telling.
+/// Free space of a folder's file system for this user; `None` if unknown.
 pub(crate) fn room(folder: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -318,7 +318,7 @@ pub(crate) fn room(folder: &Path) -> Option<u64> {
     }
 }
 
-/// Gives a new file that many bytes of zeros, and takes the room for them.
+/// Extends a new file to that many zero bytes, and allocates the space for them.
 pub(crate) fn reserve(file: &File, len: u64) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     {

@@ -1,5 +1,5 @@
-//! Reference files: JSON that says which bytes of which objects each key has, as kerchunk writes them and fsspec reads
-//! them. What is in them is a Zarr dataset whose chunks lie in other files.
+//! Reference files: JSON that maps each key to byte ranges of objects, as kerchunk writes them and fsspec reads them.
+//! Their content is a Zarr dataset whose chunks are in other files.
 mod manifest;
 mod targets;
 mod template;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use targets::ReferenceTargets;
 
-/// What a reference file tells of. The file is read once; the objects that it names are opened when they are wanted.
+/// The dataset in a reference file. The file is read once; the objects that it names are opened on demand.
 #[derive(Debug)]
 pub struct ReferenceStore {
     id: StoreId,
@@ -26,20 +26,20 @@ pub struct ReferenceStore {
     facts: StoreFacts,
 }
 
-/// Whether a name may be one of a reference file.
+/// Whether a name may be that of a reference file.
 pub(crate) fn is_reference_name(path: &str) -> bool {
     path.trim_end_matches('/').to_ascii_lowercase().ends_with(".json")
 }
 
 impl ReferenceStore {
-    /// Opens what a reference file tells of; `None` when it is JSON of another kind. Nothing else is opened yet.
+    /// Opens a reference file; `None` if it is JSON of another kind. Nothing else is opened yet.
     ///
     /// # Errors
-    /// `NotFound`, `Limit` for a file that is too large, `Malformed` for what is no JSON, `Unsupported` for templates
-    /// that are not understood.
+    /// `NotFound`, `Limit` for a file that is too large, `Malformed` for invalid JSON, `Unsupported` for templates
+    /// that are not supported.
     pub async fn open(file: &Opened, context: &StoreContext) -> Result<Option<Self>> {
         let (store, object) = (file.store.as_ref(), &file.root);
-        // A first look tells how large it is.
+        // The first read shows how large it is.
         let first = fetch(store, object, &Want::Parse(0..FIRST)).await?;
         context
             .options
@@ -127,7 +127,7 @@ impl ReferenceStore {
         Error::malformed(format!("{name} ends at {size}, before the {len} bytes from {} on", range.start))
     }
 
-    /// Bytes of an object that is referred to. One that is missing is no chunk that was never written.
+    /// Bytes of a referenced object. A missing one is an error, unlike a chunk that was never written.
     async fn target(&self, target: u32, want: &Want) -> Result<ObjectBytes> {
         let (store, object) = self.targets.get(target)?;
         fetch(store.as_ref(), &object, want).await
@@ -143,7 +143,7 @@ async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<Obje
 }
 
 fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(Error::unsupported("changing what a reference file tells of").at_object(object))
+    Err(Error::unsupported("writing to data that a reference file points to").at_object(object))
 }
 
 impl Store for ReferenceStore {
@@ -240,7 +240,7 @@ impl StoreAbilities for ReferenceStore {
     }
 }
 
-/// Opens what a reference file tells of, if the dataset is one by its name and by what is in it.
+/// Opens a reference file, if the dataset is one by its name and its content.
 pub(crate) async fn look_into(opened: Opened, context: &StoreContext) -> Result<Opened> {
     let is_named = opened.container.is_none()
         && (is_reference_name(opened.root.key()) || opened.url.fragment().modes().contains("reference"));
@@ -252,7 +252,7 @@ pub(crate) async fn look_into(opened: Opened, context: &StoreContext) -> Result<
             let (root, warnings) = (store.root(), store.warnings().to_vec());
             Ok(Opened { store: Arc::new(store), root, warnings, ..opened })
         }
-        // A directory, or nothing: who opens it says so.
+        // A directory, or nothing: the caller's opening reports it.
         Err(error)
             if matches!(
                 error.kind(),
@@ -266,13 +266,13 @@ pub(crate) async fn look_into(opened: Opened, context: &StoreContext) -> Result<
     }
 }
 
-/// For fuzzing: reads a reference file and looks at every entry.
+/// For fuzzing: reads a reference file and inspects every entry.
 #[doc(hidden)]
 pub fn parse_references(text: &[u8], limits: &Limits) -> Result<Option<usize>> {
     Ok(ReferenceManifest::parse(text, limits)?.map(|manifest| manifest.entries.len()))
 }
 
-/// Bytes that are read first: small files are among them.
+/// Number of bytes read first: enough for small files.
 const FIRST: u64 = 1 << 20;
 
 #[cfg(test)]

@@ -2,23 +2,23 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// How slow a network may be, and how long requests are made again.
+/// How slow a network may be, and how long requests are retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Longest wait for a connection.
+    /// Connection timeout.
     pub connect: Duration,
-    /// Fewest bytes per second, on average over a window: what is slower is given up and asked for again.
+    /// Minimum bytes per second, on average over a window: slower answers are aborted and retried.
     pub slowest: u64,
-    /// The time over which slowness is measured.
+    /// The time over which the speed is measured.
     pub window: Duration,
-    /// How long a request is made again at most, from its first failure on.
+    /// How long a request is retried, from its first failure on.
     pub longest: Duration,
-    /// Longest wait before a request is made again for the first time; it doubles every time.
+    /// Maximum wait before the first retry; it doubles every time.
     pub first_wait: Duration,
-    /// Longest wait before a request is made again.
+    /// Maximum wait before any retry.
     pub longest_wait: Duration,
-    /// How many requests of a session may be made again in a row; after that ten per second may, and one for every five
-    /// that succeed.
+    /// How many retries a session may make in a row; after that ten per second are allowed, and one for every five
+    /// requests that succeed.
     pub reserve: u32,
 }
 
@@ -37,18 +37,19 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Fewest bytes per window.
+    /// Minimum bytes per window.
     pub fn least(&self) -> u64 {
         let millis = u64::try_from(self.window.as_millis()).unwrap_or(u64::MAX);
         (self.slowest.saturating_mul(millis) / 1000).max(1)
     }
 
-    /// How long so many bytes may take.
+    /// How long that many bytes may take.
     pub fn time_for(&self, bytes: u64) -> Duration {
         Duration::from_secs(bytes / self.slowest.max(1))
     }
 
-    /// A wait after so many failures, anything up to the longest: waits of many clients do not end at the same moment.
+    /// A wait after that many failures, random up to the maximum: waits of many clients do not end at the same
+    /// moment.
     pub fn wait(&self, failures: u32) -> Duration {
         let doubled = self.first_wait.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
         let share = u32::try_from(RandomState::new().hash_one(failures) % 1024).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What opens addresses: stores of a program's own by their scheme, and networks.
+//! Openers of addresses: custom stores by their scheme, and networks.
 use crate::StoreOptions;
 use crate::store::Store;
 use crate::upkeep::StoreUpkeep;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Connects addresses of one scheme with the stores that they lie in. Closures are factories too.
+/// Creates the stores for addresses of one scheme. Closures are factories too.
 pub trait StoreFactory: Send + Sync {
-    /// The store that an address lies in, and the dataset in it: an object, or the prefix of a tree. It is called for
-    /// opening and for creating, whether or not there is anything.
+    /// The store for an address, and the dataset in it: an object, or the prefix of a tree. It is called for opening
+    /// and for creating, whether or not the dataset exists.
     ///
     /// # Errors
-    /// `Invalid` for an address that means nothing, `Denied`, `Io`.
+    /// `Invalid` for an invalid address, `Denied`, `Io`.
     fn connect(&self, url: &Url) -> Result<(Arc<dyn Store>, ObjectId)>;
 }
 
@@ -27,37 +27,37 @@ where
     }
 }
 
-/// Opens addresses of a network. What it needs (connections, credentials, settings) it holds itself.
+/// Opens addresses of a network. It holds what it needs (connections, credentials, settings).
 pub trait StoreOpener: Send + Sync {
-    /// The store that an address lies in, and the dataset in it: an object, or the prefix of a tree; `None` when the
-    /// address is for another opener. No request is sent.
+    /// The store for an address, and the dataset in it: an object, or the prefix of a tree; `None` if the address is
+    /// for another opener. No request is sent.
     ///
     /// # Errors
-    /// `Invalid` for an address or settings that mean nothing, `Unsupported` for what the library was built without.
+    /// `Invalid` for an invalid address or settings, `Unsupported` for what the library was built without.
     fn open(&self, url: &Url, options: &StoreOptions) -> Result<Option<(Arc<dyn Store>, ObjectId)>>;
 
-    /// The bucket that an address lies in, by whatever name; `None` when it is in none.
+    /// The bucket of an address, by whatever name; `None` if it has none.
     ///
     /// # Errors
-    /// `Invalid` when the address names no bucket.
+    /// `Invalid` if the address names no bucket.
     fn bucket(&self, url: &Url) -> Result<Option<BucketUrl>>;
 
-    /// The server that answers for an address in a bucket: of two addresses with one server, bucket and key the objects are
-    /// the same. `None` when the address is in no bucket.
+    /// The server of an address in a bucket: two addresses with the same server, bucket and key name the same object.
+    /// `None` if the address is not in a bucket.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     fn server(&self, url: &Url, options: &StoreOptions) -> Result<Option<String>>;
 
-    /// The store of an address as far as it can be tidied up, and what lies there; `None` where nothing can be removed.
+    /// The cleanup interface of an address's store, and the object or prefix in it; `None` if nothing can be removed.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     fn upkeep(&self, url: &Url, options: &StoreOptions) -> Result<Option<(Arc<dyn StoreUpkeep>, ObjectId)>>;
 }
 
-/// What opens addresses that are neither files nor stores in memory: stores of a program's own by scheme, and networks in
-/// the order in which they were added.
+/// Openers of addresses that are neither files nor stores in memory: custom stores by scheme, and networks in the
+/// order in which they were added.
 #[derive(Clone, Default)]
 pub struct SchemeRegistry {
     own: BTreeMap<String, Arc<dyn StoreFactory>>,
@@ -65,11 +65,11 @@ pub struct SchemeRegistry {
 }
 
 impl SchemeRegistry {
-    /// Lets a factory make the stores of a scheme.
+    /// Registers a factory for the stores of a scheme.
     ///
     /// # Errors
-    /// `Invalid` for a name that is none of a scheme (lower case letters and digits, `+`, `.` and `-`, at least two), or
-    /// of one that is built in; `Conflict` for one that is taken.
+    /// `Invalid` for a name that is not a valid scheme (lower case letters and digits, `+`, `.` and `-`, at least
+    /// two), or is built in; `Conflict` for one that is taken.
     pub fn register(&mut self, scheme: &str, factory: Arc<dyn StoreFactory>) -> Result<()> {
         match Url::parse(&format!("{scheme}://name")) {
             Ok(url) if url.other_scheme() == Some(scheme) => {}
@@ -90,34 +90,34 @@ impl SchemeRegistry {
         self.own.keys().map(String::as_str)
     }
 
-    /// Adds an opener: of those that know an address, the one that was added first opens it.
+    /// Adds an opener: of those that recognise an address, the first one added opens it.
     pub fn add(&mut self, opener: Arc<dyn StoreOpener>) {
         self.networks.push(opener);
     }
 
-    /// The store of an address, and what lies there; no request is sent.
+    /// The store of an address, and the object or prefix in it; no request is sent.
     pub(crate) fn open(&self, url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {
         if url.scheme() == Scheme::Other {
             return self.open_own(url);
         }
         let found = self.first(|network| network.open(url, options))?;
         found.ok_or_else(|| {
-            let message = format!("addresses of the scheme {:?}: nothing opens them", url.scheme().as_str());
+            let message = format!("no store is registered for the scheme {:?}", url.scheme().as_str());
             Error::unsupported(message).at_object(url)
         })
     }
 
-    /// The bucket that an address lies in.
+    /// The bucket of an address.
     pub(crate) fn bucket(&self, url: &Url) -> Result<Option<BucketUrl>> {
         self.first(|network| network.bucket(url))
     }
 
-    /// The server that answers for an address in a bucket.
+    /// The server of an address in a bucket.
     pub(crate) fn server(&self, url: &Url, options: &StoreOptions) -> Result<Option<String>> {
         self.first(|network| network.server(url, options))
     }
 
-    /// The store of an address as far as it can be tidied up, and what lies there.
+    /// The cleanup interface of an address's store, and the object or prefix in it.
     pub(crate) fn upkeep(
         &self,
         url: &Url,
@@ -126,7 +126,7 @@ impl SchemeRegistry {
         self.first(|network| network.upkeep(url, options))
     }
 
-    /// What the first network says that knows something.
+    /// The answer of the first network that recognises the address.
     fn first<T>(&self, ask: impl Fn(&dyn StoreOpener) -> Result<Option<T>>) -> Result<Option<T>> {
         self.networks.iter().find_map(|network| ask(network.as_ref()).transpose()).transpose()
     }
@@ -138,7 +138,7 @@ impl SchemeRegistry {
         let (store, root) = factory.connect(url)?;
         if root.store != *store.id() {
             return Err(Error::internal(format!(
-                "the store of the scheme {scheme:?} has another name than its objects"
+                "the store of the scheme {scheme:?} and its objects have different identities"
             ))
             .at_object(root));
         }

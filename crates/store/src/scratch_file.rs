@@ -1,4 +1,4 @@
-//! Bytes that are needed for a while and that memory has no room for.
+//! Temporary bytes that do not fit in memory.
 use crate::{fault, platform};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use std::fmt;
@@ -6,18 +6,18 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file without a name: it takes no room once this is dropped or the process has ended, however it ended. Any number
-/// of threads may read and write different parts of it at once.
+/// A file without a name: its space is freed when this is dropped or the process has ended, for whatever reason. Any
+/// number of threads may read and write different parts of it at once.
 pub struct ScratchFile {
     file: File,
     folder: PathBuf,
 }
 
 impl ScratchFile {
-    /// An empty file in a folder, which is made if need be.
+    /// An empty file in a folder, which is created if need be.
     ///
     /// # Errors
-    /// `Denied` or `Io` when no file can be made there.
+    /// `Denied` or `Io` if no file can be created there.
     pub fn create(folder: &Path) -> Result<Self> {
         let failed = |error| told(error, folder, "cannot be made");
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -25,7 +25,7 @@ impl ScratchFile {
         Ok(Self { file, folder: folder.to_owned() })
     }
 
-    /// Where such a file goes when nobody has named a folder: on Unix not to memory, as `/tmp` may be.
+    /// The default folder for such files: on Unix not in memory, as `/tmp` may be.
     pub fn usual_folder() -> PathBuf {
         let large = Path::new("/var/tmp");
         if cfg!(unix) && std::env::var_os("TMPDIR").is_none() && platform::check_writable(large).is_ok() {
@@ -34,7 +34,7 @@ impl ScratchFile {
         std::env::temp_dir()
     }
 
-    /// Bytes for which there is room in a folder, or where it will be made; `None` where there is no telling.
+    /// Free space in a folder, or where it will be created; `None` if unknown.
     pub fn room(folder: &Path) -> Option<u64> {
         folder.ancestors().find(|folder| folder.is_dir()).and_then(platform::room)
     }
@@ -42,7 +42,7 @@ impl ScratchFile {
     /// Writes all bytes at an offset.
     ///
     /// # Errors
-    /// `Io`, when there is no room.
+    /// `Io` if there is no space.
     pub fn write_at(&self, offset: u64, body: &[u8]) -> Result<()> {
         platform::write_at(&self.file, body, offset)
             .map_err(|error| told(error, &self.folder, "cannot be written"))
@@ -51,12 +51,12 @@ impl ScratchFile {
     /// Fills a buffer from an offset on.
     ///
     /// # Errors
-    /// `Io`; `Internal` when so much was never written.
+    /// `Io`; `Internal` if part of the range was never written.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let read = platform::read_at(&self.file, buffer, offset);
         let read = read.map_err(|error| told(error, &self.folder, "cannot be read"))?;
         if read < buffer.len() {
-            return Err(Error::internal("a scratch file ends before what was written to it"));
+            return Err(Error::internal("the scratch file is shorter than what was written to it"));
         }
         Ok(())
     }

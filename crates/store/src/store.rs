@@ -18,17 +18,17 @@ pub trait Store: Debug + Send + Sync {
     /// The store's identity: part of every [`ObjectId`] in it.
     fn id(&self) -> &StoreId;
 
-    /// What the engine should know to plan well.
+    /// What the engine needs to know for planning.
     fn facts(&self) -> StoreFacts;
 
-    /// The same store for callers that may block; `None` when answers come over a network.
+    /// The same store for callers that may block; `None` if answers come over a network.
     fn local(&self) -> Option<&dyn LocalStore>;
 
-    /// Bytes of an object; `None` when there is no such object. Ranges are cut at the end of the object.
+    /// Bytes of an object; `None` if there is no such object. Ranges are limited to the end of the object.
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>>;
 
-    /// Replaces a whole object at once: readers see the old bytes or the new ones. `Unsupported` in a store that only reads,
-    /// as for removals.
+    /// Replaces a whole object atomically: readers see the old bytes or the new ones. `Unsupported` in a read-only
+    /// store, as for removals.
     fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: PutCondition)
     -> BoxFuture<'a, Result<Tag>>;
 
@@ -42,8 +42,8 @@ pub trait Store: Debug + Send + Sync {
     /// listings.
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
 
-    /// What the store does besides, or better than it is done by hand; `None` for a store that does just this. It has no
-    /// default: whoever stands before another store decides what of that store's abilities is left.
+    /// Optional operations; `None` for a store that has only these. There is no default: a store that wraps another
+    /// one must decide which of its abilities remain.
     fn abilities(&self) -> Option<&dyn StoreAbilities>;
 }
 
@@ -52,10 +52,10 @@ pub trait Store: Debug + Send + Sync {
 pub struct ObjectPage {
     /// Objects and their sizes in bytes.
     pub objects: Vec<(ObjectId, u64)>,
-    /// Keys that no [`ObjectId`] names (`a//b`, `a/../b`), and the sizes of their objects: these are neither read nor written,
-    /// and removed with what they lie below.
+    /// Keys that no [`ObjectId`] can name (`a//b`, `a/../b`), and the sizes of their objects: these are neither read
+    /// nor written, and removed with the prefix that contains them.
     pub unnamed: Vec<(String, u64)>,
-    /// Where the next page starts; `None` for the last page.
+    /// The token of the next page; `None` for the last page.
     pub next: Option<String>,
 }
 
@@ -70,13 +70,13 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Denied`, `Io`, or `Invalid` for a key that would leave the store.
     fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>>;
 
-    /// Fills `buffer` from `offset` on and returns how many bytes there were; `None` when there is no such object.
+    /// Fills `buffer` from `offset` on and returns the number of bytes read; `None` if there is no such object.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>>;
 
-    /// Opens an object for several reads; whether it exists shows when it is read.
+    /// Opens an object for several reads; whether it exists becomes known when it is read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -88,19 +88,19 @@ pub trait LocalStore: Debug + Send + Sync {
     /// object. No `stat` before `open`.
     ///
     /// # Errors
-    /// As [`read`](Self::read); `Limit` when the object has more than `limit` bytes.
+    /// As [`read`](Self::read); `Limit` if the object has more than `limit` bytes.
     fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>>;
 
-    /// Size and state of an object; `None` when there is no such object.
+    /// Size and tag of an object; `None` if there is no such object.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>>;
 
-    /// Replaces a whole object at once, creating what lies above it.
+    /// Replaces a whole object atomically, creating its parents.
     ///
     /// # Errors
-    /// `Denied`, `Io`, `Conflict` when the precondition fails or an object is where a prefix is needed.
+    /// `Denied`, `Io`, `Conflict` if the precondition fails or an object is where a prefix is needed.
     fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag>;
 
     /// As [`put`](Self::put), for a store that can keep the bytes without copying them.
@@ -117,7 +117,7 @@ pub trait LocalStore: Debug + Send + Sync {
     /// As [`put`](Self::put); `Unsupported` when objects can only be replaced whole.
     fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()>;
 
-    /// Cuts an object, or extends it with zeros.
+    /// Truncates an object, or extends it with zeros.
     ///
     /// # Errors
     /// As [`write_at`](Self::write_at).
@@ -135,13 +135,13 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Denied`, `Io`.
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()>;
 
-    /// Moves everything below (and at) a prefix; when there is nothing, nothing happens.
+    /// Moves everything below (and at) a prefix; if there is nothing, nothing happens.
     ///
     /// # Errors
-    /// `Conflict` when something is at the new place.
+    /// `Conflict` if something is at the new location.
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()>;
 
-    /// Moves an object over another one, which is replaced at once; used for files that were rewritten beside
+    /// Moves an object over another one, which is replaced atomically; used for files that were rewritten beside
     /// themselves.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Denied`, `Io`.
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing>;
 
-    /// What a prefix is, by whatever name it is reached: two with one mark hold the same. `None` where each has one name.
+    /// Identifies a prefix, whatever its path: two with one identity hold the same. `None` if each has only one name.
     fn mark_of(&self, prefix: &ObjectId) -> Option<(u64, u64)> {
         let _ = prefix;
         None
@@ -173,20 +173,20 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Io`.
     fn barrier(&self) -> Result<()>;
 
-    /// What the engine should know to plan well.
+    /// What the engine needs to know for planning.
     fn facts(&self) -> StoreFacts;
 }
 
 /// An object that was opened for several reads.
 pub trait ReadAt {
-    /// Fills `buffer` from `offset` on and returns how many bytes there were; `None` when there is no such object.
+    /// Fills `buffer` from `offset` on and returns the number of bytes read; `None` if there is no such object.
     ///
     /// # Errors
     /// As [`LocalStore::read`].
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>>;
 }
 
-/// An object of a store in which opening would gain nothing.
+/// An object of a store in which opening has no benefit.
 struct UnopenedObject<'a, S: ?Sized> {
     store: &'a S,
     object: &'a ObjectId,
@@ -198,16 +198,16 @@ impl<S: LocalStore + ?Sized> ReadAt for UnopenedObject<'_, S> {
     }
 }
 
-/// What the engine should know about a store to plan well.
+/// What the engine needs to know about a store for planning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreFacts {
     /// Usual time to the first byte of an answer.
     pub latency: Duration,
-    /// How many requests at once do good.
+    /// Useful number of concurrent requests.
     pub concurrency: usize,
     /// Ranges closer than this many bytes are cheaper to read as one.
     pub merge_gap: u64,
-    /// Longest range asked for in one request.
+    /// Maximum length of a requested range.
     pub range_cap: u64,
     /// Whether names can be listed.
     pub lists: bool,
@@ -215,15 +215,15 @@ pub struct StoreFacts {
     pub writable: bool,
 }
 
-/// When a put may happen.
+/// The precondition of a put.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum PutCondition {
     /// Always.
     #[default]
     None,
-    /// Only when there is no such object.
+    /// Only if there is no such object.
     Absent,
-    /// Only when the object is in this state.
+    /// Only if the object has this tag.
     Matches(Tag),
 }
 

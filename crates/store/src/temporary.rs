@@ -1,12 +1,12 @@
-//! Names of things that are not finished.
+//! Names of unfinished files and directories.
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// How the names of unfinished things end.
+/// The suffix of the names of unfinished things.
 pub(crate) const SUFFIX: &str = ".ncirrus-tmp";
 
-/// A name for a dataset that will be called `name`: `.<name>.<process>-<random>.ncirrus-tmp`. A long name is cut, as
-/// names have at most 255 bytes.
+/// A name for a dataset that will be called `name`: `.<name>.<process>-<random>.ncirrus-tmp`. A long name is
+/// truncated, as names have at most 255 bytes.
 pub(crate) fn name_for(name: &OsStr) -> OsString {
     named(name, "")
 }
@@ -21,7 +21,7 @@ fn named(name: &OsStr, infix: &str) -> OsString {
     OsString::from(format!("{}{}-{random:016x}{infix}{SUFFIX}", prefix_for(name), std::process::id()))
 }
 
-/// Whether `tail` is what follows the prefix of an unfinished dataset.
+/// Whether `tail` is the rest of the name of an unfinished dataset.
 pub(crate) fn is_tail(tail: &str) -> bool {
     let numbers = tail.strip_suffix(SUFFIX).and_then(|numbers| numbers.split_once('-'));
     numbers.is_some_and(|(process, random)| {
@@ -30,13 +30,13 @@ pub(crate) fn is_tail(tail: &str) -> bool {
     })
 }
 
-/// How the names of everything unfinished that will be called `name` start.
+/// The prefix of the names of everything unfinished that will be called `name`.
 pub(crate) fn prefix_for(name: &OsStr) -> String {
     let name: String = name.to_string_lossy().chars().take(48).collect();
     format!(".{name}.")
 }
 
-/// A text that no other program has.
+/// A text that is unique to this program.
 pub(crate) fn unique() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{}-{random:016x}\n", std::process::id())

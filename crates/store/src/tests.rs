@@ -1,4 +1,4 @@
-//! The laws, for the stores that need no other machine.
+//! The laws, for the local stores.
 use crate::{DirectoryStore, LocalStore, MemoryStore, PutCondition, conformance};
 use futures_util::FutureExt;
 use ncirrus_layout::{ErrorKind, ObjectId, Result, Want};
@@ -60,7 +60,7 @@ fn changes() -> impl Strategy<Value = Vec<StoreChange>> {
     proptest::collection::vec(change, 1..25)
 }
 
-/// Makes a change and tells how it ended.
+/// Makes a change and returns how it ended.
 fn make(store: &dyn LocalStore, root: &ObjectId, change: &StoreChange) -> Option<ErrorKind> {
     let object = |key: &str| root.child(key);
     let result = match change {

@@ -1,4 +1,4 @@
-//! Objects by key, in one place for all stores that know them all.
+//! Objects by key, for stores that know all of them.
 use crate::{fault, key, page};
 use ncirrus_layout::{ListEntry, Listing, ObjectId, Result};
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ pub use name::dataset_name;
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 
-/// The address of a dataset. It shows itself without password and without query values, which may be signatures.
+/// The address of a dataset. It is displayed without password and without query values, which may be signatures.
 ///
 /// ```
 /// use ncirrus_store::{Scheme, Url};
@@ -35,7 +35,7 @@ pub struct Url {
     path: String,
     query: Option<String>,
     fragment: UrlFragment,
-    /// A bare path as it was given, when part of it was taken for a fragment: a file of that name goes first.
+    /// A bare path as it was given, if part of it was taken for a fragment: a file of that name takes precedence.
     whole: Option<String>,
 }
 
@@ -56,11 +56,11 @@ pub enum Scheme {
     Azure,
     /// `memory://name`.
     Memory,
-    /// One that is not built in: of a store of the program's own, or unknown.
+    /// One that is not built in: of a custom store, or unknown.
     Other,
 }
 
-/// Whose machine: user, password, host and port.
+/// The authority: user, password, host and port.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct UrlAuthority {
     user: Option<String>,
@@ -71,7 +71,7 @@ struct UrlAuthority {
 }
 
 impl Scheme {
-    /// The scheme of that name, and the mode word that the name stands for.
+    /// The scheme of that name, and the mode word that the name implies.
     fn named(name: &str) -> Option<(Self, Option<&'static str>)> {
         Some(match name {
             "file" => (Self::File, None),
@@ -88,7 +88,7 @@ impl Scheme {
         })
     }
 
-    /// The scheme as it starts a URL.
+    /// The scheme as written in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -104,12 +104,12 @@ impl Scheme {
 }
 
 impl Url {
-    /// Reads a URL or a bare local path. A part after `#` of a bare path is a fragment when it can be nothing else: a
-    /// list of known keys and macros.
+    /// Parses a URL or a bare local path. A part after `#` of a bare path is a fragment if it cannot be anything
+    /// else: a list of known keys and macros.
     ///
     /// # Errors
-    /// `Invalid` for a missing host, a port that is no number, a NUL, nothing at all. Whether a scheme is known shows when
-    /// the address is opened.
+    /// `Invalid` for a missing host, a port that is not a number, a NUL, nothing at all. Whether a scheme is known is
+    /// checked when the address is opened.
     pub fn parse(text: &str) -> Result<Self> {
         if text.contains('\0') {
             return Err(Error::invalid(format!("{text:?} contains a NUL")));
@@ -162,7 +162,7 @@ impl Url {
         self.authority.user.as_deref().map(|user| (user, self.authority.password.as_deref()))
     }
 
-    /// Path: of a file as the file system has it, else from the slash after the host on.
+    /// Path: for a file as in the file system, otherwise from the slash after the host on.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -179,25 +179,25 @@ impl Url {
         Some(percent_decoded(version))
     }
 
-    /// What stands after `#` or in brackets before the scheme.
+    /// The part after `#` or in brackets before the scheme.
     pub fn fragment(&self) -> &UrlFragment {
         &self.fragment
     }
 
-    /// A bare path as it was given, when part of it was taken for a fragment.
+    /// A bare path as it was given, if part of it was taken for a fragment.
     pub fn whole_path(&self) -> Option<&str> {
         self.whole.as_deref()
     }
 
-    /// Whether a web server is asked, or what is behind one.
+    /// Whether the address is that of a web server, or of a store behind one.
     pub fn is_http(&self) -> bool {
         matches!(self.scheme, Scheme::Http | Scheme::Https)
     }
 
-    /// The bucket, when the dataset lies in an object store (docs/spec/nczarr.md 8.8).
+    /// The bucket, if the dataset is in an object store (docs/spec/nczarr.md 8.8).
     ///
     /// # Errors
-    /// `Invalid` when it should, but the URL names no bucket.
+    /// `Invalid` if it should be, but the URL names no bucket.
     pub fn bucket(&self) -> Result<Option<BucketUrl>> {
         BucketUrl::of(self)
     }
@@ -240,7 +240,7 @@ impl Url {
 }
 
 impl UrlAuthority {
-    /// Reads `user:password@host:port`; `is_secret`: what follows shows that a password may have been cut in two.
+    /// Parses `user:password@host:port`; `is_secret`: what follows shows that a password may have been split.
     fn parse(text: &str, is_secret: bool) -> Result<Self> {
         let (login, place) =
             text.rsplit_once('@').map_or((None, text), |(login, place)| (Some(login), place));
@@ -254,12 +254,12 @@ impl UrlAuthority {
         let (name, port) = rest.split_once(':').map_or((rest, None), |(name, port)| (name, Some(port)));
         let has_brackets = !brackets.is_empty();
         if place.starts_with('[') != has_brackets || (has_brackets && !name.is_empty()) {
-            return Err(Error::invalid("a host in brackets is written [::1] or [::1]:port"));
+            return Err(Error::invalid("write a host in brackets as [::1] or [::1]:port"));
         }
         let port = port.map_or(Ok(None), |port| parse_port(port, is_secret))?;
         let host = format!("{brackets}{name}");
         if host.is_empty() {
-            return Err(Error::invalid("url has no host"));
+            return Err(Error::invalid("the URL has no host"));
         }
         Ok(Self { user, password, host, port })
     }
@@ -270,9 +270,9 @@ fn parse_port(text: &str, is_secret: bool) -> Result<Option<u16>> {
         _ if text.is_empty() => Ok(None),
         Ok(port) => Ok(Some(port)),
         Err(_) if is_secret => {
-            Err(Error::invalid("the port is no number; in a password / ? # @ are written %2F %3F %23 %40"))
+            Err(Error::invalid("the port is not a number; in a password, write / ? # @ as %2F %3F %23 %40"))
         }
-        Err(_) => Err(Error::invalid(format!("port {text:?} is no number up to 65535"))),
+        Err(_) => Err(Error::invalid(format!("port {text:?} is not a number from 0 to 65535"))),
     }
 }
 
@@ -287,7 +287,7 @@ fn split_clauses(text: &str) -> (Vec<&str>, &str) {
     (clauses, rest)
 }
 
-/// The scheme and what follows its colon. A single letter is a drive; only `file` may do with one slash.
+/// The scheme and what follows its colon. A single letter is a drive; only `file` may have a single slash.
 fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let mut letters = scheme.chars();
@@ -312,7 +312,7 @@ impl fmt::Display for Url {
         }
         let scheme = self.other_scheme().unwrap_or(self.scheme.as_str());
         write!(f, "{scheme}://")?;
-        // With Azure a container stands there.
+        // For Azure this is a container.
         if let (Scheme::Azure, Some(container)) = (self.scheme, &self.authority.user) {
             write!(f, "{container}@")?;
         }

@@ -1,9 +1,9 @@
-//! Which bytes of an object of known size are meant.
+//! Resolves which bytes of an object of known size are meant.
 use bytes::Bytes;
 use ncirrus_layout::{Error, ObjectBytes, Result, Tag, Want};
 use std::ops::Range;
 
-/// The bytes that are wanted, cut at the end of the object.
+/// The requested bytes, limited to the end of the object.
 pub fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
         Want::All | Want::AtMost(_) => 0..size,
@@ -15,7 +15,7 @@ pub fn resolve(want: &Want, size: u64) -> Range<u64> {
     }
 }
 
-/// What is wanted of a whole object.
+/// The requested part of a whole object.
 pub fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
     let size = whole.len() as u64;
     let range = resolve(want, size);
@@ -26,7 +26,7 @@ pub fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
 /// Whether an object of that size may be sent.
 ///
 /// # Errors
-/// `Limit` when it has more bytes than are wanted at most.
+/// `Limit` if it has more bytes than requested.
 pub fn check_size(want: &Want, size: u64) -> Result<()> {
     match want.most_bytes() {
         Some(most) if size > most => {

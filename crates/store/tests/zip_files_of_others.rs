@@ -1,4 +1,4 @@
-//! Zip files that other programs wrote, and ours as others see them.
+//! Zip files that other programs wrote, and ours as other programs read them.
 #![cfg(feature = "zip")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
 //! Names of chunk objects (docs/spec/nczarr.md 4.1, 6.2; Zarr v3 core specification, "Chunk key encoding").
 use std::fmt::Write as _;
 
-/// What stands between the indices in a chunk's name.
+/// The separator between the indices in a chunk's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum KeySeparator {
     /// `0.1`
@@ -10,7 +10,7 @@ pub(crate) enum KeySeparator {
     Slash,
 }
 
-/// How chunk coordinates become a name.
+/// How chunk coordinates are encoded as a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum KeyEncoding {
     /// `0.1`; `0` for a scalar.
@@ -22,9 +22,9 @@ pub(crate) enum KeyEncoding {
 /// The names of an array's chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ChunkKeys {
-    /// How coordinates become a name.
+    /// How coordinates are encoded as a name.
     pub(crate) encoding: KeyEncoding,
-    /// What stands between indices.
+    /// The separator between indices.
     pub(crate) separator: KeySeparator,
 }
 
@@ -37,7 +37,7 @@ impl KeySeparator {
         }
     }
 
-    /// The separator as metadata spell it.
+    /// The separator as written in metadata.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Dot => ".",
@@ -45,7 +45,7 @@ impl KeySeparator {
         }
     }
 
-    /// The separator that metadata spell; other spellings than `.` and `/` are unknown.
+    /// Parses the separator in metadata; anything other than `.` and `/` is unknown.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         match text {
             "." => Some(Self::Dot),

@@ -1,7 +1,7 @@
 //! The dialects of Zarr and NCZarr (docs/spec/nczarr.md 2.1).
 use std::fmt;
 
-/// Which program's conventions a store follows. Consolidated metadata go with any of them.
+/// Which program's conventions a store follows. Consolidated metadata are possible with any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// netcdf-c 4.8.0: objects `.nczarr`, `.nczgroup`, `.nczvar`, `.nczattr`.

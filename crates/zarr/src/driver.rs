@@ -1,4 +1,4 @@
-//! The format: reading, and the writer that reading hands on to whoever changes what was read.
+//! The format: reading, and the writer that a reader passes on for changing what was read.
 use crate::{ZarrWriter, read};
 use ncirrus_layout::{Catalog, Confidence, Driver, ObjectId, OpenOptions, Step, View};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Data types: between what metadata say, what is stored, and what the reader gets (docs/spec/nczarr.md 3.12, 6.2).
-use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType};
-use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
+//! Data types: in metadata, as stored, and as read (docs/spec/nczarr.md 3.12, 6.2).
+use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType, TextEncoding};
+use ncirrus_model::{Atomic, ExtendedType, Model, TypeRef, UserKind};
 use std::sync::Arc;
 
 mod define;
@@ -10,18 +10,20 @@ pub(crate) mod v3;
 #[cfg(test)]
 mod tests;
 
-/// What one element of an array is: how it is stored and what the reader gets.
+/// One element of an array: how it is stored and how it is read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DataType {
-    /// What one stored element is.
+    /// The stored element.
     pub(crate) stored: StoredType,
-    /// What the reader gets.
+    /// The element as read.
     pub(crate) shown: ReaderType,
-    /// Set when the integers count time.
+    /// Set if the integers are times.
     pub(crate) time: Option<TimeUnit>,
+    /// What it is beyond what the reader gets.
+    pub(crate) extended: Option<ExtendedType>,
 }
 
-/// What the reader gets, before user types have found a place in the model.
+/// The type as read, before user-defined types are defined in the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ReaderType {
     /// Values of an atomic type.
@@ -41,38 +43,48 @@ pub(crate) enum ReaderType {
 pub(crate) struct ShownField {
     /// Name.
     pub(crate) name: String,
-    /// What its elements are.
+    /// The type of its elements.
     pub(crate) shown: ReaderType,
     /// Its own shape, empty for a single element.
     pub(crate) dims: Vec<u64>,
 }
 
-/// What the integers of NumPy's `datetime64` and `timedelta64` count.
+/// The unit of the integers of NumPy's `datetime64` and `timedelta64`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TimeUnit {
     /// Points in time since 1970 rather than durations.
     pub(crate) is_instant: bool,
-    /// Name of the unit as CF spells it.
+    /// Name of the unit in CF.
     pub(crate) unit: &'static str,
     /// How many units one step of the integer is.
     pub(crate) scale: u64,
 }
 
 impl DataType {
-    /// An atomic type, stored like that.
+    /// An atomic type, stored in that form.
     pub(crate) fn atomic(atomic: Atomic, stored: StoredType) -> Self {
-        Self { stored, shown: ReaderType::Atomic(atomic), time: None }
+        let extended = match &stored {
+            StoredType::Float { size: 2, .. } => Some(ExtendedType::Float16),
+            StoredType::BFloat16 { .. } => Some(ExtendedType::BFloat16),
+            StoredType::Text { byte_len, encoding: TextEncoding::Utf32(_) } => {
+                Some(ExtendedType::FixedText { len: byte_len / 4 })
+            }
+            StoredType::Text { byte_len, .. } => Some(ExtendedType::FixedBytes { len: *byte_len }),
+            _ => None,
+        };
+        Self { stored, shown: ReaderType::Atomic(atomic), time: None, extended }
     }
 
     /// `byte_len` uninterpreted bytes.
     pub(crate) fn opaque(byte_len: u64) -> Self {
-        Self { stored: StoredType::Opaque { byte_len }, shown: ReaderType::Opaque(byte_len), time: None }
+        let stored = StoredType::Opaque { byte_len };
+        Self { stored, shown: ReaderType::Opaque(byte_len), time: None, extended: None }
     }
 
     /// Fields one after the other: name, type and shape of each.
     ///
     /// # Errors
-    /// `Malformed` when the size does not fit 64 bits or a field has no fixed size.
+    /// `Malformed` if the size does not fit 64 bits or a field has no fixed size.
     pub(crate) fn compound(fields: Vec<(String, Self, Vec<u64>)>) -> Result<Self> {
         let mut shown = Vec::with_capacity(fields.len());
         let mut stored = Vec::with_capacity(fields.len());
@@ -82,7 +94,7 @@ impl DataType {
         }
         let stored =
             pack(stored).ok_or_else(|| Error::malformed("a compound's size is not fixed or too large"))?;
-        Ok(Self { stored, shown: ReaderType::Compound(shown), time: None })
+        Ok(Self { stored, shown: ReaderType::Compound(shown), time: None, extended: None })
     }
 
     /// A pair of floats of that type.
@@ -91,7 +103,30 @@ impl DataType {
         let part_at = |offset| StoredField { offset, stored: stored_number(part, order), count: 1 };
         let fields = Arc::from([part_at(0), part_at(size)]);
         let stored = StoredType::Compound { byte_len: 2 * size, fields };
-        Self { stored, shown: ReaderType::Complex(part), time: None }
+        let extended = match part {
+            Atomic::Float => Some(ExtendedType::Complex64),
+            Atomic::Double => Some(ExtendedType::Complex128),
+            _ => None,
+        };
+        Self { stored, shown: ReaderType::Complex(part), time: None, extended }
+    }
+
+    /// True or false.
+    pub(crate) fn boolean(order: ByteOrder) -> Self {
+        let stored = stored_number(Atomic::UByte, order);
+        Self { extended: Some(ExtendedType::Bool), ..Self::atomic(Atomic::UByte, stored) }
+    }
+
+    /// 64-bit integers that count so many of NumPy's units.
+    pub(crate) fn time(unit: &str, scale: u64, is_instant: bool, order: ByteOrder) -> Self {
+        let time = TimeUnit::from_numpy(unit, scale, is_instant);
+        let unit = if unit.is_empty() { "generic" } else { unit }.to_owned();
+        let extended = Some(match is_instant {
+            true => ExtendedType::DateTime { unit, scale },
+            false => ExtendedType::TimeDelta { unit, scale },
+        });
+        let stored = stored_number(Atomic::Int64, order);
+        Self { time, extended, ..Self::atomic(Atomic::Int64, stored) }
     }
 }
 
@@ -149,7 +184,7 @@ pub(crate) fn stored_number(atomic: Atomic, order: ByteOrder) -> StoredType {
     }
 }
 
-/// The type that the reader gets for an integer of that size.
+/// The type as read for an integer of that size.
 pub(crate) fn integer_type(size: u64, signed: bool) -> Option<Atomic> {
     Some(match (size, signed) {
         (1, true) => Atomic::Byte,
@@ -164,8 +199,8 @@ pub(crate) fn integer_type(size: u64, signed: bool) -> Option<Atomic> {
     })
 }
 
-/// How a value of a model's type lies packed: fields without padding, numbers in that byte order. `None` when it has no
-/// fixed size.
+/// The packed form of a value of a model's type: fields without padding, numbers in that byte order. `None` if it has
+/// no fixed size.
 pub(crate) fn packed(model: &Model, ty: TypeRef, order: ByteOrder) -> Option<StoredType> {
     let id = match ty {
         TypeRef::Atomic(Atomic::String) => return None,
@@ -185,7 +220,7 @@ pub(crate) fn packed(model: &Model, ty: TypeRef, order: ByteOrder) -> Option<Sto
     }
 }
 
-/// A compound of fields one after the other, each so many elements; `None` when one has no fixed size or the sum does
+/// A compound of consecutive fields, each with a number of elements; `None` if one has no fixed size or the sum does
 /// not fit 64 bits.
 fn pack(fields: Vec<(StoredType, u64)>) -> Option<StoredType> {
     let mut offset = 0u64;

@@ -1,4 +1,4 @@
-//! Fill values as metadata spell them (`docs/spec/nczarr.md` 3.11, 6.2).
+//! Fill values as written in metadata (`docs/spec/nczarr.md` 3.11, 6.2).
 use crate::json::JsonValue;
 use crate::json_values;
 use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType, base64};
@@ -7,7 +7,7 @@ use ncirrus_model::{Atomic, Model, Strings, TypeRef, UserKind, Values, default_f
 #[cfg(test)]
 mod tests;
 
-/// An element whose fill value is wanted: its type, and how it is stored.
+/// The element type whose fill value is parsed, and how it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FillElement<'a> {
     /// Where user-defined types are defined.
@@ -16,15 +16,15 @@ pub(crate) struct FillElement<'a> {
     pub(crate) ty: TypeRef,
     /// How it is stored.
     pub(crate) stored: &'a StoredType,
-    /// Whether bytes are spelt in base64.
+    /// Whether bytes are in base64.
     pub(crate) in_base64: bool,
 }
 
 impl FillElement<'_> {
-    /// The fill value that the metadata give; `None` for `null`.
+    /// The fill value in the metadata; `None` for `null`.
     ///
     /// # Errors
-    /// `Malformed` when it cannot be a value of the type.
+    /// `Malformed` if it cannot be a value of the type.
     pub(crate) fn parse(self, json: &JsonValue) -> Result<Option<Values>> {
         let json = match json {
             JsonValue::Null => return Ok(None),
@@ -49,10 +49,10 @@ impl FillElement<'_> {
         value.map(Some).ok_or_else(bad)
     }
 
-    /// What elements hold when the metadata say nothing: the type's default; zero for user-defined types.
+    /// The default fill value: the type's default; zero for user-defined types.
     ///
     /// # Errors
-    /// `Limit` when one element is too large to be held.
+    /// `Limit` if one element is too large for memory.
     pub(crate) fn default(self) -> Result<Values> {
         match self.ty {
             TypeRef::Atomic(atomic) => Ok(default_fill(atomic)),
@@ -74,7 +74,7 @@ impl FillElement<'_> {
         Some(Values::Char(vec![byte]))
     }
 
-    /// Text; numbers stand for empty text (zarr-python's default for objects is 0).
+    /// Text; numbers mean empty text (zarr-python's default for objects is 0).
     fn string(self, json: &JsonValue) -> Option<Values> {
         let mut strings = Strings::new();
         match json {
@@ -95,7 +95,7 @@ impl FillElement<'_> {
         Some(Values::String(strings))
     }
 
-    /// A list: of numbers, or bytes in base64; anything else that stands for nothing is empty.
+    /// A list: of numbers, or bytes in base64; any other representation of nothing is empty.
     fn vlen(self, base: TypeRef, json: &JsonValue) -> Option<Values> {
         let elements = match json {
             JsonValue::Array(list) if !list.items.is_empty() => {
@@ -139,7 +139,7 @@ impl FillElement<'_> {
     }
 }
 
-/// A number; Zarr v3 also spells floats by their bits (`"0x7fc00000"`), and NumPy has a time that is none (`"NaT"`).
+/// A number; Zarr v3 also writes floats as their bits (`"0x7fc00000"`), and NumPy has a time that is none (`"NaT"`).
 fn number(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     if atomic == Atomic::Int64 && json.as_str() == Some("NaT") {
         return Some(Values::Int64(vec![i64::MIN]));
@@ -168,17 +168,17 @@ fn from_half(bits: u16) -> f32 {
     if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
-/// `count` zeros of any type: numbers 0, opaque zeros, empty vlens, null strings; `None` when the type is undefined or
+/// `count` zeros of any type: numbers 0, opaque zeros, empty vlens, null strings; `None` if the type is undefined or
 /// the values are too large.
 pub(crate) fn zero(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
     let total = weight(model, ty)?.checked_mul(count as u64)?;
     if total > LARGEST { None } else { model.zeros(ty, count, u32::MAX) }
 }
 
-/// Most bytes of one element.
+/// Maximum size of one element.
 const LARGEST: u64 = 1 << 26;
 
-/// Bytes that one value takes in memory, roughly; `None` when they do not fit 64 bits.
+/// Approximate size of one value in memory; `None` if it does not fit 64 bits.
 fn weight(model: &Model, ty: TypeRef) -> Option<u64> {
     let id = match ty {
         TypeRef::Atomic(atomic) => return Some(atomic.byte_len().map_or(16, |len| len as u64)),

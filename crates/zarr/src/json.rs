@@ -1,4 +1,4 @@
-//! JSON as it lies in stores: a lenient reader that keeps member order and the source text (docs/spec/nczarr.md 3.1).
+//! JSON in stores: a lenient reader that keeps member order and the source text (docs/spec/nczarr.md 3.1).
 use bytes::Bytes;
 use serde_json::Value;
 use std::fmt;
@@ -10,16 +10,16 @@ mod tests;
 
 pub(crate) use parse::parse;
 
-/// A JSON value with the text that it was read from, where that can matter.
+/// A JSON value with its source text, where that can matter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum JsonValue {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, `NaN` or an infinity, as spelt.
+    /// A number, `NaN` or an infinity, as written.
     Number(JsonNumber),
-    /// Text; UTF-8 unless the writer broke the rules.
+    /// Text; UTF-8 unless the writer violated the rules.
     String(JsonText),
     /// A list.
     Array(JsonArray),
@@ -27,7 +27,7 @@ pub(crate) enum JsonValue {
     Object(JsonObject),
 }
 
-/// A number as it is spelt.
+/// A number as written.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct JsonNumber(Bytes);
 
@@ -51,7 +51,7 @@ pub(crate) struct JsonObject {
 }
 
 impl JsonNumber {
-    /// The spelling.
+    /// The source text.
     pub(crate) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
@@ -77,7 +77,7 @@ impl JsonNumber {
     }
 }
 
-/// The value of a floating-point number by any of the spellings in use, `NaN` and infinities included.
+/// The value of a floating-point number in any of the notations in use, `NaN` and infinities included.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
@@ -94,7 +94,7 @@ impl JsonText {
         &self.0
     }
 
-    /// The text; `None` when it is not UTF-8.
+    /// The text; `None` if it is not UTF-8.
     pub(crate) fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
@@ -171,8 +171,8 @@ impl JsonValue {
         }
     }
 
-    /// The value on one line as the reference writes it: `": "` and `", "` in dictionaries, `","` in lists; numbers as
-    /// they are spelt.
+    /// The value on one line in the format of the reference: `": "` and `", "` in dictionaries, `","` in lists;
+    /// numbers as written.
     pub(crate) fn compact(&self) -> Vec<u8> {
         let mut text = Vec::new();
         self.append_compact(&mut text);

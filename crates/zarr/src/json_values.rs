@@ -1,11 +1,11 @@
-//! Values from JSON: typed, and inferred where nothing says the type (`docs/spec/nczarr.md` 3.8, 3.9, 5.4).
+//! Values from JSON: typed, or inferred if the type is unknown (`docs/spec/nczarr.md` 3.8, 3.9, 5.4).
 use crate::json::{JsonNumber, JsonValue, parse_float};
 use ncirrus_model::{Atomic, Strings, Values};
 
 #[cfg(test)]
 mod tests;
 
-/// The numbers of a list, or of a single value, as that type; `None` when one does not fit or is no number.
+/// The numbers of a list, or of a single value, as that type; `None` if one does not fit or is not a number.
 pub(crate) fn numbers(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     let items = json.as_array().unwrap_or(std::slice::from_ref(json));
     fn integers<T: TryFrom<i128>>(items: &[JsonValue]) -> Option<Vec<T>> {
@@ -26,7 +26,7 @@ pub(crate) fn numbers(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     })
 }
 
-/// An integer, also when it is spelt with a point.
+/// An integer, even if it is written with a decimal point.
 fn integer(json: &JsonValue) -> Option<i128> {
     match json {
         JsonValue::Bool(value) => Some(i128::from(*value)),
@@ -72,12 +72,12 @@ pub(crate) fn strings(json: &JsonValue) -> Option<Values> {
     Some(Values::String(strings))
 }
 
-/// The text of a char attribute: a string's content, of anything else the source (3.10).
+/// The text of a char attribute: a string's content, or the source of anything else (3.10).
 pub(crate) fn text(json: &JsonValue) -> Values {
     Values::Char(json.source().to_vec())
 }
 
-/// The value as the narrowest type that holds all of it (5.4); never fails.
+/// The value as the narrowest type that can represent all of it (5.4); never fails.
 pub(crate) fn infer(json: &JsonValue) -> Values {
     let items = match json {
         JsonValue::String(_) => return text(json),
@@ -92,8 +92,8 @@ pub(crate) fn infer(json: &JsonValue) -> Values {
     common_type(items).and_then(|atomic| numbers(json, atomic)).unwrap_or_else(shown)
 }
 
-/// The narrowest of ubyte (booleans only), int, uint, int64, uint64 and double that holds all; `None` when some are no
-/// numbers. The reference types 4294967295 as uint, whatever 5.4 says.
+/// The narrowest of ubyte (booleans only), int, uint, int64, uint64 and double that can represent all; `None` if some
+/// are not numbers. The reference types 4294967295 as uint, whatever 5.4 says.
 fn common_type(items: &[JsonValue]) -> Option<Atomic> {
     if items.iter().all(|item| matches!(item, JsonValue::Bool(_))) {
         return Some(Atomic::UByte);

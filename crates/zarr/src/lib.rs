@@ -1,7 +1,7 @@
 //! Zarr v2 and v3 and every dialect of NCZarr.
 //!
-//! Pure: everything is read through a view and written through a placer; the engine does the rest. The
-//! specification is docs/spec/nczarr.md; comments name its sections.
+//! Pure: all input comes through a view and all output goes through a placer; the engine does the rest. The
+//! specification is docs/spec/nczarr.md; comments cite its sections.
 #![forbid(unsafe_code)]
 
 mod chunk_key;

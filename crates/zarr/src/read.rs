@@ -1,7 +1,7 @@
 //! Reading: from metadata objects to a model and to sources of values.
 //!
-//! Opening walks the metadata objects of the store (`v2`, `v3`) into neutral nodes (`node`), from which `assemble`
-//! makes the model; a variable's chunks are then found by a function (`keys`, `shard`).
+//! Opening walks the metadata objects of the store (`v2`, `v3`) into dialect-independent nodes (`node`), from which
+//! `assemble` builds the model; a variable's chunks are then located by a function (`keys`, `shard`).
 use crate::dialect::Dialect;
 use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{
@@ -28,7 +28,7 @@ mod variable;
 use documents::{DocumentSource, ParsedDocument, read_document};
 use node::{DatasetMetadata, usable};
 
-/// How sure it is that the object is a Zarr dataset.
+/// How certain it is that the object is a Zarr dataset.
 ///
 /// # Errors
 /// As [`Driver::probe`](ncirrus_layout::Driver::probe).
@@ -48,7 +48,7 @@ pub(crate) fn probe(view: &dyn View, root: &ObjectId) -> Step<Confidence> {
     refused.map_or(Ok(Confidence::No), |error| Err(error.into()))
 }
 
-/// Opens a dataset, which `writing` changes; without it the catalog is one to read from.
+/// Opens a dataset, with `writing` for changes; without it the catalog is read-only.
 ///
 /// # Errors
 /// As [`Driver::open`](ncirrus_layout::Driver::open).
@@ -62,7 +62,8 @@ pub(crate) fn open(
     Ok(Arc::new(assemble::assemble(dataset, root, options, view.limits(), writing)?))
 }
 
-/// Reads all metadata objects. Round one asks for the two objects that may hold everything (`docs/spec/nczarr.md` 2.2).
+/// Reads all metadata objects. Round one requests the two objects that may hold everything (`docs/spec/nczarr.md`
+/// 2.2).
 fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<DatasetMetadata> {
     let mut first = join([ZARR_JSON, ZMETADATA], |name| read_document(view, &root.child(name)))?.into_iter();
     let (zarr_json, zmetadata) = (first.next().flatten(), first.next().flatten());
@@ -88,8 +89,8 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
     }
 }
 
-/// What consolidated metadata say stands before what the members' own objects say, and in another order: without them
-/// nobody can tell whether these are all.
+/// Consolidated metadata take precedence over the members' own objects, and may have a different order: without them
+/// it is unknown whether these are all.
 fn lost_metadata(root: &ObjectId, error: Option<Error>) -> String {
     let invalid =
         || Error::malformed("it is not consolidated metadata of format 1").at_object(root.child(ZMETADATA));
@@ -120,7 +121,7 @@ fn facts_of(dataset: &DatasetMetadata) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// What the reference answers for `_SuperblockVersion`: the superblock's first number, 0 when there is none.
+/// What the reference returns for `_SuperblockVersion`: the superblock's first number, 0 if there is none.
 fn superblock_version(dialect: Dialect) -> u8 {
     match dialect {
         Dialect::Plain | Dialect::PlainXarray | Dialect::Xarray | Dialect::V3 => 0,

@@ -32,7 +32,7 @@ pub(crate) const D18_DIMENSIONS: &str = ".zdims";
 pub(crate) const D18_TYPES: &str = ".ztypedefs";
 /// D18: attribute types.
 pub(crate) const D18_ATTRIBUTE_TYPES: &str = ".zattr_type";
-/// D18: attributes, by the draft's other spelling.
+/// D18: attributes, by the draft's other name.
 pub(crate) const D18_ATTRIBUTES: &str = ".zattr";
 
 /// ATT, LC, N3: superblock.
@@ -62,16 +62,16 @@ pub(crate) const PROPERTIES: &str = "_NCProperties";
 pub(crate) const FILL_VALUE: &str = "_FillValue";
 /// Length of the variable's strings.
 pub(crate) const MAX_STRING_LEN: &str = "_nczarr_maxstrlen";
-/// Length of strings of variables that do not say.
+/// Default length of strings.
 pub(crate) const DEFAULT_MAX_STRING_LEN: &str = "_nczarr_default_maxstrlen";
 /// The dimension that netcdf-c names for scalars it stores with shape `[1]`.
 pub(crate) const SCALAR_DIMENSION: &str = "_scalar_";
-/// Start of the names of dimensions that nothing names; the size follows.
+/// Prefix of the names of anonymous dimensions; the size follows.
 pub(crate) const ANONYMOUS_PREFIX: &str = "_Anonymous_Dim_";
 
 /// How text is encoded: a convention of netCDF4-python and xarray.
 pub(crate) const ENCODING: &str = "_Encoding";
-/// What NCZarr has no word for, in a member of our own (`docs/formats/zarr-writing.md`).
+/// What NCZarr cannot express, in a member of our own (`docs/formats/zarr-writing.md`).
 pub(crate) const EXTENSION: &str = "_ncirrus";
 
 /// Whether the attribute holds metadata of NCZarr or xarray and is not shown as an attribute.
@@ -93,8 +93,8 @@ pub(crate) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// Whether the attribute is answered by the library and never stored (docs/spec/nczarr.md 3.14): dropped when it is
-/// found in a store, rejected when it is to be written.
+/// Whether the attribute is computed by the library and never stored (docs/spec/nczarr.md 3.14): ignored if it is
+/// found in a store, rejected if it is to be written.
 pub(crate) fn is_virtual(name: &str) -> bool {
     const VIRTUAL: [&str; 11] = [
         "_IsNetcdf4",

@@ -1,8 +1,8 @@
 //! Writing datasets in any writable dialect.
 //!
-//! A [`ZarrWriter`] holds the choices. Its placer derives two things from a model: how each variable's elements are
+//! A [`ZarrWriter`] holds the options. Its placer derives two things from a model: how each variable's elements are
 //! stored (`plan`), and the metadata documents (`compose`); a commit puts the documents that changed, in the order
-//! that `docs/formats/zarr-writing.md` promises (`commit`).
+//! that `docs/formats/zarr-writing.md` defines (`commit`).
 use crate::Dialect;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
@@ -24,10 +24,10 @@ mod text;
 
 pub use stored::FixedString;
 
-/// Chunks that the writer chooses have at most about this many bytes.
+/// Default maximum size of a chunk, approximately.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-/// Zarr or NCZarr with its choices made.
+/// Zarr or NCZarr with its options.
 ///
 /// ```
 /// use ncirrus_zarr::{Dialect, ZarrWriter};
@@ -49,7 +49,7 @@ pub struct ZarrWriter {
 impl ZarrWriter {
     /// Writes that dialect: [`Dialect::Attributes`], [`Dialect::LowerCase`], [`Dialect::UpperCase`],
     /// [`Dialect::Draft2018`], [`Dialect::Xarray`], [`Dialect::Plain`] (without dimension names), [`Dialect::V3`] or
-    /// [`Dialect::Nczarr3`]. Updates keep the dialect of the dataset whatever is said here.
+    /// [`Dialect::Nczarr3`]. Updates keep the dialect of the dataset whatever is set here.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
@@ -91,13 +91,13 @@ impl ZarrWriter {
         Self { provenance: Some(text.into()), ..self }
     }
 
-    /// The kind of storage (`file`, `zip`, `s3`) that `_NCProperties` tells.
+    /// The kind of storage (`file`, `zip`, `s3`) that `_NCProperties` states.
     #[must_use]
     pub fn storage_kind(self, kind: impl Into<String>) -> Self {
         Self { storage_kind: Some(kind.into()), ..self }
     }
 
-    /// The largest chunk that is chosen for variables without a chunk shape, in bytes; default: 4 MiB.
+    /// The maximum size of a chunk for variables without a chunk shape, in bytes; default: 4 MiB.
     #[must_use]
     pub fn chunk_bytes(self, bytes: u64) -> Self {
         Self { chunk_bytes: bytes.max(1), ..self }
@@ -111,15 +111,15 @@ impl ZarrWriter {
         self
     }
 
-    /// Stores the strings of the variable at that path with any length, whatever attributes say.
+    /// Stores the strings of the variable at that path with any length, whatever its attributes.
     #[must_use]
     pub fn string_of_any_length(mut self, path: impl Into<String>) -> Self {
         self.string_lengths.insert(path.into(), None);
         self
     }
 
-    /// Stores the strings of all variables of which nothing else is said in that many bytes, so that netCDF-C can read them.
-    /// None may be null.
+    /// Stores the strings of all other variables in that many bytes, so that netCDF-C can read them. None may be
+    /// null.
     #[must_use]
     pub fn fixed_strings(self, byte_len: u64) -> Self {
         let fixed = FixedString { byte_len, has_nulls: false, is_utf8: true };

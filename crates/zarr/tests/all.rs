@@ -1,4 +1,4 @@
-//! Zarr and NCZarr datasets of all dialects. One binary, so that what it needs is linked once.
+//! Zarr and NCZarr datasets of all dialects. One binary, so that its dependencies are linked once.
 
 mod corpus;
 mod dialects;

@@ -62,7 +62,7 @@ fn every_store_opens_and_every_variable_has_a_source_or_a_reason() {
     }
 }
 
-/// The reader whose dump tells how a store is to be read, or none where the reference reads it wrongly.
+/// The reader whose dump shows how a store is to be read, or none if the reference reads it wrongly.
 fn reference(id: &str) -> Option<&'static str> {
     // What the reference does differently and why this reader does not follow: it has no char in plain Zarr, lists
     // of strings become text, mixed lists take the first type, `\u` is not decoded, scalars are lost, fill values are
@@ -159,7 +159,7 @@ fn chunk_indexes_keep_the_law() {
     assert!(indexes.is_empty() || indexes.iter().sum::<usize>() > 300, "{indexes:?}");
 }
 
-/// Opens the store and looks at everything; whatever is damaged, nothing panics.
+/// Opens the store and reads everything; whatever is damaged, nothing panics.
 fn look_at_everything(objects: ObjectView) {
     let Ok((view, catalog)) = open(objects) else { return };
     let model = catalog.tree(&view).expect("a tree");

@@ -1,4 +1,4 @@
-//! Dialects and damage that the corpus does not hold.
+//! Dialects and damage that are not in the corpus.
 #![expect(clippy::expect_used, reason = "a broken fixture fails the test")]
 use bytes::Bytes;
 use ncirrus_layout::{
@@ -302,7 +302,7 @@ fn damaged_documents_of_groups_are_told() {
     assert!(model.variable_at("/g/v").is_some());
 }
 
-/// Plain Zarr with an array of `<U1`, three cells in a chunk.
+/// Plain Zarr with an array of `<U1`, three elements in a chunk.
 fn one_byte_unicode(properties: &str, chunk: &str) -> MemoryView {
     let zarray = r#"{"zarr_format": 2, "shape": [3], "dtype": "<U1", "chunks": [3], "fill_value": "",
         "order": "C", "compressor": null, "filters": null}"#;

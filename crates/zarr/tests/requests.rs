@@ -1,4 +1,4 @@
-//! What opening costs: requests, and how many of them wait for others.
+//! The cost of opening: requests, and how many of them are sequential.
 #![expect(clippy::expect_used, reason = "a broken fixture fails the test")]
 use ncirrus_layout::{Catalog, Driver, OpenOptions};
 use ncirrus_testkit::{ObjectView, StallingView, drive};

@@ -13,7 +13,7 @@ mod tests;
 pub(super) struct FragmentConstants {
     pub(super) entries: FragmentEntries,
     is_text: bool,
-    /// Values that stand for missing ones, besides those of the aggregated variable.
+    /// Missing values, besides those of the aggregated variable.
     missing: Vec<Values>,
 }
 
@@ -21,7 +21,7 @@ impl FragmentConstants {
     /// The values in a variable.
     ///
     /// # Errors
-    /// `Malformed` when it has another shape or type than the aggregated one asks for.
+    /// `Malformed` if its shape or type does not match the aggregated variable.
     pub(super) fn new(model: &Model, id: VarId, subject: &AggregationSubject) -> Result<Self> {
         let is_text = subject.fill.atomic() == Some(Atomic::String);
         let entries =
@@ -39,8 +39,8 @@ impl FragmentConstants {
         Ok(Self { entries, is_text, missing: Vec::new() })
     }
 
-    /// Takes note of what stands for a missing value: its fill value, which is its type's where it has none, but not of
-    /// bytes; its missing values.
+    /// Records the missing values: its fill value, which is its type's if it has none, but not for bytes; its missing
+    /// values.
     pub(super) fn note(&mut self, attributes: &Attributes) {
         self.entries = self.entries.clone().with_attributes(attributes);
         let named = |name: &str| attributes.find(name).map(|attribute| attribute.values.clone());
@@ -51,10 +51,10 @@ impl FragmentConstants {
             all.flat_map(|values| (0..values.len()).map(move |at| values.slice(at..at + 1))).collect();
     }
 
-    /// The values of the cells that a region touches, as they are stored.
+    /// The stored values of the blocks that a region touches.
     ///
     /// # Errors
-    /// A need, or what reading them fails with.
+    /// A need, or errors of reading them.
     pub(super) fn read(&self, view: &dyn View, touched: &TouchedCells) -> Step<Values> {
         let entries = &self.entries;
         let (start, count) = (entries.lead(&touched.start, 0), entries.lead(&touched.count, 1));
@@ -64,7 +64,7 @@ impl FragmentConstants {
         }
     }
 
-    /// A value of those that were read; `None` when it is missing.
+    /// One of the values that were read; `None` if it is missing.
     pub(super) fn one(&self, values: &Values, entry: usize) -> Option<Values> {
         Some(values.slice(entry..entry + 1)).filter(|value| !self.is_missing(value))
     }

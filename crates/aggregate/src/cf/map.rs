@@ -10,20 +10,20 @@ pub(super) struct MapRows<'a> {
     pub(super) entries: &'a FragmentEntries,
     pub(super) attributes: Option<&'a Attributes>,
     pub(super) subject: &'a AggregationSubject,
-    /// Lengths of the dimensions; `None` for those that nobody wrote.
+    /// Lengths of the dimensions; `None` for those without written data.
     pub(super) lengths: &'a [Option<u64>],
 }
 
-/// So many columns more than there are fragments are looked at.
+/// How many columns beyond the number of fragments are checked.
 const SPARE: u64 = 1 << 12;
-/// Rows that are longer are not read where another fact tells the sizes.
+/// Longer rows are not read if the sizes are known otherwise.
 const LONG: u64 = 1 << 20;
 
 impl MapRows<'_> {
-    /// How each dimension is cut, when the array of fragments has that shape.
+    /// How each dimension is divided, given the shape of the array of fragments.
     ///
     /// # Errors
-    /// A need; `Malformed` when the sizes fit neither the array of fragments nor the dimensions.
+    /// A need; `Malformed` if the sizes match neither the array of fragments nor the dimensions.
     pub(super) fn cuts(&self, view: &dyn View, grid: &[u64]) -> Step<Vec<AxisCells>> {
         let rank = self.subject.rank();
         if rank == 0 {
@@ -31,7 +31,7 @@ impl MapRows<'_> {
         }
         let columns = match *self.entries.shape.as_slice() {
             [rows, columns] if rows == rank as u64 => columns,
-            // A row alone is clear, but not what the conventions ask for.
+            // A row alone is unambiguous, but not what the conventions require.
             [columns] if rank == 1 && self.subject.choices.lenient => columns,
             _ => {
                 let (path, shape) = (&self.entries.path, &self.entries.shape);
@@ -47,7 +47,7 @@ impl MapRows<'_> {
         })
     }
 
-    /// As many fragments as elements: every size is 1, and a few are looked at.
+    /// As many fragments as elements: every size is 1, and only a few are checked.
     fn ones(&self, view: &dyn View, axis: usize, columns: u64, count: u64) -> Step<AxisCells> {
         let cuts = AxisCells::Even { size: 1, count, end: count };
         let at = [0, count / 3, count / 2, count - 1].into_iter().filter(|at| *at < columns);
@@ -135,7 +135,7 @@ impl MapRows<'_> {
         (0..count).map(size).collect()
     }
 
-    /// The values that stand for missing ones.
+    /// The missing values.
     fn missing(&self, atomic: Option<Atomic>) -> Vec<i128> {
         let named = |name: &str| Some(&self.attributes?.find(name)?.values);
         let own = ["_FillValue", "missing_value"].into_iter().find_map(named);

@@ -33,7 +33,7 @@ fn region(start: &[u64], count: &[u64]) -> Region {
     Region { start: start.to_vec(), count: count.to_vec() }
 }
 
-/// What opening says of a variable, or what finding its fragments fails with.
+/// What opening reports for a variable, or the error of finding its fragments.
 fn failure(master: &MemoryMaster, path: &str) -> String {
     let opened = master.open();
     let fault = opened.model().variable(opened.id(path)).unwrap().fault.clone();
@@ -398,7 +398,7 @@ fn as_many_fragments_as_elements_need_no_list_of_sizes() {
     assert_eq!(wrong.all("v").unwrap_err().kind(), ErrorKind::Limit);
 }
 
-/// Tiles by looking at every cell.
+/// Tiles by examining every block.
 fn naive(sizes: &[Vec<u64>; 2], wanted: &Region) -> Vec<(Region, String)> {
     let mut tiles = Vec::new();
     let starts = |sizes: &[u64]| -> Vec<u64> {

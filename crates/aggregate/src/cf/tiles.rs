@@ -21,7 +21,7 @@ pub(super) struct CfTiles {
     pub(super) content: FragmentContent,
 }
 
-/// What the fragments are.
+/// The kind of the fragments.
 #[derive(Debug)]
 pub(super) enum FragmentContent {
     Datasets(Box<DatasetNames>),
@@ -29,11 +29,11 @@ pub(super) enum FragmentContent {
     Constants(FragmentConstants),
 }
 
-/// The variables that name datasets and what is read of them.
+/// The variables that name datasets, and their entries.
 #[derive(Debug)]
 pub(super) struct DatasetNames {
     pub(super) names: FragmentEntries,
-    /// Length of a further dimension of names that may each be taken (CFA-0.6).
+    /// Length of an additional dimension of alternative names (CFA-0.6).
     pub(super) versions: Option<u64>,
     pub(super) variables: FragmentEntries,
     pub(super) formats: Option<FragmentEntries>,
@@ -89,7 +89,7 @@ impl CfTiles {
         }
     }
 
-    /// What one fragment is.
+    /// The content of one fragment.
     fn fragment(
         &self,
         datasets: &DatasetNames,
@@ -138,7 +138,7 @@ impl CfTiles {
         }
     }
 
-    /// A fragment that is a variable of the dataset that aggregates (CFA-0.6).
+    /// A fragment that is a variable of the aggregating dataset (CFA-0.6).
     fn in_master(&self, cell: &[u64], address: &str) -> TileSource {
         let group = Arc::clone(&self.subject.group_path);
         let variable = FragmentVariable::Search { group, name: Arc::from(address) };
@@ -182,7 +182,7 @@ impl DatasetNames {
         Ok(ReadEntries { names, variables, formats: formats.pop(), values: values.pop() })
     }
 
-    /// Where the entry of a fragment lies in what was read of a variable.
+    /// The index of a fragment's entry in what was read of a variable.
     fn place(&self, entries: &FragmentEntries, entry: usize, version: usize) -> usize {
         let versions = self.versions.and_then(|count| usize::try_from(count).ok());
         match versions {
@@ -199,8 +199,8 @@ impl DatasetNames {
             .map_err(|error| error.reworded(|fact| format!("fragment {cell:?}: {fact}")))
     }
 
-    /// The names of a fragment that are not missing, those nearby first, and the variables that go with them. Any
-    /// version may be taken: one in another format is passed over where there are others.
+    /// The names of a fragment that are not missing, local ones first, and the variables that go with them. Any
+    /// version may be used: one in another format is skipped if there are others.
     fn named(
         &self,
         read: &ReadEntries,
@@ -231,7 +231,7 @@ impl DatasetNames {
         Ok((names, variables, is_paired))
     }
 
-    /// The variable of a fragment that has no name; one for all applies only where there is a name.
+    /// The variable of a fragment that has no name; a common one applies only if there is a name.
     fn address_in_master(&self, read: &ReadEntries, entry: usize) -> Result<Option<String>> {
         if self.variables.is_scalar() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What partitions have in common: how their sub-arrays are called, and how they lie in their places.
+//! Properties shared by partitions: the names of their sub-arrays, and how these fill their places.
 use super::json::FormText;
 use super::part::parts;
 use crate::names::check_format;
@@ -6,12 +6,12 @@ use crate::subject::AggregationSubject;
 use ncirrus_layout::{Error, FragmentAxis, FragmentPart, FragmentUnits, FragmentVariable, Result};
 use std::sync::Arc;
 
-/// What partitions have in common.
+/// Properties shared by partitions.
 #[derive(Debug)]
 pub(super) struct PartitionForm {
-    /// What the sub-array may be called in a dataset of its own.
+    /// Possible names of the sub-array in a dataset of its own.
     pub(super) outside: Vec<FragmentVariable>,
-    /// What it may be called in the master.
+    /// Its possible names in the master.
     pub(super) inside: Vec<FragmentVariable>,
     pub(super) shape: Option<Vec<u64>>,
     pub(super) axes: Option<Vec<FragmentAxis>>,
@@ -19,10 +19,10 @@ pub(super) struct PartitionForm {
 }
 
 impl PartitionForm {
-    /// What a text says.
+    /// Parses a partition's text.
     ///
     /// # Errors
-    /// `Unsupported` for other formats than netCDF, `Malformed` when it contradicts itself.
+    /// `Unsupported` for formats other than netCDF, `Malformed` if it contradicts itself.
     pub(super) fn new(text: &FormText, subject: &AggregationSubject) -> Result<Self> {
         check_format(text.format.as_deref())?;
         if text.has_offset {
@@ -44,7 +44,8 @@ impl PartitionForm {
     }
 }
 
-/// What the sub-array may be called: S3netCDF4 repeats the group of the variable in the dataset (docs/spec/cfa.md 3.3).
+/// Possible names of the sub-array: S3netCDF4 repeats the group of the variable in the dataset (docs/spec/cfa.md
+/// 3.3).
 fn variables(
     text: &FormText,
     subject: &AggregationSubject,
@@ -67,7 +68,7 @@ fn variables(
     Ok((outside, inside))
 }
 
-/// How the axes of the sub-array lie in its place; `None` where nothing is said of it.
+/// How the axes of the sub-array correspond to its place; `None` if not stated.
 fn axes(text: &FormText, subject: &AggregationSubject) -> Result<Option<Vec<FragmentAxis>>> {
     let mut parts = text.part.as_deref().map(parts).transpose()?.flatten();
     if text.pdimensions.is_none() && parts.is_none() && text.reverse.is_empty() {

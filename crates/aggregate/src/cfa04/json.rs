@@ -1,4 +1,4 @@
-//! The text of a `cfa_array`, read once from its beginning to its end (docs/spec/cfa.md 2.2, 2.3).
+//! The text of a `cfa_array`, parsed in one pass (docs/spec/cfa.md 2.2, 2.3).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Strings;
 use serde::Deserialize;
@@ -26,13 +26,13 @@ pub(super) struct CfaArray {
 pub(super) struct PartitionColumns {
     /// The names of datasets; null or empty: the master itself.
     pub(super) files: Strings,
-    /// Which of the forms each has.
+    /// Index of each one's form.
     pub(super) form_of: Vec<u32>,
-    /// What partitions have in common, each once.
+    /// Properties shared by partitions, each once.
     pub(super) forms: Vec<FormText>,
     /// First and last element along each dimension, one partition after the other.
     pub(super) locations: Vec<[i64; 2]>,
-    /// Number of dimensions that locations have; `None` when no partition has one.
+    /// Number of dimensions of the locations; `None` if no partition has one.
     pub(super) rank: Option<usize>,
     /// Places in the matrix.
     pub(super) indices: PartitionIndices,
@@ -47,7 +47,7 @@ pub(super) struct PartitionIndices {
     pub(super) extremes: Vec<[(i64, usize); 2]>,
 }
 
-/// What the partitions of an array have in common, as it is written.
+/// Properties shared by the partitions of an array, as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct FormText {
     pub(super) ncvar: Option<String>,
@@ -94,7 +94,7 @@ struct Subarray {
 /// Parses the text.
 ///
 /// # Errors
-/// `Malformed` when it is no such document, `Unsupported` for versions before 0.4.
+/// `Malformed` if it is not such a document, `Unsupported` for versions before 0.4.
 pub(super) fn parse(text: &[u8]) -> Result<(CfaArray, PartitionColumns)> {
     let end = text.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |at| at + 1);
     let mut document: CfaArray = serde_json::from_slice(text.get(..end).unwrap_or_default())

@@ -4,11 +4,11 @@ use ncirrus_layout::{Error, FragmentPart, Result};
 #[cfg(test)]
 mod tests;
 
-/// One selection per dimension of the sub-array, from a text such as `[[0, 4, 2], (0, 3, 1)]`; `None` where the text
+/// One selection per dimension of the sub-array, from a text such as `[[0, 4, 2], (0, 3, 1)]`; `None` if the text
 /// selects everything.
 ///
 /// # Errors
-/// `Malformed` when it is no such text.
+/// `Malformed` if it is not such a text.
 pub(crate) fn parts(text: &str) -> Result<Option<Vec<FragmentPart>>> {
     let wrong = || Error::malformed(format!("the part {:?} is not a list of selections", shortened(text)));
     let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')).ok_or_else(wrong)?;
@@ -44,7 +44,7 @@ fn numbers(items: &str) -> Option<Vec<i64>> {
     items.split(',').map(|item| item.trim().parse().ok()).collect()
 }
 
-/// `start, stop, step`; the stop is taken when the steps reach it.
+/// `start, stop, step`; the stop is included if the steps reach it.
 fn slice(numbers: &[i64]) -> Option<FragmentPart> {
     let &[first, last, step] = numbers else { return None };
     let (first, last) = (u64::try_from(first).ok()?, u64::try_from(last).ok()?);

@@ -1,4 +1,4 @@
-//! Where partitions lie in the array (docs/spec/cfa.md 2.2, 2.3, 6.1).
+//! Positions of partitions in the array (docs/spec/cfa.md 2.2, 2.3, 6.1).
 use super::json::{FormText, PartitionColumns};
 use crate::boxes::PartitionBoxes;
 use crate::cuts::AxisCells;
@@ -6,23 +6,23 @@ use crate::subject::AggregationSubject;
 use ncirrus_layout::{Error, Result};
 use std::ops::Range;
 
-/// Where partitions lie.
+/// Positions of partitions.
 #[derive(Debug)]
 pub(super) enum PartitionPlaces {
-    /// On a grid: the numbers of partitions by the place of their cell, ascending.
+    /// On a grid: the numbers of partitions by the index of their block, ascending.
     Grid { cuts: Vec<AxisCells>, cells: Vec<(u64, u32)> },
     /// Anywhere.
     Boxes(PartitionBoxes),
 }
 
-/// A grid has at most so many cells for each partition, and some more.
+/// Maximum number of grid blocks per partition, plus a constant.
 const SPARSEST: u64 = 4;
 
 impl PartitionPlaces {
-    /// The places of partitions, and the lengths of dimensions, which are theirs where nobody wrote them.
+    /// The positions of partitions, and the lengths of dimensions, which they determine if no data were written.
     ///
     /// # Errors
-    /// `Malformed` with the partition that has a wrong place.
+    /// `Malformed` with the partition that has a wrong position.
     pub(super) fn new(
         subject: &AggregationSubject,
         partitions: &PartitionColumns,
@@ -47,7 +47,7 @@ impl PartitionPlaces {
         Ok((Self::Boxes(PartitionBoxes::new(rank, numbers, spans)), lengths))
     }
 
-    /// Number of cells along each axis, when there is a grid.
+    /// Number of blocks along each axis, if there is a grid.
     pub(super) fn shape(&self) -> Option<Vec<u64>> {
         match self {
             Self::Grid { cuts, .. } => Some(cuts.iter().map(AxisCells::count).collect()),
@@ -149,8 +149,8 @@ fn whole(lengths: &[Option<u64>]) -> Result<Vec<Range<u64>>> {
     spans.ok_or_else(|| Error::malformed("a partition without a location along a dimension of no length"))
 }
 
-/// Whether locations end before their last number, as in the examples of the convention's text: some partition fits its
-/// sub-array only so, and none fits only otherwise.
+/// Whether locations exclude their last number, as in the examples of the convention's text: some partition matches
+/// its sub-array only in this way, and none matches only otherwise.
 fn is_half_open(subject: &AggregationSubject, partitions: &PartitionColumns) -> bool {
     let rank = subject.rank();
     let mut found = false;
@@ -171,7 +171,7 @@ fn is_half_open(subject: &AggregationSubject, partitions: &PartitionColumns) -> 
     found
 }
 
-/// The size of the sub-array along each dimension of the array, where it is known and nothing is selected of it.
+/// The size of the sub-array along each dimension of the array, if it is known and nothing is selected from it.
 fn sizes<'a>(
     form: &'a FormText,
     subject: &'a AggregationSubject,

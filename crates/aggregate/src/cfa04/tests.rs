@@ -23,7 +23,7 @@ const TWO: &str = r#"{"Partitions": [
     {"index": [0], "location": [[0, 1], [0, 3]], "subarray": {"file": "a.nc", "ncvar": "v", "shape": [2, 4]}}],
     "pmdimensions": ["t"], "pmshape": [2]}"#;
 
-/// One partition: what it says besides its sub-array, and what that says.
+/// One partition: its members besides the sub-array, and those of the sub-array.
 fn one(partition: &str, subarray: &str) -> MemoryMaster {
     master(&format!("{{\"Partitions\": [{{{partition} \"subarray\": {{{subarray}}}}}]}}"))
 }

@@ -62,7 +62,7 @@ impl Cfa04Tiles {
         let form = form
             .as_ref()
             .map_err(|error| error.clone().reworded(|fact| format!("fragment {index:?}: {fact}")))?;
-        // A partition without a file lies in the master.
+        // A partition without a file is in the master.
         let file = self.files.get(number).unwrap_or_default();
         let file = std::str::from_utf8(file).map_err(|_| fragment_error(index, "its name is not UTF-8"))?;
         let in_master = file.is_empty();

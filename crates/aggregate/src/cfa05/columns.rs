@@ -14,17 +14,17 @@ pub(super) struct GroupColumns {
     pub(super) format: Option<FragmentEntries>,
     pub(super) shape: Option<FragmentEntries>,
     pub(super) index: Option<FragmentEntries>,
-    /// What stands for a missing place.
+    /// The missing value of locations.
     pub(super) missing: i128,
     pub(super) base: Option<String>,
     pub(super) substitutions: NameSubstitutions,
 }
 
 impl GroupColumns {
-    /// The place of a partition along one axis, among values of places; `None` when it is not defined.
+    /// The position of a partition along one axis, from an array of locations; `None` if it is not defined.
     ///
     /// # Errors
-    /// `Malformed` when it begins after its end, or before the first element.
+    /// `Malformed` if it begins after its end, or before the first element.
     pub(super) fn span(&self, values: &Values, at: usize) -> Result<Option<Range<u64>>> {
         let pair = (values.integer(2 * at), values.integer(2 * at + 1));
         let (Some(start), Some(end)) = pair else { return Ok(None) };

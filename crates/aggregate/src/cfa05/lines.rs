@@ -1,4 +1,4 @@
-//! Where partitions lie, told from few of them.
+//! Positions of all partitions, derived from a few of them.
 use super::columns::GroupColumns;
 use crate::boxes::PartitionBoxes;
 use crate::cuts::AxisCells;
@@ -6,13 +6,13 @@ use ncirrus_layout::{Result, Step, View, join};
 use ncirrus_model::{AxisSelection, Values};
 use std::ops::Range;
 
-/// Matrices that are no longer along an axis are read along it.
+/// Matrices up to this length along an axis are read along it.
 const LINE: u64 = 1 << 12;
-/// So many places are looked at along a longer axis.
+/// How many positions are checked along a longer axis.
 const PROBES: u64 = 32;
-/// Matrices with no more partitions are read as a whole where a rule leaves questions.
+/// Matrices up to this number of partitions are read completely if a rule leaves doubts.
 const SMALL: u64 = 1 << 16;
-/// Rules for more cells are believed without a look at every one.
+/// A rule for more blocks is accepted without checking every one.
 const MOST_CHECKED: u64 = 1 << 24;
 
 /// The places of partitions.
@@ -21,7 +21,7 @@ pub(super) struct PartitionLocations<'a> {
     grid: &'a [u64],
 }
 
-/// Places of partitions along a line of the matrix; `None` for those that are not defined.
+/// Positions of partitions along a line of the matrix; `None` for those that are not defined.
 type LocationLine = Vec<(u64, Option<Range<u64>>)>;
 
 impl<'a> PartitionLocations<'a> {
@@ -29,11 +29,11 @@ impl<'a> PartitionLocations<'a> {
         Self { columns, grid }
     }
 
-    /// How each axis is cut, as far as the partitions at the edges of the matrix tell; `None` when only all of them
-    /// together can.
+    /// How each axis is divided, as derived from the partitions at the edges of the matrix; `None` if only all of
+    /// them together determine it.
     ///
     /// # Errors
-    /// A need, or what reading the places fails with.
+    /// A need, or errors of reading the locations.
     pub(super) fn cuts(&self, view: &dyn View, lengths: &[Option<u64>]) -> Step<Option<Vec<AxisCells>>> {
         if self.grid.contains(&0) {
             return Ok(Some(
@@ -50,11 +50,11 @@ impl<'a> PartitionLocations<'a> {
         })?;
         let cuts: Option<Vec<AxisCells>> = cuts.into_iter().collect();
         let covers = |(cuts, len): (&AxisCells, &Option<u64>)| cuts.covers(len.unwrap_or_else(|| cuts.end()));
-        // What lies in no cell may yet lie in a partition of another line.
+        // Elements in no block may be in a partition of another line.
         Ok(cuts.filter(|cuts| !self.is_small() || cuts.iter().zip(lengths).all(covers)))
     }
 
-    /// Whether all partitions may be read where a rule leaves questions.
+    /// Whether all partitions may be read if a rule leaves doubts.
     pub(super) fn is_small(&self) -> bool {
         self.grid.iter().try_fold(1u64, |all, count| all.checked_mul(*count)).is_some_and(|all| all <= SMALL)
     }
@@ -62,7 +62,7 @@ impl<'a> PartitionLocations<'a> {
     /// Every partition, read one by one.
     ///
     /// # Errors
-    /// A need, or `Limit` when they are too many.
+    /// A need, or `Limit` if there are too many.
     pub(super) fn scan(&self, view: &dyn View) -> Step<PartitionBoxes> {
         let rank = self.grid.len();
         let location = &self.columns.location;
@@ -84,7 +84,7 @@ impl<'a> PartitionLocations<'a> {
         self.grid.get(axis).copied().unwrap_or(0)
     }
 
-    /// The places along an axis, of the partitions that come first along all others.
+    /// The positions along an axis, of the partitions that come first along all others.
     fn line(&self, view: &dyn View, axis: usize, whole: bool) -> Step<LocationLine> {
         let count = self.count(axis);
         let at = if whole || count <= LINE { (0..count).collect() } else { probes(count) };
@@ -105,7 +105,7 @@ impl<'a> PartitionLocations<'a> {
     }
 }
 
-/// Places spread over an axis, with its ends.
+/// Sample positions spread over an axis, with its ends.
 fn probes(count: u64) -> Vec<u64> {
     let spread = (1..PROBES).map(|at| at * (count / PROBES));
     let mut all: Vec<u64> = [0, 1, 2].into_iter().chain(spread).chain([count - 2, count - 1]).collect();
@@ -114,7 +114,7 @@ fn probes(count: u64) -> Vec<u64> {
     all
 }
 
-/// The cuts that explain a line; `None` when it takes more to know.
+/// The cuts that explain a line; `None` if more must be known.
 fn cut(line: &LocationLine, count: u64, len: Option<u64>) -> Option<AxisCells> {
     let defined: Option<Vec<Range<u64>>> = line.iter().map(|(_, span)| span.clone()).collect();
     if let Some(spans) = defined.filter(|spans| spans.len() as u64 == count) {
@@ -123,13 +123,13 @@ fn cut(line: &LocationLine, count: u64, len: Option<u64>) -> Option<AxisCells> {
     let explains = |cuts: &AxisCells| {
         line.iter().all(|(cell, span)| span.as_ref().is_none_or(|span| *span == cuts.span(*cell)))
     };
-    // A rule that is not written down is believed only when it leaves no element out.
+    // An inferred rule is accepted only if it leaves no element out.
     let covers = |cuts: &AxisCells| count > MOST_CHECKED || len.is_none_or(|len| cuts.covers(len));
     let rules = even(line, count, len).into_iter().chain(len.map(|len| AxisCells::Scaled { len, count }));
     rules.filter(explains).find(covers)
 }
 
-/// Cells of one size, judged by the first defined one that is not the last.
+/// Blocks of one size, judging by the first defined one that is not the last.
 fn even(line: &LocationLine, count: u64, len: Option<u64>) -> Option<AxisCells> {
     let inner = line.iter().find_map(|(cell, span)| span.clone().filter(|_| cell + 1 < count));
     let size = inner.map(|span| span.end - span.start)?;

@@ -52,7 +52,7 @@ fn expect(tiles: &[(&[u64], &str)]) -> Vec<(Vec<u64>, String)> {
     tiles.iter().map(|(start, name)| (start.to_vec(), (*name).to_owned())).collect()
 }
 
-/// What finding the fragments of `v` fails with.
+/// The error of finding the fragments of `v`.
 fn failure(master: &MemoryMaster) -> String {
     master.open().all("v").unwrap_err().to_string()
 }

@@ -22,9 +22,9 @@ pub(super) struct Cfa05Tiles {
     pub(super) grid: Vec<u64>,
     /// Lengths of the dimensions.
     pub(super) lengths: Vec<u64>,
-    /// How the axes are cut, as far as few partitions tell; every one that is touched is checked.
+    /// How the axes are divided, as derived from a few partitions; every one that is touched is checked.
     pub(super) cuts: Option<Vec<AxisCells>>,
-    /// All partitions, once one has broken the rule.
+    /// All partitions, once one has violated the rule.
     pub(super) boxes: OnceLock<Arc<PartitionBoxes>>,
 }
 
@@ -68,7 +68,7 @@ impl Cfa05Tiles {
         self.by_list(view, &boxes, region)
     }
 
-    /// The tiles of a regular matrix; `None` when a partition is not where it should be.
+    /// The tiles of a regular matrix; `None` if a partition is not where it should be.
     fn by_rule(&self, view: &dyn View, cuts: &[AxisCells], region: &Region) -> Step<Option<Vec<Tile>>> {
         let touched = TouchedCells::new(cuts, region, view.limits())?;
         if touched.is_empty() {
@@ -79,7 +79,7 @@ impl Cfa05Tiles {
         let is_small = PartitionLocations::new(&self.columns, &self.grid).is_small();
         let tiles = touched.tiles(|cell, entry, region| {
             match self.place(&read, entry)? {
-                // Others may lie where this one should.
+                // Others may be in its place.
                 None if is_small => fits = false,
                 None => return Ok(TileSource::Missing),
                 Some(place) if place != *region => fits = false,
@@ -135,7 +135,7 @@ impl Cfa05Tiles {
             entries.read(view, &start, &count)
         };
         let texts_of = both(join([&columns.file, &columns.ncvar], texts), join(&columns.format, texts));
-        // Scalar data have no place.
+        // Scalar data have no location.
         let location = (rank > 0).then_some(&columns.location);
         let wanted = |entries: &'a Option<FragmentEntries>| entries.as_ref().filter(|_| rank > 0);
         let row = |entries: &FragmentEntries| numbers(entries, &[rank]);
@@ -146,7 +146,7 @@ impl Cfa05Tiles {
         Ok(BoxEntries { texts, format, location, shape: shape.pop(), index: index.pop() })
     }
 
-    /// Where a partition lies; `None` when it is not defined (docs/spec/cfa.md 3.2).
+    /// The position of a partition; `None` if it is not defined (docs/spec/cfa.md 3.2).
     fn place(&self, read: &BoxEntries, entry: usize) -> Result<Option<Region>> {
         let rank = self.grid.len();
         let Some(location) = &read.location else { return Ok(Some(Region::all(&[]))) };
@@ -191,7 +191,7 @@ impl Cfa05Tiles {
         (0..rank).map(|axis| u64::try_from(shape.integer(entry * rank + axis)?).ok()).collect()
     }
 
-    /// Checks that a partition is the one that it says it is (docs/spec/cfa.md 3.1).
+    /// Checks that a partition has the index that it states (docs/spec/cfa.md 3.1).
     fn check_index(&self, read: &BoxEntries, cell: &[u64], entry: usize) -> Result<()> {
         let Some(index) = read.index.as_ref().filter(|_| !self.subject.choices.lenient) else {
             return Ok(());
@@ -199,7 +199,7 @@ impl Cfa05Tiles {
         let written: Vec<i128> =
             (0..cell.len()).filter_map(|axis| index.integer(entry * cell.len() + axis)).collect();
         let due: Vec<i128> = cell.iter().map(|at| i128::from(*at)).collect();
-        // An index that nobody wrote says nothing.
+        // An index that was never written is not checked.
         if written == due || written.iter().any(|at| *at < 0) {
             return Ok(());
         }

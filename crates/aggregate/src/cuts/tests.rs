@@ -2,7 +2,7 @@ use super::{AxisCells, AxisPart};
 use proptest::prelude::*;
 use std::ops::Range;
 
-/// Parts by looking at every cell.
+/// Parts by examining every block.
 fn naive(spans: &[Range<u64>], range: &Range<u64>) -> Vec<AxisPart> {
     let mut parts = Vec::new();
     let mut at = range.start;

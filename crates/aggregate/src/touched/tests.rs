@@ -4,7 +4,7 @@ use ncirrus_layout::{Limits, TileSource};
 use ncirrus_model::Region;
 use proptest::prelude::*;
 
-/// The parts of a region that are cut no further.
+/// The parts of a region that are not cut further.
 fn cut(cuts: &[AxisCells], region: &Region, most: u64) -> Vec<Region> {
     match halves(cuts, region, most) {
         Some(halves) => halves.iter().flat_map(|half| cut(cuts, half, most)).collect(),
@@ -18,7 +18,7 @@ fn tiles(cuts: &[AxisCells], region: &Region) -> Vec<Region> {
     tiles.into_iter().map(|tile| tile.region).collect()
 }
 
-/// Cells of some sizes, after gaps.
+/// Blocks of some sizes, after gaps.
 fn axis() -> impl Strategy<Value = AxisCells> {
     prop::collection::vec((0..2u64, 1..4u64), 1..16).prop_map(|steps| {
         let mut at = 0;
@@ -43,7 +43,7 @@ proptest! {
         let mut found = Vec::new();
         for part in cut(&cuts, &region, most) {
             let tiles = tiles(&cuts, &part);
-            // One cell with a gap before and after it, along both axes, cannot be cut everywhere.
+            // One block with a gap before and after it, along both axes, cannot be cut everywhere.
             prop_assert!(tiles.len() as u64 <= most.max(4), "{} tiles in {part:?}", tiles.len());
             found.extend(tiles.into_iter().map(|tile| (tile.start, tile.count)));
         }

@@ -1,4 +1,4 @@
-//! A master in the making: definitions, and the values that belong to them.
+//! A master being built: definitions, and the values that belong to them.
 use super::{Convention, FragmentArray, MasterForm, marks};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct FragmentDescriber<'a> {
     pub(super) model: &'a mut Model,
     pub(super) form: MasterForm,
-    /// What the variables that describe fragments hold.
+    /// The values of the variables that describe fragments.
     written: Vec<DescribingVariable>,
 }
 
@@ -20,7 +20,7 @@ pub struct FragmentDescriber<'a> {
 #[derive(Debug)]
 struct DescribingVariable {
     home: GroupId,
-    /// The name that it has when it is the first of its kind.
+    /// Its name if it is the first of its kind.
     stem: &'static str,
     var: VarId,
     dims: Vec<DimId>,
@@ -31,7 +31,7 @@ impl<'a> FragmentDescriber<'a> {
     /// Describes fragments in these definitions.
     ///
     /// # Errors
-    /// `Unsupported` when a master of its format cannot hold such descriptions.
+    /// `Unsupported` if a master of its format cannot contain such descriptions.
     pub fn new(model: &'a mut Model, form: MasterForm) -> Result<Self> {
         if form.is_classic && form.convention == Convention::Cfa05 {
             return Err(Error::unsupported(
@@ -54,10 +54,10 @@ impl<'a> FragmentDescriber<'a> {
         Ok(Self { model, form, written: Vec::new() })
     }
 
-    /// Makes a scalar variable of the master an aggregated one along these dimensions.
+    /// Turns a scalar variable of the master into an aggregated one along these dimensions.
     ///
     /// # Errors
-    /// `Invalid` or `Unsupported` when the convention cannot describe the fragments, or a name is taken.
+    /// `Invalid` or `Unsupported` if the convention cannot describe the fragments, or a name is taken.
     pub fn describe(&mut self, var: VarId, dims: &[DimId], fragments: &FragmentArray) -> Result<()> {
         let path = self.model.variable_path(var);
         self.describe_here(var, dims, fragments).map_err(|error| error.at_path(path))
@@ -75,7 +75,7 @@ impl<'a> FragmentDescriber<'a> {
         }
     }
 
-    /// What holds for all conventions.
+    /// What is common to all conventions.
     fn check(&mut self, var: VarId, dims: &[DimId], fragments: &FragmentArray) -> Result<()> {
         let is_scalar = self.model.variable(var).is_some_and(|variable| variable.dims.is_empty());
         if !is_scalar || dims.len() != fragments.sizes.len() || dims.len() != fragments.lacking.len() {
@@ -105,7 +105,7 @@ impl<'a> FragmentDescriber<'a> {
         Ok(())
     }
 
-    /// S3netCDF4 fills what is missing by this attribute (docs/spec/cfa.md D11).
+    /// S3netCDF4 fills missing elements with this attribute (docs/spec/cfa.md D11).
     fn give_fill_value(&mut self, var: VarId) -> Result<()> {
         let ty = self.model.variable(var).map(|variable| variable.ty);
         if let Some(TypeRef::Atomic(atomic)) = ty
@@ -117,7 +117,7 @@ impl<'a> FragmentDescriber<'a> {
         Ok(())
     }
 
-    /// The variables that describe fragments, and what is to be written to them.
+    /// The variables that describe fragments, and the values to be written to them.
     pub fn finish(self) -> Vec<(VarId, Arc<Values>)> {
         self.written.into_iter().map(|written| (written.var, written.values)).collect()
     }
@@ -129,8 +129,8 @@ impl<'a> FragmentDescriber<'a> {
         }
     }
 
-    /// Texts for a scalar variable, or one on these dimensions; netCDF-3 has them as characters, with a dimension for
-    /// the longest of them.
+    /// Texts for a scalar variable, or one on these dimensions; netCDF-3 stores them as characters, with a dimension
+    /// for the longest of them.
     pub(super) fn texts(
         &mut self,
         home: GroupId,
@@ -153,8 +153,8 @@ impl<'a> FragmentDescriber<'a> {
         self.variable(home, stem, &dims, Values::Char(chars))
     }
 
-    /// A variable that describes fragments: one that is there already when it is the same in everything
-    /// (docs/spec/cfa.md P1), else a new one.
+    /// A variable that describes fragments: an existing one if it is the same in everything (docs/spec/cfa.md P1),
+    /// otherwise a new one.
     pub(super) fn variable(
         &mut self,
         home: GroupId,
@@ -196,7 +196,7 @@ impl<'a> FragmentDescriber<'a> {
         Ok(var)
     }
 
-    /// A dimension of that name and length, under another name when this one is taken by another length.
+    /// A dimension of that name and length, under another name if this one is taken by another length.
     pub(super) fn dimension(&mut self, home: GroupId, stem: &str, len: u64) -> Result<DimId> {
         let len = DimensionLen::Fixed(len);
         let mut found = None;
@@ -227,7 +227,7 @@ impl<'a> FragmentDescriber<'a> {
     }
 }
 
-/// The first of `stem`, `stem_1`, `stem_2`, ... that will do.
+/// The first of `stem`, `stem_1`, `stem_2`, ... that is usable.
 fn free_name(stem: &str, mut will_do: impl FnMut(&str) -> bool) -> String {
     let mut name = stem.to_owned();
     let mut number = 0u32;

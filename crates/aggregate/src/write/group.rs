@@ -43,8 +43,8 @@ impl FragmentDescriber<'_> {
         Ok(())
     }
 
-    /// Whether a fragment's variable is to be named by its path: readers look in the root first, where another of the
-    /// name lies.
+    /// Whether a fragment's variable must be named by its path: readers look in the root first, where there is
+    /// another of the same name.
     pub(super) fn needs_path(&self, var: VarId) -> bool {
         let root = self.model.root();
         let name = self.model.variable(var).map(|variable| variable.name.as_str()).unwrap_or_default();
@@ -53,13 +53,13 @@ impl FragmentDescriber<'_> {
 }
 
 /// The name of the variable in the fragment: without its groups, which the fragment repeats (docs/spec/cfa.md 3.3),
-/// unless it would mean another one.
+/// unless it would refer to another one.
 pub(super) fn ncvar(cell: &FragmentCell, is_whole: bool) -> String {
     let path = cell.variable.trim_start_matches('/');
     if is_whole { path.to_owned() } else { simple_name(path).to_owned() }
 }
 
-/// The convention's own dimensions lie beside those of the partitions; scalars have none.
+/// The convention's own dimensions are beside those of the partitions; scalars have none.
 fn check(names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Err(Error::unsupported("CFA-0.5 cannot describe scalar data"));
@@ -105,7 +105,7 @@ impl NumberTable {
     }
 }
 
-/// Numbers as CFA-0.5 holds them.
+/// Numbers in the form of CFA-0.5.
 fn ints(numbers: impl IntoIterator<Item = u64>) -> Result<Vec<i32>> {
     let int = |number: u64| {
         let too_large =

@@ -1,4 +1,4 @@
-//! Attributes that say that a dataset or a variable is an aggregation.
+//! Attributes that mark a dataset or a variable as an aggregation.
 use super::Convention;
 use ncirrus_model::{Attribute, Attributes};
 
@@ -6,7 +6,7 @@ use ncirrus_model::{Attribute, Attributes};
 pub const CFA_ATTRIBUTES: [&str; 6] =
     ["cf_role", "cfa_dimensions", "cfa_array", "cfa_group", "aggregated_dimensions", "aggregated_data"];
 
-/// `Conventions` with what the convention asks for in place of what others asked for (docs/spec/cfa.md 1.2).
+/// `Conventions` with the convention's own entry in place of other aggregation conventions (docs/spec/cfa.md 1.2).
 pub fn conventions(attributes: &mut Attributes, convention: Convention) {
     let old = attributes.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
     let separators = [' ', ',', '\t', '\n'];

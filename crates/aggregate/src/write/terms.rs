@@ -1,14 +1,15 @@
-//! The new family: CF-1.13 and CFA-0.6, with terms that name variables (`docs/spec/cfa.md` 4.1, 4.5, 5.1, 5.3).
+//! The newer conventions: CF-1.13 and CFA-0.6, with terms that name variables (`docs/spec/cfa.md` 4.1, 4.5, 5.1,
+//! 5.3).
 use super::{Convention, FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, DimId, GroupId, Strings, Values, VarId, default_fill};
 
-/// What the two conventions call the same things.
+/// The terms of the two conventions for the same things.
 struct ConventionWords {
     sizes: (&'static str, &'static str),
     names: (&'static str, &'static str),
     variables: (&'static str, &'static str),
-    /// Before the names of dimensions of the array of fragments.
+    /// Prefix of the names of dimensions of the array of fragments.
     prefix: &'static str,
 }
 
@@ -63,7 +64,7 @@ impl FragmentDescriber<'_> {
         Ok(())
     }
 
-    /// The variable with a row of lengths for each dimension, padded with missing values. Of scalar data it is a
+    /// The variable with a row of lengths for each dimension, padded with missing values. For scalar data it is a
     /// scalar in CF-1.13, and one element in CFA-0.6.
     fn sizes(&mut self, home: GroupId, words: &ConventionWords, sizes: &[Vec<u64>]) -> Result<VarId> {
         let is_cf = self.form.convention == Convention::Cf113;
@@ -102,7 +103,7 @@ impl FragmentDescriber<'_> {
         axes.map(|(name, len)| self.dimension(home, &format!("{}_{name}", words.prefix), len)).collect()
     }
 
-    /// A scalar when one text holds for all, else one text for each fragment.
+    /// A scalar if all fragments have the same text, otherwise one text for each fragment.
     fn common_or_each(
         &mut self,
         home: GroupId,
@@ -115,13 +116,13 @@ impl FragmentDescriber<'_> {
     }
 }
 
-/// One text for each fragment; nothing where there is none.
+/// One text for each fragment; missing where there is none.
 fn texts(fragments: &FragmentArray, text: impl Fn(&FragmentCell) -> String) -> Strings {
     let texts = fragments.cells.iter().map(|cell| Some(cell.as_ref().map(&text).unwrap_or_default()));
     texts.collect()
 }
 
-/// As [`texts`], but one text alone when it holds for all fragments that there are.
+/// As [`texts`], but a single text if all existing fragments have the same.
 fn common_or_each(fragments: &FragmentArray, text: impl Fn(&FragmentCell) -> String) -> Strings {
     let mut all = fragments.cells.iter().flatten().map(&text);
     let first = all.next();
@@ -131,14 +132,14 @@ fn common_or_each(fragments: &FragmentArray, text: impl Fn(&FragmentCell) -> Str
     }
 }
 
-/// The path of a variable as others understand it: without a slash in the root (docs/spec/cfa.md P8), and in groups too
-/// when that is asked for.
+/// The path of a variable as other programs understand it: without a slash in the root (docs/spec/cfa.md P8), and in
+/// groups too if requested.
 fn identifier(path: &str, compat: bool) -> String {
     let relative = path.trim_start_matches('/');
     if compat || !relative.contains('/') { relative.to_owned() } else { format!("/{relative}") }
 }
 
-/// Rows padded with missing values: ints, or 64-bit integers where that is needed.
+/// Rows padded with missing values: ints, or 64-bit integers if necessary.
 fn integers(rows: &[Vec<u64>], columns: usize) -> Result<Values> {
     let padded = rows.iter().flat_map(|row| (0..columns).map(|column| row.get(column).copied()));
     let fits = rows.iter().flatten().all(|size| i32::try_from(*size).is_ok());

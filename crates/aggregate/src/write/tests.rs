@@ -1,4 +1,4 @@
-//! What masters hold, line by line as the originals write it.
+//! The contents of masters, line by line as the originals write it.
 use super::{Convention, FragmentArray, FragmentCell, FragmentDescriber, MasterForm, conventions};
 use ncirrus_layout::{ErrorKind, Result};
 use ncirrus_model::{

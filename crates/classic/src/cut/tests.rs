@@ -4,7 +4,7 @@ use crate::definition::FittedModel;
 use ncirrus_model::{Atomic, DimensionLen, Model, TypeRef};
 use proptest::prelude::*;
 
-/// A variable of doubles of that shape, with a record axis before it or not.
+/// A variable of doubles of that shape, with or without a record axis.
 fn definition(shape: &[u64], is_record: bool) -> FittedModel {
     let mut model = Model::new();
     let root = model.root();

@@ -1,4 +1,4 @@
-//! Real files, against what the netCDF C library says of them.
+//! Real files, compared with the netCDF C library.
 use crate::support::file::Writing3;
 use crate::support::{Opened, open};
 use ncirrus_classic::ClassicWriter;
@@ -141,7 +141,7 @@ fn copies_of_foreign_files_dump_as_their_originals_do() {
     assert!(copied >= 25, "only {copied} files were copied");
 }
 
-/// A file with the same contents, written anew.
+/// A file with the same contents, rewritten.
 fn copy_of(opened: &Opened) -> Vec<u8> {
     let version = ncirrus_classic::FormatVersion::ALL
         .into_iter()

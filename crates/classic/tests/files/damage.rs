@@ -1,4 +1,4 @@
-//! Damaged, truncated, hostile and merely odd files: an error with a place, or a tree with the fault in its place.
+//! Damaged, truncated, hostile and merely odd files: an error with a location, or a tree with a fault in its place.
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
 use ncirrus_classic::{ClassicDriver, FormatVersion};
@@ -7,7 +7,7 @@ use ncirrus_model::{Atomic, DimensionLen, FillValue, Model, Storage, TypeRef, Va
 use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive, law};
 use proptest::prelude::*;
 
-/// Big-endian words, the common piece of a header.
+/// Big-endian words, the building blocks of a header.
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }

@@ -1,4 +1,4 @@
-//! Files are, byte for byte, what the netCDF C library makes of the same description, and it reads what was written.
+//! Files are, byte for byte, those of the netCDF C library for the same description, and it reads what was written.
 use crate::support::file::{Writing3, big_endian};
 use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, TypeRef, Values, VarId};

@@ -1,5 +1,5 @@
-//! Whatever is defined, written, redefined and committed in whatever order reads back, and a file that is changed shows
-//! its old state until the last phase of a commit.
+//! Anything that is defined, written, redefined and committed in any order reads back, and a file that is changed
+//! shows its old state until the last phase of a commit.
 use crate::support::file::{Writing3, apply, big_endian, for_each_index};
 use crate::support::open;
 use ncirrus_classic::{ClassicWriter, FormatVersion};
@@ -37,7 +37,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..40)
 }
 
-/// What was written of a variable, and what its other elements hold (`None`: anything).
+/// The written elements of a variable, and the value of its other elements (`None`: anything).
 #[derive(Debug, Clone, Default)]
 struct Expected {
     /// Elements that were written after the last commit.
@@ -176,7 +176,7 @@ impl Run {
         assert_eq!(self.file.read_cell(id, &cell), Some(body), "a cell is read as it was written");
     }
 
-    /// Every cell that can be located holds what was written or fill.
+    /// Every chunk that can be located holds what was written, or fill.
     fn check_staged(&self) {
         for id in self.file.model.variables() {
             let expected = &self.now.vars[&self.file.model.variable(id).expect("a variable").name];
@@ -239,7 +239,7 @@ fn apply_all(bytes: &mut Vec<u8>, phase: &PutPhase) {
     phase.puts.iter().for_each(|put| apply(bytes, put));
 }
 
-/// Checks that a file is in a state; elements that `newer` has changed since may hold anything.
+/// Checks that a file is in a state; elements that `newer` has changed since may have any value.
 fn check(bytes: &[u8], state: &State, newer: Option<&State>, when: &str) {
     let opened = open(bytes).unwrap_or_else(|error| panic!("{when}: {error}"));
     assert_eq!(opened.model.variables().len(), state.vars.len(), "{when}: number of variables");

@@ -1,4 +1,4 @@
-//! What fits, where it goes, and in which order it becomes true.
+//! Which models fit, where their data go, and in which order they become visible.
 use crate::support::file::Writing3;
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
@@ -26,7 +26,7 @@ fn var(model: &mut Model, name: &str, ty: Atomic, dims: &[DimId]) -> VarId {
     model.add_variable(model.root(), name, TypeRef::Atomic(ty), dims).expect("a variable")
 }
 
-/// The error with which a model is refused.
+/// The error for a refused model.
 fn refused(version: FormatVersion, build: impl FnOnce(&mut Model)) -> Error {
     let mut file = Writing3::create(&writer(version));
     file.define(build).expect_err("a model that does not fit")

@@ -1,4 +1,4 @@
-//! The project's own file.
+//! The configuration file.
 use super::*;
 
 const PLACE: &str = ".config/ncirrus/config.toml";

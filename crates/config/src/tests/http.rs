@@ -1,4 +1,4 @@
-//! Who asks web servers.
+//! Credentials for web servers.
 use super::*;
 
 const NETRC: &str = "machine h.org login me password hunter2 # mine\nmachine urs.earthdata.nasa.gov\n  login \"a b\"\n  \

@@ -1,4 +1,4 @@
-//! Laws of all parsers: whatever is read, nothing panics.
+//! Laws of all parsers: no input makes them panic.
 use super::*;
 use proptest::prelude::*;
 

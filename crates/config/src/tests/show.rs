@@ -1,4 +1,4 @@
-//! What is shown of the configuration.
+//! The configuration for display.
 use super::*;
 
 #[test]

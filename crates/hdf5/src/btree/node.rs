@@ -7,23 +7,23 @@ use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::Error;
 
-/// How much nodes of each depth hold, and how their pointers are written.
+/// Capacity of nodes by depth, and the encoding of their pointers.
 #[derive(Debug)]
 pub(super) struct TreeShape {
     record_len: usize,
     offsets: u8,
-    /// Bytes of the number of records in a pointer.
+    /// Size of the number of records in a pointer.
     count_width: usize,
     /// One level per depth, leaves first.
     levels: Vec<DepthLevel>,
 }
 
-/// What holds for the nodes of one depth.
+/// Properties of the nodes of one depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DepthLevel {
-    /// Most records of a node.
+    /// Maximum number of records of a node.
     most: u64,
-    /// Bytes of the number of records below a node, in pointers to nodes of this depth; 0 for leaves.
+    /// Size of the number of records below a node, in pointers to nodes of this depth; 0 for leaves.
     total_width: usize,
 }
 
@@ -67,18 +67,18 @@ impl TreeShape {
         self.levels.len() * size_of::<DepthLevel>()
     }
 
-    /// Bytes of a pointer in a node of that depth.
+    /// Size of a pointer in a node of that depth.
     fn pointer_len(&self, depth: u16) -> usize {
         usize::from(self.offsets) + self.count_width + self.total_width(depth)
     }
 
-    /// Bytes of the number of all records, in a pointer of a node of that depth.
+    /// Size of the total number of records, in a pointer of a node of that depth.
     fn total_width(&self, depth: u16) -> usize {
         let below = usize::from(depth).checked_sub(1).and_then(|below| self.levels.get(below));
         below.map_or(0, |level| level.total_width)
     }
 
-    /// Bytes of a node that are used: the checksum follows the last record or pointer.
+    /// Used size of a node: the checksum follows the last record or pointer.
     pub(super) fn node_len(&self, node: NodeRef) -> Result<u64, Error> {
         let records = node.records as u64;
         let most = self.levels.get(usize::from(node.depth)).map_or(0, |level| level.most);
@@ -93,7 +93,7 @@ impl TreeShape {
 }
 
 impl BtreeHeader {
-    /// Takes a node apart; `bytes` are those used and no more.
+    /// Parses a node; `bytes` are exactly the used ones.
     pub(super) fn parse_node(
         &self,
         bytes: &Bytes,
@@ -139,7 +139,7 @@ impl BtreeHeader {
     }
 }
 
-/// Bytes that hold a number of that size.
+/// Size of an integer that can hold that number.
 fn width(most: u64) -> usize {
     most.max(1).ilog2() as usize / 8 + 1
 }

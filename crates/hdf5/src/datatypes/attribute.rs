@@ -14,10 +14,10 @@ mod tests;
 
 use dense::AttributeInfo;
 
-/// An attribute whose values are not decoded yet.
+/// An attribute with undecoded values.
 #[derive(Debug, Clone)]
 pub(crate) struct RawAttribute {
-    /// The name; bytes that are no UTF-8 are escaped as `\xNN`.
+    /// The name; bytes that are not UTF-8 are escaped as `\xNN`.
     pub(crate) name: String,
     pub(crate) datatype: Arc<Datatype>,
     pub(crate) space: Dataspace,
@@ -25,19 +25,19 @@ pub(crate) struct RawAttribute {
     pub(crate) data: Bytes,
 }
 
-/// An attribute, or what of its name is known and why it cannot be read.
+/// An attribute, or as much of its name as is known and why it cannot be read.
 pub(crate) type NamedAttribute = Result<RawAttribute, (String, Error)>;
 
-/// An attribute's message before it is read.
+/// An unparsed attribute message.
 #[derive(Debug)]
 struct AttributeMessage {
-    /// When it was made, beside others.
+    /// Its creation order.
     order: Option<u32>,
     body: Result<Bytes, Error>,
 }
 
-/// The attributes of an object, in creation order where it is tracked, else as the file lists them (which is what the
-/// reference does, compact and dense); read once. A damaged one is an error with its name, as far as that is known.
+/// The attributes of an object, in creation order if it is tracked, otherwise in file order (which is what the
+/// reference does, compact and dense); read once. A damaged one is an error with its name, as far as it is known.
 pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<NamedAttribute>>> {
     object.file.memo(view, object.addr, "hdf5 attributes", || {
         let header = header(view, object)?;
@@ -65,8 +65,8 @@ pub(crate) fn attribute_name(view: &dyn View, file: &Hdf5File, message: &HeaderM
     Ok(message::MessageParts::parse(&resolve(view, file, message)?.body)?.name)
 }
 
-/// Attributes that lie in a heap, as the messages that they would be in the header of an object with such an attribute
-/// info message; none when there is no heap.
+/// Attributes in a heap, as the header messages that they would be in an object with such an attribute info message;
+/// none if there is no heap.
 ///
 /// # Errors
 /// A need, or damage.
@@ -83,7 +83,7 @@ fn compact(view: &dyn View, object: &ObjectRef, header: &ObjectHeader) -> Step<V
     })
 }
 
-/// Every message read, with its order.
+/// Parses every message, with its order.
 fn read(
     view: &dyn View,
     object: &ObjectRef,
@@ -115,7 +115,7 @@ fn name(named: &NamedAttribute) -> &str {
     }
 }
 
-/// Bytes that an attribute holds in memory.
+/// Approximate size of an attribute in memory.
 fn cost(named: &NamedAttribute) -> usize {
     let data = named.as_ref().map_or(0, |attribute| attribute.data.len());
     size_of::<NamedAttribute>() + size_of::<Datatype>() + name(named).len() + data

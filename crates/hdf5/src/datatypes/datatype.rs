@@ -15,12 +15,12 @@ mod tests;
 
 pub(super) use number::{element_bits, integer};
 
-/// The datatype of a message, followed to where it is committed or shared.
+/// The datatype of a message, resolved if it is committed or shared.
 pub(crate) fn datatype(view: &dyn View, file: &Hdf5File, message: &HeaderMessage) -> Step<Arc<Datatype>> {
     of_resolved(view, file, &resolve(view, file, message)?)
 }
 
-/// The datatype in a message that was followed; a committed one is parsed once.
+/// The datatype in a resolved message; a committed one is parsed once.
 pub(super) fn of_resolved(
     view: &dyn View,
     file: &Hdf5File,
@@ -37,10 +37,10 @@ pub(super) fn of_resolved(
     }
 }
 
-/// The datatype in these bytes, and how many of them it takes.
+/// Parses a datatype; returns it and its length.
 ///
-/// What cannot be read as it says it is may be from a miscompiled build of ours (`docs/correctness.md`): compounds of
-/// version 1 with the members of version 3. No type of version 1 that can be read is taken for one.
+/// A datatype that is not valid as declared may be from a miscompiled build of ncirrus (`docs/correctness.md`):
+/// compounds of version 1 with the members of version 3. No valid type of version 1 is mistaken for one.
 fn nested_datatype(bytes: &[u8], sizes: FieldSizes, limits: &Limits) -> Result<(Datatype, usize)> {
     let parse = |mislabelled| {
         let cursor = ByteCursor::new(bytes, "datatype");
@@ -55,11 +55,11 @@ struct DatatypeParser<'a> {
     cursor: ByteCursor<'a>,
     sizes: FieldSizes,
     limits: &'a Limits,
-    /// Whether compounds of version 1 are such of version 3.
+    /// Whether compounds of version 1 have the members of version 3.
     mislabelled: bool,
 }
 
-/// What every datatype starts with.
+/// The common header of all datatypes.
 #[derive(Debug, Clone, Copy)]
 struct DatatypeHead {
     version: u8,

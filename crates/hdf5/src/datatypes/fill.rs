@@ -8,7 +8,7 @@ use ncirrus_layout::{Error, Result, Step, View};
 #[cfg(test)]
 mod tests;
 
-/// What elements of a dataset hold that were never written. The old message counts only where there is no new one.
+/// The value of elements that were never written. The old message is used only if there is no new one.
 pub(crate) fn fill(view: &dyn View, dataset: &ObjectRef) -> Step<FillMessage> {
     let header = header(view, dataset)?;
     let messages = [(kind::FILL, parse as fn(&Bytes) -> Result<FillMessage>), (kind::OLD_FILL, parse_old)];
@@ -41,7 +41,7 @@ fn parse_old(body: &Bytes) -> Result<FillMessage> {
     Ok(FillMessage { value: value(body, ByteCursor::new(body, "fill value"))?, never: false })
 }
 
-/// A size and as many bytes. A size of 0, or below, stands for zeros.
+/// A size and that many bytes. A size of 0 or less means zeros.
 fn value(body: &Bytes, mut cursor: ByteCursor<'_>) -> Result<Option<Bytes>> {
     let size = cursor.u32()?.cast_signed();
     let Some(len) = usize::try_from(size).ok().filter(|len| *len > 0) else { return Ok(None) };

@@ -7,7 +7,7 @@ use ncirrus_layout::{Error, Result};
 #[cfg(test)]
 mod tests;
 
-/// Most dimensions that HDF5 knows.
+/// Maximum number of dimensions in HDF5.
 pub(super) const MAX_RANK: u8 = 32;
 
 /// The dataspace in these bytes.
@@ -21,7 +21,7 @@ pub(crate) fn dataspace(bytes: &[u8], sizes: FieldSizes) -> Result<Dataspace> {
     let has_max = cursor.u8()? & 1 != 0;
     let kind = cursor.u8()?;
     if version == 1 {
-        // The byte is reserved there, and four more follow; what has no dimensions is a scalar.
+        // The byte is reserved there, and four more follow; without dimensions it is a scalar.
         cursor.skip(4)?;
         return if rank == 0 { Ok(Dataspace::Scalar) } else { simple(&mut cursor, rank, has_max, sizes) };
     }

@@ -66,7 +66,7 @@ fn stored_bytes(view: &dyn View, object: &ObjectRef, header: &ObjectHeader, len:
     }
 }
 
-/// All that this room makes of a file, as text; errors too.
+/// All results of this module for a file, as text; errors too.
 fn everything(view: &dyn View, root: &ObjectRef) -> Step<String> {
     let mut seen = HashSet::new();
     let mut text = Vec::new();

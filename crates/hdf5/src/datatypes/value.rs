@@ -1,4 +1,4 @@
-//! What stored elements mean (docs/spec/hdf5-netcdf4.md D.2, D.4, F.2, F.3).
+//! Decoding stored elements (docs/spec/hdf5-netcdf4.md D.2, D.4, F.2, F.3).
 use super::{Datatype, DatatypeClass, NativeType};
 use crate::address::FileAddress;
 use crate::file::Hdf5File;
@@ -22,8 +22,8 @@ mod tests;
 pub(crate) use native::native;
 pub(crate) use stored::stored;
 
-/// The values of `count` stored elements, as [`native`] says; variable-length data are read from the heaps that they
-/// lie in, all that lack together. `paths` names the objects of the file, for references.
+/// The values of `count` stored elements, in the type given by [`native`]; variable-length data are read from their
+/// heaps, requested together. `paths` names the objects of the file, for references.
 pub(crate) fn values(
     view: &dyn View,
     file: &Hdf5File,
@@ -71,7 +71,7 @@ fn elements<'a>(datatype: &Datatype, raw: &'a [u8], count: usize) -> Result<&'a 
     })
 }
 
-/// Decodes elements that the engine cannot copy by itself.
+/// Decodes elements that the engine cannot copy itself.
 pub(crate) struct ValueResolver {
     pub(crate) file: Arc<Hdf5File>,
     pub(crate) datatype: Arc<Datatype>,
@@ -79,7 +79,7 @@ pub(crate) struct ValueResolver {
 }
 
 impl fmt::Debug for ValueResolver {
-    /// Without the paths, whose order is any.
+    /// Without the paths, whose order is arbitrary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let object = &self.file.object;
         let mut shown = f.debug_struct("ValueResolver");

@@ -1,4 +1,5 @@
-//! How much of the front of a file holds all its metadata, for those that are arranged so (docs/spec/hdf5-netcdf4.md I.3).
+//! How much of the front of a file holds all its metadata, if it is arranged that way (docs/spec/hdf5-netcdf4.md
+//! I.3).
 use crate::address::FileAddress;
 use crate::datatypes::DatatypeClass;
 use crate::file::Hdf5File;
@@ -8,12 +9,12 @@ use crate::object::{ObjectRef, header};
 use crate::write::{IndexGrid, index_len};
 use ncirrus_layout::View;
 
-/// Most bytes that readers are told of: what they may well fetch at once.
+/// Maximum size that is reported: what readers can reasonably fetch at once.
 const MOST: u64 = 64 << 20;
-/// Bytes of a heap collection, at least.
+/// Minimum size of a heap collection.
 const COLLECTION: u64 = 4096;
 
-/// First address behind all metadata of a file that was made here; `None` when data lie between them.
+/// First address behind all metadata of a file made by ncirrus; `None` if data lie between them.
 pub(super) fn metadata_end(view: &dyn View, objects: &FileObjects) -> Option<u64> {
     let header_end = |object: &ObjectRef| Some(header(view, object).ok()?.end);
     let file = objects.file.as_ref();

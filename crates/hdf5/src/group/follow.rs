@@ -6,7 +6,7 @@ use crate::superblock::load;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, settle};
 use std::sync::Arc;
 
-/// The object that a link of `group` leads to; at most 16 links are passed through.
+/// The target of a link of `group`; at most 16 links are followed.
 pub(crate) fn follow(view: &dyn View, group: &ObjectRef, target: &LinkTarget) -> Step<ObjectRef> {
     let mut walk = PathWalk::new(group);
     walk.pass(view, target)?;
@@ -20,8 +20,8 @@ pub(crate) fn lookup(view: &dyn View, start: &ObjectRef, path: &str) -> Step<Obj
     walk.finish(view)
 }
 
-/// The objects that a file name in `file` may mean, first choice first: the name relative to the folder of `file`, then
-/// its last segment there. A name that leads out of the store is none.
+/// The objects that a file name in `file` may refer to, in order of preference: the name relative to the folder of
+/// `file`, then its last segment there. A name that leads out of the store is invalid.
 pub(crate) fn external_candidates(file: &Hdf5File, name: &str) -> Vec<ObjectId> {
     let key = file.object.key();
     let folder: Vec<&str> =
@@ -33,7 +33,7 @@ pub(crate) fn external_candidates(file: &Hdf5File, name: &str) -> Vec<ObjectId> 
     keys.into_iter().map(|key| ObjectId::new(file.object.store.clone(), key)).collect()
 }
 
-/// The key of a path relative to a folder, unless it leads above the first folder or to no name.
+/// The key of a path relative to a folder, unless it leads above the first folder or is empty.
 fn below(folder: &[&str], path: &str) -> Option<String> {
     let mut key = folder.to_vec();
     for segment in path.split('/') {
@@ -51,9 +51,9 @@ fn below(folder: &[&str], path: &str) -> Option<String> {
 #[derive(Debug)]
 struct PathWalk {
     at: ObjectRef,
-    /// Names that are still to go, the next one last.
+    /// Names still to be resolved, the next one last.
     ahead: Vec<String>,
-    /// Links passed through, except hard ones.
+    /// Links followed, except hard ones.
     passed: usize,
 }
 
@@ -62,7 +62,7 @@ impl PathWalk {
         Self { at: start.clone(), ahead: Vec::new(), passed: 0 }
     }
 
-    /// Puts a path before what is still to go.
+    /// Prepends a path to the remaining names.
     fn turn(&mut self, path: &str) {
         if path.starts_with('/') {
             self.at = ObjectRef { addr: self.at.file.root, file: Arc::clone(&self.at.file) };
@@ -84,7 +84,7 @@ impl PathWalk {
         Ok(self.at)
     }
 
-    /// Goes where a link of the current group leads.
+    /// Follows a link of the current group.
     fn pass(&mut self, view: &dyn View, target: &LinkTarget) -> Step<()> {
         if let LinkTarget::Hard(addr) = target {
             self.at.addr = *addr;
@@ -122,7 +122,7 @@ fn open(view: &dyn View, from: &Hdf5File, name: &str) -> Step<Arc<Hdf5File>> {
     Err(Error::not_found(format!("no file {name:?} beside this one")).at_object(&from.object).into())
 }
 
-/// Most links on one walk that are not hard, as in the HDF5 library.
+/// Maximum number of links that are not hard on one walk, as in the HDF5 library.
 const MOST: usize = 16;
 
 #[cfg(test)]

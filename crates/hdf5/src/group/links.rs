@@ -42,8 +42,8 @@ fn read(view: &dyn View, file: &Hdf5File, header: &ObjectHeader) -> Step<FoundLi
     Err(Error::malformed("links of an object that is not a group").into())
 }
 
-/// Links that lie in a heap, as the messages that they would be in the header of a group with such a link info message;
-/// none when there is no heap.
+/// Links in a heap, as the header messages that they would be in a group with such a link info message; none if there
+/// is no heap.
 ///
 /// # Errors
 /// A need, or damage of any of them.
@@ -57,7 +57,7 @@ pub(crate) fn dense_links(view: &dyn View, file: &Hdf5File, info: &[u8]) -> Step
 /// The name in a link message.
 ///
 /// # Errors
-/// When it is damaged.
+/// If it is damaged.
 pub(crate) fn link_name(body: &[u8], sizes: FieldSizes) -> Result<String, Error> {
     Ok(escaped(&message::parse(body, sizes)?.name))
 }
@@ -69,7 +69,7 @@ struct LinkInfo {
     dense: Option<DenseLinks>,
 }
 
-/// Where densely stored links are.
+/// The location of densely stored links.
 #[derive(Debug)]
 struct DenseLinks {
     heap: FileAddress,
@@ -91,15 +91,15 @@ impl LinkInfo {
     }
 }
 
-/// Links as they come from the file.
+/// Links as read from the file.
 #[derive(Debug, Default)]
 struct FoundLinks {
     list: Vec<FoundLink>,
     tracked: bool,
-    /// Bytes of all names and targets.
+    /// Total size of all names and targets.
     byte_len: usize,
     losses: Vec<Error>,
-    /// Number of losses that are not told one by one.
+    /// Number of losses that are not reported individually.
     unsaid: usize,
 }
 
@@ -113,7 +113,7 @@ struct FoundLink {
 }
 
 impl FoundLinks {
-    /// Takes a link, or notes why it cannot be read.
+    /// Adds a link, or records why it cannot be read.
     fn take(&mut self, link: Result<FoundLink, Error>) {
         match link {
             Ok(link) if link.name.is_empty() => self.lose(Error::malformed("a link has no name")),
@@ -129,7 +129,7 @@ impl FoundLinks {
         }
     }
 
-    /// Notes that a link is not there.
+    /// Records that a link is missing.
     fn lose(&mut self, error: Error) {
         if self.losses.len() < MOST_LOSSES {
             self.losses.push(error);
@@ -138,12 +138,12 @@ impl FoundLinks {
         }
     }
 
-    /// Notes that a node with links cannot be read.
+    /// Records that a node with links cannot be read.
     fn lose_some(&mut self, error: &Error) {
         self.lose(retold("some links", error));
     }
 
-    /// The links in their order; of those with one name the first counts.
+    /// The links in their order; of those with one name the first wins.
     fn arrange(mut self) -> GroupLinks {
         let mut names = HashSet::new();
         let list = std::mem::take(&mut self.list);
@@ -170,7 +170,7 @@ impl FoundLinks {
     }
 }
 
-/// What cannot be read, and why and where.
+/// What cannot be read, with reason and location.
 fn retold(what: &str, error: &Error) -> Error {
     let message = format!("{what} cannot be read: {}", error.message());
     let (told, place) = (Error::new(error.kind(), message), error.place());
@@ -179,14 +179,14 @@ fn retold(what: &str, error: &Error) -> Error {
 }
 
 impl GroupLink {
-    /// Bytes that it takes, roughly.
+    /// Approximate size in memory.
     fn cost(&self) -> usize {
         size_of::<Self>() + size_of::<usize>() + self.name.len() + self.target.byte_len()
     }
 }
 
 impl LinkTarget {
-    /// Bytes of its text.
+    /// Size of its text.
     fn byte_len(&self) -> usize {
         match self {
             Self::Soft(path) => path.len(),
@@ -196,9 +196,9 @@ impl LinkTarget {
     }
 }
 
-/// More bytes than the links of any group have; in a damaged file names may overlap.
+/// More bytes than the links of any real group have; in a damaged file names may overlap.
 const MOST_BYTES: usize = 1 << 28;
-/// Losses of one group that are told one by one.
+/// Maximum number of losses of one group that are reported individually.
 const MOST_LOSSES: usize = 100;
 
 #[cfg(test)]

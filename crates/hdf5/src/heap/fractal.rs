@@ -17,7 +17,7 @@ use ncirrus_model::CodecSpec;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A fractal heap of which the header is known.
+/// A fractal heap with a known header.
 #[derive(Debug)]
 pub(crate) struct FractalHeap {
     addr: FileAddress,
@@ -39,14 +39,14 @@ enum RootBlock {
     Indirect { addr: FileAddress, rows: u16 },
 }
 
-/// Where an object is.
+/// The location of an object.
 #[derive(Debug)]
 enum HeapObject {
     /// In the heap id itself.
     Tiny(Bytes),
     /// In a direct block.
     Managed { block: DirectRef, at: usize, len: usize },
-    /// On its own.
+    /// Separate.
     Huge(HugeObject),
 }
 
@@ -60,7 +60,7 @@ impl FractalHeap {
         })
     }
 
-    /// The objects of these heap ids, an error for each that is damaged; blocks that lack are asked for together.
+    /// The objects of these heap ids, an error for each that is damaged; missing blocks are requested together.
     pub(crate) fn objects(
         &self,
         view: &dyn View,
@@ -118,7 +118,7 @@ impl FractalHeap {
         Ok(wanted.into_iter().zip(read).collect())
     }
 
-    /// Where the object of a heap id is.
+    /// The location of the object with a heap id.
     fn locate(&self, view: &dyn View, file: &Hdf5File, id: &[u8]) -> Step<HeapObject> {
         let located = match self.ids.parse(id, file)? {
             HeapId::Tiny(bytes) => Ok(HeapObject::Tiny(Bytes::copy_from_slice(bytes))),

@@ -13,7 +13,7 @@ pub(crate) fn object(view: &dyn View, file: &Hdf5File, collection: FileAddress, 
     Ok(loaded.object(index).map_err(|error| file.at(collection, error))?)
 }
 
-/// Several objects: each collection is read once, all that lack together.
+/// Several objects: each collection is read once, missing ones are requested together.
 pub(crate) fn objects(view: &dyn View, file: &Hdf5File, of: &[(FileAddress, u32)]) -> Step<Vec<Bytes>> {
     let wanted: BTreeSet<FileAddress> = of.iter().map(|(collection, _)| *collection).collect();
     let mut budget = file.budget();
@@ -55,7 +55,7 @@ impl GlobalCollection {
         })
     }
 
-    /// Finds the objects; damage ends the scan, and what lies beyond it is not found.
+    /// Finds the objects; damage ends the scan, and objects beyond it are not found.
     fn scan(bytes: &Bytes, sizes: FieldSizes) -> Self {
         let mut objects = HashMap::new();
         let mut cursor = ByteCursor::new(bytes, "a global heap collection");
@@ -72,7 +72,7 @@ impl GlobalCollection {
     }
 }
 
-/// The next object; none at the end and at free space, which is last.
+/// The next object; `None` at the end and at free space, which comes last.
 fn next_object<'a>(cursor: &mut ByteCursor<'a>, sizes: FieldSizes) -> Result<Option<(u32, &'a [u8])>, Error> {
     if cursor.left() < header_len(sizes) {
         return Ok(None);
@@ -95,7 +95,7 @@ fn header_len(sizes: FieldSizes) -> usize {
     (8 + usize::from(sizes.lengths)).next_multiple_of(8)
 }
 
-/// Collections have at least so many bytes; a view may fetch a whole block.
+/// Minimum size of collections; a view may fetch a whole block.
 const FIRST_READ: u64 = 4096;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct LocalHeap {
     data: Bytes,
-    /// Blocks that hold no name, in the order of their offsets.
+    /// Free blocks, in the order of their offsets.
     free: Vec<Range<u64>>,
 }
 
@@ -47,18 +47,18 @@ impl LocalHeap {
         ByteCursor::new(rest, "a local heap").until_nul()
     }
 
-    /// Whether a free block begins at or covers that offset: what is there is no name any more.
+    /// Whether a free block begins at or covers that offset: there is no name there any more.
     pub(crate) fn is_free(&self, offset: u64) -> bool {
         let before = self.free.partition_point(|block| block.start <= offset);
         before.checked_sub(1).and_then(|at| self.free.get(at)).is_some_and(|block| block.contains(&offset))
     }
 }
 
-/// The list of free blocks, as far as it can be followed: each tells where the next is, and its own length.
+/// The list of free blocks, as far as it can be followed: each contains the location of the next, and its own length.
 fn free_blocks(data: &[u8], first: u64, file: &Hdf5File) -> Vec<Range<u64>> {
     let mut blocks = Vec::new();
     let mut next = first;
-    // A block takes two lengths at least, so that a list with more blocks goes round in circles.
+    // A block has at least two lengths, so a list with more blocks is circular.
     while next != NO_BLOCK && blocks.len() <= data.len() / (2 * usize::from(file.sizes.lengths)) {
         let Some(rest) = usize::try_from(next).ok().and_then(|start| data.get(start..)) else { break };
         let mut cursor = ByteCursor::new(rest, "a free block of a local heap");
@@ -70,7 +70,7 @@ fn free_blocks(data: &[u8], first: u64, file: &Hdf5File) -> Vec<Range<u64>> {
     blocks
 }
 
-/// Stands where a list of free blocks ends.
+/// Marks the end of a list of free blocks.
 const NO_BLOCK: u64 = 1;
 
 /// The header, and in most files the names too; a view may fetch a whole block.

@@ -22,28 +22,28 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ChunkLookup {
     file: Arc<Hdf5File>,
-    /// Current lengths of the dataspace, and how far each may grow.
+    /// Current lengths of the dataspace, and their maximum.
     dims: Vec<u64>,
     max: Vec<Option<u64>>,
     /// Shape of a chunk.
     shape: Vec<u64>,
-    /// Bytes of a decoded chunk.
+    /// Size of a decoded chunk.
     byte_len: u64,
     is_filtered: bool,
-    /// What people call the filters.
+    /// Common names of the filters.
     filter_names: Vec<String>,
     edges_unfiltered: bool,
-    /// Bytes of a chunk's size in the newer indexes.
+    /// Size of a chunk's size field in the newer indexes.
     size_width: u8,
     kind: IndexKind,
     addr: Option<FileAddress>,
 }
 
-/// What an index says of a chunk that was written.
+/// The index entry of a chunk that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ChunkRecord {
     addr: FileAddress,
-    /// Bytes in the file; `None` where the index leaves them out: those of a decoded chunk.
+    /// Size in the file; `None` if the index omits it: that of a decoded chunk.
     byte_len: Option<u64>,
     mask: u32,
 }
@@ -116,7 +116,7 @@ impl ChunkLookup {
         }
     }
 
-    /// The chunk of an implicit index: they lie one after the other.
+    /// The chunk of an implicit index: they are consecutive.
     fn implicit(&self, first: FileAddress, cell: &[u64]) -> Result<Option<ChunkRecord>> {
         let Some(number) = self.number(cell)? else { return Ok(None) };
         let addr = number.checked_mul(self.byte_len).and_then(|offset| offset.checked_add(first.0));
@@ -124,8 +124,8 @@ impl ChunkLookup {
         Ok(Some(ChunkRecord { addr: FileAddress(addr), byte_len: None, mask: 0 }))
     }
 
-    /// Number of a chunk among all that there can be, in row-major order of the largest extents
-    /// (docs/spec/hdf5-netcdf4.md E.4); `None` outside of the present ones.
+    /// Number of a chunk among all possible ones, in row-major order of the maximum extents
+    /// (docs/spec/hdf5-netcdf4.md E.4); `None` outside of the current ones.
     fn number(&self, cell: &[u64]) -> Result<Option<u64>> {
         self.number_along(0..self.shape.len(), cell)
     }
@@ -145,7 +145,7 @@ impl ChunkLookup {
         Ok(Some(number))
     }
 
-    /// Number of chunks that there can be along an axis.
+    /// Number of possible chunks along an axis.
     fn most_along(&self, axis: usize) -> Result<u64> {
         match (self.max.get(axis), self.shape.get(axis)) {
             (Some(Some(max)), Some(chunk)) => Ok(max.div_ceil(*chunk)),
@@ -160,14 +160,14 @@ impl ChunkLookup {
         start.zip(self.dims.get(axis)).is_some_and(|(start, dim)| start < *dim)
     }
 
-    /// Whether a chunk reaches beyond the current extent.
+    /// Whether a chunk extends beyond the current extent.
     fn is_partial(&self, cell: &[u64]) -> bool {
         let ends =
             cell.iter().zip(&self.shape).map(|(at, chunk)| (at.saturating_add(1)).saturating_mul(*chunk));
         ends.zip(&self.dims).any(|(end, dim)| end > *dim)
     }
 
-    /// Checks what an index says, and puts it into the engine's words.
+    /// Checks an index entry, and converts it to the engine's form.
     fn place(&self, cell: &[u64], stored: Option<ChunkRecord>) -> Result<ChunkRef> {
         let is_inside =
             (0..self.shape.len()).all(|axis| self.is_inside(axis, cell.get(axis).copied().unwrap_or(0)));
@@ -205,7 +205,7 @@ fn single(addr: FileAddress, filtered: Option<(u64, u32)>) -> ChunkRecord {
     ChunkRecord { addr, byte_len: filtered.map(|(len, _)| len), mask: filtered.map_or(0, |(_, mask)| mask) }
 }
 
-/// Bytes of a chunk's size before version 5 of the layout: one more than the decoded size needs.
+/// Size of a chunk's size field before version 5 of the layout: one byte more than the decoded size needs.
 pub(crate) fn size_width(byte_len: u64) -> u8 {
     let bits = byte_len.checked_ilog2().unwrap_or(0);
     u8::try_from(1 + (bits + 8) / 8).map_or(8, |width| width.min(8))

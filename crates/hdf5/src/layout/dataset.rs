@@ -1,4 +1,4 @@
-//! A dataset as its object header describes it, and its layout as the engine reads it.
+//! A dataset as described by its object header, and its layout for the engine.
 use super::chunk::ChunkLookup;
 use super::message::{self, LayoutMessage};
 use super::{ElementLayout, StoredDataset, external, virtuals};
@@ -14,7 +14,7 @@ use ncirrus_layout::{
 };
 use std::sync::Arc;
 
-/// A dataset, and those that are read because it is put together from them.
+/// A dataset, and those that are read because it is composed of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DatasetChain<'a> {
     pub(super) object: &'a ObjectRef,
@@ -26,7 +26,7 @@ pub(crate) fn dataset(view: &dyn View, object: &ObjectRef) -> Step<Arc<StoredDat
     described(view, &DatasetChain::new(object))
 }
 
-/// As [`dataset`], of a dataset that another is put together from.
+/// As [`dataset`], for a source of another dataset.
 pub(super) fn dataset_below(
     view: &dyn View,
     object: &ObjectRef,
@@ -51,7 +51,7 @@ impl<'a> DatasetChain<'a> {
         Self { object, asking: None }
     }
 
-    /// Refuses a dataset that is put together from itself.
+    /// Refuses a dataset that is composed of itself.
     fn check(&self, view: &dyn View) -> Result<()> {
         let mut depth = 0;
         let mut next = self.asking;
@@ -67,7 +67,7 @@ impl<'a> DatasetChain<'a> {
     }
 }
 
-/// How the elements of [`StoredDataset::shape`] can be had.
+/// The layout of the elements of [`StoredDataset::shape`].
 pub(crate) fn layout(view: &dyn View, object: &ObjectRef, dataset: &StoredDataset) -> Step<Layout> {
     let file = &object.file;
     match &dataset.arrangement {
@@ -130,7 +130,7 @@ fn element_type(view: &dyn View, file: &Hdf5File, header: &ObjectHeader) -> Step
     datatype(view, file, header.find(kind::DATATYPE).ok_or_else(|| lacking("datatype"))?)
 }
 
-/// The arrangement, when it goes with elements of that length.
+/// The arrangement, if it matches elements of that length.
 fn arrangement(message: LayoutMessage, element_len: u64) -> Result<ElementLayout> {
     match message.element_len {
         Some(len) if len != element_len => Err(Error::malformed(format!(
@@ -140,7 +140,7 @@ fn arrangement(message: LayoutMessage, element_len: u64) -> Result<ElementLayout
     }
 }
 
-/// The lengths of the dataspace and of array types, and what an element of all these is.
+/// The lengths of the dataspace and of array types, and the resulting element type.
 fn flattened(dims: &[u64], datatype: &Arc<Datatype>) -> (Vec<u64>, Arc<Datatype>) {
     let mut shape = dims.to_vec();
     let mut element = datatype.as_ref();
@@ -179,7 +179,7 @@ fn contiguous(
     Ok(Some(Extent { logical: 0..need, object: file.object.clone(), offset }))
 }
 
-/// Elements one after the other in these extents.
+/// Consecutive elements in these extents.
 fn affine(dataset: &StoredDataset, extents: Vec<Extent>) -> Result<Layout> {
     dataset.byte_len()?;
     let mut stride = dataset.element.byte_len;
@@ -191,7 +191,7 @@ fn affine(dataset: &StoredDataset, extents: Vec<Extent>) -> Result<Layout> {
     Ok(Layout::Affine { extents: extents.into(), base: 0, strides })
 }
 
-/// Elements in the object header: one chunk. Filters do not act on them.
+/// Elements in the object header: one chunk. Filters do not apply to them.
 fn compact(dataset: &StoredDataset, data: &Bytes) -> Result<Layout> {
     let need = dataset.byte_len()?;
     let data = usize::try_from(need).ok().filter(|need| *need <= data.len()).map(|need| data.slice(..need));

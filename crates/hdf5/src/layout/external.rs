@@ -10,7 +10,7 @@ use ncirrus_layout::{Error, Extent, ObjectBytes, ObjectId, Result, Step, View, W
 #[cfg(test)]
 mod tests;
 
-/// A list of external files as the message has it.
+/// The list of external files in the message.
 #[derive(Debug, PartialEq, Eq)]
 struct ExternalSlots {
     heap: crate::address::FileAddress,
@@ -18,7 +18,7 @@ struct ExternalSlots {
     list: Vec<(u64, u64, Option<u64>)>,
 }
 
-/// The parts that a message lists; their names lie in a local heap.
+/// The parts that a message lists; their names are in a local heap.
 pub(super) fn parts(view: &dyn View, file: &Hdf5File, body: &[u8]) -> Step<Vec<ExternalPart>> {
     let slots = parse(body, file.sizes)?;
     let heap = LocalHeap::load(view, file, slots.heap)?;
@@ -28,7 +28,7 @@ pub(super) fn parts(view: &dyn View, file: &Hdf5File, body: &[u8]) -> Step<Vec<E
     Ok(slots.list.into_iter().map(part).collect::<Result<_>>()?)
 }
 
-/// Where the first `need` bytes of the parts together lie. Files that are absent or too short were never written there.
+/// The locations of the first `need` bytes of all parts together. Data in absent or short files were never written.
 pub(super) fn extents(
     view: &dyn View,
     file: &Hdf5File,
@@ -55,7 +55,7 @@ pub(super) fn extents(
     Ok(wanted.into_iter().zip(found).filter_map(extent).collect())
 }
 
-/// The file of that name, if there is one, and its size.
+/// The file of that name, if it exists, and its size.
 fn existing(view: &dyn View, file: &Hdf5File, name: &str) -> Step<Option<(ObjectId, u64)>> {
     for object in external_candidates(file, name) {
         if let Some(ObjectBytes { size, .. }) = view.read(&object, Want::Range(0..1))? {

@@ -12,11 +12,11 @@ mod tests;
 #[derive(Debug)]
 pub(super) struct LayoutMessage {
     pub(super) arrangement: ElementLayout,
-    /// Bytes of one element as a chunked layout repeats them.
+    /// Size of one element as repeated in a chunked layout.
     pub(super) element_len: Option<u64>,
 }
 
-/// The layout in these bytes, of a dataset whose elements take `need` bytes.
+/// Parses the layout of a dataset whose elements take `need` bytes.
 pub(super) fn parse(body: &Bytes, sizes: FieldSizes, need: u64) -> Result<LayoutMessage> {
     let mut cursor = ByteCursor::new(body, "a data layout");
     match cursor.version(&[1, 2, 3, 4, 5])? {
@@ -112,7 +112,7 @@ fn indexed(mut cursor: ByteCursor<'_>, sizes: FieldSizes, version: u8) -> Result
     Ok(LayoutMessage { arrangement, element_len: Some(element_len) })
 }
 
-/// The shape of a chunk and the bytes of one element, which stand behind each other.
+/// The shape of a chunk and the element size that follows it.
 fn chunk_dims(cursor: &mut ByteCursor<'_>, dimensionality: u8, width: usize) -> Result<(Vec<u64>, u64)> {
     if width == 0 {
         return Err(Error::malformed("chunk lengths of 0 bytes each"));

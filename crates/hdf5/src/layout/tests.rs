@@ -1,4 +1,4 @@
-//! What datasets of real files look like and where their elements lie, against what the HDF5 library says of them.
+//! Descriptions of real datasets and the locations of their elements, compared with the HDF5 library.
 mod corpus;
 mod made;
 mod peers;

@@ -32,7 +32,7 @@ pub(super) fn extent(
     extent::extent(view, asking, &mappings, space)
 }
 
-/// How the elements of a virtual dataset can be had.
+/// The layout of a virtual dataset's elements.
 pub(super) fn layout(view: &dyn View, object: &ObjectRef, dataset: &StoredDataset) -> Step<Layout> {
     let mappings = mappings(view, object, &dataset.arrangement)?;
     let (dims, limits) = (dataset.space.dims(), view.limits());
@@ -66,7 +66,7 @@ fn mappings(
     })
 }
 
-/// The elements of a virtual dataset that a mapping gives, as far as the dataset reaches.
+/// The elements of a virtual dataset that a mapping provides, within the extent of the dataset.
 fn target(mapping: &VirtualMapping, dims: &[u64], limits: &Limits) -> Result<ElementSet> {
     let unlimited = mapping.target.unlimited();
     let len = unlimited.zip(unlimited.and_then(|(axis, _)| dims.get(axis)));
@@ -74,16 +74,16 @@ fn target(mapping: &VirtualMapping, dims: &[u64], limits: &Limits) -> Result<Ele
     ElementSet::new(&mapping.target, dims, len, limits)
 }
 
-/// Puts regions of a virtual dataset together.
+/// Resolves regions of a virtual dataset.
 #[derive(Debug)]
 struct VirtualTiles {
     object: ObjectRef,
     rank: usize,
     mappings: Arc<Vec<VirtualMapping>>,
-    /// The elements of each mapping; `None` when how many they are depends on the source, or when there is one source
-    /// per block.
+    /// The elements of each mapping; `None` if their number depends on the source, or if there is one source per
+    /// block.
     targets: Vec<Option<ElementSet>>,
-    /// Boxes around them.
+    /// Their bounding boxes.
     places: BoxTree,
 }
 
@@ -108,7 +108,7 @@ impl TileIndex for VirtualTiles {
 }
 
 impl VirtualTiles {
-    /// The mappings that meet a region, block by block where each block has its own source.
+    /// The mappings that touch a region, block by block if each block has its own source.
     fn pieces(&self, region: &Region, limits: &Limits) -> Result<Vec<CoverPiece<'_>>> {
         let mut pieces = Vec::new();
         for at in self.places.touched(region) {
@@ -127,7 +127,7 @@ impl VirtualTiles {
         Ok(pieces)
     }
 
-    /// How many tiles a mapping gives of a region, at least.
+    /// Minimum number of tiles that a mapping makes of a region.
     fn weight(&self, at: usize, region: &Region) -> u64 {
         match (self.targets.get(at), self.mappings.get(at)) {
             (Some(Some(target)), _) => target.runs_within(region),
@@ -140,7 +140,7 @@ impl VirtualTiles {
     }
 }
 
-/// The blocks of a mapping that meet a region; one when there is one source for all.
+/// The blocks of a mapping that touch a region; one if there is one source for all.
 fn blocks(mapping: &VirtualMapping, region: &Region) -> Range<u64> {
     let Some((axis, target)) = mapping.target.unlimited() else { return 0..1 };
     if mapping.source.unlimited().is_some() {

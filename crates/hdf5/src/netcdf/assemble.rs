@@ -1,4 +1,4 @@
-//! From the objects of a file to its model (docs/spec/hdf5-netcdf4.md H).
+//! Building the model from the objects of a file (docs/spec/hdf5-netcdf4.md H).
 use super::catalog::Hdf5Catalog;
 use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
 use super::dimensions::{DimensionScale, FileDimensions, VariableAxes, assign, lacks_scales};
@@ -18,10 +18,10 @@ use ncirrus_model::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Makes the catalog.
+/// Builds the catalog.
 ///
 /// # Errors
-/// A need; damage of members stays in its place.
+/// A need; damage of members is recorded in their place.
 pub(super) fn assemble(
     view: &dyn View,
     file: &Arc<Hdf5File>,
@@ -82,7 +82,7 @@ pub(super) fn assemble(
     })
 }
 
-/// What of the datasets of a group cannot be read, and is in none of them.
+/// Faults of a group's datasets that are not recorded in any of them.
 fn losses_of_members((group, facts): (&GroupNode, &GroupFacts)) -> Vec<Error> {
     let of_member = |(member, facts): (&TreeMember, &MemberFacts)| {
         let losses = match facts {
@@ -107,9 +107,9 @@ fn is_damage(error: &Error) -> bool {
     error.kind() != ErrorKind::Unsupported
 }
 
-/// One fault for all that is lost of a group.
+/// One fault for all losses of a group.
 fn fault_of(losses: &[Error]) -> Option<Fault> {
-    // A damaged group can have thousands: what is printed must stay readable.
+    // A damaged group can have thousands: the output must stay readable.
     const TOLD: usize = 20;
     if losses.is_empty() {
         return None;
@@ -121,7 +121,7 @@ fn fault_of(losses: &[Error]) -> Option<Fault> {
     Some(Fault::new(FaultKind::Malformed, texts.join("; ")))
 }
 
-/// The groups, each followed by all that lie in it.
+/// The groups, each followed by all its members.
 fn depth_first(tree: &ObjectTree) -> Vec<usize> {
     let mut order = Vec::with_capacity(tree.groups.len());
     let mut stack = vec![0];
@@ -140,7 +140,7 @@ struct FoundVariable<'a> {
     facts: Result<(&'a DatasetFacts, &'a StoredDataset), &'a Error>,
 }
 
-/// The variable that a member is, if any; the scale that it is goes to the list.
+/// The variable for a member, if any; its scale is added to the list.
 fn found<'a>(
     group: usize,
     member: &'a TreeMember,
@@ -188,7 +188,7 @@ fn axes_of(group: usize, dataset: &StoredDataset, facts: &DatasetFacts) -> Varia
     }
 }
 
-/// Reads the attached scales of variables whose ids mean nothing; gives those that cannot be read, each with the number of
+/// Reads the attached scales of variables with invalid ids; returns those that cannot be read, each with the index of
 /// its group.
 fn second_choice(
     view: &dyn View,
@@ -220,7 +220,7 @@ fn second_choice(
     Ok(lost)
 }
 
-/// Provenance, and whether the file was made by the rules of the classic model.
+/// Provenance, and whether the file follows the classic model.
 fn root_facts(view: &dyn View, file: &Hdf5File, facts: &[GroupFacts]) -> Step<(Option<String>, bool)> {
     let Some(Ok(raw)) = facts.first().map(|root| &root.attributes) else { return Ok((None, false)) };
     let strict = hidden::find(raw, "_nc3_strict").is_some();
@@ -229,7 +229,7 @@ fn root_facts(view: &dyn View, file: &Hdf5File, facts: &[GroupFacts]) -> Step<(O
     Ok((text.ok().flatten(), strict))
 }
 
-/// How many attributes of datasets tell of netCDF.
+/// Number of attributes of datasets that are specific to netCDF.
 fn marks(facts: &[GroupFacts]) -> usize {
     let of_member = |member: &MemberFacts| match member {
         MemberFacts::Dataset(facts) => facts.attributes.as_deref().map_or(0, |raw| hidden::count_marks(raw)),
@@ -238,14 +238,14 @@ fn marks(facts: &[GroupFacts]) -> usize {
     facts.iter().flat_map(|group| &group.members).map(of_member).sum()
 }
 
-/// What is put together so far.
+/// The results so far.
 struct ModelAssembly {
     model: Model,
     types: DatasetTypes,
     warnings: Vec<String>,
-    /// By the number of the group.
+    /// By the index of the group.
     groups: Vec<(GroupId, ObjectRef)>,
-    /// By the number of the variable.
+    /// By the index of the variable.
     variables: Vec<ObjectRef>,
     scales: Vec<(DimId, ObjectKey, Option<i64>)>,
 }
@@ -269,7 +269,7 @@ impl ModelAssembly {
         Ok(())
     }
 
-    /// Why there is nothing to show of a damaged file.
+    /// Why nothing of a damaged file can be shown.
     fn leaves_nothing(&self, facts: &[GroupFacts]) -> Option<Fault> {
         let root = self.model.group(self.model.root())?;
         let is_shown = |raw: &Result<RawAttribute, (String, Error)>| {
@@ -340,7 +340,7 @@ impl ModelAssembly {
         }
     }
 
-    /// The parents of the groups, by their numbers: groups have the ids in which they were put into the model.
+    /// The parents of the groups, by index: group ids are in the order in which they were added to the model.
     fn parents(&self, count: usize) -> Vec<Option<usize>> {
         let parent = |(id, _): &(GroupId, ObjectRef)| self.model.group(*id).and_then(|group| group.parent);
         self.groups.iter().take(count).map(|group| parent(group).map(GroupId::index)).collect()
@@ -361,7 +361,7 @@ impl ModelAssembly {
         Ok(ids)
     }
 
-    /// Types that only attributes have come after those of variables, as if they had been met later.
+    /// Types used only by attributes come after those of variables, as if they had been found later.
     fn add_types_of_attributes(&mut self, facts: &[GroupFacts], order: &[usize]) {
         for (&at, (group, holder)) in order.iter().zip(&self.groups) {
             let Some(facts) = facts.get(at) else { continue };

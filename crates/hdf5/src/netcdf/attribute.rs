@@ -1,4 +1,4 @@
-//! What attributes hold (docs/spec/hdf5-netcdf4.md H.6).
+//! Values of attributes (docs/spec/hdf5-netcdf4.md H.6).
 use super::hidden::{self, AttributeResults, is_hidden};
 use super::types::{DatasetTypes, unwrap_arrays};
 use super::walk::ObjectPaths;
@@ -9,7 +9,7 @@ use ncirrus_layout::{Error, Result, Stall, Step, View, join_each, settle};
 use ncirrus_model::{Attribute, Attributes, Fault, GroupId, Model, Strings, Values};
 use std::collections::{HashMap, HashSet};
 
-/// What attributes are read with.
+/// The context for reading attributes.
 pub(super) struct AttributeReader<'a> {
     pub(super) view: &'a dyn View,
     pub(super) model: &'a Model,
@@ -18,7 +18,7 @@ pub(super) struct AttributeReader<'a> {
 }
 
 impl AttributeReader<'_> {
-    /// The attributes of an object in a group that are shown; damaged ones are faults.
+    /// The visible attributes of an object in a group; damaged ones are faults.
     ///
     /// # Errors
     /// A need; never a failure.
@@ -67,7 +67,7 @@ impl AttributeReader<'_> {
     }
 }
 
-/// Text of fixed length: one is characters, all of them; several are strings, each up to its NUL.
+/// Text of fixed length: a single element is characters, all of them; several are strings, each up to its NUL.
 fn text(raw: &RawAttribute) -> Option<Values> {
     let (dims, element) = unwrap_arrays(&raw.datatype);
     let DatatypeClass::Text(_) = element.class else { return None };
@@ -86,7 +86,7 @@ fn text(raw: &RawAttribute) -> Option<Values> {
     }
 }
 
-/// The value of `_FillValue` when it is one element.
+/// The value of `_FillValue` if it is one element.
 ///
 /// # Errors
 /// A need, or damage of the value.
@@ -105,7 +105,7 @@ pub(super) fn fill_value(
     Ok((one.len() == 1).then_some(one))
 }
 
-/// The text of an attribute, of whatever length its type is; `None` when it is no text.
+/// The text of an attribute, of fixed or variable length; `None` if it is not text.
 ///
 /// # Errors
 /// A need, or damage of the value.

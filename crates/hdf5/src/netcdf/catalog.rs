@@ -15,7 +15,7 @@ use ncirrus_model::{Attributes, DimId, GroupId, Model, NodeId, Values, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// An open file: its model, and where each member lies.
+/// An open file: its model, and the locations of its members.
 #[derive(Debug)]
 pub(crate) struct Hdf5Catalog {
     pub(super) object: ObjectId,
@@ -25,23 +25,23 @@ pub(crate) struct Hdf5Catalog {
     pub(super) user_block: u64,
     /// The text of `_NCProperties`.
     pub(super) provenance: Option<String>,
-    /// Bytes at the front that hold all metadata, where that is known.
+    /// Size of the front of the file that holds all metadata, if known.
     pub(crate) front: Option<u64>,
-    /// Made by the rules of the classic model.
+    /// Whether it follows the classic model.
     pub(crate) strict: bool,
     /// Whether the reference takes it for netCDF-4: two marks, and none of the classic model.
     pub(super) is_netcdf4: bool,
     pub(super) paths: ObjectPaths,
     pub(super) model: Arc<Model>,
     pub(super) types: DatasetTypes,
-    /// By the number of the group.
+    /// By the index of the group.
     pub(super) groups: Vec<(GroupId, ObjectRef)>,
-    /// By the number of the variable.
+    /// By the index of the variable.
     pub(super) variables: Vec<ObjectRef>,
-    /// The dimensions that are objects of the file, and the ids that they were given there.
+    /// The dimensions that are objects of the file, and their ids in it.
     pub(super) scales: Vec<(DimId, ObjectKey, Option<i64>)>,
     pub(super) warnings: Vec<String>,
-    /// What changes the file: the writer knows how it is read, and not the other way round.
+    /// The writer for this file: it depends on the reader, and not the other way round.
     pub(crate) writing: Option<Arc<dyn Writing>>,
 }
 
@@ -51,7 +51,7 @@ impl Hdf5Catalog {
         self.provenance.as_ref().is_some_and(|text| text.contains(",ncirrus="))
     }
 
-    /// The object that holds a node's attributes, and the group that it lies in.
+    /// The object with a node's attributes, and its group.
     fn holder(&self, node: NodeId) -> Result<(&ObjectRef, GroupId)> {
         let found = match node {
             NodeId::Group(id) => self.groups.get(id.index()).map(|(_, object)| (object, id)),
@@ -81,7 +81,7 @@ impl Hdf5Catalog {
         Ok(Source { layout, stored, extent: dataset.shape.clone(), fill, resolver, swapped_fill: false })
     }
 
-    /// What one stored element is, and who decodes it when the engine cannot.
+    /// The stored element type, and the decoder if the engine cannot decode it.
     fn element(
         &self,
         object: &ObjectRef,
@@ -99,7 +99,7 @@ impl Hdf5Catalog {
     }
 }
 
-/// What elements hold that were never written: the dataset's fill value, else zeros.
+/// The value of elements that were never written: the dataset's fill value, otherwise zeros.
 pub(crate) fn fill_of(
     view: &dyn View,
     object: &ObjectRef,

@@ -1,4 +1,4 @@
-//! What the objects of a tree hold, as far as the model needs it: asked for together.
+//! The contents of a tree's objects, as far as the model needs them: requested together.
 use super::hidden::{self, AttributeResults};
 use super::walk::{GroupNode, MemberKind, ObjectTree, TreeMember};
 use super::{ObjectKey, attribute};
@@ -9,10 +9,10 @@ use ncirrus_layout::{Error, Result, Stall, Step, View, join, settle};
 use ncirrus_model::Values;
 use std::sync::Arc;
 
-/// Attributes that are not decoded.
+/// Undecoded attributes.
 pub(crate) type RawAttributes = Arc<Vec<std::result::Result<RawAttribute, (String, Error)>>>;
 
-/// What a group holds.
+/// The contents of a group.
 #[derive(Debug)]
 pub(super) struct GroupFacts {
     pub(super) attributes: Result<RawAttributes>,
@@ -20,7 +20,7 @@ pub(super) struct GroupFacts {
     pub(super) members: Vec<MemberFacts>,
 }
 
-/// What a member is made of.
+/// The contents of a member.
 #[derive(Debug)]
 pub(crate) enum MemberFacts {
     Dataset(Box<DatasetFacts>),
@@ -28,7 +28,7 @@ pub(crate) enum MemberFacts {
     Damaged(Error),
 }
 
-/// What a dataset is made of.
+/// The contents of a dataset.
 #[derive(Debug)]
 pub(crate) struct DatasetFacts {
     pub(crate) dataset: Result<Arc<StoredDataset>>,
@@ -41,11 +41,11 @@ pub(crate) struct DatasetFacts {
     pub(super) fill: FillMessage,
     /// The value of `_FillValue`, if it has one.
     pub(super) own_fill: Option<Values>,
-    /// What of it cannot be read, and is in no attribute that is shown.
+    /// Faults that are not recorded in a visible attribute.
     pub(super) losses: Vec<Error>,
 }
 
-/// Describes all objects that were found so far.
+/// Describes all objects found so far.
 ///
 /// # Errors
 /// A need; never a failure.
@@ -106,7 +106,7 @@ fn dataset_facts(view: &dyn View, object: &ObjectRef) -> Step<DatasetFacts> {
     })
 }
 
-/// Two values that are asked for together.
+/// Two values that are requested together.
 pub(super) fn together<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),

@@ -1,4 +1,4 @@
-//! Which dimensions there are, and which of them span each variable (docs/spec/hdf5-netcdf4.md H.2 to H.4, L).
+//! The dimensions of a file, and those of each variable (docs/spec/hdf5-netcdf4.md H.2 to H.4, L).
 use super::ObjectKey;
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ mod tests;
 /// A dimension scale.
 #[derive(Debug, Clone)]
 pub(super) struct DimensionScale {
-    /// Number of its group.
+    /// Index of its group.
     pub(super) group: usize,
     pub(super) name: String,
     /// Length of its first axis.
     pub(super) len: u64,
     pub(super) unlimited: bool,
-    /// The id that it was given.
+    /// Its id in the file.
     pub(super) id: Option<i64>,
     pub(super) object: ObjectKey,
 }
@@ -22,15 +22,15 @@ pub(super) struct DimensionScale {
 /// The axes of a variable.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VariableAxes {
-    /// Number of its group.
+    /// Index of its group.
     pub(super) group: usize,
     pub(super) lens: Vec<u64>,
     pub(super) unlimited: Vec<bool>,
-    /// Number of the scale that the variable is.
+    /// Index of the scale that the variable is.
     pub(super) scale: Option<usize>,
-    /// Ids of the dimensions of all axes, where the file says them.
+    /// Ids of the dimensions of all axes, if the file has them.
     pub(super) coordinates: Option<Vec<i64>>,
-    /// The scale that is attached to each axis; empty or shorter than the rank when there are none.
+    /// The scale attached to each axis; empty or shorter than the rank if there are none.
     pub(super) attached: Vec<Option<ObjectKey>>,
     /// netCDF-C does not list such a variable: dimensions that only it has are numbered after all others.
     pub(super) late: bool,
@@ -39,16 +39,16 @@ pub(super) struct VariableAxes {
 /// A dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileDimension {
-    /// Number of its group.
+    /// Index of its group.
     pub(super) group: usize,
     pub(super) name: String,
     pub(super) len: u64,
     pub(super) unlimited: bool,
-    /// By this the dimensions of a group are ordered.
+    /// Determines the order of a group's dimensions.
     pub(super) id: i64,
 }
 
-/// All dimensions, and for each variable the numbers of those that span it.
+/// All dimensions, and the indices of those of each variable.
 #[derive(Debug, Default)]
 pub(super) struct FileDimensions {
     pub(super) list: Vec<FileDimension>,
@@ -56,7 +56,7 @@ pub(super) struct FileDimensions {
 }
 
 /// Finds the dimensions of all variables. Groups are numbered in depth-first order and given by their parents; scales
-/// and variables stand in the order in which their groups list them.
+/// and variables are in the order in which their groups list them.
 pub(super) fn assign(
     parents: &[Option<usize>],
     scales: &[DimensionScale],
@@ -86,7 +86,7 @@ pub(super) fn assign(
     FileDimensions { list: assignment.list, axes }
 }
 
-/// The variables of which the ids name no dimensions, so that their attached scales must be looked at.
+/// The variables whose ids are invalid, so that their attached scales must be read.
 pub(super) fn lacks_scales<'a>(
     scales: &[DimensionScale],
     variables: impl Iterator<Item = &'a VariableAxes>,
@@ -117,7 +117,7 @@ fn post_order(parents: &[Option<usize>]) -> Vec<usize> {
     order
 }
 
-/// What is known while dimensions are assigned.
+/// The state of assigning dimensions.
 struct DimensionAssignment<'a> {
     parents: &'a [Option<usize>],
     list: Vec<FileDimension>,
@@ -125,7 +125,7 @@ struct DimensionAssignment<'a> {
     /// Dimensions by id; `None` for an id that several have.
     by_id: HashMap<i64, Option<usize>>,
     by_object: HashMap<&'a ObjectKey, Vec<usize>>,
-    /// Dimensions by group, length and whether they grow.
+    /// Dimensions by group, length and kind.
     alike: HashMap<(usize, u64, bool), Vec<usize>>,
 }
 
@@ -159,8 +159,8 @@ impl<'a> DimensionAssignment<'a> {
         at
     }
 
-    /// What the file itself says: a scale of one axis is its own dimension; ids count more than attached scales, which
-    /// are not looked at when the first axis has none.
+    /// Dimensions recorded in the file: a scale of one axis is its own dimension; ids take precedence over attached
+    /// scales, which are ignored if the first axis has none.
     fn known(&self, variable: &VariableAxes) -> Vec<Option<usize>> {
         let rank = variable.lens.len();
         if let (Some(scale), 1) = (variable.scale, rank) {
@@ -185,7 +185,7 @@ impl<'a> DimensionAssignment<'a> {
         ids.iter().map(|id| self.by_id.get(id).copied().flatten()).collect()
     }
 
-    /// The dimension of that scale in the group or the nearest one around it.
+    /// The dimension of that scale in the group or the nearest enclosing one.
     fn in_scope(&self, group: usize, object: &ObjectKey) -> Option<usize> {
         let dims = self.by_object.get(object)?;
         let of = |group: usize| {
@@ -194,13 +194,13 @@ impl<'a> DimensionAssignment<'a> {
         self.around(group).find_map(of)
     }
 
-    /// The group and those around it, innermost first.
+    /// The group and the enclosing ones, innermost first.
     fn around(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(group), |group| self.parents.get(*group).copied().flatten())
     }
 
-    /// Axes that nothing names get a dimension of the same group, length and kind that the variable does not use yet,
-    /// or a new one.
+    /// Axes without a dimension get one of the same group, length and kind that the variable does not use yet, or a
+    /// new one.
     fn fill_in(&mut self, variable: &VariableAxes, axes: &mut [Option<usize>]) {
         let kinds = variable.lens.iter().zip(&variable.unlimited);
         for (axis, (&len, &unlimited)) in kinds.enumerate().take(axes.len()) {
@@ -219,7 +219,7 @@ impl<'a> DimensionAssignment<'a> {
         }
     }
 
-    /// An unlimited dimension is as long as its longest user below the group that defines it.
+    /// An unlimited dimension is as long as its longest variable below the group that defines it.
     fn grow(&mut self, variables: &[VariableAxes], axes: &[Vec<usize>]) {
         for (variable, dims) in variables.iter().zip(axes) {
             for (&dim, &len) in dims.iter().zip(&variable.lens) {

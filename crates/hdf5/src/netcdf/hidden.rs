@@ -1,11 +1,11 @@
-//! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7).
+//! netCDF-4's own attributes, and attributes that are hidden (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7).
 use super::ObjectKey;
 use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, StringPadding, object_references, values};
 use crate::object::ObjectRef;
 use ncirrus_layout::{Error, ErrorKind, Step, View};
 use std::collections::HashMap;
 
-/// Names that are not shown, whatever they hold.
+/// Names that are hidden, whatever their values.
 const HIDDEN: [&str; 17] = [
     "CLASS",
     "DIMENSION_LIST",
@@ -26,18 +26,18 @@ const HIDDEN: [&str; 17] = [
     "_nczarr_superblock",
 ];
 
-/// Start of the `NAME` of a scale that is no variable.
+/// Prefix of the `NAME` of a scale that is not a variable.
 const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variable.";
 
-/// Attributes as they are in the file.
+/// Attributes as stored in the file.
 pub(super) type AttributeResults = [Result<RawAttribute, (String, Error)>];
 
-/// Whether an attribute is not shown.
+/// Whether an attribute is hidden.
 pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// The attributes that are not shown and cannot be read. Nothing is taken from the back pointers of scales.
+/// The hidden attributes that cannot be read, except the back pointers of scales, which are not used.
 pub(super) fn damaged(raw: &AttributeResults) -> Vec<Error> {
     let is_lost = |(name, error): &&(String, Error)| {
         is_hidden(name) && name != "REFERENCE_LIST" && error.kind() == ErrorKind::Malformed
@@ -46,12 +46,12 @@ pub(super) fn damaged(raw: &AttributeResults) -> Vec<Error> {
     damaged.map(|(name, error)| lost(name, error)).collect()
 }
 
-/// Why an attribute that is not shown cannot be read.
+/// Why a hidden attribute cannot be read.
 pub(super) fn lost(name: &str, error: &Error) -> Error {
     Error::malformed(format!("attribute {name}: {error}"))
 }
 
-/// How many attributes of a dataset are such as only netCDF and its like write.
+/// Number of attributes of a dataset that only netCDF and similar software write.
 pub(super) fn count_marks(raw: &AttributeResults) -> usize {
     raw.iter().flatten().filter(|attribute| is_hidden(&attribute.name)).count()
 }
@@ -61,7 +61,7 @@ pub(super) fn find<'a>(raw: &'a AttributeResults, name: &str) -> Option<&'a RawA
     raw.iter().filter_map(|attribute| attribute.as_ref().ok()).find(|attribute| attribute.name == name)
 }
 
-/// Whether a dataset is a dimension scale: the type of `CLASS` must be exactly the one that the reference looks for.
+/// Whether a dataset is a dimension scale: the type of `CLASS` must be exactly the one that the reference expects.
 pub(super) fn is_scale(raw: &AttributeResults) -> bool {
     find(raw, "CLASS").is_some_and(|class| {
         class.datatype.class == DatatypeClass::Text(StringPadding::NulTerminated)
@@ -70,14 +70,14 @@ pub(super) fn is_scale(raw: &AttributeResults) -> bool {
     })
 }
 
-/// Whether a scale is a dimension only, and no variable.
+/// Whether a scale is only a dimension, not a variable.
 pub(super) fn is_only_dimension(raw: &AttributeResults) -> bool {
     find(raw, "NAME").is_some_and(|name| {
         matches!(name.datatype.class, DatatypeClass::Text(_)) && name.data.starts_with(NO_VARIABLE)
     })
 }
 
-/// The id that a scale was given.
+/// The id of a scale.
 pub(super) fn dimension_id(view: &dyn View, object: &ObjectRef, raw: &AttributeResults) -> Option<i64> {
     let ids = integers(view, object, find(raw, "_Netcdf4Dimid")?)?;
     ids.first().copied()
@@ -88,7 +88,7 @@ pub(super) fn coordinates(view: &dyn View, object: &ObjectRef, raw: &AttributeRe
     integers(view, object, find(raw, "_Netcdf4Coordinates")?)
 }
 
-/// The scale that is attached to each axis, the last one where several are; none when the list does not have the rank.
+/// The scale attached to each axis, the last one if there are several; none if the list does not have the rank.
 ///
 /// # Errors
 /// A need, or damage of the list.
@@ -107,7 +107,8 @@ pub(super) fn attached(
     Ok(references.iter().map(|axis| axis.last().map(key)).collect())
 }
 
-/// Whole numbers; `None` for an attribute of another kind. They lie in the attribute itself, so that nothing stalls.
+/// Integers; `None` for an attribute of another kind. They are stored in the attribute itself, so reading them never
+/// stalls.
 fn integers(view: &dyn View, object: &ObjectRef, raw: &RawAttribute) -> Option<Vec<i64>> {
     if !matches!(raw.datatype.class, DatatypeClass::Integer(_)) || matches!(raw.space, Dataspace::Null) {
         return None;

@@ -1,4 +1,4 @@
-//! Where the members of a file are, for changing it.
+//! The locations of a file's members, for changing it.
 use super::ObjectKey;
 use super::open;
 use crate::address::FileAddress;
@@ -7,14 +7,14 @@ use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The members of a file that are objects of it: what links into other files lead to is left out.
+/// The members of a file that are its own objects, without targets of links to other files.
 #[derive(Debug)]
 pub(crate) struct LocalMembers {
     pub(crate) model: Arc<Model>,
     pub(crate) groups: Vec<(GroupId, FileAddress)>,
     pub(crate) variables: Vec<(VarId, FileAddress)>,
     pub(crate) types: Vec<(TypeId, FileAddress)>,
-    /// Dimensions, and the ids that the file gives them.
+    /// Dimensions, and their ids in the file.
     pub(crate) scales: Vec<(DimId, FileAddress, Option<i64>)>,
     /// Names of all objects, for references.
     pub(crate) paths: Arc<HashMap<FileAddress, String>>,

@@ -1,4 +1,4 @@
-//! From a file to its catalog.
+//! Opening a file: from its bytes to its catalog.
 use super::MemberFacts;
 use super::assemble::assemble;
 use super::catalog::Hdf5Catalog;
@@ -10,7 +10,7 @@ use crate::superblock::load;
 use ncirrus_layout::{ObjectId, Step, View};
 use std::sync::Arc;
 
-/// The objects of a file with what their headers say.
+/// The objects of a file with the contents of their headers.
 pub(crate) struct FileObjects {
     pub(crate) file: Arc<Hdf5File>,
     tree: ObjectTree,
@@ -27,7 +27,7 @@ impl FileObjects {
     }
 }
 
-/// Everything that is known of a file: its catalog, and the objects that it was made from.
+/// Everything known about a file: its catalog, and the objects from which it was built.
 ///
 /// # Errors
 /// A need, or why the file cannot be read.
@@ -35,7 +35,7 @@ pub(crate) fn open(view: &dyn View, root: &ObjectId) -> Step<(Hdf5Catalog, FileO
     let file = load(view, root)?;
     let mut tree = ObjectTree::new(&file);
     let walked = tree.walk(view);
-    // What is known already is described while the next level is asked for.
+    // Known objects are described while the next level is requested.
     let described = describe(view, &tree);
     let ((), facts) = together(walked, described)?;
     let catalog = assemble(view, &file, &mut tree, &facts)?;

@@ -1,4 +1,4 @@
-//! What netCDF makes of files: those that peers write when the test runs, and some of the corpus.
+//! Files as netCDF: those that peers write during the test, and some of the corpus.
 use crate::Hdf5Driver;
 use crate::testing::done;
 use ncirrus_layout::{Catalog, Driver, OpenOptions};
@@ -40,7 +40,7 @@ impl OpenFile {
     }
 }
 
-/// The files of the peers' script, and what netCDF-C sees in them.
+/// The files of the peers' script, and what netCDF-C reads from them.
 fn written() -> Option<(ObjectView, Map<String, Value>)> {
     let python = peers_python()?;
     let home = tempfile::tempdir().unwrap();
@@ -62,7 +62,7 @@ fn seen(open: &OpenFile, id: GroupId) -> Value {
         let dim = model.dimension(*dim).unwrap();
         json!([dim.name, dim.len.current(), dim.len.is_unlimited()])
     };
-    // Opaque types have no place in the peer's list.
+    // Opaque types are not in the peer's list.
     let is_listed = |name: &&str| !name.contains("Opaque");
     let types = group.types.iter().map(|id| model.user_type(*id).unwrap().name.as_str());
     let mut types: Vec<&str> = types.filter(is_listed).collect();

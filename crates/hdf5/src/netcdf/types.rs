@@ -17,7 +17,7 @@ pub(super) struct DatasetTypes {
     anonymous: u32,
 }
 
-/// A type that was met.
+/// A type that was encountered.
 #[derive(Debug)]
 struct KnownType {
     datatype: Arc<Datatype>,
@@ -35,7 +35,7 @@ enum TypeState {
 }
 
 impl DatasetTypes {
-    /// Takes note of a committed type. Those of atomic classes have no name of their own in netCDF.
+    /// Registers a committed type. Those of atomic classes have no name of their own in netCDF.
     pub(super) fn commit(&mut self, object: ObjectKey, group: GroupId, name: &str, datatype: Arc<Datatype>) {
         if is_user_type(&datatype) || matches!(native(&datatype), NativeType::None(_)) {
             self.by_address.entry(object).or_insert(self.known.len());
@@ -43,7 +43,7 @@ impl DatasetTypes {
         }
     }
 
-    /// Defines all committed types, each after those that it is made of; returns what could not be defined.
+    /// Defines all committed types, each after its components; returns what could not be defined.
     pub(super) fn define_committed(&mut self, model: &mut Model) -> Vec<String> {
         let mut refused = Vec::new();
         for at in 0..self.known.len() {
@@ -58,10 +58,10 @@ impl DatasetTypes {
         refused
     }
 
-    /// The type of values of a datatype; a type that is new is defined in the group, with a name made up.
+    /// The type for values of a datatype; a new type is defined in the group, with a generated name.
     ///
     /// # Errors
-    /// Why the data model has nothing for it.
+    /// Why the data model cannot represent it.
     pub(super) fn reference(
         &mut self,
         model: &mut Model,
@@ -83,7 +83,7 @@ impl DatasetTypes {
         })
     }
 
-    /// The type of that structure, whatever it is named.
+    /// The type of that structure, whatever its name.
     fn structural(
         &mut self,
         model: &mut Model,
@@ -105,10 +105,10 @@ impl DatasetTypes {
         Ok(TypeRef::User(id))
     }
 
-    /// As [`reference`](Self::reference), among the types that are defined.
+    /// As [`reference`](Self::reference), among the defined types.
     ///
     /// # Errors
-    /// Why the data model has nothing for it.
+    /// Why the data model cannot represent it.
     pub(super) fn find(
         &self,
         model: &Model,
@@ -133,7 +133,7 @@ impl DatasetTypes {
         self.by_address.get(&key).copied()
     }
 
-    /// A type of the same structure: one that the group sees before any other.
+    /// A type of the same structure: the first visible one from the group.
     fn alike(&self, model: &Model, group: GroupId, datatype: &Datatype) -> Option<usize> {
         let scope = model.scope(group);
         let same = || self.known.iter().enumerate().filter(|(_, known)| alike(&known.datatype, datatype));
@@ -190,7 +190,7 @@ impl DatasetTypes {
     }
 }
 
-/// The atomic type of a datatype; `None` when it is a user-defined type.
+/// The atomic type of a datatype; `None` if it is a user-defined type.
 fn atomic_of(datatype: &Datatype) -> Result<Option<Atomic>, String> {
     match native(datatype) {
         NativeType::Atomic(atomic) => Ok(Some(atomic)),
@@ -208,7 +208,7 @@ fn is_user_type(datatype: &Datatype) -> bool {
     )
 }
 
-/// Whether two datatypes are the same for the data model: byte order and padding do not count.
+/// Whether two datatypes are equal in the data model, ignoring byte order and padding.
 fn alike(a: &Datatype, b: &Datatype) -> bool {
     match (&a.class, &b.class) {
         (
@@ -253,7 +253,7 @@ pub(super) fn unwrap_arrays(datatype: &Datatype) -> (Vec<u64>, &Datatype) {
     (dims, element)
 }
 
-/// Constants of an enumeration; of several with one name the first counts.
+/// Constants of an enumeration; of several with one name the first wins.
 fn members(datatype: &Datatype) -> Vec<EnumMember> {
     let DatatypeClass::Enum { members, .. } = &datatype.class else { return Vec::new() };
     let mut seen = std::collections::HashSet::new();

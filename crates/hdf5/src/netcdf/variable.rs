@@ -1,4 +1,4 @@
-//! From a dataset to a variable (docs/spec/hdf5-netcdf4.md D.4, H.5).
+//! Converting a dataset to a variable (docs/spec/hdf5-netcdf4.md D.4, H.5).
 use super::describe::DatasetFacts;
 use crate::datatypes::{BitField, Datatype, DatatypeClass, FloatOrder, NativeType, native};
 use crate::group::variable_name;
@@ -35,15 +35,15 @@ pub(super) fn variable(
     }
 }
 
-/// A variable of which nothing but the name is known.
+/// A variable of which only the name is known.
 pub(super) fn damaged(name: &str, error: &Error) -> Variable {
     let mut variable = Variable::new(variable_name(name), Atomic::Byte.into(), Vec::new());
     variable.fault = Some(Fault::from(error));
     variable
 }
 
-/// Its own value is the attribute, when that is of the variable's type; without one in the dataset there is none at
-/// all, as `ncdump` has it.
+/// Its own value is the attribute, if that is of the variable's type; without one in the dataset there is none at
+/// all, as in `ncdump`.
 fn fill_of(model: &Model, ty: TypeRef, facts: &DatasetFacts) -> FillValue {
     let fits = |values: &&Values| match model.base_atomic(ty) {
         Some(atomic) => values.atomic() == Some(atomic),
@@ -88,8 +88,8 @@ fn storage(dataset: &StoredDataset) -> Storage {
     }
 }
 
-/// Whether netCDF-C lists variables of a datatype; it passes over those with references, bit fields, times and arrays
-/// of their own.
+/// Whether netCDF-C lists variables of a datatype; it skips those with references, bit fields, times and arrays of
+/// their own.
 pub(super) fn is_listed(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Array { .. } => false,

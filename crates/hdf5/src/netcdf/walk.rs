@@ -1,4 +1,5 @@
-//! Finding all objects of a file: the links of all groups of a level are asked for together (docs/spec/hdf5-netcdf4.md H.1).
+//! Finding all objects of a file: the links of all groups of a level are requested together
+//! (docs/spec/hdf5-netcdf4.md H.1).
 use super::ObjectKey;
 use crate::address::FileAddress;
 use crate::file::Hdf5File;
@@ -8,17 +9,17 @@ use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, join_each, s
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Names of the objects of each file: where each was found first.
+/// Names of the objects of each file: the path under which each was found first.
 pub(super) type ObjectPaths = HashMap<ObjectId, Arc<HashMap<FileAddress, String>>>;
 
-/// What was found so far.
+/// The objects found so far.
 #[derive(Debug)]
 pub(super) struct ObjectTree {
     /// The root first, each group before its subgroups.
     pub(super) groups: Vec<GroupNode>,
     pub(super) warnings: Vec<String>,
     paths: HashMap<ObjectId, HashMap<FileAddress, String>>,
-    /// How many paths lead to a group.
+    /// The number of paths to a group.
     met: HashMap<ObjectKey, u32>,
     members: u64,
 }
@@ -34,11 +35,11 @@ pub(super) struct GroupNode {
     /// Datasets and committed types, in the order of their links.
     pub(super) members: Vec<TreeMember>,
     pub(super) groups: Vec<usize>,
-    /// What of it cannot be read, with its place.
+    /// Faults, with their locations.
     pub(super) losses: Vec<Error>,
 }
 
-/// A member of a group that is no group.
+/// A member of a group that is not a group.
 #[derive(Debug)]
 pub(super) struct TreeMember {
     pub(super) name: String,
@@ -46,7 +47,7 @@ pub(super) struct TreeMember {
     pub(super) what: MemberKind,
 }
 
-/// What a member is.
+/// The kind of a member.
 #[derive(Debug, Clone)]
 pub(super) enum MemberKind {
     Dataset,
@@ -73,7 +74,7 @@ impl WalkObstacle {
     }
 }
 
-/// What an object's header says that it is.
+/// The kind of an object according to its header.
 enum ObjectSort {
     Group,
     Dataset,
@@ -98,7 +99,7 @@ impl ObjectTree {
         tree
     }
 
-    /// Finds all objects. When it stalls, the levels that are complete can be described already.
+    /// Finds all objects. If it stalls, complete levels can already be described.
     pub(super) fn walk(&mut self, view: &dyn View) -> Step<()> {
         let mut level = vec![0];
         while !level.is_empty() {
@@ -165,7 +166,7 @@ impl ObjectTree {
         Ok(found)
     }
 
-    /// Takes in what a link leads to; returns the number of a group that is to be walked.
+    /// Adds the target of a link; returns the index of a group that is to be walked.
     fn member(
         &mut self,
         view: &dyn View,
@@ -186,7 +187,7 @@ impl ObjectTree {
                         WalkObstacle::Deep => {
                             self.lose(group, [object.file.at(object.addr, Error::limit(told))]);
                         }
-                        // What is in it is shown elsewhere.
+                        // Its contents are shown elsewhere.
                         WalkObstacle::Circle | WalkObstacle::Paths => self.warnings.push(told),
                     }
                     return None;
@@ -207,7 +208,7 @@ impl ObjectTree {
         None
     }
 
-    /// Notes what of the root's own header cannot be understood; that of the others is looked at with their links.
+    /// Records faults of the root's own header; those of other groups are checked with their links.
     fn lose_of_root(&mut self, view: &dyn View, group: usize) -> Step<()> {
         let root = self.groups.get(group).filter(|group| group.parent.is_none());
         let Some(object) = root.map(|root| root.object.clone()) else { return Ok(()) };
@@ -217,7 +218,7 @@ impl ObjectTree {
         Ok(())
     }
 
-    /// Notes what of a group cannot be read: where it has no place of its own, the group has.
+    /// Records a fault of a group that is not recorded in a member.
     fn lose(&mut self, group: usize, losses: impl IntoIterator<Item = Error>) {
         if let Some(group) = self.groups.get_mut(group) {
             let object = &group.object;
@@ -229,8 +230,8 @@ impl ObjectTree {
         }
     }
 
-    /// Notes a link that leads nowhere. Soft and external ones may: what they lead to was perhaps never there, or is a
-    /// link that leads back.
+    /// Records a dangling link. Soft and external ones may dangle: their target may never have existed, or be a link
+    /// that leads back.
     fn dangling(&mut self, group: usize, path: &str, target: &LinkTarget, error: &Error) {
         let told = dangling(path, target, error);
         let is_damage = error.kind() == ErrorKind::Malformed;
@@ -276,7 +277,7 @@ impl ObjectTree {
     }
 }
 
-/// Groups that more paths lead to are left out there: links in a net of groups can be followed in endlessly many ways.
+/// Groups reached by more paths than this are omitted: a net of groups can have exponentially many paths.
 const MOST_PATHS: u32 = 256;
 
 fn losses_of(header: &ObjectHeader, object: &ObjectRef, path: &str) -> Vec<Error> {

@@ -19,7 +19,7 @@ pub(crate) fn header(view: &dyn View, object: &ObjectRef) -> Step<Arc<ObjectHead
     header_at(view, &object.file, object.addr)
 }
 
-/// Bytes behind the messages of a chunk, in headers of version 2.
+/// Size of what follows the messages of a chunk, in headers of version 2.
 const CHECKSUM: u64 = 4;
 
 /// The header at an address, read once.
@@ -61,12 +61,12 @@ fn read(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<ObjectHeade
     Ok(reading.finish())
 }
 
-/// A header of which some chunks are read.
+/// A header of which some chunks have been read.
 #[derive(Debug)]
 struct PartialHeader {
     format: MessageFormat,
     header: ObjectHeader,
-    /// How many messages may still come (version 1).
+    /// Remaining number of messages (version 1).
     left: Option<usize>,
 }
 
@@ -81,12 +81,12 @@ impl PartialHeader {
         Self { format: prefix.format, header, left: prefix.count }
     }
 
-    /// Remembers how far the header reaches.
+    /// Records the extent of the header.
     fn reaches(&mut self, addr: FileAddress, len: u64) {
         self.header.end = self.header.end.max(addr.0.saturating_add(len));
     }
 
-    /// Takes the messages of a chunk; gives the chunks that continue it.
+    /// Adds the messages of a chunk; returns its continuations.
     fn add(&mut self, file: &Hdf5File, chunk: &Bytes) -> Result<Vec<(FileAddress, u64)>, Error> {
         let mut more = Vec::new();
         let messages = self.format.messages(chunk, self.left)?;
@@ -131,11 +131,11 @@ pub(crate) fn is_known(kind: u16) -> bool {
 const NIL: u16 = 0;
 /// The flag of messages that every reader must understand.
 const FAIL_ALWAYS: u8 = 0x80;
-/// More chunks than any header has.
+/// More chunks than any valid header has.
 const MOST_CHUNKS: usize = 4096;
-/// More messages than any object has.
+/// More messages than any valid object has.
 const MOST_MESSAGES: usize = 1 << 18;
-/// Messages of which an object has one at most.
+/// Messages that occur at most once in an object.
 const ONCE: [(u16, &str); 4] = [
     (kind::DATASPACE, "dataspace"),
     (kind::DATATYPE, "datatype"),

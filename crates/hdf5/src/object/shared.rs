@@ -8,7 +8,7 @@ use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 
-/// The bytes of a message, followed to where they are shared.
+/// The bytes of a message, resolved if it is shared.
 pub(crate) fn resolve(view: &dyn View, file: &Hdf5File, message: &HeaderMessage) -> Step<ResolvedMessage> {
     if message.flags & SHARED == 0 {
         return Ok(ResolvedMessage { body: message.body.clone(), committed: None });
@@ -16,7 +16,7 @@ pub(crate) fn resolve(view: &dyn View, file: &Hdf5File, message: &HeaderMessage)
     resolve_record(view, file, message.kind, &message.body)
 }
 
-/// As [`resolve`], from a shared-message record itself: in attributes, whose datatype or dataspace is shared.
+/// As [`resolve`], for a shared-message record in an attribute, whose datatype or dataspace is shared.
 pub(crate) fn resolve_record(
     view: &dyn View,
     file: &Hdf5File,
@@ -31,7 +31,7 @@ pub(crate) fn resolve_record(
     }
 }
 
-/// Where a shared message lies.
+/// The location of a shared message.
 #[derive(Debug)]
 enum SharedPlace {
     /// In the object header at this address.
@@ -56,7 +56,7 @@ impl SharedPlace {
     }
 }
 
-/// The first message of the type in another object's header; shared again it would be without end.
+/// The first message of the type in another object's header; one that is itself shared is refused, to avoid cycles.
 fn in_header(view: &dyn View, file: &Hdf5File, kind: u16, addr: FileAddress) -> Step<ResolvedMessage> {
     let header = header_at(view, file, addr)?;
     let damaged = |message| Err(file.at(addr, Error::malformed(message)).into());
@@ -70,7 +70,7 @@ fn in_header(view: &dyn View, file: &Hdf5File, kind: u16, addr: FileAddress) -> 
     }
 }
 
-/// The flag of messages that lie elsewhere.
+/// The flag of shared messages.
 const SHARED: u8 = 2;
 
 #[cfg(test)]

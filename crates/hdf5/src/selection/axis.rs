@@ -1,4 +1,4 @@
-//! The indices of one axis that a selection takes.
+//! The selected indices of one axis.
 use super::BlockProgression;
 use ncirrus_layout::{Limits, Result};
 use std::ops::Range;
@@ -12,13 +12,13 @@ pub(crate) enum AxisIndices {
     Runs(Vec<IndexRun>),
 }
 
-/// Indices one after the other.
+/// Consecutive indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexRun {
     /// The first index.
     pub(crate) index: u64,
     pub(crate) len: u64,
-    /// How many indices of the axis come before.
+    /// How many indices of the axis precede it.
     pub(crate) position: u64,
 }
 
@@ -40,7 +40,7 @@ impl AxisIndices {
         }
     }
 
-    /// Runs of (first index, length) that do not touch each other, ascending.
+    /// Runs of (first index, length) that are not adjacent, ascending.
     pub(crate) fn runs(list: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut position = 0;
         let run = |(index, len)| {
@@ -133,14 +133,14 @@ impl AxisIndices {
     }
 }
 
-/// The part of a run whose positions are wanted; it has some.
+/// The part of a run at the requested positions; it is not empty.
 fn clipped(index: u64, len: u64, position: u64, positions: &Range<u64>) -> IndexRun {
     let before = positions.start.saturating_sub(position);
     let end = len.min(positions.end - position);
     IndexRun { index: index + before, len: end - before, position: position + before }
 }
 
-/// Checks how many parts a selection falls into.
+/// Checks the number of parts of a selection.
 pub(super) fn check_count(count: u64, limits: &Limits) -> Result<usize> {
     limits.count(count, "a selection")
 }

@@ -1,4 +1,4 @@
-//! The elements that a selection takes of a dataset of known shape, in order.
+//! The elements of a selection in a dataset of known shape, in order.
 use super::axis::{AxisIndices, check_count};
 use super::{BlockProgression, HyperslabSelection};
 use ncirrus_layout::{Error, Limits, Result};
@@ -10,23 +10,23 @@ use std::ops::Range;
 pub(crate) enum ElementSet {
     /// Every combination of the indices of each axis, in row-major order.
     Product(Vec<AxisIndices>),
-    /// These rows, one after the other.
+    /// These rows, in order.
     Rows(Vec<ElementRow>),
 }
 
-/// Elements one after the other along the last axis.
+/// Consecutive elements along the last axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ElementRow {
     /// The first element.
     pub(crate) start: Vec<u64>,
     pub(crate) len: u64,
-    /// How many elements of the set come before.
+    /// How many elements of the set precede it.
     pub(crate) position: u64,
 }
 
 impl ElementSet {
-    /// The elements that a selection takes of a dataset of that shape; along an unlimited axis so many indices as
-    /// `unlimited` says.
+    /// The elements of a selection in a dataset of that shape; along an unlimited axis as many indices as
+    /// `unlimited`.
     pub(crate) fn new(
         selection: &HyperslabSelection,
         shape: &[u64],
@@ -77,7 +77,7 @@ impl ElementSet {
         len.ok_or_else(|| Error::malformed("a selection of more than 2^64 elements"))
     }
 
-    /// A box around all elements, as ranges.
+    /// The bounding box of all elements, as ranges.
     pub(crate) fn bounds(&self, rank: usize) -> Vec<Range<u64>> {
         match self {
             Self::Product(axes) => axes.iter().map(AxisIndices::bounds).collect(),
@@ -102,7 +102,7 @@ impl ElementSet {
         }
     }
 
-    /// How many boxes the elements in a region make, for a product, else how many rows.
+    /// Number of boxes of the elements in a region, for a product, otherwise number of rows.
     pub(crate) fn runs_within(&self, region: &Region) -> u64 {
         let range = |(start, count): (&u64, &u64)| *start..start.saturating_add(*count);
         match self {
@@ -142,7 +142,7 @@ impl ElementRow {
         (start < end).then(|| self.at(&(self.position + (start - first)..self.position + (end - first))))
     }
 
-    /// The part at these positions, of which it has some.
+    /// The part at these positions; it is not empty.
     fn at(&self, positions: &Range<u64>) -> Self {
         let before = positions.start.saturating_sub(self.position);
         let end = self.len.min(positions.end.saturating_sub(self.position));
@@ -215,7 +215,7 @@ fn coordinates(axes: &[AxisIndices], mut position: u64, limits: &Limits) -> Resu
     Ok(coords)
 }
 
-/// Boxes that are all combinations of runs along each axis, as that.
+/// Converts boxes to a product, if they are all combinations of runs along each axis.
 fn product(rank: usize, list: &[Region]) -> Option<Vec<AxisIndices>> {
     let mut combinations = 1usize;
     let mut axes = Vec::with_capacity(rank);
@@ -238,7 +238,7 @@ fn product(rank: usize, list: &[Region]) -> Option<Vec<AxisIndices>> {
     (combinations == list.len() && starts.len() == list.len()).then_some(axes)
 }
 
-/// The rows of any boxes, in row-major order; where they overlap elements count once.
+/// The rows of any boxes, in row-major order; overlapping elements count once.
 fn rows_of_boxes(list: &[Region], limits: &Limits) -> Result<ElementSet> {
     let mut rows: Vec<(Vec<u64>, u64)> = Vec::new();
     for region in list {
@@ -270,7 +270,7 @@ fn rows_of_boxes(list: &[Region], limits: &Limits) -> Result<ElementSet> {
     Ok(ElementSet::Rows(merged))
 }
 
-/// Elements in the order that they are listed in.
+/// Elements in list order.
 fn rows_of_points(rank: usize, coords: &[u64]) -> ElementSet {
     let mut rows: Vec<ElementRow> = Vec::new();
     for start in coords.chunks_exact(rank.max(1)) {

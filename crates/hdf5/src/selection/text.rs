@@ -1,9 +1,9 @@
-//! Selections as text, in short the notation of HDF5's tools: blocks as `{(0,2)-(3,5)}`, points as `{(1,2),(3,4)}`.
+//! Selections as text, in the short notation of HDF5's tools: blocks as `{(0,2)-(3,5)}`, points as `{(1,2),(3,4)}`.
 use super::{BlockProgression, HyperslabSelection};
 use ncirrus_model::Region;
 use std::fmt::{self, Display, Formatter};
 
-/// Most blocks of a regular selection that are listed one by one.
+/// Maximum number of blocks of a regular selection that are listed individually.
 const MAX_LISTED: u64 = 32;
 
 impl Display for HyperslabSelection {

@@ -6,8 +6,8 @@ use crate::file::{Hdf5File, NodeRanks, SharedTable};
 use crate::object::{ObjectHeader, header_at, kind};
 use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, settle};
 
-/// The file with what its other parts say. Damage there is a loss; what makes addresses mean something else is an
-/// error.
+/// The file completed by its other parts. Damage there is recorded as a loss; anything that changes the meaning of
+/// addresses is an error.
 pub(super) fn complete(view: &dyn View, (mut file, parts): (Hdf5File, SuperblockParts)) -> Step<Hdf5File> {
     let mut found = ExtensionMessages::default();
     let driver = parts.driver.map(|addr| settle(driver_block(view, &file, addr)));
@@ -32,7 +32,7 @@ pub(super) fn complete(view: &dyn View, (mut file, parts): (Hdf5File, Superblock
     Ok(file)
 }
 
-/// What the parts say.
+/// The contents of the parts.
 #[derive(Debug, Default)]
 struct ExtensionMessages {
     ranks: Option<NodeRanks>,
@@ -73,7 +73,7 @@ impl ExtensionMessages {
         Ok(())
     }
 
-    /// Only version 1 with the page strategy says where pages are.
+    /// Only version 1 with the page strategy defines pages.
     fn space(&mut self, cursor: &mut ByteCursor<'_>, file: &Hdf5File) -> Result<(), Error> {
         if cursor.u8()? != 1 {
             return Ok(());
@@ -86,7 +86,7 @@ impl ExtensionMessages {
         Ok(())
     }
 
-    /// Keeps damage as a loss; passes on what is not supported.
+    /// Records damage as a loss; passes on unsupported features.
     fn problem(&mut self, error: Error) -> Result<(), Error> {
         if error.kind() == ErrorKind::Unsupported {
             return Err(error);

@@ -1,7 +1,7 @@
 //! Files made for tests: object headers of version 2 below a superblock of version 2, 8-byte offsets and lengths.
 use crate::checksum::lookup3;
 
-/// A file that grows by what is put into it; it begins with room for the superblock.
+/// A growing file; it begins with room for the superblock.
 #[derive(Debug, Clone)]
 pub(crate) struct FileBuilder {
     pub(crate) bytes: Vec<u8>,
@@ -12,7 +12,7 @@ impl FileBuilder {
         Self { bytes: vec![0; 48] }
     }
 
-    /// Adds a structure; gives its address.
+    /// Adds a structure; returns its address.
     pub(crate) fn put(&mut self, structure: &[u8]) -> u64 {
         let addr = self.next();
         self.bytes.resize(usize::try_from(addr).expect("small"), 0);
@@ -20,7 +20,7 @@ impl FileBuilder {
         addr
     }
 
-    /// The address of what is put next.
+    /// The address of the next structure.
     pub(crate) fn next(&self) -> u64 {
         self.bytes.len().next_multiple_of(8) as u64
     }
@@ -36,7 +36,7 @@ impl FileBuilder {
         self.header(&[vec![message(2, 0, &info)], links.to_vec()].concat())
     }
 
-    /// The file, with a superblock that leads to the root group.
+    /// The file, with a superblock that points to the root group.
     pub(crate) fn finish(mut self, root: u64) -> Vec<u8> {
         let end = self.bytes.len() as u64;
         let superblock = superblock(2, 0, 0, u64::MAX, end, root);

@@ -1,7 +1,7 @@
-//! Attributes outside of the header: where one of them is longer than a message can be, all lie in a fractal heap, and
-//! B-trees lead to them by name and by number (docs/spec/hdf5-netcdf4.md C.5, D.4, F.3).
+//! Attributes outside of the header: if one of them is too long for a message, all are stored in a fractal heap, with
+//! B-trees by name and by number (docs/spec/hdf5-netcdf4.md C.5, D.4, F.3).
 //!
-//! Each is a huge object of the heap, in a place of its own; a tree is one leaf.
+//! Each is a huge object of the heap, stored separately; a tree is one leaf.
 use super::FilePatch;
 use super::out::ByteSink;
 use super::space::SpaceAllocator;
@@ -10,7 +10,7 @@ use crate::checksum::lookup3;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
-/// An attribute as it would be in the header.
+/// An attribute in its header form.
 #[derive(Debug)]
 pub(crate) struct LooseAttribute {
     pub(crate) flags: u8,
@@ -18,19 +18,19 @@ pub(crate) struct LooseAttribute {
     pub(crate) body: Bytes,
 }
 
-/// Where attributes lie.
+/// The locations of attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DenseAttributes {
     pub(crate) heap: FileAddress,
     pub(crate) names: FileAddress,
-    /// The index by number, where there is one.
+    /// The index by number, if there is one.
     pub(crate) orders: Option<FileAddress>,
 }
 
-/// Puts attributes into a heap; `numbered`: with an index by number too.
+/// Stores attributes in a heap; `numbered`: with an index by number too.
 ///
 /// # Errors
-/// When one has no name.
+/// If one has no name.
 pub(crate) fn dense(
     attributes: &[LooseAttribute],
     numbered: bool,
@@ -68,14 +68,14 @@ pub(crate) fn dense(
     Ok((DenseAttributes { heap: addr, names, orders }, patches))
 }
 
-/// The name in the message of an attribute of any version, without the NUL at its end.
+/// The name in an attribute message of any version, without the trailing NUL.
 fn name_of(body: &[u8]) -> Result<&[u8]> {
     let start = if body.first() == Some(&3) { 9 } else { 8 };
     let name = body.get(start..).and_then(|rest| rest.split(|byte| *byte == 0).next());
     name.ok_or_else(|| Error::internal("an attribute without a name"))
 }
 
-/// What leads to a huge object of a heap whose ids have eight bytes: its key.
+/// The id of a huge object in a heap with ids of eight bytes: its key.
 fn heap_id(key: u64, sizes: FieldSizes) -> [u8; 8] {
     const HUGE: u8 = 0x10;
     let mut id = [0; 8];
@@ -93,14 +93,14 @@ fn heap(objects: FileAddress, count: u64, total: u64, sizes: FieldSizes) -> Byte
     let mut out = ByteSink::new();
     out.bytes(b"FRHP\0").u16(8).u16(0).u8(CHECKED_BLOCKS).u32(MOST_MANAGED);
     out.length(count, sizes).addr(Some(objects), sizes);
-    // Free space of managed blocks, and where it is listed.
+    // Free space of managed blocks, and its list.
     out.length(0, sizes).addr(None, sizes);
-    // Managed objects: space, space of blocks, where blocks are made, count.
+    // Managed objects: space, allocated space, allocation offset, count.
     (0..4).for_each(|_| _ = out.length(0, sizes));
     out.length(total, sizes).length(count, sizes);
     // Tiny objects.
     out.length(0, sizes).length(0, sizes);
-    // Width, first and largest block, bits of offsets, rows at first; no block yet.
+    // Width, first and largest block, bits of offsets, initial rows; no block yet.
     out.u16(4).length(1024, sizes).length(64 << 10, sizes).u16(40).u16(1).addr(None, sizes).u16(0);
     out.checksum().finish()
 }
@@ -139,5 +139,5 @@ fn tree(
 const HUGE_OBJECTS: u8 = 1;
 const BY_NAME: u8 = 8;
 const BY_ORDER: u8 = 9;
-/// Bytes of nodes that HDF5 uses for attributes.
+/// Size of the nodes that HDF5 uses for attributes.
 const LEAST_NODE: u64 = 512;

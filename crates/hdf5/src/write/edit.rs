@@ -1,8 +1,8 @@
-//! Changing the messages of a header that exists, of version 1 or 2, in place (docs/spec/hdf5-netcdf4.md J.1).
+//! In-place changes of an existing header's messages, version 1 or 2 (docs/spec/hdf5-netcdf4.md J.1).
 //!
-//! A header is a list of pieces. What changes in one piece alone is one write of that piece. Everything else goes the
-//! long way: as many messages as fit stay in the first piece, the others go to a new piece behind the end of the file,
-//! and one write of the first piece switches from the old pieces to the new ones.
+//! A header is a list of pieces. A change within one piece is one write of that piece. For everything else, as many
+//! messages as fit stay in the first piece, the others go to a new piece behind the end of the file, and one write of
+//! the first piece switches from the old pieces to the new ones.
 mod encode;
 mod spread;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use bytes::Bytes;
 use encode::MessageStyle;
 use ncirrus_layout::{Error, Result, Step, View};
 
-/// A header that is being changed.
+/// A header being changed.
 #[derive(Debug, Clone)]
 pub(crate) struct EditableHeader {
     sizes: FieldSizes,
@@ -34,15 +34,15 @@ pub(crate) struct EditableHeader {
 struct HeaderRoom {
     addr: FileAddress,
     head: Bytes,
-    /// Bytes for messages.
+    /// Size of its messages.
     len: usize,
-    /// Messages that it has, those that manage space too.
+    /// Its messages, including those that manage space.
     count: usize,
-    /// Whether a message of it was changed or removed.
+    /// Whether one of its messages was changed or removed.
     dirty: bool,
 }
 
-/// A message, and the piece in which it lies.
+/// A message and its piece.
 #[derive(Debug, Clone)]
 struct HeldMessage {
     draft: MessageDraft,
@@ -53,7 +53,7 @@ impl EditableHeader {
     /// Reads the header for changing.
     ///
     /// # Errors
-    /// A need, damage, or a message that only programs may touch that know it.
+    /// A need, damage, or a message that only programs that know it may change.
     pub(crate) fn load(view: &dyn View, object: &ObjectRef) -> Step<Self> {
         let found = pieces(view, &object.file, object.addr)?;
         let style = MessageStyle { version: found.version, indexed: found.indexed };
@@ -82,7 +82,7 @@ impl EditableHeader {
         self.style.indexed
     }
 
-    /// The messages of that type, each with its number.
+    /// The messages of that type, each with its index.
     pub(crate) fn all(&self, kind: u16) -> impl Iterator<Item = (usize, &MessageDraft)> + '_ {
         let all = self.messages.iter().map(|held| &held.draft).enumerate();
         all.filter(move |(_, draft)| draft.kind == kind)
@@ -93,19 +93,19 @@ impl EditableHeader {
         self.all(kind).next()
     }
 
-    /// Gives a message another body.
+    /// Replaces the body of a message.
     ///
     /// # Errors
-    /// When there is no such message.
+    /// If there is no such message.
     pub(crate) fn set(&mut self, number: usize, body: Bytes) -> Result<()> {
         let draft = MessageDraft { body, ..self.held(number)?.draft.clone() };
         self.replace(number, draft)
     }
 
-    /// Puts a whole message in the place of another.
+    /// Replaces a whole message.
     ///
     /// # Errors
-    /// When there is no such message.
+    /// If there is no such message.
     pub(crate) fn replace(&mut self, number: usize, draft: MessageDraft) -> Result<()> {
         let held = self.held(number)?;
         if held.draft == draft {
@@ -128,10 +128,10 @@ impl EditableHeader {
         self.dirty = true;
     }
 
-    /// Keeps only the messages of which that is true.
+    /// Keeps only the messages that satisfy the test.
     ///
     /// # Errors
-    /// When a message lies in no piece.
+    /// If a message is in no piece.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&MessageDraft) -> bool) -> Result<()> {
         let mut homes = Vec::new();
         self.messages.retain(|held| {
@@ -144,7 +144,7 @@ impl EditableHeader {
         homes.into_iter().try_for_each(|home| self.touch(home))
     }
 
-    /// What was in that piece is changed; messages that were added have none.
+    /// Marks that piece as changed; added messages have none.
     fn touch(&mut self, home: Option<usize>) -> Result<()> {
         self.dirty = true;
         let Some(home) = home else { return Ok(()) };
@@ -154,7 +154,7 @@ impl EditableHeader {
         Ok(())
     }
 
-    /// How many links lead to the object, and shared messages are taken from it.
+    /// The number of links to the object, and of uses of its shared messages.
     pub(crate) fn references(&self) -> u32 {
         let at = |bytes: &Bytes, at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
         match self.style.version {
@@ -166,7 +166,7 @@ impl EditableHeader {
     /// Sets the number of references.
     ///
     /// # Errors
-    /// When the header has no place for it.
+    /// If the header has no field for it.
     pub(crate) fn set_references(&mut self, count: u32) -> Result<()> {
         if count == self.references() {
             return Ok(());
@@ -188,10 +188,11 @@ impl EditableHeader {
         }
     }
 
-    /// How the header becomes what it shall be; nothing when it is that already. The last patch of `then` decides.
+    /// The patches that bring the header to its new state; none if there are no changes. The last patch of `then`
+    /// takes effect.
     ///
     /// # Errors
-    /// When its first piece is too small to lead to another.
+    /// If its first piece is too small for a continuation.
     pub(crate) fn change(&self, space: &mut SpaceAllocator) -> Result<StructureChange> {
         if !self.dirty {
             return Ok(StructureChange::default());
@@ -203,7 +204,7 @@ impl EditableHeader {
         }
     }
 
-    /// With marks at messages that nobody here knew when the header was changed.
+    /// With marks on messages that were unknown when the header was changed.
     fn marked(&self) -> Result<Self> {
         let mut marked = self.clone();
         for number in 0..marked.messages.len() {
@@ -219,7 +220,7 @@ impl EditableHeader {
         Ok(marked)
     }
 
-    /// One write of one piece, when nothing changes in the others and it has the room.
+    /// One write of one piece, if nothing changes in the others and it has the space.
     fn in_place(&self) -> Result<Option<FilePatch>> {
         let dirty: Vec<usize> =
             self.pieces.iter().enumerate().filter(|(_, room)| room.dirty).map(|(at, _)| at).collect();
@@ -235,7 +236,7 @@ impl EditableHeader {
             let drafts: Vec<&MessageDraft> =
                 self.messages.iter().filter(here).map(|held| &held.draft).collect();
             let Some((area, count)) = self.style.area(&drafts, room.len)? else { continue };
-            // The first piece says how many messages there are in all (version 1).
+            // The first piece contains the total number of messages (version 1).
             if self.style.version == 1 && at > 0 && count != room.count {
                 continue;
             }
@@ -252,7 +253,7 @@ impl EditableHeader {
         Ok(None)
     }
 
-    /// A new piece for what does not fit into the first one, which is then written.
+    /// A new piece for what does not fit in the first one, which is then written.
     fn switch(&self, space: &mut SpaceAllocator) -> Result<StructureChange> {
         let first = self.pieces.first().ok_or_else(|| Error::internal("a header without pieces"))?;
         let drafts: Vec<&MessageDraft> = self

@@ -2,7 +2,7 @@
 use super::out::ByteSink;
 use bytes::Bytes;
 
-/// A message that is to be written.
+/// A message to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MessageDraft {
     pub(crate) kind: u16,
@@ -13,26 +13,25 @@ pub(crate) struct MessageDraft {
 }
 
 impl MessageDraft {
-    /// Bytes that the message takes in a header.
+    /// Size of the message in a header.
     pub(crate) fn byte_len(&self, tracked: bool) -> u64 {
         prefix_len(tracked) + self.body.len() as u64
     }
 
-    /// Appends the message as it stands in a header.
+    /// Appends the message in its header form.
     pub(crate) fn encode(&self, out: &mut ByteSink, tracked: bool) {
         prefix(out, (self.kind, self.flags, self.order), self.body.len() as u64, tracked);
         out.bytes(&self.body);
     }
 }
 
-/// Bytes of a header with these messages: known before any address is.
+/// Size of a header with these messages: known before any address is.
 pub(crate) fn header_len(messages: &[MessageDraft], tracked: bool, spare: u64) -> u64 {
     let area = area_len(messages, tracked, spare);
     FIXED + width(area).1 as u64 + area + CHECKSUM
 }
 
-/// A header with these messages, `tracked` when the order of attributes is kept, with `spare` bytes of room for later
-/// messages.
+/// A header with these messages, `tracked` if the order of attributes is kept, with `spare` bytes for later messages.
 pub(crate) fn encode_header(messages: &[MessageDraft], tracked: bool, spare: u64) -> Bytes {
     let area = area_len(messages, tracked, spare);
     let (code, width) = width(area);
@@ -44,12 +43,12 @@ pub(crate) fn encode_header(messages: &[MessageDraft], tracked: bool, spare: u64
     out.finish()
 }
 
-/// Appends room for later messages: empty messages, or a gap where not even one has room.
+/// Appends space for later messages: empty messages, or a gap if it is too small for one.
 pub(crate) fn encode_room(out: &mut ByteSink, room: u64, tracked: bool) {
     let prefix_len = prefix_len(tracked);
     let mut left = room;
     while left >= prefix_len {
-        // What remains must be a message or nothing: a gap beside empty messages is refused by HDF5 2.
+        // The rest must be a message or nothing: HDF5 2 refuses a gap beside empty messages.
         let whole = (left - prefix_len).min(MOST_BODY);
         let rest = left - prefix_len - whole;
         let body = if (1..prefix_len).contains(&rest) { whole - prefix_len } else { whole };
@@ -60,7 +59,7 @@ pub(crate) fn encode_room(out: &mut ByteSink, room: u64, tracked: bool) {
     out.zeros(usize::try_from(left).unwrap_or(0));
 }
 
-/// Bytes before every message's body.
+/// Size of what precedes every message's body.
 pub(crate) fn prefix_len(tracked: bool) -> u64 {
     if tracked { 6 } else { 4 }
 }
@@ -76,7 +75,7 @@ fn area_len(messages: &[MessageDraft], tracked: bool, spare: u64) -> u64 {
     messages.iter().map(|message| message.byte_len(tracked)).sum::<u64>() + spare
 }
 
-/// How the length of the messages is written: the code in the flags, and the bytes.
+/// The encoding of the messages' length: the code in the flags, and the bytes.
 fn width(area: u64) -> (u8, usize) {
     match area {
         0..=0xff => (0, 1),

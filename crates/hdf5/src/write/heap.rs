@@ -1,4 +1,4 @@
-//! Global heap collections as they are written (docs/spec/hdf5-netcdf4.md F.1).
+//! Writing global heap collections (docs/spec/hdf5-netcdf4.md F.1).
 use super::FilePatch;
 use super::out::ByteSink;
 use super::space::SpaceAllocator;
@@ -9,10 +9,10 @@ use ncirrus_layout::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct HeapBuilder {
     sizes: FieldSizes,
-    /// The collection that has room.
+    /// The collection with free space.
     open: Option<HeapCollection>,
     full: Vec<FilePatch>,
-    /// Bytes of the next collection: more when many objects come at once.
+    /// Size of the next collection: larger if many objects come at once.
     next_len: u64,
 }
 
@@ -25,7 +25,7 @@ struct HeapCollection {
 }
 
 impl HeapBuilder {
-    /// Nothing yet, for a file of those widths.
+    /// Empty, for a file with those widths.
     pub(crate) fn new(sizes: FieldSizes) -> Self {
         Self { sizes, open: None, full: Vec::new(), next_len: LEAST }
     }
@@ -35,10 +35,10 @@ impl HeapBuilder {
         self.sizes
     }
 
-    /// Adds an object: the collection that holds it, and its number there.
+    /// Adds an object: returns its collection, and its index there.
     ///
     /// # Errors
-    /// When it is too long for lengths of the file.
+    /// If it is too long for the file's lengths.
     pub(crate) fn add(&mut self, object: &[u8], space: &mut SpaceAllocator) -> Result<(FileAddress, u32)> {
         let head = head_len(self.sizes);
         let need = (head + object.len() as u64).next_multiple_of(8);
@@ -58,7 +58,7 @@ impl HeapBuilder {
         Ok((open.addr, u32::from(open.count)))
     }
 
-    /// Adds what is no collection but goes the same way.
+    /// Adds a structure that is not a collection but is written in the same way.
     pub(crate) fn carry(&mut self, patches: Vec<FilePatch>) {
         self.full.extend(patches);
     }
@@ -77,8 +77,7 @@ impl HeapBuilder {
         Ok((alone.addr, 1))
     }
 
-    /// The collections that were filled since the last call. None of them is given again: whoever puts them may do so
-    /// in any order.
+    /// The collections that were filled since the last call. Each is returned once: they may be put in any order.
     pub(crate) fn take(&mut self) -> Vec<FilePatch> {
         self.close();
         self.next_len = LEAST;
@@ -128,11 +127,11 @@ fn head_len(sizes: FieldSizes) -> u64 {
     (8 + u64::from(sizes.lengths)).next_multiple_of(8)
 }
 
-/// Fewest bytes of a collection.
+/// Minimum size of a collection.
 const LEAST: u64 = 4096;
-/// Bytes of collections when many objects come at once.
+/// Size of collections if many objects come at once.
 const LARGEST: u64 = 1 << 16;
-/// Objects that take more have a collection of their own.
+/// Larger objects have a collection of their own.
 const LARGEST_IN_COMMON: u64 = 2048;
 
 #[cfg(test)]

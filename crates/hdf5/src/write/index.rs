@@ -1,6 +1,7 @@
-//! Chunk indexes, built anew and changed (docs/spec/hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
+//! Building and changing chunk indexes (docs/spec/hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
 //!
-//! A change is made in two steps: what it touches is read, which may stall; then new structures get their places.
+//! A change is made in two steps: the structures it touches are read, which may stall; then new structures are
+//! allocated.
 mod array;
 mod btree1;
 pub(crate) mod btree2;
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 /// Chunks by their coordinates in the grid.
 pub(crate) type ChunkMap = BTreeMap<Vec<u64>, StoredChunk>;
 
-/// A finished index: its structures with their places, and what the layout message says of it.
+/// A finished index: its structures with their addresses, and its entry in the layout message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuiltIndex {
     pub(crate) patches: Vec<FilePatch>,
@@ -35,11 +36,11 @@ pub(crate) struct BuiltIndex {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct UpdatedIndex {
     pub(crate) change: StructureChange,
-    /// What the layout message must say from now on, written after the change; `None`: what it says already.
+    /// The new contents of the layout message, written after the change; `None`: unchanged.
     pub(crate) layout: Option<(IndexKind, FileAddress)>,
 }
 
-/// The index that suits a grid: v1 B-tree, or for HDF5 1.10 and newer single, fixed array, extensible array, v2 B-tree.
+/// The index for a grid: v1 B-tree or, for HDF5 1.10 and newer, single, fixed array, extensible array, v2 B-tree.
 pub(crate) fn choose(grid: &IndexGrid, newer: bool) -> IndexKind {
     if !newer {
         return IndexKind::BTree1;
@@ -48,7 +49,7 @@ pub(crate) fn choose(grid: &IndexGrid, newer: bool) -> IndexKind {
         grid.chunk == grid.dims && grid.max.iter().zip(&grid.dims).all(|(max, len)| *max == Some(*len));
     match grid.max.iter().filter(|max| max.is_none()).count() {
         0 if is_single => IndexKind::Single { filtered: None },
-        // Every chunk that could be has its place there.
+        // Every possible chunk has a fixed address there.
         0 if grid.most_chunks().is_ok_and(|count| (1..=MOST_IN_ARRAY).contains(&count)) => {
             IndexKind::FixedArray { page_bits: fixed::PAGE_BITS }
         }
@@ -57,7 +58,7 @@ pub(crate) fn choose(grid: &IndexGrid, newer: bool) -> IndexKind {
     }
 }
 
-/// Bytes that the index of `chunks` chunks of the grid takes at most, each structure at a multiple of 8: known before any
+/// Maximum size of the index of `chunks` chunks of the grid, each structure at a multiple of 8: known before any
 /// chunk is.
 pub(crate) fn byte_len(kind: IndexKind, grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
     match kind {
@@ -69,10 +70,10 @@ pub(crate) fn byte_len(kind: IndexKind, grid: &IndexGrid, chunks: u64, sizes: Fi
     }
 }
 
-/// Builds an index of these chunks, its structures placed one after the other by `place` (which gets their length).
+/// Builds an index of these chunks; `place` allocates its structures one after the other, given their lengths.
 ///
 /// # Errors
-/// When a chunk has no place in the index.
+/// If a chunk has no position in the index.
 pub(crate) fn build(
     kind: IndexKind,
     grid: &IndexGrid,
@@ -97,8 +98,9 @@ pub(crate) fn build(
     Ok(BuiltIndex { patches, addr: Some(addr), kind })
 }
 
-/// Changes an index that exists: `chunks` are new or replace others. What is to be put after the new structures may be put
-/// in any order: each of these writes leaves the index whole. Nothing of `space` is taken before everything is read.
+/// Changes an existing index: `chunks` are new or replace others. Patches to put after the new structures may be put
+/// in any order: each of these writes leaves the index valid. Nothing is allocated from `space` before everything is
+/// read.
 pub(crate) fn update(
     view: &dyn View,
     file: &Hdf5File,
@@ -126,7 +128,7 @@ pub(crate) fn update(
 }
 
 impl UpdatedIndex {
-    /// Refuses what lies beyond the addresses of the file.
+    /// Refuses addresses beyond the range of the file's addresses.
     fn fitting(self, chunks: &ChunkMap, sizes: FieldSizes) -> Result<Self> {
         let new = self.change.fresh.iter().map(|patch| patch.addr);
         let last = new.chain(chunks.values().map(|stored| stored.addr)).max();
@@ -159,7 +161,7 @@ fn begin(
     Ok(UpdatedIndex { change, layout: built.addr.map(|addr| (built.kind, addr)) })
 }
 
-/// What the layout message says of the only chunk.
+/// The layout message's entry of the only chunk.
 fn single(grid: &IndexGrid, chunks: &ChunkMap) -> Result<(IndexKind, FileAddress)> {
     let mut all = chunks.iter();
     match (all.next(), all.next()) {
@@ -171,7 +173,7 @@ fn single(grid: &IndexGrid, chunks: &ChunkMap) -> Result<(IndexKind, FileAddress
     }
 }
 
-/// The address of the first chunk of those that lie one after the other, all that there can be.
+/// The address of the first of all possible chunks, if they are consecutive.
 fn first_of_implicit(grid: &IndexGrid, chunks: &ChunkMap) -> Result<FileAddress> {
     let first = chunks.values().next().map_or(FileAddress(0), |stored| stored.addr);
     if chunks.len() as u64 != grid.most_chunks()? {
@@ -180,7 +182,7 @@ fn first_of_implicit(grid: &IndexGrid, chunks: &ChunkMap) -> Result<FileAddress>
     stays_implicit(first, grid, chunks).map(|_| first)
 }
 
-/// Chunks that lie where an index without records has them need no change of it.
+/// Chunks at the addresses implied by an index without records need no change of it.
 fn stays_implicit(first: FileAddress, grid: &IndexGrid, chunks: &ChunkMap) -> Result<UpdatedIndex> {
     for (cell, stored) in chunks {
         let offset = grid.number(cell, None)?.checked_mul(grid.chunk_len()?);
@@ -192,7 +194,7 @@ fn stays_implicit(first: FileAddress, grid: &IndexGrid, chunks: &ChunkMap) -> Re
     Ok(UpdatedIndex::default())
 }
 
-/// Arrays with room for more chunks than this would be mostly empty.
+/// Arrays with space for more chunks than this would be mostly empty.
 const MOST_IN_ARRAY: u64 = 1 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Bodies of messages as they are written (docs/spec/hdf5-netcdf4.md B.5, C.2, C.5, D, E, G.1, I.1).
+//! Encoding of message bodies (docs/spec/hdf5-netcdf4.md B.5, C.2, C.5, D, E, G.1, I.1).
 mod layout;
 
 pub(crate) use layout::layout;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::CodecSpec;
 
-/// Most bytes of a message's body.
+/// Maximum size of a message's body.
 pub(crate) const MOST: usize = 65_535;
 
 /// A dataspace of version 2.
@@ -36,7 +36,7 @@ pub(crate) fn dataspace(space: &Dataspace, sizes: FieldSizes) -> Bytes {
 /// A datatype.
 ///
 /// # Errors
-/// When its description is too long for a message.
+/// If its description is too long for a message.
 pub(crate) fn datatype(datatype: &Datatype) -> Result<Bytes> {
     fitting(encode_datatype(datatype).into(), "a datatype")
 }
@@ -49,7 +49,7 @@ pub(crate) fn shared(addr: FileAddress, sizes: FieldSizes) -> Bytes {
 /// A fill value of version 3. `allocation`: 1 early, 2 late, 3 incremental.
 ///
 /// # Errors
-/// When the value is too long for a message.
+/// If the value is too long for a message.
 pub(crate) fn fill(fill: &FillMessage, allocation: u8) -> Result<Bytes> {
     const NEVER: u8 = 1 << 2;
     const IF_SET: u8 = 2 << 2;
@@ -61,10 +61,10 @@ pub(crate) fn fill(fill: &FillMessage, allocation: u8) -> Result<Bytes> {
     fitting(body, "a fill value")
 }
 
-/// A filter pipeline of version 2: only filters that are not HDF5's own have names.
+/// A filter pipeline of version 2: only filters other than HDF5's own have names.
 ///
 /// # Errors
-/// For codecs that are no HDF5 filters, and more filters or parameters than the message holds.
+/// For codecs that are not HDF5 filters, and more filters or parameters than the message allows.
 pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
     /// The mask of a chunk has a bit for each.
     const MOST_FILTERS: usize = 32;
@@ -105,7 +105,7 @@ pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
 /// An attribute of version 3; `data` are its stored elements.
 ///
 /// # Errors
-/// When its name or type is too long.
+/// If its name or type is too long.
 pub(crate) fn attribute(
     name: &str,
     datatype: &Datatype,
@@ -134,7 +134,7 @@ pub(crate) fn attribute(
 /// A hard link.
 ///
 /// # Errors
-/// When the name is too long for a message.
+/// If the name is too long for a message.
 pub(crate) fn link(name: &str, order: u64, addr: FileAddress, sizes: FieldSizes) -> Result<Bytes> {
     const ORDER: u8 = 4;
     const CHARSET: u8 = 0x10;
@@ -146,20 +146,19 @@ pub(crate) fn link(name: &str, order: u64, addr: FileAddress, sizes: FieldSizes)
     fitting(out.finish(), "a link")
 }
 
-/// What a group says of its links, which are `count` messages in the order in which they were made.
+/// The link info of a group whose `count` links are messages in creation order.
 pub(crate) fn link_info(count: u64, sizes: FieldSizes) -> Bytes {
     let mut out = ByteSink::new();
     out.bytes(TRACKED_AND_INDEXED).u64(count).addr(None, sizes).addr(None, sizes).addr(None, sizes);
     out.finish()
 }
 
-/// What a group says of its size: nothing.
+/// The group info, which is empty.
 pub(crate) fn group_info() -> Bytes {
     Bytes::from_static(&[0, 0])
 }
 
-/// What an object says of its attributes, which are `count` messages in the order in which they were made, or lie
-/// elsewhere.
+/// The attribute info of an object whose `count` attributes are messages in creation order, or stored elsewhere.
 pub(crate) fn attribute_info(count: u16, dense: Option<DenseAttributes>, sizes: FieldSizes) -> Bytes {
     let mut out = ByteSink::new();
     out.bytes(TRACKED_AND_INDEXED).u16(count).addr(dense.map(|dense| dense.heap), sizes);
@@ -167,7 +166,7 @@ pub(crate) fn attribute_info(count: u16, dense: Option<DenseAttributes>, sizes: 
     out.finish()
 }
 
-/// How many links and shared messages lead to an object.
+/// The number of links to an object and of uses of its shared messages.
 pub(crate) fn reference_count(count: u32) -> Bytes {
     ByteSink::new().u8(0).u32(count).finish()
 }

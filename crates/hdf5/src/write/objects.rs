@@ -1,7 +1,7 @@
 //! The objects of a model: groups, datasets, dimension scales, committed types, with their references to each other
 //! (docs/spec/hdf5-netcdf4.md H, I.1).
 //!
-//! A header's length does not depend on addresses, only its bytes do: all headers are drafted once to learn their
+//! A header's length does not depend on addresses, only its bytes do: all headers are drafted once to determine their
 //! lengths, placed, and drafted again with the addresses.
 mod attribute;
 mod names;
@@ -28,21 +28,21 @@ use ncirrus_model::{
 };
 use std::collections::HashMap;
 
-/// Addresses and lengths in files that are written.
+/// Widths of addresses and lengths in written files.
 pub(crate) const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 /// Version of the layout message that HDF5 1.8 reads.
 pub(crate) const OLD_LAYOUT: u8 = 3;
 
-/// Describes objects in the words of the file.
+/// Converts objects to header messages.
 #[derive(Debug)]
 pub(crate) struct ObjectDescriber<'a> {
     pub(crate) model: &'a Model,
     pub(crate) sizes: FieldSizes,
-    /// Where objects are; those that are not here yet are taken to be at 0.
+    /// Addresses of objects; those without one are taken to be at 0.
     pub(crate) addrs: &'a HashMap<FileObject, FileAddress>,
-    /// What the file calls each dimension.
+    /// The id of each dimension in the file.
     pub(crate) ids: &'a HashMap<DimId, i32>,
-    /// What has variable length goes here.
+    /// The heap for variable-length data.
     pub(crate) heap: &'a mut HeapBuilder,
     pub(crate) space: &'a mut SpaceAllocator,
 }
@@ -53,7 +53,7 @@ pub(crate) struct ElementStorage<'a> {
     pub(crate) datatype: &'a Datatype,
     pub(crate) arrangement: ElementLayout,
     pub(crate) filters: &'a [CodecSpec],
-    /// Bytes of one element of fill as they are stored.
+    /// Stored bytes of one fill element.
     pub(crate) fill: FillMessage,
 }
 

@@ -3,17 +3,17 @@ use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
 use bytes::Bytes;
 
-/// Bytes that grow.
+/// A growing buffer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ByteSink(Vec<u8>);
 
 impl ByteSink {
-    /// Nothing yet.
+    /// An empty buffer.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes so far.
+    /// Length so far.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -49,7 +49,7 @@ impl ByteSink {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// Appends the low `width` bytes of a number; what does not fit is cut.
+    /// Appends the low `width` bytes of a number; higher bytes are dropped.
     pub(crate) fn uint(&mut self, value: u64, width: usize) -> &mut Self {
         let bytes = value.to_le_bytes();
         self.bytes(bytes.get(..width.min(8)).unwrap_or(&bytes))

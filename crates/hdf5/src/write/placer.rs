@@ -1,4 +1,4 @@
-//! Where written bytes go, and the order in which they become true (docs/spec/hdf5-netcdf4.md I.3, J.5).
+//! Where written bytes go, and the order in which they become visible (docs/spec/hdf5-netcdf4.md I.3, J.5).
 mod chunking;
 mod create;
 mod form;
@@ -19,23 +19,23 @@ use handover::NewFile;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
-/// Which programs shall read new files.
+/// The readers that new files are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileStructures {
     /// HDF5 1.8 and newer, netCDF-4 of any age: v1 B-trees.
     #[default]
     V18,
-    /// HDF5 1.10 and newer: chunk indexes without search.
+    /// HDF5 1.10 and newer: chunk indexes with direct lookup.
     V110,
 }
 
-/// How chunk shapes are chosen where the caller gives none.
+/// How default chunk shapes are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefaultChunks {
-    /// About 4 MiB, for reading of maps and of series alike.
+    /// About 4 MiB, for reading maps and time series equally well.
     #[default]
     Balanced,
-    /// As netCDF-C does.
+    /// As in netCDF-C.
     NetcdfC,
 }
 
@@ -48,8 +48,8 @@ pub struct Hdf5Writer {
     pub structures: FileStructures,
     /// How chunk shapes are chosen.
     pub chunks: DefaultChunks,
-    /// Bytes at the front for the metadata; `None`: as many as the definitions need when the first data come, and some
-    /// more.
+    /// Size reserved at the front for the metadata; `None`: as much as the definitions need when the first data come,
+    /// with a margin.
     pub reserve: Option<u64>,
     /// Chunks begin at multiples of this many bytes, a power of two.
     pub align: u64,

@@ -1,10 +1,10 @@
-//! Bytes put into messages and blocks that exist.
+//! Overwriting bytes in existing messages and blocks.
 use ncirrus_layout::{Error, Result};
 
-/// Puts bytes in the place of others.
+/// Overwrites bytes.
 ///
 /// # Errors
-/// When there are none at that place; `what` holds them.
+/// If the buffer is too short; `what` names it.
 pub(crate) fn put(bytes: &mut [u8], at: usize, new: &[u8], what: &str) -> Result<()> {
     let len = bytes.len();
     let place = at.checked_add(new.len()).and_then(|end| bytes.get_mut(at..end));
@@ -14,10 +14,10 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, new: &[u8], what: &str) -> Result
     Ok(())
 }
 
-/// Puts a number of `width` bytes in the place of others.
+/// Overwrites a number of `width` bytes.
 ///
 /// # Errors
-/// When there are none at that place, or the number needs more bytes.
+/// If the buffer is too short, or the number needs more bytes.
 pub(crate) fn put_uint(bytes: &mut [u8], at: usize, value: u64, width: u8, what: &str) -> Result<()> {
     let all = value.to_le_bytes();
     match all.split_at_checked(usize::from(width)) {

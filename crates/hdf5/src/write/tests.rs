@@ -1,4 +1,4 @@
-//! What the tests of this room share: types of any kind with values, and files that hold what was written.
+//! Helpers shared by the tests of this module: types of any kind with values, and files that hold what was written.
 use super::FilePatch;
 use super::types::datatype_of;
 use crate::datatypes::Datatype;
@@ -14,7 +14,7 @@ use ncirrus_testkit::{MemoryView, ObjectView};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A type that is to be made.
+/// A type to be made.
 #[derive(Debug, Clone)]
 pub(super) enum TypeSpec {
     Atomic(Atomic),
@@ -42,7 +42,7 @@ pub(super) fn any_type() -> impl Strategy<Value = TypeSpec> {
 }
 
 impl TypeSpec {
-    /// The type in a model, with all that it needs.
+    /// Adds the type and its components to a model.
     pub(super) fn define(&self, model: &mut Model) -> TypeRef {
         let kind = match self {
             Self::Atomic(atomic) => return (*atomic).into(),
@@ -83,7 +83,7 @@ impl TypeSpec {
             Self::Atomic(atomic) | Self::Enum(atomic) => {
                 let mut values = Values::zeroed(*atomic, count);
                 let bytes = values.as_bytes_mut().expect("numbers");
-                // Small bytes only: no number is unequal to itself.
+                // Small bytes only, so that no number is NaN.
                 bytes.iter_mut().for_each(|byte| *byte = u8::try_from(random.below(64)).expect("small"));
                 values
             }

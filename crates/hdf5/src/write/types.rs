@@ -10,24 +10,24 @@ use crate::datatypes::{
 use ncirrus_layout::{ByteOrder, Error, Result};
 use ncirrus_model::{Atomic, Endianness, EnumMember, Field, Model, TypeRef, UserKind};
 
-/// Bytes of an element of variable length: a count, an address, a number.
+/// Size of a variable-length element: a count, an address, an index.
 const VLEN_LEN: u64 = 16;
-/// Types nest less deep than this.
+/// Maximum nesting of types.
 const MOST_DEPTH: u32 = 64;
-/// Most members of a compound or enumeration.
+/// Maximum number of members of a compound or enumeration.
 const MOST_MEMBERS: usize = 65_535;
 
-/// The datatype that stores values of a type: char as text of one byte, string as text of any length, compounds with
-/// their fields at the offsets that a C compiler gives them. The order is that of numbers; user-defined types have the
-/// machine's own.
+/// The datatype that stores values of a type: char as text of one byte, string as text of variable length, compounds
+/// with their fields at the offsets that a C compiler gives them. The byte order applies to numbers; user-defined
+/// types have the machine's own.
 ///
 /// # Errors
-/// When the type is unknown, or HDF5 cannot describe it.
+/// If the type is unknown, or HDF5 cannot describe it.
 pub(crate) fn datatype_of(model: &Model, ty: TypeRef, order: Endianness) -> Result<Datatype> {
     Ok(laid_out(model, ty, order, MOST_DEPTH)?.datatype)
 }
 
-/// A datatype, and what its address in memory is a multiple of.
+/// A datatype, and its alignment in memory.
 struct LaidOut {
     datatype: Datatype,
     align: u64,
@@ -80,7 +80,7 @@ fn byte_order(order: Endianness) -> ByteOrder {
 
 fn integer(byte_len: u64, signed: bool, order: ByteOrder) -> DatatypeClass {
     let precision = u16::try_from(8 * byte_len).unwrap_or(u16::MAX);
-    // One byte has no order: it is called little-endian, as HDF5 does.
+    // One byte has no byte order: it is called little-endian, as in HDF5.
     let order = if byte_len == 1 { ByteOrder::Little } else { order };
     DatatypeClass::Integer(BitField { order, signed, offset: 0, precision })
 }
@@ -122,7 +122,7 @@ fn compound(model: &Model, fields: &[Field], depth: u32) -> Result<LaidOut> {
     Ok(LaidOut::of(byte_len, widest, DatatypeClass::Compound(members.into())))
 }
 
-/// The datatype of a field: an array where it has dimensions.
+/// The datatype of a field: an array if it has dimensions.
 fn arrayed(base: Datatype, field: &Field) -> Result<Datatype> {
     if field.dims.is_empty() {
         return Ok(base);
@@ -135,7 +135,7 @@ fn arrayed(base: Datatype, field: &Field) -> Result<Datatype> {
     Ok(Datatype { byte_len, class, committed: None })
 }
 
-/// Bytes of an element, if it can have so many.
+/// Size of an element, if it is allowed.
 fn sized(byte_len: u64) -> Result<u64> {
     match u32::try_from(byte_len) {
         Ok(1..) => Ok(byte_len),

@@ -1,8 +1,8 @@
-//! Changing files that exist (docs/spec/hdf5-netcdf4.md J).
+//! Changing existing files (docs/spec/hdf5-netcdf4.md J).
 //!
-//! What is placed goes behind the end of the file, where no reader looks; a commit plans what leads readers there, and
-//! carries it out in an order in which the file is whole after every single write. Before that nothing that readers know
-//! is touched, but for data that lie in one run, which are overwritten.
+//! New data go behind the end of the file, where no reader looks; a commit plans the references to them, and writes
+//! these in an order in which the file is valid after every single write. Before that nothing that readers know is
+//! touched, except contiguous data, which are overwritten.
 mod after;
 mod attributes;
 mod data;
@@ -39,27 +39,27 @@ use plan::{UpdatePlan, UpdatePlanner};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Where the objects of a file are, and the ids that it gives to dimensions.
+/// The locations of a file's objects, and its ids of dimensions.
 #[derive(Debug, Clone, Default)]
 struct KnownObjects {
     addrs: HashMap<FileObject, FileAddress>,
     ids: HashMap<DimId, i32>,
 }
 
-/// A variable: how it is stored, and what of it was placed since the last commit.
+/// A variable: its storage, and what was placed since the last commit.
 #[derive(Debug, Clone)]
 struct PendingWrites {
     form: StorageForm,
     held: HeldElements,
     path: String,
-    /// The shape of data that lie in one run.
+    /// The shape of contiguous data.
     shape: Vec<u64>,
-    /// Cells of references in a run that readers know: what they refer to must be there first.
+    /// Chunks of references in a run that readers know: the targets must be put first.
     late: BTreeMap<Vec<u64>, Bytes>,
 }
 
 impl PendingWrites {
-    /// Whether anything of it waits for a commit.
+    /// Whether anything is waiting for a commit.
     fn waits(&self) -> bool {
         let is_held = match &self.held {
             HeldElements::Compact(body) => body.is_some(),
@@ -70,7 +70,7 @@ impl PendingWrites {
     }
 }
 
-/// A file that is being changed.
+/// A file being changed.
 #[derive(Debug)]
 pub(crate) struct FileUpdate {
     root: ObjectId,
@@ -91,7 +91,7 @@ pub(crate) struct FileUpdate {
     planned: Option<(Model, KnownObjects)>,
 }
 
-/// Starts changing the file `root`, whose present state is `model`.
+/// Starts changing the file `root`, whose current state is `model`.
 ///
 /// # Errors
 /// A need, or why the file cannot be changed.
@@ -152,7 +152,7 @@ fn is_same(a: &Model, b: &Model) -> bool {
 }
 
 impl FileUpdate {
-    /// Learns how all variables of the file are stored.
+    /// Reads the storage of all variables of the file.
     fn stand_all(&mut self, view: &dyn View) -> Step<()> {
         let file = load(view, &self.root)?;
         let (mut tracks, mut stands, mut refused) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -177,7 +177,7 @@ impl FileUpdate {
         Ok(())
     }
 
-    /// Takes over a changed model; nothing is changed when it does not fit.
+    /// Applies a changed model; nothing is changed if it does not fit.
     fn adopt(&mut self, model: &Model) -> Result<()> {
         if self.choices.classic_model {
             check_classic(model)?;
@@ -271,7 +271,7 @@ impl FileUpdate {
         Location::Bytes(self.root.clone(), start..start.saturating_add(len))
     }
 
-    /// Where a cell is that was placed since the last commit, or that lies in a run; `None`: where the file says.
+    /// The location of a chunk that was placed since the last commit, or that is in a run; `None`: as in the file.
     fn placed(&self, var: VarId, track: &PendingWrites, cell: &[u64]) -> Result<Option<ChunkRef>> {
         let stand = self.stands.get(&var);
         if let Some(body) = track.late.get(cell) {
@@ -303,7 +303,7 @@ impl FileUpdate {
         Ok(Some(ChunkRef::new(location)))
     }
 
-    /// Stores a cell's bytes.
+    /// Stores a chunk's bytes.
     fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<StorePut>> {
         self.track(var)?;
         let align = self.choices.align;
@@ -351,7 +351,7 @@ impl FileUpdate {
                     return Ok(vec![self.put_at(FileAddress(offset), body)]);
                 }
                 let addr = match chunks.get(cell) {
-                    // Nobody knows of it yet.
+                    // It is not visible yet.
                     Some(old) if old.len == len => old.addr,
                     Some(old) => {
                         space.leave(old.addr, old.len);
@@ -372,7 +372,7 @@ impl FileUpdate {
     }
 }
 
-/// Number of a chunk among those that lie one after the other.
+/// Number of a chunk among consecutive ones.
 fn number_in(stand: &ExistingStorage, form: &StorageForm, cell: &[u64]) -> Option<u64> {
     let counts = stand.shape.iter().zip(form.cell_shape()).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
     cell.iter().zip(counts).try_fold(0u64, |number, (at, count)| {
@@ -382,12 +382,18 @@ fn number_in(stand: &ExistingStorage, form: &StorageForm, cell: &[u64]) -> Optio
 
 impl Placer for FileUpdate {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: Some(CodecSpace::Hdf5), sparse: true, patches: true }
+        Abilities {
+            redefine: true,
+            codecs: Some(CodecSpace::Hdf5),
+            sparse: true,
+            patches: true,
+            unlimits: false,
+        }
     }
 
     fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
-        // What cannot be changed is told before anything is put.
+        // What cannot be changed is reported before anything is put.
         self.plan(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
         Ok(Vec::new())
     }

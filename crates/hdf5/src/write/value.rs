@@ -13,7 +13,7 @@ use std::ops::Range;
 /// object of no bytes.
 ///
 /// # Errors
-/// When values do not go with the datatype, or text is too long for its place.
+/// If values do not match the datatype, or text is too long for its space.
 pub(crate) fn encode_values(
     datatype: &Datatype,
     values: &Values,
@@ -40,7 +40,7 @@ impl ValueEncoder<'_> {
         Ok(bytes)
     }
 
-    /// One element; its place is as long as the datatype says, and zero.
+    /// One element; its space is as long as the datatype, and zeroed.
     fn element(
         &mut self,
         datatype: &Datatype,
@@ -110,7 +110,7 @@ impl ValueEncoder<'_> {
         Ok(())
     }
 
-    /// An array: so many values of the base for each element.
+    /// An array: that many values of the base for each element.
     fn array(&mut self, base: &Datatype, values: &Values, index: usize, place: &mut [u8]) -> Result<()> {
         let each = len_of(base)?;
         let first = index.checked_mul(place.len() / each).ok_or_else(too_few)?;
@@ -120,7 +120,7 @@ impl ValueEncoder<'_> {
             .try_for_each(|(at, part)| self.element(base, values, first.saturating_add(at), part))
     }
 
-    /// An element of variable length: `count` things in an object of a heap.
+    /// A variable-length element: `count` items in an object of a heap.
     fn handle(&mut self, count: usize, object: &[u8], place: &mut [u8]) -> Result<()> {
         let count = u32::try_from(count);
         let count =
@@ -131,7 +131,7 @@ impl ValueEncoder<'_> {
     }
 }
 
-/// Copies the item at `index` of items that are as long as the place.
+/// Copies the item at `index` of items with the length of the destination.
 fn copy(items: &[u8], index: usize, place: &mut [u8]) -> Result<()> {
     let start = index.checked_mul(place.len()).ok_or_else(too_few)?;
     let item = start.checked_add(place.len()).and_then(|end| items.get(start..end));

@@ -1,12 +1,12 @@
-//! Certificates that the configuration names and that sign themselves.
+//! Self-signed certificates named in the configuration.
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
-/// Trusts a server with a certificate that is named itself, though it says that it may sign others, as those do that
-/// OpenSSL makes by default. Everything else is left to the verifier within.
+/// Trusts a server whose own certificate is configured as trusted, even if it is marked as a CA certificate, as
+/// OpenSSL makes them by default. Everything else is left to the inner verifier.
 #[derive(Debug)]
 pub(super) struct NamedCertificate<V> {
     pub(super) inner: V,
@@ -23,7 +23,7 @@ impl<V: ServerCertVerifier> ServerCertVerifier for NamedCertificate<V> {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         match self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // Its time was looked at before.
+            // Its validity period was checked before.
             Err(error) if is_authority(&error) && self.named.iter().any(|named| named == end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
@@ -55,7 +55,7 @@ impl<V: ServerCertVerifier> ServerCertVerifier for NamedCertificate<V> {
     }
 }
 
-/// Whether a certificate was refused for nothing but being one of an authority.
+/// Whether a certificate was refused only for being a CA certificate.
 fn is_authority(error: &Error) -> bool {
     let Error::InvalidCertificate(CertificateError::Other(why)) = error else { return false };
     matches!(why.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
@@ -69,7 +69,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    /// Signs itself, for localhost, until the year 2126.
+    /// Self-signed, for localhost, until the year 2126.
     const PEM: &str = "\
 -----BEGIN CERTIFICATE-----\n\
 MIIBmzCCAUGgAwIBAgIUIWlZA9KYYqvzDKEaES/mgTcud+UwCgYIKoZIzj0EAwIw\n\

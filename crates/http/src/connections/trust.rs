@@ -1,4 +1,4 @@
-//! Whom connections trust, and through whom they go.
+//! Trusted certificates and the proxy of connections.
 use super::named::NamedCertificate;
 use ncirrus_config::{ConfigKey, ConfigSettings};
 use ncirrus_layout::{Error, Result};
@@ -10,7 +10,7 @@ use rustls_platform_verifier::Verifier;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Certificates as the system trusts them, and others; those that browsers trust where the system has none.
+/// The system's trusted certificates, and configured ones; those of browsers if the system has none.
 pub(super) fn tls(others: Vec<CertificateDer<'static>>) -> std::result::Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
@@ -45,7 +45,7 @@ pub(super) fn certificates(config: &ConfigSettings) -> Result<Vec<CertificateDer
     if all.is_empty() { Err(failed(&"there is none")) } else { Ok(all) }
 }
 
-/// The file itself, or those in a folder.
+/// The file itself, or the files in a folder.
 fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -55,15 +55,15 @@ fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths.into_iter().filter(|path| path.is_file()).collect())
 }
 
-/// The proxy that the configuration names; without, what the environment says is asked.
+/// The configured proxy; without one, the environment is used.
 pub(super) fn proxied(builder: ClientBuilder, config: &ConfigSettings) -> Result<ClientBuilder> {
     let http = config.http();
-    // The client does not take the star for hosts that are numbers.
+    // The client does not accept the star for IP addresses.
     if config.excepted().is_some_and(|hosts| hosts.split(',').any(|host| host.trim() == "*")) {
         return Ok(builder.no_proxy());
     }
     let Some(proxy) = &http.proxy else { return Ok(builder) };
-    let wrong = |_| Error::invalid("the proxy of the configuration is no url");
+    let wrong = |_| Error::invalid("the configured proxy is not a URL");
     let except = http.no_proxy.as_deref().and_then(NoProxy::from_string);
     Ok(builder.proxy(Proxy::all(proxy.exposed()).map_err(wrong)?.no_proxy(except)))
 }

@@ -1,4 +1,4 @@
-//! What answers say besides their bodies: whether to ask again, when, and whether they are what was asked for.
+//! What answers say besides their bodies: whether and when to retry, and whether they match the request.
 use super::failure::RequestFailure;
 use ncirrus_layout::{Error, ErrorKind};
 use reqwest::header::{
@@ -30,29 +30,29 @@ impl PendingRequest {
     }
 }
 
-/// Whether an answer says that the same request may succeed later.
+/// Whether an answer means that the same request may succeed later.
 pub(super) fn is_passing(status: StatusCode) -> bool {
     matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
         || (status.is_server_error()
             && !matches!(status, StatusCode::NOT_IMPLEMENTED | StatusCode::HTTP_VERSION_NOT_SUPPORTED))
 }
 
-/// The failure that a status means which may pass.
+/// The failure of a status that may be temporary.
 pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> RequestFailure {
     let code = code(body).map(|code| format!(" ({code})")).unwrap_or_default();
     let failure = RequestFailure::passing(format!("server answered {status}{code}"));
-    // What is refused for being too much was not done.
+    // A request refused for rate limits was not carried out.
     let in_doubt = !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
     RequestFailure { after: retry_after(headers, SystemTime::now()), in_doubt, ..failure }
 }
 
-/// Whether the answer's body decides what its status means.
+/// Whether the body determines what the status means.
 pub(super) fn needs_body(status: StatusCode, asked: &PendingRequest) -> bool {
     matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::CONFLICT)
         || (asked.method == Method::POST && status.is_success())
 }
 
-/// What a code in the body says that the status does not (names of Amazon's service, which others took over).
+/// What an error code in the body adds to the status (names of Amazon's service, which others adopted).
 pub(super) fn check_code(
     status: StatusCode,
     headers: &HeaderMap,
@@ -82,7 +82,7 @@ pub(super) fn check_code(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatusMeaning {
     Other,
-    /// The time of the credentials is over.
+    /// The credentials have expired.
     Expired,
 }
 
@@ -93,8 +93,8 @@ fn is_refused(status: StatusCode, asked: &PendingRequest) -> bool {
 /// How far clocks may differ before signatures are refused.
 const CLOCKS: u64 = 300;
 
-/// Seconds by which the server's clock is ahead of this machine's, when a time that is `signed` seconds ahead is too far
-/// from it for signatures.
+/// Seconds by which the server's clock is ahead of this machine's, if a signature time that is `signed` seconds ahead
+/// differs too much from it.
 fn clocks_differ(headers: &HeaderMap, now: SystemTime, signed: i64) -> Option<i64> {
     let server = httpdate::parse_http_date(text(headers, &DATE)?).ok()?;
     let ahead = seconds_ahead(server, now);
@@ -133,7 +133,7 @@ fn amazon_time(text: &str) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(time.timestamp()).ok()?))
 }
 
-/// The wait that a server asks for, in seconds or as a date.
+/// The wait that a server requests, in seconds or as a date.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let wait = text(headers, &RETRY_AFTER)?.trim();
     if let Ok(seconds) = wait.parse() {
@@ -143,7 +143,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(until.duration_since(now).unwrap_or_default())
 }
 
-/// How many bytes the body has. A part must be the one that was asked for, whole.
+/// The length of the body. A partial answer must be exactly the requested range.
 pub(super) fn body_len(
     status: StatusCode,
     headers: &HeaderMap,
@@ -155,12 +155,14 @@ pub(super) fn body_len(
     }
     let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
     let place = (status == StatusCode::PARTIAL_CONTENT).then(|| content_range(headers)).flatten();
-    // Who compresses unasked is told of above: to ask again helps nobody.
+    // Unrequested compression is reported above: a retry would not help.
     let is_encoded = text(headers, &CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let Some((first, last, size)) = place.filter(|_| !is_encoded) else { return Ok(declared) };
     let len = last - first + 1;
     if let Some(declared) = declared.filter(|declared| *declared != len) {
-        return Err(RequestFailure::passing(format!("answer declares {declared} bytes for a part of {len}")));
+        return Err(RequestFailure::passing(format!(
+            "the answer declares {declared} bytes for a range of {len}"
+        )));
     }
     match asked.range.as_deref().and_then(asked_range) {
         Some((start, end)) if first == start && size.is_some_and(|size| last < end.min(size - 1)) => {
@@ -171,7 +173,7 @@ pub(super) fn body_len(
     }
 }
 
-/// Whether a body may have so many bytes.
+/// Whether a body of this size is allowed.
 pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), RequestFailure> {
     match (len, most) {
         (Some(len), Some(most)) if len > most => {
@@ -182,13 +184,13 @@ pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), Reque
     }
 }
 
-/// First and last byte of a range as it was asked for.
+/// First and last byte of a requested range.
 fn asked_range(range: &str) -> Option<(u64, u64)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-/// First and last byte of a part, and the size of its object where the server tells it.
+/// First and last byte of a partial answer, and the size of its object if the server states it.
 pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, Option<u64>)> {
     let (place, size) = text(headers, &CONTENT_RANGE)?.strip_prefix("bytes ")?.trim().split_once('/')?;
     let (first, last) = place.split_once('-')?;
@@ -205,7 +207,7 @@ fn code(body: &[u8]) -> Option<&str> {
     Some(rest.split_once("</Code>")?.0).filter(|code| code.len() <= 64)
 }
 
-/// Bytes within which an error's code stands.
+/// How far into the body an error code is looked for.
 const CODE_WITHIN: usize = 2048;
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -1,27 +1,27 @@
-//! A reserve of repetitions that a session shares, so that a broken service is not hammered.
+//! A retry budget shared by a session, so that a failing service is not overloaded.
 use ncirrus_layout::LockExt;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How many requests may be made again at once. It refills with time and with success.
+/// How many retries may happen at once. It refills with time and with success.
 #[derive(Debug, Default)]
 pub(crate) struct TokenBucket(Mutex<Option<TokenLevel>>);
 
 #[derive(Debug, Clone, Copy)]
 struct TokenLevel {
-    /// Thousandths of repetitions; less than none when some wait for theirs.
+    /// Thousandths of retries; negative while some are waiting.
     millis: i64,
     most: i64,
     at: Instant,
 }
 
-/// Thousandths of a repetition per millisecond.
+/// Thousandths of a retry per millisecond.
 const REFILL: i64 = 10;
-/// Thousandths of a repetition per success.
+/// Thousandths of a retry per success.
 const REWARD: i64 = 200;
 
 impl TokenBucket {
-    /// Takes a repetition: how long it has to wait.
+    /// Takes a retry from the budget; returns how long it has to wait.
     pub(crate) fn take(&self, reserve: u32, now: Instant) -> Duration {
         let mut level = self.0.guard();
         let most = i64::from(reserve) * 1000;

@@ -4,50 +4,50 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-/// Why a request failed, and whether it is worth making again.
+/// Why a request failed, and whether it is worth retrying.
 #[derive(Debug, Clone)]
 pub struct RequestFailure {
-    /// What callers are told.
+    /// The error for the caller.
     pub error: Error,
-    /// Whether it may pass.
+    /// Whether it may be temporary.
     pub outlook: RetryOutlook,
-    /// Wait that the server asks for.
+    /// Wait that the server requests.
     pub after: Option<Duration>,
-    /// Whether the server may have done what it was asked to.
+    /// Whether the server may have carried out the request.
     pub in_doubt: bool,
-    /// Seconds by which the server's clock is ahead, where that is the reason.
+    /// Seconds by which the server's clock is ahead, if that is the reason.
     pub clock: Option<i64>,
 }
 
-/// Whether a failure may pass.
+/// Whether a failure may be temporary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryOutlook {
-    /// It stays.
+    /// It is permanent.
     Final,
-    /// It may pass.
+    /// It may be temporary.
     Passing,
-    /// It may pass; the server was not reached.
+    /// It may be temporary; the server was not reached.
     Unreached,
 }
 
 impl RequestFailure {
-    /// A failure that stays.
+    /// A permanent failure.
     pub fn lasting(error: Error) -> Self {
         Self { error, outlook: RetryOutlook::Final, after: None, in_doubt: false, clock: None }
     }
 
-    /// A failure that may pass, of a request that may have been carried out.
+    /// A temporary failure of a request that may have been carried out.
     pub fn passing(message: impl Into<String>) -> Self {
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
         Self { error, outlook: RetryOutlook::Passing, after: None, in_doubt: true, clock: None }
     }
 
-    /// A failure of the connection. The address stays out of the message: it may hold a signature.
+    /// A failure of the connection. The message omits the address, which may contain a signature.
     pub fn of(error: reqwest::Error) -> Self {
         let error = error.without_url();
         let unreachable = Some(Detail::Unreachable);
         let (what, outlook, detail) = match &error {
-            error if error.is_redirect() => ("redirection was refused", RetryOutlook::Final, None),
+            error if error.is_redirect() => ("the redirect was refused", RetryOutlook::Final, None),
             error if error.is_builder() => ("request cannot be made", RetryOutlook::Final, None),
             error if error.is_connect() => ("no connection", RetryOutlook::Unreached, unreachable),
             error if error.is_timeout() => ("no answer in time", RetryOutlook::Passing, None),
@@ -68,7 +68,7 @@ impl RequestFailure {
         Self { error, outlook, after: None, in_doubt: outlook == RetryOutlook::Passing, clock: None }
     }
 
-    /// The failure below an error of a library that passed it on.
+    /// The failure wrapped in a library's error.
     pub fn below<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a Self> {
         let mut error = error;
         loop {

@@ -1,4 +1,4 @@
-//! Bodies of answers, watched while they come: they are as long as they should be, and not too slow.
+//! Bodies of answers, monitored while they arrive: they must have the declared length and a minimum speed.
 use super::failure::RequestFailure;
 use super::operation::StoreOperation;
 use super::record::RequestRecord;
@@ -15,15 +15,15 @@ use tokio::time::{Instant, Sleep, sleep};
 /// The body of an answer.
 pub struct MonitoredBody {
     body: reqwest::Body,
-    /// Bytes still to come, if that is known.
+    /// Bytes still to come, if known.
     left: Option<u64>,
-    /// Bytes that may still come.
+    /// Maximum number of bytes still allowed.
     room: Option<u64>,
     pace: Option<TransferRate>,
     record: Option<RequestRecord>,
 }
 
-/// How fast bytes must come.
+/// The minimum speed.
 struct TransferRate {
     least: u64,
     window: Duration,
@@ -32,7 +32,7 @@ struct TransferRate {
 }
 
 impl MonitoredBody {
-    /// A body of `len` bytes, if that is known, of which at least `least` come within each window.
+    /// A body of `len` bytes, if known, of which at least `least` must arrive within each window.
     pub(super) fn new(
         body: reqwest::Body,
         len: Option<u64>,
@@ -48,7 +48,7 @@ impl MonitoredBody {
         watched
     }
 
-    /// A body that is there already.
+    /// A body that has already arrived.
     pub fn ready(body: Bytes) -> Self {
         Self { left: None, room: None, body: body.into(), pace: None, record: None }
     }
@@ -70,12 +70,12 @@ impl MonitoredBody {
         Ok(bytes.freeze())
     }
 
-    /// Says why an answer that came is none.
+    /// Explains why an answer that arrived is unusable.
     pub(super) fn refuse(mut self, failure: &RequestFailure) -> RequestFailure {
         self.failed(failure)
     }
 
-    /// What is asked for the requests of which this is an answer.
+    /// The operation for which the request was made.
     pub(super) fn operation(&self) -> Option<Arc<StoreOperation>> {
         self.record.as_ref().map(|record| Arc::clone(&record.operation))
     }
@@ -89,7 +89,7 @@ impl MonitoredBody {
             };
             return Poll::Ready(match frame.map(|frame| frame.map(Frame::into_data)) {
                 Some(Ok(Ok(piece))) => Some(self.take(piece)),
-                // Trailers say nothing.
+                // Trailers are ignored.
                 Some(Ok(Err(_))) => continue,
                 Some(Err(error)) => Some(Err(self.failed(&RequestFailure::of(error)))),
                 None => match self.left {
@@ -150,7 +150,7 @@ impl MonitoredBody {
 }
 
 impl TransferRate {
-    /// Ready when too little came within a window.
+    /// Ready when too little arrived within a window.
     fn poll_slow(&mut self, context: &mut Context<'_>) -> Poll<String> {
         loop {
             ready!(self.end.as_mut().poll(context));

@@ -1,4 +1,4 @@
-//! What a store is asked to do. All requests for it share one budget.
+//! Operations of a store. All requests of one share a retry budget.
 use super::failure::{RequestFailure, RetryOutlook};
 use super::service::RequestService;
 use ncirrus_layout::{Error, ErrorKind, LockExt, ObjectId, Want};
@@ -10,47 +10,47 @@ tokio::task_local! {
     static CURRENT: Arc<StoreOperation>;
 }
 
-/// What a store is asked to do with an object, for which requests are made.
+/// An operation of a store on an object, for which requests are made.
 #[derive(Debug)]
 pub struct StoreOperation {
     pub(super) store: String,
     pub(super) object: String,
-    /// Bytes that one answer may have.
+    /// Maximum size of one answer.
     pub(super) most: Option<u64>,
-    /// Its requests are not made again.
+    /// Its requests are not retried.
     is_once: bool,
     state: Mutex<OperationState>,
-    /// What its requests are sent by.
+    /// The service that sends its requests.
     service: OnceLock<RequestService>,
 }
 
 #[derive(Debug, Default)]
 struct OperationState {
     attempts: u32,
-    /// Failures since something succeeded, and when the first of them was.
+    /// Failures since the last success, and when the first of them was.
     failures: u32,
     since: Option<Instant>,
-    /// Failures by what happened.
+    /// Number of failures by kind.
     told: Vec<(String, u32)>,
     in_doubt: bool,
     expired: bool,
-    /// A header of the request that ends an upload in parts.
+    /// A header of the request that completes a multipart upload.
     condition: Option<(HeaderName, HeaderValue)>,
 }
 
-/// Runs what a store does with an object: its requests share one budget and bear its name.
+/// Runs an operation of a store on an object: its requests share one retry budget and its name appears in errors.
 pub async fn operation<T>(object: &ObjectId, work: impl Future<Output = T>) -> T {
     let operation = StoreOperation::new(object.store.as_str(), object.key(), None);
     CURRENT.scope(Arc::new(operation), work).await
 }
 
-/// As [`operation`], for bytes that are read: answers of more than are wanted at most are refused before they are fetched.
+/// As [`operation`], for reads: answers larger than the given size are refused before they are fetched.
 pub async fn read_operation<T>(object: &ObjectId, want: &Want, work: impl Future<Output = T>) -> T {
     let operation = StoreOperation::new(object.store.as_str(), object.key(), want.most_bytes());
     CURRENT.scope(Arc::new(operation), work).await
 }
 
-/// Sends requests of an operation that are not made again, whatever comes of them.
+/// Sends the requests of an operation without retries.
 pub async fn once<T>(work: impl Future<Output = T>) -> T {
     let operation = match StoreOperation::current() {
         Some(current) => StoreOperation::new(&current.store, &current.object, current.most),
@@ -59,7 +59,7 @@ pub async fn once<T>(work: impl Future<Output = T>) -> T {
     CURRENT.scope(Arc::new(StoreOperation { is_once: true, ..operation }), work).await
 }
 
-/// Waits until the rest of an answer that failed half way may be asked for.
+/// Waits until the rest of an interrupted answer may be requested.
 pub async fn again(failure: RequestFailure) -> Result<(), RequestFailure> {
     let Some(operation) = StoreOperation::current() else { return Err(failure) };
     match operation.service.get() {
@@ -74,7 +74,7 @@ impl StoreOperation {
         Self { store, object, most, is_once: false, state: Mutex::default(), service: OnceLock::new() }
     }
 
-    /// That of the running task.
+    /// The operation of the running task.
     pub fn current() -> Option<Arc<Self>> {
         CURRENT.try_with(Arc::clone).ok()
     }
@@ -84,19 +84,19 @@ impl StoreOperation {
         Self::current().is_some_and(|operation| operation.lock().in_doubt)
     }
 
-    /// Whether credentials were refused since this was asked last, because their time is over.
+    /// Whether credentials were rejected as expired since this was last called.
     pub fn take_expired() -> bool {
         Self::current().is_some_and(|operation| std::mem::take(&mut operation.lock().expired))
     }
 
-    /// What the end of an upload in parts depends on: the clients of object stores cannot be told.
+    /// The condition for completing a multipart upload, which the clients of object stores cannot express.
     pub fn depend(condition: Option<(HeaderName, HeaderValue)>) {
         if let Some(operation) = Self::current() {
             operation.lock().condition = condition;
         }
     }
 
-    /// The header that the request bears that ends an upload in parts.
+    /// The header for the request that completes a multipart upload.
     pub fn condition() -> Option<(HeaderName, HeaderValue)> {
         Self::current().and_then(|operation| operation.lock().condition.clone())
     }
@@ -109,7 +109,7 @@ impl StoreOperation {
         state.attempts
     }
 
-    /// An answer came whole.
+    /// An answer arrived completely.
     pub(super) fn succeeded(&self) {
         let mut state = self.lock();
         (state.failures, state.since) = (0, None);
@@ -120,7 +120,7 @@ impl StoreOperation {
         self.lock().expired = true;
     }
 
-    /// Waits until a request may be made again.
+    /// Waits until a request may be retried.
     pub(super) async fn again(
         &self,
         failure: RequestFailure,
@@ -174,7 +174,7 @@ impl OperationState {
         }
     }
 
-    /// The failure, with what happened how often.
+    /// The failure, with the number of occurrences of each kind.
     fn summary(&self, failure: &RequestFailure, now: Instant, asked: Option<Duration>) -> RequestFailure {
         let mut message = failure.error.message().to_owned();
         if self.failures > 1 {

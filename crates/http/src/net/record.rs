@@ -1,4 +1,4 @@
-//! What is told of each request, and sums.
+//! Trace of each request, and totals.
 use super::operation::StoreOperation;
 use super::request_limiter::RequestPermit;
 use super::service::{RequestService, SharedService};
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 /// What was sent and received over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NetworkTraffic {
-    /// Requests, those that were made again included.
+    /// Requests, including retries.
     pub requests: u64,
     /// Requests that failed.
     pub failed: u64,
-    /// Bytes of bodies that came.
+    /// Bytes of bodies received.
     pub received: u64,
-    /// Bytes of bodies that were sent.
+    /// Bytes of bodies sent.
     pub sent: u64,
 }
 
-/// The same, while it is counted.
+/// The same, as counters.
 #[derive(Debug, Default)]
 pub(super) struct TrafficCounters {
     requests: AtomicU64,
@@ -40,7 +40,7 @@ impl TrafficCounters {
     }
 }
 
-/// One request, told of when it ends or is dropped.
+/// One request, traced when it ends or is dropped.
 #[derive(Debug)]
 pub(super) struct RequestRecord {
     shared: Arc<SharedService>,
@@ -54,7 +54,7 @@ pub(super) struct RequestRecord {
     status: Option<StatusCode>,
     received: u64,
     outcome: RequestOutcome,
-    /// Others wait for theirs until this ends.
+    /// The permit is held until the request ends.
     _turn: RequestPermit,
 }
 
@@ -103,7 +103,7 @@ impl RequestRecord {
         self.outcome = RequestOutcome::Failed(message.to_owned());
     }
 
-    /// The answer came whole.
+    /// The answer arrived completely.
     pub(super) fn done(&mut self) {
         if matches!(self.outcome, RequestOutcome::Open) {
             self.outcome = RequestOutcome::Done;

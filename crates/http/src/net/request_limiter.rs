@@ -1,10 +1,10 @@
-//! How many requests are under way at once: of a session in all, and to each place.
+//! Limits on concurrent requests: of a session in total, and to each host.
 use ncirrus_layout::LockExt;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The bounds of a session.
+/// The limits of a session.
 #[derive(Debug)]
 pub(crate) struct RequestLimiter {
     all: Arc<Semaphore>,
@@ -12,14 +12,14 @@ pub(crate) struct RequestLimiter {
     places: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// Where requests to one place wait for their turn.
+/// The queue for requests to one host.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestQueue {
     all: Arc<Semaphore>,
     place: Arc<Semaphore>,
 }
 
-/// A request may be under way until this is dropped.
+/// A request may be in flight until this is dropped.
 #[derive(Debug)]
 pub(super) struct RequestPermit {
     _place: Option<OwnedSemaphorePermit>,
@@ -27,12 +27,12 @@ pub(super) struct RequestPermit {
 }
 
 impl RequestLimiter {
-    /// At most so many requests at once, and at least one.
+    /// At most this many concurrent requests, and at least one.
     pub(crate) fn new(most: usize) -> Self {
         Self { all: semaphore(most), places: Mutex::default() }
     }
 
-    /// Where requests to a place wait, which takes at most so many at once.
+    /// The queue for a host that accepts at most this many concurrent requests.
     pub(crate) fn queue(&self, place: &str, most: usize) -> RequestQueue {
         let mut places = self.places.guard();
         let place = places.entry(place.to_owned()).or_insert_with(|| semaphore(most));
@@ -41,7 +41,7 @@ impl RequestLimiter {
 }
 
 impl RequestQueue {
-    /// Waits for the turn of a request: first at its place, so that one that is busy keeps nobody else waiting.
+    /// Waits for a permit: first that of the host, so that a busy host does not hold up the others.
     pub(super) async fn turn(&self) -> RequestPermit {
         let place = Arc::clone(&self.place).acquire_owned().await.ok();
         RequestPermit { _place: place, _all: Arc::clone(&self.all).acquire_owned().await.ok() }

@@ -1,4 +1,4 @@
-//! Sending requests until they are answered.
+//! Sends requests until they are answered.
 use super::answer;
 use super::answer::{PendingRequest, StatusMeaning};
 use super::bucket::TokenBucket;
@@ -18,9 +18,9 @@ use std::time::Duration;
 /// An answer whose body is still to come.
 pub type ResponseHead = http::Response<MonitoredBody>;
 
-/// Sends requests of stores and makes them again while that may help.
+/// Sends requests of stores and retries them while that may help.
 ///
-/// This is the only place where requests are made again: what lies above is told not to.
+/// This is the only place with retries: they are disabled in the layers above.
 #[derive(Clone)]
 pub struct RequestService {
     client: Client,
@@ -37,18 +37,18 @@ pub(crate) struct SharedService {
     pub(super) bucket: TokenBucket,
     pub(super) tally: TrafficCounters,
     pub(crate) turns: RequestLimiter,
-    /// Hosts that answered before.
+    /// Hosts that have answered before.
     known: Mutex<HashSet<String>>,
 }
 
 impl SharedService {
-    /// Nothing was sent yet; at most so many requests will be under way at once.
+    /// Nothing sent yet; at most this many requests will be in flight at once.
     pub(crate) fn new(requests: usize) -> Self {
         let (bucket, tally, known) = (TokenBucket::default(), TrafficCounters::default(), Mutex::default());
         Self { bucket, tally, turns: RequestLimiter::new(requests), known }
     }
 
-    /// What was sent and received so far.
+    /// Totals sent and received so far.
     pub(crate) fn traffic(&self) -> NetworkTraffic {
         self.tally.read()
     }
@@ -65,17 +65,17 @@ impl SharedService {
     }
 }
 
-/// Bytes that are read of an answer that tells an error.
+/// Maximum number of bytes read from an error answer.
 const TOLD: usize = 64 << 10;
-/// Bytes that are read of an answer to a request that sends a body to be worked on.
+/// Maximum number of bytes read from the answer to a request with a body to be processed.
 const REPLY: usize = 16 << 20;
-/// How often a server is called that never answered.
+/// Attempts for a server that has never answered.
 const STRANGER: u32 = 2;
-/// Longest wait for the service that tells a machine about itself.
+/// Timeout for the instance metadata service.
 const METADATA: Duration = Duration::from_secs(2);
 
 impl RequestService {
-    /// Sends requests to a place that takes at most so many at once.
+    /// Sends requests to a host that accepts at most this many at once.
     pub(crate) fn new(
         client: Client,
         options: &StoreOptions,
@@ -97,7 +97,7 @@ impl RequestService {
         self.client.get(address)
     }
 
-    /// Sends a request, as often as it takes until the head of an answer is there.
+    /// Sends a request, with retries, until the head of an answer has arrived.
     pub async fn send(
         &self,
         make: impl Fn() -> Result<Request, RequestFailure>,
@@ -115,7 +115,7 @@ impl RequestService {
         }
     }
 
-    /// How often a request is made again.
+    /// The number of retries of a request.
     pub(super) fn retries(&self, is_unreached: bool) -> u32 {
         if is_unreached { self.retries.min(STRANGER) } else { self.retries }
     }
@@ -141,7 +141,7 @@ impl RequestService {
         self.inspect(http::Response::from(answer), &asked, record).await
     }
 
-    /// A connection that failed to a server that answered before may come back.
+    /// A failed connection to a server that has answered before may recover.
     fn unanswered(
         &self,
         mut failure: RequestFailure,
@@ -165,7 +165,7 @@ impl RequestService {
         let (status, headers) = (parts.status, &parts.headers);
         let needs_body = answer::needs_body(status, asked);
         let pace = if needs_body || !status.is_success() {
-            // Some work for minutes, and send a blank now and then.
+            // Some work for minutes, and send a blank now and then to keep the connection alive.
             (1, self.timeout)
         } else {
             (self.patience.least(), self.patience.window)
@@ -192,7 +192,7 @@ impl RequestService {
         Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
     }
 
-    /// Longest wait for the head of an answer. What is sent along may take its time.
+    /// Timeout for the head of an answer, including the time for sending the body.
     fn limit(&self, request: &Request) -> Duration {
         if is_metadata(request.url()) {
             return self.timeout.min(METADATA);
@@ -201,13 +201,13 @@ impl RequestService {
     }
 }
 
-/// Bytes that are sent along.
+/// Size of the request body.
 pub(super) fn body_len(request: &Request) -> u64 {
     let body = request.body().map(http_body::Body::size_hint);
     body.map_or(0, |hint| hint.lower())
 }
 
-/// A request that no store named: by its address, without what may be secret.
+/// A request without a named object: its address, without what may be secret.
 fn of_request(url: &Url) -> StoreOperation {
     StoreOperation::new(
         &format!("{}://{}", url.scheme(), host_of(url)),
@@ -221,7 +221,7 @@ fn host_of(url: &Url) -> String {
     format!("{}{port}", url.host_str().unwrap_or_default())
 }
 
-/// Whether an address is that of the service that tells a machine about itself: where there is none, nobody answers.
+/// Whether an address is that of the instance metadata service, which does not answer where there is none.
 fn is_metadata(url: &Url) -> bool {
     matches!(url.host_str(), Some("169.254.169.254" | "[fd00:ec2::254]" | "metadata.google.internal"))
 }

@@ -1,4 +1,4 @@
-//! What servers answer (RFC 9110).
+//! Interpretation of server answers (RFC 9110).
 use super::HttpStore;
 use crate::net::{RequestFailure, ResponseHead, content_range};
 use bytes::{Bytes, BytesMut};
@@ -13,13 +13,13 @@ use std::ops::Range;
 /// What a server answered.
 #[derive(Debug)]
 pub(super) enum HttpAnswer {
-    /// That there is no such object.
+    /// There is no such object.
     Absent,
-    /// The bytes that were asked for.
+    /// The requested bytes.
     Part(ObjectBytes),
-    /// All bytes, asked for or not.
+    /// All bytes, requested or not.
     Whole(WholeObject),
-    /// A part of an object whose size the server does not tell.
+    /// A part of an object whose size the server does not state.
     Unsized,
 }
 
@@ -31,45 +31,45 @@ pub(super) struct WholeObject {
 }
 
 impl WholeObject {
-    /// What is wanted of it.
+    /// What is requested.
     pub(super) fn blob(&self, want: &Want) -> ObjectBytes {
         want::blob(&self.bytes, want, self.tag.clone())
     }
 }
 
-/// An answer of which some bytes came.
+/// An answer of which some bytes arrived.
 #[derive(Debug)]
 pub(super) struct PartialBody {
-    /// The bytes of the object that the answer should have.
+    /// The bytes of the object that the answer should contain.
     range: Range<u64>,
     size: u64,
-    /// Whether the range is the whole object, and was not asked for as one.
+    /// Whether the range is the whole object but was not requested as such.
     is_whole: bool,
     bytes: BytesMut,
     tag: Tag,
-    /// The mark of the object's state, when bytes of two answers with it may be joined.
+    /// The tag of the object, if bytes of two answers with it may be joined.
     etag: Option<String>,
 }
 
 impl PartialBody {
-    /// The header that asks for the rest.
+    /// The header that requests the rest.
     pub(super) fn rest(&self) -> String {
         format!("bytes={}-{}", self.range.start + self.bytes.len() as u64, self.range.end - 1)
     }
 
-    /// The state that the rest must be of.
+    /// The tag that the rest must have.
     pub(super) fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
     }
 
-    /// Whether an answer of this place and state goes on where this one broke off.
+    /// Whether an answer with this range and tag continues where this one was interrupted.
     fn goes_on(&self, (first, last, size): (u64, u64, u64), tag: &Tag) -> bool {
         first == self.range.start + self.bytes.len() as u64
             && (last, size) == (self.range.end - 1, self.size)
             && *tag == self.tag
     }
 
-    /// Whether asking for the rest alone makes sense.
+    /// Whether requesting only the rest makes sense.
     fn is_worth_going_on(&self) -> bool {
         self.etag.is_some()
             && !self.bytes.is_empty()
@@ -82,16 +82,16 @@ impl PartialBody {
             return HttpAnswer::Whole(WholeObject { bytes, tag: self.tag });
         }
         let asked = want::resolve(want, self.size);
-        // For an empty range a byte was asked for.
+        // For an empty range one byte was requested.
         let bytes = if asked.is_empty() { Bytes::new() } else { bytes };
         HttpAnswer::Part(ObjectBytes { bytes, offset: asked.start, size: self.size, tag: self.tag })
     }
 }
 
-/// An answer, or why it broke off and what came of it.
+/// An answer, or why it was interrupted and what had arrived.
 pub(super) type ReadOutcome = Result<HttpAnswer, (RequestFailure, Option<PartialBody>)>;
 
-/// Reads an answer: to all that was asked for, or to the rest of one that broke off.
+/// Reads an answer: to the whole request, or to the rest of an interrupted one.
 pub(super) async fn read(
     response: ResponseHead,
     want: &Want,
@@ -130,7 +130,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), RequestFailure> {
     match text(headers, &CONTENT_ENCODING) {
         None | Some("" | "identity") => Ok(()),
         Some(encoding) => Err(RequestFailure::lasting(Error::unsupported(format!(
-            "server sends content encoding {encoding:?} unasked"
+            "the server sent content encoding {encoding:?}, which was not requested"
         )))),
     }
 }
@@ -142,18 +142,18 @@ async fn part(
 ) -> Result<ReadOutcome, RequestFailure> {
     let malformed = |message: &str| RequestFailure::lasting(Error::malformed(message));
     let Some((first, last, size)) = content_range(response.headers()) else {
-        return Err(malformed("server sent a part without its place"));
+        return Err(malformed("the server sent a range without Content-Range"));
     };
-    // What was asked for from the end ends there.
+    // A suffix range ends at the end of the object.
     let at_end = matches!(want, Want::Suffix(_)).then(|| last.saturating_add(1));
     let Some(size) = size.or(at_end).or(known_size.filter(|size| last < *size)) else {
         return Ok(Ok(HttpAnswer::Unsized));
     };
     let asked = want::resolve(want, size);
-    // For an empty range a byte was asked for.
+    // For an empty range one byte was requested.
     let last_asked = asked.end.max((asked.start + 1).min(size));
     if (first != asked.start && !asked.is_empty()) || last > last_asked.saturating_sub(1) {
-        return Err(malformed("server sent another part than was asked for"));
+        return Err(malformed("the server sent a different range than was requested"));
     }
     let begun = PartialBody {
         range: first..last + 1,
@@ -166,14 +166,16 @@ async fn part(
     Ok(fill(response, begun, want, u64::MAX).await)
 }
 
-/// The rest of an answer that broke off.
+/// The rest of an interrupted answer.
 async fn rest(
     response: ResponseHead,
     want: &Want,
     begun: PartialBody,
 ) -> Result<ReadOutcome, RequestFailure> {
     let Some((first, last, size)) = content_range(response.headers()) else {
-        return Err(RequestFailure::lasting(Error::malformed("server sent a part without its place")));
+        return Err(RequestFailure::lasting(Error::malformed(
+            "the server sent a range without Content-Range",
+        )));
     };
     let size = size.unwrap_or(begun.size);
     if !begun.goes_on((first, last, size), &tag_of(response.headers(), size)) {
@@ -192,7 +194,7 @@ async fn whole(
     let most = if want.is_whole() { limit } else { store.whole_bytes.min(limit) };
     let declared = text(response.headers(), &CONTENT_LENGTH).and_then(|len| len.parse::<u64>().ok());
     let too_large = |len: u64| {
-        let why = if want.is_whole() { "" } else { " and its server does not know ranges" };
+        let why = if want.is_whole() { "" } else { " and the server does not support byte ranges" };
         RequestFailure::lasting(Error::limit(format!(
             "object has {len} bytes, more than the limit of {most}{why}"
         )))
@@ -219,14 +221,14 @@ async fn whole(
 }
 
 impl WholeObject {
-    /// Without a mark of its state an object's state is told by its size, which is known now.
+    /// Without a tag the object's state is identified by its size, which is known now.
     fn of_known_size(self) -> Self {
         let tag = self.tag.as_str().replace(&u64::MAX.to_string(), &self.bytes.len().to_string());
         Self { tag: Tag::new(tag), ..self }
     }
 }
 
-/// Adds the bytes of a body to those that are there; more than `most` are too many.
+/// Appends the bytes of a body; more than `most` are an error.
 async fn fill(response: ResponseHead, mut begun: PartialBody, want: &Want, most: u64) -> ReadOutcome {
     let mut body = response.into_body();
     while let Some(piece) = body.piece().await {
@@ -241,7 +243,7 @@ async fn fill(response: ResponseHead, mut begun: PartialBody, want: &Want, most:
     Ok(begun.answer(want))
 }
 
-/// The size of an object, by an answer to one who asked for its last byte; `None` where that does not tell it.
+/// The size of an object, from the answer to a request for its last byte; `None` if it is not stated.
 pub(super) fn size_of(response: &ResponseHead) -> Option<u64> {
     let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
     let (_, last, size) = content_range(response.headers()).filter(|_| is_part)?;
@@ -250,7 +252,7 @@ pub(super) fn size_of(response: &ResponseHead) -> Option<u64> {
 
 /// The range starts behind the end of the object, wherever that is.
 fn nothing_there(headers: &HeaderMap, want: &Want, known_size: Option<u64>) -> HttpAnswer {
-    // From the first byte on, or the last, there is nothing in an empty object alone.
+    // A range from the first byte, or of the last, is unsatisfiable only in an empty object.
     let is_empty = matches!(
         want,
         Want::Range(Range { start: 0, .. }) | Want::Parse(Range { start: 0, .. }) | Want::Suffix(_)
@@ -264,7 +266,7 @@ fn changed() -> RequestFailure {
     RequestFailure::lasting(Error::new(ErrorKind::Changed, "the object changed while it was read"))
 }
 
-/// A mark that two answers share only if they are of the same bytes.
+/// A tag that two answers share only if they have the same bytes.
 fn strong(headers: &HeaderMap) -> Option<String> {
     text(headers, &ETAG).filter(|etag| etag.starts_with('"')).map(str::to_owned)
 }

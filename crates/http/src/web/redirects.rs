@@ -1,6 +1,6 @@
-//! The way from an address to its bytes: redirections, who is known to whom, cookies.
+//! From an address to its bytes: redirects, credentials, cookies.
 //!
-//! Each server gets what is meant for that very server: its own login, its own cookies, never those of the one before.
+//! Each server gets only what is meant for it: its own login, its own cookies, never those of the previous one.
 use super::HttpStore;
 use crate::net::{RequestFailure, ResponseHead};
 use ncirrus_config::{HttpLogin, LoginKind, SecretText};
@@ -11,25 +11,25 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Most redirections followed.
+/// Maximum number of redirects.
 const HOPS: usize = 10;
-/// Bytes of a redirection's body that are read, so that its connection can be used again.
+/// How much of a redirect's body is read, so that its connection can be reused.
 const DRAINED: usize = 64 << 10;
 
-/// What every server on the way is asked for.
+/// What is requested from every server on the way.
 pub(super) struct RedirectRequest<'a> {
     pub(super) range: Option<String>,
-    /// The state that the object must be in.
+    /// The tag that the object must have.
     pub(super) state: Option<&'a str>,
 }
 
-/// Where objects were found behind redirections, by their addresses.
+/// Targets of redirects, by the original address.
 #[derive(Default)]
 pub(super) struct RedirectCache(Mutex<BTreeMap<String, (Url, Instant)>>);
 
-/// Most places that are kept.
+/// Maximum number of targets that are kept.
 const PLACES: usize = 1024;
-/// How long a place is asked before the address is asked again: what it redirects to may change.
+/// How long a target is used before the original address is requested again: its redirect may change.
 const KEPT: Duration = Duration::from_secs(300);
 
 impl RedirectCache {
@@ -56,14 +56,14 @@ impl RedirectCache {
 }
 
 impl HttpStore {
-    /// Asks for bytes where they were found last, else by the address. A place that was signed for a while may be gone:
-    /// then the address is asked again, once.
+    /// Requests bytes from the last known target, else from the address. A signed target may have expired: then the
+    /// original address is requested again, once.
     pub(super) async fn reach(
         &self,
         address: &str,
         asked: &RedirectRequest<'_>,
     ) -> Result<ResponseHead, RequestFailure> {
-        let invalid = |_| RequestFailure::lasting(Error::invalid("an address that is none"));
+        let invalid = |_| RequestFailure::lasting(Error::invalid("an invalid address"));
         let mut first: Url = address.parse().map_err(invalid)?;
         first.set_fragment(None);
         if let Some(place) = self.places.find(address) {
@@ -96,7 +96,7 @@ impl HttpStore {
             drain(answer).await;
             at = next;
         }
-        Err(refused(&format!("more than {HOPS} redirections")))
+        Err(refused(&format!("more than {HOPS} redirects")))
     }
 
     async fn ask(
@@ -132,8 +132,9 @@ impl HttpStore {
         Ok(answer)
     }
 
-    /// Who asks a server: at the address itself as always; elsewhere by what is meant for that very host, and never in
-    /// the open, as whoever can change an answer over http could ask for any password then.
+    /// Credentials for a server: the usual ones at the original address; elsewhere those meant for that very host,
+    /// and never over http, because an attacker who can change a redirect over http could otherwise collect any
+    /// password.
     fn login_at(&self, first: &Url, at: &Url) -> Option<HttpLogin> {
         if first.origin() == at.origin() {
             return self.login.clone();
@@ -143,7 +144,7 @@ impl HttpStore {
         self.config.login_elsewhere(&url)
     }
 
-    /// Cookies of the session go before those of the file.
+    /// Cookies of the session take precedence over those of the file.
     fn cookies_at(&self, first: &Url, at: &Url) -> Vec<String> {
         let of_file = if first.origin() == at.origin() {
             self.cookies.clone()
@@ -158,7 +159,7 @@ impl HttpStore {
         cookies
     }
 
-    /// An answer, unless it is that of a server redirected to which lets nobody in: then that one is named.
+    /// An answer; if the target of a redirect denies access, the error names that server.
     fn admitted(&self, first: &Url, at: &Url, answer: ResponseHead) -> Result<ResponseHead, RequestFailure> {
         let status = answer.status();
         if first.origin() == at.origin()
@@ -178,27 +179,27 @@ impl HttpStore {
     }
 }
 
-/// Where an answer redirects to; what was asked for in secret is not asked for in the open.
+/// The target of a redirect; a request made over https does not continue over http.
 fn next(at: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, RequestFailure> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let Some(location) = headers.get(LOCATION) else { return Ok(None) };
     let next = location.to_str().ok().and_then(|location| at.join(location).ok());
-    let Some(mut next) = next else { return Err(refused("its address is none")) };
+    let Some(mut next) = next else { return Err(refused("its address is invalid")) };
     match (at.scheme(), next.scheme()) {
         ("http" | "https", "https") | ("http", "http") => {}
         ("https", "http") => return Err(refused("from https to http")),
         _ => return Err(refused("neither to http nor to https")),
     }
-    // A server does not choose who asks another one.
+    // A server does not choose the credentials for another one.
     let is_plain = next.set_username("").is_ok() && next.set_password(None).is_ok();
     next.set_fragment(None);
     if is_plain { Ok(Some(next)) } else { Err(refused("its address has no host")) }
 }
 
 fn refused(why: &str) -> RequestFailure {
-    let message = format!("redirection was refused: {why}");
+    let message = format!("the redirect was refused: {why}");
     RequestFailure::lasting(Error::new(ErrorKind::Io { retryable: false }, message))
 }
 
@@ -212,7 +213,7 @@ fn is_good(status: StatusCode) -> bool {
     )
 }
 
-/// Whether a redirection is for this once.
+/// Whether a redirect must not be cached.
 fn is_unkept(headers: &HeaderMap) -> bool {
     let told = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
     told.into_iter().any(|told| told.to_ascii_lowercase().contains("no-store"))
@@ -223,7 +224,7 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Reads what nobody wants to know.
+/// Reads and discards a body.
 async fn drain(answer: ResponseHead) {
     _ = answer.into_body().collect(DRAINED).await;
 }

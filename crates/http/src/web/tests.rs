@@ -65,7 +65,7 @@ fn a_server_need_not_tell_the_size_with_a_part() {
         let blob = run(store.get(&object, &Want::Range(2..5))).unwrap().unwrap();
         assert_eq!((blob.bytes.as_ref(), blob.size), (&b"234"[..], 10));
     }
-    // The place of the last byte is asked for once.
+    // The position of the last byte is requested once.
     assert_eq!(server.requests().len() - before, 5);
 }
 
@@ -178,7 +178,7 @@ fn redirections_are_followed() {
     ]);
     assert_eq!(get(&server.url("/old"), &Want::Range(0..2)).unwrap().unwrap().bytes.as_ref(), b"01");
     let error = get(&server.url("/loop"), &Want::All).unwrap_err();
-    assert!(error.message().starts_with("redirection was refused"), "{error}");
+    assert!(error.message().starts_with("the redirect was refused"), "{error}");
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn sizes_are_bounded() {
     let error = run(store.get(&object, &Want::Range(0..2))).unwrap_err();
     assert_eq!(
         error.message(),
-        "object has 10 bytes, more than the limit of 9 and its server does not know ranges"
+        "object has 10 bytes, more than the limit of 9 and the server does not support byte ranges"
     );
     assert_eq!(get(&server.url("/zip"), &Want::All).unwrap_err().kind(), ErrorKind::Unsupported);
 }

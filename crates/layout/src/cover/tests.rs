@@ -38,7 +38,7 @@ fn a_scalar_is_covered_or_not() {
     assert!(uncovered(&scalar, &[&scalar], &limits).unwrap().is_empty());
 }
 
-/// So many parts suffice to find what boxes leave.
+/// This many parts suffice to find what boxes leave uncovered.
 fn parts(region: &Region, boxes: &[Region]) -> u64 {
     let boxes: Vec<&Region> = boxes.iter().collect();
     let suffices = |count: u64| uncovered(region, &boxes, &Limits { count, ..Limits::default() }).is_ok();

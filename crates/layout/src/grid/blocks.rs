@@ -1,6 +1,6 @@
-//! Blocks along one axis: some of given lengths, and after them more of one length, without end.
+//! Blocks along one axis: some of given lengths, followed by an unlimited number of one length.
 
-/// Blocks along an axis: some of given lengths, and after them more of one length.
+/// Blocks along an axis: some of given lengths, followed by more of one length.
 #[derive(Debug, Clone)]
 pub struct AxisBlocks {
     given: Vec<u64>,
@@ -14,7 +14,7 @@ pub struct AxisBlock {
     pub at: usize,
     /// Its first element.
     pub start: u64,
-    /// How long it is when it is full.
+    /// Its full length.
     pub len: u64,
 }
 
@@ -31,7 +31,7 @@ impl AxisBlocks {
         given.saturating_add(more.saturating_mul(self.block))
     }
 
-    /// The blocks that hold elements from `start` to before `end`; none reaches past `limit`.
+    /// The blocks that hold elements from `start` to before `end`, cut at `limit`.
     pub fn between(&self, start: u64, end: u64, limit: Option<u64>) -> Vec<AxisBlock> {
         let all: u64 = self.given.iter().sum();
         let mut blocks = Vec::new();

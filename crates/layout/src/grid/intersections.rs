@@ -1,10 +1,10 @@
-//! How a selection falls on a grid: which elements of which cell go where.
+//! Intersections of a selection with a grid: which elements of which chunk go where.
 use super::ChunkGrid;
 use ncirrus_model::{AxisSelection, Selection};
 use std::sync::Arc;
 
-/// A selection cut along the cells of a grid. The pieces are found one after the other, so that a selection of 10^8
-/// cells costs no memory; together they hold every selected element once, whatever the selection.
+/// A selection cut along the chunks of a grid. The pieces are computed one after the other, so that a selection of
+/// 10^8 chunks costs no memory; together they hold every selected element once, whatever the selection.
 #[derive(Debug, Clone)]
 pub struct ChunkIntersections {
     axes: Vec<AxisCuts>,
@@ -19,20 +19,20 @@ enum CutState {
     Done,
 }
 
-/// The part of one axis' selection that lies in one cell.
+/// The part of one axis' selection that lies in one chunk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisSlab {
-    /// The cell along this axis; `None` outside of what is stored.
+    /// The chunk's index along this axis; `None` outside of what is stored.
     pub cell: Option<u64>,
     /// Position of the first element in the result.
     pub position: u64,
-    /// The first element, counted from the start of the cell.
+    /// The first element, relative to the start of the chunk.
     pub offset: u64,
     /// Number of elements.
     pub count: u64,
-    /// Distance of the elements in the cell.
+    /// Distance of the elements in the chunk.
     pub stride: u64,
-    /// Replaces the four above when the elements follow no rule.
+    /// Replaces the four above if the elements are irregular.
     pub picks: Option<Arc<[IndexPair]>>,
 }
 
@@ -41,7 +41,7 @@ pub struct AxisSlab {
 pub struct IndexPair {
     /// Position in the result.
     pub position: u64,
-    /// The element, counted from the start of the cell.
+    /// The element, relative to the start of the chunk.
     pub offset: u64,
 }
 
@@ -73,7 +73,7 @@ impl ChunkIntersections {
         Self { axes, current: Vec::new(), state: CutState::Fresh }
     }
 
-    /// The next piece: one segment per axis; `None` at the end.
+    /// The next piece: one slab per axis; `None` at the end.
     pub fn next_piece(&mut self) -> Option<Vec<AxisSlab>> {
         let found = match self.state {
             CutState::Fresh => self.start(),
@@ -84,7 +84,7 @@ impl ChunkIntersections {
         found.then(|| self.current.iter().map(|(segment, _)| segment.clone()).collect())
     }
 
-    /// Number of cells that are touched; `None` when it exceeds 64 bits.
+    /// Number of chunks that are touched; `None` if it exceeds 64 bits.
     pub fn cell_count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.cell_count()))
     }
@@ -97,7 +97,7 @@ impl ChunkIntersections {
         })
     }
 
-    /// Moves to the next segment of the last axis that has one, and starts the axes after it anew.
+    /// Moves to the next slab of the last axis that has one, and restarts the axes after it.
     fn advance(&mut self) -> bool {
         for (axis, current) in self.axes.iter().zip(&mut self.current).rev() {
             if let Some(next) = axis.at(current.1) {
@@ -123,7 +123,7 @@ impl AxisCuts {
         cuts
     }
 
-    /// The segment at a cursor, and the cursor of the next one. Cursors start at 0.
+    /// The slab at a cursor, and the cursor of the next one. Cursors start at 0.
     fn at(&self, cursor: u64) -> Option<(AxisSlab, u64)> {
         match &self.elements {
             SlabElements::Slice { start, count, stride } => {
@@ -138,7 +138,7 @@ impl AxisCuts {
         }
     }
 
-    /// The longest segment of a slice that starts at a position of the result.
+    /// The longest slab of a slice that starts at a position of the result.
     fn slice_from(&self, start: u64, count: u64, stride: u64, position: u64) -> Option<AxisSlab> {
         let left = count.checked_sub(position).filter(|left| *left > 0)?;
         let index = start + position * stride;
@@ -147,7 +147,7 @@ impl AxisCuts {
         Some(AxisSlab { cell, position, offset: index - first, count: inside.min(left), stride, picks: None })
     }
 
-    /// The cell that holds an element (none outside of what is stored), its first element and its end.
+    /// The chunk that holds an element (`None` outside of what is stored), its first element and its end.
     fn span_of(&self, index: u64) -> (Option<u64>, u64, u64) {
         if index >= self.extent {
             return (None, self.extent, u64::MAX);
@@ -160,7 +160,7 @@ impl AxisCuts {
         }
     }
 
-    /// Orders an index list by cell.
+    /// Sorts an index list by chunk.
     fn sort(&self, indices: &[u64]) -> Arc<[AxisSlab]> {
         let mut sorted: Vec<(u64, u64)> = indices.iter().copied().zip(0u64..).collect();
         sorted.sort_unstable();
@@ -194,7 +194,7 @@ impl AxisCuts {
         }
         let last = start + (stored - 1) * stride;
         match self.grid.as_ref() {
-            // A stride longer than a cell meets every cell at most once.
+            // A stride longer than a chunk touches every chunk at most once.
             ChunkGrid::Regular(shape) if shape.get(self.axis).is_some_and(|len| stride > *len) => stored,
             ChunkGrid::Regular(_) => self.grid.cells_along(self.axis, last + 1) - self.cells_before(start),
             ChunkGrid::Rectilinear(_) => {
@@ -215,12 +215,12 @@ impl AxisCuts {
 }
 
 impl AxisSlab {
-    /// `count` neighbours from `offset` on, which are the first of the result.
+    /// `count` consecutive elements from `offset` on, which are the first of the result.
     pub fn first(offset: u64, count: u64) -> Self {
         Self { cell: None, position: 0, offset, count, stride: 1, picks: None }
     }
 
-    /// A segment of index-list elements, which are sorted by offset; a regular one is recognised.
+    /// A slab of index-list elements, which are sorted by offset; a regular one is recognised.
     fn of_picks(cell: Option<u64>, picks: Vec<IndexPair>) -> Self {
         let count = picks.len() as u64;
         let first = picks.first().copied().unwrap_or(IndexPair { position: 0, offset: 0 });

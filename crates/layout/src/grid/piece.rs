@@ -43,7 +43,7 @@ impl SelectionPiece {
         Self { axes: selection.axes().iter().map(axis).collect() }
     }
 
-    /// The elements inside of a box; `None` when there are none or the ranks differ.
+    /// The elements inside a box; `None` if there are none or the ranks differ.
     pub fn within(&self, region: &Region) -> Option<Self> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for (axis, (start, count)) in self.axes.iter().zip(region.start.iter().zip(&region.count)) {
@@ -62,14 +62,14 @@ impl SelectionPiece {
         self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count()))
     }
 
-    /// The smallest box that holds all elements; an axis without elements gives an empty one.
+    /// The bounding box of all elements; an axis without elements gives an empty one.
     pub fn bounds(&self) -> Region {
         let (start, count) =
             self.axes.iter().map(PieceAxis::bounds).map(|(start, end)| (start, end - start)).unzip();
         Region { start, count }
     }
 
-    /// Two pieces that together are this one, cut along the slowest axis that can be; `None` for one element.
+    /// Two pieces that together are this one, cut along the slowest possible axis; `None` for one element.
     pub fn halves(&self) -> Option<(Self, Self)> {
         let at = self.axes.iter().position(|axis| axis.count() > 1)?;
         let (mut first, mut second) = (self.clone(), self.clone());
@@ -92,7 +92,7 @@ impl SelectionPiece {
         cut
     }
 
-    /// Where the elements go, if they come one after the other.
+    /// Where the elements go, if they are consecutive.
     pub fn segments(&self) -> Vec<AxisSlab> {
         self.axes.iter().map(PieceAxis::segment).collect()
     }
@@ -158,7 +158,7 @@ impl PieceAxis {
         }
     }
 
-    /// The same elements of an array in which the element `from` is the element `to`.
+    /// The same elements of an array in which element `from` becomes element `to`.
     pub fn selection(&self, from: u64, to: u64) -> AxisSelection {
         let moved = |index: u64| index.saturating_sub(from).saturating_add(to);
         match self {

@@ -1,4 +1,4 @@
-//! How the elements of a piece lie in their source and in the result.
+//! The positions of a piece's elements in their source and in the result.
 use super::row_major;
 use super::{AxisSlab, IndexPair};
 use std::ops::Range;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// How the elements of a piece lie in the bytes that they come from and in the bytes that they go to. Every offset
-/// fits `usize`: this is checked when the walk is made.
+/// The positions of a piece's elements in the source bytes and in the destination bytes. Every offset fits `usize`:
+/// this is checked on construction.
 #[derive(Debug, Clone)]
 pub struct ElementWalk {
     /// Bytes of one element in the source and in the result.
     sizes: ElementSizes,
     source: usize,
     target: usize,
-    /// Bytes at the start of the source that are not at hand.
+    /// Bytes at the start of the source that are not available.
     skipped: usize,
     axes: Vec<WalkAxis>,
 }
@@ -53,7 +53,7 @@ pub struct ElementRun {
 }
 
 impl ElementWalk {
-    /// The walk over a piece, given the strides of source and result in bytes; `None` when an offset does not fit.
+    /// The walk over a piece, given the strides of source and result in bytes; `None` if an offset does not fit.
     pub fn new(
         piece: &[AxisSlab],
         source_strides: &[u64],
@@ -71,9 +71,17 @@ impl ElementWalk {
         Some(walk)
     }
 
-    /// The walk over a box of `count` elements along each axis, which starts at `start` of an array of that shape: the
-    /// source is the array, the result the box on its own, both in row-major order, in elements. `None` when an offset
-    /// does not fit, or the box has no elements.
+    /// The walk over points: pairs of an offset in the source and a position in the result, ascending by offset, both in
+    /// bytes. `None` when an offset does not fit, or there are no points.
+    pub fn of_points(pairs: Vec<IndexPair>, target_step: u64, sizes: ElementSizes) -> Option<Self> {
+        let count = pairs.len() as u64;
+        let slab = AxisSlab { count, picks: Some(pairs.into()), ..AxisSlab::first(0, count) };
+        Self::new(&[slab], &[1], &[target_step], sizes)
+    }
+
+    /// The walk over a box of `count` elements along each axis, which starts at `start` of an array of that shape:
+    /// the source is the array, the result the box on its own, both in row-major order, in elements. `None` if an
+    /// offset does not fit, or the box has no elements.
     pub fn of_box(shape: &[u64], start: &[u64], count: &[u64]) -> Option<Self> {
         let slab = |(start, count): (&u64, &u64)| AxisSlab::first(*start, *count);
         let slabs: Vec<AxisSlab> = start.iter().zip(count).map(slab).collect();
@@ -81,7 +89,7 @@ impl ElementWalk {
         Self::new(&slabs, &source, &target, ElementSizes { stored: 1, native: 1 })
     }
 
-    /// Adds the next faster axis, joined with the one before where both sides allow it.
+    /// Adds the next faster axis, joined with the previous one if both sides allow it.
     fn push(&mut self, segment: &AxisSlab, source: usize, target: usize) -> Option<()> {
         let count = usize::try_from(segment.count).ok()?;
         let mut axis =
@@ -116,12 +124,12 @@ impl ElementWalk {
         self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count))
     }
 
-    /// The bytes of the source from the first that is needed to the last.
+    /// The range of bytes of the source from the first that is needed to the last.
     pub fn source_span(&self) -> Range<usize> {
         self.source().unwrap_or(0..usize::MAX)
     }
 
-    /// The bytes of the result from the first that is written to the last.
+    /// The range of bytes of the result from the first that is written to the last.
     pub fn target_span(&self) -> Range<usize> {
         self.target().unwrap_or(0..usize::MAX)
     }
@@ -159,8 +167,11 @@ impl ElementWalk {
         });
     }
 
-    /// Splits the walk where the source has gaps of more than `gap` bytes, as long as that makes at most `most` parts.
+    /// Splits the walk where the source has gaps of more than `gap` bytes, into at most `most` parts.
     pub fn split(self, gap: usize, most: usize) -> Vec<Self> {
+        if let [WalkAxis { picks: Some(picks), .. }] = self.axes.as_slice() {
+            return self.split_picks(picks, gap, most);
+        }
         let mut level = self.axes.len();
         let mut span = self.sizes.stored;
         let mut parts = self.axes.iter().fold(1usize, |product, axis| product.saturating_mul(axis.count));
@@ -186,7 +197,29 @@ impl ElementWalk {
         walks
     }
 
-    /// Two walks that together are this one; `None` for one element alone.
+    /// Splits a list of picks, neighbours staying together; a wider gap makes fewer parts.
+    fn split_picks(&self, picks: &[IndexPair], gap: usize, most: usize) -> Vec<Self> {
+        let step = self.axes.first().map_or(1, |axis| axis.source_step);
+        let is_near = |gap: usize| {
+            let reach = gap.saturating_add(self.sizes.stored);
+            move |a: &IndexPair, b: &IndexPair| (offset(b) - offset(a)).saturating_mul(step) <= reach
+        };
+        let mut gap = gap;
+        while picks.chunk_by(is_near(gap)).nth(most).is_some() {
+            gap = gap.saturating_mul(2).max(self.sizes.stored);
+        }
+        let part = |picks: &[IndexPair]| {
+            let axes = self.axes.iter().map(|axis| WalkAxis {
+                count: picks.len(),
+                picks: Some(picks.into()),
+                ..axis.clone()
+            });
+            Self { axes: axes.collect(), ..self.clone() }
+        };
+        picks.chunk_by(is_near(gap)).map(part).collect()
+    }
+
+    /// Two walks that together are this one; `None` for a single element.
     pub fn halves(&self) -> Option<(Self, Self)> {
         let at = self.axes.iter().position(|axis| axis.count > 1)?;
         let (mut first, mut second) = (self.clone(), self.clone());
@@ -206,7 +239,8 @@ impl ElementWalk {
         Some((first, second))
     }
 
-    /// The bytes of the source that are needed, ascending, those at most `gap` bytes apart as one; at most `most`.
+    /// The bytes of the source that are needed, ascending, with those at most `gap` bytes apart merged; at most
+    /// `most`.
     pub fn needed_ranges(&self, gap: usize, most: usize) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> =
             self.clone().split(gap, most).iter().map(Self::source_span).collect();
@@ -257,7 +291,7 @@ impl ElementWalk {
 }
 
 impl WalkAxis {
-    /// Whether `inner` and this axis together are one regular axis, in the source and in the result.
+    /// Whether `inner` and this axis together form one regular axis, in the source and in the result.
     fn continues(&self, inner: &Self) -> bool {
         let spans = |step: usize| step.checked_mul(inner.count);
         self.picks.is_none()
@@ -297,7 +331,7 @@ impl WalkAxis {
     }
 }
 
-/// Offsets were seen to fit `usize` when the walk was made.
+/// Offsets were checked to fit `usize` on construction.
 fn offset(pick: &IndexPair) -> usize {
     usize::try_from(pick.offset).unwrap_or(usize::MAX)
 }

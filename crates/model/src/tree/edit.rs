@@ -6,7 +6,7 @@ use super::{
 use crate::{FillValue, Member, UserKind, Values};
 
 impl Model {
-    /// A root group with nothing in it.
+    /// An empty root group.
     pub fn new() -> Self {
         Self {
             groups: vec![Some(new_group(String::new(), None))],
@@ -26,10 +26,10 @@ impl Model {
         self.insert_group(parent, name)
     }
 
-    /// Adds a group as found in a file: the name is taken as it is.
+    /// Adds a group as found in a file: the name is not checked.
     ///
     /// # Errors
-    /// `NotFound` when there is no such parent.
+    /// `NotFound` if there is no such parent.
     pub fn insert_group(&mut self, parent: GroupId, name: impl Into<String>) -> Result<GroupId, ModelError> {
         let id = GroupId(next_id(self.groups.len()));
         self.existing(parent)?.groups.push(id);
@@ -54,10 +54,10 @@ impl Model {
         self.insert_dimension(group, Dimension { name, len })
     }
 
-    /// Adds a dimension as found in a file: the name is taken as it is.
+    /// Adds a dimension as found in a file: the name is not checked.
     ///
     /// # Errors
-    /// `NotFound` when there is no such group.
+    /// `NotFound` if there is no such group.
     pub fn insert_dimension(&mut self, group: GroupId, dimension: Dimension) -> Result<DimId, ModelError> {
         let id = DimId(next_id(self.dims.len()));
         self.existing(group)?.dims.push(id);
@@ -79,7 +79,7 @@ impl Model {
     /// Adds a user-defined type as found in a file.
     ///
     /// # Errors
-    /// `NotFound` when there is no such group.
+    /// `NotFound` if there is no such group.
     pub fn insert_type(&mut self, group: GroupId, ty: UserType) -> Result<TypeId, ModelError> {
         let id = TypeId(next_id(self.types.len()));
         self.existing(group)?.types.push(id);
@@ -90,7 +90,7 @@ impl Model {
     /// Adds a variable with no attributes and everything else default.
     ///
     /// # Errors
-    /// `BadName`, `NameInUse`, `OutOfScope` when a dimension or the type cannot be seen from the group.
+    /// `BadName`, `NameInUse`, `OutOfScope` if a dimension or the type is not visible from the group.
     pub fn add_variable(
         &mut self,
         group: GroupId,
@@ -111,10 +111,10 @@ impl Model {
         self.insert_variable(group, Variable::new(name, ty, dims.to_vec()))
     }
 
-    /// Adds a variable as found in a file: names and scopes are taken as they are.
+    /// Adds a variable as found in a file: names and scopes are not checked.
     ///
     /// # Errors
-    /// `NotFound` when there is no such group.
+    /// `NotFound` if there is no such group.
     pub fn insert_variable(&mut self, group: GroupId, variable: Variable) -> Result<VarId, ModelError> {
         let id = VarId(next_id(self.vars.len()));
         self.existing(group)?.vars.push(id);
@@ -125,7 +125,7 @@ impl Model {
     /// Sets a variable's own fill value (one element of its type) and its `_FillValue` attribute.
     ///
     /// # Errors
-    /// `BadValue` when it is not one element of the variable's type; `NotFound`.
+    /// `BadValue` if it is not one element of the variable's type; `NotFound`.
     pub fn set_fill(&mut self, id: VarId, fill: Values) -> Result<(), ModelError> {
         let Some(variable) = self.variable(id) else { return Err(missing(Member::Variable, "?")) };
         let ty = variable.ty;
@@ -148,7 +148,7 @@ impl Model {
     /// Raises the current length of an unlimited dimension to at least `len`.
     ///
     /// # Errors
-    /// `BadValue` when the dimension is fixed and shorter; `NotFound`.
+    /// `BadValue` if the dimension is fixed and shorter; `NotFound`.
     pub fn grow(&mut self, id: DimId, len: u64) -> Result<(), ModelError> {
         let path = self.dimension_path(id);
         let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) else {
@@ -282,7 +282,7 @@ impl Model {
     /// Removes a group that has no members.
     ///
     /// # Errors
-    /// `InUse` when it has members, `NotFound` (also for the root).
+    /// `InUse` if it has members, `NotFound` (also for the root).
     pub fn remove_group(&mut self, id: GroupId) -> Result<(), ModelError> {
         let path = self.group_path(id);
         let group = self.group(id).ok_or_else(|| missing(Member::Group, &path))?;

@@ -13,7 +13,7 @@ impl Model {
         self.groups.get(id.index())?.as_ref()
     }
 
-    /// A group by id, for changing what has no rules of its own (attributes, fault).
+    /// A group by id, for changing what is not subject to rules (attributes, fault).
     pub fn group_mut(&mut self, id: GroupId) -> Option<&mut Group> {
         self.groups.get_mut(id.index())?.as_mut()
     }
@@ -33,7 +33,7 @@ impl Model {
         self.vars.get(id.index())?.as_ref().map(|(_, variable)| variable)
     }
 
-    /// A variable by id, for changing what has no rules of its own (attributes, fill, storage, filters, fault).
+    /// A variable by id, for changing what is not subject to rules (attributes, fill, storage, filters, fault).
     pub fn variable_mut(&mut self, id: VarId) -> Option<&mut Variable> {
         self.vars.get_mut(id.index())?.as_mut().map(|(_, variable)| variable)
     }
@@ -54,8 +54,8 @@ impl Model {
         }
     }
 
-    /// A member whose id leads nowhere, in words: `dimension 3 of the variable /v`. A model that is changed by its own
-    /// methods has none. Writers ask before they write, for what lacks a member would look right.
+    /// A member with a dangling id, in words: `dimension 3 of the variable /v`. A model that is changed only by its
+    /// own methods has none. Writers check this first, because the output would look valid without the member.
     pub fn dangling(&self) -> Option<String> {
         let lost = |what: &str, id: Option<usize>, of: &str, path: &dyn Fn() -> String| {
             id.map(|id| format!("{what} {id} of the {of} {}", path()))
@@ -202,7 +202,7 @@ impl Model {
         self.group(group)?.types.iter().find(named).copied()
     }
 
-    /// The group itself and those that enclose it, innermost first: the scope in which dimensions and types are seen.
+    /// The group itself and the enclosing ones, innermost first: the scope in which dimensions and types are visible.
     pub fn scope(&self, group: GroupId) -> Vec<GroupId> {
         let mut scope = Vec::new();
         let mut at = Some(group);
@@ -213,12 +213,12 @@ impl Model {
         scope
     }
 
-    /// The dimension that a simple name means in a group: the nearest enclosing one.
+    /// The dimension that a simple name refers to in a group: the nearest enclosing one.
     pub fn visible_dimension(&self, group: GroupId, name: &str) -> Option<DimId> {
         self.scope(group).into_iter().find_map(|id| self.dimension_in(id, name))
     }
 
-    /// The user-defined type that a simple name means in a group: the nearest enclosing one.
+    /// The user-defined type that a simple name refers to in a group: the nearest enclosing one.
     pub fn visible_type(&self, group: GroupId, name: &str) -> Option<TypeId> {
         self.scope(group).into_iter().find_map(|id| self.type_in(id, name))
     }
@@ -265,8 +265,8 @@ impl Model {
         }
     }
 
-    /// Bytes of one packed element (no padding between fields); `None` when the type holds strings or vlens, or is
-    /// not defined, or does not fit 64 bits.
+    /// Size of one packed element (no padding between fields); `None` if the type contains strings or vlens, is not
+    /// defined, or does not fit 64 bits.
     pub fn packed_len(&self, ty: TypeRef) -> Option<u64> {
         match ty {
             TypeRef::Atomic(atomic) => atomic.byte_len().map(|len| len as u64),
@@ -281,7 +281,7 @@ impl Model {
         }
     }
 
-    /// `count` zeros of a type: 0, NUL, null strings, opaque zeros, empty vlens; `None` when it is not defined, nested
+    /// `count` zeros of a type: 0, NUL, null strings, opaque zeros, empty vlens; `None` if it is not defined, nested
     /// in `depth` types or more, or does not fit this machine.
     pub fn zeros(&self, ty: TypeRef, count: usize, depth: u32) -> Option<Values> {
         let depth = depth.checked_sub(1)?;

@@ -1,7 +1,7 @@
-//! Blocks of objects that other machines hold, on disk: data as well as metadata.
+//! A disk cache for blocks of remote objects: data as well as metadata.
 //!
-//! A [`CachedStore`] store stands before another. What was fetched is kept in files of one block each; the first time that an
-//! object is touched after opening, a byte of it is asked for, which tells whether it is as it was.
+//! A [`CachedStore`] wraps another store. What was fetched is kept in files of one block each; the first time that an
+//! object is used after opening, one byte of it is requested to find out whether it is unchanged.
 mod recall;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// A cache on disk of blocks of objects that other machines hold; clones share it, and so may several processes.
+/// A disk cache for blocks of remote objects; clones share it, and several processes may, too.
 #[derive(Debug, Clone)]
 pub struct BlockCache {
     folder: Arc<CacheFolder>,
@@ -33,35 +33,35 @@ pub struct BlockCache {
 #[derive(Debug)]
 struct SharedBlocks {
     most: u64,
-    /// Bytes that were written since the files were counted.
+    /// Bytes written since the files were last counted.
     written: AtomicU64,
 }
 
-/// The files are counted each time that so much of the bound was written.
+/// The files are counted each time this fraction of the limit was written.
 const COUNTED: u64 = 16;
-/// Objects whose state is remembered.
+/// Maximum number of objects whose tags are remembered.
 const REMEMBERED: usize = 4096;
 
 impl BlockCache {
-    /// A cache in a folder, which is made if need be; its files take about `most` bytes together.
+    /// A cache in a folder, which is created if need be; its files take up about `most` bytes in total.
     pub fn new(folder: impl Into<PathBuf>, most: u64) -> Self {
         let folder = Arc::new(CacheFolder::of_blocks(folder.into(), most));
         Self { folder, shared: Arc::new(SharedBlocks { most, written: AtomicU64::new(0) }), immutable: false }
     }
 
-    /// Whether chunks of trees never change under their keys: those that are kept are then not asked about, only the
-    /// metadata are. When these changed, all that is kept of the dataset is forgotten.
+    /// Whether chunks of trees never change under their keys: cached ones are then not revalidated, only the metadata
+    /// are. When these have changed, everything cached of the dataset is discarded.
     #[must_use]
     pub fn immutable(self, immutable: bool) -> Self {
         Self { immutable, ..self }
     }
 
-    /// Why nothing is kept, if so.
+    /// Why nothing is cached, if so.
     pub fn warning(&self) -> Option<&str> {
         self.folder.warning()
     }
 
-    /// The same store with this cache before it; a local one stays as it is.
+    /// The same store with this cache in front; a local one is returned unchanged.
     pub fn before(&self, store: Arc<dyn Store>, root: &ObjectId) -> Arc<dyn Store> {
         if store.local().is_some() {
             return store;
@@ -70,7 +70,7 @@ impl BlockCache {
         self.stand_before(store, Some(CachedDataset { root: root.clone(), name: dataset }))
     }
 
-    /// As [`before`](Self::before), for objects each of which is a dataset of its own.
+    /// As [`before`](Self::before), for objects that are each a dataset of their own.
     pub(crate) fn before_many(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
         if store.local().is_some() { store } else { self.stand_before(store, None) }
     }
@@ -86,7 +86,7 @@ impl BlockCache {
         })
     }
 
-    /// Counts what was written, and now and then removes what was used longest ago.
+    /// Counts what was written, and from time to time removes the least recently used files.
     fn wrote(&self, bytes: u64) {
         let written = self.shared.written.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if written >= self.shared.most / COUNTED {
@@ -96,7 +96,7 @@ impl BlockCache {
     }
 }
 
-/// The name of a dataset, with the server where it has one.
+/// The name of a dataset, with the server if it has one.
 fn with_server(store: &dyn Store, root: &ObjectId) -> ObjectId {
     match store.server() {
         Some(server) => {
@@ -106,25 +106,25 @@ fn with_server(store: &dyn Store, root: &ObjectId) -> ObjectId {
     }
 }
 
-/// A store with a cache before it, for one opening of a dataset, or of several.
+/// A store with a cache in front, for one opening of a dataset, or of several.
 #[derive(Debug)]
 struct CachedStore {
     inner: Arc<dyn Store>,
-    /// The dataset whose objects are read; none where each is its own.
+    /// The dataset whose objects are read; `None` if each is its own.
     dataset: Option<CachedDataset>,
     cache: BlockCache,
-    /// Objects whose state was asked for in this opening.
+    /// Objects whose tags were requested in this opening.
     states: Mutex<HashMap<ObjectId, (Tag, u64)>>,
-    /// Objects whose state is being asked for: several that need it wait for one answer.
+    /// Objects whose tags are being requested: several tasks wait for one answer.
     asked: Mutex<HashMap<ObjectId, Weak<AsyncMutex<()>>>>,
-    /// Whether something was written through this store: then nothing is kept any more.
+    /// Whether something was written through this store: then nothing is cached any more.
     is_changed: AtomicBool,
 }
 
 #[derive(Debug)]
 struct CachedDataset {
     root: ObjectId,
-    /// What is kept of it is found by this name: its root, with the server.
+    /// The name under which it is cached: its root, with the server.
     name: ObjectId,
 }
 
@@ -158,16 +158,16 @@ impl CachedStore {
                 }
             }
         }
-        // It is another one than it was.
+        // It has changed.
         self.fetch(object, want, Some(&recalled)).await
     }
 
-    /// The state of an object, if it was asked for in this opening.
+    /// The tag of an object, if it was requested in this opening.
     fn known(&self, object: &ObjectId) -> Option<(Tag, u64)> {
         self.states.guard().get(object).cloned()
     }
 
-    /// What those hold one after the other that ask for the state of an object.
+    /// The lock held by the task that requests the tag of an object.
     fn turn(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
         let mut asked = self.asked.guard();
         if let Some(turn) = asked.get(object).and_then(Weak::upgrade) {
@@ -179,7 +179,7 @@ impl CachedStore {
         turn
     }
 
-    /// What is kept of an object is found by this name.
+    /// The name under which an object is cached.
     fn dataset(&self, object: &ObjectId) -> Cow<'_, ObjectId> {
         match &self.dataset {
             Some(dataset) => Cow::Borrowed(&dataset.name),
@@ -206,7 +206,7 @@ impl CachedStore {
         Ok(blob)
     }
 
-    /// Whether what is kept of an object counts without asking.
+    /// Whether cached bytes of an object are valid without revalidation.
     fn is_trusted(&self, object: &ObjectId) -> bool {
         self.cache.immutable && self.may_be_trusted(object)
     }
@@ -217,7 +217,8 @@ impl CachedStore {
         is_below && !marker::NAMES.contains(&object.name())
     }
 
-    /// Notes the state of an object; only of so many, so that a large dataset takes no more memory than a small one.
+    /// Records the tag of an object; of a limited number, so that a large dataset takes no more memory than a small
+    /// one.
     fn remember(&self, object: &ObjectId, state: (Tag, u64)) {
         let mut states = self.states.guard();
         if states.len() >= REMEMBERED {
@@ -237,7 +238,7 @@ impl CachedStore {
         }
     }
 
-    /// Forgets everything, as something is about to change. Objects that are each a dataset are not changed.
+    /// Discards everything before a change. Objects that are each a dataset are not changed.
     fn change(&self) {
         if !self.is_changed.swap(true, Ordering::Relaxed)
             && let Some(dataset) = &self.dataset
@@ -334,7 +335,7 @@ impl StoreAbilities for CachedStore {
         self.inner.warnings().into_iter().chain(own).collect()
     }
 
-    /// What the cache knows of an object need not be asked: it is read through the cache.
+    /// What the cache knows of an object need not be requested: it is read through the cache.
     fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
         None
     }

@@ -1,15 +1,15 @@
-//! One file of a cache: a magic, then what is known of the object, then a checksum of all of it.
+//! One file of a cache: a magic, then facts about the object, then a checksum of everything.
 //!
-//! Numbers are 64 bits, little-endian; texts and blocks have their length before them.
+//! Numbers are 64 bits, little-endian; texts and blocks are preceded by their length.
 use bytes::Bytes;
 use ncirrus_layout::Tag;
 
-/// What is kept of an object.
+/// What is cached of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheEntry {
-    /// The driver of the dataset, where the object is its root.
+    /// The driver of the dataset, if the object is its root.
     pub driver: Option<String>,
-    /// State of the object.
+    /// Tag of the object.
     pub tag: Tag,
     /// Size of the object in bytes.
     pub size: u64,
@@ -21,7 +21,7 @@ pub struct CacheEntry {
 const MAGIC: &[u8] = b"ncirrus cache\x01";
 
 impl CacheEntry {
-    /// Bytes of the object that are kept.
+    /// Cached bytes of the object.
     pub fn byte_len(&self) -> usize {
         self.blocks.iter().map(|(_, bytes)| bytes.len()).sum()
     }
@@ -46,7 +46,7 @@ impl CacheEntry {
         out
     }
 
-    /// What a file says of the object of that address; `None` when it is of another one, damaged or of another version.
+    /// The entry for the object of that address; `None` if the file is of another one, damaged or of another version.
     pub(super) fn decode(file: Vec<u8>, address: &str) -> Option<Self> {
         let (content, checksum) = file.split_last_chunk::<4>()?;
         if u32::from_le_bytes(*checksum) != crc32fast::hash(content) {

@@ -1,5 +1,5 @@
-//! Files of a cache in a folder of the user's choice. Files are replaced by renaming, so that several processes may share
-//! a folder; what is damaged is ignored.
+//! Files of a cache in a folder chosen by the user. Files are replaced by renaming, so that several processes may
+//! share a folder; damaged ones are ignored.
 use super::CacheEntry;
 use crate::platform;
 use ncirrus_layout::{ObjectId, Tag};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// What is kept of objects, in the files of a folder: together they take so many bytes at most.
+/// Cached bytes of objects, in the files of a folder, up to a total size.
 #[derive(Debug)]
 pub struct CacheFolder {
     folder: PathBuf,
@@ -21,23 +21,23 @@ pub struct CacheFolder {
     written: AtomicU64,
 }
 
-/// What a folder is for. Caches of different purposes may share one.
+/// The purpose of a folder. Caches of different purposes may share one.
 #[derive(Debug)]
 struct CachePurpose {
     name: &'static str,
     ending: &'static str,
-    /// Fewer bytes are not worth a file.
+    /// Minimum number of bytes worth a file.
     least: usize,
 }
 
-/// What of an object a file holds.
+/// What a file holds.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheSlot<'a> {
     /// The object.
     pub object: &'a ObjectId,
-    /// Which part of it, where it is kept in parts.
+    /// Which part of it, if it is cached in parts.
     pub part: u64,
-    /// The dataset that it belongs to, where what is kept of one may have to go together.
+    /// The dataset that it belongs to, if all of a dataset may have to be discarded together.
     pub dataset: Option<&'a ObjectId>,
 }
 
@@ -48,13 +48,13 @@ impl<'a> From<&'a ObjectId> for CacheSlot<'a> {
 }
 
 impl CacheFolder {
-    /// A cache of headers and indexes in a folder, which is made if need be.
+    /// A cache of headers and indexes in a folder, which is created if need be.
     pub fn of_indexes(folder: PathBuf, most: u64) -> Self {
-        // Less is as quickly fetched as checked.
+        // Fetching less is as quick as revalidating it.
         Self::new(folder, most, CachePurpose { name: "index cache", ending: "ncindex", least: 4 << 10 })
     }
 
-    /// A cache of blocks of objects in a folder, which is made if need be.
+    /// A cache of blocks of objects in a folder, which is created if need be.
     pub(super) fn of_blocks(folder: PathBuf, most: u64) -> Self {
         Self::new(folder, most, CachePurpose { name: "cache of blocks", ending: "ncblock", least: 1 })
     }
@@ -76,7 +76,7 @@ impl CacheFolder {
         self.warning.as_deref()
     }
 
-    /// What is kept of an object.
+    /// What is cached of an object.
     pub fn find<'a>(&self, slot: impl Into<CacheSlot<'a>>) -> Option<CacheEntry> {
         let slot = slot.into();
         let file = self.file(slot)?;
@@ -91,18 +91,18 @@ impl CacheFolder {
         })
     }
 
-    /// Marks what is kept of an object as used.
+    /// Marks what is cached of an object as used.
     pub fn touch<'a>(&self, slot: impl Into<CacheSlot<'a>>) {
         let file = self.file(slot.into()).and_then(|file| File::options().append(true).open(file).ok());
         file.map(|file| file.set_modified(SystemTime::now()));
     }
 
-    /// Forgets what is kept of an object.
+    /// Discards what is cached of an object.
     pub fn forget<'a>(&self, slot: impl Into<CacheSlot<'a>>) {
         self.file(slot.into()).map(fs::remove_file);
     }
 
-    /// Keeps an entry, if it is worth it. A failure only means that the next opening has to fetch.
+    /// Stores an entry, if it is worth it. A failure only means that the next opening has to fetch.
     pub fn keep<'a>(&self, slot: impl Into<CacheSlot<'a>>, entry: &CacheEntry) {
         let slot = slot.into();
         if entry.byte_len() < self.purpose.least || !is_strong(&entry.tag) {
@@ -114,14 +114,14 @@ impl CacheFolder {
             return;
         }
         let temporary = self.temporary();
-        // Data of private buckets may be among them.
+        // It may contain data of private buckets.
         let written = platform::create_private(&temporary).and_then(|mut made| made.write_all(&bytes));
         if written.and_then(|()| fs::rename(&temporary, &file)).is_err() {
             fs::remove_file(&temporary).ok();
         }
     }
 
-    /// Removes the files that were used longest ago until the rest fits the bound.
+    /// Removes the least recently used files until the rest fits the limit.
     pub fn shrink(&self) {
         if self.warning.is_some() {
             return;
@@ -137,7 +137,7 @@ impl CacheFolder {
         }
     }
 
-    /// Forgets all that is kept of objects of a dataset.
+    /// Discards everything cached of a dataset's objects.
     pub(super) fn forget_dataset(&self, dataset: &ObjectId) {
         let start = format!("{:016x}", hash(&dataset.to_string()));
         for (_, _, file) in self.list().unwrap_or_default() {
@@ -148,7 +148,7 @@ impl CacheFolder {
         }
     }
 
-    /// Whether anything is kept of an object: not where its address says what must not be kept, or nothing that lasts.
+    /// Whether an object may be cached: not if its address contains secrets, or its tag is weak.
     pub(super) fn takes(&self, object: &ObjectId) -> bool {
         self.warning.is_none() && object.query().is_none() && !is_marked(object)
     }
@@ -189,7 +189,7 @@ impl CacheFolder {
 }
 
 impl CacheSlot<'_> {
-    /// What stands in the file, so that two names that are alike do no harm.
+    /// The address in the file, so that hash collisions do no harm.
     fn address(&self) -> String {
         match self.part {
             0 => self.object.to_string(),
@@ -198,14 +198,14 @@ impl CacheSlot<'_> {
     }
 }
 
-/// Names only have to differ: the address stands in the file.
+/// The hash only has to distinguish names: the address is in the file.
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Whether equal tags mean equal bytes: not those of weak etags, nor times of change, nor sizes alone.
+/// Whether equal tags mean equal bytes: not for weak ETags, nor times of modification, nor sizes alone.
 fn is_strong(tag: &Tag) -> bool {
     let tag = tag.as_str();
     !(tag.is_empty()
@@ -213,7 +213,7 @@ fn is_strong(tag: &Tag) -> bool {
         || ["W/", " GMT-", " UTC-"].iter().any(|part| tag.contains(part)))
 }
 
-/// Whether the address of the store has a mark for credentials in it: that is another one in every process.
+/// Whether the address of the store contains a hash of credentials, which differs in every process.
 fn is_marked(object: &ObjectId) -> bool {
     let place = object.store.as_str().split_once("://").map_or("", |(_, place)| place);
     let authority = place.split('/').next().unwrap_or_default();

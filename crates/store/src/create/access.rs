@@ -9,15 +9,16 @@ use futures_util::future::BoxFuture;
 use ncirrus_layout::Result;
 use std::fs::{self, OpenOptions};
 
-/// Gives access for changing the dataset at an address. Directories, files and trees on other machines are changed in
-/// place; a zip file is written anew and replaces the old one on commit, and so is a single file on
-/// another machine with [`StoreOptions::rewrite`](crate::StoreOptions::rewrite).
+/// Gives access for changing the dataset at an address. Directories, files and remote trees are changed in place; a
+/// zip file is rewritten and replaces the old one on commit, and so is a single remote file with
+/// [`StoreOptions::rewrite`](crate::StoreOptions::rewrite).
 ///
 /// # Errors
-/// As [`open`](crate::open), `Conflict` for a file that another program has open, `Denied` for what cannot be written, `Unsupported` where objects can only be read.
+/// As [`open`](crate::open), `Conflict` for a file that another program has open, `Denied` for what cannot be
+/// written, `Unsupported` if objects can only be read.
 pub async fn update(address: &str, context: &StoreContext) -> Result<StagedDataset> {
     let url = Url::parse(address)?;
-    // Before anything is read: what is read is what is changed.
+    // Locked before anything is read: what is read is what is changed.
     let lock = if url.scheme() == Scheme::File { lock(&as_it_is(&url))? } else { None };
     let opened = open_url(&url, context).await?;
     if let Some((store, object)) = &opened.container {
@@ -53,7 +54,7 @@ impl CommitAction for LockedFile {
     }
 }
 
-/// Keeps other programs from changing a file; a directory has no lock. That there is no leave to write is better told
+/// Keeps other programs from changing a file; a directory has no lock. A missing write permission is better reported
 /// now than after the work.
 fn lock(url: &Url) -> Result<Option<FileLock>> {
     let path = local_path(url);

@@ -1,8 +1,9 @@
-//! A tree that will take the place of another one: it is made in a folder below that one, which stays what it is until
-//! the new one is whole.
+//! A tree that will replace another one: it is created in a folder below that one, which stays unchanged until the
+//! new one is complete.
 //!
-//! In the folder, documents of the root lie apart from the rest, so that nobody takes it for a dataset. What takes the
-//! longest, sending the chunks, is over before anything of the old tree is touched; what is left are copies within the store.
+//! In the folder, documents of the root are stored apart from the rest, so that it is not taken for a dataset. What
+//! takes longest, sending the chunks, is finished before anything of the old tree is touched; the rest are copies
+//! within the store.
 use crate::marker;
 use ncirrus_layout::ObjectId;
 
@@ -13,7 +14,7 @@ pub(super) struct ReplacementTree {
     folder: ObjectId,
 }
 
-/// What an object of the folder will be.
+/// What an object of the folder will become.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReplacementPart {
     /// A document of the root.
@@ -26,7 +27,7 @@ pub(super) enum ReplacementPart {
 pub(super) const FOLDER: &str = ".ncirrus-new";
 const DOCUMENTS: &str = "documents";
 const TREE: &str = "tree";
-/// How names of documents end until they are the root's.
+/// Suffix of the names of documents until they belong to the root.
 const SUFFIX: &str = ".new";
 
 impl ReplacementTree {
@@ -40,7 +41,7 @@ impl ReplacementTree {
         self.folder.name()
     }
 
-    /// The folder with all that is in it.
+    /// The folder with everything in it.
     pub(super) fn folder(&self) -> &ObjectId {
         &self.folder
     }
@@ -50,7 +51,7 @@ impl ReplacementTree {
         root.child(FOLDER)
     }
 
-    /// Where an object of the new tree lies.
+    /// Where an object of the new tree is stored.
     pub(super) fn place_of(&self, object: &ObjectId) -> ObjectId {
         let Some(rest) = below(&self.root, object) else { return object.clone() };
         match rest {
@@ -74,7 +75,7 @@ impl ReplacementTree {
         *object == self.root
     }
 
-    /// What an object of the folder will be; none for others.
+    /// What an object of the folder will become; `None` for others.
     pub(super) fn part(&self, object: &ObjectId) -> Option<ReplacementPart> {
         let (kind, rest) = below(&self.folder, object)?.split_once('/')?;
         match kind {
@@ -84,7 +85,7 @@ impl ReplacementTree {
         }
     }
 
-    /// Bytes by which keys are longer until the new tree is whole.
+    /// Number of bytes by which keys are longer until the new tree is complete.
     pub(super) fn longer(&self) -> usize {
         self.folder.key().len() - self.root.key().len() + (DOCUMENTS.len() + SUFFIX.len()).max(TREE.len()) + 1
     }

@@ -1,6 +1,6 @@
-//! The place of a new tree on another machine: announced at once, and cleared of what a killed writer left with the first
-//! request, while more chunks are computed. Nothing of the new tree is put or read before, nor after another program took
-//! the place over. What replaces a tree is kept beside it.
+//! The location of a new remote tree: announced at once, and cleared of what a killed writer left with the first
+//! request, while more chunks are computed. Nothing of the new tree is put or read before that, nor after another
+//! program has taken the location over. A tree that replaces another is written beside it.
 use super::beside::ReplacementTree;
 use super::lease::TreeLease;
 use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What makes a place ready.
+/// The tasks that prepare a location.
 #[derive(Clone)]
 pub(super) struct TreeSite {
     leased: Shared<BoxFuture<'static, Result<Arc<TreeLease>>>>,
@@ -40,7 +40,7 @@ impl TreeSite {
         Ok(Self { leased, cleared: cleared.boxed().shared(), is_touched, beside: beside.map(Arc::new) })
     }
 
-    /// The right to the place.
+    /// The lease of the location.
     pub(super) async fn lease(&self) -> Result<Arc<TreeLease>> {
         self.leased.clone().await
     }
@@ -50,7 +50,7 @@ impl TreeSite {
         self.is_touched.load(Ordering::Acquire)
     }
 
-    /// Where the new tree is made, when it replaces one.
+    /// Where the new tree is created, if it replaces one.
     pub(super) fn beside(&self) -> Option<&ReplacementTree> {
         self.beside.as_deref()
     }
@@ -60,7 +60,7 @@ impl TreeSite {
         self.lease().await?.check_held()
     }
 
-    /// Where an object is for now.
+    /// Where an object is stored for now.
     fn place_of(&self, object: &ObjectId) -> ObjectId {
         self.beside().map_or_else(|| object.clone(), |beside| beside.place_of(object))
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for TreeSite {
     }
 }
 
-/// A request that goes on while nobody waits for it; one that has ended where there is no runtime.
+/// A task that runs while nothing waits for it; without a runtime, an already completed one.
 async fn begun<T: Send + 'static>(
     request: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<BoxFuture<'static, Result<T>>> {
@@ -85,7 +85,7 @@ async fn begun<T: Send + 'static>(
     Ok(async move { Ok(done) }.boxed())
 }
 
-/// A store whose requests wait until the place is ready.
+/// A store whose requests wait until the location is ready.
 #[derive(Debug)]
 pub(super) struct ClearingStore {
     pub(super) inner: Arc<dyn Store>,
@@ -93,7 +93,7 @@ pub(super) struct ClearingStore {
 }
 
 impl ClearingStore {
-    /// Names directly below a prefix; those of the root lie in two folders.
+    /// Names directly below a prefix; those of the root are stored in two folders.
     async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
         self.site.ready().await?;
         let mut listing = self.inner.list(&self.site.place_of(prefix), page).await?;
@@ -183,7 +183,7 @@ impl StoreAbilities for ClearingStore {
         }))
     }
 
-    /// The objects of a tree are put whole: none is begun before the place is ready.
+    /// The objects of a tree are put whole: none is begun before the location is ready.
     fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
         None
     }

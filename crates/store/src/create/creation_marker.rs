@@ -1,4 +1,4 @@
-//! What belongs to a dataset whose creation was begun and not ended.
+//! The objects of a dataset whose creation was not completed.
 use super::own;
 use crate::marker;
 use crate::store::{Store, StoreExt};
@@ -6,14 +6,14 @@ use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{ObjectId, Result, Want};
 use std::collections::BTreeSet;
 
-/// Whether all that lies below a folder can have been put by the writer of a Zarr dataset there.
+/// Whether all objects below a folder can have been put by the writer of a Zarr dataset there.
 pub(super) async fn is_alone(store: &dyn Store, root: &ObjectId) -> Result<bool> {
     let Some(all) = below(store, root).await? else { return Ok(false) };
     let count = all.len();
     Ok(own(store, &crate::key::folder(root.key()), all).await?.len() == count)
 }
 
-/// Every object below a prefix; `None` when keys are among them that no writer of ours puts.
+/// Every object below a prefix; `None` if there are keys that ncirrus never puts.
 pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<ObjectId>>> {
     let (mut objects, mut next): (Vec<ObjectId>, Option<String>) = (Vec::new(), None);
     loop {
@@ -32,14 +32,14 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option
     }
 }
 
-/// An object that was listed, and its size where that was told.
+/// An object from a listing, and its size if listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListedObject {
     pub(super) object: ObjectId,
     pub(super) size: Option<u64>,
 }
 
-/// Every object below a prefix that has a name.
+/// Every object below a prefix with a valid name.
 pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ListedObject>> {
     let (mut all, mut next): (Vec<ListedObject>, Option<String>) = (Vec::new(), None);
     loop {
@@ -56,8 +56,8 @@ pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<
     }
 }
 
-/// Those of the objects below a dataset that are its own, by their names alone: what lies below a root of another dataset
-/// is not, as far as its names tell that it is one.
+/// Of the objects below a dataset, those that are its own, judged by their names alone: objects below a root of
+/// another dataset are not, as far as names show that it is one.
 pub(super) fn of_dataset(root: &ObjectId, objects: Vec<ObjectId>) -> Vec<ObjectId> {
     let top = crate::key::folder(root.key());
     let is_other = |object: &&ObjectId| {
@@ -73,8 +73,8 @@ pub(super) fn of_dataset(root: &ObjectId, objects: Vec<ObjectId>) -> Vec<ObjectI
     objects.into_iter().filter(is_own).collect()
 }
 
-/// Those of the objects below a folder that the writer of a Zarr dataset there can have put: neither files that no such
-/// dataset has nor datasets of their own, which came later or from elsewhere.
+/// Of the objects below a folder, those that the writer of a Zarr dataset there can have put: neither files that no
+/// such dataset has nor datasets of their own, which came later or from elsewhere.
 pub(super) async fn own(store: &dyn Store, folder: &str, objects: Vec<ObjectId>) -> Result<Vec<ObjectId>> {
     let others = datasets(store, folder, &objects).await?;
     let is_own = |object: &ObjectId| {
@@ -96,7 +96,7 @@ async fn datasets(store: &dyn Store, folder: &str, objects: &[ObjectId]) -> Resu
     let described: BTreeSet<String> = documents.iter().map(|object| folder_of(object)).collect();
     let may_be_root = |object: &&ObjectId| {
         let parent = parts(object.key()).0;
-        // What lies in a member is none, or goes with it.
+        // What lies in a member is not a dataset, or is removed with it.
         let is_known = ancestors(parent, folder).any(|above| found.contains(above));
         !is_known && !ancestors(parent, folder).skip(1).any(|above| described.contains(above))
     };
@@ -116,11 +116,11 @@ async fn is_of_root(store: &dyn Store, object: &ObjectId) -> Result<bool> {
     Ok(["nczarr_superblock\"", "\"consolidated_metadata\""].iter().any(|mark| text.contains(mark)))
 }
 
-/// Documents that are read at once.
+/// Number of documents read concurrently.
 const AT_ONCE: usize = 64;
 /// Names of objects that only roots of datasets have.
 const OF_ROOTS: [&str; 3] = [".zmetadata", ".nczarr", marker::BEGUN];
-/// Documents that tell whether they are of a root.
+/// Documents whose contents tell whether they are of a root.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zgroup", ".zattrs"];
 
 /// The folder, with its slash, and the name.

@@ -1,9 +1,9 @@
-//! Whose place it is: the object that says that a tree is being made is kept up to date by its writer, as long as it lives.
+//! The lease of a location: the creation marker is renewed by its writer as long as it lives.
 //!
-//! Of several writers one has the lease. It renews it every few seconds, always over the state that it put, so that it
-//! learns when another one took it over; nothing that counts is put after that. Others take it over only when its writer
-//! is known to be gone: it was of this program and was given up, of a process of this machine that is no more, or it was
-//! not renewed for several turns.
+//! One of several writers has the lease. It renews it every few seconds, always conditional on the tag of its last
+//! put, so that it learns when another one took it over; nothing that counts is put after that. Others take it over
+//! only when its writer is known to be gone: it belonged to this program and was dropped, to a process of this
+//! machine that no longer exists, or it was not renewed for several intervals.
 use super::owner::{self, WriterLife, WriterMark};
 use crate::fault;
 use crate::store::{PutCondition, Store};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The right of a writer to the place of a tree.
+/// The right of a writer to the location of a tree.
 pub(super) struct TreeLease {
     store: Arc<dyn Store>,
     sign: ObjectId,
@@ -25,31 +25,31 @@ pub(super) struct TreeLease {
 }
 
 struct LeaseState {
-    /// None where the store knows no conditions.
+    /// `None` if the store does not support conditions.
     tag: Option<Tag>,
-    /// Whether there is a sign: where conditions are not known a new one would keep nobody out.
+    /// Whether there is a marker: without conditions a new one would keep nobody out.
     is_put: bool,
     renewals: u64,
-    /// When the last renewal began that was carried out.
+    /// When the last successful renewal began.
     since: Instant,
-    /// What the sign says beside whose it is.
+    /// What the marker contains besides the owner.
     stage: LeaseStage,
 }
 
-/// How far the writer is.
+/// The phase of the writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LeaseStage {
     /// It puts chunks and metadata.
     Making,
-    /// The new tree is whole, and takes the place of the old one: the name of its folder.
+    /// The new tree is complete, and is replacing the old one: the name of its folder.
     Switching(String),
 }
 
 impl TreeLease {
-    /// Takes a place; `before` is the sign of a writer that is gone.
+    /// Acquires the lease; `before` is the marker of a writer that is gone.
     ///
     /// # Errors
-    /// `Conflict` when another program was faster.
+    /// `Conflict` if another program was faster.
     pub(super) async fn take(
         store: Arc<dyn Store>,
         sign: ObjectId,
@@ -57,14 +57,14 @@ impl TreeLease {
         before: Option<ObjectBytes>,
     ) -> Result<Arc<Self>> {
         let since = Instant::now();
-        // Whoever takes over what was nearly done ends it first.
+        // A replacement that was nearly complete is finished first.
         let stage = before.as_ref().map_or(LeaseStage::Making, |blob| owner::stage_of(&blob.bytes));
         let text = mark.text(0, &stage);
         let is_there = before.is_some();
         let when = before.map_or(PutCondition::Absent, |blob| PutCondition::Matches(blob.tag));
         let tag = match store.put(&sign, text.clone(), when).await {
             Err(error) if error.kind() == ErrorKind::Conflict => return Err(taken(&sign)),
-            // The store does not know conditions: what a killed program left is one's own from here on.
+            // The store does not support conditions: what a killed program left belongs to this writer from here on.
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 if is_there {
                     store.put(&sign, text, PutCondition::None).await?;
@@ -81,12 +81,12 @@ impl TreeLease {
     /// Renews it.
     ///
     /// # Errors
-    /// `Conflict` when another writer took it over.
+    /// `Conflict` if another writer took it over.
     pub(super) async fn renew(&self) -> Result<()> {
         self.put(None).await
     }
 
-    /// Renews it unless that was done just now: long enough ago to be taken over is something else.
+    /// Renews it unless that was done just now; if it is old enough to be taken over, it is always renewed.
     ///
     /// # Errors
     /// As [`renew`](Self::renew).
@@ -96,7 +96,7 @@ impl TreeLease {
         if is_fresh { Ok(()) } else { self.renew().await }
     }
 
-    /// Says how far the writer is.
+    /// Records the phase of the writer.
     ///
     /// # Errors
     /// As [`renew`](Self::renew).
@@ -130,30 +130,30 @@ impl TreeLease {
         }
     }
 
-    /// The state of the sign if it is this writer's after all: the answer to an earlier renewal was lost.
+    /// The tag of the marker if it belongs to this writer after all: the answer to an earlier renewal was lost.
     async fn own_tag(&self) -> Result<Option<Tag>> {
         let found = self.store.get(&self.sign, &Want::All).await?;
         Ok(found.filter(|found| self.mark.is_of(&found.bytes)).map(|found| found.tag))
     }
 
-    /// Whether it is this writer's, as far as is known.
+    /// Whether this writer holds it, as far as is known.
     ///
     /// # Errors
-    /// `Conflict` when another writer took it over.
+    /// `Conflict` if another writer took it over.
     pub(super) fn check_held(&self) -> Result<()> {
         if self.is_lost.load(Ordering::Acquire) { Err(self.lost()) } else { Ok(()) }
     }
 
     fn lost(&self) -> Error {
-        fault::conflict("was taken over by another program meanwhile", &self.sign)
+        fault::conflict("another program has taken over this dataset in the meantime", &self.sign)
     }
 
-    /// Gives it back.
+    /// Releases it.
     ///
     /// # Errors
     /// `Denied`, `Io`.
     pub(super) async fn end(&self) -> Result<()> {
-        // A renewal that is under way would put it again.
+        // A renewal in flight would put it again.
         let mut state = self.state.lock().await;
         self.check_held()?;
         if std::mem::take(&mut state.is_put) {
@@ -163,7 +163,17 @@ impl TreeLease {
         Ok(())
     }
 
-    /// Renews it again and again, as long as somebody holds it; where there is no runtime, checks do.
+    /// What the sign begins with.
+    pub(super) fn mark(&self) -> &str {
+        self.mark.name()
+    }
+
+    /// Whether there is a sign.
+    pub(super) async fn has_sign(&self) -> bool {
+        self.state.lock().await.is_put
+    }
+
+    /// Renews it periodically, as long as it is held; without a runtime, checks do.
     pub(super) fn keep(self: &Arc<Self>) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let held = Arc::downgrade(self);
@@ -171,7 +181,7 @@ impl TreeLease {
                 loop {
                     tokio::time::sleep(TURN).await;
                     let Some(lease) = held.upgrade() else { return };
-                    // A failure may pass; one that lasts is told by what is put next.
+                    // A failure may be temporary; a permanent one is reported by the next put.
                     if lease.check().await.is_err() && lease.check_held().is_err() {
                         return;
                     }
@@ -187,10 +197,10 @@ impl fmt::Debug for TreeLease {
     }
 }
 
-/// Whether the writer of a sign is gone, so that its place may be taken over. It is waited for where only that tells.
+/// Whether the writer of a marker is gone, so that its location may be taken over. Waits if only time can tell.
 ///
 /// # Errors
-/// `Conflict` when it is at work, or ended meanwhile.
+/// `Conflict` if it is at work, or finished meanwhile.
 pub(super) async fn check_gone(store: &dyn Store, sign: &ObjectId, found: &ObjectBytes) -> Result<()> {
     match owner::life_of(&found.bytes) {
         WriterLife::Gone => return Ok(()),
@@ -216,14 +226,14 @@ fn taken(sign: &ObjectId) -> Error {
     fault::conflict(BEGUN_BY_OTHERS, sign)
 }
 
-pub(super) const BEGUN_BY_OTHERS: &str = "another program is making this dataset, or was killed while it did: wait for it, or \
-                                          replace what it left, or remove it by \"ncirrus clean\"";
+pub(super) const BEGUN_BY_OTHERS: &str = "another program is creating this dataset, or was killed while creating it: wait \
+                                          for it, overwrite what it left, or remove that with \"ncirrus clean\"";
 
 /// How often a lease is renewed.
 const TURN: Duration = Duration::from_secs(5);
-/// A renewal that began no longer ago counts as just now.
+/// A renewal that began less than this long ago counts as current.
 const FRESH: Duration = Duration::from_millis(4900);
-/// After this time without a renewal a writer is gone.
+/// After this time without a renewal a writer counts as gone.
 const TERM: Duration = if cfg!(test) { Duration::from_millis(200) } else { Duration::from_secs(16) };
-/// How often a sign is looked at.
+/// How often a marker is polled.
 const LOOK: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(1) };

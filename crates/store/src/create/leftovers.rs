@@ -1,4 +1,4 @@
-//! What killed writers left.
+//! What killed writers left behind.
 use super::beside::{FOLDER, ReplacementTree};
 use super::creation_marker;
 use super::lease::LeaseStage;
@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What a killed writer left.
+/// What a killed writer left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// What it is, for people.
+    /// Its description.
     pub what: String,
     /// Where it is.
     pub place: String,
-    /// When it was changed last.
+    /// When it was last modified.
     pub since: SystemTime,
     how: CleanupAction,
 }
@@ -36,17 +36,17 @@ enum CleanupAction {
     Tree(ObjectId),
     Objects(Vec<ObjectId>),
     Sign(ObjectId),
-    /// What a replacement left beside the dataset, the sign included.
+    /// Remains of a replacement beside the dataset, including the marker.
     Beside(ObjectId),
-    /// A replacement that is to be ended.
+    /// A replacement that is to be completed.
     Switch(ObjectId),
     Path(PathBuf),
 }
 
-/// Finds what killed writers left below (and at) an address, and what could not be looked for; nothing is removed.
+/// Finds what killed writers left below (and at) an address, and what could not be searched for; nothing is removed.
 ///
 /// # Errors
-/// `Unsupported` where nothing can be removed, else what listing fails with.
+/// `Unsupported` if nothing can be removed, otherwise errors of listing.
 pub async fn leftovers(address: &str, context: &StoreContext) -> Result<(Vec<Leftover>, Vec<String>)> {
     let url = as_it_is(&Url::parse(address)?);
     match url.scheme() {
@@ -84,14 +84,14 @@ async fn in_bucket(url: &Url, context: &StoreContext) -> Result<(Vec<Leftover>, 
             how: CleanupAction::Upload(upload),
         })),
         Ok(None) => {
-            notes.push("unfinished uploads are not looked for: the provider ends them itself".to_owned());
+            notes.push("unfinished uploads are not listed: the provider expires them itself".to_owned());
         }
         Err(error) => notes.push(error.to_string()),
     }
     Ok((found, notes))
 }
 
-/// Datasets whose creation was begun.
+/// Datasets whose creation was not completed.
 async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Leftover>> {
     let objects = store.dated_below(root).await?;
     let is_sign = |object: &ObjectId| object.name() == marker::BEGUN;
@@ -105,8 +105,8 @@ async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Lef
         }
         let text = store.get(sign, &Want::All).await?;
         if text.is_some_and(|text| owner::stage_of(&text.bytes) != LeaseStage::Making) {
-            let what =
-                "a dataset that is whole and was about to replace another one: this is ended".to_owned();
+            let what = "a complete dataset that was about to replace another: the replacement is finished"
+                .to_owned();
             let place = dataset.to_string();
             found.push(Leftover { what, place, since: *since, how: CleanupAction::Switch(dataset) });
             continue;
@@ -115,7 +115,7 @@ async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Lef
             objects.iter().any(|(object, _)| marker::below(&dataset).any(|marker| marker == *object));
         let place = dataset.to_string();
         found.push(match is_whole {
-            // Nothing but the sign is left over, and what was to replace the dataset.
+            // Only the marker is left over, and what was to replace the dataset.
             true if has_beside(&objects, &dataset) => Leftover {
                 what: "unfinished replacement".to_owned(),
                 place,
@@ -123,7 +123,7 @@ async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Lef
                 how: CleanupAction::Beside(dataset),
             },
             true => Leftover {
-                what: "sign of a creation that was ended".to_owned(),
+                what: "marker of an interrupted creation".to_owned(),
                 place,
                 since: *since,
                 how: CleanupAction::Sign(sign.clone()),
@@ -134,13 +134,13 @@ async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Lef
     Ok(found)
 }
 
-/// Whether something lies beside a dataset that was to replace it.
+/// Whether there is an incomplete replacement beside a dataset.
 fn has_beside(objects: &[(ObjectId, SystemTime)], dataset: &ObjectId) -> bool {
     let folder = crate::key::folder(ReplacementTree::all(dataset).key());
     objects.iter().any(|(object, _)| object.key().starts_with(&folder))
 }
 
-/// What replacements left that were ended but for that: no sign is there any more.
+/// Remains of replacements that were completed except for their removal: they have no marker any more.
 fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
     let mut since: BTreeMap<ObjectId, SystemTime> = BTreeMap::new();
     let folder = format!("/{FOLDER}/");
@@ -154,7 +154,7 @@ fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
         |dataset: &ObjectId| objects.iter().any(|(object, _)| *object == dataset.child(marker::BEGUN));
     let lone = since.into_iter().filter(|(dataset, _)| !has_sign(dataset));
     let leftover = |(dataset, since): (ObjectId, SystemTime)| Leftover {
-        what: "what a replacement left that was ended".to_owned(),
+        what: "leftovers of an interrupted replacement".to_owned(),
         place: dataset.to_string(),
         since,
         how: CleanupAction::Beside(dataset),
@@ -162,7 +162,7 @@ fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
     lone.map(leftover).collect()
 }
 
-/// A dataset whose creation was not ended, without what others put below it.
+/// A dataset whose creation was not completed, without foreign objects below it.
 async fn unfinished(
     store: &dyn StoreUpkeep,
     dataset: ObjectId,
@@ -179,7 +179,7 @@ async fn unfinished(
     let how = if own.len() == count && creation_marker::below(store, &dataset).await?.is_some() {
         CleanupAction::Tree(dataset)
     } else {
-        // The sign last: what is left at any moment is known to be unfinished.
+        // The marker last: what is left at any moment is known to be incomplete.
         own.sort_by_key(|object| object.name() == marker::BEGUN);
         CleanupAction::Objects(own)
     };
@@ -215,8 +215,8 @@ impl Leftover {
     }
 }
 
-/// The bucket of an address, and what lies there.
+/// The bucket of an address, and the object or prefix in it.
 fn bucket(url: &Url, context: &StoreContext) -> Result<(Arc<dyn StoreUpkeep>, ObjectId)> {
     let found = context.schemes.upkeep(url, &context.options)?;
-    found.ok_or_else(|| Error::unsupported("removing what can only be read").at_object(url))
+    found.ok_or_else(|| Error::unsupported("removing from a read-only store").at_object(url))
 }

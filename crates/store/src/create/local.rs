@@ -1,4 +1,5 @@
-//! New directories: written beside their place under a temporary name, then moved.
+//! New directories: written beside their final location under a temporary name, then moved.
+use super::joint::{JointPlace, SIGN};
 use super::removal::others_in;
 use super::scratch::{ScratchClaim, folder_of, remove, resolve};
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
@@ -32,8 +33,8 @@ pub(super) fn create_tree(
     Ok(StagedDataset::new(store.shared(), root, url, finish))
 }
 
-/// Whether the place is free, or may become so. Only datasets, empty directories and files are replaced: a slip of the
-/// pen must not remove a home directory (`docs/spec/nczarr.md` 10.1).
+/// Whether the target is free, or may be replaced. Only datasets, empty directories and files are replaced: a typing
+/// mistake must not remove a home directory (`docs/spec/nczarr.md` 10.1).
 fn check(target: &Path, clobber: OverwritePolicy) -> Result<()> {
     let metadata = match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -46,7 +47,7 @@ fn check(target: &Path, clobber: OverwritePolicy) -> Result<()> {
         return Ok(());
     }
     let what = if metadata.is_dir() {
-        "is a directory without a zarr marker and is not replaced"
+        "is a directory without Zarr metadata and is not replaced"
     } else {
         "is not a regular file and is not replaced"
     };
@@ -64,6 +65,12 @@ impl TreeFinish {
     fn place(self) -> Result<()> {
         check(&self.target, self.clobber)?;
         let from = self.claim.path();
+        match fs::remove_file(from.join(SIGN)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(fault::of_io(error, from.display()));
+            }
+            _ => {}
+        }
         if self.clobber == OverwritePolicy::Replace && self.target.is_dir() {
             self.keep_others(from)?;
         }
@@ -82,14 +89,14 @@ impl TreeFinish {
         Ok(())
     }
 
-    /// What others put between the files of the old dataset gets a second name in the new one.
+    /// Foreign files in the old dataset are hard-linked into the new one.
     fn keep_others(&self, from: &Path) -> Result<()> {
         for other in others_in(&self.target)? {
             let (old, new) = (self.target.join(&other), from.join(&other));
             let kept = new.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| keep(&old, &new));
             kept.map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-                    let message = "is no part of the dataset, and the new one needs its name: move it away";
+                    let message = "is not part of the dataset, and the new one needs its name: move it away";
                     fault::conflict(message, old.display())
                 }
                 _ => fault::of_io(error, old.display()),
@@ -98,7 +105,7 @@ impl TreeFinish {
         Ok(())
     }
 
-    /// The old dataset takes the temporary name, with which it goes.
+    /// The old dataset gets the temporary name, and is removed with it.
     fn replace(&self, from: &Path) -> io::Result<()> {
         if self.clobber == OverwritePolicy::Never {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -117,7 +124,7 @@ impl TreeFinish {
     }
 }
 
-/// Gives a file a second name, or copies it where there are no such.
+/// Hard-links a file, or copies it where hard links are not supported.
 fn keep(old: &Path, new: &Path) -> io::Result<()> {
     if fs::symlink_metadata(new).is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
@@ -129,9 +136,14 @@ fn keep(old: &Path, new: &Path) -> io::Result<()> {
 }
 
 impl CommitAction for TreeFinish {
-    /// What the claim still holds afterwards is the old dataset, which goes with it.
+    /// What the claim still holds afterwards is the old dataset, which is removed with it.
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move { self.place() })
+    }
+
+    fn joint_place(&self) -> BoxFuture<'static, Result<Option<JointPlace>>> {
+        let place = JointPlace::of_folder(self.claim.path());
+        Box::pin(async move { place.map(Some) })
     }
 
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {

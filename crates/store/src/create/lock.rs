@@ -1,7 +1,8 @@
 //! The lock that HDF5 takes on files, so that two programs never change one at the same time.
 //!
-//! HDF5 locks a file that is open for writing exclusively (`flock`), one that is open for reading with others, and
-//! never waits. Here a file that is changed is locked exclusively until the first sync, and with readers from then on.
+//! HDF5 locks a file that is open for writing exclusively (`flock`), one that is open for reading with a shared lock,
+//! and never waits. Here a file that is changed is locked exclusively until the first sync, and shared with readers
+//! from then on.
 use crate::{fault, platform};
 use ncirrus_layout::Result;
 use std::fs::File;
@@ -13,19 +14,19 @@ pub(super) struct FileLock {
     path: PathBuf,
 }
 
-/// What the environment says of locks, as HDF5 understands it.
+/// The locking mode set by the environment, as HDF5 interprets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LockingMode {
     /// No locks.
     Off,
-    /// Where the file system knows them.
+    /// If the file system supports them.
     BestEffort,
     /// Always.
     On,
 }
 
 impl LockingMode {
-    /// What `HDF5_USE_FILE_LOCKING` says.
+    /// The value of `HDF5_USE_FILE_LOCKING`.
     pub(super) fn of_environment() -> Self {
         Self::of(std::env::var("HDF5_USE_FILE_LOCKING").ok().as_deref())
     }
@@ -40,10 +41,10 @@ impl LockingMode {
 }
 
 impl FileLock {
-    /// Locks a file for changing it; `None` where there are no locks.
+    /// Locks a file for changing it; `None` if there are no locks.
     ///
     /// # Errors
-    /// `Conflict` when another program has it open.
+    /// `Conflict` if another program has it open.
     pub(super) fn take(path: &Path, locking: LockingMode) -> Result<Option<Self>> {
         if locking == LockingMode::Off {
             return Ok(None);
@@ -56,10 +57,10 @@ impl FileLock {
         }
     }
 
-    /// Lets readers in; writers stay outside.
+    /// Admits readers; other writers stay excluded.
     ///
     /// # Errors
-    /// `Conflict` when another program was faster: locks do not change hands in one step.
+    /// `Conflict` if another program was faster: locks are not converted atomically.
     pub(super) fn share(&self) -> Result<()> {
         match platform::share_lock(&self.file) {
             Ok(true) => Ok(()),
@@ -69,8 +70,8 @@ impl FileLock {
     }
 }
 
-const IN_USE: &str = "another program has the file open: close it there, or set HDF5_USE_FILE_LOCKING=FALSE when nobody \
-                      changes it";
+const IN_USE: &str = "another program has the file open: close it there, or set HDF5_USE_FILE_LOCKING=FALSE if no one is \
+                      writing to it";
 
 #[cfg(all(test, unix))]
 mod tests {

@@ -1,4 +1,4 @@
-//! New datasets in memory: written to a store of their own, whose objects then change hands.
+//! New datasets in memory: written to a store of their own, whose objects are then moved.
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
 use crate::{MemoryStore, StoreContext, Url};
 use futures_util::future::BoxFuture;

@@ -1,5 +1,5 @@
-//! Which keys below the root of a Zarr dataset are its own: those that the format defines. What others put between them
-//! stays when the dataset is removed or replaced.
+//! Which keys below the root of a Zarr dataset are its own: those that the format defines. Foreign objects between
+//! them stay when the dataset is removed or replaced.
 use super::beside::FOLDER;
 use crate::{marker, temporary};
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const OF_GROUPS: [&str; 12] = [
     marker::BEGUN,
 ];
 
-/// The keys of a dataset, as far as that takes to tell its own from others.
+/// The keys of a dataset, as far as needed to tell its own from others.
 pub(super) struct OwnKeys<'a> {
     /// Folders that may be arrays.
     arrays: BTreeSet<&'a str>,
@@ -51,7 +51,7 @@ impl<'a> OwnKeys<'a> {
         }
         let (_, name) = parts(key);
         let is_metadata = OF_ARRAYS.contains(&name) || OF_GROUPS.contains(&name);
-        // Consoles mark folders by objects that end in a slash.
+        // Consoles create folder markers: objects that end in a slash.
         is_metadata || name.is_empty() || temporary::is_temporary(name) || self.is_chunk(key)
     }
 
@@ -73,14 +73,15 @@ impl<'a> OwnKeys<'a> {
     }
 }
 
-/// Whether a name is the last part of a chunk's key, or a part of it: numbers, with or without the `c` of version 3.
+/// Whether a name is the last segment of a chunk's key, or a part of it: numbers, with or without the `c` of
+/// version 3.
 fn is_place(name: &str) -> bool {
     let rest = name.strip_prefix('c').unwrap_or(name);
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     name == "c" || (!rest.is_empty() && rest.trim_start_matches('.').split('.').all(is_number))
 }
 
-/// The folder, without a slash at its end, and the name.
+/// The folder, without a trailing slash, and the name.
 fn parts(key: &str) -> (&str, &str) {
     key.rsplit_once('/').unwrap_or(("", key))
 }

@@ -1,4 +1,4 @@
-//! Who put a sign, and whether they still live.
+//! The owner of a marker, and whether it is still alive.
 use super::lease::LeaseStage;
 use bytes::Bytes;
 use ncirrus_layout::LockExt;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard};
 
-/// What tells a writer from all others; it is at work as long as this is kept.
+/// Identifies a writer; it counts as at work as long as this exists.
 #[derive(Debug)]
 pub(super) struct WriterMark(String);
 
@@ -15,13 +15,13 @@ pub(super) struct WriterMark(String);
 pub(super) enum WriterLife {
     /// It is at work.
     AtWork,
-    /// It is no more.
+    /// It no longer exists.
     Gone,
-    /// Only its next renewal tells.
+    /// Only its next renewal can tell.
     Unknown,
 }
 
-/// Marks of this process that are kept.
+/// Identities of this process that are held.
 static AT_WORK: Mutex<Option<HashSet<String>>> = Mutex::new(None);
 
 impl WriterMark {
@@ -31,7 +31,7 @@ impl WriterMark {
         Self(mark)
     }
 
-    /// What the sign of this writer says.
+    /// The contents of this writer's marker.
     pub(super) fn text(&self, renewals: u64, stage: &LeaseStage) -> Bytes {
         let mut text = format!("{}\n{}\n{renewals}\n", self.0, here());
         if let LeaseStage::Switching(folder) = stage {
@@ -40,12 +40,12 @@ impl WriterMark {
         Bytes::from(text)
     }
 
-    /// Whether a sign is this writer's.
+    /// Whether a marker is this writer's.
     pub(super) fn is_of(&self, sign: &[u8]) -> bool {
         sign.strip_prefix(self.0.as_bytes()).is_some_and(|rest| rest.starts_with(b"\n"))
     }
 
-    /// It, as a name.
+    /// The identity, as a name.
     pub(super) fn name(&self) -> &str {
         &self.0
     }
@@ -63,7 +63,7 @@ fn at_work() -> MutexGuard<'static, Option<HashSet<String>>> {
     AT_WORK.guard()
 }
 
-/// What is known of the writer of a sign.
+/// What is known of the owner of a marker.
 pub(super) fn life_of(sign: &[u8]) -> WriterLife {
     let text = String::from_utf8_lossy(sign);
     let mut lines = text.lines();
@@ -80,7 +80,7 @@ pub(super) fn life_of(sign: &[u8]) -> WriterLife {
     let number = mark.split_once('-').and_then(|(number, _)| number.parse::<u32>().ok());
     match number {
         _ if machine != own_machine => WriterLife::Unknown,
-        // Of this program, which does not keep it.
+        // It belongs to this program, which does not hold it any more.
         Some(number) if number == std::process::id() && process == own_process => WriterLife::Gone,
         Some(number) if begin_of(number).as_deref() == Some(process) => WriterLife::Unknown,
         Some(_) => WriterLife::Gone,
@@ -88,7 +88,7 @@ pub(super) fn life_of(sign: &[u8]) -> WriterLife {
     }
 }
 
-/// How far the writer of a sign was.
+/// The phase of the owner of a marker.
 pub(super) fn stage_of(sign: &[u8]) -> LeaseStage {
     let text = String::from_utf8_lossy(sign);
     let folder =
@@ -98,8 +98,8 @@ pub(super) fn stage_of(sign: &[u8]) -> LeaseStage {
 
 const SWITCHING: &str = "switching ";
 
-/// The machine since it was started, with its table of processes, and when this process began; empty where that cannot be
-/// told.
+/// The boot of the machine, with its table of processes, and when this process started; empty if that cannot be
+/// determined.
 fn here() -> String {
     let machine = || {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -110,18 +110,18 @@ fn here() -> String {
     if cfg!(target_os = "linux") { machine().unwrap_or_default() } else { String::new() }
 }
 
-/// When a process of this machine began; none when there is no such process, or it has ended and is only kept for its
-/// parent.
+/// When a process of this machine started; `None` if there is no such process, or it has ended and is only kept for
+/// its parent.
 fn begin_of(process: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in parentheses, may hold blanks.
+    // The name of the program, in parentheses, may contain blanks.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let is_over = matches!(fields.next()?, "Z" | "X");
     let begin = fields.nth(BEGIN)?;
     (!is_over).then(|| begin.to_owned())
 }
 
-/// Which field after the state says when a process began (`proc_pid_stat(5)`, field 22).
+/// The index, after the state, of the field with the start time of a process (`proc_pid_stat(5)`, field 22).
 const BEGIN: usize = 18;
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! New datasets on other machines. There is no rename there: a tree is written in place, its root metadata last, or
-//! beside the one that it replaces; a single object is sent when it is complete.
+//! New remote datasets. There is no rename there: a tree is written in place, its root metadata last, or beside the
+//! one that it replaces; a single object is sent when it is complete.
 //!
-//! While a tree is written an object beside its metadata says so, which its writer renews: of two programs one makes the
-//! dataset, and what a killed one left is told from what is none of ours.
+//! While a tree is written, a creation marker beside its metadata, renewed by its writer, says so: only one of two
+//! programs creates the dataset, and the remains of a killed one can be distinguished from foreign objects.
 use super::beside::ReplacementTree;
 use super::clearing::{ClearingStore, TreeSite};
+use super::joint::JointPlace;
 use super::lease::{self, LeaseStage, TreeLease};
 use super::owner::{self, WriterMark};
 use super::scratch::ScratchFile;
@@ -20,9 +21,9 @@ use std::sync::Arc;
 struct TreeFinish {
     store: Arc<dyn Store>,
     root: ObjectId,
-    /// None where other programs are kept out otherwise.
+    /// `None` if other programs are excluded in another way.
     site: Option<TreeSite>,
-    /// Whether a single object of that name goes.
+    /// Whether a single object of that name is removed.
     has_object: bool,
 }
 
@@ -35,7 +36,7 @@ pub(super) async fn create_tree(
     start_tree(store, root, url, clobber).await
 }
 
-/// What lies where a tree is to be.
+/// What exists at the location of a new tree.
 struct TreePlace {
     listed: Result<Listing>,
     sign: Option<ObjectBytes>,
@@ -47,7 +48,7 @@ impl TreePlace {
     async fn look(store: &dyn Store, root: &ObjectId, sign: &ObjectId) -> Result<Self> {
         let (listed, sign, is_object) =
             join3(store.list(root, None), store.get(sign, &Want::All), has_object(store, root)).await;
-        // Where nothing answers the markers are not asked for one by one.
+        // If nothing is there the markers are not requested one by one.
         let sign = sign?;
         let is_tree = match &listed {
             Ok(all) if all.next.is_none() => all.entries.iter().any(is_marker),
@@ -56,7 +57,7 @@ impl TreePlace {
         Ok(Self { listed, sign, is_tree, is_object })
     }
 
-    /// Refuses what is not replaced.
+    /// Refuses what must not be replaced.
     async fn check(&self, store: &dyn Store, root: &ObjectId, clobber: OverwritePolicy) -> Result<()> {
         if clobber == OverwritePolicy::Never {
             refuse((self.is_tree || self.is_object, self.sign.is_some()), root)?;
@@ -72,19 +73,19 @@ impl TreePlace {
             (Some(_), _) => Err(fault::conflict(AMONG_OTHERS, root)),
             (None, Ok(listed)) if listed.entries.is_empty() => Ok(()),
             (None, Ok(_)) => {
-                Err(fault::conflict("holds objects but no zarr marker and is not replaced", root))
+                Err(fault::conflict("holds objects but no Zarr metadata and is not replaced", root))
             }
             (None, Err(error)) => Err(error.clone()),
         }
     }
 
-    /// Whether a tree was about to take the place of another one when its writer was killed.
+    /// Whether a tree was about to replace another one when its writer was killed.
     fn is_switched(&self) -> bool {
         self.sign.as_ref().is_some_and(|sign| owner::stage_of(&sign.bytes) != LeaseStage::Making)
     }
 }
 
-/// Makes room for a tree: removes what a killed writer left, and nothing that is no dataset.
+/// Makes room for a tree: removes what a killed writer left, and nothing that is not part of a dataset.
 pub(super) async fn start_tree(
     store: Arc<dyn Store>,
     root: ObjectId,
@@ -123,7 +124,7 @@ pub(super) async fn start_tree(
     Ok(StagedDataset::new(clearing, root, url, finish))
 }
 
-/// Takes a place, and ends what a killed writer had nearly done there.
+/// Acquires a location, and completes what a killed writer had nearly finished there.
 async fn take(
     store: Arc<dyn Store>,
     root: &ObjectId,
@@ -140,10 +141,10 @@ async fn take(
     Ok(lease)
 }
 
-/// Ends what a writer had nearly done that was killed.
+/// Completes what a killed writer had nearly finished.
 ///
 /// # Errors
-/// `Conflict` when another program is at work there.
+/// `Conflict` if another program is at work there.
 pub(super) async fn end_switch(store: Arc<dyn Store>, root: &ObjectId) -> Result<()> {
     let sign = root.child(marker::BEGUN);
     let Some(before) = store.get(&sign, &Want::All).await? else { return Ok(()) };
@@ -153,12 +154,12 @@ pub(super) async fn end_switch(store: Arc<dyn Store>, root: &ObjectId) -> Result
     store.delete_tree(&ReplacementTree::all(root)).await
 }
 
-/// Whether there is a single object; where that cannot be told there is none.
+/// Whether there is a single object; if that cannot be determined, there is none.
 async fn has_object(store: &dyn Store, root: &ObjectId) -> bool {
     !root.key().is_empty() && store.holds(root).await.unwrap_or(false)
 }
 
-/// Refuses what is there, and what another program is making.
+/// Refuses existing datasets, and those that another program is creating.
 fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
     match (is_there, is_begun) {
         (true, _) => Err(exists(root)),
@@ -167,10 +168,11 @@ fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
     }
 }
 
-const AMONG_OTHERS: &str = "holds what a killed program left, and objects of others, which are not replaced: \"ncirrus clean\" \
-                            removes the former";
+const AMONG_OTHERS: &str = "holds leftovers of a killed program, and objects of other programs, which are not replaced: \
+                            \"ncirrus clean\" removes the leftovers";
 
-/// Where a single object goes; it is made sure that it may. Whether a tree of that name goes when it is there.
+/// The target of a single object, after checking that it may be written. Also whether a tree of that name is removed
+/// on commit.
 pub(super) async fn room_for_object(
     url: &Url,
     clobber: OverwritePolicy,
@@ -198,7 +200,7 @@ pub(super) async fn room_for_object(
     Ok((store, object, has_tree))
 }
 
-/// A single object that takes the place of a tree of the same name, which would be taken for it.
+/// A single object that replaces a tree of the same name, which would otherwise be opened instead.
 pub(super) struct InsteadOfTree {
     pub(super) finish: Box<dyn CommitAction>,
     pub(super) store: Arc<dyn Store>,
@@ -241,10 +243,10 @@ pub(super) fn scratch(
     ScratchFile::for_upload(&folder, store, object, clobber)
 }
 
-/// Where something is put.
+/// The store for a new dataset.
 ///
 /// # Errors
-/// `Unsupported` where nothing can be.
+/// `Unsupported` if it is not writable.
 pub(super) fn writable(url: &Url, context: &StoreContext) -> Result<(Arc<dyn Store>, ObjectId)> {
     let opened = match url.scheme() {
         crate::Scheme::Memory => {
@@ -260,7 +262,7 @@ pub(super) fn writable(url: &Url, context: &StoreContext) -> Result<(Arc<dyn Sto
     Ok((opened.store, opened.root))
 }
 
-/// What is said where nothing can be written.
+/// The error for stores that cannot be written.
 pub(super) fn read_only(store: &dyn Store) -> Error {
     let is_version = store.id().as_str().contains("?versionId=");
     match is_version {
@@ -280,14 +282,14 @@ pub(super) async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<boo
     Ok(found.iter().any(Option::is_some))
 }
 
-/// Removes a dataset; its markers first, so that what is left of it at any moment is no dataset.
+/// Removes a dataset; its markers first, so that what is left at any moment is not a dataset.
 pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result<()> {
     remove_markers(store, root).await?;
     store.delete_tree(root).await
 }
 
-/// Removes the objects of the dataset below a name but the one that is kept; neither the object of that name goes nor what
-/// others put between them.
+/// Removes the objects of the dataset below a name except the one to be kept; neither the object of that name nor
+/// foreign objects are removed.
 async fn remove_own(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
     remove_markers(store, root).await?;
     let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
@@ -334,11 +336,23 @@ impl CommitAction for TreeFinish {
         })
     }
 
+    fn joint_place(&self) -> BoxFuture<'static, Result<Option<JointPlace>>> {
+        let site = self.site.clone();
+        Box::pin(async move {
+            let Some(site) = site else { return Ok(None) };
+            let lease = site.lease().await?;
+            // Whoever joins looks at the sign: without one nothing would keep them out of another writer's place.
+            lease.renew().await?;
+            let place = JointPlace::of_tree(lease.mark(), site.beside());
+            Ok(lease.has_sign().await.then_some(place))
+        })
+    }
+
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             let (store, root) = (self.store.as_ref(), &self.root);
             let Some(site) = &self.site else { return remove_dataset(store, root).await };
-            // Where another program was first, or took over, nothing is taken back.
+            // If another program was first, or took over, nothing is rolled back.
             let lease = site.lease().await?;
             lease.renew().await?;
             match site.beside() {

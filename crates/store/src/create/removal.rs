@@ -15,9 +15,10 @@ use std::sync::Arc;
 /// A dataset that is to be removed: its keys, and nothing else.
 #[derive(Debug)]
 pub struct DatasetRemoval {
-    /// Names of the files or objects that go.
+    /// Names of the files or objects to be removed.
     pub keys: Vec<String>,
-    /// Names of those between them that the format does not define; they stay, unless everything is to go.
+    /// Names of foreign objects among them that the format does not define; they stay, unless everything is to be
+    /// removed.
     pub others: Vec<String>,
     /// Whether there are markers of a dataset of many objects.
     pub is_tree: bool,
@@ -39,15 +40,15 @@ enum RemovalPlace {
 
 /// What lies below a root.
 struct KeyBelow {
-    /// Its name as it is told.
+    /// Its name for display.
     name: String,
-    /// Its key from the root on.
+    /// Its key relative to the root.
     key: String,
-    /// The object, where it can be named.
+    /// The object, if it has a valid name.
     object: Option<ObjectId>,
 }
 
-/// What is a dataset's own, and what is not.
+/// The objects that belong to a dataset, and the foreign ones.
 fn parted(below: Vec<KeyBelow>, is_tree: bool) -> (Vec<KeyBelow>, Vec<KeyBelow>) {
     let keys: Vec<String> = below.iter().map(|one| one.key.clone()).collect();
     let own = OwnKeys::of(keys.iter().map(String::as_str));
@@ -60,11 +61,11 @@ fn sorted_names(list: &[KeyBelow]) -> Vec<String> {
     names
 }
 
-/// Finds out what removing the dataset at an address would remove; nothing is removed yet.
+/// Determines what removing the dataset at an address would remove; nothing is removed yet.
 ///
 /// # Errors
-/// `NotFound` when there is nothing, `Conflict` for a whole bucket, the root directory, and the current directory and
-/// those above it, `Unsupported` where nothing can be removed.
+/// `NotFound` if there is nothing, `Conflict` for a whole bucket, the root directory, the current directory and its
+/// parents, `Unsupported` if nothing can be removed.
 pub async fn removal(address: &str, context: &StoreContext) -> Result<DatasetRemoval> {
     let url = as_it_is(&Url::parse(address)?);
     if url.scheme() == Scheme::File {
@@ -74,13 +75,13 @@ pub async fn removal(address: &str, context: &StoreContext) -> Result<DatasetRem
     // A dataset in a zip file is removed with it.
     let (store, root) = opened.container.unwrap_or((opened.store, opened.root));
     if !store.facts().writable {
-        return Err(Error::unsupported("removing what can only be read").at_object(&url));
+        return Err(Error::unsupported("removing from a read-only store").at_object(&url));
     }
     if root.key().is_empty() {
         return Err(whole(&root));
     }
     let is_tree = remote::has_marker(store.as_ref(), &root).await?;
-    // A dataset of a single object is nothing but that, whatever lies below its name.
+    // A dataset of a single object is only that object, whatever lies below its name.
     if !is_tree && store.get(&root, &Want::Range(0..1)).await?.is_some() {
         let (keys, place) = (vec![root.to_string()], RemovalPlace::Object(store, root));
         return Ok(DatasetRemoval { keys, others: Vec::new(), is_tree, place });
@@ -143,10 +144,10 @@ fn key_of(file: &Path, root: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// The files in a folder that are no Zarr dataset's own, from that folder on. Links are not followed.
+/// The files in a folder that are not a Zarr dataset's own, relative to that folder. Links are not followed.
 ///
 /// # Errors
-/// What reading the folder fails with.
+/// Errors of reading the folder.
 pub(super) fn others_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     files_below(folder, true, &mut files)?;
@@ -156,7 +157,7 @@ pub(super) fn others_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(others.filter_map(|(file, _)| file.strip_prefix(folder).ok().map(Path::to_path_buf)).collect())
 }
 
-/// Nobody means the root directory, or the one that they are in.
+/// Removing the root directory, or the current one, is never intended.
 fn check_place(path: &Path) -> Result<()> {
     let absolute = fs::canonicalize(path).map_err(|error| path_error(error, path))?;
     let is_around = |here: PathBuf| here.canonicalize().unwrap_or(here).starts_with(&absolute);
@@ -187,7 +188,7 @@ fn files_below(path: &Path, is_folder: bool, files: &mut Vec<PathBuf>) -> Result
     Ok(())
 }
 
-/// Every object below a prefix, where the store lists all at once: also those whose keys cannot be named.
+/// Every object below a prefix, if the store lists all at once: also those whose keys cannot be named.
 async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<KeyBelow>>> {
     let (mut keys, mut next): (Vec<KeyBelow>, Option<String>) = (Vec::new(), None);
     let folder = crate::key::folder(prefix.key());
@@ -241,7 +242,7 @@ impl DatasetRemoval {
         self
     }
 
-    /// Removes it: the markers of a tree first, so that what is left at any moment is no dataset.
+    /// Removes it: the markers of a tree first, so that what is left at any moment is not a dataset.
     ///
     /// # Errors
     /// `Denied`, `Io`.
@@ -273,12 +274,12 @@ impl DatasetRemoval {
     }
 }
 
-/// Removes the folders of files that are gone, as far as nothing else lies in them.
+/// Removes the folders of removed files if they are empty.
 fn remove_emptied(root: &Path, files: &[PathBuf]) {
     let above =
         files.iter().flat_map(|file| file.ancestors().skip(1).take_while(|path| path.starts_with(root)));
     let folders: BTreeSet<&Path> = above.collect();
-    // Those inside others come behind them.
+    // Nested folders come first.
     folders.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
 }
 

@@ -1,4 +1,4 @@
-//! Changing single files on other machines: fetched whole, changed here, and put back whole.
+//! Changing single remote files: fetched whole, changed here, and put back whole.
 use super::{OverwritePolicy, StagedDataset, remote};
 use crate::locate::path_error;
 use crate::opened::Opened;
@@ -9,8 +9,8 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-/// A scratch file with what an object holds, which it replaces on commit unless the object has changed meanwhile;
-/// `None` when there is no such object: a tree, whose objects are changed one by one.
+/// A scratch file with the bytes of an object, which it replaces on commit unless the object has changed meanwhile;
+/// `None` if there is no such object: a tree, whose objects are changed one by one.
 pub(super) async fn rewrite(opened: &Opened, context: &StoreContext) -> Result<Option<StagedDataset>> {
     let (store, object) = (&opened.store, &opened.root);
     let Some(first) = store.get(object, &Want::Range(0..1)).await? else { return Ok(None) };
@@ -20,11 +20,13 @@ pub(super) async fn rewrite(opened: &Opened, context: &StoreContext) -> Result<O
     let (store, root) = DirectoryStore::of_file(scratch.path())?;
     let mut staged =
         StagedDataset::new(store.durable(context.options.durable).shared(), root, &opened.url, scratch);
-    staged.warnings.push(format!("{object}: its {} bytes are fetched and sent again", first.size));
+    staged
+        .warnings
+        .push(format!("{object}: all of its {} bytes are downloaded and uploaded again", first.size));
     Ok(Some(staged))
 }
 
-/// Copies an object to a file, a piece at a time, and gives the state that it was in.
+/// Copies an object to a file, a piece at a time, and returns its tag.
 pub(super) async fn fetch(store: &dyn Store, object: &ObjectId, path: &Path) -> Result<Tag> {
     let mut file = OpenOptions::new().write(true).open(path).map_err(|error| path_error(error, path))?;
     let mut state = None;

@@ -1,4 +1,4 @@
-//! Changing zip files: written anew beside the old ones.
+//! Changing zip files: rewritten beside the old ones.
 use super::scratch::ScratchFile;
 use super::{OverwritePolicy, StagedDataset};
 use crate::StoreContext;
@@ -7,7 +7,7 @@ use crate::store::Store;
 use crate::url::{Scheme, Url};
 use ncirrus_layout::{ObjectId, Result};
 
-/// The entries stay as they are: the file is copied, and what is new comes after them.
+/// The entries stay as they are: the file is copied, and new entries are appended.
 pub(super) async fn update_zip(
     store: &dyn Store,
     zip: &ObjectId,

@@ -1,4 +1,4 @@
-//! Names that are taken while something is not finished, and files that are written under them.
+//! Temporary names of unfinished datasets, and files that are written under them.
 use super::{CommitAction, OverwritePolicy, exists};
 use crate::locate::path_error;
 use crate::store::{PutCondition, Store, StoreExt};
@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A temporary file or directory beside its future place, locked so that others see that it is in use. Dropping it
+/// A temporary file or directory beside its final location, locked so that others see that it is in use. Dropping it
 /// removes what has that name.
 #[derive(Debug)]
 pub(super) struct ScratchClaim {
@@ -19,12 +19,12 @@ pub(super) struct ScratchClaim {
 }
 
 impl ScratchClaim {
-    /// A new directory beside a path; what killed runs left there goes first.
+    /// A new directory beside a path; remains of killed runs there are removed first.
     pub(super) fn directory(target: &Path) -> Result<Self> {
         Self::new(target, |path| fs::create_dir(path))
     }
 
-    /// A new file beside a path; what killed runs left there goes first.
+    /// A new file beside a path; remains of killed runs there are removed first.
     pub(super) fn file(target: &Path) -> Result<Self> {
         Self::new(target, |path| OpenOptions::new().write(true).create_new(true).open(path).map(|_| ()))
     }
@@ -58,8 +58,8 @@ impl Drop for ScratchClaim {
     }
 }
 
-/// Locks a new name. `None` when somebody took it for a leftover in the meantime. Where there are no locks, the name
-/// alone must do.
+/// Locks a new name. `None` if another program took it for a leftover in the meantime. Where locks are not supported,
+/// the name alone must do.
 fn take(path: &Path) -> Option<Option<File>> {
     match platform::try_lock(path) {
         Ok(Some(lock)) => platform::is_at(&lock, path).then_some(Some(lock)),
@@ -69,7 +69,7 @@ fn take(path: &Path) -> Option<Option<File>> {
     }
 }
 
-/// Removes the temporary names of a target that nobody holds: their writers were killed.
+/// Removes the temporary names of a target that are not locked: their writers were killed.
 fn remove_stale(target: &Path) {
     let prefix = temporary::prefix_for(target.file_name().unwrap_or_default());
     let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
@@ -98,7 +98,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Where a symbolic link leads: the dataset is replaced there, the link stays.
+/// The target of a symbolic link: the dataset is replaced there, the link stays.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
     if path.file_name().is_none() {
         return Err(Error::invalid(format!("{:?} cannot be created", path.to_string_lossy())));
@@ -108,7 +108,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
     Ok(resolved.unwrap_or_else(|| path.to_owned()))
 }
 
-/// A file that is written here, and then moved to its place or sent there.
+/// A file that is written here, and then moved to its final location or sent there.
 #[derive(Debug)]
 pub(super) struct ScratchFile {
     claim: ScratchClaim,
@@ -122,7 +122,7 @@ enum ScratchTarget {
 }
 
 impl ScratchFile {
-    /// A file beside its place.
+    /// A file beside its final location.
     pub(super) fn beside(path: &Path, clobber: OverwritePolicy, durable: bool) -> Result<Self> {
         let target = resolve(path)?;
         check_file(&target, clobber)?;
@@ -145,7 +145,7 @@ impl ScratchFile {
         Ok(Self { claim, goes: ScratchTarget::Up { store, object, when } })
     }
 
-    /// What is sent replaces an object in that state only.
+    /// On commit it replaces the object only if that has this tag.
     pub(super) fn only_over(&mut self, state: Tag) {
         if let ScratchTarget::Up { when, .. } = &mut self.goes {
             *when = PutCondition::Matches(state);
@@ -163,7 +163,7 @@ impl ScratchFile {
         if durable {
             OpenOptions::new().write(true).open(from).and_then(|file| file.sync_all()).map_err(failed)?;
         }
-        // After that: the old file may be one that nobody may write.
+        // Set last: the old file may be read-only.
         if let Ok(old) = fs::metadata(target) {
             fs::set_permissions(from, old.permissions()).map_err(failed)?;
         }
@@ -198,7 +198,7 @@ impl CommitAction for ScratchFile {
     }
 }
 
-/// Whether the place of a file is free, or may become so.
+/// Whether the target of a file is free, or may be replaced.
 fn check_file(target: &Path, clobber: OverwritePolicy) -> Result<()> {
     match (fs::symlink_metadata(target), clobber) {
         (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,8 +1,8 @@
-//! An object that is sent to another machine while it is written.
+//! An object that is sent to a remote store while it is written.
 //!
-//! What is written at offsets, in any order, is gathered in parts. A part that is wholly written is sent at once, in
-//! the background. The first part, which holds what makes the object true, goes last, and with it go all parts that
-//! have gaps; what was never written is zero. What was sent can neither be read nor written again.
+//! Bytes written at offsets, in any order, are gathered in parts. A complete part is sent at once, in the background.
+//! The first part, which makes the object valid, is sent last, together with all parts that have gaps; bytes that
+//! were never written are zero. What was sent can be neither read nor written again.
 mod finish;
 mod local;
 mod ranges;
@@ -28,22 +28,22 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Parts that are sent at once unless the server wants another number.
+/// Default number of parts in flight.
 const AT_ONCE: usize = 8;
 
-/// An object on its way.
+/// An object being uploaded.
 struct StreamedUpload {
     object: ObjectId,
     upload: Arc<dyn MultipartUpload>,
     runtime: Handle,
     sizes: PartSizes,
-    /// Bytes of parts that are held or under way.
+    /// Bytes of parts that are held or in flight.
     budget: u64,
-    /// Where parts may wait that there is no memory for.
+    /// Where parts are spilled that do not fit in memory.
     scratch: Option<PathBuf>,
     turns: Arc<Semaphore>,
     state: Mutex<UploadState>,
-    /// Told when a part was sent.
+    /// Notified when a part was sent.
     sent: Condvar,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -53,9 +53,9 @@ struct StreamedUpload {
 struct UploadState {
     len: u64,
     parts: BTreeMap<u64, UploadPart>,
-    /// Bytes of parts that are held or under way.
+    /// Bytes of parts that are held or in flight.
     memory: u64,
-    /// Parts under way.
+    /// Parts in flight.
     under_way: usize,
     /// Counts changes.
     changes: u64,
@@ -80,7 +80,7 @@ enum PartPlace {
     Sent,
 }
 
-/// A part that leaves. Dropping it gives its memory back; if it did not arrive, that is a failure.
+/// A part being sent. Dropping it releases its memory; if it did not arrive, that is a failure.
 struct DepartingPart {
     stream: Arc<StreamedUpload>,
     index: u64,
@@ -90,7 +90,7 @@ struct DepartingPart {
 }
 
 impl StreamedUpload {
-    /// Writes bytes at an offset; waits when there is no memory for them before parts have left.
+    /// Writes bytes at an offset; waits if there is no memory for them until parts have been sent.
     fn write(self: &Arc<Self>, offset: u64, body: &[u8]) -> Result<()> {
         let end = offset.checked_add(body.len() as u64).filter(|end| *end <= self.sizes.most());
         let Some(end) = end else {
@@ -128,7 +128,7 @@ impl StreamedUpload {
             state = self.make_room(state, index)?;
             state.check()?;
         }
-        // Somebody else may have sent it meanwhile.
+        // Another thread may have sent it meanwhile.
         if state.is_sent(index) { Ok(None) } else { state.leave(self, index).map(Some) }
     }
 
@@ -136,7 +136,7 @@ impl StreamedUpload {
         state.memory.saturating_add(size) <= self.budget.max(size.saturating_mul(3))
     }
 
-    /// Waits until a part was sent, or lets the one that was changed longest ago wait elsewhere.
+    /// Waits until a part was sent, or spills the least recently changed one.
     fn make_room<'a>(
         &self,
         mut state: MutexGuard<'a, UploadState>,
@@ -151,8 +151,8 @@ impl StreamedUpload {
         let Some(oldest) = oldest else { return Err(Error::internal("memory of parts is lost")) };
         let Some(folder) = &self.scratch else {
             let message = format!(
-                "the parts of the upload that have gaps take more than {} bytes: give it more memory, or write along \
-                 the file, or allow a scratch file",
+                "incomplete parts of the upload take more than {} bytes: allow more memory, or a scratch file, or write \
+                 in file order",
                 self.budget
             );
             return Err(Error::limit(message));
@@ -176,7 +176,7 @@ impl StreamedUpload {
         Ok(())
     }
 
-    /// The tasks that send parts; those that come later are not among them.
+    /// The tasks that are sending parts, without later ones.
     fn take_tasks(&self) -> JoinSet<()> {
         std::mem::take(&mut *self.tasks.guard())
     }
@@ -204,7 +204,7 @@ impl UploadState {
         Ok(())
     }
 
-    /// Writes into a part that is there, which begins at `start`.
+    /// Writes into an existing part, which begins at `start`.
     fn change(&mut self, index: u64, start: u64, within: u64, piece: &[u8]) -> Result<()> {
         let end = within + piece.len() as u64;
         self.changes += 1;
@@ -233,7 +233,7 @@ impl UploadState {
         self.parts.get(&index).is_some_and(|part| matches!(part.place, PartPlace::Sent))
     }
 
-    /// Lets a part wait in the scratch file.
+    /// Spills a part to the scratch file.
     fn spill(&mut self, index: u64, start: u64, folder: &std::path::Path, object: &ObjectId) -> Result<()> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
@@ -308,10 +308,10 @@ fn zeros(size: u64) -> Result<Vec<u8>> {
     Ok(vec![0; size])
 }
 
-/// What is said of bytes that were sent.
+/// The error for bytes that were already sent.
 fn gone(what: &str, offset: u64) -> Error {
     let message = format!(
-        "bytes that were sent already are {what}: write each chunk once and whole, or have the file made in a scratch \
+        "bytes that were already uploaded are {what}: write each chunk once and whole, or build the file in a scratch \
          file first"
     );
     Error::unsupported(message).at_offset(offset)

@@ -1,11 +1,12 @@
-//! The moment at which a new tree takes the place of an old one, in a store that cannot rename.
+//! Replacing an old tree by a new one, in a store that cannot rename.
 //!
-//! 1. The sign says that it has begun: from here on the new tree is what counts, and whoever finds the sign of a writer
-//!    that was killed can end it.
-//! 2. The documents of the old root go, those first that make it one: nothing of the two is ever mixed for a reader.
-//! 3. The new objects are copied within the store; old ones that have no successor go. It is looked whether all arrived.
-//! 4. The documents of the new root are put, those that make it one last and only if none is there.
-//! 5. The sign goes, then the folder.
+//! 1. The marker records that it has begun: from here on the new tree is valid, and whoever finds the marker of a
+//!    killed writer can complete the replacement.
+//! 2. The documents of the old root are removed, first those that make it one: a reader never sees a mix of the two.
+//! 3. The new objects are copied within the store; old ones without a successor are removed. A listing shows whether
+//!    all arrived.
+//! 4. The documents of the new root are put; those that make it one come last, and only if there is none.
+//! 5. The marker is removed, then the folder.
 use super::beside::{ReplacementPart, ReplacementTree};
 use super::creation_marker::{self, ListedObject};
 use super::lease::{LeaseStage, TreeLease};
@@ -17,22 +18,21 @@ use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
 use std::collections::{HashMap, HashSet};
 
-/// What lies below the root.
+/// The objects below the root.
 #[derive(Default)]
 struct SwitchListing {
-    /// Objects of the folder, what they will be, and how large they are.
+    /// Objects of the folder, what they will become, and their sizes.
     new: Vec<(ObjectId, ObjectId, Option<u64>)>,
     documents: Vec<(ObjectId, ObjectId)>,
-    /// Documents of the root that is there.
+    /// Documents of the existing root.
     old_documents: Vec<ObjectId>,
     old: Vec<ListedObject>,
 }
 
-/// Puts a new tree, all of which lies in its folder, in the place of what is there. May be done again from the start at
-/// any time.
+/// Puts a new tree, all of which is in its folder, in the place of the existing one. It can be restarted at any time.
 ///
 /// # Errors
-/// `Conflict` when another program took the place over, else what requests fail with; it can be ended later.
+/// `Conflict` if another program took the location over, otherwise errors of requests; it can be completed later.
 pub(super) async fn switch(
     store: &dyn Store,
     (root, beside): (&ObjectId, &ReplacementTree),
@@ -71,7 +71,7 @@ async fn look(store: &dyn Store, root: &ObjectId, beside: &ReplacementTree) -> R
     Ok(listed)
 }
 
-/// Removes the documents of a root: those first without which it is none.
+/// Removes the documents of a root: first those that make it one.
 async fn remove_root(store: &dyn Store, documents: &[ObjectId]) -> Result<()> {
     let (first, then): (Vec<&ObjectId>, Vec<&ObjectId>) =
         documents.iter().partition(|object| decides(object));
@@ -79,7 +79,7 @@ async fn remove_root(store: &dyn Store, documents: &[ObjectId]) -> Result<()> {
     try_join_all(then.into_iter().map(|document| store.delete(document))).await.map(|_| ())
 }
 
-/// Whether a document makes a root: with any of these it is complete only if all others are there.
+/// Whether a document makes a root: with any of these it is complete only if all others exist.
 fn decides(document: &ObjectId) -> bool {
     [".zarray", ".zgroup", "zarr.json", ".zmetadata"].contains(&document.name())
 }
@@ -90,7 +90,7 @@ async fn copy_all(store: &dyn Store, listed: &SwitchListing) -> Result<()> {
     iter(copies).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
 }
 
-/// Removes what was there and has no successor: else it would be part of the new tree.
+/// Removes old objects without a successor, which would otherwise become part of the new tree.
 async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &SwitchListing) -> Result<()> {
     let kept: HashSet<&ObjectId> = listed.new.iter().map(|(_, to, _)| to).collect();
     let rest = listed.old.iter().map(|found| found.object.clone());
@@ -99,7 +99,7 @@ async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &SwitchListing)
     store.delete_many(&rest).await
 }
 
-/// Copies that a server claims to have made and has not are made by hand.
+/// Copies that a server claims to have made but has not are made by hand.
 async fn ensure_arrived(
     store: &dyn Store,
     (root, beside): (&ObjectId, &ReplacementTree),
@@ -132,7 +132,7 @@ async fn read_all(store: &dyn Store, documents: &[(ObjectId, ObjectId)]) -> Resu
     try_join_all(reads).await
 }
 
-/// Puts the documents of a root, those last that make it one, and only where there is none.
+/// Puts the documents of a root, with those that make it one last, and only if there is none.
 async fn put_documents(store: &dyn Store, documents: Vec<RootDocument>) -> Result<()> {
     let (last, first): (Vec<RootDocument>, Vec<RootDocument>) =
         documents.into_iter().partition(|(object, _)| decides(object));
@@ -140,7 +140,7 @@ async fn put_documents(store: &dyn Store, documents: Vec<RootDocument>) -> Resul
         .await?;
     let last = last.iter().map(|(object, body)| async move {
         match store.put(object, body.clone(), PutCondition::Absent).await {
-            // Where conditions are not known nobody is kept out.
+            // Without conditions no other writer is excluded.
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 store.put(object, body.clone(), PutCondition::None).await
             }
@@ -150,5 +150,5 @@ async fn put_documents(store: &dyn Store, documents: Vec<RootDocument>) -> Resul
     try_join_all(last).await.map(|_| ())
 }
 
-/// Requests that are under way at once.
+/// Requests in flight at once.
 const AT_ONCE: usize = 64;

@@ -1,4 +1,4 @@
-//! Whole or not at all, on the local file system and in memory.
+//! Creation is all or nothing, on the local file system and in memory.
 use super::*;
 use crate::tests::now;
 use crate::{PutCondition, open};
@@ -97,7 +97,7 @@ fn only_datasets_and_empty_directories_are_replaced() {
     fs::write(home.join("letter.txt"), "dear").unwrap();
     let refused = make_tree(&home, OverwritePolicy::Replace, b"1").unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    assert!(refused.message().contains("without a zarr marker"), "{refused}");
+    assert!(refused.message().contains("without Zarr metadata"), "{refused}");
     assert_eq!(
         make_file(&home, OverwritePolicy::Replace, b"1").unwrap_err().message(),
         "a directory is in the way"

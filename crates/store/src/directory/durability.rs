@@ -7,13 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-/// More files than these are made durable with their whole file system at once, where the platform can.
+/// Above this number, files are made durable with their whole file system at once, if the platform supports that.
 const FEW: usize = 8;
-/// More files than these are not remembered: where the platform cannot sync a whole file system, they are made durable
-/// before more are taken.
+/// Maximum number of files remembered: if the platform cannot sync a whole file system, they are made durable before
+/// more are accepted.
 const MANY: usize = 4096;
 
-/// Files that were changed since the last barrier. Making each durable as it is put would cost a disk's round trip per
+/// Files that were changed since the last barrier. Syncing each when it is put would cost a disk round trip per
 /// chunk.
 #[derive(Debug)]
 pub(super) struct UnsyncedFiles {
@@ -24,7 +24,7 @@ pub(super) struct UnsyncedFiles {
 #[derive(Debug, Default)]
 struct UnsyncedState {
     files: BTreeSet<PathBuf>,
-    /// What went wrong before the barrier, which tells it.
+    /// What failed before the barrier, which reports it.
     failure: Option<io::Error>,
 }
 
@@ -33,7 +33,7 @@ impl UnsyncedFiles {
         Self { root, noted: Mutex::default() }
     }
 
-    /// Remembers that a file was changed, created or removed.
+    /// Records that a file was changed, created or removed.
     pub(super) fn note(&self, path: &Path) {
         let mut noted = self.lock();
         if noted.files.len() < MANY {
@@ -50,7 +50,7 @@ impl UnsyncedFiles {
         }
     }
 
-    /// Makes everything durable that was noted.
+    /// Makes everything recorded durable.
     pub(super) fn sync(&self) -> io::Result<()> {
         let noted = std::mem::take(&mut *self.lock());
         let result = noted.failure.map_or(Ok(()), Err).and_then(|()| self.sync_all(&noted.files));
@@ -78,7 +78,7 @@ impl UnsyncedFiles {
     }
 }
 
-/// A file that has gone since needs no more than that its directory is durable.
+/// If a file has been removed since, it is enough that its directory is durable.
 fn sync_file(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

@@ -8,8 +8,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A budget of open files. Clones share it, and so do the stores of one set of [`StoreOptions`](crate::StoreOptions):
-/// of the files that are kept open those used longest ago are closed first. Only where every one of them is being read
-/// at that moment are there more, by those that wait to be read.
+/// the least recently used files are closed first. The budget is exceeded only while every open file is being read,
+/// by those that wait to be read.
 #[derive(Debug, Clone)]
 pub struct HandleBudget(Arc<SharedHandles>);
 
@@ -21,29 +21,29 @@ struct SharedHandles {
 
 #[derive(Debug, Default)]
 struct HandleState {
-    /// Those used longest ago first.
+    /// Least recently used first.
     files: LinkedHashMap<HandleKey, Arc<File>>,
-    /// Of those, and of those that are being opened.
+    /// Number of those, and of those that are being opened.
     open: usize,
     next_store: u64,
 }
 
-/// Which file: of which store, and its key.
+/// Which file: its store and its key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct HandleKey(u64, Box<str>);
 
-/// The parts of a [`HandleKey`], which is looked up without being made.
+/// The parts of a [`HandleKey`], for a lookup without allocation.
 trait HandleParts {
     fn parts(&self) -> (u64, &str);
 }
 
-/// Files that a program may usually open, where it cannot be asked.
+/// Default limit of open files, if the process's cannot be queried.
 const USUAL_LIMIT: u64 = 1024;
-/// The default takes one in so many of the files that the process may open.
+/// The default budget is this fraction of the process's limit.
 const SHARE: u64 = 4;
 
 impl HandleBudget {
-    /// Keeps at most so many files open; 0 keeps none.
+    /// Keeps at most this many files open; 0 keeps none.
     pub fn new(most: usize) -> Self {
         Self(Arc::new(SharedHandles { most, state: Mutex::default() }))
     }
@@ -99,7 +99,7 @@ impl StoreHandles {
         if let Some(file) = state.find(self.store, key) {
             return Ok(file);
         }
-        // Room is made before: there is never one file too many. Others may go on while this one is opened.
+        // Room is made first, so that the limit is never exceeded. Others may continue while this one is opened.
         state.make_room(self.shared.most());
         state.open += 1;
         drop(state);
@@ -114,7 +114,7 @@ impl StoreHandles {
         }
     }
 
-    /// Closes the file of a key, as it is about to be another one.
+    /// Closes the file of a key, which is about to be replaced.
     pub(super) fn forget(&self, key: &str) {
         let mut state = self.shared.lock();
         let removed = state.files.remove(&(self.store, key) as &dyn HandleParts);
@@ -149,7 +149,7 @@ impl HandleState {
         file
     }
 
-    /// Closes files that nobody reads at the moment, those used longest ago first, until one more may be open.
+    /// Closes files that are not being read, least recently used first, until one more may be open.
     fn make_room(&mut self, most: usize) {
         while self.open >= most {
             let idle = self.files.iter().find(|(_, file)| Arc::strong_count(file) == 1);
@@ -178,7 +178,7 @@ impl<'a> Borrow<dyn HandleParts + 'a> for HandleKey {
     }
 }
 
-/// As the key that it is a part of: a number, then text.
+/// Hashes like the key that it is a part of: a number, then text.
 impl Hash for dyn HandleParts + '_ {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.parts().hash(state);

@@ -1,4 +1,4 @@
-//! The same map for callers that may block: stores that are on this machine never wait.
+//! The same map for callers that may block: local stores never wait.
 use super::failure::Result;
 use super::{KeyPresence, KvFailure, ObjectMap};
 use crate::store::Store;
@@ -9,7 +9,7 @@ use ncirrus_layout::{Error, ObjectId};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A [`ObjectMap`] over a store on this machine.
+/// An [`ObjectMap`] over a local store.
 #[derive(Debug, Clone)]
 pub struct BlockingMap(ObjectMap);
 
@@ -17,7 +17,7 @@ impl BlockingMap {
     /// As [`ObjectMap::new`].
     ///
     /// # Errors
-    /// `Unsupported` when the store is on another machine.
+    /// `Unsupported` if the store is remote.
     pub fn new(store: Arc<dyn Store>, root: ObjectId) -> Result<Self> {
         Self::of(ObjectMap::new(store, root))
     }
@@ -25,7 +25,7 @@ impl BlockingMap {
     /// As [`ObjectMap::open`].
     ///
     /// # Errors
-    /// As [`ObjectMap::open`], `Unsupported` when the address is on another machine.
+    /// As [`ObjectMap::open`], `Unsupported` if the address is remote.
     pub fn open(address: &str, context: &StoreContext) -> Result<Self> {
         Self::of(ready(ObjectMap::open(address, context))?)
     }
@@ -33,7 +33,7 @@ impl BlockingMap {
     /// As [`ObjectMap::create`].
     ///
     /// # Errors
-    /// As [`ObjectMap::create`], `Unsupported` when the store is on another machine.
+    /// As [`ObjectMap::create`], `Unsupported` if the store is remote.
     pub fn create(store: Arc<dyn Store>, root: ObjectId, clobber: OverwritePolicy) -> Result<Self> {
         let map = Self::new(store, root)?.0;
         ready(ObjectMap::create(map.store, map.root, clobber)).map(Self)
@@ -151,11 +151,11 @@ impl BlockingMap {
     }
 }
 
-/// Runs what never waits.
+/// Runs a future that never waits.
 fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     future.now_or_never().unwrap_or_else(|| Err(elsewhere()))
 }
 
 fn elsewhere() -> KvFailure {
-    KvFailure::Other(Error::unsupported("blocking access to a store on another machine"))
+    KvFailure::Other(Error::unsupported("blocking access to a remote store"))
 }

@@ -1,4 +1,4 @@
-//! What may come of an operation, with the numeric codes of docs/spec/nczarr.md 10.6.
+//! Failures of operations, with the numeric codes of docs/spec/nczarr.md 10.6.
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub enum KvFailure {
     InTheWay(ObjectId),
     /// Access is denied.
     Denied(Error),
-    /// What else the store fails with.
+    /// Any other error of the store.
     Other(Error),
 }
 
@@ -51,7 +51,7 @@ const NOT_BUILT: i32 = -128;
 const NCZARR: i32 = -137;
 
 impl KvFailure {
-    /// The failure that an error of a store is.
+    /// The failure for an error of a store.
     pub(super) fn of(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Denied => Self::Denied(error),
@@ -81,7 +81,9 @@ impl KvFailure {
 impl From<KvFailure> for Error {
     fn from(failure: KvFailure) -> Self {
         let (kind, message, object) = match failure {
-            KvFailure::Empty(object) => (ErrorKind::NotFound, "key is a prefix and has no content", object),
+            KvFailure::Empty(object) => {
+                (ErrorKind::NotFound, "the key is a prefix and has no content", object)
+            }
             KvFailure::NoObject(object) => (ErrorKind::NotFound, "no such object", object),
             KvFailure::InTheWay(object) => (ErrorKind::Conflict, "an object is in the way", object),
             KvFailure::Denied(error) | KvFailure::Other(error) => return error,

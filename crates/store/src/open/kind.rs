@@ -1,4 +1,4 @@
-//! Zip files are recognised by their content where that costs nothing, else by their name.
+//! Zip files are recognised by their content if that costs nothing, otherwise by their name.
 use crate::StoreOptions;
 use crate::locate::is_zip_name;
 use crate::opened::Opened;
@@ -6,7 +6,7 @@ use crate::store::Store;
 use ncirrus_layout::{ErrorKind, Limits, ObjectId, Result, Want};
 use std::sync::Arc;
 
-/// How zip files start: with an entry, or with the end of an empty directory.
+/// How zip files start: with an entry, or with the end record of an empty directory.
 const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// The first bytes of an object.
@@ -17,7 +17,7 @@ pub fn looks_like_zip(head: &[u8]) -> bool {
     MAGICS.iter().any(|magic| head.starts_with(magic))
 }
 
-/// Opens what lies in a zip file, if the dataset is one.
+/// Opens a zip file, if the dataset is one.
 pub(super) async fn look_into_zip(opened: Opened, options: &StoreOptions) -> Result<Opened> {
     if opened.root.key().is_empty() && opened.store.facts().lists {
         return Ok(opened);
@@ -28,7 +28,7 @@ pub(super) async fn look_into_zip(opened: Opened, options: &StoreOptions) -> Res
         (true, _) if starts_like_zip(opened.store.as_ref(), &opened.root).await? => {
             inside(opened, options).await
         }
-        // Over a network a name is believed until the end of the file says otherwise.
+        // Over a network the name is trusted until the end of the file shows otherwise.
         (false, true) => match inside(opened.clone(), options).await {
             Err(error) if error.kind() == ErrorKind::Malformed => {
                 let is_zip = starts_like_zip(opened.store.as_ref(), &opened.root).await?;
@@ -49,10 +49,10 @@ async fn starts_like_zip(store: &dyn Store, object: &ObjectId) -> Result<bool> {
     Ok(head.is_some_and(|head| looks_like_zip(&head.bytes)))
 }
 
-/// What lies in a zip file that was found by looking at it.
+/// The dataset in a zip file that was recognised by its content.
 ///
 /// # Errors
-/// `NotFound`, `Malformed`, `Io`; `Unsupported` when the library was built without zip files.
+/// `NotFound`, `Malformed`, `Io`; `Unsupported` if the library was built without zip files.
 pub async fn open_zip(
     store: Arc<dyn Store>,
     object: ObjectId,

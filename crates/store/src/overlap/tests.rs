@@ -6,7 +6,7 @@ fn check(source: &str, target: &str, shape: DatasetShape, context: &StoreContext
     Some(told.to_string())
 }
 
-/// What is refused, and that both are named.
+/// What is refused, with an error that names both.
 #[track_caller]
 fn refused(source: &str, target: &str, context: &StoreContext) {
     let told = check(source, target, DatasetShape::Tree, context).expect("refused");

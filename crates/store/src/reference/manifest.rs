@@ -1,4 +1,5 @@
-//! What a reference file says: which bytes each key has (version 0 and version 1 of the format of kerchunk and fsspec).
+//! The contents of a reference file: the bytes of each key (version 0 and version 1 of the format of kerchunk and
+//! fsspec).
 use super::template::{ReferenceTemplate, TemplateScope};
 use crate::tree::KeyTree;
 use crate::{key, marker};
@@ -7,19 +8,19 @@ use ncirrus_layout::{Error, Limits, Result, base64};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// What a reference file says.
+/// The contents of a reference file.
 #[derive(Debug, Default)]
 pub(super) struct ReferenceManifest {
     pub(super) entries: KeyTree<ManifestEntry>,
-    /// Names of the objects that are referred to, each once.
+    /// Names of the referenced objects, each once.
     pub(super) targets: Vec<String>,
     pub(super) warnings: Vec<String>,
     known: HashMap<String, u32>,
-    /// Bytes of names that may still be made.
+    /// Remaining budget for bytes of generated names.
     left: u64,
 }
 
-/// Where the bytes of a key lie.
+/// Where the bytes of a key are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ManifestEntry {
     /// In the file itself.
@@ -28,24 +29,24 @@ pub(super) enum ManifestEntry {
     Whole(u32),
     /// A range of an object.
     Range { target: u32, offset: u64, len: u64 },
-    /// The entry is damaged: told when it is read, for nothing else would be right.
+    /// The entry is damaged: an error when it is read.
     Damaged(String),
 }
 
 impl ReferenceManifest {
-    /// Reads a file; `None` when it is JSON of another kind.
+    /// Parses a file; `None` if it is JSON of another kind.
     ///
     /// # Errors
-    /// `Malformed` for what is no JSON, or no list of references; `Unsupported` for another version, or templates that
-    /// are not understood; `Limit` for too many entries.
+    /// `Malformed` for invalid JSON, or an invalid list of references; `Unsupported` for another version, or
+    /// templates that are not supported; `Limit` for too many entries.
     pub(super) fn parse(text: &[u8], limits: &Limits) -> Result<Option<Self>> {
-        let failed = |error| Error::malformed("a reference file that is no JSON").because(error);
+        let failed = |error| Error::malformed("the reference file is not JSON").because(error);
         let Value::Object(all) = serde_json::from_slice(text).map_err(failed)? else { return Ok(None) };
         let mut manifest = Self { left: limits.metadata_bytes, ..Self::default() };
         match (all.get("version"), all.get("refs")) {
             (version, Some(Value::Object(refs))) => {
                 if let Some(version) = version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
-                    return Err(Error::unsupported(format!("references of version {version}")));
+                    return Err(Error::unsupported(format!("reference files of version {version}")));
                 }
                 let scope = TemplateScope::of(all.get("templates"))?;
                 manifest.take_all(refs, &scope, limits)?;
@@ -92,7 +93,7 @@ impl ReferenceManifest {
 
     fn entry(&mut self, value: &Value, scope: &TemplateScope) -> Result<ManifestEntry> {
         let odd = || {
-            Error::malformed(format!("the reference {value} is neither a text nor [name, offset, length]"))
+            Error::malformed(format!("the reference {value} is neither a string nor [name, offset, length]"))
         };
         match value {
             Value::String(text) => inline(text),
@@ -116,7 +117,7 @@ impl ReferenceManifest {
         Ok(ManifestEntry::Range { target: self.rendered(name, scope)?, offset, len })
     }
 
-    /// The number of the object of a name that may have expressions.
+    /// The number of the object whose name may contain expressions.
     fn rendered(&mut self, name: &str, scope: &TemplateScope) -> Result<u32> {
         if scope.is_empty() || !name.contains("{{") {
             return self.target(name);
@@ -130,7 +131,7 @@ impl ReferenceManifest {
             return Ok(*known);
         }
         if name.is_empty() {
-            return Err(Error::malformed("a reference to an object without a name"));
+            return Err(Error::malformed("a reference without an object name"));
         }
         self.spend(name.len())?;
         let number = u32::try_from(self.targets.len());
@@ -147,10 +148,10 @@ impl ReferenceManifest {
         Ok(())
     }
 
-    /// Makes the entries of a generator.
+    /// Expands a generator.
     fn generate(&mut self, generator: &Value, scope: &TemplateScope, limits: &Limits) -> Result<()> {
         let part = |name: &str| generator.get(name).and_then(template_text);
-        let missing = |name: &str| Error::malformed(format!("a generator of references without {name:?}"));
+        let missing = |name: &str| Error::malformed(format!("a reference generator without {name:?}"));
         let key = ReferenceTemplate::parse(&part("key").ok_or_else(|| missing("key"))?)?;
         let url = ReferenceTemplate::parse(&part("url").ok_or_else(|| missing("url"))?)?;
         let span = match (part("offset"), part("length")) {
@@ -167,7 +168,7 @@ impl ReferenceManifest {
             axes.iter().map(|(name, along)| GeneratorAxis::parse(name, along)).collect::<Result<Vec<_>>>()?;
         let made = axes.iter().fold(1u64, |count, axis| count.saturating_mul(axis.len()));
         let all = made.saturating_add(self.entries.len() as u64);
-        limits.count(all, "a reference file with what it generates")?;
+        limits.count(all, "the reference file, expanded,")?;
         let mut scope = scope.clone();
         for number in 0..made {
             let mut rest = number;
@@ -190,7 +191,7 @@ impl ReferenceManifest {
     }
 }
 
-/// What a dimension of a generator runs through.
+/// The values of a generator's dimension.
 enum GeneratorAxis {
     Steps { name: String, start: i64, step: i64, count: u64 },
     List { name: String, values: Vec<Value> },
@@ -233,7 +234,7 @@ impl GeneratorAxis {
         }
     }
 
-    /// Gives the name the value at that place.
+    /// Sets the name to the value at that index.
     fn bind(&self, at: u64, scope: &mut TemplateScope) {
         match self {
             Self::Steps { name, start, step, .. } => {
@@ -253,14 +254,14 @@ fn inline(text: &str) -> Result<ManifestEntry> {
     let body = match text.strip_prefix("base64:") {
         Some(encoded) => {
             let decoded = base64::decode(encoded.as_bytes());
-            Bytes::from(decoded.ok_or_else(|| Error::malformed("inline data that are no base64"))?)
+            Bytes::from(decoded.ok_or_else(|| Error::malformed("inline data that are not base64"))?)
         }
         None => Bytes::copy_from_slice(text.as_bytes()),
     };
     Ok(ManifestEntry::Inline(body))
 }
 
-/// A number, which some programs write as a text.
+/// A number, which some programs write as a string.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -284,5 +285,5 @@ fn has_marker(all: &Map<String, Value>) -> bool {
     all.keys().any(|key| marker::NAMES.contains(&key.rsplit('/').next().unwrap_or_default()))
 }
 
-/// Most warnings that are kept.
+/// Maximum number of warnings that are kept.
 const MOST_WARNINGS: usize = 100;

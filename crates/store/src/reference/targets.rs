@@ -1,4 +1,4 @@
-//! The objects that a reference file names.
+//! The objects named in a reference file.
 use crate::locate::open_object;
 use crate::opened::Opened;
 use crate::store::{Store, StoreFacts};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// A store, and an object or folder in it.
 type TargetPlace = (Arc<dyn Store>, ObjectId);
 
-/// The objects that a reference file names; opened when they are wanted, those of one folder by one store.
+/// The objects named in a reference file; opened on demand, those of one folder by one store.
 pub(super) struct ReferenceTargets {
     list: Vec<ReferenceTarget>,
-    /// Where the reference file lies.
+    /// The location of the reference file.
     base: Url,
     context: StoreContext,
     folders: Mutex<HashMap<String, TargetPlace>>,
@@ -24,7 +24,7 @@ pub(super) struct ReferenceTargets {
 
 struct ReferenceTarget {
     name: String,
-    /// How it is named in the store of the reference file.
+    /// Its name in the store of the reference file.
     object: OnceLock<ObjectId>,
     place: OnceLock<Result<TargetPlace>>,
 }
@@ -46,35 +46,35 @@ impl ReferenceTargets {
         Self { list, base, context: context.clone(), folders: Mutex::default() }
     }
 
-    /// The name of an object, for messages: what is secret in it is not shown.
+    /// The name of an object, for messages, without secrets.
     pub(super) fn name(&self, target: u32) -> String {
         let name = self.find(target).map(|target| target.name.as_str()).unwrap_or_default();
         Url::parse(name).map_or_else(|_| name.to_owned(), |url| url.to_string())
     }
 
-    /// The object in the store of the reference file that stands for a whole object elsewhere: no key, and as query the
-    /// number, and the name for messages.
+    /// The object in the store of the reference file that represents a whole object elsewhere: no key, and as query
+    /// the number, and the name for messages.
     pub(super) fn object(&self, target: u32, store: &StoreId) -> Option<ObjectId> {
         let make = || ObjectId::new(store.clone(), "").with_query(format!("{target}={}", self.name(target)));
         Some(self.find(target)?.object.get_or_init(make).clone())
     }
 
-    /// The number of the object that one of these stands for.
+    /// The number of the object that it represents.
     pub(super) fn number(&self, object: &ObjectId) -> Option<u32> {
         let (number, _) = object.query()?.split_once('=')?;
         number.parse().ok().filter(|_| object.key().is_empty())
     }
 
-    /// What is known of the place of the first object that can be reached.
+    /// The facts about the store of the first object that can be reached.
     pub(super) fn facts(&self) -> Option<StoreFacts> {
         let first = u32::try_from(self.list.iter().position(|target| !target.name.is_empty())?).ok()?;
         self.get(first).ok().map(|(store, _)| store.facts())
     }
 
-    /// Where an object lies.
+    /// Where an object is stored.
     ///
     /// # Errors
-    /// `Denied` when it may not be reached from where the file lies, else what opening its place fails with.
+    /// `Denied` if it may not be accessed from the location of the file, otherwise errors of opening its store.
     pub(super) fn get(&self, target: u32) -> Result<TargetPlace> {
         let found = self.find(target).ok_or_else(|| Error::internal("a reference to no object"))?;
         found.place.get_or_init(|| self.open(&found.name)).clone()
@@ -86,10 +86,11 @@ impl ReferenceTargets {
 
     fn open(&self, name: &str) -> Result<TargetPlace> {
         let url = self.resolve(name)?;
-        // What is on this machine is not for whoever writes files elsewhere.
+        // Local files must not be accessible to the authors of remote files.
         let is_near = |url: &Url| matches!(url.scheme(), Scheme::File | Scheme::Memory);
         if is_near(&url) && !is_near(&self.base) && !self.context.options.local_references {
-            let message = format!("the reference file names {name:?} on this machine, which is not allowed");
+            let message =
+                format!("the reference file points to the local file {name:?}, which is not allowed");
             return Err(Error::new(ErrorKind::Denied, message));
         }
         let sharable = !name.contains(['?', '#']);
@@ -111,7 +112,7 @@ impl ReferenceTargets {
         Ok((opened.store, opened.root))
     }
 
-    /// The address that a name means: relative ones begin where the reference file lies.
+    /// The address of a name: relative ones are relative to the reference file.
     fn resolve(&self, name: &str) -> Result<Url> {
         let url = Url::parse(name)?;
         let begins_anew = name.starts_with(['/', '\\']) || name.starts_with("file:");
@@ -121,7 +122,7 @@ impl ReferenceTargets {
     }
 }
 
-/// The address of a relative name that stands in a file.
+/// The address of a relative name in a file.
 ///
 /// # Errors
 /// `Invalid` when the name leads above the root.

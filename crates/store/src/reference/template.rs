@@ -1,12 +1,13 @@
-//! Texts with expressions in double braces, as version 1 of the reference format has them: the part of Jinja that its
-//! specification uses. Names, calls of templates with named arguments, integers, strings, `+ - * // % ** ~`, parentheses.
+//! Texts with expressions in double braces, as in version 1 of the reference format: the part of Jinja that its
+//! specification uses. Names, calls of templates with named arguments, integers, strings, `+ - * // % ** ~`,
+//! parentheses.
 mod expression;
 
 use expression::{ExpressionValue, TemplateExpression};
 use ncirrus_layout::{Error, Result};
 use std::collections::BTreeMap;
 
-/// What names mean.
+/// The values of names.
 #[derive(Debug, Default, Clone)]
 pub(super) struct TemplateScope {
     values: BTreeMap<String, ExpressionValue>,
@@ -14,17 +15,18 @@ pub(super) struct TemplateScope {
 }
 
 impl TemplateScope {
-    /// The templates of a file: those that have expressions are called with what these name.
+    /// The templates of a file: those with expressions are called with named arguments.
     ///
     /// # Errors
-    /// `Malformed` for what is no text, `Unsupported` for an expression that is not understood.
+    /// `Malformed` for what is not text, `Unsupported` for an expression that is not supported.
     pub(super) fn of(templates: Option<&serde_json::Value>) -> Result<Self> {
         let mut scope = Self::default();
         let Some(templates) = templates else { return Ok(scope) };
-        let all = templates.as_object().ok_or_else(|| Error::malformed("\"templates\" is no object"))?;
+        let all = templates.as_object().ok_or_else(|| Error::malformed("\"templates\" is not an object"))?;
         for (name, text) in all {
-            let text =
-                text.as_str().ok_or_else(|| Error::malformed(format!("template {name:?} is no text")))?;
+            let text = text
+                .as_str()
+                .ok_or_else(|| Error::malformed(format!("template {name:?} is not a string")))?;
             match ReferenceTemplate::parse(text)? {
                 template if template.is_plain() => {
                     scope.values.insert(name.clone(), ExpressionValue::Text(text.to_owned()));
@@ -35,17 +37,17 @@ impl TemplateScope {
         Ok(scope)
     }
 
-    /// Whether nothing has a name.
+    /// Whether no names are defined.
     pub(super) fn is_empty(&self) -> bool {
         self.values.is_empty() && self.functions.is_empty()
     }
 
-    /// Gives a name to a number.
+    /// Defines a name as a number.
     pub(super) fn set_number(&mut self, name: &str, number: i64) {
         self.values.insert(name.to_owned(), ExpressionValue::Number(number));
     }
 
-    /// Gives a name to a text.
+    /// Defines a name as a text.
     pub(super) fn set_text(&mut self, name: &str, text: &str) {
         self.values.insert(name.to_owned(), ExpressionValue::Text(text.to_owned()));
     }
@@ -62,15 +64,15 @@ enum TemplatePiece {
 }
 
 impl ReferenceTemplate {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// `Malformed` for braces that do not end, `Unsupported` for an expression that is not understood.
+    /// `Malformed` for unclosed braces, `Unsupported` for an expression that is not supported.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let (mut pieces, mut rest) = (Vec::new(), text);
         while let Some((plain, begun)) = rest.split_once("{{") {
             let Some((inner, after)) = begun.split_once("}}") else {
-                return Err(Error::malformed(format!("template {text:?} has braces that do not end")));
+                return Err(Error::malformed(format!("template {text:?} has an unclosed brace")));
             };
             pieces.extend((!plain.is_empty()).then(|| TemplatePiece::Plain(plain.to_owned())));
             let parsed = TemplateExpression::parse(inner);
@@ -90,7 +92,7 @@ impl ReferenceTemplate {
     /// The text, with the values of its expressions.
     ///
     /// # Errors
-    /// `Malformed` for names that mean nothing, and numbers that leave 64 bits.
+    /// `Malformed` for undefined names, and numbers beyond 64 bits.
     pub(super) fn render(&self, scope: &TemplateScope) -> Result<String> {
         let mut text = String::new();
         for piece in &self.0 {
@@ -106,7 +108,7 @@ impl ReferenceTemplate {
     }
 }
 
-/// Most bytes that a template may give: names are shorter.
+/// Maximum size of an expanded template: names are shorter.
 const LONGEST: usize = 1 << 16;
 
 #[cfg(test)]

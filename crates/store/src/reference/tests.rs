@@ -28,7 +28,7 @@ fn read(store: &dyn Store, root: &ObjectId, key: &str, want: &Want) -> Result<Op
     Ok(blob.map(|blob| blob.bytes.to_vec()))
 }
 
-/// Everything that the format has.
+/// All features of the format.
 fn everything() -> serde_json::Value {
     json!({
         "version": 1,

@@ -1,4 +1,4 @@
-//! What some stores do besides.
+//! Optional operations of stores.
 use super::{MultipartUpload, ObjectPage, PutCondition};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{ObjectId, Result, Tag};
@@ -6,16 +6,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What some stores do besides, or better than it is done by hand. It is called by [`StoreExt`](super::StoreExt), which knows
-/// what to do where a store has no abilities.
+/// Operations that some stores have, or do better than the emulation. They are called by
+/// [`StoreExt`](super::StoreExt), which emulates them for stores without abilities.
 ///
-/// None of these has a default: a store that stands before another passes on each, or says why not.
+/// None of these has a default: a store that wraps another passes on each, or says why not.
 pub trait StoreAbilities: Send + Sync {
-    /// The object that another one is a range of, and the range, where it can be read itself: of what lies close together
-    /// in it several are asked for at once.
+    /// The object that another one is a range of, and the range, if it can be read itself: objects that lie close
+    /// together in it are requested together.
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)>;
 
-    /// As a put, with the bytes of a local file; `None` where the file is read and put whole.
+    /// As a put, with the bytes of a local file; `None` if the file is read and put whole.
     fn upload<'a>(
         &'a self,
         object: &'a ObjectId,
@@ -23,30 +23,29 @@ pub trait StoreAbilities: Send + Sync {
         when: PutCondition,
     ) -> Option<BoxFuture<'a, Result<Tag>>>;
 
-    /// An upload of an object in parts that may come in any order; `None` where objects are only put whole. Nothing is
-    /// sent yet.
+    /// A multipart upload with parts in any order; `None` if objects are only put whole. No request is sent yet.
     fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>>;
 
-    /// The server that the objects lie on, where the store's identity does not tell it: what is kept on disk of namesakes on
-    /// several servers is kept apart.
+    /// The server of the objects, if the store's identity does not include it: cached objects with the same name on
+    /// several servers are kept apart.
     fn server(&self) -> Option<&str>;
 
-    /// Bytes that a key may have.
+    /// Maximum length of a key in bytes.
     fn longest_key(&self) -> usize;
 
-    /// What was found out while objects were read, for the user to see.
+    /// Warnings from reading objects, for the user's information.
     fn warnings(&self) -> Vec<String>;
 
-    /// Whether there is an object; `None` where a byte of it is asked for.
+    /// Whether an object exists; `None` if a byte of it has to be requested.
     fn holds<'a>(&'a self, object: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>>;
 
-    /// Makes an object that is the same as another one, within the store; `None` where it is fetched and put.
+    /// Copies an object within the store; `None` if it has to be fetched and put.
     fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>>;
 
-    /// Removes objects, many with one request; absent ones are fine. `None` where they are removed one by one.
+    /// Removes objects, many with one request; absent ones are fine. `None` if they have to be removed one by one.
     fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>>;
 
-    /// One page of all objects below a prefix, however deep, with their sizes; `None` where only names are listed, level
+    /// One page of all objects below a prefix, at any depth, with their sizes; `None` if only names are listed, level
     /// by level.
     fn objects<'a>(
         &'a self,

@@ -1,4 +1,4 @@
-//! What is done with any store: by its abilities, else by hand.
+//! Operations on any store: by its abilities, else emulated.
 use super::{MultipartUpload, ObjectPage, PutCondition, Store};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -8,13 +8,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Removals that are in flight at once.
+/// Removals in flight at once.
 const AT_ONCE: usize = 16;
 
-/// What is done with any store: by its [abilities](Store::abilities), else by hand. Nobody implements it.
+/// Operations on any store: by its [abilities](Store::abilities), else emulated. Do not implement it.
 pub trait StoreExt: Store {
-    /// The object that another one is a range of, and the range, where it can be read itself: of what lies close together
-    /// in it several are asked for at once.
+    /// The object that another one is a range of, and the range, if it can be read itself: objects that lie close
+    /// together in it are requested together.
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         self.abilities()?.within(object)
     }
@@ -35,23 +35,22 @@ pub trait StoreExt: Store {
         })
     }
 
-    /// An upload of an object in parts that may come in any order; `None` where objects are only put whole. Nothing is
-    /// sent yet.
+    /// A multipart upload with parts in any order; `None` if objects are only put whole. No request is sent yet.
     fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
         self.abilities()?.multipart(object)
     }
 
-    /// The server that the objects lie on, where the store's identity does not tell it.
+    /// The server of the objects, if the store's identity does not include it.
     fn server(&self) -> Option<&str> {
         self.abilities()?.server()
     }
 
-    /// Bytes that a key may have.
+    /// Maximum length of a key in bytes.
     fn longest_key(&self) -> usize {
         self.abilities().map_or(usize::MAX, |store| store.longest_key())
     }
 
-    /// What was found out while objects were read, for the user to see.
+    /// Warnings from reading objects, for the user's information.
     fn warnings(&self) -> Vec<String> {
         self.abilities().map(|store| store.warnings()).unwrap_or_default()
     }
@@ -64,13 +63,13 @@ pub trait StoreExt: Store {
         })
     }
 
-    /// Makes an object that is the same as another one, within the store where it can.
+    /// Copies an object, within the store if it can.
     fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         let copied = self.abilities().and_then(|store| store.copy(from, to));
         copied.unwrap_or_else(|| Box::pin(copy_by_hand(self, from, to)))
     }
 
-    /// Removes objects, many with one request where the store can; absent ones are fine.
+    /// Removes objects, many with one request if the store can; absent ones are fine.
     fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<()>> {
         let removed = self.abilities().and_then(|store| store.delete_many(objects));
         removed.unwrap_or_else(|| {
@@ -82,7 +81,7 @@ pub trait StoreExt: Store {
         })
     }
 
-    /// One page of all objects below a prefix, however deep, with their sizes; `None` where only names are listed, level
+    /// One page of all objects below a prefix, at any depth, with their sizes; `None` if only names are listed, level
     /// by level.
     fn objects<'a>(
         &'a self,
@@ -98,7 +97,7 @@ impl<S: Store + ?Sized> StoreExt for S {}
 /// Fetches an object, and puts it elsewhere.
 ///
 /// # Errors
-/// `NotFound` when there is no such object, else what fetching and putting fail with.
+/// `NotFound` if there is no such object, otherwise errors of fetching and putting.
 pub async fn copy_by_hand<S: Store + ?Sized>(store: &S, from: &ObjectId, to: &ObjectId) -> Result<()> {
     let found = store.get(from, &Want::All).await?;
     let found = found.ok_or_else(|| Error::not_found("no such object").at_object(from))?;

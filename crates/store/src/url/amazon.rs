@@ -1,6 +1,6 @@
 //! Hosts of Amazon S3: forms 1 to 4 of docs/spec/nczarr.md 8.8, dual-stack, China's, and the old ones with a dash.
 
-/// What a host of Amazon says.
+/// The bucket and region in a host name of Amazon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AmazonHost<'a> {
     /// How many labels at the front are the name of the bucket; if none, it is the first segment of the path.
@@ -8,7 +8,7 @@ pub(super) struct AmazonHost<'a> {
     pub(super) region: Option<&'a str>,
 }
 
-/// Reads a host in lower case; `None` when it is none of S3's.
+/// Parses a host in lower case; `None` if it is not one of S3's.
 pub(super) fn server(host: &str) -> Option<AmazonHost<'_>> {
     let host = host.strip_suffix(".amazonaws.com").or_else(|| host.strip_suffix(".amazonaws.com.cn"))?;
     let labels: Vec<&str> = host.split('.').collect();
@@ -19,7 +19,7 @@ pub(super) fn server(host: &str) -> Option<AmazonHost<'_>> {
     Some(AmazonHost { bucket_labels, region: after.or_else(within) })
 }
 
-/// Whether a label that stands for the service also names the region, as `s3-us-west-2` does; `None` for other labels.
+/// Whether the label of the service also names the region, as `s3-us-west-2` does; `None` for other labels.
 fn service(label: &str) -> Option<bool> {
     match label.strip_prefix("s3-") {
         Some("accelerate" | "external-1") => Some(false),

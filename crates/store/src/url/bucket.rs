@@ -6,28 +6,28 @@ use std::borrow::Cow;
 /// A bucket (or container) of an object store, and a key in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketUrl {
-    /// Whose store.
+    /// The provider.
     pub provider: CloudProvider,
     /// Scheme, host and port of a server other than the provider's own.
     pub endpoint: Option<String>,
-    /// Region, when the URL says.
+    /// Region, if the URL states it.
     pub region: Option<String>,
     /// Name of the bucket or container.
     pub name: String,
-    /// Account, when the URL says (Azure).
+    /// Account, if the URL states it (Azure).
     pub account: Option<String>,
     /// Key without slashes at its ends.
     pub key: String,
-    /// Name that the configuration gives to the server, when the URL uses it.
+    /// Alias of the server in the configuration, if the URL uses it.
     pub alias: Option<String>,
-    /// Whether the URL names a server of Amazon itself: none of the configuration stands for it.
+    /// Whether the URL names a server of Amazon itself: the configuration does not override it.
     pub is_amazon: bool,
 }
 
-/// Whose object store, or whose interface.
+/// The provider of an object store, or of its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CloudProvider {
-    /// Amazon S3 and what speaks like it.
+    /// Amazon S3 and compatible stores.
     S3,
     /// Google Cloud Storage.
     Gcs,
@@ -190,7 +190,7 @@ impl BucketUrl {
         )
     }
 
-    /// Forms 8 to 10: the labels of the host tell bucket and region.
+    /// Forms 8 to 10: the labels of the host contain bucket and region.
     fn of_host(url: &Url, host: &str) -> Result<Self> {
         let labels: Vec<&str> = host.split('.').collect();
         let s3 = labels.iter().rposition(|label| *label == "s3");
@@ -209,14 +209,14 @@ impl BucketUrl {
 
     fn checked(url: &Url, bucket: Self) -> Result<Self> {
         if bucket.name.is_empty() {
-            return Err(Error::invalid(format!("{url} names no bucket")));
+            return Err(Error::invalid(format!("{url} does not name a bucket")));
         }
         Ok(bucket)
     }
 }
 
-/// Whether the host of `s3://host/...` is a server and no bucket: it has a port, is a number or `localhost`, or has a label
-/// that is `s3` or has it at one end (`s3.example.org`, `store.s3-west.example.org`).
+/// Whether the host of `s3://host/...` is a server and not a bucket: it has a port, is an IP address or `localhost`,
+/// or has a label that is `s3` or has it at one end (`s3.example.org`, `store.s3-west.example.org`).
 fn is_server(url: &Url) -> bool {
     let host = url.host().to_ascii_lowercase();
     let speaks = |label: &str| label == "s3" || label.starts_with("s3-") || label.ends_with("-s3");
@@ -224,8 +224,8 @@ fn is_server(url: &Url) -> bool {
     url.port().is_some() || is_near(url) || (labels.len() > 2 && labels.into_iter().any(speaks))
 }
 
-/// Whether a host is this machine, a number, or a name without dots: such are asked without encryption unless the port
-/// is that of encryption.
+/// Whether a host is this machine, an IP address, or a name without dots: these are accessed without encryption
+/// unless the port is 443.
 fn is_near(url: &Url) -> bool {
     let host = url.host();
     let is_number = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
@@ -248,23 +248,23 @@ fn key_of(path: &str) -> String {
     path.strip_prefix('/').unwrap_or(path).trim_end_matches('/').to_owned()
 }
 
-/// The path of a URL: escapes are those of the web; the schemes of stores have none.
+/// The path of a URL: percent-encoded on the web; the schemes of stores have no escapes.
 fn decoded(url: &Url) -> Cow<'_, str> {
     if url.is_http() { Cow::Owned(percent_decoded(url.path())) } else { Cow::Borrowed(url.path()) }
 }
 
-/// Scheme, host and port; `http` is kept when given.
+/// Scheme, host and port; `http` is kept if given.
 fn endpoint(url: &Url, host: &str) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{}://{host}{port}", url.scheme().as_str())
 }
 
-/// The first labels of a host as written: names of buckets may tell upper and lower case apart.
+/// The first labels of a host as written: names of buckets may be case-sensitive.
 fn first_labels(host: &str, count: usize) -> String {
     host.split('.').take(count).collect::<Vec<_>>().join(".")
 }
 
-/// Text as it stands in the path of a URL: what may stand there as it is (RFC 3986 3.3) stays, slashes too.
+/// Encodes text for the path of a URL: allowed characters (RFC 3986 3.3) stay, slashes too.
 pub fn percent_encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
     let mut out = String::with_capacity(text.len());
@@ -277,7 +277,7 @@ pub fn percent_encoded(text: &str) -> String {
     out
 }
 
-/// Resolves `%xx`; what is no such escape, or gives no UTF-8, stays as it is.
+/// Decodes `%xx`; invalid escapes, or those that give invalid UTF-8, stay as they are.
 pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

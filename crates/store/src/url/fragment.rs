@@ -1,8 +1,8 @@
-//! What stands after `#` (`docs/spec/nczarr.md` 8.1, 8.3, 8.7).
+//! The part of an address after `#` (`docs/spec/nczarr.md` 8.1, 8.3, 8.7).
 use super::UrlModes;
 use std::fmt;
 
-/// What stands after `#`, or in brackets before the scheme: modes, and other keys, which are passed on.
+/// The part after `#`, or in brackets before the scheme: modes, and other keys, which are passed on.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct UrlFragment {
     pub(super) modes: UrlModes,
@@ -21,11 +21,11 @@ const MACROS: [(&str, &[&str]); 8] = [
     ("noxarray", &["nczarr", "noxarray"]),
 ];
 
-/// Keys that make the end of a bare path a fragment.
+/// Keys that identify the end of a bare path as a fragment.
 const KEYS: [&str; 7] = ["mode", "aws.profile", "awsprofile", "aws.region", "awsregion", "log", "show"];
 
 impl UrlFragment {
-    /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme stands for.
+    /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme implies.
     pub(super) fn parse<'a>(texts: impl IntoIterator<Item = &'a str>, mode: Option<&'a str>) -> Self {
         let mut words: Vec<&str> = mode.into_iter().collect();
         let mut entries = Vec::new();
@@ -34,7 +34,7 @@ impl UrlFragment {
             match rewritten(key).filter(|_| value.is_empty()) {
                 Some(stands_for) => words.extend(stands_for),
                 None if key == "mode" => {
-                    // Keys may stand among the modes.
+                    // Keys may occur among the modes.
                     for word in value.split(',') {
                         match word.split_once('=') {
                             Some((key, value)) => entries.push((key.to_owned(), value.to_owned())),
@@ -61,7 +61,7 @@ impl UrlFragment {
         &self.modes
     }
 
-    /// The value of a key; the last one when it stands there several times. A key without `=` has an empty value.
+    /// The value of a key; the last one if it occurs several times. A key without `=` has an empty value.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
@@ -76,7 +76,7 @@ impl UrlFragment {
         self.first(&["aws.region", "awsregion", "aws_region"]).map(|(_, region)| region)
     }
 
-    /// Whether the address says who pays for requests.
+    /// Whether the address sets requester-pays.
     pub fn requester_pays(&self) -> Option<bool> {
         let keys = ["aws.requester_pays", "requester_pays", "request_payer"];
         let value = keys.into_iter().find_map(|key| self.value(key))?;
@@ -88,7 +88,7 @@ impl UrlFragment {
         keys.iter().find_map(found)
     }
 
-    /// Keys other than `mode` and their values, in the order in which they stand there.
+    /// Keys other than `mode` and their values, in order.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
@@ -98,7 +98,7 @@ fn rewritten(key: &str) -> Option<&'static [&'static str]> {
     MACROS.iter().find(|(name, _)| *name == key).map(|(_, words)| *words)
 }
 
-/// Names of the keys only: values may be secret.
+/// Only names of the keys: values may be secret.
 impl fmt::Debug for UrlFragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys: Vec<&str> = self.entries.iter().map(|(key, _)| key.as_str()).collect();

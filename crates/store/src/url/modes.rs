@@ -1,6 +1,6 @@
 //! Mode words and what follows from them (docs/spec/nczarr.md 8.4).
 
-/// The mode words of an address, after all inferences, in the order in which they came up.
+/// The mode words of an address, after all inferences, in order of first occurrence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UrlModes(Vec<String>);
 
@@ -8,7 +8,7 @@ pub struct UrlModes(Vec<String>);
 const INFERENCES: [(&str, &[&str]); 3] =
     [("zarr", &["nczarr"]), ("xarray", &["zarr"]), ("noxarray", &["nczarr", "zarr"])];
 
-/// A word, and the words that it takes back.
+/// A word, and the words that it removes.
 const NEGATIONS: [(&str, &[&str]); 2] = [("bytes", &["nczarr", "zarr"]), ("noxarray", &["xarray"])];
 
 /// Words that choose an implementation, besides `udf0` to `udf9`.
@@ -16,12 +16,12 @@ const IMPLEMENTATIONS: [&str; 9] =
     ["dap2", "dap4", "netcdf-3", "classic", "netcdf-4", "enhanced", "nczarr", "zarr", "bytes"];
 
 impl UrlModes {
-    /// The words and all that follows from them; repetitions and empty words are dropped. Unknown words stay, and mean
-    /// nothing.
+    /// The words and everything that follows from them; duplicates and empty words are dropped. Unknown words stay,
+    /// without effect.
     pub fn infer<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut modes = Self::default();
         words.into_iter().for_each(|word| modes.add(word));
-        // A word that is added is looked at in its turn, so that one walk reaches the fixed point.
+        // Added words are processed in turn, so that one pass reaches the fixed point.
         let mut at = 0;
         while let Some(word) = modes.0.get(at).cloned() {
             following(&INFERENCES, &word).iter().for_each(|word| modes.add(word));

@@ -2,14 +2,14 @@
 use super::{Url, UrlFragment, UrlModes};
 
 impl Url {
-    /// The same place with another path, without a query. The path stands as [`path`](Self::path) gives it.
+    /// The same server with another path, without a query. The path is in the form that [`path`](Self::path) returns.
     #[must_use]
     pub fn with_path(&self, path: impl Into<String>) -> Self {
         Self { path: path.into(), query: None, whole: None, ..self.clone() }
     }
 
     /// The address of another dataset beside this one: as [`with_path`](Self::with_path), with the same settings
-    /// (profile, region), but without the modes that say of what kind this one is.
+    /// (profile, region), but without the modes for the kind of this one.
     #[must_use]
     pub fn beside(&self, path: impl Into<String>) -> Self {
         let kept = self.fragment.modes().iter().filter(|word| ["s3", "gs3"].contains(word));

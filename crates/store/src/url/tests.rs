@@ -78,12 +78,12 @@ fn schemes(#[case] text: &str, #[case] scheme: Scheme, #[case] expected: &[&str]
 }
 
 #[rstest]
-#[case("http:///x", "url has no host")]
-#[case("http://h:port/x", "port \"port\" is no number up to 65535")]
-#[case("http://h:65536/x", "port \"65536\" is no number up to 65535")]
-#[case("http://[::1/x", "a host in brackets is written [::1] or [::1]:port")]
-#[case("http://[::1]x/x", "a host in brackets is written [::1] or [::1]:port")]
-#[case("http://u:@:80/x", "url has no host")]
+#[case("http:///x", "the URL has no host")]
+#[case("http://h:port/x", "port \"port\" is not a number from 0 to 65535")]
+#[case("http://h:65536/x", "port \"65536\" is not a number from 0 to 65535")]
+#[case("http://[::1/x", "write a host in brackets as [::1] or [::1]:port")]
+#[case("http://[::1]x/x", "write a host in brackets as [::1] or [::1]:port")]
+#[case("http://u:@:80/x", "the URL has no host")]
 #[case("", "address is empty")]
 #[case("a\0b", "\"a\\0b\" contains a NUL")]
 fn bad_urls(#[case] text: &str, #[case] message: &str) {
@@ -172,7 +172,7 @@ fn no_buckets(#[case] text: &str) {
 fn a_missing_bucket_is_an_error() {
     assert_eq!(
         parsed("https://s3.amazonaws.com/").bucket().unwrap_err().message(),
-        "https://s3.amazonaws.com/ names no bucket"
+        "https://s3.amazonaws.com/ does not name a bucket"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a zip file holds: its directory, checked.
+//! The contents of a zip file: its directory, checked.
 use super::format::{self, DirectoryEnd, EntryHeader, LOCAL_LEN, ZipCursor};
 use crate::tree::KeyTree;
 use crate::{key, marker};
@@ -6,13 +6,13 @@ use ncirrus_layout::{Error, Limits, Result};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// What a zip file holds.
+/// The contents of a zip file.
 #[derive(Debug)]
 pub(super) struct ZipDirectory {
     pub(super) entries: KeyTree<ZipEntry>,
-    /// Entries that stand for folders, with the slash at the end of their names.
+    /// Entries for folders, with a trailing slash.
     pub(super) folders: BTreeMap<String, EntryHeader>,
-    /// Where the directory starts: no content lies behind.
+    /// Where the directory starts: no content lies behind it.
     pub(super) start: u64,
     pub(super) warnings: Vec<String>,
 }
@@ -21,18 +21,18 @@ pub(super) struct ZipDirectory {
 #[derive(Debug)]
 pub(super) struct ZipEntry {
     pub(super) header: EntryHeader,
-    /// Offset of the next header: the content ends before.
+    /// Offset of the next header: the content ends before it.
     pub(super) bound: u64,
-    /// Offset of the content, once its local header was read.
+    /// Offset of the content, once its local header has been read.
     pub(super) content: OnceLock<u64>,
 }
 
-/// Most warnings that are kept; a hostile file could cause millions.
+/// Maximum number of warnings that are kept; a hostile file could cause millions.
 const MOST_WARNINGS: usize = 100;
 
 impl ZipDirectory {
-    /// Reads the headers of a directory. Names that could leave the store are skipped; of entries of one name the last
-    /// one counts.
+    /// Reads the headers of a directory. Names that could leave the store are skipped; of entries with the same name
+    /// the last one wins.
     pub(super) fn read(bytes: &[u8], end: DirectoryEnd, limits: &Limits) -> Result<Self> {
         let mut found = Self {
             entries: KeyTree::default(),
@@ -101,7 +101,8 @@ impl ZipDirectory {
         }
     }
 
-    /// Entries must not overlap: a small file could stand for any amount of data. One that is listed twice is one.
+    /// Entries must not overlap: otherwise a small file could expand to any amount of data. Duplicates of one entry
+    /// are merged.
     fn set_bounds(&mut self, mut starts: Vec<(u64, Option<u64>)>) -> Result<()> {
         starts.sort_unstable();
         starts.dedup();
@@ -118,14 +119,14 @@ impl ZipDirectory {
     }
 }
 
-/// Where an entry ends at the earliest.
+/// The earliest end of an entry.
 fn least_end(header: &EntryHeader, name_len: usize) -> Option<u64> {
     header.offset.checked_add((LOCAL_LEN + name_len) as u64)?.checked_add(header.compressed)
 }
 
-/// Why an entry cannot be what it says.
+/// Why an entry is impossible.
 fn fault_of(header: &EntryHeader) -> Option<&'static str> {
-    // Deflate makes at most 258 bytes of 2 bits.
+    // Deflate produces at most 258 bytes from 2 bits.
     let most = header.compressed.saturating_mul(1032).saturating_add(1032);
     match header.method {
         _ if header.flags & format::ENCRYPTED != 0 => Some("encrypted"),
@@ -136,8 +137,8 @@ fn fault_of(header: &EntryHeader) -> Option<&'static str> {
     }
 }
 
-/// Whether a name stays below the root, on every platform. A backslash is a letter as any other where names of files may
-/// have it, but nowhere part of a way up.
+/// Whether a name stays below the root, on every platform. A backslash is an ordinary character where file names may
+/// contain it, but never allowed in a path that leads up.
 fn is_safe(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
     !name.contains('\0')

@@ -15,17 +15,17 @@ pub(super) const UTF8: u16 = 1 << 11;
 
 /// Bytes of the end record, without comment.
 pub(super) const END_LEN: usize = 22;
-/// Bytes of the record that tells where the 64-bit end record is.
+/// Size of the record with the location of the 64-bit end record.
 const LOCATOR_LEN: usize = 20;
 /// Bytes of the 64-bit end record.
 const END64_LEN: usize = 56;
 /// Bytes of a local header without name and extra fields.
 pub(super) const LOCAL_LEN: usize = 30;
 
-/// Enough bytes for the end record with the longest comment and all that precedes it.
+/// Enough bytes for the end record with the longest comment and everything that precedes it.
 pub(super) const LONGEST_END: u64 = (END_LEN + 65_535 + LOCATOR_LEN + END64_LEN) as u64;
 
-/// A value that does not fit its field: the true one is in the 64-bit record.
+/// Marks a value that does not fit its field: the true one is in the 64-bit record.
 const IN_64: u32 = u32::MAX;
 
 /// Where the directory of a zip file is.
@@ -35,21 +35,21 @@ pub(super) struct DirectoryEnd {
     pub(super) offset: u64,
     /// Bytes of all headers.
     pub(super) len: u64,
-    /// Number of headers as declared; only its lower 16 bits count where there is no 64-bit record.
+    /// Number of headers as declared; only its lower 16 bits are valid without a 64-bit record.
     pub(super) count: u64,
     /// Bytes before the zip file proper, to be added to the offsets in it.
     pub(super) shift: u64,
 }
 
-/// What the tail of a zip file says.
+/// The result of parsing the tail of a zip file.
 pub(super) enum ZipTail {
-    /// Where the directory is.
+    /// The location of the directory.
     End(DirectoryEnd),
-    /// That a 64-bit end record must be read: its offset.
+    /// A 64-bit end record must be read: its offset.
     At(u64),
 }
 
-/// An entry as its header in the directory has it.
+/// An entry as in its header in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EntryHeader {
     pub(super) flags: u16,
@@ -114,7 +114,7 @@ pub(super) fn read_tail(tail: &[u8], size: u64) -> Result<ZipTail> {
 pub(super) fn read_end64(record: &[u8], at: u64) -> Result<DirectoryEnd> {
     let mut reader = ZipCursor(record);
     if reader.take(4)? != b"PK\x06\x06" {
-        return Err(Error::malformed("no 64-bit end record where the zip file says").at_offset(at));
+        return Err(Error::malformed("no 64-bit end record where the zip file says it is").at_offset(at));
     }
     reader.take(20)?;
     let (_, count) = (reader.u64()?, reader.u64()?);
@@ -122,11 +122,11 @@ pub(super) fn read_end64(record: &[u8], at: u64) -> Result<DirectoryEnd> {
     DirectoryEnd::new(at, offset, len, count)
 }
 
-/// Bytes of a 64-bit end record that are looked at.
+/// How much of a 64-bit end record is read.
 pub(super) const READ_64: u64 = END64_LEN as u64;
 
 impl DirectoryEnd {
-    /// The directory ends where the end record starts; what stands before the zip file shifts all offsets.
+    /// The directory ends where the end record starts; bytes before the zip file shift all offsets.
     fn new(end: u64, offset: u64, len: u64, count: u64) -> Result<Self> {
         let start = end.checked_sub(len);
         match start.and_then(|start| Some((start, start.checked_sub(offset)?))) {
@@ -149,7 +149,7 @@ fn find_end(tail: &[u8]) -> Option<usize> {
     found(true).or_else(|| found(false))
 }
 
-/// The offset of a 64-bit end record, when its locator stands before the end record.
+/// The offset of a 64-bit end record, if its locator precedes the end record.
 fn locator(tail: &[u8], end: usize) -> Option<Result<u64>> {
     let locator = tail.get(end.checked_sub(LOCATOR_LEN)?..end)?;
     let mut reader = ZipCursor(locator.strip_prefix(b"PK\x06\x07")?);
@@ -176,7 +176,7 @@ pub(super) fn read_central<'a>(reader: &mut ZipCursor<'a>) -> Result<(&'a [u8], 
     Ok((name, EntryHeader { flags, method, crc, compressed, size, offset }))
 }
 
-/// Takes from the 64-bit extra field what does not fit the header.
+/// Takes values that do not fit the header from the 64-bit extra field.
 fn widen(narrow: [u32; 3], extra: &[u8]) -> Result<[u64; 3]> {
     let mut wide = narrow.map(u64::from);
     if narrow.contains(&IN_64) {
@@ -201,7 +201,7 @@ fn field_64(extra: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Bytes of a local header up to the content, if it is that of the entry of that name.
+/// Size of a local header up to the content, if it is that of the entry of that name.
 pub(super) fn read_local(bytes: &[u8], name: &[u8], method: u16) -> Result<u64> {
     let mut reader = ZipCursor(bytes);
     let damaged = || Error::malformed("header of the zip entry is not what the directory says");
@@ -218,9 +218,9 @@ pub(super) fn read_local(bytes: &[u8], name: &[u8], method: u16) -> Result<u64> 
     Ok(LOCAL_LEN as u64 + u64::from(name_len) + u64::from(extra_len))
 }
 
-/// A moment of the past for all entries: equal content gives equal files.
+/// A fixed time for all entries: equal content gives equal files.
 const DATE_1980: u16 = 0x21;
-/// Version of the format that a reader must know: 2.0, or 4.5 for 64-bit fields.
+/// Version of the format that a reader must support: 2.0, or 4.5 for 64-bit fields.
 const VERSION: u16 = 45;
 /// Made on Unix, where the attributes hold the mode of the file.
 const MADE_BY: u16 = 3 << 8 | VERSION;

@@ -17,7 +17,7 @@ pub(super) fn content(header: &EntryHeader, bytes: Bytes, limits: &Limits) -> Re
     }
 }
 
-/// Never makes more than the declared number of bytes.
+/// Never produces more than the declared number of bytes.
 fn inflate(header: &EntryHeader, bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let len = limits.chunk_len(header.size, "zip entry")?;
     let damaged = || Error::malformed("compressed zip entry is damaged");

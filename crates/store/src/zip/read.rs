@@ -1,4 +1,4 @@
-//! Reading what lies in a zip file, wherever the zip file lies.
+//! Reading zip files in any store.
 use super::directory::{ZipDirectory, ZipEntry};
 use super::format::{self, LOCAL_LEN, ZipTail};
 use super::inflate;
@@ -12,8 +12,8 @@ use ncirrus_layout::{Error, ErrorKind, Limits, Listing, ObjectBytes, ObjectId, R
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// The objects in a zip file that lies in another store. Its directory is read once; stored entries are ranges of the
-/// file, compressed ones are decompressed whole.
+/// The objects in a zip file in another store. Its directory is read once; stored entries are ranges of the file,
+/// compressed ones are decompressed whole.
 #[derive(Debug)]
 pub struct ZipStore {
     id: StoreId,
@@ -22,21 +22,21 @@ pub struct ZipStore {
     tag: Tag,
     directory: ZipDirectory,
     limits: Limits,
-    /// The compressed entry of which a part was read last.
+    /// The compressed entry that was read last.
     last: Mutex<Option<(String, Bytes)>>,
 }
 
 /// Bytes at the end of the file that are read first; the directory of a small one is among them.
 const TAIL: u64 = 128 << 10;
-/// When the content of an entry starts nearer than this, its header is read along with it.
+/// If the content of an entry starts closer than this, its header is read along with it.
 const NEAR: u64 = 64 << 10;
 
 impl ZipStore {
     /// Reads the directory of a zip file: in one request when it is small, else in two or three.
     ///
     /// # Errors
-    /// `NotFound`, `Malformed` for what is no zip file, is cut off, or has overlapping entries; `Limit` for a directory
-    /// that is too large.
+    /// `NotFound`, `Malformed` for a file that is not a zip file, is truncated, or has overlapping entries; `Limit`
+    /// for a directory that is too large.
     pub async fn open(inner: Arc<dyn Store>, zip: ObjectId, limits: &Limits) -> Result<Self> {
         let read = read_directory(inner.as_ref(), &zip, limits).await;
         let (tag, directory) = read.map_err(|error| error.at_object(&zip).by("zip"))?;
@@ -125,7 +125,7 @@ impl ZipStore {
         whole
     }
 
-    /// Bytes of an entry as they lie in the file. The header before them is read along when it is near.
+    /// The stored bytes of an entry. The header before them is read along if it is close.
     async fn raw(&self, key: &str, entry: &ZipEntry, range: Range<u64>) -> Result<Bytes> {
         let at = entry.header.offset;
         if let Some(&content) = entry.content.get() {
@@ -153,7 +153,7 @@ impl ZipStore {
         let len = format::read_local(bytes, key.as_bytes(), entry.header.method)?;
         let content = entry.header.offset + len;
         if content.checked_add(entry.header.compressed).is_none_or(|end| end > entry.bound) {
-            return Err(Error::malformed("zip entry reaches into the next one").at_offset(content));
+            return Err(Error::malformed("the zip entry overlaps the next one").at_offset(content));
         }
         Ok(*entry.content.get_or_init(|| content))
     }
@@ -191,7 +191,7 @@ async fn read_directory(inner: &dyn Store, zip: &ObjectId, limits: &Limits) -> R
     Ok((tail.tag, ZipDirectory::read(&bytes, end, limits)?))
 }
 
-/// Bytes of the file: from its tail when they are there, else read.
+/// Bytes of the file: from its cached tail if possible, otherwise read.
 async fn within(inner: &dyn Store, zip: &ObjectId, tail: &ObjectBytes, at: u64, len: u64) -> Result<Bytes> {
     let end = at.checked_add(len).filter(|end| *end <= tail.size);
     let Some(end) = end else {
@@ -208,7 +208,7 @@ async fn within(inner: &dyn Store, zip: &ObjectId, tail: &ObjectBytes, at: u64, 
     }
 }
 
-/// Asks the store that holds the zip file, without waiting where that is possible.
+/// Reads from the store that holds the zip file, without waiting if possible.
 async fn fetch(inner: &dyn Store, zip: &ObjectId, want: &Want) -> Result<ObjectBytes> {
     let blob = match inner.local() {
         Some(local) => local.read(zip, want)?,
@@ -226,7 +226,7 @@ pub(super) fn slice(bytes: &Bytes, range: &Range<u64>) -> Result<Bytes> {
 }
 
 fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(Error::unsupported("changing a zip file that is open for reading").at_object(object))
+    Err(Error::unsupported("writing to a zip file that is open for reading").at_object(object))
 }
 
 impl Store for ZipStore {

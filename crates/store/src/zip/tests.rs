@@ -7,7 +7,7 @@ use ncirrus_layout::{ErrorKind, Limits, ObjectId, Result, Want};
 use proptest::prelude::*;
 use std::fs;
 
-/// A zip file by hand: names, methods, contents as they lie in the file, and declared sizes.
+/// A zip file by hand: names, methods, stored contents, and declared sizes.
 #[derive(Default)]
 struct HandmadeZip {
     bytes: Vec<u8>,

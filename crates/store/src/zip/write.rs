@@ -18,8 +18,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A zip file that is being written; clones share it. An object that is put again is appended again, and its old entry
-/// is no longer listed; [`finish`](Self::finish) writes what is left as a zip file.
+/// A zip file that is being written; clones share it. An object that is put again is appended again, and its old
+/// entry is no longer listed; [`finish`](Self::finish) makes the file a zip file.
 #[derive(Debug, Clone)]
 pub struct ZipWriterStore(Arc<ZipWriter>);
 
@@ -36,7 +36,7 @@ struct ZipWriter {
 #[derive(Debug)]
 struct ZipState {
     entries: KeyTree<ZipSlot>,
-    /// Entries that stand for folders, if the layout has them; names with their slash.
+    /// Entries for folders, if the layout has them; names with a trailing slash.
     folders: Option<BTreeMap<String, ZipSlot>>,
     /// Where the next entry goes.
     end: u64,
@@ -61,11 +61,11 @@ impl ZipSlot {
 }
 
 impl ZipWriterStore {
-    /// Starts a zip file in an existing file, which is emptied. With a top folder everything is to be put below it, and
-    /// each folder gets an entry of its own: the layout of netcdf-c (docs/spec/nczarr.md 10.2).
+    /// Starts a zip file in an existing file, which is truncated. With a top folder everything must be put below it,
+    /// and each folder gets an entry of its own: the layout of netcdf-c (docs/spec/nczarr.md 10.2).
     ///
     /// # Errors
-    /// `Denied`, `Io`, `Invalid` for a top folder that is no plain name.
+    /// `Denied`, `Io`, `Invalid` for an invalid name of the top folder.
     pub fn create(path: &Path, top: Option<&str>) -> Result<Self> {
         if let Some(top) = top.filter(|top| !key::is_name(top) || top.contains('/')) {
             return Err(Error::invalid(format!("{top:?} cannot be the top folder of a zip file")));
@@ -76,8 +76,8 @@ impl ZipWriterStore {
         Ok(Self::new(path, file, top.unwrap_or_default().to_owned(), &Limits::default(), state))
     }
 
-    /// Goes on writing a complete zip file: its entries stay as they are. Until [`finish`](Self::finish) the file is
-    /// no zip file.
+    /// Continues writing a complete zip file: its entries stay as they are. Until [`finish`](Self::finish) the file
+    /// is not a valid zip file.
     ///
     /// # Errors
     /// As [`ZipStore::open`].
@@ -107,8 +107,8 @@ impl ZipWriterStore {
         Arc::new(BlockingStore(self.clone()))
     }
 
-    /// Writes the directory: now the file is a zip file. When much of it is taken up by entries that were replaced, the
-    /// others move together first. More may be put afterwards, and the file finished again.
+    /// Writes the directory, which completes the zip file. If replaced entries take up much of it, the others are
+    /// moved together first. More may be put afterwards, and the file finished again.
     ///
     /// # Errors
     /// `Io`.
@@ -158,8 +158,8 @@ impl ZipWriterStore {
         }
     }
 
-    /// Appends an entry. Its place is taken under the lock; its bytes are written without, so that several threads may
-    /// put at once.
+    /// Appends an entry. Its space is reserved under the lock; its bytes are written without it, so that several
+    /// threads may put at once.
     fn append_entry(
         &self,
         name: &str,
@@ -209,7 +209,7 @@ impl ZipWriterStore {
 }
 
 impl ZipState {
-    /// The entries of a zip file, with the place of their content.
+    /// The entries of a zip file, with the location of their content.
     fn of(directory: &ZipDirectory, file: &File) -> Result<Self> {
         let mut entries = KeyTree::default();
         for (name, entry) in directory.entries.iter() {
@@ -229,7 +229,7 @@ impl ZipState {
         Ok(offset)
     }
 
-    /// All entries as they lie in the file, folders among them.
+    /// All entries in file order, including folders.
     fn in_order(&self) -> Vec<(&str, &ZipSlot)> {
         let folders = self.folders.iter().flatten().map(|(name, slot)| (name.as_str(), slot));
         let mut listed: Vec<_> = self.entries.iter().chain(folders).collect();
@@ -256,7 +256,7 @@ fn locate(file: &File, name: &str, header: &EntryHeader, bound: u64) -> Result<Z
     let content = header.offset + format::read_local(&bytes, name.as_bytes(), header.method)?;
     let slot = ZipSlot { header: *header, content };
     if slot.end() > bound {
-        return Err(Error::malformed("zip entry reaches into the next one").at_object(name));
+        return Err(Error::malformed("the zip entry overlaps the next one").at_object(name));
     }
     Ok(slot)
 }
@@ -317,11 +317,11 @@ impl LocalStore for ZipWriterStore {
     }
 
     fn write_at(&self, object: &ObjectId, _: u64, _: &[u8]) -> Result<()> {
-        Err(Error::unsupported("changing a part of a zip entry").at_object(object))
+        Err(Error::unsupported("writing part of a zip entry").at_object(object))
     }
 
     fn resize(&self, object: &ObjectId, _: u64) -> Result<()> {
-        Err(Error::unsupported("changing a part of a zip entry").at_object(object))
+        Err(Error::unsupported("writing part of a zip entry").at_object(object))
     }
 
     fn delete(&self, object: &ObjectId) -> Result<()> {

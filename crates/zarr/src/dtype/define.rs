@@ -1,13 +1,13 @@
-//! Finding a place in the model for the user-defined types that data types imply.
+//! Defining the user-defined types that data types imply in the model.
 use super::{ReaderType, ShownField};
 use ncirrus_model::{Atomic, Field, GroupId, Model, ModelError, TypeRef, UserKind, UserType};
 
 impl ReaderType {
-    /// The model's type, defined in the model when it is not an atomic one: complex, opaque and vlen types at the root
-    /// under a name that tells what they are, compounds in `group` under the name of what has them.
+    /// The model's type, defined in the model if it is not an atomic one: complex, opaque and vlen types at the root
+    /// under a name that describes them, compounds in `group` under the name of their variable.
     ///
     /// # Errors
-    /// `NotFound` when the group does not exist.
+    /// `NotFound` if the group does not exist.
     pub(crate) fn define(
         &self,
         model: &mut Model,
@@ -35,7 +35,7 @@ impl ReaderType {
         }
     }
 
-    /// What a type that is so shown is, the types of its parts being defined; `None` for atomic types.
+    /// The definition of a type of this form, with the types of its parts already defined; `None` for atomic types.
     ///
     /// # Errors
     /// As [`define`](Self::define).
@@ -66,7 +66,7 @@ impl ReaderType {
     }
 }
 
-/// The type of that kind in a group: the one of that name if it is the same, else a new one with a free name.
+/// The type of that kind in a group: the one of that name if it is the same, otherwise a new one with a free name.
 fn shared(model: &mut Model, group: GroupId, name: &str, kind: UserKind) -> Result<TypeRef, ModelError> {
     let mut free = name.to_owned();
     let mut number = 1;

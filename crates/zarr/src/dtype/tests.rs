@@ -116,3 +116,31 @@ fn version_3_types_are_known_by_name() {
         assert_eq!(of(text).unwrap_err().kind(), kind);
     }
 }
+
+#[test]
+fn what_a_data_type_is_beyond_the_readers_is_kept() {
+    let time = |unit: &str, scale| ExtendedType::DateTime { unit: unit.to_owned(), scale };
+    let cases = [
+        ("|b1", Some(ExtendedType::Bool)),
+        ("<f2", Some(ExtendedType::Float16)),
+        (">c8", Some(ExtendedType::Complex64)),
+        ("<c16", Some(ExtendedType::Complex128)),
+        ("<M8[25s]", Some(time("s", 25))),
+        ("<M8", Some(time("generic", 1))),
+        ("<m8[D]", Some(ExtendedType::TimeDelta { unit: "D".to_owned(), scale: 1 })),
+        ("|S7", Some(ExtendedType::FixedBytes { len: 7 })),
+        ("<U3", Some(ExtendedType::FixedText { len: 3 })),
+        ("<f4", None),
+        ("|u1", None),
+        ("|V3", None),
+    ];
+    for (text, extended) in cases {
+        assert_eq!(v2_of(text, FOREIGN).extended, extended, "{text}");
+    }
+    let v3 = |text: &str| v3::parse(&json(text), ByteOrder::Little).unwrap().extended;
+    assert_eq!(v3(r#""bool""#), Some(ExtendedType::Bool));
+    assert_eq!(v3(r#""bfloat16""#), Some(ExtendedType::BFloat16));
+    assert_eq!(v3(r#""complex128""#), Some(ExtendedType::Complex128));
+    let text = r#"{"name": "numpy.datetime64", "configuration": {"unit": "ns", "scale_factor": 10}}"#;
+    assert_eq!(v3(text), Some(time("ns", 10)));
+}

@@ -1,23 +1,23 @@
 //! Zarr v2 data types: NumPy's array protocol strings and lists of fields (`docs/spec/nczarr.md` 3.12).
-use super::{DataType, ReaderType, TimeUnit, integer_type, stored_number};
+use super::{DataType, ReaderType, integer_type, stored_number};
 use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
 use ncirrus_model::Atomic;
 
-/// What a `dtype` of one byte of text means depends on who wrote it.
+/// The meaning of a `dtype` of one byte of text depends on the writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextRules {
     /// `>S1` is char: NCZarr, and plain Zarr by netcdf-c.
     pub(crate) big_s1_is_char: bool,
-    /// `<U1` is char, one byte per cell: V1 and UC.
+    /// `<U1` is char, one byte per element: V1 and UC.
     pub(crate) u1_is_char: bool,
 }
 
-/// Parses a `dtype`; an object type also needs the array's filters, and the one that makes elements bytes is named in
-/// the second result so that it can be taken out of the chain.
+/// Parses a `dtype`; an object type also needs the array's filters, and the filter that converts elements to bytes is
+/// returned in the second result so that it can be removed from the chain.
 ///
 /// # Errors
-/// `Malformed` when it is no data type, `Unsupported` when it is one that has no counterpart.
+/// `Malformed` if it is not a data type, `Unsupported` if it has no counterpart.
 pub(crate) fn parse(
     dtype: &JsonValue,
     filters: &[JsonValue],
@@ -75,7 +75,7 @@ fn scalar(text: &str, rules: TextRules) -> Result<DataType> {
         ('S' | 'a', 1, "") if rules.big_s1_is_char && text.starts_with('>') => Ok(char_type()),
         ('U', 1, "") if rules.u1_is_char => Ok(char_type()),
         ('i' | 'u', _, "") => integer(size, kind == 'i', order).ok_or_else(unknown),
-        ('b', 1, "") => integer(1, false, order).ok_or_else(unknown),
+        ('b', 1, "") => Ok(DataType::boolean(order)),
         ('f', 2, "") => Ok(DataType::atomic(Atomic::Float, StoredType::Float { size: 2, order })),
         ('f', 4, "") => Ok(DataType::atomic(Atomic::Float, stored_number(Atomic::Float, order))),
         ('f', 8, "") => Ok(DataType::atomic(Atomic::Double, stored_number(Atomic::Double, order))),
@@ -107,12 +107,12 @@ fn integer(size: u64, signed: bool, order: ByteOrder) -> Option<DataType> {
     Some(DataType::atomic(atomic, stored_number(atomic, order)))
 }
 
-/// Text in a fixed number of bytes; an element of nothing but NUL is a null string, whoever wrote it.
+/// Text in a fixed number of bytes; an element of only NULs is a null string, whoever wrote it.
 fn fixed_text(byte_len: u64) -> DataType {
     DataType::atomic(Atomic::String, StoredType::Text { byte_len, encoding: TextEncoding::NulPadded })
 }
 
-/// Text of so many characters of four bytes each.
+/// Text of a fixed number of characters of four bytes each.
 pub(super) fn utf32(characters: u64, order: ByteOrder) -> Option<DataType> {
     let byte_len = characters.checked_mul(4)?;
     let stored = StoredType::Text { byte_len, encoding: TextEncoding::Utf32(order) };
@@ -125,11 +125,10 @@ fn time(unit: &str, is_instant: bool, order: ByteOrder) -> DataType {
     let digits = code.len() - code.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (scale, code) = code.split_at(digits);
     let scale = scale.parse().unwrap_or(1);
-    let time = TimeUnit::from_numpy(code, scale, is_instant);
-    DataType { time, ..DataType::atomic(Atomic::Int64, stored_number(Atomic::Int64, order)) }
+    DataType::time(code, scale, is_instant, order)
 }
 
-/// The type of an object array: the filter that makes elements bytes says it.
+/// The type of an object array, determined by the filter that converts elements to bytes.
 fn object(filters: &[JsonValue], rules: TextRules) -> Result<(usize, DataType)> {
     let id_of = |filter: &JsonValue| filter.member("id").and_then(JsonValue::as_str).map(str::to_owned);
     let ids: Vec<String> = filters.iter().filter_map(id_of).collect();
@@ -153,12 +152,12 @@ fn object(filters: &[JsonValue], rules: TextRules) -> Result<(usize, DataType)> 
 /// Byte strings of any length.
 pub(super) fn vlen_bytes() -> DataType {
     let shown = ReaderType::Vlen(Box::new(ReaderType::Atomic(Atomic::UByte)));
-    DataType { stored: StoredType::Sequence(SequenceItem::Bytes), shown, time: None }
+    DataType { stored: StoredType::Sequence(SequenceItem::Bytes), shown, time: None, extended: None }
 }
 
 fn vlen_of(base: DataType) -> DataType {
     let stored = StoredType::Sequence(SequenceItem::Array(Box::new(base.stored)));
-    DataType { stored, shown: ReaderType::Vlen(Box::new(base.shown)), time: None }
+    DataType { stored, shown: ReaderType::Vlen(Box::new(base.shown)), time: None, extended: None }
 }
 
 fn shown_source(json: &JsonValue) -> String {

@@ -1,5 +1,5 @@
 //! Zarr v3 data types: core names, `r<bits>` and extension objects (docs/spec/nczarr.md 6.2).
-use super::{DataType, TimeUnit, integer_type, stored_number, v2};
+use super::{DataType, integer_type, stored_number, v2};
 use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
 use ncirrus_model::Atomic;
@@ -7,7 +7,7 @@ use ncirrus_model::Atomic;
 /// Parses a `data_type`; the byte order is that of the `bytes` codec.
 ///
 /// # Errors
-/// `Malformed` when it is no data type, `Unsupported` when it is one that has no counterpart.
+/// `Malformed` if it is not a data type, `Unsupported` if it has no counterpart.
 pub(crate) fn parse(data_type: &JsonValue, order: ByteOrder) -> Result<DataType> {
     element(data_type, order, 0)
 }
@@ -51,7 +51,7 @@ fn element(data_type: &JsonValue, order: ByteOrder, depth: u32) -> Result<DataTy
 fn core(name: &str, order: ByteOrder) -> Option<DataType> {
     let number = |atomic| Some(DataType::atomic(atomic, stored_number(atomic, order)));
     match name {
-        "bool" => number(Atomic::UByte),
+        "bool" => Some(DataType::boolean(order)),
         "float16" => Some(DataType::atomic(Atomic::Float, StoredType::Float { size: 2, order })),
         "bfloat16" => Some(DataType::atomic(Atomic::Float, StoredType::BFloat16 { order })),
         "float32" => number(Atomic::Float),
@@ -90,6 +90,5 @@ fn field(entry: &JsonValue, order: ByteOrder, depth: u32) -> Result<(String, Dat
 fn time(name: &str, configuration: &JsonValue, order: ByteOrder) -> DataType {
     let unit = configuration.member("unit").and_then(JsonValue::as_str).unwrap_or_default();
     let scale = configuration.member("scale_factor").and_then(JsonValue::as_u64).unwrap_or(1);
-    let time = TimeUnit::from_numpy(unit, scale, name == "numpy.datetime64");
-    DataType { time, ..DataType::atomic(Atomic::Int64, stored_number(Atomic::Int64, order)) }
+    DataType::time(unit, scale, name == "numpy.datetime64", order)
 }

@@ -1,4 +1,5 @@
-//! The lenient parser: what the reference and other writers produced, strict or not (`docs/spec/nczarr.md` 3.1).
+//! The lenient parser: accepts what the reference and other writers produced, strict or not (`docs/spec/nczarr.md`
+//! 3.1).
 use super::{JsonArray, JsonNumber, JsonObject, JsonText, JsonValue};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 /// Parses the first value of a document; what follows it is ignored (docs/spec/nczarr.md 13, Q1).
 ///
 /// # Errors
-/// `Malformed` with the offset; `Limit` when the document is too long, too deep or has too many entries.
+/// `Malformed` with the offset; `Limit` if the document is too long, too deep or has too many entries.
 pub(crate) fn parse(document: &Bytes, limits: &Limits) -> Result<JsonValue> {
     limits.metadata_len(document.len() as u64, "JSON document")?;
     let mut parser = JsonParser { document, at: 0, limits };
@@ -141,7 +142,7 @@ impl JsonParser<'_> {
         }
     }
 
-    /// What follows a backslash. An unknown escape stands for the character itself.
+    /// The character after a backslash. An unknown escape stands for the character itself.
     fn escape(&mut self, text: &mut Vec<u8>) -> Result<()> {
         let Some(byte) = self.peek() else { return Err(self.malformed("an unterminated string")) };
         self.at += 1;

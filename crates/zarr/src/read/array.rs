@@ -1,4 +1,4 @@
-//! What an array's metadata say about its chunks, whatever the version of Zarr.
+//! The chunk-related metadata of an array, for both versions of Zarr.
 use crate::chunk_key::ChunkKeys;
 use crate::dtype::DataType;
 use crate::json::JsonValue;
@@ -13,24 +13,24 @@ mod tests;
 
 pub(super) use v2::rules;
 
-/// An array's metadata, understood.
+/// The parsed metadata of an array.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayMetadata {
-    /// How the array is cut: into shards' inner chunks when it is sharded.
+    /// The chunk grid: of the shards' inner chunks if it is sharded.
     pub(super) grid: ChunkGrid,
-    /// What an element is.
+    /// The element type.
     pub(super) data_type: DataType,
-    /// Value of elements never written, `null` when there is none.
+    /// Value of elements never written, `null` if there is none.
     pub(super) fill: JsonValue,
-    /// The chain that the engine binds: bytes to bytes, and what permutes axes.
+    /// The chain that the engine binds: bytes to bytes, and axis permutations.
     pub(super) codecs: Vec<CodecSpec>,
-    /// The part of the chain that the user chose.
+    /// The user-visible part of the chain.
     pub(super) filters: Vec<CodecSpec>,
     /// Names of the chunk objects.
     pub(super) keys: ChunkKeys,
     /// How several chunks share an object.
     pub(super) shards: Option<ShardingLayout>,
-    /// Names of the dimensions, by Zarr v3's own member.
+    /// Names of the dimensions, from Zarr v3's own member.
     pub(super) dimension_names: Option<Vec<Option<String>>>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct ShardingLayout {
 /// The array's shape.
 ///
 /// # Errors
-/// `Malformed` when it is none, `Limit` when it has too many axes.
+/// `Malformed` if it is invalid, `Limit` if it has too many axes.
 pub(super) fn shape(json: &JsonValue, limits: &Limits) -> Result<Vec<u64>> {
     let shape = json.member("shape").and_then(JsonValue::as_array);
     let lens = shape.and_then(|lens| lens.iter().map(JsonValue::as_u64).collect::<Option<Vec<u64>>>());
@@ -72,7 +72,7 @@ pub(super) fn shape(json: &JsonValue, limits: &Limits) -> Result<Vec<u64>> {
 /// Everything else.
 ///
 /// # Errors
-/// `Malformed` or `Unsupported` with the member that cannot be understood.
+/// `Malformed` or `Unsupported` with the member that cannot be interpreted.
 pub(super) fn describe(
     json: &JsonValue,
     shape: &[u64],
@@ -100,7 +100,7 @@ fn regular(lens: Option<&[JsonValue]>, shape: &[u64], what: &str) -> Result<Vec<
     }
 }
 
-/// The chain's codec that reverses the order of axes or permutes them; nothing when it changes nothing.
+/// The chain's codec that reverses or permutes axes; `None` if it changes nothing.
 fn transpose(axes: &[usize]) -> Option<CodecSpec> {
     if axes.iter().copied().eq(0..axes.len()) {
         return None;
@@ -110,7 +110,7 @@ fn transpose(axes: &[usize]) -> Option<CodecSpec> {
     Some(CodecSpec::V3 { name: "transpose".to_owned(), configuration })
 }
 
-/// The source of a member, shortened, for messages.
+/// The source of a member, abbreviated, for messages.
 fn shown(json: &JsonValue, key: &str) -> String {
     let source = json.member(key).map_or(&b"(absent)"[..], JsonValue::source);
     String::from_utf8_lossy(source).chars().take(60).collect()

@@ -18,7 +18,7 @@ use ncirrus_model::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What is known of the dataset while its members are described.
+/// The state while a dataset's members are added to the model.
 pub(super) struct DatasetAssembly<'a> {
     pub(super) model: Model,
     pub(super) dialect: Dialect,
@@ -29,17 +29,17 @@ pub(super) struct DatasetAssembly<'a> {
     pub(super) warnings: Vec<String>,
     /// Dimensions by name.
     pub(super) dimensions: DimensionNames,
-    /// What stands between the indices in chunk names.
+    /// The separator between the indices in chunk names.
     pub(super) separators: BTreeSet<&'static str>,
     /// Sources by the number of their variable.
     pub(super) sources: Vec<Result<Source>>,
     nesting: TypeNesting,
 }
 
-/// Makes the catalog.
+/// Builds the catalog.
 ///
 /// # Errors
-/// When the model refuses a group or dimension; damage of members stays in its place.
+/// If the model refuses a group or dimension; damage of members is recorded in their place.
 pub(super) fn assemble(
     mut dataset: DatasetMetadata,
     root: &ObjectId,
@@ -83,7 +83,7 @@ pub(super) fn assemble(
     Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings, writing })
 }
 
-/// An array at the root is named by the caller, by its key, or by the address of its store.
+/// An array at the root gets its name from the caller, its key, or the address of its store.
 fn name_root_array(root: &mut GroupNode, object: &ObjectId, options: &OpenOptions) {
     let Some(array) = root.arrays.first_mut().filter(|array| array.name.is_empty()) else { return };
     let address = object.store.as_str().trim_end_matches('/');

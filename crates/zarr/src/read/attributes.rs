@@ -1,5 +1,5 @@
-//! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise (`docs/spec/nczarr.md` 3.8,
-//! 3.10, 3.14, 5.4).
+//! Attributes as the reader gets them: typed by whichever dictionary exists, inferred otherwise
+//! (`docs/spec/nczarr.md` 3.8, 3.10, 3.14, 5.4).
 use super::node::AttributeHolder;
 use crate::dialect::Dialect;
 use crate::json::JsonValue;
@@ -10,7 +10,7 @@ use ncirrus_model::{Atomic, Attribute, Values};
 #[cfg(test)]
 mod tests;
 
-/// What a type dictionary says of an attribute.
+/// The entry of a type dictionary for an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeclaredType {
     /// One of the atomic types.
@@ -19,7 +19,7 @@ enum DeclaredType {
     Json,
 }
 
-/// The attributes of a group or variable, those with a meaning of their own left out.
+/// The attributes of a group or variable, without those that have a meaning of their own.
 pub(super) fn attributes(
     holder: &AttributeHolder,
     dialect: Dialect,
@@ -43,7 +43,7 @@ pub(super) fn attributes(
     list
 }
 
-/// The value by its declared type; `None` when it does not fit, and is inferred instead.
+/// The value in its declared type; `None` if it does not fit, and is inferred instead.
 fn typed(json: &JsonValue, declared: DeclaredType) -> Option<Values> {
     let is_list = matches!(json, JsonValue::Array(_) | JsonValue::Object(_) | JsonValue::Null);
     match declared {
@@ -63,8 +63,8 @@ fn strings_of_source(json: &JsonValue) -> Values {
     Values::String(one)
 }
 
-/// The type that a dictionary's word means: a NumPy type, a decimal `nc_type` (V1), or a CDL name (N3, D18). The byte
-/// order is ignored.
+/// The type for a dictionary's entry: a NumPy type, a decimal `nc_type` (V1), or a CDL name (N3, D18). The byte order
+/// is ignored.
 fn declared(word: &str, dialect: Dialect) -> Option<DeclaredType> {
     if let Ok(number) = word.parse::<u8>() {
         return Atomic::ALL.into_iter().find(|atomic| atomic.number() == number).map(DeclaredType::Atomic);

@@ -1,9 +1,9 @@
-//! An open dataset: everything about it is known once it is open.
+//! An open dataset: all of its metadata are known once it is open.
 use ncirrus_layout::{Catalog, Error, Result, Source, Step, View, Writing};
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
 use std::sync::Arc;
 
-/// A Zarr dataset. Its metadata were read on opening, so that nothing here ever waits.
+/// A Zarr dataset. Its metadata were read on opening, so nothing here ever waits.
 #[derive(Debug)]
 pub(super) struct ZarrCatalog {
     pub(super) model: Arc<Model>,
@@ -11,7 +11,7 @@ pub(super) struct ZarrCatalog {
     pub(super) sources: Vec<Result<Source>>,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) warnings: Vec<String>,
-    /// What changes the dataset: the writer knows how it is read, and not the other way round.
+    /// The writer for this dataset: it depends on the reader, and not the other way round.
     pub(super) writing: Option<Arc<dyn Writing>>,
 }
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 #[cfg(test)]
 mod tests;
 
-/// The dimensions of a dataset by name: a model looks names up one by one, and there may be as many dimensions as
+/// The dimensions of a dataset by name: lookup in the model is linear, and there may be as many dimensions as
 /// variables.
 #[derive(Debug, Default)]
 pub(super) struct DimensionNames {
@@ -18,7 +18,7 @@ pub(super) struct DimensionNames {
 }
 
 impl DimensionNames {
-    /// Makes a group known, so that its dimensions can be referred to.
+    /// Registers a group, so that its dimensions can be referred to.
     pub(super) fn enter(&mut self, model: &Model, group: GroupId) {
         self.groups.insert(model.group_path(group), group);
     }
@@ -26,7 +26,7 @@ impl DimensionNames {
     /// Adds a dimension to a group.
     ///
     /// # Errors
-    /// When the model refuses it.
+    /// If the model refuses it.
     pub(super) fn define(
         &mut self,
         model: &mut Model,
@@ -44,7 +44,7 @@ impl DimensionNames {
         self.named.get(&(group, name.to_owned())).copied()
     }
 
-    /// The dimension that a name means in a group: the nearest enclosing one.
+    /// The dimension that a name refers to in a group: the nearest enclosing one.
     fn visible(&self, model: &Model, group: GroupId, name: &str) -> Option<DimId> {
         model.scope(group).into_iter().find_map(|id| self.find(id, name))
     }
@@ -57,7 +57,7 @@ impl DimensionNames {
     }
 }
 
-/// A variable whose dimensions are wanted.
+/// A variable whose dimensions are to be determined.
 #[derive(Debug)]
 pub(super) struct SpannedVariable<'a> {
     /// The group that holds it.
@@ -66,9 +66,9 @@ pub(super) struct SpannedVariable<'a> {
     pub(super) path: &'a str,
     /// Its stored shape.
     pub(super) shape: &'a [u64],
-    /// What NCZarr says.
+    /// The dimension references of NCZarr.
     pub(super) info: Option<&'a ArrayInfo>,
-    /// What Zarr v3 or xarray say: names, some of them missing.
+    /// The names from Zarr v3 or xarray, some of them missing.
     pub(super) names: Option<Vec<Option<String>>>,
     /// Whether the dataset defines its dimensions apart from its arrays.
     pub(super) in_nczarr: bool,
@@ -77,7 +77,7 @@ pub(super) struct SpannedVariable<'a> {
 /// The dimensions, slowest first. A scalar has none, whatever its stored shape.
 ///
 /// # Errors
-/// When the model refuses a dimension.
+/// If the model refuses a dimension.
 pub(super) fn resolve(
     model: &mut Model,
     known: &mut DimensionNames,
@@ -109,13 +109,13 @@ pub(super) fn resolve(
     }
 }
 
-/// The names in `_ARRAY_DIMENSIONS`; `None` when it is no list of strings.
+/// The names in `_ARRAY_DIMENSIONS`; `None` if it is not a list of strings.
 pub(super) fn array_dimensions(json: Option<&JsonValue>) -> Option<Vec<Option<String>>> {
     let list = json?.as_array()?;
     list.iter().map(|name| Some(Some(name.as_str()?.to_owned()))).collect()
 }
 
-/// Dimensions by path; an axis whose reference is unknown or of another length gets an anonymous one.
+/// Dimensions by path; an axis whose reference is unknown or has a different length gets an anonymous one.
 fn by_reference(
     model: &mut Model,
     known: &mut DimensionNames,
@@ -147,7 +147,7 @@ fn by_reference(
     Ok(dims)
 }
 
-/// Dimensions of the array's group by simple name, made where they are missing (docs/spec/nczarr.md 3.15).
+/// Dimensions of the array's group by simple name, created if missing (docs/spec/nczarr.md 3.15).
 fn by_name(
     model: &mut Model,
     known: &mut DimensionNames,
@@ -185,7 +185,7 @@ fn by_name(
     Ok(dims)
 }
 
-/// Dimensions that nothing names.
+/// Dimensions without names.
 fn anonymous(model: &mut Model, known: &mut DimensionNames, shape: &[u64]) -> Result<Vec<DimId>> {
     shape.iter().map(|&len| anonymous_dimension(model, known, len)).collect()
 }

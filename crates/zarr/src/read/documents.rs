@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// A document: absent, unreadable, or parsed.
 pub(super) type ParsedDocument = Option<Result<Arc<JsonValue>, Error>>;
 
-/// The memo's name for parsed documents.
+/// The memo key of parsed documents.
 const PARSED: &str = "zarr document";
-/// The memo's name for split consolidated metadata.
+/// The memo key of split consolidated metadata.
 const SPLIT: &str = "zarr consolidated metadata";
 
-/// Reads and parses one metadata object. Damage is part of the result; only failures of the store stop the walk.
+/// Reads and parses one metadata object. Damage is part of the result; only failures of the store end the walk.
 pub(super) fn read_document(view: &dyn View, object: &ObjectId) -> Step<ParsedDocument> {
     let blob = match settle(view.read(object, Want::All)).map_err(ncirrus_layout::Stall::Need)? {
         Ok(Some(blob)) => blob,
@@ -31,7 +31,7 @@ pub(super) fn read_document(view: &dyn View, object: &ObjectId) -> Step<ParsedDo
     Ok(Some(view.memo().keep(object, Some(&blob.tag), 0, PARSED, parsed, cost).as_ref().clone()))
 }
 
-/// Failures that say nothing about one object.
+/// Failures that do not concern a single object.
 fn is_fatal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io { .. } | ErrorKind::Changed | ErrorKind::Internal)
 }
@@ -71,7 +71,7 @@ impl ConsolidatedMetadata {
         documents.iter().find(|(known, _)| known == name).map(|(_, json)| json)
     }
 
-    /// Splits the members of `metadata`; `split` tells node and object apart.
+    /// Splits the members of `metadata`; `split` separates node and object.
     fn split(metadata: &JsonObject, split: impl Fn(&str) -> Option<(&str, &str)>) -> Self {
         let mut all = Self::default();
         for (key, json) in metadata.iter() {
@@ -87,7 +87,7 @@ impl ConsolidatedMetadata {
     }
 }
 
-/// Zarr v2's consolidated metadata, when `.zmetadata` is there and valid (docs/spec/nczarr.md 3.16).
+/// Zarr v2's consolidated metadata, if `.zmetadata` exists and is valid (docs/spec/nczarr.md 3.16).
 pub(super) fn consolidated(
     view: &dyn View,
     root: &ObjectId,
@@ -110,7 +110,7 @@ pub(super) fn consolidated(
     memoised(view, &root.child(ZMETADATA), split)
 }
 
-/// Zarr v3's inline consolidated metadata of a group, when they are there and valid (`docs/spec/nczarr.md` 6.2).
+/// Zarr v3's inline consolidated metadata of a group, if they exist and are valid (`docs/spec/nczarr.md` 6.2).
 pub(super) fn inline(
     view: &dyn View,
     root: &ObjectId,
@@ -125,7 +125,7 @@ pub(super) fn inline(
     memoised(view, &root.child(ZARR_JSON), split)
 }
 
-/// The split metadata of the present state of an object.
+/// The split metadata for the current tag of an object.
 fn memoised(
     view: &dyn View,
     object: &ObjectId,
@@ -159,7 +159,7 @@ impl<'a> DocumentSource<'a> {
         Self { view, root, consolidated, members }
     }
 
-    /// Whether consolidated metadata stand for all objects.
+    /// Whether consolidated metadata replace all objects.
     pub(super) fn is_consolidated(&self) -> bool {
         self.consolidated.is_some()
     }
@@ -182,17 +182,17 @@ impl<'a> DocumentSource<'a> {
         }
     }
 
-    /// Whether members are not looked for where a group's own document names them.
+    /// Whether unlisted members are ignored if a group's own document names members.
     pub(super) fn trusts_names(&self) -> bool {
         self.members == Members::Named && self.consolidated.is_none()
     }
 
-    /// As [`children`](Self::children), for a group whose document names members, or not.
+    /// As [`children`](Self::children), depending on whether the group's document names members.
     pub(super) fn unnamed_children(&self, path: &str, are_named: bool) -> Step<Option<Vec<String>>> {
         if are_named && self.trusts_names() { Ok(Some(Vec::new())) } else { self.children(path) }
     }
 
-    /// Names of what lies below a node: prefixes only, hidden ones left out. `None` when the store cannot list.
+    /// Names of the members of a node: prefixes only, hidden ones left out. `None` if the store cannot list.
     pub(super) fn children(&self, path: &str) -> Step<Option<Vec<String>>> {
         if let Some(all) = &self.consolidated {
             return Ok(Some(all.children.get(path).cloned().unwrap_or_default()));

@@ -1,4 +1,4 @@
-//! The object `_ncirrus`: types, arrays and attributes that NCZarr has no word for (`docs/formats/zarr-writing.md`).
+//! The object `_ncirrus`: types, arrays and attributes that NCZarr cannot express (`docs/formats/zarr-writing.md`).
 use super::node::{AttributeHolder, names};
 use crate::dtype::packed;
 use crate::json::JsonValue;
@@ -14,12 +14,12 @@ use std::collections::HashMap;
 #[cfg(test)]
 mod tests;
 
-/// The extension object of a holder, when its version is known.
+/// The extension object of a group or array, if its version is known.
 fn object(holder: &AttributeHolder) -> Option<&JsonValue> {
     holder.find(EXTENSION).filter(|json| json.member("version").and_then(JsonValue::as_u64) == Some(1))
 }
 
-/// Why an extension object is there but not used.
+/// Why an existing extension object is not used.
 pub(super) fn ignored(holder: &AttributeHolder) -> Option<String> {
     let json = holder.find(EXTENSION)?;
     let version =
@@ -33,21 +33,21 @@ pub(super) fn array_order(group: &AttributeHolder) -> Vec<String> {
     names(object(group).and_then(|json| json.member("arrays")))
 }
 
-/// Names of attributes that are there for other readers alone.
+/// Names of attributes that are only for other readers.
 pub(super) fn for_others(holder: &AttributeHolder) -> Vec<String> {
     names(object(holder).and_then(|json| json.member("shown")))
 }
 
-/// How deep the types of a dataset nest and how many fields they come to, so that types made of types made of types
-/// stay within bounds.
+/// Nesting depth and total number of fields of a dataset's types, so that types made of types made of types stay
+/// within bounds.
 #[derive(Debug, Default)]
 pub(super) struct TypeNesting(HashMap<TypeId, (u32, u64)>);
 
 impl TypeNesting {
-    /// Most fields of one type, those of its fields included.
+    /// Maximum number of fields of one type, including those of nested types.
     const FIELDS: u64 = 1 << 16;
 
-    /// Depth and number of fields of a type that refers to known ones; `None` when it is too large.
+    /// Depth and number of fields of a type that refers to known ones; `None` if it is too large.
     fn admit(&self, kind: &UserKind, limits: &Limits) -> Option<(u32, u64)> {
         let parts: Vec<TypeRef> = match kind {
             UserKind::Compound(fields) => fields.iter().map(|field| field.ty).collect(),
@@ -69,7 +69,7 @@ impl TypeNesting {
     /// Defines a type.
     ///
     /// # Errors
-    /// Why the model refuses it; `Limit` when it nests too deep or has too many fields.
+    /// Why the model refuses it; `Limit` if it nests too deeply or has too many fields.
     pub(super) fn define(
         &mut self,
         model: &mut Model,
@@ -89,7 +89,7 @@ impl TypeNesting {
     }
 }
 
-/// Defines the group's types, in order; returns what could not be understood.
+/// Defines the group's types, in order; returns what could not be parsed.
 pub(super) fn define_types(
     model: &mut Model,
     group: GroupId,
@@ -149,10 +149,10 @@ fn type_named(model: &Model, name: &str) -> Option<TypeRef> {
     Atomic::from_name(name).map(TypeRef::Atomic)
 }
 
-/// The type that the extension gives an array, and how its elements are then stored; `None` when it says nothing.
+/// The type that the extension gives an array, and how its elements are then stored; `None` if it has none.
 ///
 /// # Errors
-/// `Malformed` when the type is not defined or does not fit the stored one.
+/// `Malformed` if the type is not defined or does not match the stored one.
 pub(super) fn array_type(
     model: &Model,
     holder: &AttributeHolder,
@@ -177,7 +177,7 @@ pub(super) fn array_type(
     }
 }
 
-/// How elements of a type are stored, given the data type that Zarr knows; `None` when the two do not fit.
+/// How elements of a type are stored, given Zarr's data type; `None` if the two do not match.
 pub(super) fn retype(
     model: &Model,
     ty: TypeRef,
@@ -216,7 +216,7 @@ pub(super) fn retype(
     }
 }
 
-/// Whether two types differ in byte order alone.
+/// Whether two types differ only in byte order.
 fn same_kind(a: &StoredType, b: &StoredType) -> bool {
     match (a, b) {
         (StoredType::Integer { size, signed, .. }, StoredType::Integer { size: other, signed: sign, .. }) => {
@@ -249,8 +249,7 @@ fn sequence(model: &Model, ty: TypeRef, item: &SequenceItem) -> Option<StoredTyp
     }
 }
 
-/// Puts the attributes that have no plain form into their places among the others; returns what could not be
-/// understood.
+/// Inserts the attributes without a plain form at their places among the others; returns what could not be parsed.
 pub(super) fn insert_attributes(
     model: &Model,
     holder: &AttributeHolder,
@@ -293,7 +292,7 @@ fn entry(model: &Model, json: &JsonValue) -> Option<(usize, Attribute)> {
     Some((index, Attribute { name, ty, values }))
 }
 
-/// The values of a type, one JSON value each. The nesting is that of the types, which refer to earlier ones only.
+/// The values of a type, one JSON value each. Recursion is bounded by the types, which refer only to earlier ones.
 fn column(model: &Model, ty: TypeRef, items: &[&JsonValue]) -> Option<Values> {
     let id = match ty {
         TypeRef::Atomic(Atomic::Char) => return chars(items),
@@ -378,7 +377,7 @@ fn join_numbers(items: &[&JsonValue], atomic: Atomic) -> Option<Values> {
     Some(all)
 }
 
-/// Integers as a type; `None` when one does not fit.
+/// Integers as a type; `None` if one does not fit.
 fn integers(values: &[i128], base: Atomic) -> Option<Values> {
     fn all<T: TryFrom<i128>>(values: &[i128]) -> Option<Vec<T>> {
         values.iter().map(|value| T::try_from(*value).ok()).collect()

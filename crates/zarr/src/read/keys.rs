@@ -1,4 +1,4 @@
-//! Chunks that are objects of their own.
+//! Chunks that are separate objects.
 use crate::chunk_key::ChunkKeys;
 use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Location, ObjectId, Step, View};
 
@@ -7,7 +7,7 @@ use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Location, ObjectId, Step, V
 pub(super) struct KeyIndex {
     /// The array.
     pub(super) prefix: ObjectId,
-    /// How coordinates become names.
+    /// How coordinates are encoded as names.
     pub(super) keys: ChunkKeys,
     /// Axes of length 1 that are stored but not shown (scalars, docs/spec/nczarr.md 3.7).
     pub(super) hidden_axes: usize,

@@ -1,4 +1,4 @@
-//! What the walk over the metadata objects yields, whatever the dialect.
+//! The result of walking the metadata objects, for all dialects.
 use super::documents::ParsedDocument;
 use crate::dialect::Dialect;
 use crate::json::{JsonObject, JsonValue};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A dataset's metadata.
 #[derive(Debug)]
 pub(super) struct DatasetMetadata {
-    /// Whose conventions it follows.
+    /// Its dialect.
     pub(super) dialect: Dialect,
     /// Whether consolidated metadata were used.
     pub(super) consolidated: bool,
@@ -37,9 +37,9 @@ pub(super) struct GroupNode {
     pub(super) groups: Vec<Self>,
     /// Why it is damaged.
     pub(super) fault: Option<Error>,
-    /// What was ignored or repaired on the way.
+    /// What was ignored or repaired.
     pub(super) warnings: Vec<String>,
-    /// What of it is not shown because it is damaged; the warnings tell it, too.
+    /// What is not shown because it is damaged; also reported in the warnings.
     pub(super) losses: Vec<String>,
 }
 
@@ -48,46 +48,46 @@ pub(super) struct GroupNode {
 pub(super) struct ArrayNode {
     /// Simple name.
     pub(super) name: String,
-    /// Where its chunks lie.
+    /// Where its chunks are.
     pub(super) prefix: ObjectId,
     /// `.zarray` or `zarr.json`, or why there is none.
     pub(super) metadata: Result<Arc<JsonValue>, Error>,
     /// Attributes.
     pub(super) attributes: AttributeHolder,
-    /// What NCZarr says about it.
+    /// NCZarr's information about it.
     pub(super) info: Option<ArrayInfo>,
-    /// Whether its `<U1` is char: a chunk has one byte per cell (docs/spec/nczarr.md 3.12).
+    /// Whether its `<U1` is char: a chunk has one byte per element (docs/spec/nczarr.md 3.12).
     pub(super) has_one_byte_cells: bool,
-    /// What is wrong with the objects that tell of its dimensions and of the types of its attributes.
+    /// Faults of the objects with its dimensions and the types of its attributes.
     pub(super) losses: Vec<String>,
 }
 
-/// What NCZarr says about an array (docs/spec/nczarr.md 3.5, 6.3).
+/// NCZarr's information about an array (docs/spec/nczarr.md 3.5, 6.3).
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct ArrayInfo {
     /// Dimensions by path.
     pub(super) dimensions: Vec<String>,
     /// Marked as a scalar.
     pub(super) scalar: bool,
-    /// N3: what the Zarr type stands for.
+    /// N3: the type for which the Zarr type is a substitute.
     pub(super) alias: Option<String>,
     /// D18: path of the user-defined type.
     pub(super) typedef: Option<String>,
 }
 
-/// Attributes as documents: a document or a member of it, and where their types stand.
+/// Attributes as documents: a document or a member of it, and their types.
 #[derive(Debug, Default, Clone)]
 pub(super) struct AttributeHolder {
     document: Option<Arc<JsonValue>>,
     member: Option<&'static str>,
-    /// Types by attribute name, of whichever dictionary there is.
+    /// Types by attribute name, from whichever dictionary exists.
     pub(super) types: HashMap<String, String>,
     /// Why the attributes cannot be read.
     pub(super) fault: Option<Error>,
 }
 
 impl AttributeHolder {
-    /// Attributes that are a document of their own.
+    /// Attributes in a document of their own.
     pub(super) fn whole(document: ParsedDocument) -> Self {
         match document {
             None => Self::default(),
@@ -96,7 +96,7 @@ impl AttributeHolder {
         }
     }
 
-    /// Attributes that are a member of a document.
+    /// Attributes in a member of a document.
     pub(super) fn member(document: Arc<JsonValue>, member: &'static str) -> Self {
         Self { document: Some(document), member: Some(member), ..Self::default() }.checked()
     }
@@ -116,7 +116,7 @@ impl AttributeHolder {
         }
     }
 
-    /// All members, those with a meaning of their own included.
+    /// All members, including those with a meaning of their own.
     pub(super) fn object(&self) -> Option<&JsonObject> {
         self.value()?.as_object()
     }
@@ -132,12 +132,12 @@ impl AttributeHolder {
     }
 }
 
-/// The document, when it is there and parsed.
+/// The document, if it exists and was parsed.
 pub(super) fn usable(document: ParsedDocument) -> Option<Arc<JsonValue>> {
     document.and_then(Result::ok)
 }
 
-/// A list of names; entries that are no strings are left out.
+/// A list of names; entries that are not strings are left out.
 pub(super) fn names(json: Option<&JsonValue>) -> Vec<String> {
     let items = json.and_then(JsonValue::as_array).unwrap_or_default();
     items.iter().filter_map(JsonValue::as_str).map(str::to_owned).collect()
@@ -186,28 +186,28 @@ fn dimension_len(json: &JsonValue) -> Option<DimensionLen> {
     Some(if unlimited { DimensionLen::Unlimited(size) } else { DimensionLen::Fixed(size) })
 }
 
-/// A name below a group, and what the metadata say it is.
+/// A name below a group, and its kind according to the metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GroupMember {
     /// Simple name.
     pub(super) name: String,
-    /// What it is.
+    /// Its kind.
     pub(super) kind: MemberKind,
 }
 
-/// What a member is.
+/// The kind of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberKind {
     /// Listed as an array.
     Array,
     /// Listed as a group.
     Group,
-    /// Not listed: its own objects tell.
+    /// Not listed: determined by its own objects.
     Unlisted,
 }
 
-/// The members of a group, each once: arrays in the order of `order`, then the other listed ones, then what only a
-/// listing of the store shows (docs/spec/nczarr.md 3.4).
+/// The members of a group, each once: arrays in the order of `order`, then the other listed ones, then those found
+/// only by listing the store (docs/spec/nczarr.md 3.4).
 pub(super) fn members(
     order: Vec<String>,
     arrays: Vec<String>,
@@ -244,13 +244,13 @@ pub(super) enum MemberNode {
 }
 
 impl GroupNode {
-    /// Takes down what is not shown.
+    /// Records what is not shown.
     pub(super) fn lose(&mut self, losses: Vec<String>) {
         self.warnings.extend(losses.iter().cloned());
         self.losses.extend(losses);
     }
 
-    /// Takes in what was read of the members.
+    /// Adds the members that were read.
     pub(super) fn adopt(&mut self, nodes: Vec<MemberNode>) {
         for node in nodes {
             match node {
@@ -264,13 +264,13 @@ impl GroupNode {
         }
     }
 
-    /// Calls `act` on each array of the group and below it.
+    /// Calls `act` for each array in the group and below it.
     pub(super) fn each_array<'a>(&'a mut self, act: &mut dyn FnMut(&'a mut ArrayNode)) {
         self.arrays.iter_mut().for_each(&mut *act);
         self.groups.iter_mut().for_each(|group| group.each_array(act));
     }
 
-    /// Whether any array of the group or below it satisfies `test`.
+    /// Whether any array in the group or below it satisfies `test`.
     pub(super) fn any_array(&self, test: &dyn Fn(&ArrayNode) -> bool) -> bool {
         self.arrays.iter().any(test) || self.groups.iter().any(|group| group.any_array(test))
     }

@@ -1,5 +1,5 @@
-//! Which arrays of `<U1` have one byte per cell: the plain Zarr of old versions of netCDF-C does not always say who wrote
-//! it, but its chunks show it (docs/spec/nczarr.md 3.12).
+//! Which arrays of `<U1` have one byte per element: the plain Zarr of old versions of netCDF-C does not always
+//! identify its writer, but its chunks show it (docs/spec/nczarr.md 3.12).
 use super::array::{self, ArrayMetadata};
 use super::keys::KeyIndex;
 use super::node::{ArrayNode, GroupNode};
@@ -7,8 +7,8 @@ use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
 use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, View, Want, join, settle};
 
-/// Marks the arrays whose first chunk has exactly one byte per cell. Nothing is read where there are none of the type, or
-/// where the rules say already what it means.
+/// Marks the arrays whose first chunk has exactly one byte per element. Nothing is read if there are none of the
+/// type, or if the rules determine its meaning.
 pub(super) fn find(view: &dyn View, root: &mut GroupNode, rules: TextRules) -> Step<()> {
     let mut arrays = Vec::new();
     root.each_array(&mut |array| arrays.push(array));
@@ -19,7 +19,7 @@ pub(super) fn find(view: &dyn View, root: &mut GroupNode, rules: TextRules) -> S
 }
 
 impl ArrayNode {
-    /// What text of one byte means in this array.
+    /// The meaning of one-byte text in this array.
     pub(super) fn text_rules(&self, rules: TextRules) -> TextRules {
         TextRules { u1_is_char: rules.u1_is_char || self.has_one_byte_cells, ..rules }
     }
@@ -31,14 +31,14 @@ fn is_u1(array: &ArrayNode) -> bool {
     dtype.is_some_and(|dtype| dtype.trim_start_matches(['<', '>', '|', '=']) == "U1")
 }
 
-/// Whether the first chunk has one byte per cell. Without one, or when it cannot be read, nothing is known.
+/// Whether the first chunk has one byte per element. If it is absent or unreadable, this is unknown.
 fn has_one_byte(view: &dyn View, array: &ArrayNode, rules: TextRules) -> Step<bool> {
     let Some((metadata, chunk, cells)) = first_chunk(view, array, rules) else { return Ok(false) };
     let Some(blob) = settled(view.read(&chunk, Want::Range(0..0)))?.flatten() else { return Ok(false) };
     if metadata.codecs.is_empty() {
         return Ok(blob.size == cells);
     }
-    // Of four bytes per cell more comes out than that, of one byte less.
+    // With four bytes per element it decodes to more, with one byte to less.
     let codecs: Vec<_> =
         metadata.codecs.into_iter().filter(|codec| codec.identifier() != "transpose").collect();
     let decodes = |len: u64| -> Step<bool> {
@@ -47,7 +47,7 @@ fn has_one_byte(view: &dyn View, array: &ArrayNode, rules: TextRules) -> Step<bo
     Ok(!decodes(cells.saturating_mul(4))? && decodes(cells)?)
 }
 
-/// The object that the first chunk is, and how many cells it has.
+/// The object of the first chunk, and its number of elements.
 fn first_chunk(
     view: &dyn View,
     array: &ArrayNode,
@@ -63,7 +63,7 @@ fn first_chunk(
     Some((metadata, keys.object(&first), cells))
 }
 
-/// What was read; `None` for damage, which is told when the values are read.
+/// What was read; `None` for damage, which is reported when the values are read.
 fn settled<T>(step: Step<T>) -> Step<Option<T>> {
     match settle(step).map_err(Stall::Need)? {
         Err(error) if matches!(error.kind(), ErrorKind::Io { .. } | ErrorKind::Changed) => Err(error.into()),

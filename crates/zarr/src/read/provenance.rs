@@ -1,8 +1,8 @@
-//! Who wrote a dataset, by its `_NCProperties`, and what that writer is known to do wrong (`docs/spec/nczarr.md` 3.9, 4.4).
+//! The writer of a dataset, from its `_NCProperties`, and the writer's known faults (`docs/spec/nczarr.md` 3.9, 4.4).
 use super::node::AttributeHolder;
 use crate::special::PROPERTIES;
 
-/// Who wrote a dataset.
+/// The writer of a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DatasetProvenance {
     /// The text of `_NCProperties`.
@@ -12,7 +12,7 @@ pub(super) struct DatasetProvenance {
 }
 
 impl DatasetProvenance {
-    /// What the root's attributes say.
+    /// The writer named in the root's attributes.
     pub(super) fn of(root: &AttributeHolder) -> Self {
         let Some(json) = root.find(PROPERTIES) else { return Self::default() };
         let text = String::from_utf8_lossy(json.source()).into_owned();
@@ -21,7 +21,7 @@ impl DatasetProvenance {
         Self { text: Some(text), netcdf }
     }
 
-    /// Whether netcdf-c or ncirrus wrote the dataset: both keep to netCDF's meaning of types and fill values.
+    /// Whether netcdf-c or ncirrus wrote the dataset: both use netCDF's meaning of types and fill values.
     pub(super) fn is_netcdf(&self) -> bool {
         self.text.is_some()
     }
@@ -41,12 +41,13 @@ impl DatasetProvenance {
         self.netcdf.is_some_and(|version| ([4, 8, 0]..=[4, 9, 2]).contains(&version))
     }
 
-    /// Whether `<U1` is char with one byte per cell: 4.9.0 and earlier, in plain Zarr, too (docs/spec/nczarr.md 3.12).
+    /// Whether `<U1` is char with one byte per element: 4.9.0 and earlier, in plain Zarr, too (docs/spec/nczarr.md
+    /// 3.12).
     pub(super) fn has_one_byte_unicode(&self) -> bool {
         self.netcdf.is_some_and(|version| version <= [4, 9, 0])
     }
 
-    /// Whether fill cells of partly written big-endian chunks are little-endian: 4.9.3 and later.
+    /// Whether fill elements of partly written big-endian chunks are little-endian: 4.9.3 and later.
     pub(super) fn swaps_all_but_fill(&self) -> bool {
         self.netcdf.is_some_and(|version| version >= [4, 9, 3])
     }

@@ -11,17 +11,17 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// The memo's name for parsed indexes.
+/// The memo key of parsed indexes.
 const PARSED: &str = "zarr shard index";
-/// What stands for a chunk that was never written.
+/// The index entry of a chunk that was never written.
 const ABSENT: u64 = u64::MAX;
 
-/// Locates chunks by the indexes of the shards that hold them.
+/// Locates chunks by the indexes of their shards.
 #[derive(Debug)]
 pub(super) struct ShardIndex {
     /// Names of the shards.
     pub(super) shards: KeyIndex,
-    /// How a shard is made up.
+    /// The layout of a shard.
     pub(super) form: ShardingLayout,
 }
 
@@ -60,7 +60,7 @@ impl ChunkIndex for ShardIndex {
 }
 
 impl ShardIndex {
-    /// The shard that holds a chunk, and the chunk's place in its index.
+    /// The shard that holds a chunk, and the chunk's position in its index.
     fn split(&self, cell: &[u64]) -> (Vec<u64>, usize) {
         let per_shard = |axis: usize| self.form.per_shard.get(axis).copied().unwrap_or(1).max(1);
         let shard = cell.iter().enumerate().map(|(axis, at)| at / per_shard(axis)).collect();
@@ -71,7 +71,7 @@ impl ShardIndex {
         (shard, usize::try_from(inner).unwrap_or(usize::MAX))
     }
 
-    /// The index of a shard; `None` when the shard was never written.
+    /// The index of a shard; `None` if the shard was never written.
     fn entries(&self, view: &dyn View, object: &ObjectId) -> Step<Option<Arc<ShardEntries>>> {
         let count = self.form.per_shard.iter().try_fold(1u64, |product, count| product.checked_mul(*count));
         let checksum = if self.form.has_checksum { 4 } else { 0 };
@@ -126,7 +126,7 @@ impl ShardIndex {
     }
 }
 
-/// CRC-32C (Castagnoli), reflected, as RFC 3720 has it.
+/// CRC-32C (Castagnoli), reflected, as in RFC 3720.
 fn crc32c(bytes: &[u8]) -> u32 {
     let step = |sum: u32, byte: &u8| {
         let [low, ..] = (sum ^ u32::from(*byte)).to_le_bytes();

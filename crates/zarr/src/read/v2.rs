@@ -25,7 +25,7 @@ pub(super) fn is_there(documents: &DocumentSource<'_>) -> Step<bool> {
     Ok(documents.is_consolidated() || found.into_iter().any(|document| usable(document).is_some()))
 }
 
-/// Reads everything; `None` when the root holds no object of Zarr v2.
+/// Reads everything; `None` if the root has no object of Zarr v2.
 pub(super) fn walk(documents: &DocumentSource<'_>) -> Step<Option<DatasetMetadata>> {
     let with_names = |stall| both(Err(stall), documents.children("")).map(|(none, _)| none);
     let bag = match NodeObjects::read(documents, "", MARKERS.to_vec()) {
@@ -62,9 +62,9 @@ pub(super) fn walk(documents: &DocumentSource<'_>) -> Step<Option<DatasetMetadat
     Ok(Some(DatasetMetadata { dialect, consolidated: documents.is_consolidated(), superblock, root }))
 }
 
-/// The objects of a root, one of which there must be (docs/spec/nczarr.md 2.2).
+/// The objects of a root, of which at least one must exist (docs/spec/nczarr.md 2.2).
 pub(super) const MARKERS: [&str; 3] = [ZGROUP, ZATTRS, ZARRAY];
-/// The objects that dialects have beside these which keep their superblock in none of them; they tell of others.
+/// Further objects of dialects that keep their superblock in none of these; they have references to others.
 const SUPERBLOCKS: [&str; 2] = [V1_SUPERBLOCK, D18_SUPERBLOCK];
 const V1_GROUP_OBJECTS: &[&str] = &[V1_GROUP, V1_ATTRIBUTES, V1D_ATTRIBUTES];
 const V1_ARRAY_OBJECTS: &[&str] = &[V1_ARRAY, V1D_ARRAY, V1_ATTRIBUTES, V1D_ATTRIBUTES];
@@ -74,7 +74,7 @@ const D18_ARRAY_OBJECTS: &[&str] = &[D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
 struct V2Walker<'a> {
     documents: &'a DocumentSource<'a>,
     dialect: Dialect,
-    /// Whether unlisted members are shown in byte order of their names even when consolidated metadata have another
+    /// Whether unlisted members are shown in byte order of their names even if consolidated metadata have another
     /// order: netcdf-c does so (docs/spec/nczarr.md 5.1).
     sorts: bool,
     /// Whether the root's document names its members: then those of the other groups do, too.
@@ -88,7 +88,7 @@ impl V2Walker<'_> {
         let mut group = self.group_from(bag, children, "", 0)?;
         if is_array {
             let attributes = std::mem::take(&mut group.attributes);
-            // What is wrong with the objects beside it is told of the group.
+            // Faults of the other objects are reported as the group's.
             let array = self.array_from(bag, "", "");
             group.arrays.insert(0, ArrayNode { attributes, losses: Vec::new(), ..array });
         }
@@ -208,7 +208,7 @@ impl V2Walker<'_> {
         }
     }
 
-    /// The objects to ask for: only those that the dialect knows.
+    /// The objects to request: only those that the dialect has.
     fn objects(&self, own: &[&'static str], v1: &[&'static str], d18: &[&'static str]) -> Vec<&'static str> {
         match self.dialect {
             Dialect::V1 | Dialect::V1Documented => [own, v1].concat(),
@@ -231,7 +231,7 @@ impl NodeObjects {
         Ok(Self { documents: found.collect() })
     }
 
-    /// Adds the root's superblocks that are objects of their own, unless there is one elsewhere.
+    /// Adds the root's superblocks that are separate objects, unless there is one elsewhere.
     fn with_superblocks(mut self, documents: &DocumentSource<'_>) -> Step<Self> {
         if documents.is_consolidated() || self.dialect() == Dialect::Plain {
             self.documents.extend(Self::read(documents, "", SUPERBLOCKS.to_vec())?.documents);
@@ -239,7 +239,7 @@ impl NodeObjects {
         Ok(self)
     }
 
-    /// Adds the root's further objects of the dialects that have such.
+    /// Adds the root's further objects, in dialects that have them.
     fn with_old_objects(mut self, documents: &DocumentSource<'_>) -> Step<Self> {
         let objects = match () {
             () if self.is_there(V1_SUPERBLOCK) => V1_GROUP_OBJECTS,
@@ -266,7 +266,7 @@ impl NodeObjects {
         self.documents.get(name)?.as_ref().err().cloned()
     }
 
-    /// What is wrong with the objects, without those that tell it themselves.
+    /// Faults of the objects, except those that are reported elsewhere.
     fn errors_but(&self, others: &[&str]) -> Vec<String> {
         let damaged = self.documents.iter().filter(|(name, _)| !others.contains(*name));
         let mut errors: Vec<String> =
@@ -283,12 +283,12 @@ impl NodeObjects {
         self.documents.get(name)?.as_ref().ok().map(AsRef::as_ref)
     }
 
-    /// A member of one of the objects, the first that there is.
+    /// A member of the first of the objects that exists.
     fn member(&self, places: &[(&str, &str)]) -> Option<&JsonValue> {
         places.iter().find_map(|(object, member)| self.json(object)?.member(member))
     }
 
-    /// The dialect that the root's objects show (docs/spec/nczarr.md 2.2).
+    /// The dialect, detected from the root's objects (docs/spec/nczarr.md 2.2).
     fn dialect(&self) -> Dialect {
         let has = |object, member| self.member(&[(object, member)]).is_some();
         if self.is_there(V1_SUPERBLOCK) {
@@ -346,7 +346,7 @@ impl NodeObjects {
 }
 
 impl ArrayInfo {
-    /// Array information of V1, UC, LC, ATT, N3; `None` when it has no list of dimensions.
+    /// Array information of V1, UC, LC, ATT, N3; `None` if it has no list of dimensions.
     pub(super) fn parse(json: &JsonValue) -> Option<Self> {
         let dimensions = json.member("dimension_references").or_else(|| json.member("dimrefs"))?;
         dimensions.as_array()?;
@@ -356,7 +356,7 @@ impl ArrayInfo {
         Some(Self { dimensions: names(Some(dimensions)), scalar: marked || stored, alias, typedef: None })
     }
 
-    /// What the 2018 draft adds to `.zarray`.
+    /// The additions of the 2018 draft to `.zarray`.
     fn parse_draft(zarray: &JsonValue) -> Option<Self> {
         let dimensions = zarray.member("dimensions")?;
         dimensions.as_array()?;

@@ -18,7 +18,7 @@ pub(super) fn is_node(json: &JsonValue) -> bool {
     json.member("zarr_format").and_then(JsonValue::as_u64) == Some(3) && json.member("node_type").is_some()
 }
 
-/// Reads everything from the root's metadata on.
+/// Reads everything, starting from the root's metadata.
 pub(super) fn walk(
     view: &dyn View,
     root: &ObjectId,
@@ -87,7 +87,7 @@ impl V3Walker<'_> {
         Ok(group)
     }
 
-    /// A group whose members nothing names: all is lost at the root, the group elsewhere.
+    /// A group whose members are neither named nor listed: an error at the root, a fault of the group elsewhere.
     fn unlistable(mut group: GroupNode, object: &ObjectId) -> Step<GroupNode> {
         let error = Error::unsupported("the store cannot list, and the metadata do not name the members");
         let error = error.at_object(object);

@@ -20,24 +20,24 @@ use ncirrus_model::{
 };
 use std::sync::Arc;
 
-/// What is understood of an array, apart from its dimensions.
+/// The parsed metadata of an array, except its dimensions.
 struct DescribedArray {
     metadata: ArrayMetadata,
     ty: TypeRef,
     stored: StoredType,
 }
 
-/// The fill value as the model has it, and as cells that were never written read.
+/// The fill value in the model, which elements never written have.
 struct ArrayFill {
     shown: FillValue,
     cells: Values,
 }
 
 impl DatasetAssembly<'_> {
-    /// Adds a variable. What cannot be understood of it becomes its fault.
+    /// Adds a variable. Whatever cannot be interpreted becomes its fault.
     ///
     /// # Errors
-    /// When the model refuses it.
+    /// If the model refuses it.
     pub(super) fn variable(&mut self, group: GroupId, node: &ArrayNode) -> Result<()> {
         let path = format!("{}/{}", self.model.group_path(group).trim_end_matches('/'), node.name);
         let shape =
@@ -70,12 +70,20 @@ impl DatasetAssembly<'_> {
         let json = node.metadata.as_ref().map_err(Clone::clone)?;
         let mut metadata = array::describe(json, shape, node.text_rules(self.rules), self.limits)?;
         let stored = metadata.data_type.stored.clone();
-        let (ty, stored) = match extension::array_type(&self.model, &node.attributes, &stored)? {
+        // What the dataset itself calls the type goes before what the data type is beyond it.
+        let named = match extension::array_type(&self.model, &node.attributes, &stored)? {
+            None => self.aliased(node, &stored)?,
+            known => known,
+        };
+        if named
+            .as_ref()
+            .is_some_and(|(ty, _)| matches!(ty, TypeRef::User(_) | TypeRef::Atomic(Atomic::Char)))
+        {
+            metadata.data_type.extended = None;
+        }
+        let (ty, stored) = match named {
             Some(known) => known,
-            None => match self.aliased(node, &stored)? {
-                Some(known) => known,
-                None => (metadata.data_type.shown.define(&mut self.model, group, &node.name)?, stored),
-            },
+            None => (metadata.data_type.shown.define(&mut self.model, group, &node.name)?, stored),
         };
         if metadata.data_type.time.is_some() && ty != TypeRef::Atomic(Atomic::Int64) {
             metadata.data_type.time = None;
@@ -101,7 +109,7 @@ impl DatasetAssembly<'_> {
         }
     }
 
-    /// A variable that can be read.
+    /// A readable variable.
     fn sound(
         &mut self,
         node: &ArrayNode,
@@ -124,6 +132,7 @@ impl DatasetAssembly<'_> {
         variable.attributes = self.state(list, damaged, node.attributes.fault.as_ref());
         variable.fill = fill.shown;
         variable.endianness = endianness(&known.stored);
+        variable.extended = known.metadata.data_type.extended.clone();
         variable.filters = known.metadata.filters.clone();
         variable.storage = Storage::Chunked(chunk_shape(&known.metadata.grid, &shape, variable.rank()));
         self.separators.insert(known.metadata.keys.separator.as_str());
@@ -131,7 +140,7 @@ impl DatasetAssembly<'_> {
         (variable, Ok(source))
     }
 
-    /// A variable that is there but cannot be read.
+    /// A variable that exists but cannot be read.
     fn damaged(
         &mut self,
         node: &ArrayNode,
@@ -152,7 +161,7 @@ impl DatasetAssembly<'_> {
         (variable, Err(error))
     }
 
-    /// The fill value: the attribute where there is one, else what the metadata say, else the default
+    /// The fill value: the attribute if there is one, otherwise that of the metadata, otherwise the default
     /// (docs/spec/nczarr.md 3.8.3, 3.11).
     fn fill(
         &self,
@@ -177,7 +186,8 @@ impl DatasetAssembly<'_> {
         let default = element.default()?;
         let shown = match (&own, &given) {
             (Some(own), _) => FillValue::Own(own.clone()),
-            // We write none for opaque and compound values: xarray cannot decode a dataset in which one has a fill value.
+            // ncirrus writes none for opaque and compound values: xarray cannot decode a dataset in which one has a
+            // fill value.
             (None, None) if matches!(known.ty, TypeRef::User(_)) && !self.is_foreign() => FillValue::Default,
             (None, None) if self.provenance.is_ours() && !is_unfilled(node) => FillValue::Default,
             (None, None) => FillValue::None,
@@ -195,13 +205,13 @@ impl DatasetAssembly<'_> {
         Ok(ArrayFill { shown, cells })
     }
 
-    /// Whether neither netcdf-c nor we wrote the dataset: then the fill value stands in the metadata alone, bytes in
-    /// it are in base64, and without one elements never written are zero.
+    /// Whether neither netcdf-c nor ncirrus wrote the dataset: then the fill value is only in the metadata, with
+    /// bytes in base64, and without one elements never written are zero.
     fn is_foreign(&self) -> bool {
         !self.dialect.is_nczarr() && !self.provenance.is_netcdf()
     }
 
-    /// `_FillValue` as one element of the variable's type; the attribute is brought to that type.
+    /// `_FillValue` as one element of the variable's type; the attribute is converted to that type.
     fn own_fill(&self, node: &ArrayNode, known: &DescribedArray, list: &mut [Attribute]) -> Option<Values> {
         let attribute = list.iter_mut().find(|attribute| attribute.name == FILL_VALUE)?;
         if attribute.ty == known.ty && attribute.values.len() == 1 {
@@ -215,7 +225,7 @@ impl DatasetAssembly<'_> {
         Some(value)
     }
 
-    /// The exact default where the writer rounded it to six digits (docs/spec/nczarr.md 3.9).
+    /// The exact default if the writer rounded it to six digits (docs/spec/nczarr.md 3.9).
     fn exact_default(&self, ty: TypeRef, given: Values) -> Values {
         let rounded = match (&given, ty) {
             (Values::Float(values), TypeRef::Atomic(_)) => values.as_slice() == [9.96921e36],
@@ -264,7 +274,7 @@ impl DatasetAssembly<'_> {
     }
 }
 
-/// The shape of chunks as the variable shows them: none for scalars; of a rectilinear grid the first chunk's.
+/// The chunk shape to show: none for scalars; of a rectilinear grid the first chunk's.
 fn chunk_shape(grid: &ChunkGrid, shape: &[u64], rank: usize) -> Vec<u64> {
     match grid {
         _ if rank == 0 => Vec::new(),
@@ -273,7 +283,7 @@ fn chunk_shape(grid: &ChunkGrid, shape: &[u64], rank: usize) -> Vec<u64> {
     }
 }
 
-/// The byte order of stored numbers as the metadata declare it.
+/// The byte order of stored numbers declared in the metadata.
 fn endianness(stored: &StoredType) -> Endianness {
     match stored {
         StoredType::Integer { size: 2.., order, .. }
@@ -286,7 +296,7 @@ fn endianness(stored: &StoredType) -> Endianness {
     }
 }
 
-/// The same number, little-endian: what machines of writers that never swapped have (docs/spec/nczarr.md 4.4).
+/// The same number, little-endian: the actual byte order of writers that never swapped (docs/spec/nczarr.md 4.4).
 fn in_little_endian(stored: StoredType) -> StoredType {
     let order = ByteOrder::Little;
     match stored {
@@ -296,7 +306,7 @@ fn in_little_endian(stored: StoredType) -> StoredType {
     }
 }
 
-/// Adds the `units` and `calendar` that NumPy's times mean, unless the array has units of its own.
+/// Adds the `units` and `calendar` of NumPy's times, unless the array has units of its own.
 fn synthesise_units(time: &TimeUnit, list: &mut Vec<Attribute>) {
     let has = |list: &[Attribute], name: &str| list.iter().any(|attribute| attribute.name == name);
     if has(list, "units") {
@@ -308,18 +318,18 @@ fn synthesise_units(time: &TimeUnit, list: &mut Vec<Attribute>) {
     }
 }
 
-/// Whether the extension says that elements never written hold nothing in particular.
+/// Whether the extension says that elements never written are undefined.
 fn is_unfilled(node: &ArrayNode) -> bool {
     told_of_fill(node) == Some("none")
 }
 
-/// What the extension says of the fill value: that there is none, or that it is text as it stands.
+/// The extension's statement on the fill value: that there is none, or that it is plain text.
 fn told_of_fill(node: &ArrayNode) -> Option<&str> {
     node.attributes.find(EXTENSION)?.member("fill")?.as_str()
 }
 
-/// Shows the fill value of foreign arrays as `_FillValue`, unless it is what zarr-python puts where the user gave none
-/// (docs/spec/nczarr.md 3.11).
+/// Shows the fill value of foreign arrays as `_FillValue`, unless it is zarr-python's default (docs/spec/nczarr.md
+/// 3.11).
 fn synthesise_fill(ty: TypeRef, shown: &FillValue, list: &mut Vec<Attribute>) {
     let FillValue::Own(values) = shown else { return };
     let is_implicit = match values {

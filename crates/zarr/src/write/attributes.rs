@@ -1,4 +1,5 @@
-//! Attributes as JSON, with their types, and those that only the extension can hold (docs/spec/nczarr.md 3.8 to 3.10).
+//! Attributes as JSON, with their types, and those that only the extension can represent (docs/spec/nczarr.md 3.8 to
+//! 3.10).
 use super::stored::{char_dtype, kind_and_size};
 use super::{element, names};
 use crate::{Dialect, special};
@@ -11,17 +12,17 @@ use serde_json::{Map, Value, json};
 pub(crate) struct WrittenAttributes {
     /// Name and value of plain attributes, in definition order.
     pub(crate) plain: Map<String, Value>,
-    /// Name and type of plain attributes, in the words of the dialect; not all plain attributes have one.
+    /// Name and type of plain attributes, in the dialect's form; not all plain attributes have one.
     pub(crate) types: Map<String, Value>,
     /// Entries of the extension's `attributes`.
     pub(crate) extension: Vec<Value>,
 }
 
 impl WrittenAttributes {
-    /// Adds the attribute that stands at `index` among all of its holder.
+    /// Adds the attribute at `index` among all of its holder.
     ///
     /// # Errors
-    /// `Invalid` when the name is reserved or the values are not of the type.
+    /// `Invalid` if the name is reserved or the values are not of the type.
     pub(crate) fn add(
         &mut self,
         model: &Model,
@@ -33,7 +34,7 @@ impl WrittenAttributes {
         let is_fill = attribute.name == special::FILL_VALUE;
         let plain = match (&attribute.ty, &attribute.values) {
             (TypeRef::User(_), _) => None,
-            // xarray would decode what is no bytes in Zarr v3, and refuses the dataset.
+            // xarray would decode data that are not bytes in Zarr v3, and refuses the dataset.
             _ if attribute.name == special::ENCODING && dialect.zarr_format() == 3 => None,
             (_, values) if is_fill && dialect.zarr_format() == 3 => v3_fill(values),
             (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
@@ -59,7 +60,7 @@ impl WrittenAttributes {
         }
     }
 
-    /// Numbers that would be taken for text where nothing tells types (docs/spec/nczarr.md 5.4).
+    /// Numbers that would be read as text where there are no types (docs/spec/nczarr.md 5.4).
     fn add_untyped(&mut self, model: &Model, index: usize, attribute: &Attribute) -> Result<()> {
         let mut entry = entry(model, index, attribute)?;
         if let (1, Some(shown)) = (attribute.values.len(), element::exact_number(&attribute.values, 0)) {
@@ -80,7 +81,7 @@ impl WrittenAttributes {
             _ => {
                 let mut entry =
                     json!({"name": name, "index": index, "type": "char", "base64": base64::encode(bytes)});
-                // A fill value is one character for every reader: a part of it would be another fill value.
+                // A fill value is one character for every reader: a part of it would be a different fill value.
                 if name != special::FILL_VALUE {
                     let shown = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
                     let shown = String::from_utf8_lossy(shown);
@@ -94,14 +95,14 @@ impl WrittenAttributes {
     }
 }
 
-/// Whether any of the numbers has a name instead of digits.
+/// Whether any of the numbers is written as a name instead of digits.
 fn is_not_finite(values: &Values) -> bool {
     matches!(values, Values::Float(_) | Values::Double(_))
         && (0..values.len()).any(|at| values.number(at).is_some_and(|number| !number.is_finite()))
 }
 
-/// `_FillValue` as xarray has it in Zarr v3: floats as the base64 of a little-endian double. It refuses whole datasets
-/// where text is a fill value.
+/// `_FillValue` as xarray writes it in Zarr v3: floats as the base64 of a little-endian double. It refuses whole
+/// datasets in which text is a fill value.
 fn v3_fill(values: &Values) -> Option<(Value, usize)> {
     match values {
         Values::Char(_) | Values::String(_) => None,
@@ -139,8 +140,8 @@ pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
     }
 }
 
-/// Numbers: one alone is bare, others are a list (docs/spec/nczarr.md 3.8.1). Readers that know of no types take them
-/// for doubles, and must find them equal to the data: a float is written as the double that it is.
+/// Numbers: a single one is bare, others are a list (docs/spec/nczarr.md 3.8.1). Readers without types read them as
+/// doubles, which must equal the data: a float is written as its double value.
 fn plain_numbers(values: &Values) -> Option<(Value, usize)> {
     let items = (0..values.len()).map(|at| element::exact_number(values, at));
     let mut items = items.collect::<Option<Vec<_>>>()?;
@@ -148,7 +149,7 @@ fn plain_numbers(values: &Values) -> Option<(Value, usize)> {
     Some((value, 0))
 }
 
-/// Strings that every reader of the dialect can hold, and the length of the longest.
+/// Strings that every reader of the dialect can represent, and the length of the longest.
 fn plain_strings(dialect: Dialect, strings: &Strings) -> Option<(Value, usize)> {
     if dialect.has_one_byte_unicode() {
         return None;
@@ -162,7 +163,7 @@ fn plain_strings(dialect: Dialect, strings: &Strings) -> Option<(Value, usize)> 
     Some((value, strings.max_len()))
 }
 
-/// A type in the words of the dialect's dictionary of attribute types (docs/spec/nczarr.md 3.8.2, 6.3, 7).
+/// A type as in the dialect's dictionary of attribute types (docs/spec/nczarr.md 3.8.2, 6.3, 7).
 fn type_word(dialect: Dialect, atomic: Atomic, string_len: usize) -> String {
     match (dialect, atomic) {
         (Dialect::Draft2018 | Dialect::Nczarr3, _) => atomic.name().to_owned(),

@@ -1,7 +1,7 @@
-//! Which cells were placed where nothing is committed yet.
+//! Chunks that were placed outside the committed shape.
 use std::collections::HashMap;
 
-/// A set of cells; neighbours along one axis share an entry.
+/// A set of chunks; neighbours along one axis share an entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellSet {
     axis: usize,
@@ -9,29 +9,29 @@ pub(crate) struct CellSet {
 }
 
 impl CellSet {
-    /// No cells; `axis` is the one along which most cells lie.
+    /// An empty set; `axis` is the one along which most chunks lie.
     pub(crate) fn new(axis: usize) -> Self {
         Self { axis, words: HashMap::new() }
     }
 
-    /// Adds a cell.
+    /// Adds a chunk.
     pub(crate) fn insert(&mut self, cell: &[u64]) {
         let (key, bit) = self.split(cell);
         *self.words.entry(key).or_default() |= bit;
     }
 
-    /// Whether the cell was added.
+    /// Whether the chunk was added.
     pub(crate) fn contains(&self, cell: &[u64]) -> bool {
         let (key, bit) = self.split(cell);
         self.words.get(&key).is_some_and(|word| word & bit != 0)
     }
 
-    /// How many cells were added.
+    /// How many chunks were added.
     pub(crate) fn len(&self) -> u64 {
         self.words.values().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Forgets all cells.
+    /// Forgets all chunks.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
     }

@@ -1,8 +1,8 @@
-//! Chunk shapes where the caller gives none (docs/spec/nczarr.md 4.5 lets a writer choose).
+//! Default chunk shapes (docs/spec/nczarr.md 4.5 lets a writer choose).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimensionLen, Model, Storage, VarId};
 
-/// Elements of a growing one-dimensional variable in a chunk, at least.
+/// Minimum number of elements in a chunk of a growing one-dimensional variable.
 const SERIES_LEN: u64 = 1024;
 /// Records of growing variables are gathered into chunks of about this many bytes.
 const RECORD_BYTES: u64 = 1 << 20;
@@ -10,7 +10,7 @@ const RECORD_BYTES: u64 = 1 << 20;
 /// The chunk shape of a variable: the caller's, or one of at most about `limit` bytes.
 ///
 /// # Errors
-/// `Invalid` when the caller's shape has another rank, a zero, or is longer than a fixed axis.
+/// `Invalid` if the caller's shape has another rank, a zero, or is longer than a fixed axis.
 pub(crate) fn chunk_shape(model: &Model, var: VarId, element_len: u64, limit: u64) -> Result<Vec<u64>> {
     let Some(variable) = model.variable(var) else { return Err(Error::internal("no such variable")) };
     let axes: Vec<DimensionLen> = variable
@@ -70,7 +70,7 @@ fn shrink(shape: &mut [u64], limit: u64) {
     }
 }
 
-/// Lengthens the first growing axis while records are small, but not past what is there.
+/// Lengthens the first growing axis while records are small, but not past its current length.
 fn gather_records(shape: &mut [u64], axes: &[DimensionLen], limit: u64) {
     let room = limit / product(shape).max(1);
     let first = axes.iter().position(|axis| axis.is_unlimited());

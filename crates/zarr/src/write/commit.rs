@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 /// The documents that a store holds, by key.
 pub(crate) type CommittedDocuments = HashMap<String, Value>;
 
-/// What a commit does and what the store holds afterwards.
+/// The actions of a commit, and what the store holds afterwards.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommitPlan {
     pub(crate) phases: Vec<PutPhase>,
@@ -18,11 +18,11 @@ pub(crate) struct CommitPlan {
 /// How a commit is ordered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommitOrder {
-    /// Nothing of the dataset is there yet.
+    /// The dataset does not exist yet.
     pub(crate) is_new: bool,
-    /// Consolidated metadata stay.
+    /// There are consolidated metadata.
     pub(crate) consolidated: bool,
-    /// A consolidated document hides what lies between two commits.
+    /// A consolidated document hides the intermediate states of a commit.
     pub(crate) guarded: bool,
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn commit(
     }
 }
 
-/// Consolidated metadata decide: they come before the objects by which a new dataset is recognised, and last in an
-/// update.
+/// Consolidated metadata are the commit object: they come before the objects by which a new dataset is recognised,
+/// and last in an update.
 fn consolidated(
     root: &ObjectId,
     documents: ComposedDocuments,
@@ -70,7 +70,8 @@ fn consolidated(
     CommitPlan { phases, after: kept(list) }
 }
 
-/// Several objects change, or some go one by one, and nothing consolidates them: a consolidated document covers them until all are done.
+/// Several objects change, or some are removed, without consolidated metadata: a consolidated document covers them
+/// until all are done.
 fn covered(
     root: &ObjectId,
     documents: ComposedDocuments,
@@ -84,7 +85,7 @@ fn covered(
         list.iter().cloned().partition(|document| document.key == cover.key);
     let is_root = !same.is_empty();
     let mut puts = levels(root, &others, committed);
-    // A new dataset is not there before its cover, or, in Zarr v3, before its root.
+    // A new dataset does not exist before its cover or, in Zarr v3, before its root.
     if !(is_new && is_root) {
         let level = if is_new { DocumentLevel::Consolidated } else { DocumentLevel::First };
         puts.insert(level, vec![put(root, &cover)]);
@@ -101,7 +102,7 @@ fn covered(
 
 /// What a store holds that has exactly these documents.
 pub(crate) fn after(documents: ComposedDocuments, consolidated: bool) -> CommittedDocuments {
-    // The later of two documents of one key counts.
+    // The later of two documents with one key wins.
     let whole = documents.consolidated.filter(|_| consolidated);
     kept(documents.list.into_iter().chain(whole).collect())
 }
@@ -120,8 +121,8 @@ fn by_level(
     in_phases(levels(root, list, committed), is_new)
 }
 
-/// A phase for each level. Those of a new dataset that come before its root is recognised are one: each phase costs the
-/// time that a distant store takes to answer.
+/// A phase for each level. Those of a new dataset before its root are one phase: each phase costs a round trip to a
+/// distant store.
 fn in_phases(mut levels: BTreeMap<DocumentLevel, Vec<StorePut>>, is_new: bool) -> Vec<PutPhase> {
     let decisive =
         if is_new { levels.split_off(&DocumentLevel::Consolidated) } else { std::mem::take(&mut levels) };
@@ -141,7 +142,7 @@ fn levels(
     levels
 }
 
-/// Whether a document is not as the store holds it.
+/// Whether a document differs from what the store holds.
 pub(crate) fn differs(document: &MetadataDocument, committed: &CommittedDocuments) -> bool {
     committed.get(&document.key) != Some(&document.body)
 }
@@ -155,7 +156,7 @@ pub(crate) fn put(root: &ObjectId, document: &MetadataDocument) -> StorePut {
     StorePut::Object { object: root.child(&document.key), body: text::render(&document.body) }
 }
 
-/// A phase, unless nothing is put.
+/// A phase, unless there is nothing to put.
 fn phase(puts: Vec<StorePut>) -> Option<PutPhase> {
     (!puts.is_empty()).then_some(PutPhase { puts, rewrite: false })
 }

@@ -21,13 +21,13 @@ mod v3;
 pub(crate) struct MetadataDocument {
     /// Key below the root of the dataset.
     pub(crate) key: String,
-    /// When it is put.
+    /// Its position in the order of a commit.
     pub(crate) level: DocumentLevel,
-    /// What it says.
+    /// Its contents.
     pub(crate) body: Value,
 }
 
-/// When a document is put: in rising order at creation.
+/// The position of a document in the order of a commit: ascending at creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DocumentLevel {
     /// Before all others.
@@ -38,7 +38,7 @@ pub(crate) enum DocumentLevel {
     Array,
     /// A group, the deepest first: the number falls with depth.
     Group(u32),
-    /// Of the root, but nothing by which a dataset is recognised.
+    /// Of the root, but not one by which a dataset is recognised.
     RootDetail,
     /// Consolidated metadata.
     Consolidated,
@@ -50,7 +50,7 @@ pub(crate) enum DocumentLevel {
     Last,
 }
 
-/// All documents; the consolidated one apart, for it depends on all others.
+/// All documents; the consolidated one separate, because it depends on all others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ComposedDocuments {
     /// The individual documents.
@@ -59,7 +59,7 @@ pub(crate) struct ComposedDocuments {
     pub(crate) consolidated: Option<MetadataDocument>,
 }
 
-/// What the documents are derived from.
+/// The inputs from which the documents are derived.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentComposer<'a> {
     pub(crate) writer: &'a ZarrWriter,
@@ -67,7 +67,7 @@ pub(crate) struct DocumentComposer<'a> {
     pub(crate) plans: &'a HashMap<VarId, Arc<VariablePlan>>,
     /// The dataset as it was opened for update.
     pub(crate) present: Option<&'a OpenedDataset>,
-    /// Whether the draft of 2018 has a place for every type of the model.
+    /// Whether the draft of 2018 can represent every type of the model.
     in_draft: bool,
     /// Variables with chunks that were never written.
     sparse: Option<&'a HashSet<VarId>>,
@@ -88,7 +88,7 @@ impl<'a> DocumentComposer<'a> {
         Self { writer, model, plans, present, in_draft, sparse: None }
     }
 
-    /// Where chunks lack the fill value is told.
+    /// For variables with missing chunks the fill value must be visible.
     pub(crate) fn with_sparse(self, sparse: &'a HashSet<VarId>) -> Self {
         Self { sparse: Some(sparse), ..self }
     }
@@ -107,7 +107,7 @@ impl DocumentComposer<'_> {
         self.writer.dialect
     }
 
-    /// The attributes of a node; what did not change is kept as it is spelt in the store.
+    /// The attributes of a node; unchanged ones are kept as written in the store.
     fn attributes(&self, node: NodeId) -> Result<WrittenAttributes> {
         let kept = self.present.and_then(|present| present.attributes(node));
         let mut written = WrittenAttributes::default();
@@ -171,7 +171,7 @@ impl DocumentComposer<'_> {
         dims.iter().filter_map(|id| name(*id)).collect()
     }
 
-    /// Names of the variables of a group that the reference has a type for.
+    /// Names of the variables of a group whose type the reference has.
     fn listed_arrays(&self, group: GroupId) -> Vec<&str> {
         self.variables_of(group).filter(|(var, _)| self.is_listed(*var)).map(|(_, name)| name).collect()
     }
@@ -193,7 +193,7 @@ impl DocumentComposer<'_> {
         ids.iter().filter_map(|id| Some(self.model.group(*id)?.name.as_str())).collect()
     }
 
-    /// What the extension says about a group.
+    /// The extension object of a group.
     fn group_extension(&self, group: GroupId, attributes: &[Value]) -> Option<Value> {
         let mut members = Map::new();
         let types = self.model.group(group).map(|group| group.types.as_slice()).unwrap_or_default();
@@ -216,7 +216,7 @@ impl DocumentComposer<'_> {
         extension::object(members)
     }
 
-    /// What the extension says about an array; `copy`: in the consolidated copy.
+    /// The extension object of an array; `copy`: in the consolidated copy.
     fn array_extension(&self, var: VarId, copy: bool, attributes: &[Value]) -> Option<Value> {
         let mut members = match self.plans.get(&var).map(|plan| &plan.array) {
             Some(ArrayForm::Kept { .. }) => self.kept_extension(var, copy),
@@ -258,7 +258,8 @@ impl DocumentComposer<'_> {
         extension::object(members)
     }
 
-    /// Whether the consolidated copy tells an encoding, for those who read the bytes of strings: nobody else has to know.
+    /// Whether the consolidated copy states an encoding, for readers that see strings as bytes: others do not need
+    /// it.
     fn shows_encoding(&self, var: VarId) -> bool {
         let known = self.model.variable(var).and_then(|variable| variable.attributes.known());
         if known.is_some_and(|known| known.find(special::ENCODING).is_some()) {
@@ -274,7 +275,7 @@ impl DocumentComposer<'_> {
         }
     }
 
-    /// The path of the variable's type, when the draft of 2018 has its own place for it.
+    /// The path of the variable's type, if the draft of 2018 can represent it.
     fn draft_type(&self, var: VarId) -> Option<String> {
         let TypeRef::User(id) = self.model.variable(var)?.ty else { return None };
         self.in_draft.then(|| self.model.type_path(id))
@@ -304,20 +305,19 @@ impl DocumentComposer<'_> {
         }
     }
 
-    /// The shape to write for an array that was there before; `None` when it did not change.
+    /// The shape to write for an array that existed before; `None` if it did not change.
     fn changed_shape(&self, var: VarId) -> Option<Vec<u64>> {
         let shape = self.model.shape(var);
         (self.present?.model.shape(var) != shape).then_some(shape)
     }
 
-    /// `_NCProperties` of a new dataset; updates keep what is there.
+    /// `_NCProperties` of a new dataset; updates keep the existing one.
     fn properties(&self, group: GroupId) -> Option<Value> {
         (self.present.is_none() && self.is_root(group)).then(|| json!(self.writer.properties()))
     }
 }
 
-/// Moves quantize attributes that come last behind the dimension names, where the reference has them
-/// (docs/spec/nczarr.md 3.13).
+/// Moves trailing quantization attributes behind the dimension names, as in the reference (docs/spec/nczarr.md 3.13).
 fn split_quantize(plain: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
     let last = plain.iter().rposition(|(name, value)| !(names::is_quantize(name) && value.is_i64()));
     let split = last.map_or(0, |at| at + 1);
@@ -333,8 +333,8 @@ fn split_quantize(plain: Map<String, Value>) -> (Map<String, Value>, Map<String,
     (before, after)
 }
 
-/// Consolidated documents with those of one group's members together: zarr-python finds no group otherwise. `node_of`
-/// tells the path of the node that a key belongs to.
+/// Consolidated documents with those of one group's members together: otherwise zarr-python finds no group. `node_of`
+/// returns the path of the node that a key belongs to.
 fn gathered(copies: Map<String, Value>, node_of: impl Fn(&str) -> &str) -> Map<String, Value> {
     let mut entries: Vec<(String, Value)> = copies.into_iter().collect();
     let parent = |key: &str| {

@@ -1,12 +1,12 @@
-//! Single values: as JSON that people can read, as packed bytes, and as zero (`docs/formats/zarr-writing.md`).
+//! Single values: as readable JSON, as packed bytes, and as zero (`docs/formats/zarr-writing.md`).
 use ncirrus_layout::{ByteOrder, base64};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 use serde_json::{Map, Number, Value, json};
 
-/// Deepest nesting of types that is followed; definitions are finite, but hand-made models need not be.
+/// Maximum nesting of types; definitions are finite, but hand-made models need not be.
 const DEPTH: u32 = 64;
 
-/// A float as JSON: the shortest number that reads back, or the name of what is not a number (docs/spec/nczarr.md 3.9).
+/// A float as JSON: the shortest number that reads back, or the name of NaN or an infinity (docs/spec/nczarr.md 3.9).
 pub(crate) fn double(value: f64) -> Value {
     match Number::from_f64(value) {
         Some(number) => Value::Number(number),
@@ -16,7 +16,7 @@ pub(crate) fn double(value: f64) -> Value {
     }
 }
 
-/// As [`double`], with the digits that a float needs and no more.
+/// As [`double`], with just the digits that a float needs.
 pub(crate) fn float(value: f32) -> Value {
     // The shortest digits of the float, read as a double, are also that double's shortest digits.
     double(if value.is_finite() {
@@ -51,7 +51,7 @@ pub(crate) fn exact_number(values: &Values, index: usize) -> Option<Value> {
     }
 }
 
-/// One value of any type, as an entry of the extension's `value`; `None` when the values are not of the type.
+/// One value of any type, as an entry of the extension's `value`; `None` if the values are not of the type.
 pub(crate) fn readable(model: &Model, ty: TypeRef, values: &Values, index: usize) -> Option<Value> {
     readable_at(model, ty, values, index, DEPTH)
 }
@@ -135,12 +135,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// One zero of a type: number 0, NUL, null string, opaque zeros, empty vlen; `None` when the type is not defined.
+/// One zero of a type: number 0, NUL, null string, opaque zeros, empty vlen; `None` if the type is not defined.
 pub(crate) fn zero(model: &Model, ty: TypeRef) -> Option<Values> {
     model.zeros(ty, 1, DEPTH)
 }
 
-/// Appends one value in packed form; `None` when the values are not of the type or a length exceeds 32 bits.
+/// Appends one value in packed form; `None` if the values are not of the type or a length exceeds 32 bits.
 pub(crate) fn pack(
     model: &Model,
     ty: TypeRef,

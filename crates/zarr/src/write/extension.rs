@@ -1,4 +1,4 @@
-//! The object `_ncirrus`: what NCZarr has no word for (`docs/formats/zarr-writing.md`).
+//! The object `_ncirrus`: what NCZarr cannot express (`docs/formats/zarr-writing.md`).
 use super::attributes::type_name;
 use ncirrus_model::{Field, Model, TypeId, TypeRef, UserKind, UserType};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// Version of the extension that is written.
 const VERSION: u32 = 1;
 
-/// An extension object with these members; `None` when there is none.
+/// An extension object with these members; `None` if there are none.
 pub(crate) fn object(members: Map<String, Value>) -> Option<Value> {
     if members.is_empty() {
         return None;
@@ -49,7 +49,7 @@ fn integer(value: i128) -> Value {
         .unwrap_or(Value::Null)
 }
 
-/// A type as the draft of 2018 spells it in `.ztypedefs` (docs/spec/nczarr.md 7); `None` when it has no spelling.
+/// A type in the form of the 2018 draft's `.ztypedefs` (docs/spec/nczarr.md 7); `None` if it has none.
 pub(crate) fn draft_definition(model: &Model, id: TypeId) -> Option<Value> {
     use super::stored::kind_and_size;
     let dtype = |atomic: ncirrus_model::Atomic| {

@@ -1,4 +1,4 @@
-//! Names that a dataset cannot hold (docs/spec/nczarr.md 3.14, 10.4).
+//! Names that a dataset cannot have (docs/spec/nczarr.md 3.14, 10.4).
 use crate::special;
 use ncirrus_layout::{Error, Result};
 
@@ -12,7 +12,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     !ordinary && (prefixed || name == EXTENSION || special::is_hidden(name) || special::is_virtual(name))
 }
 
-/// Whether an attribute is one that quantization leaves behind: it stands without a type (docs/spec/nczarr.md 3.13).
+/// Whether an attribute is one that quantization adds: it has no type entry (docs/spec/nczarr.md 3.13).
 pub(crate) fn is_quantize(name: &str) -> bool {
     name.starts_with("_Quantize") && (name.ends_with("Digits") || name.ends_with("Bits"))
 }
@@ -20,7 +20,7 @@ pub(crate) fn is_quantize(name: &str) -> bool {
 /// Checks the name of an attribute.
 ///
 /// # Errors
-/// `Invalid` when it is reserved.
+/// `Invalid` if it is reserved.
 pub(crate) fn check_attribute(name: &str) -> Result<()> {
     if is_reserved(name) {
         return Err(Error::invalid(format!("attribute name {name:?} is reserved by the format")));
@@ -31,7 +31,7 @@ pub(crate) fn check_attribute(name: &str) -> Result<()> {
 /// Checks the name of a group or variable, which becomes a segment of keys.
 ///
 /// # Errors
-/// `Invalid` when it cannot be one.
+/// `Invalid` if it cannot be one.
 pub(crate) fn check_member(name: &str) -> Result<()> {
     let reason = if name.is_empty() {
         "is empty"
@@ -52,7 +52,7 @@ pub(crate) fn check_member(name: &str) -> Result<()> {
 /// Checks the name of a dimension: it becomes part of a path (docs/spec/nczarr.md 3.5).
 ///
 /// # Errors
-/// `Invalid` when it is empty or contains `/`.
+/// `Invalid` if it is empty or contains `/`.
 pub(crate) fn check_dimension(name: &str) -> Result<()> {
     if name.is_empty() || name.contains('/') {
         return Err(Error::invalid(format!("dimension name {name:?} is empty or contains '/'")));

@@ -1,4 +1,4 @@
-//! The placer: what is defined, what is placed, what is committed.
+//! The placer: definitions, placement of chunks, commits.
 use super::cells::CellSet;
 use super::commit::{self, CommitOrder, CommitPlan, CommittedDocuments};
 use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument};
@@ -24,44 +24,44 @@ pub(crate) struct ZarrPlacer {
     pub(crate) present: Option<OpenedDataset>,
     pub(crate) defined: DefinedState,
     pub(crate) committed: CommittedDocuments,
-    /// Variables that are there but cannot be written, with the reason.
+    /// Variables that exist but cannot be written, with the reason.
     pub(crate) closed: HashMap<VarId, Error>,
     pub(crate) planned: Option<PlannedCommit>,
-    /// The consolidated document of the committed state, when it is not put.
+    /// The consolidated document of the committed state, if it is not put.
     pub(crate) whole: Option<MetadataDocument>,
-    /// Whether that document was put to hide what lies between two commits.
+    /// Whether that document was put to hide the intermediate states of a commit.
     pub(crate) guarded: bool,
     /// Keys of documents that a killed writer left ahead of their consolidated copies; the next change puts them.
     pub(crate) ahead: HashSet<String>,
-    /// Variables with chunks that were not written when they were committed.
+    /// Variables with chunks that were not written before the commit.
     pub(crate) sparse: HashSet<VarId>,
 }
 
-/// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
+/// What a definition may change; replaced as a whole, so that a failed definition changes nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DefinedState {
     pub(crate) plans: HashMap<VarId, Arc<VariablePlan>>,
     pub(crate) states: HashMap<VarId, Arc<VariableState>>,
     /// Keys of the groups.
     pub(crate) groups: HashMap<GroupId, String>,
-    /// Trees that are removed when the next commit is true.
+    /// Trees to be removed after the next commit.
     pub(crate) removed: Vec<String>,
 }
 
-/// What happened to a variable so far.
+/// The history of a variable.
 #[derive(Debug, Clone)]
 pub(crate) struct VariableState {
-    /// Its description when it was planned.
+    /// Its description when its storage was planned.
     pub(crate) described: Variable,
-    /// Shape of what is committed; `None` when nothing is.
+    /// The committed shape; `None` if there is none.
     pub(crate) extent: Option<Vec<u64>>,
-    /// Cells that were placed outside of it.
+    /// Chunks that were placed outside of it.
     pub(crate) placed: CellSet,
-    /// Whether any cell was placed.
+    /// Whether any chunk was placed.
     pub(crate) has_data: bool,
 }
 
-/// A commit that is under way.
+/// A commit in progress.
 #[derive(Debug)]
 pub(crate) struct PlannedCommit {
     after: CommittedDocuments,
@@ -72,9 +72,9 @@ pub(crate) struct PlannedCommit {
 }
 
 impl ZarrPlacer {
-    /// A dataset that is not there yet.
+    /// A dataset that does not exist yet.
     pub(crate) fn create(mut writer: ZarrWriter, root: ObjectId) -> Self {
-        // Others refuse a dataset whose consolidated metadata have names of objects that they do not know.
+        // Other readers refuse a dataset whose consolidated metadata have names of objects that they do not know.
         writer.consolidated &= writer.dialect != Dialect::Draft2018;
         Self {
             writer,
@@ -91,8 +91,8 @@ impl ZarrPlacer {
         }
     }
 
-    /// What the store holds, as far as it tells the same as its consolidated metadata; those that do not are put with
-    /// the next change.
+    /// The store's documents as far as they agree with the consolidated metadata; the others are put with the next
+    /// change.
     fn told(&self, documents: &ComposedDocuments) -> Cow<'_, CommittedDocuments> {
         if self.ahead.is_empty() {
             return Cow::Borrowed(&self.committed);
@@ -120,7 +120,7 @@ impl ZarrPlacer {
         self.root.child(&plan.key).child(&plan.keys.key(cell))
     }
 
-    /// Notes that a cell is stored, and tells its object.
+    /// Records that a chunk is stored, and returns its object.
     fn place_chunk(&mut self, var: VarId, cell: &[u64], mask: u32) -> Result<ObjectId> {
         if mask != 0 {
             return Err(
@@ -143,7 +143,7 @@ impl ZarrPlacer {
         Ok(object)
     }
 
-    /// Notes which variables lack chunks: what those hold the fill value alone tells.
+    /// Records which variables lack chunks: only the fill value determines their values.
     fn note_sparse(&mut self, model: &Model) {
         for (var, state) in &self.defined.states {
             let Some(plan) = self.defined.plans.get(var) else { continue };
@@ -159,8 +159,8 @@ impl ZarrPlacer {
         }
     }
 
-    /// Without consolidated metadata readers list what is there: before copies are made, the committed state is told
-    /// by a consolidated document, which the next commit removes.
+    /// Without consolidated metadata readers list the store: before copies are made, the committed state is put as a
+    /// consolidated document, which the next commit removes.
     fn guard(&self) -> Option<StorePut> {
         if self.writer.consolidated || self.guarded || self.committed.is_empty() {
             return None;
@@ -168,7 +168,7 @@ impl ZarrPlacer {
         self.whole.as_ref().map(|whole| commit::put(&self.root, whole))
     }
 
-    /// Variables that cannot be written can be removed, with the groups that they lie in or alone, but not renamed.
+    /// Variables that cannot be written can be removed, alone or with their groups, but not renamed.
     fn redefine_closed(&self, model: &Model, defined: &mut DefinedState) -> Result<()> {
         let Some(present) = &self.present else { return Ok(()) };
         for (var, reason) in &self.closed {
@@ -217,7 +217,7 @@ impl ZarrPlacer {
 }
 
 impl DefinedState {
-    /// Takes over the definitions of a model; returns what must be put before data are placed.
+    /// Applies the definitions of a model; returns what must be put before data are placed.
     fn redefine(
         &mut self,
         writer: &ZarrWriter,
@@ -309,10 +309,10 @@ impl DefinedState {
     }
 }
 
-/// What definitions make necessary at once.
+/// The immediate consequences of a definition.
 #[derive(Debug, Default)]
 struct DefinitionMoves {
-    /// Keys of variables before this definition, those that are renamed by it included.
+    /// Keys of variables before this definition, including those that it renames.
     taken: HashSet<String>,
     /// Trees of variables that were never committed.
     dropped: Vec<String>,
@@ -341,7 +341,7 @@ fn not_free(key: &str) -> Error {
     ))
 }
 
-/// The axis along which most cells will lie: the longest.
+/// The axis along which most chunks will lie: the longest.
 fn longest_axis(model: &Model, var: VarId) -> usize {
     let shape = model.shape(var);
     let growing = model.growing(var);
@@ -352,7 +352,7 @@ fn longest_axis(model: &Model, var: VarId) -> usize {
         .unwrap_or(0)
 }
 
-/// What cannot change once data are there (docs/spec/nczarr.md 3.11: NC_ELATEFILL). Fill values are also compared as
+/// What cannot change once there are data (docs/spec/nczarr.md 3.11: NC_ELATEFILL). Fill values are also compared as
 /// text: NaN is NaN.
 fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
     let changed = [
@@ -371,7 +371,7 @@ fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
 impl Placer for ZarrPlacer {
     fn abilities(&self) -> Abilities {
         let codecs = if self.writer.dialect.zarr_format() == 3 { CodecSpace::V3 } else { CodecSpace::V2 };
-        Abilities { redefine: true, codecs: Some(codecs), sparse: true, patches: false }
+        Abilities { redefine: true, codecs: Some(codecs), sparse: true, patches: false, unlimits: true }
     }
 
     fn define(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
@@ -398,6 +398,11 @@ impl Placer for ZarrPlacer {
             ChunkRef::new(if known { Location::Object(self.chunk(plan, cell)) } else { Location::Absent })
         };
         Ok(cells.iter().map(location).collect())
+    }
+
+    fn object_of(&self, var: VarId, cell: &[u64]) -> Option<ObjectId> {
+        let plan = self.plan(var).ok().filter(|plan| plan.encoding.grid.rank() == cell.len())?;
+        Some(self.chunk(plan, cell))
     }
 
     fn prepare(&self, _view: &dyn View, _work: &[PlacerWork]) -> Step<PreparedPlacement> {
@@ -476,12 +481,12 @@ impl Placer for ZarrPlacer {
     }
 }
 
-/// Documents of a root, the one that decides first.
+/// Documents of a root, with the commit object first.
 const DECIDING: [&str; 6] = [".zmetadata", "zarr.json", ".zgroup", ".zarray", ".nczgroup", ".nczarr"];
 
 impl VariableState {
-    /// Whether a chunk of that cell may be there: committed, or placed since. What lies outside of both is left over
-    /// from a writer that was killed.
+    /// Whether a chunk may exist: committed, or placed since. Chunks outside of both are left over from a killed
+    /// writer.
     fn holds(&self, plan: &VariablePlan, cell: &[u64]) -> bool {
         self.is_committed(plan, cell) || self.placed.contains(cell)
     }

@@ -1,4 +1,4 @@
-//! How one variable is stored: decided when it is defined, kept ever after.
+//! How one variable is stored: decided when it is defined, and kept from then on.
 use super::stored::{ElementForm, FixedString, FormOf};
 use super::{ZarrWriter, chunking, element};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
@@ -26,9 +26,9 @@ pub(crate) struct VariablePlan {
 /// How the metadata describe an array.
 #[derive(Debug, Clone)]
 pub(crate) enum ArrayForm {
-    /// As this writer chose.
+    /// As chosen by this writer.
     New(Box<NewArray>),
-    /// As the dataset had it when it was opened for update.
+    /// As it was when the dataset was opened for update.
     Kept {
         /// Whether `_nczarr_group` lists it.
         listed: bool,
@@ -37,7 +37,7 @@ pub(crate) enum ArrayForm {
     },
 }
 
-/// An array as this writer chose.
+/// An array with the storage chosen by this writer.
 #[derive(Debug, Clone)]
 pub(crate) struct NewArray {
     pub(crate) form: ElementForm,
@@ -68,13 +68,13 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let Some(variable) = model.variable(var) else { return Err(Error::internal("no such variable")) };
     let is_early = is_early(writer.dialect);
     let order = match variable.endianness {
-        // Readers of the early dialects turn the bytes of big-endian numbers once too often.
+        // Readers of the early dialects swap the bytes of big-endian numbers once too often.
         Endianness::Big if !is_early => ByteOrder::Big,
         Endianness::Big | Endianness::Native | Endianness::Little => ByteOrder::Little,
     };
     let fixed = fixed_string(writer, model, var, variable)?;
     let form = FormOf { model, dialect: writer.dialect, order, fixed }.of(variable.ty)?;
-    // Strings count as the reference counts them: a pointer (docs/spec/nczarr.md 4.5).
+    // The size of a string is that of the reference: a pointer (docs/spec/nczarr.md 4.5).
     let mut chunks =
         chunking::chunk_shape(model, var, form.stored.byte_len().unwrap_or(8), writer.chunk_bytes)?;
     if is_early {
@@ -115,7 +115,8 @@ fn chunk_keys(writer: &ZarrWriter) -> ChunkKeys {
     if is_v3 { ChunkKeys::v3(separator) } else { ChunkKeys::v2(separator) }
 }
 
-/// Length of a variable's strings: its attribute's, the caller's for the variable, the root's, or the caller's for all (docs/spec/nczarr.md 3.12).
+/// Length of a variable's strings: its attribute's, the caller's for the variable, the root's, or the caller's for
+/// all (docs/spec/nczarr.md 3.12).
 fn fixed_string(
     writer: &ZarrWriter,
     model: &Model,
@@ -150,7 +151,7 @@ fn fixed_string(
     Ok(usual.or(writer.fixed_strings))
 }
 
-/// The variable's own fill value, by its description or its attribute.
+/// The variable's own fill value, from its description or its attribute.
 fn own_fill(model: &Model, variable: &Variable) -> Result<Option<Values>> {
     let attribute = variable.attributes.known().and_then(|known| known.find(special::FILL_VALUE));
     let own = match (&variable.fill, attribute) {
@@ -196,7 +197,7 @@ fn fill_value(
     match &form.stored {
         StoredType::Char => char_fill(dialect, &values),
         StoredType::Text { .. } => text_fill(dialect, &values),
-        // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute tells it.
+        // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute has it.
         StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => twice(Value::Null),
         StoredType::Opaque { .. } | StoredType::Compound { .. } => {
             let mut bytes = Vec::new();
@@ -207,7 +208,7 @@ fn fill_value(
     }
 }
 
-/// What elements hold that were never written: the default of atomic types, zero of others.
+/// The value of elements that were never written: the default of atomic types, zero of others.
 fn default_element(model: &Model, ty: TypeRef) -> Option<Values> {
     match ty {
         TypeRef::Atomic(atomic) => Some(default_fill(atomic)),
@@ -239,17 +240,17 @@ fn text_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
     };
     let encoded = json!(base64::encode(bytes));
     let plain = std::str::from_utf8(bytes).map_or(Value::Null, |text| json!(text));
-    // The reference takes it as it stands.
+    // The reference uses it verbatim.
     if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
 }
 
-/// The chain that the engine runs: the filters; framing is absorbed by the stored type.
+/// The chain that the engine runs: the filters; framing is part of the stored type.
 fn engine_codecs(form: &ElementForm, filters: &[CodecSpec]) -> Vec<CodecSpec> {
     let own = |spec: &&CodecSpec| !matches!(spec, CodecSpec::V3 { name, .. } if is_array_to_bytes(name));
     filters.iter().filter(own).map(|spec| with_element_size(spec, form)).collect()
 }
 
-/// Shuffle works on elements, whatever its caller thought their size was (docs/spec/nczarr.md 11.3).
+/// Shuffle works on elements, whatever element size the caller gave (docs/spec/nczarr.md 11.3).
 fn with_element_size(spec: &CodecSpec, form: &ElementForm) -> CodecSpec {
     match (spec, form.stored.byte_len()) {
         (CodecSpec::V2(map), Some(len)) if map.get("id").and_then(Value::as_str) == Some("shuffle") => {
@@ -315,7 +316,7 @@ fn endian(order: ByteOrder) -> Value {
 }
 
 fn named_codec(name: &str, configuration: &Map<String, Value>) -> Value {
-    // zarr-python wants the member even where there is nothing to say.
+    // zarr-python requires the member even if it is empty.
     json!({"name": name, "configuration": configuration})
 }
 
@@ -335,7 +336,7 @@ fn is_array_to_array(name: &str) -> bool {
     )
 }
 
-/// Codecs that stand in `filters` even when they come last.
+/// Codecs that belong in `filters` even if they come last.
 fn is_not_compressor(id: &str) -> bool {
     const FILTERS: [&str; 14] = [
         "shuffle",

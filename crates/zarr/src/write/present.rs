@@ -1,4 +1,4 @@
-//! A dataset that is opened for update: what its documents say now, so that what does not change stays as it is.
+//! A dataset opened for update: its current documents, so that what does not change stays as it is.
 use super::attributes::WrittenAttributes;
 use super::cells::CellSet;
 use super::compose::DocumentComposer;
@@ -40,7 +40,7 @@ pub(crate) struct KeptAttributes<'a> {
 /// Opens a dataset for update, in its own dialect.
 ///
 /// # Errors
-/// A need; `Unsupported` for dialects that can only be read; what reading fails with.
+/// A need; `Unsupported` for dialects that can only be read; errors of reading.
 pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model: &Model) -> Step<ZarrPlacer> {
     let catalog = read::open(view, root, &OpenOptions::default(), None)?;
     let dialect = writable_dialect(catalog.as_ref())?;
@@ -64,7 +64,8 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
         }
     }
     let writer = present.writer(writer, &defined, consolidated);
-    // What would be written now: later commits put what differs from it, and so leave alone what only looks different.
+    // What would be written now: later commits put what differs from it, and so do not touch differences in form
+    // only.
     let documents =
         DocumentComposer::new(&writer, &present.model, &defined.plans, Some(&present)).documents()?;
     let whole = documents.consolidated.clone().filter(|_| !consolidated);
@@ -115,7 +116,7 @@ fn writable_dialect(catalog: &dyn Catalog) -> Result<Dialect> {
     }
 }
 
-/// The caller's model must be of this dataset: ids name its members.
+/// The caller's model must be of this dataset: ids refer to its members.
 fn check_same(tree: &Model, model: &Model) -> Result<()> {
     let paths = |model: &Model| -> Vec<(VarId, String)> {
         model.variables().into_iter().map(|var| (var, model.variable_path(var))).collect()
@@ -172,7 +173,7 @@ fn read_objects(
     Ok((objects, copies, consolidated))
 }
 
-/// Keys of all documents that a dataset of that tree may have.
+/// Keys of all documents that a dataset with that tree may have.
 fn document_keys(tree: &Model, is_v3: bool) -> Vec<String> {
     let group_names: &[&str] =
         if is_v3 { &[special::ZARR_JSON] } else { &[special::ZGROUP, special::ZATTRS] };
@@ -199,8 +200,8 @@ fn copies_of(whole: &Value, key: impl Fn(&str) -> String) -> PresentObjects {
     members.into_iter().flatten().map(|(name, body)| (key(name), body.clone())).collect()
 }
 
-/// Keys of documents that tell more than their copies, which are what readers see: a writer was killed before it put
-/// these. The shape of an array goes back to what its copy tells.
+/// Keys of documents that are ahead of their copies, which are what readers see: a writer was killed before it put
+/// the copies. The shape of an array goes back to that of its copy.
 fn take_back(objects: &mut PresentObjects, copies: &PresentObjects) -> HashSet<String> {
     let mut ahead = HashSet::new();
     for (key, copy) in copies {
@@ -222,17 +223,17 @@ fn key_is_array(key: &str) -> bool {
     key.ends_with(special::ZARRAY) || key.ends_with(special::ZARR_JSON)
 }
 
-/// Names of attributes in a consolidated copy that are there for other readers alone.
+/// Names of attributes in a consolidated copy that are only for other readers.
 pub(crate) fn shown(attributes: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let list = attributes.get(EXTENSION).and_then(|extension| extension.get("shown")?.as_array());
     list.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// A document without what its copy spells differently.
+/// A document without what its copy writes differently.
 fn substance(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(members) = body.as_object_mut() {
-        // The copy of a scalar is one; netCDF-C's has an axis of length 1.
+        // In the copy a scalar has no axis; netCDF-C's has an axis of length 1.
         for (name, axis) in [
             ("shape", json!([1])),
             ("chunks", json!([1])),
@@ -263,7 +264,7 @@ fn read_value(view: &dyn View, object: &ObjectId) -> Step<Option<Value>> {
     Ok(crate::json::parse(&blob.bytes, view.limits()).ok().map(|json| json.to_value()))
 }
 
-/// The model with all attributes at hand.
+/// The model with all attributes read.
 fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Model> {
     let groups = tree.walk().into_iter().map(NodeId::Group);
     let nodes: Vec<NodeId> = groups.chain(tree.variables().into_iter().map(NodeId::Variable)).collect();
@@ -286,7 +287,7 @@ impl OpenedDataset {
         self.dialect.zarr_format() == 3
     }
 
-    /// The caller's choices with those of the dataset in their place.
+    /// The caller's options, overridden by those of the dataset.
     fn writer(&self, writer: &ZarrWriter, defined: &DefinedState, consolidated: bool) -> ZarrWriter {
         let names =
             |plan: &Arc<VariablePlan>| matches!(plan.array, ArrayForm::Kept { names_dimensions: true, .. });
@@ -301,7 +302,7 @@ impl OpenedDataset {
         }
     }
 
-    /// How a variable is stored that is there already.
+    /// How an existing variable is stored.
     fn plan(&self, var: VarId, source: Source) -> Result<(VariablePlan, VariableState)> {
         let Some(described) = self.model.variable(var).cloned() else {
             return Err(Error::internal("the variable is not in the model"));
@@ -337,12 +338,12 @@ impl OpenedDataset {
         Ok((plan, state))
     }
 
-    /// Key of a document of a group that was there.
+    /// Key of a document of an existing group.
     pub(crate) fn group_key(&self, group: GroupId, name: &str) -> Option<String> {
         self.model.group(group).map(|_| join_key(&key(&self.model.group_path(group)), name))
     }
 
-    /// The document of an array that was there; `copy`: the one in consolidated metadata, if there is one.
+    /// The document of an existing array; `copy`: the one in consolidated metadata, if there is one.
     pub(crate) fn array(&self, var: VarId, copy: bool) -> Option<&Map<String, Value>> {
         let name = if self.is_v3() { special::ZARR_JSON } else { special::ZARRAY };
         self.array_document(var, name, copy)
@@ -357,7 +358,7 @@ impl OpenedDataset {
         text.is_some_and(|text| text.contains("ncirrus="))
     }
 
-    /// The attributes of an array that was there, as they are stored.
+    /// The stored attributes of an existing array.
     pub(crate) fn array_attributes(&self, var: VarId, copy: bool) -> Option<&Map<String, Value>> {
         if self.is_v3() {
             return self.array(var, copy)?.get("attributes")?.as_object();
@@ -380,12 +381,12 @@ impl OpenedDataset {
         if self.is_v3() { body.get("attributes")?.as_object() } else { body.as_object() }
     }
 
-    /// The document that readers see: a writer that was killed may have left individual ones ahead of their copies.
+    /// The document that readers see: a killed writer may have left individual ones ahead of their copies.
     fn true_document(&self, key: &str) -> Option<&Value> {
         self.copies.get(key).or_else(|| self.objects.get(key))
     }
 
-    /// The attributes of a node that was there, when they could be read.
+    /// The attributes of an existing node, if they could be read.
     pub(crate) fn attributes(&self, node: NodeId) -> Option<KeptAttributes<'_>> {
         let known = self.model.attributes(node)?.known()?;
         let plain = match node {
@@ -415,7 +416,7 @@ impl OpenedDataset {
         list.is_none_or(|list| list.iter().any(|name| name.as_str() == Some(&variable.name)))
     }
 
-    /// Whether a type is to be described by the extension: those that reading made up are not.
+    /// Whether a type is to be described by the extension: those that the reader created are not.
     pub(crate) fn defines(&self, id: TypeId) -> bool {
         let (Some(ty), Some(group)) = (self.model.user_type(id), self.model.type_group(id)) else {
             return true;
@@ -428,8 +429,8 @@ impl OpenedDataset {
 }
 
 impl KeptAttributes<'_> {
-    /// Whether an attribute can stay as it is spelt. Text that another program stored as a number or list loses its
-    /// spelling when it is parsed (docs/spec/nczarr.md 3.10): it is written anew, as text.
+    /// Whether an attribute can be kept as it is written. Text that another program stored as a number or list loses
+    /// its form when it is parsed (docs/spec/nczarr.md 3.10): it is rewritten, as text.
     pub(crate) fn can_keep(&self, attribute: &Attribute) -> bool {
         let same = self.known.find(&attribute.name) == Some(attribute);
         let spelt = self.plain.and_then(|plain| plain.get(&attribute.name));
@@ -437,7 +438,7 @@ impl KeptAttributes<'_> {
         same && !(is_text && spelt.is_some_and(|value| !value.is_string()))
     }
 
-    /// Copies an attribute that did not change; nothing when reading made it up.
+    /// Copies an unchanged attribute; does nothing if the reader created it.
     pub(crate) fn copy(&self, name: &str, index: usize, written: &mut WrittenAttributes) {
         if let Some(value) = self.plain.and_then(|plain| plain.get(name)) {
             written.plain.insert(name.to_owned(), value.clone());
@@ -480,7 +481,7 @@ fn is_composed(name: &str) -> bool {
     names::is_reserved(name) && name != special::PROPERTIES && !special::is_virtual(name)
 }
 
-/// Attribute types in whichever dialect.
+/// Attribute types in any dialect.
 fn type_words(plain: &Map<String, Value>) -> HashMap<&str, &Value> {
     let dictionary = [special::ATTRIBUTES, special::UC_ATTRIBUTES]
         .into_iter()

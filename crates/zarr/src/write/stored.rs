@@ -15,28 +15,28 @@ pub struct FixedString {
     pub is_utf8: bool,
 }
 
-/// How the elements of a variable are stored, in the words of the engine and of the metadata.
+/// How the elements of a variable are stored, for the engine and in the metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ElementForm {
     /// For the engine.
     pub(crate) stored: StoredType,
     /// `dtype` (v2) or `data_type` (v3).
     pub(crate) data_type: Value,
-    /// The codec that frames elements without fixed size.
+    /// The codec that frames elements of variable size.
     pub(crate) framing: Option<&'static str>,
-    /// What `_ncirrus` says about the array; `None` when the data type says it all.
+    /// The extension object of the array; `None` if the data type is sufficient.
     pub(crate) extension_type: Option<String>,
-    /// Nothing but NUL is an empty string, not a null one.
+    /// An element of only NULs is an empty string, not a null one.
     pub(crate) zeros_are_empty: bool,
     /// Bytes of a fixed number that are UTF-8.
     pub(crate) is_utf8: bool,
     /// Whether the reference has a type for it, so that the array may be listed.
     pub(crate) listed: bool,
-    /// NCZarr v3's word for what the data type does not say (docs/spec/nczarr.md 6.3).
+    /// NCZarr v3's type alias for what the data type does not determine (docs/spec/nczarr.md 6.3).
     pub(crate) alias: Option<&'static str>,
 }
 
-/// What a form depends on beside the type.
+/// What a form depends on besides the type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormOf<'a> {
     pub(crate) model: &'a Model,
@@ -49,7 +49,7 @@ impl FormOf<'_> {
     /// The form of a type's elements.
     ///
     /// # Errors
-    /// `Unsupported` when the type is not defined or too large.
+    /// `Unsupported` if the type is not defined or too large.
     pub(crate) fn of(&self, ty: TypeRef) -> Result<ElementForm> {
         match ty {
             TypeRef::Atomic(Atomic::Char) => Ok(self.char()),
@@ -81,10 +81,10 @@ impl FormOf<'_> {
         Self::form(stored_number(atomic, self.order), Value::String(name))
     }
 
-    /// NCZarr needs `>S1`, which only the reference knows; elsewhere `|S1` and a word of ours.
+    /// NCZarr needs `>S1`, which only the reference knows; elsewhere `|S1` and an entry in the extension.
     fn char(&self) -> ElementForm {
         let data_type = match self.dialect {
-            // The draft of NCZarr v3 has numbers, in which nobody sees text.
+            // The draft of NCZarr v3 has numbers, which nobody recognises as text.
             dialect if dialect.zarr_format() == 3 => fixed_bytes(1),
             dialect => json!(char_dtype(dialect).unwrap_or("|S1")),
         };
@@ -208,7 +208,8 @@ fn fixed_bytes(byte_len: u64) -> Value {
     json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": byte_len}})
 }
 
-/// What the reference calls NC_CHAR, to tell it from NC_STRING (docs/spec/nczarr.md 3.12); `None` outside its dialects.
+/// The reference's type alias of NC_CHAR, which distinguishes it from NC_STRING (docs/spec/nczarr.md 3.12); `None`
+/// outside its dialects.
 pub(crate) fn char_dtype(dialect: Dialect) -> Option<&'static str> {
     match dialect {
         Dialect::Attributes | Dialect::LowerCase => Some(">S1"),

@@ -1,4 +1,4 @@
-//! Whole datasets: bytes as the reference has them, every position of a commit, and what other programs read.
+//! Whole datasets: bytes as in the reference, every intermediate state of a commit, and what other programs read.
 use super::*;
 use crate::ZarrDriver;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! JSON text as the reference lays it out (docs/spec/nczarr.md 3.1), strictly valid.
+//! JSON text in the layout of the reference (docs/spec/nczarr.md 3.1), strictly valid.
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ pub(crate) fn render(value: &Value) -> Bytes {
     Bytes::from(text)
 }
 
-/// Depth is that of documents that this crate built or parsed under a limit.
+/// The depth is that of documents that this crate built, or parsed under a limit.
 pub(crate) fn append(value: &Value, text: &mut String) {
     match value {
         Value::Array(items) => {

@@ -28,7 +28,7 @@ impl Writing3 {
         Ok(Self { bytes: bytes.to_vec(), model, placer })
     }
 
-    /// Changes the model and tells the placer.
+    /// Changes the model and passes it to the placer.
     pub(crate) fn define<T>(&mut self, change: impl FnOnce(&mut Model) -> T) -> Result<T, Error> {
         let mut model = self.model.clone();
         let result = change(&mut model);
@@ -38,7 +38,7 @@ impl Writing3 {
         Ok(result)
     }
 
-    /// The cells that a variable now has.
+    /// The current chunks of a variable.
     pub(crate) fn cells(&self, var: VarId) -> (Encoding, CellList) {
         let encoding = self.placer.encoding(var).expect("an encoding").as_ref().clone();
         let shape = self.model.shape(var);
@@ -49,7 +49,7 @@ impl Writing3 {
         (encoding, cells)
     }
 
-    /// Writes one cell; `element` gives the bytes of the element at an index.
+    /// Writes one chunk; `element` returns the bytes of the element at an index.
     pub(crate) fn write_cell(
         &mut self,
         var: VarId,
@@ -68,13 +68,13 @@ impl Writing3 {
         self.apply(&puts);
     }
 
-    /// Writes all cells of a variable.
+    /// Writes all chunks of a variable.
     pub(crate) fn write(&mut self, var: VarId, element: &mut dyn FnMut(&[u64]) -> Vec<u8>) {
         let (_, cells) = self.cells(var);
         cells.iter().for_each(|cell| self.write_cell(var, cell, element));
     }
 
-    /// The bytes of a cell as they are now, before any commit; shorter than the cell when its end was never written.
+    /// The current bytes of a chunk, before any commit; shorter than the chunk if its end was never written.
     pub(crate) fn read_cell(&self, var: VarId, cell: &[u64]) -> Option<Vec<u8>> {
         let found = done(self.placer.locate(&view(), var, &CellList::one(cell))).expect("a location");
         match &found[0].location {
@@ -118,7 +118,7 @@ impl Writing3 {
     }
 }
 
-/// Carries out a put.
+/// Executes a put.
 pub(crate) fn apply(bytes: &mut Vec<u8>, put: &StorePut) {
     let size = |value: &u64| usize::try_from(*value).expect("a small file");
     match put {
@@ -137,13 +137,13 @@ pub(crate) fn apply(bytes: &mut Vec<u8>, put: &StorePut) {
     }
 }
 
-/// The bytes of values as a classic file has them.
+/// The bytes of values in a classic file.
 pub(crate) fn big_endian(values: &ncirrus_model::Values) -> Vec<u8> {
     let size = values.atomic().and_then(ncirrus_model::Atomic::byte_len).expect("a fixed size");
     values.as_bytes().expect("bytes").chunks(size).flat_map(|element| element.iter().rev().copied()).collect()
 }
 
-/// A view of nothing: the placer needs none.
+/// An empty view: the placer needs none.
 fn view() -> MemoryView {
     MemoryView::new(ObjectView::new())
 }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: opening bytes, reading every element of a variable.
+//! Helpers shared by the tests of this crate: opening bytes, reading every element of a variable.
 use ncirrus_classic::ClassicDriver;
 use ncirrus_layout::{Catalog, Driver, Error, Layout, OpenOptions, Source, Stall, Step};
 use ncirrus_model::{Model, VarId};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) mod file;
 pub(crate) mod sample;
 
-/// An open file with everything at hand.
+/// An open file with everything available.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) view: MemoryView,
@@ -16,7 +16,7 @@ pub(crate) struct Opened {
     pub(crate) model: Arc<Model>,
 }
 
-/// The key under which the files of these tests lie.
+/// The key of the files of these tests.
 pub(crate) const KEY: &str = "file.nc";
 
 pub(crate) fn done<T>(step: Step<T>) -> Result<T, Error> {

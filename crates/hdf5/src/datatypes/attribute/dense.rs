@@ -1,4 +1,4 @@
-//! Attributes that lie in a fractal heap, found through a B-tree.
+//! Attributes in a fractal heap, found through a B-tree.
 use super::AttributeMessage;
 use crate::address::{FieldSizes, FileAddress};
 use crate::btree::{BtreeHeader, NodeRequest};
@@ -12,10 +12,10 @@ use ncirrus_layout::{Error, Result, Step, View, both, join_each};
 /// The attribute info message.
 #[derive(Debug)]
 pub(super) struct AttributeInfo {
-    /// Whether it is known in which order the attributes were made.
+    /// Whether the creation order of attributes is known.
     pub(super) tracked: bool,
     pub(super) heap: Option<FileAddress>,
-    /// The B-tree by name, and that by order.
+    /// The B-tree by name, and the one by order.
     names: Option<FileAddress>,
     pub(super) orders: Option<FileAddress>,
 }
@@ -40,7 +40,7 @@ impl AttributeInfo {
         Ok(Self { tracked, heap, names, orders })
     }
 
-    /// The attributes in the heap as messages of a header; those that several objects share stay so.
+    /// The attributes in the heap as header messages; shared ones stay shared.
     pub(super) fn messages(&self, view: &dyn View, file: &Hdf5File) -> Step<Vec<HeaderMessage>> {
         let Some(heap) = self.heap else { return Ok(Vec::new()) };
         let tree = self.orders.or(self.names);
@@ -62,7 +62,7 @@ impl AttributeInfo {
         Ok(messages.collect::<Result<_>>()?)
     }
 
-    /// The attributes in the heap; none when there is no heap.
+    /// The attributes in the heap; none if there is no heap.
     pub(super) fn attributes(&self, view: &dyn View, file: &Hdf5File) -> Step<Vec<AttributeMessage>> {
         let Some(heap) = self.heap else { return Ok(Vec::new()) };
         let tree = self.orders.or(self.names);
@@ -105,7 +105,7 @@ impl DenseRecord {
     }
 }
 
-/// The message under a heap id of the heap that several objects share.
+/// The message with a heap id in the heap of shared messages.
 fn in_shared_heap(view: &dyn View, file: &Hdf5File, id: &[u8]) -> Step<Bytes> {
     let record = [[SHARED_VERSION, IN_HEAP].as_slice(), id].concat();
     Ok(resolve_record(view, file, kind::ATTRIBUTE, &record)?.body)
@@ -113,8 +113,8 @@ fn in_shared_heap(view: &dyn View, file: &Hdf5File, id: &[u8]) -> Step<Bytes> {
 
 const BY_NAME: u8 = 8;
 const BY_ORDER: u8 = 9;
-/// A record of a shared message that lies in a heap (docs/spec/hdf5-netcdf4.md B.4).
+/// The record of a shared message in a heap (docs/spec/hdf5-netcdf4.md B.4).
 const SHARED_VERSION: u8 = 3;
 const IN_HEAP: u8 = 1;
-/// The flag of messages that lie elsewhere.
+/// The flag of shared messages.
 const SHARED: u8 = 2;

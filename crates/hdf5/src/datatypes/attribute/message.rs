@@ -9,7 +9,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, both};
 use std::sync::Arc;
 
-/// A message taken apart.
+/// A parsed message.
 #[derive(Debug)]
 pub(super) struct MessageParts {
     pub(super) name: String,
@@ -18,7 +18,7 @@ pub(super) struct MessageParts {
     pub(super) data: Bytes,
 }
 
-/// A datatype or dataspace: its own bytes, or a record of where they are shared.
+/// A datatype or dataspace: its own bytes, or a record of the shared message.
 #[derive(Debug)]
 struct MessagePart {
     body: Bytes,
@@ -45,7 +45,7 @@ impl MessageParts {
         Ok(Self { name, datatype, space, data: body.slice(cursor.position()..) })
     }
 
-    /// The attribute, its datatype and dataspace followed to where they are shared.
+    /// The attribute, with its datatype and dataspace resolved if they are shared.
     pub(super) fn read(&mut self, view: &dyn View, file: &Hdf5File) -> Step<RawAttribute> {
         let (datatype, space) = both(self.datatype(view, file), self.space(view, file))?;
         let len = space.count().saturating_mul(datatype.byte_len);
@@ -75,7 +75,7 @@ impl MessagePart {
     }
 }
 
-/// Bytes of that length, and the padding after them as far as it is there.
+/// Bytes of that length, and the padding after them as far as it exists.
 fn part(cursor: &mut ByteCursor<'_>, body: &Bytes, (len, padding): (usize, usize)) -> Result<Bytes> {
     let start = cursor.position();
     cursor.skip(len)?;

@@ -1,4 +1,4 @@
-//! Datatypes made of others that have names or lengths: compounds, enumerations, arrays.
+//! Datatypes with members: compounds, enumerations, arrays.
 use super::{DatatypeHead, DatatypeParser, integer};
 use crate::cursor::escaped;
 use crate::datatypes::space::MAX_RANK;
@@ -35,7 +35,7 @@ impl DatatypeParser<'_> {
         Ok(CompoundMember { name, offset, datatype })
     }
 
-    /// The lengths that a member of version 1 may have of its own.
+    /// The array lengths of a member in version 1.
     fn inline_dims(&mut self) -> Result<Vec<u64>> {
         let rank = self.cursor.u8()?;
         self.cursor.skip(3 + 4 + 4)?;
@@ -46,7 +46,7 @@ impl DatatypeParser<'_> {
         Ok(lens.iter().copied().map(u64::from).collect())
     }
 
-    /// A name, in old versions padded to a multiple of 8 bytes together with its NUL.
+    /// A name, padded in old versions to a multiple of 8 bytes including its NUL.
     fn name(&mut self, head: DatatypeHead) -> Result<String> {
         let name = self.cursor.until_nul()?;
         if head.version < 3 {
@@ -72,7 +72,7 @@ impl DatatypeParser<'_> {
             let value = integer(self.cursor.take(len)?, bits);
             let value = value
                 .ok_or_else(|| Error::unsupported(format!("an enumeration of {} bits", bits.precision)))?;
-            // Of two members of one name the first wins.
+            // Of two members with one name the first wins.
             if seen.insert(name.clone()) {
                 members.push(EnumValue { name, value });
             }
@@ -99,12 +99,12 @@ impl DatatypeParser<'_> {
     }
 }
 
-/// Bytes that offsets of members take in a compound of that size (`limit_enc` of the specification).
+/// Size of member offsets in a compound of that size (`limit_enc` of the specification).
 fn width_of(byte_len: u64) -> usize {
     byte_len.checked_ilog2().map_or(1, |log| log as usize / 8 + 1)
 }
 
-/// Bytes of an array datatype; an element has at least one.
+/// Size of an array datatype; an element has at least one byte.
 fn array_len(dims: &[u64], base: &Datatype) -> Result<u64> {
     let len = dims.iter().try_fold(base.byte_len, |len, dim| len.checked_mul(*dim)).filter(|len| *len > 0);
     len.ok_or_else(|| {
@@ -112,7 +112,7 @@ fn array_len(dims: &[u64], base: &Datatype) -> Result<u64> {
     })
 }
 
-/// Members lie inside the compound, share no byte, and have names of their own.
+/// Members must lie inside the compound, not overlap, and have distinct names.
 fn check_members(members: &[CompoundMember], byte_len: u64) -> Result<()> {
     let mut seen = HashSet::with_capacity(members.len());
     if let Some(twice) = members.iter().find(|member| !seen.insert(member.name.as_str())) {

@@ -1,10 +1,10 @@
-//! Numbers: where their bits lie, and integers that are read bit by bit.
+//! Numbers: the positions of their bits, and integers that are decoded bit by bit.
 use super::DatatypeHead;
 use crate::cursor::ByteCursor;
 use crate::datatypes::{BitField, FloatFormat, FloatOrder, MantissaNorm};
 use ncirrus_layout::{ByteOrder, Error, Result};
 
-/// Checks that the bits lie in the element.
+/// Checks that the bits lie inside the element.
 pub(super) fn check_bits(head: DatatypeHead, offset: u16, precision: u16) -> Result<()> {
     let end = u64::from(offset) + u64::from(precision);
     if precision == 0 || end > head.byte_len.saturating_mul(8) {
@@ -89,7 +89,7 @@ pub(in crate::datatypes) fn element_bits(
     bits
 }
 
-/// The integer of an element; `None` when it has no place in `i128`.
+/// The integer of an element; `None` if it does not fit `i128`.
 pub(in crate::datatypes) fn integer(element: &[u8], bits: BitField) -> Option<i128> {
     let order = match bits.order {
         ByteOrder::Little => FloatOrder::Little,

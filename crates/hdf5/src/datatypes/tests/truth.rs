@@ -1,4 +1,4 @@
-//! Beside what another reader found.
+//! Comparison with what another reader found.
 use super::truth_text::{canon, has_vlen, hash, little, texts, type_text};
 use super::{attribute_values, described, objects, stored_bytes};
 use crate::datatypes::{
@@ -12,7 +12,7 @@ use ncirrus_testkit::corpus::corpus;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 
-/// What differs, and how much was compared.
+/// The differences, and how much was compared.
 #[derive(Default)]
 struct TruthReport {
     differences: Vec<String>,
@@ -171,7 +171,7 @@ fn compare_values(
     if let Some(little) = little(datatype, &values) {
         report.compare("le", place, hash(&little), wanted.get("le"));
     }
-    // The truth takes the elements of an array of sequences for sequences.
+    // The expected values treat the elements of an array of sequences as sequences.
     let is_array = matches!(datatype.class, DatatypeClass::Array { .. });
     if has_vlen(datatype) && !is_array && wanted.get("canon").is_some() {
         let mut out = Vec::new();

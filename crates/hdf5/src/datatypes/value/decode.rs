@@ -1,4 +1,4 @@
-//! Columns of values of any datatype.
+//! Decoding columns of values of any datatype.
 use super::native::{flattened, len_of};
 use super::{heaped, number, reference};
 use crate::address::FileAddress;
@@ -14,7 +14,7 @@ pub(super) struct ValueDecoder<'a> {
     pub(super) view: &'a dyn View,
     pub(super) file: &'a Hdf5File,
     pub(super) paths: &'a HashMap<FileAddress, String>,
-    /// Bytes that may still be copied: elements can all refer to one large object of a heap.
+    /// Remaining budget for copied bytes: elements can all refer to one large object of a heap.
     left: Cell<u64>,
 }
 
@@ -28,8 +28,8 @@ impl<'a> ValueDecoder<'a> {
         Self { view, file, paths, left }
     }
 
-    /// The values of all elements in `raw`, which is a multiple of their length. Types nest no deeper than the parser
-    /// of datatypes lets them.
+    /// The values of all elements in `raw`, which is a multiple of their length. The parser of datatypes limits the
+    /// nesting of types.
     pub(super) fn column(&self, datatype: &Datatype, raw: &[u8]) -> Step<Values> {
         let len = len_of(datatype)?;
         Ok(match &datatype.class {
@@ -100,7 +100,7 @@ impl<'a> ValueDecoder<'a> {
         Ok(Values::Vlen { ends, elements: Box::new(self.column(base, &bytes)?) })
     }
 
-    /// Takes bytes from those that may still be copied.
+    /// Takes bytes from the remaining budget.
     pub(super) fn hold(&self, len: usize) -> Result<()> {
         let left = self.left.get().checked_sub(len as u64);
         self.left.set(
@@ -110,7 +110,7 @@ impl<'a> ValueDecoder<'a> {
     }
 }
 
-/// Text of fixed length without its padding. Text that NUL ends may fill its place.
+/// Text of fixed length without its padding. NUL-terminated text may fill its space completely.
 fn fixed_texts(raw: &[u8], len: usize, padding: StringPadding) -> Strings {
     let mut strings = Strings::new();
     for cell in raw.chunks_exact(len) {

@@ -2,7 +2,7 @@
 use crate::datatypes::datatype::element_bits;
 use crate::datatypes::{FloatFormat, FloatOrder, MantissaNorm};
 
-/// Formats that are read as they are.
+/// Formats that are native.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownFloat {
     Half,
@@ -11,7 +11,7 @@ pub(super) enum KnownFloat {
     Double,
 }
 
-/// The format's name, if it has one here.
+/// The native format, if it is one.
 pub(super) fn known(byte_len: u64, format: &FloatFormat) -> Option<KnownFloat> {
     let plain = format.order != FloatOrder::Vax && format.norm == MantissaNorm::Implied && format.offset == 0;
     if !plain || u64::from(format.precision) != byte_len * 8 {
@@ -26,12 +26,12 @@ pub(super) fn known(byte_len: u64, format: &FloatFormat) -> Option<KnownFloat> {
     }
 }
 
-/// Whether [`decode`] has room for its parts: more than any format that is in use.
+/// Whether [`decode`] supports its parts: more than any format in use.
 pub(super) fn is_decodable(format: &FloatFormat) -> bool {
     format.exponent.1 <= 32 && format.mantissa.1 <= 127
 }
 
-/// The nearest double. The positions of the parts count from the first bit of the element, as the HDF5 library has it.
+/// The nearest double. The positions of the parts count from the first bit of the element, as in the HDF5 library.
 pub(super) fn decode(element: &[u8], format: &FloatFormat) -> f64 {
     let part =
         |(first, len): (u8, u8)| element_bits(element, format.order, usize::from(first), usize::from(len));
@@ -53,7 +53,7 @@ pub(super) fn decode(element: &[u8], format: &FloatFormat) -> f64 {
     if part((format.sign, 1)) == 0 { magnitude } else { -magnitude }
 }
 
-/// Infinity or not a number. A leading bit that is stored says nothing.
+/// Infinity or NaN. A stored leading bit has no meaning.
 fn special(mantissa: u128, len: u8, norm: MantissaNorm) -> f64 {
     let fraction = match norm {
         MantissaNorm::Implied => mantissa,
@@ -66,7 +66,7 @@ fn ones(len: u8) -> u128 {
     1_u128.checked_shl(u32::from(len)).map_or(u128::MAX, |power| power - 1)
 }
 
-/// The double nearest to `mantissa` times two to the `power`; of two the even one.
+/// The double nearest to `mantissa` times two to the `power`; ties to even.
 fn scaled(mantissa: u128, power: i64) -> f64 {
     let len = i64::from(u128::BITS - mantissa.leading_zeros());
     let top = power + len - 1;
@@ -76,7 +76,7 @@ fn scaled(mantissa: u128, power: i64) -> f64 {
     if top > MAX_EXPONENT {
         return f64::INFINITY;
     }
-    // Numbers below the least normal one have fewer bits.
+    // Subnormal numbers have fewer bits.
     let keep = PRECISION - (MIN_EXPONENT - top).max(0);
     let drop = u32::try_from(len - keep).unwrap_or(0);
     let power = power + i64::from(drop);
@@ -86,7 +86,7 @@ fn scaled(mantissa: u128, power: i64) -> f64 {
     kept * power_of_two(half) * power_of_two(power - half)
 }
 
-/// `value` without its lowest `drop` bits, rounded to nearest, of two to the even one.
+/// `value` without its lowest `drop` bits, rounded to nearest, ties to even.
 fn rounded_shift(value: u128, drop: u32) -> u128 {
     let Some(half) = drop.checked_sub(1).map(|bit| 1_u128 << bit) else { return value };
     let kept = value.checked_shr(drop).unwrap_or(0);

@@ -7,14 +7,14 @@ use crate::heap;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
-/// Where the data of one element lie.
+/// Where the data of one element are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HeapHandle {
     /// Nowhere: a null string, an empty sequence.
     Null,
     /// Nowhere, for there are none.
     Empty,
-    /// As many elements of the base (bytes of text) in an object of a heap.
+    /// A number of base elements (bytes of text) in an object of a heap.
     Object { count: u32, collection: FileAddress, index: u32 },
 }
 
@@ -30,7 +30,7 @@ impl HeapHandle {
     }
 }
 
-/// The bytes of every sequence: as many as its count says, whatever the heap object has.
+/// The bytes of every sequence: as many as its count, whatever the size of the heap object.
 pub(super) fn sequences(
     view: &dyn View,
     file: &Hdf5File,

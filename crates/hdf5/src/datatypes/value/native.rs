@@ -1,10 +1,10 @@
-//! What values of a datatype are in the data model (docs/spec/hdf5-netcdf4.md D.4).
+//! Datatypes in the data model (docs/spec/hdf5-netcdf4.md D.4).
 use super::float;
 use crate::datatypes::{BitField, Datatype, DatatypeClass, FloatFormat, NativeType};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Atomic;
 
-/// What values of a datatype are in the data model.
+/// The data model's type for values of a datatype.
 pub(crate) fn native(datatype: &Datatype) -> NativeType {
     match &datatype.class {
         DatatypeClass::Integer(bits) | DatatypeClass::BitField(bits) => {
@@ -42,7 +42,7 @@ pub(crate) fn native(datatype: &Datatype) -> NativeType {
     }
 }
 
-/// The one, where the base is anything.
+/// The same, for bases of any kind.
 fn within(base: &Datatype, whole: NativeType) -> NativeType {
     match native(base) {
         NativeType::None(reason) => NativeType::None(reason),
@@ -50,7 +50,7 @@ fn within(base: &Datatype, whole: NativeType) -> NativeType {
     }
 }
 
-/// The smallest integer type that has the bytes, or at least the bits.
+/// The smallest integer type with that many bytes, or at least that many bits.
 pub(super) fn integer_type(byte_len: u64, bits: BitField) -> Option<Atomic> {
     let (signed, unsigned) = match byte_len {
         1 => (Atomic::Byte, Atomic::UByte),
@@ -66,7 +66,7 @@ fn too_wide(bits: BitField) -> NativeType {
     NativeType::None(format!("integers of {} bits are not supported", bits.precision))
 }
 
-/// Float for those that lose nothing there by design, double for all others.
+/// Float for formats that fit without loss, double for all others.
 pub(super) fn float_type(byte_len: u64, format: &FloatFormat) -> Option<Atomic> {
     match float::known(byte_len, format) {
         Some(float::KnownFloat::Half | float::KnownFloat::BFloat16 | float::KnownFloat::Single) => {
@@ -84,7 +84,8 @@ fn odd_float(format: &FloatFormat) -> NativeType {
     ))
 }
 
-/// The base of an array type, however often arrays are nested, and how many of it there are; else the type itself.
+/// The base of an array type, however deeply arrays are nested, and the number of its elements; otherwise the type
+/// itself.
 pub(super) fn flattened(datatype: &Datatype) -> (&Datatype, u64) {
     let (mut base, mut count) = (datatype, 1_u64);
     while let DatatypeClass::Array { dims, base: inner } = &base.class {

@@ -36,7 +36,7 @@ pub(super) fn floats(raw: &[u8], len: usize, format: &FloatFormat) -> Result<Val
     })
 }
 
-/// Elements of the machine's own form but for the order of their bytes.
+/// Elements in native form except for the byte order.
 fn copied(raw: &[u8], len: usize, atomic: Atomic, order: ByteOrder) -> Values {
     each(raw, len, atomic, |element, native| {
         native.copy_from_slice(element);

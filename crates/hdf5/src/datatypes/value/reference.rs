@@ -10,12 +10,12 @@ use crate::selection::HyperslabSelection;
 use ncirrus_layout::{Error, Limits, Result, Step};
 use ncirrus_model::Strings;
 
-/// What an element refers to.
+/// The target of an element.
 #[derive(Debug, Clone, Copy)]
 enum ReferenceTarget {
     Null,
     Object(FileAddress),
-    /// What an object of a heap says.
+    /// The contents of a heap object.
     Part {
         collection: FileAddress,
         index: u32,
@@ -23,17 +23,17 @@ enum ReferenceTarget {
     },
 }
 
-/// How an object of a heap says what is meant.
+/// The form in which a heap object describes the target.
 #[derive(Debug, Clone, Copy)]
 enum HeapReference {
-    /// The old kind of region.
+    /// The old form of region.
     Region,
-    /// The new kinds: a region or attribute in so many bytes.
+    /// The new forms: a region or attribute in that many bytes.
     New { kind: u8, len: u32 },
 }
 
-/// The paths of what the elements refer to: of the object, with a selection of its elements or the name of an attribute
-/// behind it; null for a null reference.
+/// The paths of the targets: of the object, followed by a selection of its elements or the name of an attribute; null
+/// for a null reference.
 pub(super) fn texts(
     decoder: &ValueDecoder<'_>,
     kind: ReferenceKind,
@@ -67,12 +67,12 @@ pub(super) fn texts(
     Ok(strings)
 }
 
-/// The path of an object, or its address when it has none.
+/// The path of an object, or its address if it has none.
 fn path(decoder: &ValueDecoder<'_>, addr: FileAddress) -> String {
     decoder.paths.get(&addr).cloned().unwrap_or_else(|| format!("#{}", addr.0))
 }
 
-/// The objects that elements of a reference type refer to, without nulls.
+/// The target objects of a reference type's elements, without nulls.
 pub(super) fn addresses(file: &Hdf5File, datatype: &Datatype, raw: &[u8]) -> Result<Vec<FileAddress>> {
     let DatatypeClass::Reference(kind) = datatype.class else {
         return Err(Error::unsupported("references in elements of a different type"));
@@ -91,7 +91,7 @@ impl ReferenceTarget {
         match kind {
             ReferenceKind::Object => Ok(Self::object(cursor.addr(sizes)?)),
             ReferenceKind::Region => Self::part(&mut cursor, sizes, HeapReference::Region),
-            // Each element says for itself what it is.
+            // Each element states its own kind.
             ReferenceKind::NewObject | ReferenceKind::NewRegion | ReferenceKind::NewAttribute => {
                 Self::new_kind(&mut cursor, sizes)
             }
@@ -126,7 +126,7 @@ impl ReferenceTarget {
 }
 
 impl HeapReference {
-    /// The object, and what follows its path in text; `None` for no object.
+    /// The object, and the text after its path; `None` for no object.
     fn parse(
         self,
         object: &[u8],
@@ -147,7 +147,7 @@ impl HeapReference {
             return Ok(Some((addr, format!(":{}", escaped(cursor.take(len)?)))));
         }
         if matches!(self, Self::New { .. }) {
-            // The length of what follows and the rank, which the selection tells by itself.
+            // The length of what follows and the rank, which the selection also states.
             cursor.skip(8)?;
         }
         let selection = HyperslabSelection::parse(&mut cursor, limits)?;

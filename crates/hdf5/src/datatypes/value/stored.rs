@@ -1,10 +1,10 @@
-//! The forms of elements that the engine copies and decodes by itself.
+//! Element forms that the engine copies and decodes itself.
 use super::float::{KnownFloat, known};
 use super::native::flattened;
 use crate::datatypes::{BitField, Datatype, DatatypeClass, FloatFormat, FloatOrder, StringPadding};
 use ncirrus_layout::{ByteOrder, StoredField, StoredType, TextEncoding};
 
-/// The form that the engine copies without our help; `None` when [`values`](super::values) must decode the elements.
+/// The form that the engine can copy; `None` if [`values`](super::values) must decode the elements.
 pub(crate) fn stored(datatype: &Datatype) -> Option<StoredType> {
     let byte_len = datatype.byte_len;
     match &datatype.class {
@@ -27,7 +27,8 @@ pub(crate) fn stored(datatype: &Datatype) -> Option<StoredType> {
             let fields = [field(0, base)?, field(base.byte_len, base)?];
             Some(StoredType::Compound { byte_len, fields: fields.into() })
         }
-        // Text that ends at its first NUL has no form in the engine, which looks for the last byte that is no padding.
+        // Text that ends at its first NUL has no form in the engine, which looks for the last byte that is not
+        // padding.
         DatatypeClass::Text(StringPadding::NulTerminated)
         | DatatypeClass::Compound(_)
         | DatatypeClass::Array { .. } => None,
@@ -49,7 +50,7 @@ fn integer(byte_len: u64, bits: BitField) -> Option<StoredType> {
     is_whole(byte_len, bits).then_some(StoredType::Integer { size, signed, order })
 }
 
-/// Whether an integer takes all bits of its bytes.
+/// Whether an integer uses all bits of its bytes.
 pub(super) fn is_whole(byte_len: u64, bits: BitField) -> bool {
     bits.offset == 0 && u64::from(bits.precision) == byte_len * 8
 }

@@ -24,7 +24,7 @@ fn start(view: &MemoryView, key: &str) -> ObjectRef {
     ObjectRef { addr: file.root, file }
 }
 
-/// Key of the file and address of what a path leads to, from the root of the first file.
+/// Key of the file and address of the target of a path, from the root of the first file.
 fn to(view: &MemoryView, path: &str) -> Result<(String, FileAddress), Error> {
     let found = done(lookup(view, &start(view, KEY), path))?;
     Ok((found.file.object.key().to_owned(), found.addr))

@@ -45,6 +45,6 @@ fn heap_id(tree: &BtreeHeader, record: &Bytes) -> Result<Bytes, Error> {
     Ok(record.slice_ref(cursor.rest()))
 }
 
-/// Types of trees: hashes of names, numbers in the order of creation.
+/// Types of trees: by hash of the name, and by creation order.
 const BY_NAME: u8 = 5;
 const BY_ORDER: u8 = 6;

@@ -6,14 +6,14 @@ use crate::file::Hdf5File;
 use crate::object::{ObjectHeader, kind};
 use ncirrus_layout::Error;
 
-/// The links of the link messages of a group.
+/// The links in the link messages of a group.
 pub(super) fn compact(file: &Hdf5File, header: &ObjectHeader) -> FoundLinks {
     let mut found = FoundLinks::default();
     header.all(kind::LINK).for_each(|message| found.take(parse(&message.body, file.sizes)));
     found
 }
 
-/// A link message, also an object of the heap of densely stored links (C.2).
+/// A link message, also an object in the heap of densely stored links (C.2).
 pub(super) fn parse(body: &[u8], sizes: FieldSizes) -> Result<FoundLink, Error> {
     let mut cursor = ByteCursor::new(body, "a link message");
     cursor.version(&[1])?;

@@ -8,7 +8,7 @@ use ncirrus_layout::{Error, Step, View, both, join_each};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The links that a symbol table message leads to.
+/// The links of a symbol table message.
 pub(super) fn read(view: &dyn View, file: &Hdf5File, message: &[u8]) -> Step<FoundLinks> {
     let mut cursor = ByteCursor::new(message, "a symbol table message");
     let (tree, heap) = (cursor.addr(file.sizes)?, cursor.addr(file.sizes)?);
@@ -35,15 +35,15 @@ pub(super) fn read(view: &dyn View, file: &Hdf5File, message: &[u8]) -> Step<Fou
             Err(error) => found.lose_some(&error),
         }
     }
-    // What is no symbol node any more was left behind by a library.
+    // An address without a symbol node was left behind by a library.
     uncounted.extend(beside.into_iter().flatten().map(|node| node.entries.clone()));
     lose_uncounted(&mut found, &uncounted.concat(), &heap);
     view.limits().count(found.list.len() as u64, "a group")?;
     Ok(found)
 }
 
-/// Notes links that lie behind those that nodes count. Libraries may leave there what a split or a removal moved away: what
-/// another node has, or whose name is no more.
+/// Records links behind those that nodes count. Libraries may leave there what a split or a removal moved away:
+/// entries that another node has, or whose name no longer exists.
 fn lose_uncounted(found: &mut FoundLinks, uncounted: &[SymbolEntry], heap: &LocalHeap) {
     if uncounted.is_empty() {
         return;
@@ -62,9 +62,9 @@ fn lose_uncounted(found: &mut FoundLinks, uncounted: &[SymbolEntry], heap: &Loca
 #[derive(Debug, Default)]
 struct LinkLeaves {
     nodes: Vec<FileAddress>,
-    /// Those that lie behind the children that nodes count, and are nobody's child.
+    /// Nodes behind the counted children that are not a child of any node.
     uncounted: Vec<FileAddress>,
-    /// Has damage below the root noted.
+    /// Records damage below the root.
     found: FoundLinks,
 }
 
@@ -89,7 +89,7 @@ fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<LinkLeave
             uncounted.retain(|child| seen.insert(*child));
             return Ok(LinkLeaves { nodes: children, uncounted, found });
         };
-        // Only what lies behind symbol nodes may be lost links; behind inner nodes it would take a tree to know.
+        // Only what lies behind symbol nodes may be lost links; behind inner nodes this would require a tree.
         uncounted.clear();
         let mut next = Vec::new();
         for read in join_each(children, |child| {
@@ -112,10 +112,10 @@ fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<LinkLeave
 /// A node of a version 1 B-tree of links.
 #[derive(Debug)]
 struct LinkNode {
-    /// 0 when the children are symbol nodes.
+    /// 0 if the children are symbol nodes.
     level: u8,
     children: Vec<FileAddress>,
-    /// What looks like a child where the counted ones end.
+    /// A possible further child behind the counted ones.
     uncounted: Option<FileAddress>,
 }
 
@@ -154,7 +154,7 @@ fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) 
     }
 }
 
-/// The address behind the children that a node counts, where there is room for one more.
+/// The address behind the counted children of a node, if there is space for one more.
 fn uncounted_child(node: &[u8], used: usize, file: &Hdf5File) -> Option<FileAddress> {
     let (offsets, lengths) = (usize::from(file.sizes.offsets), usize::from(file.sizes.lengths));
     let has_room = used < 2 * usize::from(file.ranks.group_internal);
@@ -164,7 +164,7 @@ fn uncounted_child(node: &[u8], used: usize, file: &Hdf5File) -> Option<FileAddr
     (child.0 > 0 && child.0 < file.size).then_some(child)
 }
 
-/// Bytes of a node on disk.
+/// Size of a node on disk.
 fn node_len(file: &Hdf5File) -> u64 {
     let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
     let room = 2 * u64::from(file.ranks.group_internal);
@@ -181,7 +181,7 @@ struct SymbolEntry {
     soft: Option<u32>,
 }
 
-/// Bytes of a symbol-table entry.
+/// Size of a symbol-table entry.
 fn entry_len(file: &Hdf5File) -> u64 {
     u64::from(file.sizes.lengths) + u64::from(file.sizes.offsets) + 24
 }
@@ -190,7 +190,7 @@ fn entry_len(file: &Hdf5File) -> u64 {
 #[derive(Debug)]
 struct SymbolNode {
     entries: Vec<SymbolEntry>,
-    /// What looks like more of them behind those that are counted.
+    /// Possible further symbols behind the counted ones.
     uncounted: Vec<SymbolEntry>,
 }
 

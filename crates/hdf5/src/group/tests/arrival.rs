@@ -1,4 +1,5 @@
-//! What is read does not depend on which bytes arrive when, in which blocks, in which order; and comes in few rounds.
+//! The result does not depend on which bytes arrive when, in which blocks, in which order; and reading takes few
+//! rounds.
 use super::described::describe;
 use crate::testing::{KEY, done, files, view};
 use ncirrus_testkit::corpus::corpus;

@@ -1,4 +1,4 @@
-//! Trees of real files, against what h5py says of them.
+//! Trees of real files, compared with what h5py reads.
 use super::described::describe;
 use crate::group::{LinkTarget, links, lookup};
 use crate::object::{ObjectRef, header, kind};

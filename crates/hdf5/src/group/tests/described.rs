@@ -1,4 +1,4 @@
-//! All that this room makes of a file, as text.
+//! All results of this module for a file, as text.
 use crate::address::FileAddress;
 use crate::group::{LinkTarget, links};
 use crate::object::{HeaderMessage, ObjectRef, header, kind, resolve};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The superblock, then level by level every object that hard links lead to: its messages and links, or its error.
+/// The superblock, then level by level every target of hard links: its messages and links, or its error.
 pub(super) fn describe(view: &dyn View) -> Step<String> {
     let file = load(view, &ObjectView::id(KEY))?;
     let mut text = format!(

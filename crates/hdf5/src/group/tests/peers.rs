@@ -1,4 +1,4 @@
-//! Files with many kinds of links, made by h5py, against what h5py says of them.
+//! Files with many kinds of links, made by h5py, compared with what h5py reads.
 use crate::checksum::lookup3;
 use crate::group::{LinkTarget, links, lookup};
 use crate::object::ObjectRef;
@@ -73,7 +73,7 @@ fn equal_hashes() -> [String; 2] {
         .expect("two of them")
 }
 
-/// A view that undoes deflate.
+/// A view that decodes deflate.
 struct InflatingView(MemoryView);
 
 impl View for InflatingView {

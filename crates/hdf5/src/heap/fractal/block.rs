@@ -1,4 +1,4 @@
-//! Direct blocks, which hold objects, and indirect blocks, which hold where blocks are.
+//! Direct blocks, which hold objects, and indirect blocks, which hold the locations of blocks.
 use super::FractalHeap;
 use super::table::TableSlot;
 use crate::address::{FieldSizes, FileAddress};
@@ -9,13 +9,13 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::sync::Arc;
 
-/// Where a direct block is.
+/// The location of a direct block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct DirectRef {
     pub(super) addr: FileAddress,
     /// Offset in the heap at which it begins.
     pub(super) offset: u64,
-    /// Its bytes in the heap.
+    /// Its size in the heap.
     pub(super) len: u64,
     pub(super) filtered: Option<FilteredBlock>,
 }
@@ -23,7 +23,7 @@ pub(super) struct DirectRef {
 /// How a direct block is filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct FilteredBlock {
-    /// Bytes that it takes in the file.
+    /// Its size in the file.
     stored_len: u64,
     /// Filters that were skipped.
     mask: u32,
@@ -36,7 +36,7 @@ impl FilteredBlock {
 }
 
 impl DirectRef {
-    /// Bytes that it takes in the file.
+    /// Its size in the file.
     pub(super) fn stored_len(&self) -> u64 {
         self.filtered.map_or(self.len, |filtered| filtered.stored_len)
     }
@@ -45,7 +45,7 @@ impl DirectRef {
 /// The entries of an indirect block.
 #[derive(Debug)]
 struct IndirectBlock {
-    /// Offset in the heap, and number of rows, with which it was read.
+    /// Offset in the heap, and number of rows, with which it was parsed.
     read_as: (u64, u16),
     entries: Vec<Option<BlockEntry>>,
 }
@@ -102,7 +102,7 @@ impl FractalHeap {
         if found.read_as == (start, rows) {
             return Ok(found);
         }
-        // Another parent says something else of it: the answer must not depend on which of them came first.
+        // Another parent describes it differently: the answer must not depend on which of them came first.
         let (block, _) = read().map_err(|stall| stall.map_error(|error| file.at(addr, error)))?;
         Ok(Arc::new(block))
     }
@@ -161,7 +161,7 @@ impl FractalHeap {
         if found.0 == block {
             return Ok(found.1.clone());
         }
-        // Another parent says something else of it: the answer must not depend on which of them came first.
+        // Another parent describes it differently: the answer must not depend on which of them came first.
         let ((_, bytes), _) = read().map_err(|stall| stall.map_error(|error| file.at(block.addr, error)))?;
         Ok(bytes)
     }
@@ -198,7 +198,7 @@ impl FractalHeap {
         Ok(())
     }
 
-    /// What every block has behind its signature.
+    /// The common fields of all blocks after the signature.
     fn block_prefix(&self, cursor: &mut ByteCursor<'_>, file: &Hdf5File, start: u64) -> Result<(), Error> {
         cursor.version(&[0])?;
         let heap = cursor.addr(file.sizes)?;

@@ -1,4 +1,4 @@
-//! Huge objects: each on its own in the file, found through a B-tree or by its id.
+//! Huge objects: each separate in the file, found through a B-tree or by its id.
 use super::FractalHeap;
 use crate::address::{FieldSizes, FileAddress};
 use crate::btree::{BtreeHeader, NodeRequest};
@@ -9,18 +9,18 @@ use ncirrus_layout::{Error, Step, View};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where a huge object is.
+/// The location of a huge object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HugeObject {
     addr: FileAddress,
-    /// Bytes that it takes in the file.
+    /// Its size in the file.
     stored: u64,
-    /// Filters that were skipped, and bytes of the object, when it is filtered.
+    /// Skipped filters, and size of the object, if it is filtered.
     filtered: Option<(u32, u64)>,
 }
 
 impl HugeObject {
-    /// As it is written in ids and records.
+    /// As encoded in ids and records.
     pub(super) fn parse(
         cursor: &mut ByteCursor<'_>,
         sizes: FieldSizes,
@@ -35,7 +35,7 @@ impl HugeObject {
 }
 
 impl HugeObject {
-    /// Bytes that it takes in the file.
+    /// Its size in the file.
     pub(super) fn stored_len(&self) -> u64 {
         self.stored
     }
@@ -62,7 +62,7 @@ impl FractalHeap {
         Ok(all.get(&key).copied().ok_or_else(missing)?)
     }
 
-    /// Huge objects by key, as records of types 1 and 2 have one; those of types 3 and 4 are found by their ids.
+    /// Huge objects by key, from records of types 1 and 2; those of types 3 and 4 are found by their ids.
     fn all_huge(
         &self,
         view: &dyn View,

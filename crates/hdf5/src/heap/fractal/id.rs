@@ -1,4 +1,4 @@
-//! Heap ids: where an object is, in 7 bytes or more (C.3).
+//! Heap ids: the location of an object, in 7 bytes or more (C.3).
 use super::huge::HugeObject;
 use super::table::DoublingTable;
 use crate::address::FieldSizes;
@@ -6,7 +6,7 @@ use crate::cursor::ByteCursor;
 use crate::file::Hdf5File;
 use ncirrus_layout::Error;
 
-/// How the ids of a heap are written.
+/// The encoding of a heap's ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeapIds {
     /// Bytes of an id.
@@ -17,7 +17,7 @@ pub(super) struct HeapIds {
     filtered: bool,
 }
 
-/// What an id says.
+/// The contents of an id.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum HeapId<'a> {
     Managed {
@@ -31,7 +31,7 @@ pub(super) enum HeapId<'a> {
 }
 
 impl HeapIds {
-    /// `managed`: most bytes of an object in a direct block.
+    /// `managed`: maximum size of an object in a direct block.
     pub(super) fn new(len: u16, table: DoublingTable, managed: u32, filtered: bool) -> Self {
         let in_block = table.largest.ilog2() as usize + 7;
         let in_object = managed.max(1).ilog2() as usize + 8;
@@ -63,7 +63,7 @@ impl HeapIds {
         Ok(HeapId::HugeKey(cursor.uint(self.room().min(8))?))
     }
 
-    /// Whether ids of huge objects say where those are.
+    /// Whether ids of huge objects contain their locations.
     fn is_direct(&self, sizes: FieldSizes) -> bool {
         let plain = usize::from(sizes.offsets) + usize::from(sizes.lengths);
         let more = if self.filtered { 4 + usize::from(sizes.lengths) } else { 0 };

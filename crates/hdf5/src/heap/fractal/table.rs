@@ -2,7 +2,7 @@
 //! (docs/spec/hdf5-netcdf4.md C.3).
 use ncirrus_layout::Error;
 
-/// The numbers that shape a heap.
+/// The parameters of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DoublingTable {
     /// Blocks of one row.
@@ -23,7 +23,7 @@ pub(super) struct TableSlot {
     pub(super) index: u64,
     /// Offset in the heap at which the entry's block begins.
     pub(super) offset: u64,
-    /// Bytes of the heap that it covers.
+    /// Size of the part of the heap that it covers.
     pub(super) len: u64,
 }
 
@@ -53,7 +53,7 @@ impl DoublingTable {
         usize::from(self.bits.div_ceil(8))
     }
 
-    /// Most rows that an indirect block can have.
+    /// Maximum number of rows of an indirect block.
     pub(super) fn most_rows(self) -> u16 {
         u16::try_from(u64::from(self.bits).saturating_sub(self.row_bits()) + 1).unwrap_or(u16::MAX)
     }
@@ -63,7 +63,7 @@ impl DoublingTable {
         u16::try_from(self.largest.ilog2() - self.first.ilog2() + 2).unwrap_or(u16::MAX)
     }
 
-    /// Bytes of a block of that row; none beyond 64 bits.
+    /// Size of a block of that row; `None` beyond 64 bits.
     pub(super) fn block_len(self, row: u16) -> Option<u64> {
         let doubled = u32::from(row.saturating_sub(1));
         1_u64.checked_shl(doubled).and_then(|times| times.checked_mul(self.first))
@@ -75,7 +75,7 @@ impl DoublingTable {
         u16::try_from((bits + 1).saturating_sub(self.row_bits())).unwrap_or(u16::MAX)
     }
 
-    /// The entry that covers `offset` in an indirect block that begins at `start` and has so many rows.
+    /// The entry that covers `offset` in an indirect block that begins at `start` and has that many rows.
     pub(super) fn slot(self, start: u64, rows: u16, offset: u64) -> Result<TableSlot, Error> {
         let beyond = || Error::malformed(format!("offset {offset} lies beyond the heap's blocks"));
         let within = offset.checked_sub(start).ok_or_else(beyond)?;

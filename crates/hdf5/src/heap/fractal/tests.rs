@@ -57,7 +57,7 @@ fn objects(file: FileBuilder, heap: u64, ids: &[Bytes]) -> Result<Vec<Result<Byt
     done(heap.objects(&view, &file, ids))
 }
 
-/// A heap with a root that is a direct block; gives its address.
+/// A heap with a root that is a direct block; returns its address.
 fn small(says: HeapSays) -> (FileBuilder, u64) {
     let mut file = FileBuilder::new();
     let at = file.next();

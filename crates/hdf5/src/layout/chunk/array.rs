@@ -1,4 +1,5 @@
-//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (docs/spec/hdf5-netcdf4.md E.6).
+//! Common parts of fixed and extensible arrays of chunks: elements in blocks and pages (docs/spec/hdf5-netcdf4.md
+//! E.6).
 use super::{ChunkLookup, ChunkRecord};
 use crate::address::FileAddress;
 use crate::checksum::lookup3;
@@ -7,16 +8,16 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::sync::Arc;
 
-/// Bytes of the checksum behind every structure.
+/// Size of the checksum behind every structure.
 pub(super) const CHECKSUM_LEN: u64 = 4;
-/// Bytes of a signature, version and client, with which every structure but a page begins.
+/// Size of signature, version and client, with which every structure except a page begins.
 pub(super) const PREFIX_LEN: u64 = 6;
 
 /// A run of elements.
 #[derive(Debug)]
 pub(super) struct ElementRun(Box<[u8]>);
 
-/// What stands before the elements of a block: its signature, and bytes behind the address of the header.
+/// What precedes the elements of a block: its signature, and bytes behind the address of the header.
 pub(super) struct BlockPrefix {
     pub(super) signature: &'static [u8; 4],
     pub(super) what: &'static str,
@@ -38,7 +39,7 @@ impl ChunkLookup {
         if self.is_filtered { offsets + u64::from(self.size_width) + 4 } else { offsets }
     }
 
-    /// The chunk at a place in a run of elements; `None` when it was never written.
+    /// The chunk at an index of a run of elements; `None` if it was never written.
     fn array_element(&self, elements: &ElementRun, index: usize) -> Result<Option<ChunkRecord>> {
         let len = usize::try_from(self.array_element_len()).unwrap_or(usize::MAX);
         let bytes = index.checked_mul(len).and_then(|start| elements.0.get(start..));
@@ -46,7 +47,7 @@ impl ChunkLookup {
         self.stored(bytes.ok_or_else(outside)?)
     }
 
-    /// What an element says of a chunk; `None` when it was never written.
+    /// The chunk described by an element; `None` if it was never written.
     pub(super) fn stored(&self, element: &[u8]) -> Result<Option<ChunkRecord>> {
         let mut cursor = ByteCursor::new(element, "an element of a chunk index");
         let Some(addr) = cursor.addr(self.file.sizes)? else { return Ok(None) };
@@ -86,7 +87,7 @@ impl ChunkLookup {
         PREFIX_LEN + u64::from(self.file.sizes.offsets) + prefix.more
     }
 
-    /// Passes over signature, version, client and the address of the header.
+    /// Skips signature, version, client and the address of the header.
     pub(super) fn expect_prefix(&self, cursor: &mut ByteCursor<'_>, prefix: &BlockPrefix) -> Result<()> {
         cursor.signature(prefix.signature)?;
         cursor.version(&[0])?;
@@ -110,7 +111,7 @@ impl ChunkLookup {
         )))
     }
 
-    /// Checks the size of an element that a header gives.
+    /// Checks the element size in a header.
     pub(super) fn expect_element_len(&self, len: u8) -> Result<()> {
         if u64::from(len) == self.array_element_len() {
             return Ok(());
@@ -119,14 +120,14 @@ impl ChunkLookup {
         Err(Error::malformed(format!("a chunk index with elements of {len} bytes instead of {need}")))
     }
 
-    /// Exactly `len` bytes, behind which a checksum stands that fits.
+    /// Exactly `len` bytes, followed by a valid checksum.
     pub(super) fn exact_verified(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let whole = len.saturating_add(CHECKSUM_LEN);
         view.limits().metadata_len(whole, "a block of a chunk index")?;
         Ok(verified(&self.file.exact(view, addr, whole)?)?)
     }
 
-    /// As [`exact_verified`](Self::exact_verified), of a header: it lies among other structures.
+    /// As [`exact_verified`](Self::exact_verified), for a header: it lies among other structures.
     pub(super) fn header_verified(&self, view: &dyn View, addr: FileAddress, len: u64) -> Step<Bytes> {
         let whole = len + CHECKSUM_LEN;
         let bytes = self.file.parse_all(view, addr, whole)?;
@@ -135,7 +136,7 @@ impl ChunkLookup {
     }
 }
 
-/// The bytes without the checksum that stands behind them.
+/// The bytes without the checksum at their end.
 fn verified(bytes: &Bytes) -> Result<Bytes> {
     let at = bytes.len().saturating_sub(4);
     let (content, sum) = bytes.split_at(at);
@@ -145,8 +146,8 @@ fn verified(bytes: &Bytes) -> Result<Bytes> {
     Ok(bytes.slice(..at))
 }
 
-/// The elements at these places: a block, and an index in it. Each block is loaded once, all that lack together; one
-/// that is not there has no chunks.
+/// The elements at these positions: a block, and an index in it. Each block is loaded once, missing ones are
+/// requested together; an absent one has no chunks.
 pub(super) fn gather<B: Ord + Copy>(
     chunks: &ChunkLookup,
     places: &[Option<(B, usize)>],

@@ -11,10 +11,10 @@ use std::sync::Arc;
 struct ChunkNode {
     level: u8,
     rank: usize,
-    /// Coordinates of cells, `rank` per child.
+    /// Coordinates of chunks, `rank` per child.
     keys: Vec<u64>,
     children: Vec<ChunkChild>,
-    /// Coordinates of what looks like one more child behind those that are counted.
+    /// Coordinates of a possible further child behind the counted ones.
     uncounted: Option<Vec<u64>>,
 }
 
@@ -22,9 +22,9 @@ struct ChunkNode {
 #[derive(Debug, Clone, PartialEq)]
 struct NodeRef {
     addr: FileAddress,
-    /// Known but for the root's.
+    /// Known except for the root's.
     level: Option<u8>,
-    /// Coordinates that its right sibling begins with; `None` for the last node of a level.
+    /// Coordinates at which its right sibling begins; `None` for the last node of a level.
     end: Option<Vec<u64>>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn find(
     descend(view, (cells, chunks.shape.len()), root, load, |(node, end), cell| seek(node, end.as_ref(), cell))
 }
 
-/// The chunk, or the child that knows it: the last one that does not begin behind it.
+/// The chunk, or the child that may contain it: the last one that does not begin behind it.
 fn seek(node: &ChunkNode, end: Option<&Vec<u64>>, cell: &[u64]) -> Result<NodeSeek<NodeRef>> {
     let found = match node.level.checked_sub(1) {
         None => {
@@ -74,7 +74,7 @@ impl ChunkNode {
         key.ok_or_else(|| Error::internal(format!("no key {at} in a B-tree node of chunks")))
     }
 
-    /// Number of children before the first whose key is not wanted, by halving.
+    /// Number of children before the first whose key does not satisfy the test, by binary search.
     fn count_while(&self, is_wanted: impl Fn(&[u64]) -> bool) -> Result<usize> {
         let (mut low, mut high) = (0, self.children.len());
         while low < high {
@@ -111,7 +111,7 @@ fn node(view: &dyn View, chunks: &ChunkLookup, at: &NodeRef) -> Step<Arc<ChunkNo
     Err(chunks.file.at(at.addr, Error::malformed(wrong)).into())
 }
 
-/// Bytes of a node: all have room for as many children.
+/// Size of a node: all have the same capacity.
 fn node_len(chunks: &ChunkLookup) -> u64 {
     let offsets = u64::from(chunks.file.sizes.offsets);
     let most = 2 * u64::from(chunks.file.ranks.chunk);
@@ -161,9 +161,9 @@ fn parse(bytes: &[u8], chunks: &ChunkLookup) -> Result<ChunkNode> {
     Ok(node)
 }
 
-/// What looks like a child where the counted ones end. The key there is that of the right sibling, or in the last node of a
-/// level one of no bytes behind the last chunk; libraries may leave what a split or a removal moved away behind it. So it is
-/// a child that was lost only where it does not begin as the right sibling does.
+/// A possible further child behind the counted ones. The key there is that of the right sibling, or in the last node
+/// of a level one of no bytes behind the last chunk; libraries may leave behind it what a split or a removal moved
+/// away. So it is a lost child only if it does not begin as the right sibling does.
 fn uncounted(cursor: &mut ByteCursor<'_>, chunks: &ChunkLookup) -> Option<Vec<u64>> {
     let (byte_len, _mask) = (cursor.u32().ok()?, cursor.u32().ok()?);
     let cells = chunks.shape.iter().map(|chunk| cell_of(cursor.u64().ok()?, *chunk).ok());

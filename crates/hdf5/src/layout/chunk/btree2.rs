@@ -34,7 +34,7 @@ fn check(chunks: &ChunkLookup, tree: &BtreeHeader) -> Result<()> {
     )))
 }
 
-/// The record of a cell, or the child between whose neighbours it would lie.
+/// The record of a chunk, or the child in which it would be.
 fn seek(chunks: &ChunkLookup, node: &BtreeNode, cell: &[u64]) -> Result<NodeSeek<NodeRef>> {
     let (mut low, mut high) = (0, node.records.len());
     while low < high {

@@ -3,17 +3,17 @@ use super::ChunkRecord;
 use ncirrus_layout::{CellList, Result, Step, View, join};
 use std::ops::Range;
 
-/// What a node says of a chunk.
+/// The result of looking up a chunk in a node.
 pub(super) enum NodeSeek<N> {
-    /// Where it lies.
+    /// Its location.
     Found(ChunkRecord),
-    /// Which child knows.
+    /// The child to look in.
     Below(N),
     /// It was never written.
     Absent,
 }
 
-/// Looks cells up by their first `rank` coordinates. Each node is loaded once, all that are wanted of a level together.
+/// Looks chunks up by their first `rank` coordinates. Each node is loaded once, all needed ones of a level together.
 pub(super) fn descend<N: PartialEq, T>(
     view: &dyn View,
     (cells, rank): (&CellList, usize),

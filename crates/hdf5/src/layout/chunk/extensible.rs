@@ -31,7 +31,7 @@ struct IndexBlock {
 /// A super block.
 #[derive(Debug)]
 struct SuperBlock {
-    /// Which pages of its data blocks were written, counted on from one block to the next.
+    /// Which pages of its data blocks were written, numbered across blocks.
     bitmap: Box<[u8]>,
     data_blocks: Vec<Option<FileAddress>>,
 }
@@ -58,7 +58,7 @@ pub(super) fn find(
     gather(chunks, &places, |home| header.elements(view, chunks, &index, home))
 }
 
-/// The axis that counts first.
+/// The most significant axis.
 fn unlimited(chunks: &ChunkLookup) -> Result<usize> {
     let axis = chunks.max.iter().position(Option::is_none);
     axis.ok_or_else(|| Error::malformed("an extensible array without an unlimited dimension"))
@@ -101,7 +101,7 @@ impl ExtensibleHeader {
         Ok((IndexBlock { elements, data_blocks, super_blocks }, bytes.len() * 2))
     }
 
-    /// A run of elements; `None` when it was never written.
+    /// A run of elements; `None` if it was never written.
     fn elements(
         &self,
         view: &dyn View,

@@ -64,12 +64,12 @@ fn header(view: &dyn View, chunks: &ChunkLookup, addr: FileAddress) -> Step<Fixe
 }
 
 impl FixedHeader {
-    /// Elements of a page; `None` when there are no pages.
+    /// Elements of a page; `None` if there are no pages.
     fn page_len(&self) -> Option<u64> {
         1u64.checked_shl(u32::from(self.page_bits)).filter(|len| self.count > *len)
     }
 
-    /// A page of elements; `None` when it was never written.
+    /// A page of elements; `None` if it was never written.
     fn page(
         &self,
         view: &dyn View,

@@ -38,7 +38,7 @@ fn datasets(view: &MemoryView, root: ObjectRef) -> BTreeMap<String, ObjectRef> {
     found
 }
 
-/// What the truth says of a dataset, in the truth's words.
+/// The expected description of a dataset, in the notation of the reference data.
 fn describe(view: &MemoryView, object: &ObjectRef) -> ncirrus_layout::Result<Value> {
     let dataset = done(dataset(view, object))?;
     let (layout_name, chunk) = match &dataset.arrangement {

@@ -1,4 +1,4 @@
-//! Datasets that are made for the test: what real files lack.
+//! Datasets made for the test: cases missing from real files.
 use super::super::{dataset, layout};
 use super::reading::{open, read};
 use crate::testing::build::{FileBuilder, hard, message, words};
@@ -13,7 +13,7 @@ fn file(dims: &[u64], layout: &[u8]) -> MemoryView {
     let rank = u8::try_from(dims.len()).expect("few");
     let space = [&[2, rank, 0, 1][..], &words(dims)].concat();
     let unsigned_byte = [0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0];
-    // A filter acts on chunks alone.
+    // A filter applies only to chunks.
     let filters = [2, 1, 1, 0, 0, 0, 0, 0];
     let messages = [
         message(1, 0, &space),

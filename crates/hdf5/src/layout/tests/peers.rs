@@ -1,4 +1,4 @@
-//! Files that h5py writes when the test runs: what the corpus lacks.
+//! Files that h5py writes during the test: cases missing from the corpus.
 use super::super::{ElementLayout, IndexKind, dataset, layout};
 use super::reading::{chunks, open, read};
 use crate::group::lookup;
@@ -15,7 +15,7 @@ use std::process::Command;
 
 const SCRIPT: &str = include_str!("peers.py");
 
-/// What h5py wrote, and what it reads of each dataset, by file and path.
+/// The files that h5py wrote, and its values of each dataset, by file and path.
 fn written() -> Option<(MemoryView, serde_json::Map<String, Value>)> {
     let python = peers_python()?;
     let home = tempfile::tempdir().unwrap();

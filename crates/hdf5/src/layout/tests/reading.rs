@@ -1,4 +1,4 @@
-//! Reading of elements that went through no filter, as an engine would.
+//! Reading unfiltered elements, as an engine would.
 use super::super::{StoredDataset, dataset, layout};
 use crate::datatypes::fill;
 use crate::group::lookup;
@@ -111,7 +111,7 @@ fn extent_bytes(view: &MemoryView, extents: &[Extent], at: u64, width: usize) ->
 /// The chunks of a chunked dataset that were written: offsets of the first element, place, size, mask.
 pub(super) type ListedChunks = (Vec<u64>, u64, u64, u32);
 
-/// Every chunk that was written; `None` when there are too many cells to try each.
+/// Every chunk that was written; `None` if there are too many positions to try each.
 pub(super) fn chunks(
     view: &MemoryView,
     object: &ObjectRef,

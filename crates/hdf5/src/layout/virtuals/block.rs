@@ -1,4 +1,4 @@
-//! The description of a virtual dataset: which elements come from where (docs/spec/hdf5-netcdf4.md E.7).
+//! The description of a virtual dataset: the sources of its elements (docs/spec/hdf5-netcdf4.md E.7).
 use crate::address::FieldSizes;
 use crate::checksum::lookup3;
 use crate::cursor::{ByteCursor, escaped};
@@ -8,7 +8,7 @@ use ncirrus_layout::{Error, Limits, Result};
 #[cfg(test)]
 mod tests;
 
-/// Elements of the virtual dataset, and those of another dataset that they are.
+/// Elements of the virtual dataset, and the corresponding ones of another dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VirtualMapping {
     /// `None` for the file of the virtual dataset.
@@ -18,7 +18,7 @@ pub(super) struct VirtualMapping {
     pub(super) target: HyperslabSelection,
 }
 
-/// A name that may have the number of a block in it.
+/// A name that may contain the number of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourceName(Vec<NamePart>);
 
@@ -125,5 +125,5 @@ impl SourceName {
     }
 }
 
-/// A number has no more digits.
+/// Maximum number of digits.
 const MOST_DIGITS: usize = 20;

@@ -1,4 +1,4 @@
-//! What mappings make of a region, where they overlap and where they leave holes.
+//! The tiles of mappings in a region, with their overlaps and holes.
 use super::block::VirtualMapping;
 use super::pair;
 use super::source::FoundSource;
@@ -11,26 +11,26 @@ use std::ops::Range;
 /// A mapping, or one block of it.
 pub(super) struct CoverPiece<'a> {
     pub(super) mapping: &'a VirtualMapping,
-    /// The elements of the mapping, where they do not depend on the source.
+    /// The elements of the mapping, if they do not depend on the source.
     pub(super) target: Option<&'a ElementSet>,
-    /// A box around the elements of the mapping.
+    /// Bounding box of the mapping's elements.
     pub(super) bounds: &'a [Range<u64>],
     pub(super) block: u64,
 }
 
-/// A piece whose source is there.
+/// A piece with an existing source.
 struct ResolvedPiece<'a> {
     source: &'a FoundSource,
     target: Cow<'a, ElementSet>,
-    /// Those of the source that the target's are.
+    /// The corresponding elements of the source.
     elements: ElementSet,
 }
 
-/// The region is cut until no more tiles are likely in a part, where cutting helps.
+/// Parts are cut until they are likely to have no more tiles than this, if cutting helps.
 const FEW: u64 = 16;
 
-/// The tiles that pieces make of a region; what was mapped last counts where they overlap. The region is cut in parts of
-/// few tiles first, so that what each piece takes is not compared with what all others left.
+/// The tiles that pieces make of a region; the last mapping wins where they overlap. The region is first cut into
+/// parts with few tiles, so that each piece is not compared with the remainders of all others.
 pub(super) fn tiles(
     region: &Region,
     pieces: &[CoverPiece<'_>],
@@ -70,7 +70,7 @@ pub(super) fn tiles(
 }
 
 impl<'a> CoverPiece<'a> {
-    /// The elements that it gives, and those of the source that they are.
+    /// The elements that it provides, and the corresponding ones of the source.
     fn given(&self, source: &'a FoundSource, limits: &Limits) -> Result<ResolvedPiece<'a>> {
         let mapping = self.mapping;
         let along = mapping.source.unlimited();
@@ -96,7 +96,7 @@ impl<'a> CoverPiece<'a> {
 }
 
 impl ResolvedPiece<'_> {
-    /// Adds the tiles that it gives of what is left, and takes them from there.
+    /// Adds its tiles of the remaining region, and removes them from it.
     fn cover(&self, (left, tiles): (&mut Vec<Region>, &mut Vec<Tile>), limits: &Limits) -> Result<()> {
         let mut rest = Vec::new();
         for region in std::mem::take(left) {

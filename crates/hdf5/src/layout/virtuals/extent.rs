@@ -1,11 +1,11 @@
-//! How large a virtual dataset is that grows with its sources (docs/spec/hdf5-netcdf4.md E.7).
+//! The extent of a virtual dataset that grows with its sources (docs/spec/hdf5-netcdf4.md E.7).
 use super::super::dataset::DatasetChain;
 use super::block::VirtualMapping;
 use super::source;
 use crate::datatypes::Dataspace;
 use ncirrus_layout::{Step, View, join};
 
-/// The dataspace with the lengths that its sources give it now.
+/// The dataspace with the lengths that its sources currently give it.
 pub(super) fn extent(
     view: &dyn View,
     asking: &DatasetChain<'_>,
@@ -30,7 +30,7 @@ pub(super) fn extent(
     Ok(Dataspace::Simple { dims, max })
 }
 
-/// The axis along which a mapping grows, and how far it goes now.
+/// The axis along which a mapping grows, and its current end.
 fn length(
     view: &dyn View,
     asking: &DatasetChain<'_>,
@@ -48,7 +48,7 @@ fn length(
     Ok(Some((axis, target.end_of(count))))
 }
 
-/// Number of blocks before the first whose source is not there, asked for in growing batches.
+/// Number of blocks before the first without a source, requested in growing batches.
 fn blocks(view: &dyn View, asking: &DatasetChain<'_>, mapping: &VirtualMapping) -> Step<u64> {
     let (mut known, mut batch) = (0, FIRST_BATCH);
     loop {
@@ -63,7 +63,7 @@ fn blocks(view: &dyn View, asking: &DatasetChain<'_>, mapping: &VirtualMapping) 
     }
 }
 
-/// Sources are looked for in batches that travel together: few at first, since most virtual datasets have few, and each
-/// one beyond the last is a request in vain; never so many that one batch is a burst.
+/// Sources are requested in batches: few at first, since most virtual datasets have few and each request beyond the
+/// last is wasted; never so many that one batch is a burst.
 const FIRST_BATCH: u64 = 4;
 const MOST_IN_BATCH: u64 = 1024;

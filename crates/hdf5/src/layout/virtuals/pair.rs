@@ -6,8 +6,8 @@ use ncirrus_model::Region;
 #[cfg(test)]
 mod tests;
 
-/// The target's elements in a region, and the source's elements that they are: boxes with as many elements in the same
-/// row-major order.
+/// The target's elements in a region, and the corresponding elements of the source: boxes with equally many elements
+/// in the same row-major order.
 pub(super) fn pairs(
     target: &ElementSet,
     source: &ElementSet,
@@ -59,7 +59,7 @@ fn line(start: Vec<u64>, len: u64) -> Region {
     Region { start, count }
 }
 
-/// The target's axis for each of the source's, when both are alike but for axes of one index.
+/// The target's axis for each of the source's, if both are equal except for axes of one index.
 fn partners(target: &[AxisIndices], source: &[AxisIndices]) -> Option<Vec<Option<usize>>> {
     let mut wide = target.iter().enumerate().filter(|(_, axis)| axis.len() != 1);
     let mut partner = |axis: &AxisIndices| match axis.len() {
@@ -115,7 +115,7 @@ fn set(region: &mut Region, axis: usize, run: IndexRun) {
     }
 }
 
-/// The runs cut where those of the other axis at the same positions are.
+/// The runs, also cut at the boundaries of the other axis' runs.
 fn common(
     runs: &[IndexRun],
     other: &AxisIndices,

@@ -1,4 +1,4 @@
-//! The datasets that a virtual dataset is put together from.
+//! The sources of a virtual dataset.
 use super::super::dataset::{DatasetChain, dataset_below};
 use super::block::VirtualMapping;
 use crate::group::{external_candidates, lookup, variable_name};
@@ -9,7 +9,7 @@ use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, VariableRef, View, Want, 
 #[cfg(test)]
 mod tests;
 
-/// A dataset that is there.
+/// An existing dataset.
 #[derive(Debug)]
 pub(super) struct FoundSource {
     pub(super) variable: VariableRef,
@@ -17,7 +17,7 @@ pub(super) struct FoundSource {
     pub(super) dims: Vec<u64>,
 }
 
-/// The source of a mapping (of one block of it); `None` when there is no such file or no such dataset in it.
+/// The source of a mapping (of one block of it); `None` if there is no such file or no such dataset in it.
 pub(super) fn find(
     view: &dyn View,
     asking: &DatasetChain<'_>,
@@ -44,8 +44,8 @@ pub(super) fn find(
     Ok(Some(FoundSource { variable, dims }))
 }
 
-/// The path of the variable that the dataset at a path is: without what the path says twice, and without the mark of
-/// a variable that is named like a dimension (docs/spec/hdf5-netcdf4.md H.4).
+/// The path of the variable for the dataset at a path: normalised, and without the prefix of a variable that is named
+/// like a dimension (docs/spec/hdf5-netcdf4.md H.4).
 fn variable_path(path: &str) -> String {
     let mut names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if let Some(last) = names.last_mut() {
@@ -57,7 +57,7 @@ fn variable_path(path: &str) -> String {
 /// The first of these objects that exists.
 fn existing(view: &dyn View, candidates: &[ObjectId]) -> Step<Option<ObjectId>> {
     for object in candidates {
-        // Whoever asks will parse what it finds there.
+        // The caller parses what it finds there.
         if view.read(object, Want::Parse(0..1))?.is_some() {
             return Ok(Some(object.clone()));
         }

@@ -1,4 +1,4 @@
-//! Virtual datasets that are made for the test; those that h5py makes are read in the tests of the room.
+//! Virtual datasets made for the test; those that h5py makes are read in the tests of the parent module.
 use super::super::{dataset, layout};
 use crate::checksum::lookup3;
 use crate::group::lookup;
@@ -24,7 +24,7 @@ fn described(dims: &[u64], layout: &[u8]) -> Vec<Vec<u8>> {
     vec![message(1, 0, &space), message(3, 0, &unsigned_byte), message(8, 0, layout)]
 }
 
-/// A file with `d` of 3 by 4 elements, and `v`, which is put together by these mappings.
+/// A file with `d` of 3 by 4 elements, and `v`, which is composed by these mappings.
 fn file(dims: &[u64], mappings: &[Vec<u8>]) -> MemoryView {
     let mut builder = FileBuilder::new();
     let plain = described(&[3, 4], &[&[3, 1][..], &words(&[u64::MAX, 0])].concat());
@@ -134,7 +134,7 @@ fn stepped(start: [u64; 2], stride: u64, count: [u64; 2]) -> Vec<u8> {
     [head, words(&axes.concat())].concat()
 }
 
-/// The parts of a region that are asked for by themselves.
+/// The parts of a region that are requested separately.
 fn parts(tiles: &dyn TileIndex, region: Region, most: u64) -> Vec<Region> {
     let (mut parts, mut rest) = (Vec::new(), vec![region]);
     while let Some(part) = rest.pop() {

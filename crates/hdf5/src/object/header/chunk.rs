@@ -7,7 +7,7 @@ use crate::file::Hdf5File;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View};
 
-/// How messages are written in all chunks of a header.
+/// The encoding of messages in all chunks of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MessageFormat {
     /// Version 1.
@@ -22,7 +22,7 @@ pub(super) struct HeaderPrefix {
     pub(super) format: MessageFormat,
     /// Number of messages in all chunks (version 1).
     pub(super) count: Option<usize>,
-    /// Where the messages of the first chunk begin, and their bytes.
+    /// Offset of the messages of the first chunk, and their size.
     pub(super) at: u64,
     len: u64,
 }
@@ -80,7 +80,7 @@ impl MessageFormat {
         }
     }
 
-    /// Reads the messages of a chunk that continues others.
+    /// Reads the messages of a continuation chunk.
     pub(super) fn continuation(
         self,
         view: &dyn View,
@@ -119,7 +119,7 @@ impl MessageFormat {
         Ok(Bytes::copy_from_slice(messages))
     }
 
-    /// The messages of a chunk, at most `most`; fewer bytes at its end than a message needs are a gap.
+    /// The messages of a chunk, at most `most`; a rest too short for a message is a gap.
     pub(super) fn messages(self, chunk: &Bytes, most: Option<usize>) -> Result<Vec<HeaderMessage>, Error> {
         let mut cursor = ByteCursor::new(chunk, "a message of an object header");
         let mut messages = Vec::with_capacity(USUAL.min(chunk.len() / self.prefix_len()));
@@ -129,7 +129,7 @@ impl MessageFormat {
         Ok(messages)
     }
 
-    /// Bytes before a message's own.
+    /// Size of what precedes a message's body.
     fn prefix_len(self) -> usize {
         match self {
             Self::Old => 8,
@@ -153,7 +153,7 @@ impl MessageFormat {
     }
 }
 
-/// Where a continuation message leads; none when it leads nowhere.
+/// The target of a continuation message; `None` if it has none.
 pub(super) fn continues(
     file: &Hdf5File,
     message: &HeaderMessage,

@@ -1,4 +1,4 @@
-//! A header as it lies in the file, for changing it.
+//! A header as stored in the file, for changing it.
 use super::chunk::{HeaderPrefix, MessageFormat, continues};
 use super::{MOST_CHUNKS, MOST_MESSAGES};
 use crate::address::FileAddress;
@@ -22,11 +22,11 @@ pub(crate) struct HeaderPieces {
 #[derive(Debug)]
 pub(crate) struct MessageRun {
     pub(crate) addr: FileAddress,
-    /// What stands before the messages.
+    /// What precedes the messages.
     pub(crate) head: Bytes,
-    /// Bytes for messages.
+    /// Size of the messages.
     pub(crate) room: usize,
-    /// All messages, those that manage space too.
+    /// All messages, including those that manage space.
     pub(crate) messages: Vec<HeaderMessage>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn pieces(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Ste
 }
 
 impl MessageFormat {
-    /// What stands before the messages of a continuation.
+    /// What precedes the messages of a continuation.
     fn signature(self) -> &'static [u8] {
         match self {
             Self::Old => b"",

@@ -1,10 +1,10 @@
-//! Messages that nothing here reads: whether they are what they say. Headers of version 1 have no checksum, and a message
-//! of another type is one that is lost.
+//! Validation of messages that are not parsed elsewhere. Headers of version 1 have no checksum, and a message with a
+//! wrong type is one that is lost.
 use super::super::{HeaderMessage, kind};
 use super::is_known;
 use crate::cursor::ByteCursor;
 
-/// Why a message cannot be what its type says; `None` for all that are read elsewhere.
+/// Why a message is invalid for its type; `None` for all that are parsed elsewhere.
 pub(super) fn strange(message: &HeaderMessage) -> Option<String> {
     let (of, body) = (message.kind, message.body.as_ref());
     if !is_known(of) {
@@ -31,5 +31,5 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
-/// The flag of messages whose body is a place.
+/// The flag of messages whose body is a location.
 const SHARED: u8 = 2;

@@ -12,7 +12,7 @@ fn old_message(kind: u8, flags: u8, body: &[u8]) -> Vec<u8> {
     [&[kind, 0, len, 0, flags, 0, 0, 0], body].concat()
 }
 
-/// A version 1 header that promises so many messages.
+/// A version 1 header that declares that many messages.
 fn old_header(count: u8, messages: &[Vec<u8>]) -> Vec<u8> {
     let area = messages.concat();
     let len = u32::try_from(area.len()).expect("short").to_le_bytes();

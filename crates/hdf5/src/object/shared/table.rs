@@ -1,4 +1,4 @@
-//! The table of shared messages: which heap holds those of which types (docs/spec/hdf5-netcdf4.md B.6).
+//! The table of shared messages: the heaps of messages by type (docs/spec/hdf5-netcdf4.md B.6).
 use crate::address::FileAddress;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
@@ -23,7 +23,7 @@ pub(super) fn find(view: &dyn View, file: &Hdf5File, kind: u16, id: Bytes) -> St
     Ok(found.into_iter().next().unwrap_or_else(none)?)
 }
 
-/// One index of the table. Which messages it lists is of no use for reading.
+/// One index of the table. Its list of messages is not needed for reading.
 #[derive(Debug, Clone, Copy)]
 struct SharedIndex {
     /// Bit n: messages of type n.

@@ -8,7 +8,7 @@ use ncirrus_testkit::ObjectView;
 use ncirrus_testkit::corpus::corpus;
 use rstest::rstest;
 
-/// A file with a committed type at the address that is given too.
+/// A file with a committed type, and its address.
 fn with_type() -> (FileBuilder, u64) {
     let mut file = FileBuilder::new();
     let addr = file.header(&[message(3, 0, b"type"), message(1, 2, &[2, 0, 48, 0, 0, 0, 0, 0, 0, 0])]);

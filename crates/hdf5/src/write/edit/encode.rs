@@ -1,4 +1,4 @@
-//! Messages in the pieces of headers of both versions (docs/spec/hdf5-netcdf4.md B.1, B.2).
+//! Encoding of messages in the pieces of headers of both versions (docs/spec/hdf5-netcdf4.md B.1, B.2).
 use crate::address::{FieldSizes, FileAddress};
 use crate::object::kind;
 use crate::write::header::{MessageDraft, encode_room, prefix_len};
@@ -11,7 +11,7 @@ fn beyond(message: String) -> Error {
     Error::unsupported(message).with_detail(Detail::BeyondHeader)
 }
 
-/// How messages are written.
+/// The encoding of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MessageStyle {
     /// Of the header.
@@ -21,12 +21,12 @@ pub(super) struct MessageStyle {
 }
 
 impl MessageStyle {
-    /// Bytes before a message's own.
+    /// Size of what precedes a message's body.
     fn prefix_len(self) -> usize {
         if self.version == 1 { 8 } else { usize::try_from(prefix_len(self.indexed)).unwrap_or(6) }
     }
 
-    /// Bytes of a body with its padding.
+    /// Size of a body with its padding.
     fn padded(self, len: usize) -> usize {
         if self.version == 1 { len.next_multiple_of(8) } else { len }
     }
@@ -48,11 +48,12 @@ impl MessageStyle {
         drafts.iter().take_while(fits).count()
     }
 
-    /// The messages and what fills the rest of `room` bytes, and how many messages that are (which only version 1
-    /// counts); `None` when they do not fit. There is never a gap beside free messages: newer libraries refuse that.
+    /// The messages and a filler for the rest of `room` bytes, and the number of resulting messages (which only
+    /// version 1 counts); `None` if they do not fit. There is never a gap beside free messages: newer libraries
+    /// refuse that.
     ///
     /// # Errors
-    /// When a message is too long.
+    /// If a message is too long.
     pub(super) fn area(self, drafts: &[&MessageDraft], room: usize) -> Result<Option<(Bytes, usize)>> {
         let len: usize = drafts.iter().map(|draft| self.len_of(draft)).sum();
         let Some(mut left) = room.checked_sub(len) else { return Ok(None) };
@@ -92,10 +93,10 @@ impl MessageStyle {
         Ok(())
     }
 
-    /// A whole piece; `count` is the number of messages of all pieces, which the first one knows.
+    /// A whole piece; `count` is the number of messages of all pieces, which the first one stores.
     ///
     /// # Errors
-    /// When there are too many messages.
+    /// If there are too many messages.
     pub(super) fn piece(self, head: &[u8], area: &[u8], count: Option<usize>) -> Result<Bytes> {
         let mut head = head.to_vec();
         if let (1, Some(count)) = (self.version, count) {
@@ -111,31 +112,31 @@ impl MessageStyle {
         Ok(out.finish())
     }
 
-    /// What stands before the messages of a continuation.
+    /// What precedes the messages of a continuation.
     pub(super) fn signature(self) -> &'static [u8] {
         if self.version == 1 { b"" } else { b"OCHK" }
     }
 
-    /// Bytes of a continuation with so many bytes for messages.
+    /// Size of a continuation with that many bytes of messages.
     pub(super) fn piece_len(self, room: usize) -> u64 {
         let around = if self.version == 1 { 0 } else { 8 };
         (room as u64).saturating_add(around)
     }
 
-    /// Bytes for these messages in a new piece, and for some more; few different lengths, so that places can be used
-    /// again.
+    /// Size of a new piece for these messages and some more; restricted to few different lengths, so that space can
+    /// be reused.
     pub(super) fn new_room(self, drafts: &[&MessageDraft]) -> usize {
         let len: usize = drafts.iter().map(|draft| self.len_of(draft)).sum();
         let around = usize::try_from(self.piece_len(0)).unwrap_or(0);
         (len + around + SPARE).next_multiple_of(UNIT) - around
     }
 
-    /// Bytes of the message that leads to another piece.
+    /// Size of a continuation message.
     pub(super) fn lead_len(self, sizes: FieldSizes) -> usize {
         self.prefix_len() + self.padded(usize::from(sizes.offsets) + usize::from(sizes.lengths))
     }
 
-    /// The message that leads to another piece.
+    /// The continuation message for another piece.
     pub(super) fn lead(self, addr: FileAddress, len: u64, sizes: FieldSizes) -> MessageDraft {
         let mut out = ByteSink::new();
         out.addr(Some(addr), sizes).length(len, sizes);
@@ -143,8 +144,8 @@ impl MessageStyle {
     }
 }
 
-/// Most bytes of a body, a multiple of 8.
+/// Maximum size of a body, a multiple of 8.
 const LONGEST: usize = 65_528;
-/// New pieces have room for later messages, and lengths that are multiples of the unit.
+/// New pieces have space for later messages, and lengths that are multiples of the unit.
 const SPARE: usize = 128;
 const UNIT: usize = 512;

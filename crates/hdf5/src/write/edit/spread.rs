@@ -1,4 +1,4 @@
-//! Attributes that are too long for a header that exists.
+//! Attributes that are too long for an existing header.
 use super::EditableHeader;
 use crate::cursor::ByteCursor;
 use crate::object::kind;
@@ -12,15 +12,15 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
 impl EditableHeader {
-    /// Whether an attribute of that length can be had.
+    /// Whether an attribute of that length can be stored.
     pub(crate) fn takes(&self, attribute: &Bytes) -> bool {
         self.style.version != 1 || attribute.len() <= MOST
     }
 
-    /// Moves all attributes out of the header when one is too long for it; gives what they have become.
+    /// Moves all attributes out of the header if one is too long for it; returns their new form.
     ///
     /// # Errors
-    /// When the header is of a version that has no place for that.
+    /// If the header's version does not support that.
     pub(crate) fn spread(&mut self, space: &mut SpaceAllocator) -> Result<Vec<FilePatch>> {
         let Some((_, long)) = self.all(kind::ATTRIBUTE).find(|(_, draft)| draft.body.len() > MOST) else {
             return Ok(Vec::new());
@@ -48,7 +48,7 @@ impl EditableHeader {
         Ok(patches)
     }
 
-    /// The attribute info message, with the places of a heap and its indexes.
+    /// The attribute info message, with the locations of a heap and its indexes.
     fn info(&self, old: &Bytes, dense: DenseAttributes) -> Result<Bytes> {
         let counts = old.get(1).is_some_and(|flags| flags & COUNTS != 0);
         let kept = ByteCursor::new(old, "attribute info").take(if counts { 4 } else { 2 })?;
@@ -61,7 +61,7 @@ impl EditableHeader {
     }
 }
 
-/// The info says which number comes next.
+/// The message contains the next number.
 const COUNTS: u8 = 1;
 /// There is an index by number.
 const NUMBERED: u8 = 2;

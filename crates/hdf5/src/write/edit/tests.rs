@@ -8,7 +8,7 @@ use ncirrus_testkit::ObjectView;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Messages by what readers see of them.
+/// Messages as readers see them.
 type SeenMessages = Vec<(u16, u8, Option<u16>, Vec<u8>)>;
 
 /// A file with one header, at an address, and the end of the file.
@@ -40,7 +40,7 @@ impl MadeHeader {
 
     fn seen(&self) -> SeenMessages {
         let read = done(header(&view(self.bytes.clone()), &self.object())).unwrap();
-        // The messages are of any type, and hold anything.
+        // The messages have any type and content.
         let is_odd = |text: &&String| !text.starts_with("a message of ");
         assert_eq!(read.losses.iter().find(is_odd), None);
         let mut seen: SeenMessages = read

@@ -6,7 +6,7 @@ use rstest::rstest;
 
 const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 
-/// The object is found again, whatever collection it is in.
+/// The object is found again, in whichever collection it is.
 fn check(patches: &[FilePatch], added: &[(FileAddress, u32, Vec<u8>)]) {
     let (view, file) = file_with(patches);
     for (addr, index, content) in added {

@@ -1,4 +1,5 @@
-//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (docs/spec/hdf5-netcdf4.md E.6).
+//! Common parts of fixed and extensible arrays of chunks: elements in blocks and pages (docs/spec/hdf5-netcdf4.md
+//! E.6).
 use super::IndexGrid;
 use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
@@ -9,10 +10,10 @@ use crate::write::{FilePatch, StoredChunk};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
-/// Bytes of the checksum behind every structure.
+/// Size of the checksum behind every structure.
 pub(super) const CHECKSUM_LEN: u64 = 4;
 
-/// Signature, version and client, with which every structure but a page begins.
+/// Signature, version and client, with which every structure except a page begins.
 pub(super) fn begin(signature: &[u8; 4], grid: &IndexGrid) -> ByteSink {
     let mut out = ByteSink::new();
     out.bytes(signature).u8(0).u8(u8::from(grid.filtered));
@@ -24,7 +25,7 @@ pub(super) fn prefix_len(sizes: FieldSizes) -> u64 {
     6 + u64::from(sizes.offsets)
 }
 
-/// A structure that is changed byte by byte: its checksum stands behind it.
+/// A structure that is changed byte by byte, followed by its checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChecksummedBlock {
     pub(super) addr: FileAddress,
@@ -38,8 +39,8 @@ impl ChecksummedBlock {
         Self { addr, bytes: out.finish().into() }
     }
 
-    /// Reads one of `len` bytes, besides its checksum; but for pages the signature and the address of the header, if
-    /// given, must stand in front.
+    /// Parses one of `len` bytes, besides its checksum; except for pages the signature and, if given, the address of
+    /// the header must precede it.
     pub(super) fn read(
         view: &dyn View,
         file: &Hdf5File,
@@ -90,7 +91,7 @@ impl ChecksummedBlock {
         Ok(())
     }
 
-    /// Puts what is known of chunks at their places among elements that begin at an offset.
+    /// Stores the entries of chunks at their positions among elements that begin at an offset.
     pub(super) fn put_chunks(
         &mut self,
         grid: &IndexGrid,

@@ -10,10 +10,10 @@ use crate::write::{FilePatch, StoredChunk};
 use ncirrus_layout::{Error, Result};
 use node::{NodeEntry, NodeForm, NodeKey, PlacedNode};
 
-/// Half the children of a node, in files that do not say otherwise.
+/// Default for half the capacity of a node.
 pub(super) const RANK: u16 = 32;
 
-/// Bytes of all nodes for that many chunks.
+/// Size of all nodes for that many chunks.
 pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
     let form = NodeForm::new(grid, sizes, RANK);
     let (mut nodes, mut level) = (0u64, chunks);
@@ -26,7 +26,7 @@ pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 
     }
 }
 
-/// Builds the tree from the leaves up; gives the address of its root.
+/// Builds the tree from the leaves up; returns the address of its root.
 pub(super) fn build(
     grid: &IndexGrid,
     chunks: &ChunkMap,
@@ -44,7 +44,7 @@ pub(super) fn build(
     Ok((nodes.iter().map(|node| form.patch(node)).collect(), root))
 }
 
-/// What a leaf says of a chunk.
+/// The entry of a chunk in a leaf.
 fn entry(grid: &IndexGrid, cell: &[u64], stored: &StoredChunk) -> Result<NodeEntry> {
     let size = u32::try_from(stored.len);
     let size = size.map_err(|_| Error::limit("a chunk of 4 GiB or more").at_chunk(cell))?;
@@ -54,7 +54,7 @@ fn entry(grid: &IndexGrid, cell: &[u64], stored: &StoredChunk) -> Result<NodeEnt
     })
 }
 
-/// Builds nodes over these children, level by level, until there is one; gives its address.
+/// Builds nodes over these children, level by level, until there is one; returns its address.
 fn raise(
     form: &NodeForm,
     lowest: u8,

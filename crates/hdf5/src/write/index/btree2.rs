@@ -12,9 +12,9 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use node::{ChunkRecord, NodePointer, RecordForm, RecordRow};
 
-/// Bytes of a node of a new tree, and when HDF5 splits and merges nodes.
+/// Size of a node of a new tree, and when HDF5 splits and merges nodes.
 pub(crate) const NODE_LEN: u32 = 2048;
-/// When nodes are split and merged, in percent of their room: HDF5's own settings for chunk indexes
+/// When nodes are split and merged, in percent of their capacity: HDF5's own settings for chunk indexes
 /// (`H5D_BT2_SPLIT_PERC`, `H5D_BT2_MERGE_PERC`), which it expects in the header.
 pub(crate) const SPLIT_PERCENT: u8 = 100;
 pub(crate) const MERGE_PERCENT: u8 = 40;
@@ -66,12 +66,12 @@ impl TreeHeader {
     }
 }
 
-/// Bytes of a header with its checksum.
+/// Size of a header with its checksum.
 fn head_len(sizes: FieldSizes) -> u64 {
     22 + u64::from(sizes.offsets) + u64::from(sizes.lengths)
 }
 
-/// Bytes of header and nodes for that many chunks.
+/// Size of header and nodes for that many chunks.
 pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
     let form = TreeHeader::new(grid, sizes).and_then(|head| RecordForm::new(&head, grid, sizes));
     let Ok(mut form) = form else { return 0 };
@@ -89,7 +89,7 @@ pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 
     head_len(sizes).next_multiple_of(8).saturating_add(nodes.saturating_mul(node_len))
 }
 
-/// Builds the tree from the leaves up; gives the address of its header.
+/// Builds the tree from the leaves up; returns the address of its header.
 pub(super) fn build(
     grid: &IndexGrid,
     chunks: &ChunkMap,
@@ -108,7 +108,7 @@ pub(super) fn build(
     Ok((patches, addr))
 }
 
-/// What a tree says of a chunk.
+/// The entry of a chunk in a tree.
 fn record(grid: &IndexGrid, cell: &[u64], stored: &StoredChunk, sizes: FieldSizes) -> Result<ChunkRecord> {
     let mut out = ByteSink::new();
     grid.encode(&mut out, Some(stored), sizes).map_err(|error| error.at_chunk(cell))?;
@@ -116,7 +116,7 @@ fn record(grid: &IndexGrid, cell: &[u64], stored: &StoredChunk, sizes: FieldSize
     Ok(ChunkRecord(out.finish()))
 }
 
-/// Puts a row into nodes of that depth, and builds nodes above them until there is one; gives that and its depth.
+/// Divides a row into nodes of that depth, and builds nodes above them until there is one; returns it and its depth.
 fn raise(
     form: &mut RecordForm,
     lowest: u16,

@@ -20,17 +20,17 @@ pub(super) const KIND: IndexKind = IndexKind::ExtensibleArray {
     page_bits: 10,
 };
 
-/// Chunks by the run of elements that they are in, and their places there.
+/// Chunks by the run of elements that contains them, and their positions there.
 type ChunksByRun<'a> = BTreeMap<ElementHome, Vec<(usize, &'a StoredChunk)>>;
 
-/// Bytes of all structures for the first so many chunks.
+/// Size of all structures for that many chunks.
 pub(super) fn byte_len(kind: IndexKind, grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 {
     let array =
         ArrayShape::of(kind).and_then(|shape| ExtensibleArray::new(FileAddress(0), shape, grid, sizes));
     array.map_or(0, |array| array.byte_len(chunks))
 }
 
-/// Builds the array; gives the address of its header.
+/// Builds the array; returns the address of its header.
 pub(super) fn build(
     kind: IndexKind,
     grid: &IndexGrid,
@@ -48,7 +48,7 @@ pub(super) fn build(
     Ok((change.fresh.into_iter().chain(change.then).collect(), header))
 }
 
-/// Changes blocks in place, each whole: data blocks, then those that point to them, and the header last.
+/// Rewrites blocks in place: data blocks, then those that point to them, and the header last.
 pub(super) fn update(
     view: &dyn View,
     file: &Hdf5File,
@@ -63,7 +63,7 @@ pub(super) fn update(
     Ok(UpdatedIndex { change: array.change(grid, loaded, &runs, end, place)?, layout: None })
 }
 
-/// Where chunks go, and one more than the number of the last.
+/// The positions of chunks, and one more than the number of the last.
 fn runs<'a>(
     array: &ExtensibleArray,
     grid: &IndexGrid,

@@ -12,28 +12,28 @@ use std::collections::BTreeMap;
 /// Bits of the number of elements of a page, in new arrays.
 pub(super) const PAGE_BITS: u8 = 10;
 
-/// An array: as many elements as there can be chunks.
+/// An array: one element for each possible chunk.
 #[derive(Debug, Clone, Copy)]
 struct FixedArray {
     header: FileAddress,
     count: u64,
     page_bits: u8,
-    /// Bytes of an element.
+    /// Size of an element.
     each: u64,
     sizes: FieldSizes,
 }
 
-/// Chunks by the page they are in, and their places there.
+/// Chunks by the page that contains them, and their positions there.
 type ChunksByPage<'a> = BTreeMap<u64, Vec<(usize, &'a StoredChunk)>>;
 
-/// Bytes of header and block, however many chunks there are.
+/// Size of header and block, which does not depend on the number of chunks.
 pub(super) fn byte_len(grid: &IndexGrid, page_bits: u8, sizes: FieldSizes) -> u64 {
     let array = FixedArray::new(FileAddress(0), grid, page_bits, sizes);
     let len = array.and_then(|array| array.block_len());
     header_len(sizes).next_multiple_of(8).saturating_add(len.map_or(0, |len| len.next_multiple_of(8)))
 }
 
-/// Builds the array; gives the address of its header.
+/// Builds the array; returns the address of its header.
 pub(super) fn build(
     grid: &IndexGrid,
     page_bits: u8,
@@ -48,8 +48,7 @@ pub(super) fn build(
     Ok((patches, array.header))
 }
 
-/// Changes blocks and pages in place, each whole; pages that were never written come before the bits that say that they
-/// are.
+/// Rewrites blocks and pages in place; new pages come before the bits that mark them as written.
 pub(super) fn update(
     view: &dyn View,
     file: &Hdf5File,
@@ -95,7 +94,7 @@ impl FixedArray {
     fn new(header: FileAddress, grid: &IndexGrid, page_bits: u8, sizes: FieldSizes) -> Result<Self> {
         let array =
             Self { header, count: grid.most_chunks()?, page_bits, each: grid.element_len(sizes)?, sizes };
-        // Whatever is added up below is less than this.
+        // All sums below are less than this.
         array.block_len().map(|_| array)
     }
 
@@ -135,12 +134,12 @@ impl FixedArray {
         Ok((array, cursor.addr(sizes)?))
     }
 
-    /// Elements of a page; `None` when there are no pages.
+    /// Number of elements of a page; `None` if there are no pages.
     fn page_len(&self) -> Option<u64> {
         1u64.checked_shl(u32::from(self.page_bits)).filter(|len| self.count > *len)
     }
 
-    /// Elements of that page, or of the block that has none.
+    /// Number of elements of that page, or of the block without pages.
     fn len_of(&self, page: u64) -> u64 {
         let most = self.page_len().unwrap_or(self.count);
         self.count.saturating_sub(page.saturating_mul(most)).min(most)
@@ -150,7 +149,7 @@ impl FixedArray {
         self.page_len().map_or(0, |len| self.count.div_ceil(len))
     }
 
-    /// Bytes before the checksum that stands in front of pages.
+    /// Size of what precedes the checksum before the pages.
     fn paged_prefix_len(&self) -> u64 {
         prefix_len(self.sizes) + self.page_count().div_ceil(8)
     }
@@ -188,7 +187,7 @@ impl FixedArray {
         FilePatch { addr: self.header, body: out.checksum().finish() }
     }
 
-    /// A block of which nothing is written yet but these pages.
+    /// A new block with only these pages.
     fn new_block(
         &self,
         grid: &IndexGrid,

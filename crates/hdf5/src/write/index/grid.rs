@@ -1,22 +1,22 @@
-//! The chunks that a dataset can have, and how they are numbered (docs/spec/hdf5-netcdf4.md E.4).
+//! The possible chunks of a dataset, and their numbers (docs/spec/hdf5-netcdf4.md E.4).
 use crate::address::FieldSizes;
 use crate::layout::chunk_size_width;
 use crate::write::StoredChunk;
 use crate::write::out::ByteSink;
 use ncirrus_layout::{Error, Result};
 
-/// What an index is about.
+/// The dataset of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexGrid {
     /// Chunk lengths in elements, one per dimension of the dataspace.
     pub(crate) chunk: Vec<u64>,
     /// Bytes of one element.
     pub(crate) element: u64,
-    /// Current lengths, and how far each may grow (`None`: without limit).
+    /// Current lengths, and their maximum (`None`: unlimited).
     pub(crate) dims: Vec<u64>,
     pub(crate) max: Vec<Option<u64>>,
     pub(crate) filtered: bool,
-    /// Version of the layout message: it decides the width of chunk sizes (3, 4 or 5).
+    /// Version of the layout message, which determines the width of chunk sizes (3, 4 or 5).
     pub(crate) version: u8,
 }
 
@@ -31,14 +31,14 @@ impl IndexGrid {
         len.ok_or_else(|| Error::limit(format!("chunks of shape {:?} are too large", self.chunk)))
     }
 
-    /// Number of chunks that there can be.
+    /// Number of possible chunks.
     pub(super) fn most_chunks(&self) -> Result<u64> {
         (0..self.rank()).try_fold(1u64, |all, axis| {
             all.checked_mul(self.most_along(axis)?).ok_or_else(|| Error::limit("more than 2^64 chunks"))
         })
     }
 
-    /// Number of chunks that there can be along an axis.
+    /// Number of possible chunks along an axis.
     fn most_along(&self, axis: usize) -> Result<u64> {
         match (self.max.get(axis), self.chunk.get(axis)) {
             (Some(Some(max)), Some(chunk @ 1..)) => Ok(max.div_ceil(*chunk)),
@@ -46,14 +46,14 @@ impl IndexGrid {
         }
     }
 
-    /// The only axis without limit.
+    /// The only unlimited axis.
     pub(super) fn unlimited(&self) -> Result<usize> {
         let axis = self.max.iter().position(Option::is_none);
         axis.ok_or_else(|| Error::invalid("an index of a growing dataset where nothing grows"))
     }
 
-    /// Number of a chunk among all that there can be, in row-major order; the axis `first` counts before all others, and
-    /// may be without limit.
+    /// Number of a chunk among all possible ones, in row-major order; the axis `first` is most significant, and may
+    /// be unlimited.
     pub(super) fn number(&self, cell: &[u64], first: Option<usize>) -> Result<u64> {
         if cell.len() != self.rank() {
             return Err(Error::internal(format!("{} coordinates of a chunk", cell.len())));
@@ -80,18 +80,18 @@ impl IndexGrid {
         offsets.ok_or_else(|| Error::limit("a chunk beyond 2^64 elements").at_chunk(cell))
     }
 
-    /// Bytes of a chunk's size in indexes of layout version 4 and newer.
+    /// Size of a chunk's size field in indexes of layout version 4 and newer.
     fn size_width(&self, sizes: FieldSizes) -> Result<u8> {
         Ok(if self.version >= 5 { sizes.lengths } else { chunk_size_width(self.chunk_len()?) })
     }
 
-    /// Bytes of what those indexes say of a chunk.
+    /// Size of a chunk's entry in those indexes.
     pub(super) fn element_len(&self, sizes: FieldSizes) -> Result<u64> {
         let offsets = u64::from(sizes.offsets);
         Ok(if self.filtered { offsets + u64::from(self.size_width(sizes)?) + 4 } else { offsets })
     }
 
-    /// Appends what those indexes say of a chunk; `None` for one that was never written.
+    /// Appends a chunk's entry in those indexes; `None` for one that was never written.
     pub(super) fn encode(
         &self,
         out: &mut ByteSink,

@@ -1,4 +1,4 @@
-//! What is built and changed here is read by the reading code, after every single write.
+//! Indexes built and changed here are read by the reading code, after every single write.
 mod peers;
 mod world;
 
@@ -14,7 +14,7 @@ const SIZES: FieldSizes = FieldSizes { offsets: 8, lengths: 8 };
 /// Small blocks and pages, so that few chunks need all kinds of structures.
 const SMALL_ARRAY: IndexKind =
     IndexKind::ExtensibleArray { max_bits: 16, in_index: 2, min_pointers: 2, min_elements: 2, page_bits: 2 };
-/// What HDF5 makes.
+/// The parameters of HDF5.
 const LARGE_ARRAY: IndexKind = super::extensible::KIND;
 const SMALL_PAGES: IndexKind = IndexKind::FixedArray { page_bits: 2 };
 const ONE_BLOCK: IndexKind = IndexKind::FixedArray { page_bits: 10 };
@@ -99,7 +99,7 @@ fn large_indexes_are_built_and_grow_by_many_chunks(#[case] kind: IndexKind, #[ca
     let grid = grid(&[1, 1], &[2, 300_000], &grows, true, version);
     let mut world = IndexWorld::new(kind, grid.clone());
     world.build(chunks(&grid, 0..6000, 0)).expect("an index");
-    // An array has room for both rows up to there.
+    // An array has space for both rows up to there.
     let foreseen = byte_len(kind, &grid, 12_000, SIZES);
     assert!(world.space.end() - 96 <= foreseen, "{} of {foreseen}", world.space.end() - 96);
     let all = chunks(&grid, (5000..9000).chain(200_000..200_010), 1 << 20);
@@ -129,7 +129,7 @@ fn a_tree_that_grows_at_its_end_takes_no_more_space_than_one_that_is_built(
     built.rank = 4;
     built.change(&chunks(&grid, 0..300, 0)).expect("an index");
     let (grown, once) = (world.space.end(), built.space.end());
-    // Every node of the path may have two places.
+    // Every node of the path may have two locations.
     assert!(grown <= once + 8 * 2048, "{grown} bytes, {once} when built at once");
 }
 
@@ -280,7 +280,7 @@ proptest! {
     }
 }
 
-/// Puts right checksums behind the headers that have one.
+/// Corrects the checksums of the headers that have one.
 fn resum(bytes: &mut [u8]) {
     for (signature, len) in [(b"BTHD", 34), (b"FAHD", 24), (b"EAHD", 68)] {
         let at = bytes.windows(4).position(|four| four == signature).filter(|at| at + len + 4 <= bytes.len());

@@ -7,16 +7,16 @@ use crate::write::out::ByteSink;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
-/// The layout of a dataset with elements of that many bytes: of version 3, or, where an index of chunks asks for it, of
-/// the version that the arrangement says.
+/// The layout of a dataset with elements of that size: version 3 or, if an index of chunks requires it, the version
+/// in the arrangement.
 ///
 /// # Errors
-/// For arrangements that are not written, and what does not fit the message.
+/// For arrangements that are not written, and values that do not fit the message.
 pub(crate) fn layout(arrangement: &ElementLayout, element_len: u64, sizes: FieldSizes) -> Result<Bytes> {
     let mut out = ByteSink::new();
     match arrangement {
         ElementLayout::Compact(data) => {
-            // What is too long is refused as a whole.
+            // A message that is too long is refused as a whole.
             out.bytes(&[3, 0]).uint(data.len() as u64, 2).bytes(data);
         }
         ElementLayout::Contiguous { addr, byte_len } => {
@@ -42,7 +42,7 @@ pub(crate) fn layout(arrangement: &ElementLayout, element_len: u64, sizes: Field
     fitting(out.finish(), "a data layout")
 }
 
-/// Chunks of version 4 or 5. `dims` end with the bytes of an element.
+/// Chunks of version 4 or 5. `dims` end with the element size.
 fn indexed(
     out: &mut ByteSink,
     version: u8,

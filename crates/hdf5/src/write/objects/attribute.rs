@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Attribute, Endianness, Values};
 
-/// Names with a meaning of their own in the file.
+/// Reserved names.
 const RESERVED: [&str; 8] = [
     "CLASS",
     "NAME",
@@ -18,7 +18,7 @@ const RESERVED: [&str; 8] = [
     "_nc3_strict",
 ];
 
-/// Refuses names with a meaning of their own.
+/// Refuses reserved names.
 pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
     if RESERVED.contains(&attribute.name.as_str()) {
         return Err(Error::unsupported(format!(
@@ -33,7 +33,7 @@ impl ObjectDescriber<'_> {
     /// The message of an attribute.
     ///
     /// # Errors
-    /// When its values cannot be stored.
+    /// If its values cannot be stored.
     pub(crate) fn encoded(&mut self, attribute: &Attribute) -> Result<Bytes> {
         let encoded = match &attribute.values {
             Values::Char(text) => self.text(&attribute.name, text),
@@ -42,7 +42,7 @@ impl ObjectDescriber<'_> {
         encoded.map_err(|error| error.reworded(|fact| format!("attribute {:?}: {fact}", attribute.name)))
     }
 
-    /// Characters: one text of fixed length, without room for a NUL.
+    /// Characters: one text of fixed length, without space for a NUL.
     fn text(&mut self, name: &str, text: &[u8]) -> Result<Bytes> {
         let space = if text.is_empty() { Dataspace::Null } else { Dataspace::Scalar };
         self.raw(name, &text_type(text.len().max(1)), &space, text)
@@ -58,10 +58,10 @@ impl ObjectDescriber<'_> {
         self.raw(&attribute.name, &datatype, &space, &data)
     }
 
-    /// The message of an attribute whose elements are at hand.
+    /// The message of an attribute with encoded elements.
     ///
     /// # Errors
-    /// When its name or type is too long.
+    /// If its name or type is too long.
     pub(super) fn raw(
         &self,
         name: &str,

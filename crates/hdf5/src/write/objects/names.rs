@@ -1,4 +1,4 @@
-//! Which objects a model has, and what they are called in the file (docs/spec/hdf5-netcdf4.md H.1, H.2, H.4).
+//! The objects of a model, and their names in the file (docs/spec/hdf5-netcdf4.md H.1, H.2, H.4).
 use crate::group::NO_COORDINATE;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId, Variable};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub(crate) enum FileObject {
     Group(GroupId),
     Type(TypeId),
-    /// A dimension that has no coordinate variable.
+    /// A dimension without a coordinate variable.
     Dimension(DimId),
     Variable(VarId),
 }
@@ -18,7 +18,7 @@ pub(crate) enum FileObject {
 /// The links of a group, in creation order: types, dimensions without variable, variables, groups.
 ///
 /// # Errors
-/// `Unsupported` when two members would have one name.
+/// `Unsupported` if two members would have one name.
 pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, FileObject)>> {
     let list = listed(model, id);
     let mut names = HashSet::new();
@@ -53,17 +53,17 @@ pub(crate) fn listed(model: &Model, id: GroupId) -> Vec<(String, FileObject)> {
 /// A variable that is written.
 ///
 /// # Errors
-/// When the model has none of that number.
+/// If the model has none with that number.
 pub(crate) fn known(model: &Model, id: VarId) -> Result<&Variable> {
     model.variable(id).ok_or_else(|| Error::internal(format!("no variable {id:?} in the model")))
 }
 
-/// The dataset that a dimension is.
+/// The dataset of a dimension.
 pub(crate) fn scale_of(model: &Model, dim: DimId) -> FileObject {
     coordinate(model, dim).map_or(FileObject::Dimension(dim), FileObject::Variable)
 }
 
-/// The variable that is a dimension's scale: of its name, in its group, with it as the first axis.
+/// The variable that is a dimension's scale: with its name, in its group, and with it as the first axis.
 fn coordinate(model: &Model, dim: DimId) -> Option<VarId> {
     let id = model.variable_in(model.dimension_group(dim)?, &model.dimension(dim)?.name)?;
     (model.variable(id)?.dims.first() == Some(&dim)).then_some(id)
@@ -75,7 +75,7 @@ pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
     (coordinate(model, first) == Some(var)).then_some(first)
 }
 
-/// The name of a variable's dataset: marked when it is named like a dimension without being its scale.
+/// The name of a variable's dataset: prefixed if it is named like a dimension without being its scale.
 pub(crate) fn dataset_name(model: &Model, var: VarId) -> Cow<'_, str> {
     let Some(variable) = model.variable(var) else { return Cow::Borrowed("") };
     let namesake = model.variable_group(var).and_then(|group| model.dimension_in(group, &variable.name));

@@ -1,4 +1,4 @@
-//! What ties dimensions and variables together (docs/spec/hdf5-netcdf4.md H.2, H.3, H.4).
+//! Connections between dimensions and variables (docs/spec/hdf5-netcdf4.md H.2, H.3, H.4).
 use super::attribute::{row, text_type};
 use super::{FileObject, ObjectDescriber, dimension_of, known, scale_of};
 use crate::datatypes::{CompoundMember, Dataspace, Datatype, DatatypeClass, ReferenceKind};
@@ -9,24 +9,24 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, DimId, Endianness, Model, TypeRef, VarId};
 use std::collections::HashMap;
 
-/// What `NAME` begins with when a scale is no variable.
+/// Prefix of `NAME` if a scale is not a variable.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable.";
-/// Bytes of an object reference.
+/// Size of an object reference.
 const REFERENCE: usize = 8;
 
-/// Numbers for all dimensions, in the order of the groups.
+/// Ids for all dimensions, in the order of the groups.
 pub(crate) fn dimension_ids(model: &Model) -> HashMap<DimId, i32> {
     let groups = model.walk().into_iter().filter_map(|id| model.group(id));
     groups.flat_map(|group| group.dims.iter().copied()).zip(0..).collect()
 }
 
-/// The datatype of a scale that is no variable; nothing is ever stored of it.
+/// The datatype of a scale that is not a variable; it never has data.
 pub(super) fn placeholder(model: &Model) -> Result<Datatype> {
     datatype_of(model, Atomic::Float.into(), Endianness::Big)
 }
 
 impl ObjectDescriber<'_> {
-    /// The attributes that netCDF hides at a variable.
+    /// The hidden netCDF attributes of a variable.
     pub(crate) fn hidden_attributes(&mut self, id: VarId) -> Result<Vec<Bytes>> {
         let dims = known(self.model, id)?.dims.clone();
         if dims.is_empty() {
@@ -41,7 +41,7 @@ impl ObjectDescriber<'_> {
         Ok(attributes)
     }
 
-    /// What makes a dataset the scale of a dimension: the one of that variable, or one of its own.
+    /// The attributes that make a dataset the scale of a dimension: of that variable, or a separate one.
     pub(crate) fn scale_attributes(&mut self, dim: DimId, var: Option<VarId>) -> Result<Vec<Bytes>> {
         let dimension = self.model.dimension(dim).ok_or_else(|| Error::not_found("no such dimension"))?;
         let mut name = match var {
@@ -79,7 +79,7 @@ impl ObjectDescriber<'_> {
         self.raw("DIMENSION_LIST", &datatype, &row(dims.len() as u64), &data.finish())
     }
 
-    /// Who uses a dimension, and as which axis; nothing when nobody does.
+    /// The users of a dimension, with their axes; none if it is unused.
     fn reference_list(&mut self, dim: DimId) -> Result<Option<Bytes>> {
         let (mut data, mut count) = (ByteSink::new(), 0);
         for var in self.model.users_of(dim).filter(|var| dimension_of(self.model, *var).is_none()) {

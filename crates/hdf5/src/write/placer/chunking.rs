@@ -1,20 +1,20 @@
-//! Chunk shapes where the caller gives none.
+//! Default chunk shapes.
 use super::DefaultChunks;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimensionLen, Model, Storage, VarId};
 
-/// Bytes of a chunk that is chosen here, at most.
+/// Maximum size of a default chunk in bytes.
 // `DEFAULT_CHUNK_SIZE` and `DEFAULT_1D_UNLIM_SIZE` of netCDF-C 4.9.
 const CHUNK_BYTES: u64 = 4 << 20;
-/// Elements of a growing one-dimensional variable in a chunk, at least.
+/// Minimum number of elements in a chunk of a growing one-dimensional variable.
 const SERIES_LEN: u64 = 1024;
-/// Records of which none is there yet are gathered into chunks of about this many bytes.
+/// If there are no records yet, they are gathered into chunks of about this many bytes.
 const RECORD_BYTES: u64 = 1 << 20;
 
-/// The chunk shape of a variable: the caller's, not longer than fixed axes, or one that is chosen.
+/// The chunk shape of a variable: the caller's, not longer than fixed axes, or a default.
 ///
 /// # Errors
-/// `Invalid` when the caller's shape has another rank or a zero.
+/// `Invalid` if the caller's shape has another rank or a zero.
 pub(super) fn chunk_shape(model: &Model, var: VarId, element: u64, rule: DefaultChunks) -> Result<Vec<u64>> {
     let Some(variable) = model.variable(var) else { return Err(Error::internal("no such variable")) };
     let len = |dim| model.dimension(dim).map_or(DimensionLen::Fixed(1), |dimension| dimension.len);
@@ -31,7 +31,7 @@ pub(super) fn chunk_shape(model: &Model, var: VarId, element: u64, rule: Default
     }
 }
 
-/// HDF5 has no chunk that is longer than an axis that cannot grow.
+/// HDF5 allows no chunk longer than a fixed axis.
 fn fitting(chunk: u64, axis: DimensionLen) -> u64 {
     match axis {
         DimensionLen::Fixed(len) => chunk.min(len.max(1)),
@@ -40,8 +40,8 @@ fn fitting(chunk: u64, axis: DimensionLen) -> u64 {
 }
 
 /// Reading a map (all axes but the first) and reading a series (along the first axis, or the one that grows) touch
-/// about as many chunks each. Where nothing is known of the length of the axis that grows, chunks hold few records, so
-/// that appending one rewrites little.
+/// about as many chunks each. If the length of the growing axis is unknown, chunks hold few records, so that
+/// appending one rewrites little.
 fn balanced(axes: &[DimensionLen], element: u64) -> Vec<u64> {
     let limit = (CHUNK_BYTES / element).max(1);
     let mut shape: Vec<u64> = axes.iter().map(|axis| axis.current().max(1)).collect();
@@ -70,7 +70,7 @@ fn balanced(axes: &[DimensionLen], element: u64) -> Vec<u64> {
     shape
 }
 
-/// Halves the longest axis until the product is at most `limit`, and leaves no nearly empty last chunk.
+/// Halves the longest axis until the product is at most `limit`, without a nearly empty last chunk.
 fn shrink(shape: &mut [u64], limit: u64) {
     let whole = shape.to_vec();
     while product(shape) > limit {
@@ -82,7 +82,7 @@ fn shrink(shape: &mut [u64], limit: u64) {
     }
 }
 
-/// Lengthens the first growing axis while nothing is there along it and records are small.
+/// Lengthens the first growing axis if it is empty and records are small.
 fn gather_records(shape: &mut [u64], axes: &[DimensionLen], limit: u64) {
     let room = (limit / product(shape).max(1)).max(1);
     let first = axes.iter().position(|axis| *axis == DimensionLen::Unlimited(0));
@@ -91,7 +91,7 @@ fn gather_records(shape: &mut [u64], axes: &[DimensionLen], limit: u64) {
     }
 }
 
-/// As netCDF-C chooses: one record, each fixed axis cut by the same factor to about 16 MiB.
+/// As in netCDF-C: one record, each fixed axis shortened by the same factor to about 16 MiB.
 fn as_netcdf_c(axes: &[DimensionLen], element: u64) -> Vec<u64> {
     const CHUNK_BYTES: u64 = 16 << 20;
     const SERIES_BYTES: u64 = 4096;
@@ -105,7 +105,7 @@ fn as_netcdf_c(axes: &[DimensionLen], element: u64) -> Vec<u64> {
     }
     let all = product(&fixed);
     let cut = |len: u64| match all > limit {
-        // len * (limit / all) ^ (1 / n), as the n-th root of whole numbers.
+        // len * (limit / all) ^ (1 / n), with the n-th root in integers.
         true => root_of_share(len, limit, all, fixed.len()).clamp(1, len),
         false => len,
     };
@@ -125,7 +125,7 @@ fn root(value: u64, degree: usize) -> u64 {
     low
 }
 
-/// `len` times the `degree`-th root of `limit / all`: all axes become shorter by one factor, found in 1024ths.
+/// `len` times the `degree`-th root of `limit / all`: all axes are shortened by one factor, in steps of 1/1024.
 fn root_of_share(len: u64, limit: u64, all: u64, degree: usize) -> u64 {
     let fits =
         |share: u128| (0..degree).fold(u128::from(all), |rest, _| rest * share / 1024) <= u128::from(limit);

@@ -1,7 +1,7 @@
-//! A file that is being created.
+//! A file being created.
 //!
-//! Chunks are put as they come, behind the room that is kept for the metadata. The commit puts all metadata, and the
-//! superblock last; what comes later changes a file that exists.
+//! Chunks are put as they come, behind the space reserved for the metadata. The commit puts all metadata, and the
+//! superblock last; from then on the file is changed like an existing one.
 use super::form::StorageForm;
 use super::held::{HeldElements, run_of};
 use super::image::{ImageSource, MetadataImage, superblock};
@@ -24,25 +24,25 @@ use ncirrus_model::{CodecSpace, Model, Values, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A file that is being created.
+/// A file being created.
 #[derive(Debug)]
 pub(crate) struct FileCreation {
     root: ObjectId,
     choices: Hdf5Writer,
     model: Model,
     tracks: HashMap<VarId, VariableWrites>,
-    /// What is stored of the variables; those that are not here have nothing.
+    /// The stored data of the variables; those without an entry have none.
     held: HashMap<VarId, HeldElements>,
-    /// Where data go; `None` before the first come.
+    /// Where data go; `None` before the first data.
     space: Option<SpaceAllocator>,
-    /// Bytes at the front that are kept for metadata.
+    /// Size of the space reserved at the front for metadata.
     front: u64,
     heap: HeapBuilder,
-    /// Where the objects will be when what is planned is done.
+    /// The locations of the objects when the planned commit is done.
     planned: Option<HashMap<FileObject, FileAddress>>,
 }
 
-/// A variable as it is defined.
+/// A variable's definition.
 #[derive(Debug, Clone)]
 pub(crate) struct VariableWrites {
     pub(crate) form: StorageForm,
@@ -66,14 +66,14 @@ impl FileCreation {
         }
     }
 
-    /// Takes over a changed model; nothing is changed when it does not fit.
+    /// Applies a changed model; nothing is changed if it does not fit.
     fn adopt(&mut self, model: &Model) -> Result<()> {
         if self.choices.classic_model {
             strict::check(model)?;
         }
         let mut tracks = HashMap::new();
         for var in model.variables() {
-            // What has data keeps its form, whatever would be chosen now.
+            // Variables with data keep their form, whatever would be chosen now.
             let form = match self.tracks.get(&var).filter(|_| self.held.contains_key(&var)) {
                 Some(track) => track.form.clone(),
                 None => StorageForm::new(model, var, &self.choices)?,
@@ -101,7 +101,7 @@ impl FileCreation {
         self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
-    /// Makes room at the front when the first data come.
+    /// Reserves space at the front when the first data come.
     fn open_space(&mut self) -> Result<()> {
         if self.space.is_none() {
             let front = match self.choices.reserve {
@@ -118,7 +118,7 @@ impl FileCreation {
         StorePut::Patch { object: self.root.clone(), offset: addr.0, body }
     }
 
-    /// Stores a cell's bytes.
+    /// Stores a chunk's bytes.
     fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<StorePut>> {
         self.open_space()?;
         let align = self.choices.align;
@@ -127,7 +127,7 @@ impl FileCreation {
             return Err(missing());
         };
         let held = self.held.entry(var).or_insert_with(|| HeldElements::nothing(track.form.arranged));
-        // Rooms end where the next ones begin: streams send what has no gaps.
+        // Each allocation ends where the next one begins, because streams only send what has no gaps.
         let room = |len: u64| len.checked_next_multiple_of(align).unwrap_or(len);
         let (addr, end) = match held {
             HeldElements::Compact(held) => {
@@ -166,7 +166,7 @@ impl FileCreation {
         Ok(vec![self.put_at(addr, padded(body, end))])
     }
 
-    /// All metadata: at the front when they fit, else behind everything.
+    /// All metadata: at the front if they fit, otherwise behind everything.
     fn image(&mut self, model: &Model) -> Result<MetadataImage> {
         self.open_space()?;
         let image = self.images(model, &self.tracks).build(FileAddress(SUPERBLOCK))?;
@@ -188,7 +188,7 @@ impl FileCreation {
         Ok([metadata, head].map(|put| PutPhase { puts: vec![put], rewrite: false }).into())
     }
 
-    /// Called when all phases are done: hands over what was made.
+    /// Called when all phases are done: passes on what was made.
     pub(super) fn committed(&mut self) -> Option<MadeFile> {
         let (addrs, mut space) = (self.planned.take()?, self.space.take()?);
         space.committed();
@@ -238,7 +238,13 @@ impl FileCreation {
 
 impl Placer for FileCreation {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: Some(CodecSpace::Hdf5), sparse: true, patches: true }
+        Abilities {
+            redefine: true,
+            codecs: Some(CodecSpace::Hdf5),
+            sparse: true,
+            patches: true,
+            unlimits: false,
+        }
     }
 
     fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
@@ -314,7 +320,7 @@ impl Placer for FileCreation {
     fn committed(&mut self) {}
 }
 
-/// A body with zeros up to the end of its room, unless there would be many.
+/// A body padded with zeros to the end of its space, unless there would be many.
 fn padded(body: Bytes, len: u64) -> Bytes {
     let missing = usize::try_from(len).map_or(0, |len| len.saturating_sub(body.len()));
     if missing == 0 || missing > MOST_PADDING {
@@ -325,7 +331,7 @@ fn padded(body: Bytes, len: u64) -> Bytes {
     bytes.freeze()
 }
 
-/// Most zeros that are put after a body.
+/// Maximum number of zeros put after a body.
 const MOST_PADDING: usize = 4096;
 /// Bytes of the superblock.
 pub(super) const SUPERBLOCK: u64 = 48;

@@ -1,4 +1,4 @@
-//! How a variable is stored: its datatype, its cells, and where they go (docs/spec/hdf5-netcdf4.md E.2, H.5).
+//! The storage of a variable: its datatype, its chunks, and their locations (docs/spec/hdf5-netcdf4.md E.2, H.5).
 use super::Hdf5Writer;
 use super::chunking::chunk_shape;
 use crate::datatypes::{Datatype, stored};
@@ -15,31 +15,31 @@ pub(crate) struct StorageForm {
     pub(crate) arranged: ChunkArrangement,
 }
 
-/// Where a variable's cells go.
+/// The locations of a variable's chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChunkArrangement {
-    /// Into the object header.
+    /// In the object header.
     Compact,
-    /// One after the other in one run.
+    /// Consecutive, in one run.
     Contiguous,
     /// Anywhere, with an index.
     Chunked,
 }
 
-/// Most bytes of a chunk: its length is kept in 32 bits.
+/// Maximum size of a chunk: its length is stored in 32 bits.
 const MOST_CHUNK: u64 = u32::MAX as u64;
-/// Most bytes inside a header: a message with its own fields.
+/// Maximum size of data in a header: a message with its own fields.
 const MOST_COMPACT: u64 = 65_535 - 4;
-/// Most dimensions of a dataset.
+/// Maximum number of dimensions of a dataset.
 const MOST_AXES: usize = 32;
-/// Bytes of a cell of contiguous data.
+/// Size of a chunk of contiguous data.
 const CELL_BYTES: u64 = 4 << 20;
 
 impl StorageForm {
     /// The form of a new variable.
     ///
     /// # Errors
-    /// What of it cannot be stored.
+    /// What cannot be stored.
     pub(crate) fn new(model: &Model, var: VarId, choices: &Hdf5Writer) -> Result<Self> {
         let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
         Self::of(model, var, variable, choices).map_err(|error| error.at_path(model.variable_path(var)))
@@ -83,7 +83,7 @@ impl StorageForm {
         Ok(Self { datatype, encoding: Arc::new(encoding), arranged })
     }
 
-    /// Lengths of a cell.
+    /// Chunk shape.
     pub(crate) fn cell_shape(&self) -> &[u64] {
         match &self.encoding.grid {
             ChunkGrid::Regular(shape) => shape,
@@ -92,7 +92,7 @@ impl StorageForm {
     }
 }
 
-/// Filters and growth need chunks; what is asked for rules otherwise, and netCDF-C's rule where nothing is.
+/// Filters and growth need chunks; otherwise the requested storage, and by default netCDF-C's rule.
 fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Result<ChunkArrangement> {
     let shape = model.shape(var);
     if shape.is_empty() && variable.storage != Storage::Compact {
@@ -116,7 +116,7 @@ fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Re
     })
 }
 
-/// Cells that are runs of contiguous data: leading axes one by one, one axis in pieces, the axes after it whole.
+/// Chunks that are runs of contiguous data: leading axes one by one, one axis in pieces, the axes after it whole.
 pub(crate) fn rows(shape: &[u64], element: u64) -> Vec<u64> {
     let mut cells = vec![1; shape.len()];
     let mut inner = element.max(1);
@@ -130,7 +130,7 @@ pub(crate) fn rows(shape: &[u64], element: u64) -> Vec<u64> {
     cells
 }
 
-/// What elements hold that were never written: zeros for user-defined types, as HDF5 has it.
+/// The value of elements that were never written: zeros for user-defined types, as in HDF5.
 fn fill(model: &Model, variable: &Variable) -> Result<Values> {
     match (&variable.fill, variable.ty) {
         (FillValue::Own(own), _) if own.len() == 1 => Ok(own.clone()),

@@ -1,5 +1,5 @@
-//! A new file after its first commit: from then on it is changed in place, as any other file, so that later commits cost
-//! what has changed and not what there is.
+//! A new file after its first commit: from then on it is changed in place, like any existing file, so that the cost
+//! of later commits depends on the changes and not on the size of the file.
 use super::super::update::{FileUpdate, MadeFile};
 use super::create::FileCreation;
 use bytes::Bytes;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// A new file.
 #[derive(Debug)]
 pub(super) enum NewFile {
-    /// Nobody knows of it yet.
+    /// Not visible to readers yet.
     First(Box<FileCreation>),
-    /// Readers know it.
+    /// Visible to readers.
     Later(Box<FileUpdate>),
 }
 

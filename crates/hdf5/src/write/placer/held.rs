@@ -1,4 +1,4 @@
-//! What is stored of a variable so far.
+//! The data stored of a variable so far.
 use super::form::{ChunkArrangement, StorageForm};
 use crate::address::FileAddress;
 use crate::write::StoredChunk;
@@ -7,12 +7,12 @@ use ncirrus_layout::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What is stored of a variable so far.
+/// The data stored of a variable so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HeldElements {
     /// Nothing, or all of it.
     Compact(Option<Bytes>),
-    /// Where the run begins once anything of it is there, and the cells that are.
+    /// Where the run begins once it has data, and the written chunks.
     Run { addr: Option<FileAddress>, cells: BTreeSet<Vec<u64>> },
     /// Chunks by their coordinates.
     Chunks(BTreeMap<Vec<u64>, StoredChunk>),
@@ -29,10 +29,10 @@ impl HeldElements {
     }
 }
 
-/// The bytes of a cell of contiguous data, from the first element of an array of that shape.
+/// The bytes of a chunk of contiguous data, from the first element of an array of that shape.
 ///
 /// # Errors
-/// `Invalid` when there is no such cell.
+/// `Invalid` if there is no such chunk.
 pub(crate) fn run_of(form: &StorageForm, shape: &[u64], cell: &[u64]) -> Result<Range<u64>> {
     let region = form.encoding.grid.clipped_region(cell, shape);
     let range = region.and_then(|region| {

@@ -38,19 +38,19 @@ impl MetadataImage {
     }
 }
 
-/// What metadata are made of.
+/// The inputs of the metadata.
 pub(crate) struct ImageSource<'a> {
     pub(crate) model: &'a Model,
     pub(crate) tracks: &'a HashMap<VarId, VariableWrites>,
-    /// What is stored; variables that are not here have nothing.
+    /// The stored data; variables without an entry have none.
     pub(crate) held: &'a HashMap<VarId, HeldElements>,
     /// For HDF5 1.10 and newer.
     pub(crate) newer: bool,
-    /// By the rules of the classic model.
+    /// Whether it follows the classic model.
     pub(crate) strict: bool,
 }
 
-/// Headers before they are encoded, and where they go.
+/// Headers before they are encoded, and their locations.
 struct HeaderDrafts {
     headers: Vec<(FileObject, Vec<MessageDraft>)>,
     collections: Vec<FilePatch>,
@@ -58,7 +58,7 @@ struct HeaderDrafts {
 }
 
 impl ImageSource<'_> {
-    /// Finds what cannot be described.
+    /// Checks that everything can be described.
     ///
     /// # Errors
     /// The first such thing, by name.
@@ -66,7 +66,7 @@ impl ImageSource<'_> {
         self.drafts(&HashMap::new(), &HashMap::new(), 0).map(|_| ())
     }
 
-    /// Bytes to keep at the front before any data come, and some more.
+    /// Size to reserve at the front before any data come, with a margin.
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -115,7 +115,7 @@ impl ImageSource<'_> {
         Ok(MetadataImage { start, bytes: bytes.into(), root, addrs })
     }
 
-    /// The messages of all objects; what has variable length is placed from `heap_start` on.
+    /// The messages of all objects; variable-length data are placed from `heap_start` on.
     fn drafts(
         &self,
         addrs: &HashMap<FileObject, FileAddress>,
@@ -145,7 +145,7 @@ impl ImageSource<'_> {
         Ok(HeaderDrafts { headers, collections: heap.take(), end: space.end() })
     }
 
-    /// What the root group tells of the file.
+    /// The file-level attributes of the root group.
     fn extra_attributes(&self, group: GroupId) -> Vec<Attribute> {
         if group != self.model.root() {
             return Vec::new();
@@ -218,7 +218,7 @@ impl ImageSource<'_> {
         }
     }
 
-    /// The kind of an index that is not built yet; its message is as long as it will be.
+    /// The kind of an index that is not built yet; its message has the final length.
     fn kind(&self, grid: &IndexGrid) -> IndexKind {
         match index::choose(grid, self.newer) {
             IndexKind::Single { .. } => IndexKind::Single { filtered: grid.filtered.then_some((0, 0)) },
@@ -229,7 +229,7 @@ impl ImageSource<'_> {
     /// The index of a variable's chunks.
     ///
     /// # Errors
-    /// When a chunk has no place in it.
+    /// If a chunk has no position in it.
     pub(crate) fn index(
         &self,
         var: VarId,
@@ -265,14 +265,14 @@ impl ImageSource<'_> {
     }
 }
 
-/// How many chunks there may come to be: all of a fixed shape, some more than now where an axis grows.
+/// The expected number of chunks: all of a fixed shape, some more than now if an axis grows.
 fn expected_chunks(grid: &IndexGrid) -> u64 {
     let along = grid.dims.iter().zip(&grid.chunk).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
     let chunks = along.fold(1, u64::saturating_mul);
     if grid.max.contains(&None) { chunks.saturating_add(chunks / 4).max(GROWING_CHUNKS) } else { chunks }
 }
 
-/// Types are without attributes; all else keeps their order.
+/// Types have no attributes; everything else keeps its order.
 pub(crate) fn tracked(object: FileObject) -> bool {
     !matches!(object, FileObject::Type(_))
 }
@@ -304,7 +304,7 @@ pub(super) fn superblock(end: u64, root: FileAddress) -> Bytes {
 
 /// Version of the layout message that HDF5 1.10 reads.
 const NEW_LAYOUT: u8 = 4;
-/// Chunks of a growing variable for which there is room at least.
+/// Minimum number of chunks of a growing variable for which space is reserved.
 const GROWING_CHUNKS: u64 = 128;
-/// Who wrote the file.
+/// The value of `_NCProperties`.
 const PROVENANCE: &str = concat!("version=2,ncirrus=", env!("CARGO_PKG_VERSION"));

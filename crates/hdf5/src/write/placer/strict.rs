@@ -1,9 +1,9 @@
-//! The rules of the classic model, which a file marked `_nc3_strict` keeps.
+//! The rules of the classic model, for files marked `_nc3_strict`.
 use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{Model, NodeId, TypeRef};
 
-/// Finds what the classic model has not: groups, newer types, several unlimited dimensions, or one that is not the
-/// first of a variable.
+/// Refuses what the classic model does not have: groups, newer types, several unlimited dimensions, or one that is
+/// not the first of a variable.
 ///
 /// # Errors
 /// `Unsupported` naming the first such member.

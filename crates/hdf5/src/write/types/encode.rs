@@ -49,16 +49,16 @@ fn head<'a>(out: &'a mut ByteSink, datatype: &Datatype, class: u8, flags: [u8; 3
     out.u8(version(&datatype.class) << 4 | class).bytes(&flags).uint(datatype.byte_len, 4)
 }
 
-/// The oldest version that knows the class; a type inside another is never newer than that one.
+/// The oldest version that supports the class; a nested type is never newer than the outer one.
 fn version(class: &DatatypeClass) -> u8 {
     newest(class, 1)
 }
 
-/// The oldest version that knows the class, or `least` where that is newer.
+/// The oldest version that supports the class, or `least` if that is newer.
 ///
-/// What is known so far is handed down, not combined with what comes back: `version(base).max(3)` is compiled wrongly by
-/// rustc 1.95 (LLVM 22) from `-O2` on. It makes a loop of such a recursion, and takes over from the `max` that its
-/// result is never below 3, which then holds for all classes; compounds got the version 1 (`docs/correctness.md`;
+/// The version so far is passed down, not combined with the result: `version(base).max(3)` is miscompiled by rustc
+/// 1.95 (LLVM 22) from `-O2` on. It turns such a recursion into a loop, and concludes from the `max` that its result
+/// is never below 3, which it then applies to all classes; compounds got version 1 (`docs/correctness.md`;
 /// `tests/optimised` compiles both forms).
 fn newest(class: &DatatypeClass, least: u8) -> u8 {
     match class {
@@ -118,7 +118,7 @@ fn enumeration(out: &mut ByteSink, datatype: &Datatype, base: &Datatype, members
     let is_big = matches!(base.class, DatatypeClass::Integer(BitField { order: ByteOrder::Big, .. }));
     for member in members {
         let mut value: Vec<u8> = member.value.to_le_bytes().into();
-        // Enumerations of more bytes are not read either; shorter ones were checked to hold their values.
+        // Larger enumerations are not read either; smaller ones were checked to hold their values.
         value.resize(usize::try_from(base.byte_len).unwrap_or(value.len()), 0);
         if is_big {
             value.reverse();
@@ -141,7 +141,7 @@ fn padding_code(padding: StringPadding) -> u8 {
     }
 }
 
-/// The kind; the new ones have the version of their encoding beside it.
+/// The kind; the new ones also contain the version of their encoding.
 fn reference_code(kind: ReferenceKind) -> u8 {
     match kind {
         ReferenceKind::Object => 0,
@@ -153,5 +153,5 @@ fn reference_code(kind: ReferenceKind) -> u8 {
 }
 
 const UTF_8: u8 = 1;
-/// What text of any length is made of.
+/// The base of variable-length text.
 const UNSIGNED_BYTE: &[u8] = &[0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0];

@@ -15,7 +15,7 @@ fn atomic(atomic: Atomic, order: Endianness) -> Datatype {
     datatype_of(&Model::new(), atomic.into(), order).expect("a datatype")
 }
 
-/// What the reading code makes of a datatype.
+/// A datatype as parsed by the reading code.
 fn read_back(written: &Datatype) -> Datatype {
     let (view, file) = file_with(&[]);
     let body = encode_datatype(written).into();

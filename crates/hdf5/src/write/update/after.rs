@@ -1,4 +1,4 @@
-//! Changing a file that this handle has just made: all is known already.
+//! Changing a file that this handle has just created: all of it is known already.
 use super::{ExistingStorage, FileUpdate, KnownObjects, PendingWrites};
 use crate::address::FileAddress;
 use crate::write::heap::HeapBuilder;
@@ -10,21 +10,21 @@ use ncirrus_model::{Model, VarId};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// A file that was made.
+/// A newly created file.
 #[derive(Debug)]
 pub(crate) struct MadeFile {
     pub(crate) root: ObjectId,
     pub(crate) choices: Hdf5Writer,
     pub(crate) model: Model,
-    /// Where the objects are.
+    /// The locations of the objects.
     pub(crate) addrs: HashMap<FileObject, FileAddress>,
-    /// Each variable's form, and where data in one run begin.
+    /// Each variable's form, and where contiguous data begin.
     pub(crate) forms: Vec<(VarId, StorageForm, Option<FileAddress>)>,
     pub(crate) space: SpaceAllocator,
 }
 
 impl FileUpdate {
-    /// Goes on with a file that was made.
+    /// Continues with a newly created file.
     pub(crate) fn after(made: MadeFile) -> Self {
         let MadeFile { root, choices, model, addrs, forms, space } = made;
         let (mut tracks, mut stands) = (HashMap::new(), HashMap::new());
@@ -58,7 +58,7 @@ impl FileUpdate {
     }
 }
 
-/// What references to objects lead to.
+/// The targets of object references.
 fn paths(model: &Model, addrs: &HashMap<FileObject, FileAddress>) -> HashMap<FileAddress, String> {
     let path = |object: &FileObject| match object {
         FileObject::Group(id) => Some(model.group_path(*id)),

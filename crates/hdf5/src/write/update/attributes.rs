@@ -1,4 +1,4 @@
-//! Attributes of objects that exist (docs/spec/hdf5-netcdf4.md C.5, J.1).
+//! Attributes of existing objects (docs/spec/hdf5-netcdf4.md C.5, J.1).
 use crate::address::FieldSizes;
 use crate::cursor::ByteCursor;
 use crate::datatypes::{attribute_name, dense_attributes};
@@ -19,16 +19,16 @@ pub(super) struct HeaderAttributes<'a> {
     sizes: FieldSizes,
 }
 
-/// One change of the attributes that the model shows.
+/// One change of the model's attributes.
 #[derive(Debug, PartialEq)]
 pub(super) enum AttributeChange<'a> {
     Remove(&'a str),
-    /// The attribute that was named so becomes that one.
+    /// The attribute with that name is replaced by this one.
     Replace(&'a str, &'a Attribute),
     Add(&'a Attribute),
 }
 
-/// What makes the attributes of `new` of those of `old`. One that has another name but the same place and values was
+/// The changes from the attributes `old` to `new`. One that has another name but the same position and values was
 /// renamed.
 pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<AttributeChange<'a>> {
     let mut list = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<A
 impl<'a> HeaderAttributes<'a> {
     /// The attributes of a header; dense ones become messages of it.
     ///
-    /// # Errors
+    /// A need, or damage that prevents knowing them all.
     /// A need, or damage that makes it impossible to know them all.
     pub(super) fn new(view: &dyn View, file: &Hdf5File, header: &'a mut EditableHeader) -> Step<Self> {
         let sizes = file.sizes;
@@ -103,15 +103,15 @@ impl<'a> HeaderAttributes<'a> {
         self.names.iter().any(|known| known == name)
     }
 
-    /// Whether an attribute of that length can be had.
+    /// Whether an attribute of that length can be stored.
     pub(super) fn takes(&self, body: &Bytes) -> bool {
         self.header.takes(body)
     }
 
-    /// Puts an attribute's message in the place of the one of that name, if there is one, else behind all others.
+    /// Replaces the attribute of that name, if there is one; otherwise appends it.
     ///
     /// # Errors
-    /// When no more can be numbered.
+    /// If no more can be numbered.
     pub(super) fn put(&mut self, place: &str, name: &str, body: Bytes) -> Result<()> {
         let at = self.names.iter().position(|known| known == place);
         let number = at
@@ -131,10 +131,10 @@ impl<'a> HeaderAttributes<'a> {
         Ok(())
     }
 
-    /// Removes an attribute, if it is there.
+    /// Removes an attribute, if it exists.
     ///
     /// # Errors
-    /// When its message lies in no piece of the header.
+    /// If its message is in no piece of the header.
     pub(super) fn remove(&mut self, name: &str) -> Result<()> {
         let mut names = std::mem::take(&mut self.names);
         let mut known = names.iter();
@@ -146,7 +146,7 @@ impl<'a> HeaderAttributes<'a> {
         Ok(())
     }
 
-    /// The number of a new attribute, counted where the header counts.
+    /// The number of a new attribute, if the header counts them.
     fn next_order(&mut self) -> Result<u16> {
         if !self.header.is_indexed() {
             return Ok(0);
@@ -172,7 +172,7 @@ impl<'a> HeaderAttributes<'a> {
 /// The attribute info message.
 #[derive(Debug)]
 struct AttributeInfoFields {
-    /// The number of the next attribute, where they are counted.
+    /// The number of the next attribute, if they are counted.
     next: Option<u16>,
     dense: bool,
 }
@@ -185,7 +185,7 @@ impl AttributeInfoFields {
         Ok(Self { next, dense: cursor.addr(sizes)?.is_some() })
     }
 
-    /// The same message, of attributes that lie in the header.
+    /// The same message, for attributes in the header.
     fn without_heap(body: &[u8], sizes: FieldSizes) -> Result<Bytes> {
         let flags = *body.get(1).ok_or_else(|| Error::malformed("attribute info ends early"))?;
         let start = if flags & 1 != 0 { 4 } else { 2 };
@@ -200,7 +200,7 @@ impl AttributeInfoFields {
     /// The same message with that number for the next attribute.
     ///
     /// # Errors
-    /// When the message has no place for it.
+    /// If the message has no field for it.
     fn counting(body: &[u8], next: u16) -> Result<Bytes> {
         let mut bytes = body.to_vec();
         put(&mut bytes, 2, &next.to_le_bytes(), "attribute info")?;

@@ -1,4 +1,5 @@
-//! Data of variables that exist: how they are stored, where cells are, and where new ones go (docs/spec/hdf5-netcdf4.md E, J.4).
+//! Data of existing variables: their storage, the locations of chunks, and of new ones (docs/spec/hdf5-netcdf4.md E,
+//! J.4).
 use crate::address::FileAddress;
 use crate::datatypes::stored;
 use crate::file::Hdf5File;
@@ -13,20 +14,20 @@ use ncirrus_model::{FillValue, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A variable that exists in the file.
+/// An existing variable of the file.
 #[derive(Debug, Clone)]
 pub(super) struct ExistingStorage {
     /// Its object header.
     pub(super) addr: FileAddress,
-    /// Where its data are as long as they are there in one run, or one after the other.
+    /// Where its data begin if they are in one run, or consecutive.
     pub(super) run: Option<FileAddress>,
-    /// Whether chunks lie one after the other.
+    /// Whether chunks are consecutive.
     pub(super) implicit: bool,
     /// Lengths of the dataset, array types included.
     pub(super) shape: Vec<u64>,
 }
 
-/// How a variable of the file is stored.
+/// The storage of a variable in the file.
 ///
 /// # Errors
 /// A need, or why its data cannot be changed.
@@ -74,7 +75,7 @@ pub(super) fn form(
     Ok((form, ExistingStorage { addr: object.addr, run, implicit, shape: dataset.shape.clone() }))
 }
 
-/// Where cells are in the file as readers see it.
+/// The locations of chunks in the file as readers see it.
 pub(super) fn locate(
     view: &dyn View,
     file: &Arc<Hdf5File>,
@@ -98,18 +99,18 @@ pub(super) fn locate(
         .collect())
 }
 
-/// Whether a cell has any element of the array.
+/// Whether a chunk has any element of the array.
 fn is_inside(form: &StorageForm, shape: &[u64], cell: &[u64]) -> bool {
     let starts = cell.iter().zip(form.cell_shape()).map(|(at, len)| at.checked_mul(*len));
     shape.is_empty() || starts.zip(shape).all(|(start, len)| start.is_some_and(|start| start < *len))
 }
 
-/// The chunk coordinates of a cell: axes of array types have none.
+/// The stored coordinates of a chunk: axes of array types have none.
 pub(super) fn chunk_of(cell: &[u64], rank: usize) -> Vec<u64> {
     cell.get(..rank).unwrap_or(cell).to_vec()
 }
 
-/// Whether cells that were never written hold fill.
+/// Whether chunks that were never written hold fill.
 pub(super) fn has_fill(variable: Option<&Variable>) -> bool {
     variable.is_some_and(|variable| variable.fill != FillValue::None)
 }

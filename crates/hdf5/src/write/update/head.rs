@@ -1,4 +1,4 @@
-//! The superblock of a file that is changed (docs/spec/hdf5-netcdf4.md A, J.6).
+//! The superblock of a file being changed (docs/spec/hdf5-netcdf4.md A, J.6).
 use crate::address::FieldSizes;
 use crate::checksum::lookup3;
 use crate::cursor::ByteCursor;
@@ -7,23 +7,23 @@ use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
-/// The superblock as it lies in the file.
+/// The superblock as stored in the file.
 #[derive(Debug, Clone)]
 pub(super) struct SuperblockImage {
     bytes: Vec<u8>,
     sizes: FieldSizes,
-    /// Where the end of the file stands.
+    /// Offset of the end-of-file address.
     end_at: usize,
-    /// What is added to addresses there.
+    /// The base that is added to addresses there.
     base: u64,
-    /// Where the root group's entry says what it caches (versions 0 and 1).
+    /// Offset of the cache type in the root group's entry (versions 0 and 1).
     cache_at: Option<usize>,
-    /// First address behind everything, as the file says.
+    /// First address behind everything, as stored in the file.
     end: u64,
 }
 
 impl SuperblockImage {
-    /// Reads the superblock of a file that is to be changed.
+    /// Reads the superblock of a file to be changed.
     ///
     /// # Errors
     /// A need, or why the file must not be changed.
@@ -72,7 +72,7 @@ impl SuperblockImage {
     /// Sets the end of the file.
     ///
     /// # Errors
-    /// When addresses are too narrow for it.
+    /// If addresses are too narrow for it.
     pub(super) fn set_end(&mut self, end: u64) -> Result<()> {
         let width = usize::from(self.sizes.offsets);
         let stored =
@@ -84,10 +84,11 @@ impl SuperblockImage {
         Ok(())
     }
 
-    /// The root group's entry, which only old superblocks have, caches nothing any more: the group has no symbol table.
+    /// Clears the cache in the root group's entry, which only old superblocks have: the group has no symbol table any
+    /// more.
     ///
     /// # Errors
-    /// When the superblock has no such entry where it should.
+    /// If the superblock has no such entry where it should.
     pub(super) fn forget_root(&mut self) -> Result<()> {
         match self.cache_at {
             Some(at) => put(&mut self.bytes, at, &[0; 24], SUPERBLOCK),
@@ -95,7 +96,7 @@ impl SuperblockImage {
         }
     }
 
-    /// The bytes of the superblock, with its checksum where it has one.
+    /// The bytes of the superblock, with its checksum if it has one.
     pub(super) fn encode(&self) -> Bytes {
         let mut bytes = self.bytes.clone();
         if self.cache_at.is_none() {
@@ -111,7 +112,7 @@ fn at(bytes: &[u8], offset: usize) -> Result<ByteCursor<'_>> {
     cursor.skip(offset).map(|()| cursor)
 }
 
-/// Bytes of a superblock.
+/// Size of a superblock.
 fn len_of(version: u8, sizes: FieldSizes) -> u64 {
     let (offset, len) = (u64::from(sizes.offsets), u64::from(sizes.lengths));
     match version {
@@ -122,5 +123,5 @@ fn len_of(version: u8, sizes: FieldSizes) -> u64 {
 }
 
 const SUPERBLOCK: &str = "the superblock";
-/// Flags of version 3: open for writing, and by a writer beside readers.
+/// Flags of version 3: open for writing, and by a writer with concurrent readers.
 const IN_USE: u8 = 0b101;

@@ -1,4 +1,4 @@
-//! Layout messages that exist, with other addresses or contents (docs/spec/hdf5-netcdf4.md E.1 to E.3).
+//! Existing layout messages, with other addresses or contents (docs/spec/hdf5-netcdf4.md E.1 to E.3).
 use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
 use crate::layout::IndexKind;
@@ -7,10 +7,10 @@ use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
-/// The same message with the address of the data, or of the index of chunks of that kind.
+/// The same message with the address of the data, or of a chunk index of that kind.
 ///
 /// # Errors
-/// When the message is of another kind, or damaged.
+/// If the message is of another kind, or damaged.
 pub(super) fn with_address(
     body: &[u8],
     kind: Option<IndexKind>,
@@ -33,7 +33,7 @@ pub(super) fn with_address(
     Ok(bytes.into())
 }
 
-/// Chunks with one of the newer indexes; of a single chunk with filters the message knows the length.
+/// Chunks with one of the newer indexes; for a single chunk with filters the message contains the length.
 fn indexed(body: &[u8], kind: Option<IndexKind>, addr: FileAddress, sizes: FieldSizes) -> Result<Bytes> {
     const SINGLE_FILTERED: u8 = 2;
     let mut cursor = ByteCursor::new(body, "a data layout");
@@ -72,7 +72,7 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: FileAddress, sizes: Field
 /// The same message with other data in it.
 ///
 /// # Errors
-/// When it has not that many bytes of data.
+/// If it does not have that many bytes of data.
 pub(super) fn with_data(body: &[u8], data: &[u8]) -> Result<Bytes> {
     let mut cursor = ByteCursor::new(body, "a data layout");
     let at = match cursor.version(&[1, 2, 3, 4, 5])? {

@@ -1,4 +1,4 @@
-//! Links of groups that exist (docs/spec/hdf5-netcdf4.md C.1, C.2, J.2).
+//! Links of existing groups (docs/spec/hdf5-netcdf4.md C.1, C.2, J.2).
 use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::{ByteCursor, escaped};
 use crate::file::Hdf5File;
@@ -20,7 +20,7 @@ pub(super) struct NamedLinks<'a> {
     sizes: FieldSizes,
 }
 
-/// Whether the links of a group lie in a symbol table.
+/// Whether the links of a group are in a symbol table.
 pub(super) fn has_symbol_table(header: &EditableHeader) -> bool {
     header.find(kind::SYMBOL_TABLE).is_some() && header.find(kind::LINK_INFO).is_none()
 }
@@ -29,7 +29,7 @@ impl<'a> NamedLinks<'a> {
     /// The links of a group; dense ones, and those of a symbol table, become messages of the header.
     ///
     /// # Errors
-    /// A need, or damage that makes it impossible to know them all.
+    /// A need, or damage that prevents knowing them all.
     pub(super) fn new(view: &dyn View, group: &ObjectRef, header: &'a mut EditableHeader) -> Step<Self> {
         let file = group.file.as_ref();
         if has_symbol_table(header) {
@@ -50,7 +50,7 @@ impl<'a> NamedLinks<'a> {
     /// Removes a link.
     ///
     /// # Errors
-    /// When its message lies in no piece of the header.
+    /// If its message is in no piece of the header.
     pub(super) fn remove(&mut self, name: &str) -> Result<()> {
         let mut names = std::mem::take(&mut self.names);
         let mut known = names.iter();
@@ -61,10 +61,10 @@ impl<'a> NamedLinks<'a> {
         Ok(())
     }
 
-    /// Gives links other names, all at once: names may be swapped.
+    /// Renames links, all at once: names may be swapped.
     ///
     /// # Errors
-    /// When there is no such link.
+    /// If there is no such link.
     pub(super) fn rename(&mut self, changes: &[(String, String)]) -> Result<()> {
         let numbers: Vec<usize> = self.header.all(kind::LINK).map(|(number, _)| number).collect();
         let old = self.names.clone();
@@ -87,7 +87,7 @@ impl<'a> NamedLinks<'a> {
     /// Adds a link to an object.
     ///
     /// # Errors
-    /// When there is a link of that name.
+    /// If there is already a link of that name.
     pub(super) fn add(&mut self, name: &str, addr: FileAddress) -> Result<()> {
         if self.has(name) {
             let message = format!("{name:?} is the name of something in the group that cannot be shown");
@@ -103,7 +103,7 @@ impl<'a> NamedLinks<'a> {
         Ok(())
     }
 
-    /// The number of a new link, where the group counts them.
+    /// The number of a new link, if the group counts them.
     fn next_order(&mut self) -> Result<Option<u64>> {
         let Some((number, info)) = self.header.find(kind::LINK_INFO) else { return Ok(None) };
         let mut cursor = ByteCursor::new(&info.body, "a link info message");
@@ -119,7 +119,7 @@ impl<'a> NamedLinks<'a> {
     }
 }
 
-/// Links of a heap become messages.
+/// Converts links in a heap to messages.
 fn from_heap(view: &dyn View, file: &Hdf5File, header: &mut EditableHeader) -> Step<()> {
     let Some((number, info)) = header.find(kind::LINK_INFO) else { return Ok(()) };
     let body = info.body.clone();
@@ -136,7 +136,7 @@ fn from_heap(view: &dyn View, file: &Hdf5File, header: &mut EditableHeader) -> S
     Ok(())
 }
 
-/// An old-style group becomes a new-style one, whose order of links is not known either.
+/// Converts an old-style group to a new-style one, which does not track the order of links either.
 fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut EditableHeader) -> Step<()> {
     let sizes = group.file.sizes;
     let found = links(view, group)?;
@@ -154,7 +154,7 @@ fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut EditableHe
     Ok(())
 }
 
-/// A link whose place in the order of creation is not known.
+/// A link with unknown creation order.
 fn link(name: &str, target: &LinkTarget, sizes: FieldSizes) -> Result<Bytes> {
     const TYPE: u8 = 8;
     const CHARSET: u8 = 0x10;
@@ -200,7 +200,7 @@ fn renamed(body: &[u8], name: &str, sizes: FieldSizes) -> Result<Bytes> {
     Ok(out.finish())
 }
 
-/// How the length of a name is written: the code in the flags, and the bytes.
+/// The encoding of the length of a name: the code in the flags, and the bytes.
 fn width(len: usize) -> (u8, usize) {
     if len < 256 { (0, 1) } else { (1, 2) }
 }

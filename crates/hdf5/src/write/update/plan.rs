@@ -1,4 +1,4 @@
-//! What makes a file what a changed model says (docs/spec/hdf5-netcdf4.md J).
+//! The changes that bring a file to the state of a changed model (docs/spec/hdf5-netcdf4.md J).
 mod groups;
 mod made;
 mod stored;
@@ -21,36 +21,36 @@ use ncirrus_model::{AttributeState, Attributes, DimId, Model, NodeId, TypeRef, V
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// What is changed, and in which order.
+/// The changes, in their order.
 #[derive(Debug)]
 pub(super) struct UpdatePlan {
-    /// What nobody points to yet.
+    /// New bytes without references yet.
     pub(super) fresh: Vec<FilePatch>,
-    /// References to what is fresh, in data that readers know.
+    /// References to those, in data that readers know.
     pub(super) late: Vec<FilePatch>,
     /// Changes of chunk indexes, in any order.
     pub(super) indexes: Vec<FilePatch>,
-    /// Headers, turn after turn.
+    /// Headers, in the order of their turns.
     pub(super) headers: BTreeMap<HeaderTurn, Vec<FilePatch>>,
-    /// The root group has no symbol table any more.
+    /// Whether the root group has no symbol table any more.
     pub(super) root_is_new: bool,
     pub(super) space: SpaceAllocator,
     pub(super) known: KnownObjects,
 }
 
-/// When the header of an object is written, so that what readers follow is always there.
+/// The turn in which the header of an object is written, so that references of readers are never dangling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HeaderTurn {
     /// A dataset that becomes a scale.
     BecomesScale,
     /// Another dataset, or a type.
     Dataset,
-    /// A dataset that is no scale any more.
+    /// A dataset that is not a scale any more.
     WasScale,
     Group,
 }
 
-/// What a plan is made from.
+/// The inputs of a plan.
 pub(super) struct UpdatePlanner<'a> {
     pub(super) view: &'a dyn View,
     pub(super) file: Arc<Hdf5File>,
@@ -59,13 +59,13 @@ pub(super) struct UpdatePlanner<'a> {
     pub(super) known: &'a KnownObjects,
     pub(super) tracks: &'a HashMap<VarId, PendingWrites>,
     pub(super) stands: &'a HashMap<VarId, ExistingStorage>,
-    /// New chunk indexes are for HDF5 1.10 and newer.
+    /// Whether new chunk indexes are for HDF5 1.10 and newer.
     pub(super) newer: bool,
     pub(super) after: KnownObjects,
     pub(super) space: SpaceAllocator,
     pub(super) heap: HeapBuilder,
     pub(super) headers: BTreeMap<FileAddress, EditableHeader>,
-    /// Datasets that have another turn than others.
+    /// Datasets with a special turn.
     pub(super) turns: HashMap<FileAddress, HeaderTurn>,
     pub(super) fresh: Vec<FilePatch>,
     pub(super) late: Vec<FilePatch>,
@@ -100,7 +100,7 @@ impl UpdatePlanner<'_> {
         Ok(self.finish()?)
     }
 
-    /// Whether an object of the file stays one.
+    /// Whether an object of the file remains.
     fn is_kept(&self, object: FileObject) -> bool {
         let there = match object {
             FileObject::Group(id) => self.new.group(id).is_some(),
@@ -143,7 +143,7 @@ impl UpdatePlanner<'_> {
         }
     }
 
-    /// Brings the attributes that the model shows up to date.
+    /// Updates the model's attributes.
     fn attributes(&mut self, node: NodeId, addr: FileAddress) -> Step<()> {
         let (old, new) = (self.old.attributes(node), self.new.attributes(node));
         let (Some(AttributeState::Known(old)), Some(AttributeState::Known(new))) = (old, new) else {
@@ -193,7 +193,7 @@ impl UpdatePlanner<'_> {
         self.describer().encoded(attribute)
     }
 
-    /// Types know how many datasets and attributes are of them.
+    /// Types store the number of datasets and attributes that use them.
     fn count_types(&mut self) -> Step<()> {
         let (before, after) = (users(self.old), users(self.new));
         for (ty, count) in after {
@@ -248,7 +248,7 @@ fn is_in(model: &Model, object: FileObject) -> bool {
     }
 }
 
-/// How many variables and attributes are of each user-defined type.
+/// The number of variables and attributes of each user-defined type.
 fn users(model: &Model) -> HashMap<TypeRef, u32> {
     let variables =
         model.variables().into_iter().filter_map(|id| model.variable(id).map(|variable| variable.ty));

@@ -1,4 +1,4 @@
-//! A host of data that sends whoever it does not know to a host of logins, as NASA's do.
+//! A data host that redirects unauthenticated requests to a login host, as NASA's do.
 use super::*;
 use crate::NetworkContext;
 use ncirrus_config::{ConfigSettings, ProcessEnvironment};
@@ -29,7 +29,7 @@ fn either(line: &str, yes: ServerPage, no: ServerPage) -> ServerPage {
     ServerPage::If(line.to_owned(), Box::new(yes), Box::new(no))
 }
 
-/// The data are at `localhost`, the logins at `127.0.0.1`: `.netrc` tells hosts apart, not ports.
+/// The data are at `localhost`, the logins at `127.0.0.1`: `.netrc` distinguishes hosts, not ports.
 fn rig(netrc: &str) -> RedirectRig {
     let (data, logins) = (TestHttpServer::start([]), TestHttpServer::start([]));
     let at_data = |path: &str| format!("http://localhost:{}{path}", data.address.port());
@@ -155,16 +155,20 @@ fn ten_redirections_are_followed_and_no_more() {
     assert_eq!(bytes(&store, &object, 0..2), b"01");
     let (store, object) = connect(&server.url("/11"), &context(&home));
     let error = get(&store, &object, &Want::Range(0..2)).unwrap_err();
-    assert_eq!(error.message(), "redirection was refused: more than 10 redirections");
+    assert_eq!(error.message(), "the redirect was refused: more than 10 redirects");
 }
 
 #[rstest]
 #[case("https://h.org/a/x", "../y?z=1#f", Ok("https://h.org/y?z=1"))]
 #[case("http://h.org/x", "https://u:p@other.org/", Ok("https://other.org/"))]
 #[case("http://h.org/x", "//other.org/y", Ok("http://other.org/y"))]
-#[case("https://h.org/x", "http://h.org/x", Err("redirection was refused: from https to http"))]
-#[case("https://h.org/x", "file:///etc/passwd", Err("redirection was refused: neither to http nor to https"))]
-#[case("http://h.org/x", "http://[", Err("redirection was refused: its address is none"))]
+#[case("https://h.org/x", "http://h.org/x", Err("the redirect was refused: from https to http"))]
+#[case(
+    "https://h.org/x",
+    "file:///etc/passwd",
+    Err("the redirect was refused: neither to http nor to https")
+)]
+#[case("http://h.org/x", "http://[", Err("the redirect was refused: its address is invalid"))]
 fn addresses_are_resolved_and_never_less_safe(
     #[case] at: &str,
     #[case] location: &str,

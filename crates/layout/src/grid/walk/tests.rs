@@ -3,7 +3,7 @@ use super::*;
 use ncirrus_model::{AxisSelection, Selection};
 use proptest::prelude::*;
 
-/// One axis: its length, what is selected of it, the lengths of its chunks.
+/// One axis: its length, its selection, the lengths of its chunks.
 fn any_axis() -> impl Strategy<Value = (u64, AxisSelection, Vec<u64>)> {
     (1u64..12).prop_flat_map(|len| {
         let slice = (0..len, 1u64..5).prop_flat_map(move |(start, stride)| {

@@ -1,4 +1,4 @@
-//! What the files of a cache have of a range, and keeping what was fetched.
+//! What the files of a cache contain of a range, and storing what was fetched.
 use crate::cache::{CacheEntry, CacheFolder, CacheSlot};
 use crate::want;
 use bytes::{Bytes, BytesMut};
@@ -8,17 +8,17 @@ use std::ops::Range;
 /// Bytes of an object that one file holds.
 pub(super) const BLOCK: u64 = 512 << 10;
 
-/// What is kept of the bytes that are wanted of an object.
+/// What is cached of the requested bytes of an object.
 pub(super) struct CachedRanges {
     tag: Tag,
     size: u64,
     range: Range<u64>,
     bytes: BytesMut,
-    /// From the first byte to the last that is not there.
+    /// From the first missing byte to the last.
     rest: Option<Range<u64>>,
 }
 
-/// What the files have of what is wanted; `None` when that is nothing.
+/// The cached part of the request; `None` if there is nothing.
 pub(super) fn recall(
     folder: &CacheFolder,
     dataset: &ObjectId,
@@ -30,7 +30,7 @@ pub(super) fn recall(
         (_, Some((_, size))) => want::resolve(want, *size).start,
         (Want::All | Want::AtMost(_), None) => 0,
         (Want::Range(range) | Want::Parse(range), None) => range.start,
-        // Where the end is shows only when it is asked for.
+        // Where the end is becomes known only from an answer.
         (Want::Suffix(_), None) => return None,
     } / BLOCK;
     let find = |part: u64| {
@@ -75,22 +75,22 @@ impl CachedRanges {
         self.rest.clone()
     }
 
-    /// The state of the object that this was fetched of.
+    /// The tag of the object from which this was fetched.
     pub(super) fn state(&self) -> (Tag, u64) {
         (self.tag.clone(), self.size)
     }
 
-    /// Whether an answer is of the same state.
+    /// Whether an answer has the same tag.
     pub(super) fn is_of(&self, blob: &ObjectBytes) -> bool {
         blob.tag == self.tag && blob.size == self.size
     }
 
-    /// All that is wanted, when nothing is lacking.
+    /// All requested bytes, if none are missing.
     pub(super) fn into_blob(self) -> ObjectBytes {
         ObjectBytes { bytes: self.bytes.freeze(), offset: self.range.start, size: self.size, tag: self.tag }
     }
 
-    /// All that is wanted, with what was lacking; `None` when the answer does not have it.
+    /// All requested bytes, completed with those fetched; `None` if the answer does not contain them.
     pub(super) fn completed(mut self, part: &ObjectBytes) -> Option<ObjectBytes> {
         let rest = self.rest.take()?;
         let end = part.offset + part.bytes.len() as u64;
@@ -106,7 +106,7 @@ impl CachedRanges {
         rest.end = rest.end.max(gap.end);
     }
 
-    /// Copies what lies from `from` to `end`, out of bytes that start at `start`.
+    /// Copies the bytes from `from` to `end`, out of bytes that start at `start`.
     fn put(&mut self, from: u64, bytes: &[u8], start: u64, end: u64) {
         let index = |at: u64, origin: u64| usize::try_from(at.saturating_sub(origin)).unwrap_or(usize::MAX);
         let origin = self.range.start;
@@ -118,7 +118,7 @@ impl CachedRanges {
     }
 }
 
-/// Keeps the bytes of an answer, in the files of their blocks; returns how many bytes were written.
+/// Stores the bytes of an answer, in the files of their blocks; returns how many bytes were written.
 pub(super) fn keep(folder: &CacheFolder, dataset: &ObjectId, object: &ObjectId, blob: &ObjectBytes) -> u64 {
     let end = blob.offset + blob.bytes.len() as u64;
     let mut written = 0;
@@ -139,7 +139,7 @@ pub(super) fn keep(folder: &CacheFolder, dataset: &ObjectId, object: &ObjectId, 
     written
 }
 
-/// Runs of bytes in order, those that touch each other as one.
+/// Sorted runs of bytes, with adjacent ones merged.
 fn joined(mut blocks: Vec<(u64, Bytes)>) -> Vec<(u64, Bytes)> {
     blocks.sort_by_key(|(start, _)| *start);
     let mut joined: Vec<(u64, BytesMut)> = Vec::new();

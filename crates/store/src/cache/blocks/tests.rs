@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use ncirrus_layout::Error;
 use proptest::prelude::*;
 
-/// A store far away that counts requests and bytes.
+/// A remote store that counts requests and bytes.
 #[derive(Debug)]
 struct RemoteTestStore {
     inner: MemoryStore,
@@ -59,7 +59,7 @@ impl Store for RemoteTestStore {
             let blob = self.inner.read(object, want)?;
             self.requests.fetch_add(1, Ordering::Relaxed);
             self.bytes.fetch_add(blob.as_ref().map_or(0, |blob| blob.bytes.len() as u64), Ordering::Relaxed);
-            // A tag that lasts: of the bytes.
+            // A strong tag: a hash of the bytes.
             let whole = self.inner.read(object, &Want::All)?;
             let tag = whole.map(|whole| Tag::new(format!("\"{:x}\"", crc32fast::hash(&whole.bytes))));
             Ok(blob.zip(tag).map(|(blob, tag)| ObjectBytes { tag, ..blob }))

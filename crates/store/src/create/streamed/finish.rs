@@ -1,4 +1,4 @@
-//! The end of an upload, in one way or the other.
+//! The completion or abortion of an upload.
 use super::local::StreamedStore;
 use super::sizes::PartSizes;
 use super::{AT_ONCE, DepartingPart, PartPlace, StreamedUpload, UploadState};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-/// Completes an object that is sent in parts. Dropping it takes back what was sent.
+/// Completes an object that is sent in parts. Dropping it aborts the upload.
 pub(super) struct StreamFinish {
     pub(super) stream: Arc<StreamedUpload>,
     store: Arc<dyn Store>,
@@ -20,11 +20,11 @@ pub(super) struct StreamFinish {
     is_over: bool,
 }
 
-/// Longest wait for an upload to be taken back when nobody waits for it otherwise.
+/// How long a drop waits for the upload to be aborted.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An object that is sent while it is written; `None` where that cannot be: the store takes no parts, or there are no
-/// threads for the network.
+/// An object that is sent while it is written; `None` if that is not possible: the store does not accept parts, or
+/// there are no threads for the network.
 pub(in crate::create) fn start(
     store: &Arc<dyn Store>,
     object: &ObjectId,
@@ -90,7 +90,7 @@ impl StreamFinish {
 }
 
 impl StreamedUpload {
-    /// Waits until everything that is under way has arrived.
+    /// Waits until everything in flight has arrived.
     async fn settle(&self) -> Result<()> {
         let mut tasks = self.take_tasks();
         while tasks.join_next().await.is_some() {}
@@ -117,7 +117,7 @@ impl StreamedUpload {
         state.leave(self, index)
     }
 
-    /// No more is written from now on.
+    /// Nothing is written from now on.
     fn end(&self) {
         let mut state = self.lock();
         state.is_over = true;
@@ -125,7 +125,7 @@ impl StreamedUpload {
         self.sent.notify_all();
     }
 
-    /// Takes back what was sent, when nothing is under way any more.
+    /// Aborts the upload, when nothing is in flight any more.
     async fn take_back(self: Arc<Self>) -> Result<()> {
         self.end();
         self.take_tasks().shutdown().await;
@@ -140,7 +140,7 @@ impl CommitAction for StreamFinish {
             self.stream.end();
             let done = self.complete().await;
             if done.is_err() {
-                // That the object could not be made is the error to tell.
+                // The error to report is that the object could not be created.
                 _ = Arc::clone(&self.stream).take_back().await;
             }
             self.is_over = true;
@@ -157,7 +157,7 @@ impl CommitAction for StreamFinish {
     }
 
     fn check_sync(&self) -> Result<()> {
-        let message = "a file that is sent while it is written becomes true when it is closed, not before";
+        let message = "a file that is uploaded while it is written only becomes visible when it is closed";
         Err(Error::unsupported(message).at_object(&self.stream.object))
     }
 }
@@ -171,7 +171,7 @@ impl Drop for StreamFinish {
         let stream = Arc::clone(&self.stream);
         self.stream.runtime.spawn(async move {
             let taken_back = stream.take_back().await;
-            // Nobody may be waiting any more.
+            // There may be no receiver any more.
             _ = told.send(taken_back.is_ok());
         });
         // A thread of a runtime must not wait for it.

@@ -6,12 +6,12 @@ use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A store that holds one object, as far as it was not sent.
+/// A store that holds the unsent part of one object.
 #[derive(Debug)]
 pub(super) struct StreamedStore(pub(super) Arc<StreamedUpload>);
 
 impl StreamedStore {
-    /// Runs something on the object; an error names it.
+    /// Runs an operation on the object; errors name it.
     fn on<T>(&self, object: &ObjectId, run: impl FnOnce(&Arc<StreamedUpload>) -> Result<T>) -> Result<T> {
         if *object != self.0.object {
             return Err(Error::unsupported("an upload is one object").at_object(object));
@@ -64,7 +64,7 @@ impl StreamedUpload {
                 .find(|(index, ..)| state.is_sent(*index))
                 .map(|(index, within, _)| self.sizes.start(index) + within)
         };
-        // Found out before memory is asked for.
+        // Checked before memory is allocated.
         if let Some(at) = first_sent {
             return Err(gone("read", at));
         }
@@ -73,13 +73,13 @@ impl StreamedUpload {
         Ok(bytes)
     }
 
-    /// Length and state; `None` before anything was written.
+    /// Length and tag; `None` before anything was written.
     fn state_now(&self) -> Option<(u64, Tag)> {
         let state = self.lock();
         (state.changes > 0).then(|| (state.len, Tag::new(format!("{:x}-{:x}", state.changes, state.len))))
     }
 
-    /// Cuts the object, or extends it with zeros.
+    /// Truncates the object, or extends it with zeros.
     fn resize(&self, len: u64) -> Result<()> {
         let mut state = self.lock();
         state.check()?;

@@ -9,7 +9,7 @@ pub(super) struct ByteRanges {
     lost: bool,
 }
 
-/// Most ranges of a part: where values lie apart from each other, knowing where would take more memory than they do.
+/// Maximum number of ranges of a part: if values are scattered, the ranges would take more memory than the values.
 const MOST: usize = 1 << 14;
 
 impl ByteRanges {

@@ -1,24 +1,24 @@
-//! How an object is cut into parts.
+//! How an object is divided into parts.
 
 /// Sizes of parts: the same for a thousand parts, then twice as much, so that ten thousand reach more than 5 TiB and
-/// none exceeds what any provider takes (Azure: 4000 MiB). An offset alone tells its part.
+/// none exceeds any provider's limit (Azure: 4000 MiB). An offset alone determines its part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PartSizes {
-    /// Bytes of the first parts.
+    /// Size of the first parts.
     pub(super) first: u64,
-    /// Parts of the same size in a row.
+    /// Number of consecutive parts of the same size.
     pub(super) run: u64,
     /// How often the size doubles.
     pub(super) doublings: u64,
 }
 
-/// Runs of parts (Amazon and Google allow 10,000 parts).
+/// Total number of runs (Amazon and Google allow 10,000 parts).
 const RUNS: u64 = 10;
-/// Bytes of the first parts unless the server wants others.
+/// Default size of the first parts.
 const USUAL: u64 = 8 << 20;
 /// Smaller ones do not reach 5 TiB with ten thousand parts.
 const LEAST: u64 = 6 << 20;
-/// Most bytes of a part that any provider takes.
+/// Maximum part size that every provider accepts.
 const MOST: u64 = 4000 << 20;
 
 impl Default for PartSizes {
@@ -28,14 +28,14 @@ impl Default for PartSizes {
 }
 
 impl PartSizes {
-    /// Sizes that begin with so many bytes, or the next number that does.
+    /// Sizes that begin with that many bytes, or the next possible number.
     pub(super) fn of(first: u64) -> Self {
         let first = first.clamp(LEAST, MOST);
         let doublings = (0..RUNS).take_while(|doublings| first << doublings <= MOST).last();
         Self { first, run: 1000, doublings: doublings.unwrap_or_default() }
     }
 
-    /// Bytes of a part.
+    /// Size of a part.
     pub(super) fn size(self, index: u64) -> u64 {
         self.first << (index / self.run).min(self.doublings)
     }
@@ -55,7 +55,7 @@ impl PartSizes {
         first + (offset - self.start(first)) / self.size(first)
     }
 
-    /// Most bytes of an object.
+    /// Maximum size of an object.
     pub(super) fn most(self) -> u64 {
         self.start(RUNS * self.run)
     }

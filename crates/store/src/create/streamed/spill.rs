@@ -23,7 +23,7 @@ impl SpillFile {
         platform::write_at(&self.file, body, offset).map_err(|error| self.failed(error))
     }
 
-    /// Fills a buffer, which was zero; behind the end of the file it stays so.
+    /// Fills a zeroed buffer; behind the end of the file it stays zero.
     pub(super) fn read(&self, offset: u64, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
         self.read_into(offset, &mut buffer)?;
         Ok(buffer)

@@ -1,4 +1,4 @@
-//! Trees that are made in place on an object store.
+//! Trees that are created in place on an object store.
 use super::*;
 use crate::StoreExt;
 use crate::marker;
@@ -46,7 +46,7 @@ fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
         }
         store.put(&root.child("letter.txt"), "dear".into(), PutCondition::None).await.unwrap();
         let refused = start(&store, &root, OverwritePolicy::Replace).await.unwrap_err();
-        assert!(refused.message().contains("no zarr marker"), "{refused}");
+        assert!(refused.message().contains("no Zarr metadata"), "{refused}");
     });
 }
 
@@ -87,7 +87,7 @@ fn what_is_replaced_in_an_object_store_stays_until_the_new_tree_is_whole() {
     });
 }
 
-/// A store that carries out so many changes, and then none.
+/// A store that carries out this many changes, and then none.
 #[derive(Debug)]
 struct DyingStore(Arc<dyn Store>, std::sync::atomic::AtomicUsize);
 
@@ -213,7 +213,7 @@ impl crate::StoreAbilities for DyingStore {
     }
 }
 
-/// Puts a tree in the place of another one, as long as the store lives.
+/// Puts a tree in the place of another one, while the store works.
 async fn replace(store: &Arc<dyn Store>, root: &ObjectId) -> Result<()> {
     let staged = start(store, root, OverwritePolicy::Replace).await?;
     for name in ["v/0", "x/0", "x/.zarray", ".zattrs", ".zgroup", ".zmetadata"] {
@@ -237,7 +237,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
             let outcome = replace(&dying, &root).await;
             let has = |all: Vec<String>, name: &str| all.iter().any(|key| key == name);
             let at = format!("after {changes} changes: {:?}", keys(&store, &root).await);
-            // Without a root nobody reads it; with one nothing of the two is mixed.
+            // Without a root nobody reads it; with one it is not a mix of the two.
             if has(keys(&store, &root).await, ".zgroup") {
                 let mut values = Vec::new();
                 for name in keys(&store, &root).await.iter().filter(|key| !key.starts_with(".ncirrus-")) {
@@ -246,7 +246,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
                 }
                 let is_new = values.iter().all(|(_, is_new)| *is_new);
                 assert!(is_new || values.iter().all(|(_, is_new)| !is_new), "{at}: {values:?}");
-                // The document that decides comes last.
+                // The commit object comes last.
                 match is_new {
                     true => new += 1,
                     false => {
@@ -352,7 +352,7 @@ fn a_tree_that_another_program_took_over_is_not_committed() {
         send(&first, &["v/0"]).await.unwrap();
         store.put(&root.child(marker::BEGUN), "another".into(), PutCondition::None).await.unwrap();
         let error = first.check().await.unwrap_err();
-        assert_eq!(error.message(), "was taken over by another program meanwhile");
+        assert_eq!(error.message(), "another program has taken over this dataset in the meantime");
         assert!(send(&first, &["v/1"]).await.is_err(), "nothing is put any more");
         assert!(first.commit().await.is_err());
         assert_eq!(keys(&store, &root).await, [marker::BEGUN, "v/0"], "the sign of the other stays");

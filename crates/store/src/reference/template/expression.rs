@@ -21,14 +21,14 @@ impl fmt::Display for ExpressionValue {
     }
 }
 
-/// What gives a value.
+/// An expression that has a value.
 #[derive(Debug, Clone)]
 pub(super) enum TemplateExpression {
     Value(ExpressionValue),
     Name(String),
     Negative(Box<Self>),
     Two(BinaryOperator, Box<Self>, Box<Self>),
-    /// A template, and what its names mean.
+    /// A template, and the values of its names.
     Call(String, Vec<(String, Self)>),
 }
 
@@ -44,7 +44,7 @@ pub(super) enum BinaryOperator {
 }
 
 impl TemplateExpression {
-    /// Reads an expression; `None` when it is not understood.
+    /// Parses an expression; `None` if it is not supported.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let tokens = tokens(text).filter(|tokens| tokens.len() <= MOST)?;
         let mut parser = ExpressionParser { tokens: tokens.into_iter().peekable(), depth: 0 };
@@ -55,13 +55,13 @@ impl TemplateExpression {
     /// Its value.
     ///
     /// # Errors
-    /// `Malformed` for names that mean nothing, operands that do not fit, and numbers that leave 64 bits.
+    /// `Malformed` for undefined names, operands that do not fit, and numbers beyond 64 bits.
     pub(super) fn value(&self, scope: &TemplateScope) -> Result<ExpressionValue> {
         match self {
             Self::Value(value) => Ok(value.clone()),
             Self::Name(name) => {
                 let known = scope.values.get(name).cloned();
-                known.ok_or_else(|| Error::malformed(format!("nothing is named {name:?} in templates")))
+                known.ok_or_else(|| Error::malformed(format!("templates do not define {name:?}")))
             }
             Self::Negative(inner) => match inner.value(scope)? {
                 ExpressionValue::Number(number) => {
@@ -127,7 +127,7 @@ fn floored(one: i64, other: i64) -> Option<i64> {
     if is_above { quotient.checked_sub(1) } else { Some(quotient) }
 }
 
-/// A text with one place for a value: `%d`, `%03d`, `%s`.
+/// A format with one placeholder: `%d`, `%03d`, `%s`.
 fn formatted(format: &str, value: &ExpressionValue) -> Result<String> {
     let odd = || Error::unsupported(format!("the format {format:?} of a template"));
     let (before, rest) = format.split_once('%').ok_or_else(odd)?;
@@ -150,7 +150,7 @@ fn formatted(format: &str, value: &ExpressionValue) -> Result<String> {
     Ok(format!("{before}{shown}{}", after.as_str()))
 }
 
-/// Most places of a number.
+/// Maximum width of a number.
 const WIDEST: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,7 +174,7 @@ fn tokens(text: &str) -> Option<Vec<ExpressionToken>> {
                 chars.next();
                 let inner: String = std::iter::from_fn(|| chars.next_if(|char| *char != first)).collect();
                 chars.next()?;
-                // Escapes are not understood.
+                // Escapes are not supported.
                 found.push((!inner.contains('\\')).then_some(ExpressionToken::Text(inner))?);
             }
             _ if first.is_alphanumeric() || first == '_' => {
@@ -265,7 +265,7 @@ impl ExpressionParser {
         }
     }
 
-    /// What stands in the parentheses of a call, which are open.
+    /// The arguments of a call, up to the closing parenthesis.
     fn arguments(&mut self) -> Option<Vec<(String, TemplateExpression)>> {
         let mut arguments = Vec::new();
         while self.tokens.next_if_eq(&ExpressionToken::Sign(')')).is_none() {
@@ -280,7 +280,7 @@ impl ExpressionParser {
     }
 }
 
-/// Deepest nesting: every level is a call.
+/// Maximum nesting: every level is a call.
 const DEEPEST: u32 = 32;
-/// Most parts of an expression.
+/// Maximum number of parts of an expression.
 const MOST: usize = 128;

@@ -1,15 +1,15 @@
-//! Entries move together when those that were replaced take up much of the file.
+//! Entries are moved together when replaced ones take up much of the file.
 use super::super::format::{self, EntryHeader};
 use super::{ZipSlot, ZipState};
 use crate::{fault, platform};
 use ncirrus_layout::Result;
 use std::fs::File;
 
-/// A file whose unused share is smaller than one in so many stays as it is.
+/// A file with a smaller unused fraction than one in this number stays as it is.
 const SHARE: u64 = 4;
 /// A file with fewer unused bytes stays as it is.
 const FEW: u64 = 64 << 10;
-/// Bytes of sizes and checksum behind the content of an entry that could not be moved.
+/// Size of the data descriptor behind the content of an entry that could not be moved.
 const LONGEST_DESCRIPTOR: u64 = 24;
 /// Bytes moved at a time.
 const PIECE: usize = 4 << 20;
@@ -40,7 +40,7 @@ impl ZipState {
     }
 }
 
-/// Moves an entry to a lower offset under a header of our own; it stays where that would not fit before its content.
+/// Moves an entry to a lower offset with a header of our own; it stays if that would not fit before its content.
 fn move_down(file: &File, name: &str, slot: &ZipSlot, to: u64) -> Result<ZipSlot> {
     let head = format::write_local(name, &slot.header)?;
     let content = to.saturating_add(head.len() as u64);

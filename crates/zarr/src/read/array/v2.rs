@@ -8,7 +8,7 @@ use crate::read::provenance::DatasetProvenance;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::CodecSpec;
 
-/// What one byte of text means in a dataset (`docs/spec/nczarr.md` 3.12).
+/// The meaning of one byte of text in a dataset (`docs/spec/nczarr.md` 3.12).
 pub(in crate::read) fn rules(dialect: Dialect, provenance: &DatasetProvenance) -> TextRules {
     TextRules {
         big_s1_is_char: dialect.is_nczarr() || provenance.is_netcdf(),

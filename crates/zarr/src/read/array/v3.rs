@@ -64,7 +64,7 @@ struct CodecChain {
     after: Vec<CodecEntry>,
 }
 
-/// The array-to-bytes codecs that are known; `endian` is the old name of `bytes`.
+/// The known array-to-bytes codecs; `endian` is the old name of `bytes`.
 const SERIALIZERS: [&str; 7] =
     ["bytes", "endian", "vlen-utf8", "vlen-bytes", "vlen-array", "sharding_indexed", "packbits"];
 
@@ -129,7 +129,7 @@ impl CodecChain {
         }
     }
 
-    /// Byte order of numbers; little where nothing says.
+    /// Byte order of numbers; little-endian by default.
     fn order(&self) -> Result<ByteOrder> {
         match self.serializer.configuration.member("endian").and_then(JsonValue::as_str) {
             Some("big") => Ok(ByteOrder::Big),

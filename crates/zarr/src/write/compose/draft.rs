@@ -1,4 +1,4 @@
-//! What the draft of December 2018 has of its own (`docs/spec/nczarr.md` 7).
+//! The specifics of the draft of December 2018 (`docs/spec/nczarr.md` 7).
 use super::DocumentComposer;
 use crate::special;
 use crate::write::extension;

@@ -21,7 +21,7 @@ struct DialectWords {
     dimensions: &'static str,
     arrays: &'static str,
     references: &'static str,
-    /// Whether everything stands in `.zattrs`.
+    /// Whether everything is stored in `.zattrs`.
     in_attributes: bool,
 }
 
@@ -45,7 +45,7 @@ const UC: DialectWords = DialectWords {
     ..LC
 };
 
-/// The words of a dialect of the reference; `None` for plain Zarr and the draft.
+/// The names in a dialect of the reference; `None` for plain Zarr and the draft.
 fn words(dialect: Dialect) -> Option<&'static DialectWords> {
     match dialect {
         Dialect::Attributes => Some(&ATT),
@@ -121,7 +121,7 @@ impl DocumentComposer<'_> {
         Value::Object(body)
     }
 
-    /// `None` when there are none and there was no object for them.
+    /// `None` if there are none and there was no object for them.
     fn group_attributes(&self, group: GroupId, written: WrittenAttributes) -> Option<Value> {
         let WrittenAttributes { plain: mut body, mut types, extension } = written;
         let words = words(self.dialect());
@@ -234,7 +234,7 @@ impl DocumentComposer<'_> {
         let filters = if array.codecs.is_empty() { Value::Null } else { json!(array.codecs) };
         let mut body = Map::new();
         body.insert("zarr_format".to_owned(), json!(2));
-        // The copy is what zarr-python and xarray read: to them a scalar is one.
+        // zarr-python and xarray read the copy: there the scalar has no axis.
         let axes = |shape: Vec<u64>| if copy { shape } else { self.unit_axis(var, shape) };
         body.insert("shape".to_owned(), json!(axes(self.model.shape(var))));
         body.insert("dtype".to_owned(), dtype);
@@ -250,14 +250,14 @@ impl DocumentComposer<'_> {
         body
     }
 
-    /// Whether zarr-python and xarray are told that there is no fill value: they take netCDF's default for one that was
-    /// chosen, and xarray masks it. NCZarr's own documents tell it, as netCDF-C does.
+    /// Whether zarr-python and xarray are to see no fill value: they treat netCDF's default like one that was chosen,
+    /// and xarray masks it. NCZarr's own documents have it, as in netCDF-C.
     fn tells_no_fill(&self, var: VarId, copy: bool) -> bool {
         (copy || words(self.dialect()).is_none())
             && self.dialect() != Dialect::Draft2018
             && self.present.is_none_or(|present| present.is_ours())
             && match self.defaulted(var) {
-                // What was never written is empty to them without a fill value, too.
+                // Without a fill value, what was never written would be empty to them, too.
                 Some(Atomic::Char | Atomic::String) => true,
                 Some(_) => !self.is_sparse(var),
                 None => false,
@@ -268,7 +268,7 @@ impl DocumentComposer<'_> {
         self.sparse.is_some_and(|sparse| sparse.contains(&var))
     }
 
-    /// The type of a variable that has no fill value of its own.
+    /// The type of a variable without a fill value of its own.
     fn defaulted(&self, var: VarId) -> Option<Atomic> {
         let variable = self.model.variable(var)?;
         let TypeRef::Atomic(atomic) = variable.ty else { return None };
@@ -276,7 +276,7 @@ impl DocumentComposer<'_> {
         (variable.fill == FillValue::Default && own.is_none()).then_some(atomic)
     }
 
-    /// The default of a number whose variable has no fill value of its own.
+    /// The default of a number for a variable without a fill value of its own.
     fn default_fill(&self, var: VarId) -> Option<Value> {
         self.defaulted(var).and_then(|atomic| element::number(&default_fill(atomic), 0))
     }
@@ -291,7 +291,7 @@ impl DocumentComposer<'_> {
         is_scalar && words(self.dialect()).is_some()
     }
 
-    /// `kept` is what an array that was there before has.
+    /// `kept` is the metadata of an array that existed before.
     fn array_information(
         &self,
         var: VarId,
@@ -368,7 +368,7 @@ impl DocumentComposer<'_> {
     }
 }
 
-/// The dictionary of attribute types, which lists itself where everything stands in attributes (3.8.2).
+/// The dictionary of attribute types, which lists itself if everything is stored in attributes (3.8.2).
 fn add_types(words: Option<&DialectWords>, body: &mut Map<String, Value>, mut types: Map<String, Value>) {
     let Some(words) = words else { return };
     if words.in_attributes {

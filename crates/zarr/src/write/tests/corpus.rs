@@ -21,7 +21,7 @@ fn datasets_of_other_programs_keep_what_is_not_changed() {
     assert!(changed > 100, "only {changed} datasets were changed, {refused} are read-only");
 }
 
-/// Whether the dataset could be changed; `None` when there is none.
+/// Whether the dataset could be changed; `None` if there is none.
 fn change(objects: ObjectView, folder: &Path) -> Option<bool> {
     let old = opened(&objects)?;
     let view = MemoryView::new(objects.clone());

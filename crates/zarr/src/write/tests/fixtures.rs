@@ -23,7 +23,7 @@ pub(super) fn basic() -> Model {
     model
 }
 
-/// Everything that NCZarr has a word for: groups, unlimited dimensions, scalars, text, every atomic type.
+/// Everything that NCZarr can express: groups, unlimited dimensions, scalars, text, every atomic type.
 pub(super) fn wide() -> Model {
     let mut model = basic();
     let root = model.root();
@@ -48,7 +48,7 @@ pub(super) fn wide() -> Model {
     model
 }
 
-/// What only the extension can hold.
+/// What only the extension can represent.
 pub(super) fn extended() -> Model {
     let mut model = basic();
     let root = model.root();
@@ -94,7 +94,7 @@ pub(super) fn extended() -> Model {
     model
 }
 
-/// Strings of fixed length, one by its attribute, one as the writer is told.
+/// Strings of fixed length, one by its attribute, one by the writer's option.
 pub(super) fn strings() -> Model {
     let mut model = basic();
     let lat = model.dimension_at("lat").unwrap();

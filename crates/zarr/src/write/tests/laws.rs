@@ -4,7 +4,7 @@ use super::*;
 use ncirrus_model::Storage;
 use ncirrus_testkit::law;
 
-/// Small chunks, of which some reach over the edge.
+/// Small chunks, including edge chunks.
 fn chunked(mut model: Model) -> Model {
     for var in model.variables() {
         let rank = model.shape(var).len();

@@ -68,7 +68,7 @@ fn write_to(root: &Path, objects: &ObjectView) {
     }
 }
 
-/// The wide model; netCDF-C dies of scalars in the dialect of its 4.9.2 (docs/spec/nczarr.md 2.3).
+/// The wide model; netCDF-C crashes on scalars in the dialect of its 4.9.2 (docs/spec/nczarr.md 2.3).
 fn wide_for(dialect: Dialect) -> Model {
     let mut model = wide();
     if matches!(dialect, Dialect::LowerCase | Dialect::UpperCase) {
@@ -94,7 +94,7 @@ fn with_data(writer: &ZarrWriter, model: &Model) -> ObjectView {
     hand.objects
 }
 
-/// The chunks of a variable of the fixtures; all of them have one, but for those that grow along the first axis.
+/// The chunks of a variable of the fixtures; all have one, except those that grow along the first axis.
 fn chunks(model: &Model, var: VarId) -> Vec<(Vec<u64>, Vec<u8>)> {
     let variable = model.variable(var).unwrap();
     let first = vec![0; variable.rank()];

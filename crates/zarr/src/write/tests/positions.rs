@@ -63,7 +63,7 @@ fn an_update_is_the_old_state_or_the_new_one() {
     }
 }
 
-/// Whether two models are equal; in their order only where the dialect itself has one.
+/// Whether two models are equal; including their order only if the dialect keeps it.
 fn same(dialect: Dialect, a: &Model, b: &Model) -> bool {
     let ordered = dialect.is_nczarr() && dialect != Dialect::Draft2018;
     let (mut a_lines, mut b_lines) = (described(a), described(b));
@@ -74,7 +74,7 @@ fn same(dialect: Dialect, a: &Model, b: &Model) -> bool {
     a_lines == b_lines && (!ordered || a == b)
 }
 
-/// A hand that changes a dataset.
+/// A function that changes a dataset.
 pub(super) fn updating(objects: ObjectView, model: &Arc<Model>) -> HandPlacer {
     let view = MemoryView::new(objects.clone());
     let placer = ZarrWriter::default().update(&view, &ObjectView::id(""), model).unwrap();

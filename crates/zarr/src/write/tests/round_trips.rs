@@ -1,9 +1,9 @@
-//! What is written is what is read.
+//! What is read is what was written.
 use super::fixtures::{basic, extended, little, put, wide};
 use super::*;
 use ncirrus_model::{Group, GroupId, Storage, TypeRef, Variable};
 
-/// A description of everything that a dataset says, with ids replaced by paths and choices of the writer left out.
+/// A description of a dataset's contents, with ids replaced by paths and the writer's choices left out.
 pub(super) fn described(model: &Model) -> Vec<String> {
     let mut lines = Vec::new();
     for id in model.walk() {

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use rstest::rstest;
 
-/// What groups have: 4 blocks of 512 bytes in a row, direct blocks up to 64 KiB.
+/// The parameters of groups: 4 blocks of 512 bytes in a row, direct blocks up to 64 KiB.
 const LINKS: DoublingTable = DoublingTable { width: 4, first: 512, largest: 65536, bits: 32 };
 
 #[test]

@@ -1,4 +1,4 @@
-//! How the elements of an extensible array are spread over blocks: arithmetic alone (docs/spec/hdf5-netcdf4.md E.6).
+//! The distribution of an extensible array's elements over blocks: arithmetic only (docs/spec/hdf5-netcdf4.md E.6).
 use crate::cursor::ByteCursor;
 use crate::layout::IndexKind;
 use ncirrus_layout::{Error, Result};
@@ -42,7 +42,7 @@ impl ElementHome {
 }
 
 impl ArrayShape {
-    /// The parameters as the header has them; the layout message has two of them the other way round.
+    /// The parameters in the header; the layout message has two of them in reverse order.
     pub(crate) fn parse(cursor: &mut ByteCursor<'_>) -> Result<Self> {
         let max_bits = u32::from(cursor.u8()?);
         let in_index = u64::from(cursor.u8()?);
@@ -62,7 +62,7 @@ impl ArrayShape {
         Err(Error::malformed(format!("an extensible array cannot have the parameters {shape:?}")))
     }
 
-    /// The parameters that a layout message has.
+    /// The parameters in a layout message.
     pub(crate) fn of(kind: IndexKind) -> Result<Self> {
         let IndexKind::ExtensibleArray { max_bits, in_index, min_pointers, min_elements, page_bits } = kind
         else {
@@ -74,13 +74,13 @@ impl ArrayShape {
         ))
     }
 
-    /// The parameters as the header has them.
+    /// The parameters in the header.
     pub(crate) fn parameters(&self) -> [u64; 5] {
         let Self { max_bits, in_index, min_elements, min_pointers, page_bits } = *self;
         [u64::from(max_bits), in_index, min_elements, min_pointers, u64::from(page_bits)]
     }
 
-    /// Where an element lies: its run and its place there; `None` for one beyond the largest.
+    /// The position of an element: its run and its index there; `None` for one beyond the largest.
     pub(crate) fn home(&self, element: u64) -> Option<(ElementHome, usize)> {
         let Some(rest) = element.checked_sub(self.in_index) else {
             return Some((ElementHome::Index, usize::try_from(element).ok()?));
@@ -110,7 +110,7 @@ impl ArrayShape {
         })
     }
 
-    /// Which super block a data block belongs to that the index block points to.
+    /// The super block of a data block that the index block points to.
     pub(crate) fn super_of_direct(&self, block: u64) -> u32 {
         let mut left = block;
         for number in 0..self.first_super() {
@@ -137,7 +137,7 @@ impl ArrayShape {
         u64::from(self.all_super_blocks().saturating_sub(self.first_super()))
     }
 
-    /// The place of a super block among the pointers of the index block.
+    /// The index of a super block among the pointers of the index block.
     pub(crate) fn place_of_super(&self, number: u32) -> u64 {
         u64::from(number.saturating_sub(self.first_super()))
     }

@@ -1,4 +1,4 @@
-//! What is found of real files does not depend on which bytes arrive when; and what a series costs.
+//! Chunk lookup in real files does not depend on which bytes arrive when; and the cost of a series.
 use super::*;
 use crate::group::lookup;
 use crate::layout::{dataset, layout};
@@ -8,7 +8,7 @@ use ncirrus_layout::{Layout, Step};
 use ncirrus_testkit::corpus::corpus;
 use ncirrus_testkit::law::RandomSource;
 
-/// Where the chunks of these cells of the dataset `d` lie.
+/// The locations of these chunks of the dataset `d`.
 fn located(view: &dyn View, cells: impl Fn(&[u64]) -> Vec<Vec<u64>>) -> Step<(usize, Vec<ChunkRef>)> {
     let file = load(view, &ObjectView::id(KEY))?;
     let root = ObjectRef { addr: file.root, file };
@@ -23,7 +23,7 @@ fn located(view: &dyn View, cells: impl Fn(&[u64]) -> Vec<Vec<u64>>) -> Step<(us
     Ok((wanted.len(), index.locate(view, &wanted)?))
 }
 
-/// Cells from all over the grid, not in order.
+/// Chunks from all over the grid, unordered.
 fn scattered(counts: &[u64]) -> Vec<Vec<u64>> {
     let mut random = RandomSource(1);
     (0..60).map(|_| counts.iter().map(|count| random.below(*count)).collect()).collect()
@@ -89,7 +89,7 @@ fn damaged_files_never_make_it_panic() {
     }
 }
 
-/// Rounds and requests that a series along the first axis takes beyond those of one that asks for no chunk.
+/// Rounds and requests of a series along the first axis beyond those of a selection without chunks.
 fn cost(body: &[u8]) -> (usize, Vec<u64>) {
     let series = |counts: &[u64]| {
         let rest = vec![0; counts.len() - 1];

@@ -60,7 +60,7 @@ fn sets_of_different_length_do_not_go_together() {
     assert!(error.message().contains("6 elements to 3"), "{error}");
 }
 
-/// Shortens a selection to some of its elements in order, as points.
+/// Reduces a selection to some of its elements in order, as points.
 fn shortened(selection: &HyperslabSelection, shape: &[u64], len: usize) -> ElementSet {
     let limits = Limits::default();
     let set = ElementSet::new(selection, shape, 0, &limits).expect("a set");
@@ -84,7 +84,7 @@ proptest! {
         let lens = [(&target, TARGET), (&source, SOURCE)].map(|(selection, shape)| {
             usize::try_from(ElementSet::new(selection, &shape, 0, &limits).expect("a set").len().expect("small")).expect("small")
         });
-        // Repeated points are no selection of a target.
+        // Repeated points are not a valid target selection.
         let len = lens[0].min(lens[1]);
         let region = Region { start: vec![start.0, start.1, start.2], count: vec![count.0, count.1, count.2] };
         let (target, source) = (shortened(&target, &TARGET, len), shortened(&source, &SOURCE, len));

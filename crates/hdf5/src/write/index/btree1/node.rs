@@ -1,4 +1,4 @@
-//! Nodes of version 1 B-trees of chunks as bytes.
+//! Encoding of nodes of version 1 B-trees of chunks.
 use super::IndexGrid;
 use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::ByteCursor;
@@ -6,17 +6,17 @@ use crate::write::FilePatch;
 use crate::write::out::ByteSink;
 use ncirrus_layout::{Error, Result};
 
-/// How nodes of a tree are written.
+/// The encoding of a tree's nodes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeForm {
     /// Number of dimensions.
     pub(super) rank: usize,
     pub(super) sizes: FieldSizes,
-    /// Children that a node has room for.
+    /// Capacity of a node in children.
     pub(super) most: usize,
 }
 
-/// A node with its place.
+/// A node with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PlacedNode {
     pub(super) addr: FileAddress,
@@ -63,25 +63,25 @@ impl NodeForm {
         Self { rank: grid.rank(), sizes, most: 2 * usize::from(rank.max(1)) }
     }
 
-    /// Bytes of a node: all have room for as many children.
+    /// Size of a node: all have the same capacity.
     pub(super) fn node_len(&self) -> u64 {
         let (offsets, key) = (u64::from(self.sizes.offsets), 16 + 8 * self.rank as u64);
         let most = self.most as u64;
         self.head_len() + (most + 1) * key + most * offsets
     }
 
-    /// Bytes before a node's first key.
+    /// Size of what precedes a node's first key.
     pub(super) fn head_len(&self) -> u64 {
         8 + 2 * u64::from(self.sizes.offsets)
     }
 
-    /// Where a node has the address of its left and right sibling.
+    /// Offset of the addresses of a node's left and right sibling.
     pub(super) fn sibling(&self, node: FileAddress, is_right: bool) -> FileAddress {
         FileAddress(node.0.saturating_add(8 + if is_right { u64::from(self.sizes.offsets) } else { 0 }))
     }
 
-    /// Nodes with these children, linked to each other; gives them as children of the next level. `is_last`: the tree
-    /// grows behind them, so that all but the last are full.
+    /// Nodes with these children, linked to each other; returns them as children of the next level. `is_last`: the
+    /// tree grows behind them, so that all but the last are full.
     pub(super) fn spread(
         &self,
         level: u8,
@@ -125,7 +125,7 @@ impl NodeForm {
         FilePatch { addr: node.addr, body: out.finish() }
     }
 
-    /// Takes a node apart.
+    /// Parses a node.
     pub(super) fn parse(&self, addr: FileAddress, bytes: &[u8]) -> Result<PlacedNode> {
         let mut cursor = ByteCursor::new(bytes, "a B-tree node of chunks");
         let (level, count, left, right) = self.head(&mut cursor)?;

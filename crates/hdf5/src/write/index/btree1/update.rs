@@ -1,6 +1,6 @@
-//! Changing of version 1 B-trees: leaves that get new chunks are copied, with the path to the root.
+//! Changing version 1 B-trees: leaves that get new chunks are copied, with the path to the root.
 //!
-//! A leaf in which chunks are replaced only is written in place, whole.
+//! A leaf in which chunks are only replaced is rewritten in place.
 use super::node::{NodeEntry, NodeForm, NodeKey, PlacedNode};
 use super::{entry, raise};
 use crate::address::FileAddress;
@@ -17,26 +17,26 @@ use std::ops::Range;
 /// A node on the way to chunks that change.
 struct TouchedNode {
     node: PlacedNode,
-    /// Its place among the children of a touched node one level above, and among all touched there.
+    /// Its index among the children of a touched node one level above, and that one's index among all touched there.
     child: usize,
     parent: usize,
-    /// The chunks, among all that change.
+    /// Its chunks, among all that change.
     range: Range<usize>,
     /// Where the next node begins; `None` for the last of the tree.
     upper: Option<NodeKey>,
-    /// Whether it is written anew in its place.
+    /// Whether it is rewritten in place.
     is_replaced: bool,
 }
 
 /// The siblings of a node: left and right.
 type NodeLinks = (Option<FileAddress>, Option<FileAddress>);
 
-/// What is known of a tree before it is changed.
+/// The state of a tree before it is changed.
 struct KnownPaths {
     form: NodeForm,
     /// From the root down.
     levels: Vec<Vec<TouchedNode>>,
-    /// The links of siblings of touched nodes that are none themselves.
+    /// The sibling links of siblings of touched nodes that are not touched themselves.
     siblings: HashMap<FileAddress, NodeLinks>,
 }
 
@@ -143,7 +143,7 @@ impl KnownPaths {
         Ok(UpdatedIndex { change, layout })
     }
 
-    /// Puts a node into new places, as many as it needs.
+    /// Moves a node to new locations, as many as it needs.
     fn copy(
         &self,
         touched: &TouchedNode,
@@ -171,8 +171,8 @@ impl KnownPaths {
         raise(&self.form, above, (old.entries, old.end), nodes, place)
     }
 
-    /// Links copies to the neighbours of the old nodes, and these to them. Who goes down from the root never looks at
-    /// these addresses, but HDF5 keeps them when it splits nodes.
+    /// Links copies to the neighbours of the old nodes, and vice versa. A search from the root never uses these
+    /// addresses, but HDF5 maintains them when it splits nodes.
     fn link(
         &self,
         level: &[TouchedNode],
@@ -212,7 +212,7 @@ impl KnownPaths {
     }
 }
 
-/// A sibling that a node which stays in its place is to have.
+/// The new sibling of a node that stays in place.
 struct SiblingLink {
     of: FileAddress,
     is_right: bool,
@@ -220,7 +220,7 @@ struct SiblingLink {
 }
 
 impl SiblingLink {
-    /// Puts it into the node, if that is written anyway; else gives the patch.
+    /// Sets it in the node, if that is rewritten anyway; otherwise returns the patch.
     fn put(self, form: &NodeForm, level: &mut [TouchedNode]) -> Option<FilePatch> {
         let Self { of, is_right, to } = self;
         match level.iter_mut().find(|touched| touched.is_replaced && touched.node.addr == of) {
@@ -236,7 +236,7 @@ impl SiblingLink {
     }
 }
 
-/// Reads the links of all neighbours that are not touched; what is no node of that level is left out.
+/// Reads the links of all untouched neighbours; what is not a node of that level is left out.
 fn siblings(
     view: &dyn View,
     file: &Hdf5File,
@@ -267,7 +267,7 @@ fn part<T>(all: &[T], range: Range<usize>) -> Result<&[T]> {
     all.get(range.clone()).ok_or_else(outside)
 }
 
-/// A node that is to be read.
+/// A node to be read.
 struct WantedNode {
     addr: FileAddress,
     child: usize,
@@ -283,7 +283,7 @@ impl WantedNode {
     }
 }
 
-/// A node that has new places.
+/// A node with new locations.
 struct MovedNode {
     old: FileAddress,
     level: u8,
@@ -292,18 +292,18 @@ struct MovedNode {
     end: NodeKey,
 }
 
-/// What became of a node.
+/// The result of changing a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GrownNode {
     Nothing,
-    /// Chunks were replaced only.
+    /// Chunks were only replaced.
     InPlace,
     /// There are new chunks or other children.
     Beyond,
 }
 
 impl TouchedNode {
-    /// The children that know of chunks that change. `at` is the node's place among the touched of its level.
+    /// The children that contain changed chunks. `at` is the node's index among the touched of its level.
     fn children(&self, at: usize, entries: &[NodeEntry]) -> Result<Vec<WantedNode>> {
         let mut wanted: Vec<WantedNode> = Vec::new();
         if self.node.level == 0 {
@@ -329,7 +329,7 @@ impl TouchedNode {
         Ok(wanted)
     }
 
-    /// Takes chunks into a leaf.
+    /// Inserts chunks into a leaf.
     fn merge(&mut self, grid: &IndexGrid, entries: &[NodeEntry]) -> GrownNode {
         let old = std::mem::take(&mut self.node.entries);
         let mut merged = Vec::with_capacity(old.len() + entries.len());
@@ -340,7 +340,7 @@ impl TouchedNode {
                 merged.push(before);
             }
             merged.push(entry.clone());
-            // Of two records of one chunk the first counts, and the others go.
+            // Of two records of one chunk the first wins, and the others are removed.
             let mut is_new = true;
             while old.next_if(|old| old.key.offsets == entry.key.offsets).is_some() {
                 is_new = false;
@@ -356,7 +356,7 @@ impl TouchedNode {
         if is_grown { GrownNode::Beyond } else { GrownNode::InPlace }
     }
 
-    /// Takes over the copies of children.
+    /// Replaces children by their copies.
     fn adopt<'a>(
         &mut self,
         parts: impl Iterator<Item = (&'a TouchedNode, &'a Option<MovedNode>)>,
@@ -381,7 +381,7 @@ impl TouchedNode {
         grown
     }
 
-    /// Moves the end of the node behind its chunks, and never into the next node.
+    /// Moves the end of the node behind its chunks, but never into the next node.
     fn reach(&mut self, end: NodeKey) {
         match &self.upper {
             Some(upper) => self.node.end = upper.clone(),

@@ -1,4 +1,4 @@
-//! Nodes of version 2 B-trees of chunks as bytes.
+//! Encoding of nodes of version 2 B-trees of chunks.
 use super::{TreeHeader, cell_of};
 use crate::address::{FieldSizes, FileAddress};
 use crate::checksum::lookup3;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use std::cmp::Ordering;
 
-/// How nodes of a tree are written.
+/// The encoding of a tree's nodes.
 #[derive(Debug, Clone)]
 pub(super) struct RecordForm {
     pub(super) sizes: FieldSizes,
@@ -18,7 +18,7 @@ pub(super) struct RecordForm {
     kind: u8,
     node_len: u64,
     record_len: usize,
-    /// Bytes of the number of records in a pointer.
+    /// Size of the number of records in a pointer.
     count_width: usize,
     /// One per depth, as far as they were needed.
     levels: Vec<NodeLevel>,
@@ -26,9 +26,9 @@ pub(super) struct RecordForm {
 
 #[derive(Debug, Clone, Copy)]
 struct NodeLevel {
-    /// Most records of a node.
+    /// Maximum number of records of a node.
     most: usize,
-    /// Most records below it and in it.
+    /// Maximum number of records in it and below.
     total: u64,
 }
 
@@ -36,11 +36,11 @@ struct NodeLevel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChunkRecord(pub(super) Bytes);
 
-/// A node as its parent knows it.
+/// A node as referenced by its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NodePointer {
     pub(super) addr: FileAddress,
-    /// Records in it, and with all below it.
+    /// Number of records in it, and in total below.
     pub(super) records: usize,
     pub(super) total: u64,
 }
@@ -85,7 +85,7 @@ impl RecordForm {
         })
     }
 
-    /// Most records of a node of that depth.
+    /// Maximum number of records of a node of that depth.
     pub(super) fn most(&mut self, depth: u16) -> Result<usize> {
         while self.levels.len() <= usize::from(depth) {
             let pointer = self.pointer_len(self.levels.len()) as u64;
@@ -102,7 +102,7 @@ impl RecordForm {
         level.map(|level| level.most).ok_or_else(|| Error::internal("a level that is not there"))
     }
 
-    /// Bytes of all records below, in a pointer of a node of that depth.
+    /// Size of the total number of records, in a pointer to a node of that depth.
     fn total_width(&self, depth: usize) -> usize {
         let below = depth.checked_sub(1).filter(|below| *below > 0).and_then(|below| self.levels.get(below));
         below.map_or(0, |level| width(level.total))
@@ -112,7 +112,7 @@ impl RecordForm {
         usize::from(self.sizes.offsets) + self.count_width + self.total_width(depth)
     }
 
-    /// Bytes of a node that are used, with the checksum behind them.
+    /// Used size of a node, with the checksum behind.
     pub(super) fn used_len(&mut self, depth: u16, records: usize) -> Result<u64> {
         let most = self.most(depth)?;
         if records > most {
@@ -125,13 +125,13 @@ impl RecordForm {
         Ok(OVERHEAD + (records * self.record_len + pointers) as u64)
     }
 
-    /// Bytes of a node's place.
+    /// Allocated size of a node.
     pub(super) fn node_len(&self) -> u64 {
         self.node_len
     }
 
-    /// Puts a row into nodes of that depth, as many as it needs; gives them as a row of the next depth. `is_last`: the
-    /// tree grows behind them, so that all but the last are full.
+    /// Divides a row into nodes of that depth, as many as it needs; returns them as a row of the next depth.
+    /// `is_last`: the tree grows behind them, so that all but the last are full.
     pub(super) fn spread(
         &mut self,
         depth: u16,
@@ -168,7 +168,7 @@ impl RecordForm {
         out.checksum().finish()
     }
 
-    /// Takes a node apart.
+    /// Parses a node.
     pub(super) fn parse(&self, depth: u16, records: usize, bytes: &Bytes) -> Result<RecordRow> {
         let mut cursor = ByteCursor::new(bytes, "a node of a version 2 B-tree");
         cursor.signature(if depth == 0 { b"BTLF" } else { b"BTIN" })?;
@@ -205,15 +205,15 @@ impl RecordForm {
     }
 }
 
-/// Rows of at most so many records, each but the last with the record between it and the next.
+/// Rows of at most that many records, each but the last with the record between it and the next.
 fn split(row: RecordRow, most: usize, is_last: bool) -> Vec<(RecordRow, Option<ChunkRecord>)> {
     let count = (row.records.len() + 1).div_ceil(most + 1);
-    // What is left for rows when the records between them are taken out.
+    // The rest for rows after the records between them are removed.
     let mut left = row.records.len() - (count - 1);
     let (mut records, mut children) = (row.records.into_iter(), row.children.into_iter());
     let mut rows = Vec::with_capacity(count);
     for behind in (0..count).rev() {
-        // Every row behind has at least one record.
+        // Every following row has at least one record.
         let fair = left.div_ceil(behind + 1);
         let len = if is_last { most.min(left.saturating_sub(behind)) } else { fair };
         left -= len;
@@ -227,7 +227,7 @@ fn split(row: RecordRow, most: usize, is_last: bool) -> Vec<(RecordRow, Option<C
     rows
 }
 
-/// Bytes that hold a number of that size.
+/// Size of an integer that can hold that number.
 fn width(most: u64) -> usize {
     most.max(1).ilog2() as usize / 8 + 1
 }

@@ -1,5 +1,5 @@
-//! Changing of version 2 B-trees: nodes that get new chunks are copied, with the path to the root, and one write of the
-//! header switches to the new root. A node in which chunks are replaced only is written in place.
+//! Changing version 2 B-trees: nodes that get new chunks are copied, with the path to the root, and one write of the
+//! header switches to the new root. A node in which chunks are only replaced is rewritten in place.
 use super::node::{ChunkRecord, NodePointer, RecordForm, RecordRow};
 use super::{TreeHeader, head_len, raise, record};
 use crate::address::{FieldSizes, FileAddress};
@@ -16,12 +16,12 @@ struct TouchedLeaf {
     pointer: NodePointer,
     depth: u16,
     row: RecordRow,
-    /// Its place among the children of a touched node one level above, and that one's among the touched of its level.
+    /// Its index among the children of a touched node one level above, and that one's among the touched of its level.
     child: usize,
     parent: usize,
-    /// Whether nothing of the tree stands behind it.
+    /// Whether it is the last of its level.
     is_last: bool,
-    /// Chunks that change in it or below it; once its children are known, in it.
+    /// Chunks that change in it or below it; once its children are known, only in it.
     records: Vec<ChunkRecord>,
 }
 
@@ -49,7 +49,7 @@ pub(in crate::write::index) fn update(
         (change_levels(&mut form, levels, &mut change, place)?, head.depth + 1)
     };
     let (root, depth) = match row {
-        // Chunks were replaced only.
+        // Chunks were only replaced.
         None => return Ok(UpdatedIndex { change, layout: None }),
         Some(RecordRow { children, .. }) if children.len() == 1 => (children, head.depth),
         Some(row) => {
@@ -85,7 +85,7 @@ impl TreeHeader {
         Ok(Self { kind, node_len, record_len, depth, split, merge, root, records, total })
     }
 
-    /// Refuses a tree of something else than these chunks.
+    /// Refuses a tree of anything but these chunks.
     fn checked(self, grid: &IndexGrid, sizes: FieldSizes) -> Result<Self> {
         let new = Self::new(grid, sizes)?;
         if (self.kind, self.record_len) != (new.kind, new.record_len) {
@@ -138,7 +138,7 @@ fn read(
     Ok(levels)
 }
 
-/// Changes level by level from below; gives what stands for the root when it was copied.
+/// Changes level by level from below; returns the new root if it was copied.
 fn change_levels(
     form: &mut RecordForm,
     levels: Vec<Vec<TouchedLeaf>>,
@@ -171,8 +171,8 @@ fn change_levels(
 }
 
 impl TouchedLeaf {
-    /// The children that chunks belong to, which are not in the node itself. `at` is its place among the touched of its
-    /// level.
+    /// The children to which chunks belong that are not in the node itself. `at` is its index among the touched of
+    /// its level.
     fn children(&mut self, at: usize, rank: usize) -> Vec<Self> {
         if self.depth == 0 {
             return Vec::new();
@@ -201,7 +201,7 @@ impl TouchedLeaf {
         wanted
     }
 
-    /// Takes in chunks and the copies of children; whether there is more than replaced chunks.
+    /// Inserts chunks and the copies of children; returns whether chunks were more than replaced.
     fn take_in(&mut self, mut copied: HashMap<usize, RecordRow>, rank: usize) -> bool {
         let RecordRow { records, children } = std::mem::take(&mut self.row);
         let (count, is_moved) = (records.len(), !copied.is_empty());

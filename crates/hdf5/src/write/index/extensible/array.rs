@@ -10,17 +10,17 @@ use crate::write::index::array::prefix_len;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An array: its parameters, and where its header is.
+/// An array: its parameters, and the location of its header.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExtensibleArray {
     pub(super) header: FileAddress,
     pub(super) shape: ArrayShape,
-    /// Bytes of an element.
+    /// Size of an element.
     each: u64,
     sizes: FieldSizes,
 }
 
-/// What the header counts.
+/// The counts in the header.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ArrayStatistics {
     super_blocks: u64,
@@ -29,11 +29,11 @@ pub(super) struct ArrayStatistics {
     data_bytes: u64,
     /// One more than the last element that was ever written.
     end: u64,
-    /// Elements of all blocks that are there.
+    /// Number of elements of all existing blocks.
     elements: u64,
 }
 
-/// What is there already of the structures that a change touches.
+/// The existing structures that a change touches.
 #[derive(Debug, Default)]
 pub(super) struct LoadedBlocks {
     pub(super) statistics: ArrayStatistics,
@@ -53,12 +53,12 @@ impl ExtensibleArray {
         Ok(Self { header, shape, each: grid.element_len(sizes)?, sizes })
     }
 
-    /// The same with its header in another place.
+    /// The same with its header at another address.
     pub(super) fn at(self, header: FileAddress) -> Self {
         Self { header, ..self }
     }
 
-    /// Bytes of all structures for the first so many chunks, each at a multiple of 8.
+    /// Size of all structures for that many chunks, each at a multiple of 8.
     pub(super) fn byte_len(&self, chunks: u64) -> u64 {
         let whole = |len: u64| len.saturating_add(CHECKSUM_LEN).next_multiple_of(8);
         let mut total = self.header_len().next_multiple_of(8) + whole(self.index_len());
@@ -76,23 +76,23 @@ impl ExtensibleArray {
         total
     }
 
-    /// Bytes of a header with its checksum.
+    /// Size of a header with its checksum.
     pub(super) fn header_len(&self) -> u64 {
         12 + 6 * u64::from(self.sizes.lengths) + u64::from(self.sizes.offsets) + CHECKSUM_LEN
     }
 
-    /// Bytes of the index block, as all below without the checksum.
+    /// Size of the index block; like all below, without the checksum.
     fn index_len(&self) -> u64 {
         self.addrs_at()
             + (self.shape.direct_blocks() + self.shape.super_blocks()) * u64::from(self.sizes.offsets)
     }
 
-    /// Where the addresses begin in the index block.
+    /// Offset of the addresses in the index block.
     fn addrs_at(&self) -> u64 {
         prefix_len(self.sizes) + self.shape.in_index() * self.each
     }
 
-    /// Where the index block has the address of a data block or super block.
+    /// Offset of the address of a data block or super block in the index block.
     fn slot_in_index(&self, home: ElementHome) -> u64 {
         let at = match home {
             ElementHome::Index => 0,
@@ -104,7 +104,7 @@ impl ExtensibleArray {
         self.addrs_at() + at * u64::from(self.sizes.offsets)
     }
 
-    /// Where a block's elements, bitmap or pages begin.
+    /// Offset of a block's elements, bitmap or pages.
     fn behind_offset(&self) -> u64 {
         prefix_len(self.sizes) + self.shape.offset_len()
     }
@@ -118,19 +118,19 @@ impl ExtensibleArray {
         self.behind_offset().saturating_add(self.bitmap_len(number)).saturating_add(addrs)
     }
 
-    /// Where a super block has the address of a data block.
+    /// Offset of the address of a data block in a super block.
     fn slot_in_super(&self, number: u32, block: u64) -> u64 {
         self.behind_offset() + self.bitmap_len(number) + block.saturating_mul(u64::from(self.sizes.offsets))
     }
 
-    /// Bytes of a data block with its checksum and pages.
+    /// Size of a data block with its checksum and pages.
     fn data_len(&self, number: u32) -> u64 {
         let elements = self.shape.elements_of(number).saturating_mul(self.each);
         let sums = CHECKSUM_LEN.saturating_mul(1 + self.shape.pages_of(number));
         self.behind_offset().saturating_add(elements).saturating_add(sums)
     }
 
-    /// Elements of a page.
+    /// Number of elements of a page.
     fn page_len(&self, number: u32) -> u64 {
         self.shape.elements_of(number) / self.shape.pages_of(number).max(1)
     }
@@ -141,12 +141,12 @@ impl ExtensibleArray {
         at.map(FileAddress).ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))
     }
 
-    /// Which bit says that a page was written: counted on from one block to the next.
+    /// The bit that marks a page as written: numbered across blocks.
     fn bit_of(&self, number: u32, block: u64, page: u64) -> u64 {
         block.saturating_mul(self.shape.pages_of(number)).saturating_add(page)
     }
 
-    /// Reads a header: the array, what it counts, and where the index block is.
+    /// Parses a header: the array, its counts, and the location of the index block.
     pub(super) fn read(
         view: &dyn View,
         file: &Hdf5File,
@@ -184,7 +184,7 @@ impl ExtensibleArray {
         Ok((array, statistics, cursor.addr(sizes)?))
     }
 
-    /// Reads what is there of the blocks that hold these runs.
+    /// Reads the existing blocks of these runs.
     pub(super) fn load(
         &self,
         view: &dyn View,
@@ -226,7 +226,7 @@ impl ExtensibleArray {
         })
     }
 
-    /// Where a run lies that was written before.
+    /// The location of a run that was written before.
     fn data_block(
         &self,
         index: &ChecksummedBlock,

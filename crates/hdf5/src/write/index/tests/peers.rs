@@ -1,4 +1,4 @@
-//! Files whose chunk indexes are built and changed here are read and changed by HDF5.
+//! Files with chunk indexes built and changed here are read and changed by HDF5.
 use super::world::IndexWorld;
 use super::{LARGE_ARRAY, ONE_BLOCK, grid};
 use crate::address::FileAddress;
@@ -19,7 +19,7 @@ use std::process::Command;
 
 const SCRIPT: &str = include_str!("peers.py");
 
-/// A file with a dataset `d` of 4-byte integers, and which elements of it are written.
+/// A file with a dataset `d` of 4-byte integers, and its written elements.
 struct PeerFile {
     world: IndexWorld,
     written: Vec<(u64, i32)>,
@@ -30,7 +30,7 @@ impl PeerFile {
         Self { world: IndexWorld::new(kind, grid), written: Vec::new() }
     }
 
-    /// Puts the data of chunks; those of filtered datasets skip the filter.
+    /// Puts the data of chunks; filtered datasets skip the filter.
     fn data(&mut self, cells: impl IntoIterator<Item = Vec<u64>>, value: i32) -> ChunkMap {
         let grid = self.world.grid.clone();
         let len = grid.chunk.iter().product::<u64>();

@@ -15,7 +15,7 @@ use ncirrus_testkit::law::RandomSource;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The file, what its layout message says of the index, and which chunks it should have.
+/// The file, the index in its layout message, and the chunks that it should contain.
 pub(super) struct IndexWorld {
     pub(super) bytes: Vec<u8>,
     pub(super) space: SpaceAllocator,
@@ -26,7 +26,7 @@ pub(super) struct IndexWorld {
     pub(super) sizes: FieldSizes,
     /// Rank of version 1 B-trees.
     pub(super) rank: u16,
-    /// Decides the order of writes that may come in any.
+    /// Chooses the order of writes that may come in any.
     random: RandomSource,
 }
 
@@ -47,7 +47,7 @@ impl IndexWorld {
         }
     }
 
-    /// Builds the index anew.
+    /// Rebuilds the index.
     pub(super) fn build(&mut self, chunks: ChunkMap) -> Result<()> {
         let space = &mut self.space;
         let built = build(self.kind, &self.grid, &chunks, self.sizes, &mut |len| space.take(len, 8))?;
@@ -107,7 +107,7 @@ impl IndexWorld {
         }
     }
 
-    /// All cells that matter: those with chunks now or soon, and their neighbours.
+    /// All relevant positions: those with chunks now or soon, and their neighbours.
     fn cells(&self, more: &ChunkMap) -> Vec<Vec<u64>> {
         let mut cells: BTreeSet<Vec<u64>> = BTreeSet::new();
         for cell in self.chunks.keys().chain(more.keys()) {
@@ -127,7 +127,7 @@ impl IndexWorld {
         self.cells(more).iter().map(|cell| chunks.get(cell).copied()).collect()
     }
 
-    /// What the reading code finds.
+    /// The result of the reading code.
     pub(super) fn read(&self, more: &ChunkMap) -> Vec<Option<StoredChunk>> {
         let (view, file) = (view(self.bytes.clone()), Arc::new(self.file()));
         let datatype =
@@ -165,7 +165,7 @@ impl IndexWorld {
         found.into_iter().map(|chunk| stored(chunk.location, chunk.mask)).collect()
     }
 
-    /// The file, which is said to be long enough for chunks anywhere.
+    /// The file, declared long enough for chunks anywhere.
     pub(super) fn file(&self) -> Hdf5File {
         Hdf5File {
             object: ObjectView::id(KEY),
@@ -191,7 +191,7 @@ fn shuffle(patches: &mut [FilePatch], random: &mut RandomSource) {
     }
 }
 
-/// No write undoes another.
+/// No write reverts another.
 fn assert_apart(patches: &[FilePatch]) {
     let mut places: Vec<_> = patches.iter().map(|patch| (patch.addr.0, patch.body.len() as u64)).collect();
     places.sort_unstable();

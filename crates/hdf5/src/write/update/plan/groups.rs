@@ -1,4 +1,4 @@
-//! Groups that exist: their attributes and links (docs/spec/hdf5-netcdf4.md J.2).
+//! Existing groups: their attributes and links (docs/spec/hdf5-netcdf4.md J.2).
 use super::super::links::{NamedLinks, has_symbol_table};
 use super::UpdatePlanner;
 use crate::group::links;
@@ -7,7 +7,7 @@ use ncirrus_layout::{Error, Step};
 use ncirrus_model::{GroupId, NodeId};
 use std::collections::HashMap;
 
-/// What happens to the links of a group.
+/// Changes of a group's links.
 #[derive(Debug, Default)]
 struct LinkChanges {
     removed: Vec<String>,
@@ -73,7 +73,7 @@ impl UpdatePlanner<'_> {
                             format!("{name:?} has no object in the file that could be renamed to {to:?}");
                         return Err(Error::unsupported(message).into());
                     }
-                    // A dimension that is nowhere in the file leaves no trace.
+                    // A dimension that is not in the file needs no change.
                     None => continue,
                 }
             }
@@ -88,7 +88,7 @@ impl UpdatePlanner<'_> {
         Ok(changes)
     }
 
-    /// The name of the link to an object: that which the model leads to expect, or any other one in the group.
+    /// The name of the link to an object: the one expected from the model, or any other one in the group.
     fn link_of(&self, group: GroupId, object: FileObject, name: &str) -> Step<String> {
         let addrs = &self.known.addrs;
         let (Some(at), Some(target)) = (addrs.get(&FileObject::Group(group)), addrs.get(&object)) else {
@@ -104,7 +104,7 @@ impl UpdatePlanner<'_> {
         Ok(other.ok_or_else(|| Error::unsupported(format!("no link {name:?} in the group")))?)
     }
 
-    /// Refuses to remove a group with something in it that the model does not show.
+    /// Refuses to remove a group that contains something not shown in the model.
     fn check_empty(&self, id: GroupId, changes: &LinkChanges) -> Step<()> {
         let Some(addr) = self.known.addrs.get(&FileObject::Group(id)) else { return Ok(()) };
         let found = links(self.view, &self.object(*addr))?;

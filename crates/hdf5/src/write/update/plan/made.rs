@@ -1,4 +1,4 @@
-//! Objects that are new (docs/spec/hdf5-netcdf4.md I.1, J.2).
+//! New objects (docs/spec/hdf5-netcdf4.md I.1, J.2).
 use super::{UpdatePlanner, is_in, objects};
 use crate::address::FileAddress;
 use crate::datatypes::attribute_name;
@@ -57,7 +57,7 @@ impl UpdatePlanner<'_> {
             let drafts = self.drafts(&images, *object, &built, false)?;
             let addr = self.after.addrs.get(object).copied().unwrap_or(FileAddress(0));
             let mut body = Vec::from(encode_header(&drafts, tracked(*object), 0));
-            // As long as its place: the file must not end before it.
+            // As long as its allocation: the file must not end before it.
             body.resize(body.len().next_multiple_of(8), 0);
             self.fresh.push(FilePatch { addr, body: body.into() });
         }
@@ -65,9 +65,9 @@ impl UpdatePlanner<'_> {
         Ok(())
     }
 
-    /// Gives ids to dimensions whose scale is new: the first that are free, because readers of the classic model count
-    /// dimensions from 0 on (netCDF4-python does). Where old ones have no ids readers number those themselves, and new
-    /// ones stay away from those numbers.
+    /// Assigns ids to dimensions with a new scale: the first free ones, because readers of the classic model count
+    /// dimensions from 0 on (netCDF4-python does). If old ones have no ids readers number those themselves, and new
+    /// ones avoid those numbers.
     fn number(&mut self, made: &[FileObject]) {
         let lacking = self.dimensions().into_iter().filter(|dim| !self.after.ids.contains_key(dim));
         let (new, old): (Vec<DimId>, Vec<DimId>) =
@@ -78,7 +78,7 @@ impl UpdatePlanner<'_> {
         self.after.ids.extend(new.into_iter().zip(free));
     }
 
-    /// Refuses what would refer to things that are no objects of the file.
+    /// Refuses references to things that are not objects of the file.
     fn check(&self, made: &[FileObject]) -> Result<()> {
         let is_there = |object: FileObject| made.contains(&object) || self.after.addrs.contains_key(&object);
         for object in made {
@@ -104,7 +104,7 @@ impl UpdatePlanner<'_> {
         Ok(())
     }
 
-    /// The messages of a new object; `only_lengths` when addresses are not known yet.
+    /// The messages of a new object; `only_lengths` if addresses are not known yet.
     fn drafts(
         &mut self,
         images: &ImageSource<'_>,
@@ -135,7 +135,7 @@ impl UpdatePlanner<'_> {
         Ok(drafts)
     }
 
-    /// Ids that the file does not know would mislead readers: scales are attached, which says the same.
+    /// Unknown ids would mislead readers: scales are attached instead, which is equivalent.
     fn without_unknown_ids(&self, id: VarId, drafts: &mut Vec<MessageDraft>) -> Result<()> {
         let dims: &[DimId] = self.new.variable(id).map_or(&[], |variable| &variable.dims);
         if dims.iter().all(|dim| self.after.ids.contains_key(dim)) {
@@ -164,7 +164,7 @@ impl UpdatePlanner<'_> {
         }
     }
 
-    /// How new variables are stored, and what of them.
+    /// The storage of new variables.
     fn defined(&self, made: &[FileObject]) -> (HashMap<VarId, VariableWrites>, HashMap<VarId, HeldElements>) {
         let (mut tracks, mut held) = (HashMap::new(), HashMap::new());
         for object in made {

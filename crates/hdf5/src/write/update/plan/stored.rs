@@ -1,4 +1,4 @@
-//! Datasets that exist: their attributes, lengths and data (docs/spec/hdf5-netcdf4.md J.1, J.3, J.4).
+//! Existing datasets: their attributes, lengths and data (docs/spec/hdf5-netcdf4.md J.1, J.3, J.4).
 use super::super::data::{ExistingStorage, chunk_of, has_fill, locate};
 use super::super::layout_message::{with_address, with_data};
 use super::{PendingWrites, UpdatePlanner};
@@ -42,9 +42,9 @@ impl UpdatePlanner<'_> {
         self.lengths(addr, &found.space, &grown)
     }
 
-    /// Whether the lengths of a variable to which nothing is written are stored all the same: those of a scale are the
-    /// dimension's, netCDF-C mixes up the values of one that is shorter along another axis than its first, and takes the
-    /// longest variable's length for the dimension's.
+    /// Whether the lengths of a variable without written data are stored all the same: those of a scale are the
+    /// dimension's; netCDF-C mixes up the values of a variable that is shorter along an axis other than its first,
+    /// and uses the length of the longest variable as the dimension's.
     fn must_grow(&self, id: VarId) -> bool {
         let (old, new) = (self.old.shape(id), self.new.shape(id));
         let is_inner = || old.iter().zip(&new).skip(1).any(|(old, new)| old != new);
@@ -53,13 +53,13 @@ impl UpdatePlanner<'_> {
             || dims.iter().any(|dim| self.loses_user(*dim))
     }
 
-    /// Whether a variable along a dimension is removed: it may have been the one that was as long.
+    /// Whether a variable along a dimension is removed: it may have determined the length.
     fn loses_user(&self, dim: DimId) -> bool {
         let is_unlimited = self.new.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
         is_unlimited && self.old.users_of(dim).any(|var| self.new.variable(var).is_none())
     }
 
-    /// What elements hold that were never written is what `_FillValue` says.
+    /// The value of elements never written is that of `_FillValue`.
     fn fill_value(&mut self, id: VarId, addr: FileAddress) -> Step<()> {
         let of = |model: &Model| {
             model
@@ -106,7 +106,7 @@ impl UpdatePlanner<'_> {
         self.lengths(addr, &found.space, &lens)
     }
 
-    /// Whether a variable becomes as long as a dimension: its own length need not be stored.
+    /// Whether a variable becomes as long as a dimension: then its own length need not be stored.
     fn is_reached(&self, dim: DimId) -> bool {
         self.new.users_of(dim).any(|var| {
             let is_new = !self.known.addrs.contains_key(&FileObject::Variable(var));
@@ -130,7 +130,7 @@ impl UpdatePlanner<'_> {
         Ok(self.header(addr)?.replace(number, MessageDraft { body: body.into(), ..draft })?)
     }
 
-    /// A message of a header, its own one where others share it now.
+    /// A message of a header, as its own copy if it is shared now.
     fn own(&mut self, addr: FileAddress, kind: u16) -> Step<(usize, MessageDraft)> {
         const SHARED: u8 = 2;
         let found = self.header(addr)?.find(kind).map(|(number, draft)| (number, draft.clone()));
@@ -143,7 +143,7 @@ impl UpdatePlanner<'_> {
         Ok((number, MessageDraft { flags: draft.flags & !SHARED, body, ..draft }))
     }
 
-    /// Makes data that were placed the dataset's own.
+    /// Attaches placed data to the dataset.
     fn data(
         &mut self,
         id: VarId,
@@ -176,7 +176,7 @@ impl UpdatePlanner<'_> {
         Ok(self.header(addr)?.replace(number, MessageDraft { body, ..draft })?)
     }
 
-    /// Changes the index of chunks; gives the layout message when it changes too.
+    /// Changes the index of chunks; returns the layout message if it changes too.
     fn chunks(
         &mut self,
         (track, stand): (&PendingWrites, &ExistingStorage),
@@ -218,8 +218,7 @@ impl UpdatePlanner<'_> {
         Ok(Some(with_address(&draft.body, Some(kind), addr, self.file.sizes)?))
     }
 
-    /// Fill in the cells of a new run that nobody wrote; in the last one alone when nobody asks for fill, so that the
-    /// file is long enough.
+    /// Fill in the unwritten chunks of a new run; without fill only in the last one, so that the file is long enough.
     fn fill(
         &mut self,
         track: &PendingWrites,
@@ -253,12 +252,12 @@ impl UpdatePlanner<'_> {
     }
 }
 
-/// Whether chunks at the edge are stored in another way than others, so that none may become one within.
+/// Whether edge chunks are stored differently from others, so that none may become an inner one.
 fn has_odd_edges(found: &StoredDataset) -> bool {
     matches!(found.arrangement, ElementLayout::Chunked { edges_unfiltered: true, .. })
 }
 
-/// The cell of that number, in row-major order.
+/// The chunk of that number, in row-major order.
 fn cell_of(number: u64, counts: &[u64]) -> Vec<u64> {
     let mut rest = number;
     let mut cell: Vec<u64> = counts
@@ -274,7 +273,7 @@ fn cell_of(number: u64, counts: &[u64]) -> Vec<u64> {
     cell
 }
 
-/// Lengths of a dataset with those of the model where it may grow.
+/// Lengths of a dataset, with those of the model where it may grow.
 fn grown(space: &Dataspace, lens: &[u64]) -> Vec<u64> {
     let Dataspace::Simple { dims, max } = space else { return Vec::new() };
     let axes = dims.iter().zip(max).zip(lens.iter().copied().chain(std::iter::repeat(0)));

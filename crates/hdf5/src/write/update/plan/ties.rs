@@ -1,4 +1,4 @@
-//! What ties dimensions and variables together, of objects that exist (docs/spec/hdf5-netcdf4.md H.2, H.3).
+//! Connections between existing dimensions and variables (docs/spec/hdf5-netcdf4.md H.2, H.3).
 use super::super::attributes::HeaderAttributes;
 use super::{HeaderTurn, UpdatePlanner};
 use crate::address::FileAddress;
@@ -10,16 +10,16 @@ use ncirrus_layout::{Result, Step};
 use ncirrus_model::{DimId, Model};
 use std::sync::Arc;
 
-/// What the attributes that netCDF hides tell of a dataset.
+/// The contents of a dataset's hidden attributes.
 #[derive(Debug, Default, PartialEq)]
 struct ScaleTies {
     /// The dimension whose scale it is.
     scale: Option<DimId>,
-    /// Its name, when it is a variable too.
+    /// Its name, if it is also a variable.
     name: Option<String>,
     /// The scales of its axes.
     axes: Vec<FileObject>,
-    /// Who uses the dimension, as which axis.
+    /// The users of the dimension, with their axes.
     users: Vec<(FileObject, usize)>,
 }
 
@@ -73,7 +73,7 @@ impl ScaleTies {
 impl UpdatePlanner<'_> {
     /// Brings the hidden attributes of a dataset up to date.
     pub(super) fn ties(&mut self, object: FileObject, addr: FileAddress) -> Step<()> {
-        // What is new to the file has no ties there.
+        // New objects have no connections in the file yet.
         let is_old = match object {
             FileObject::Variable(id) => self.old.variable(id).is_some(),
             FileObject::Dimension(_) | FileObject::Group(_) | FileObject::Type(_) => true,
@@ -110,7 +110,7 @@ impl UpdatePlanner<'_> {
         for name in differing {
             let skips = unnumbered && matches!(name, "_Netcdf4Dimid" | "_Netcdf4Coordinates");
             match wanted.iter().find(|(known, _)| known == name) {
-                // Readers do without back pointers where there is no room for them.
+                // Readers do not need back pointers if there is no space for them.
                 Some((_, body)) if !skips && !named.takes(body) => named.remove(name)?,
                 Some((_, body)) if !skips => named.put(name, name, body.clone())?,
                 Some(_) => {}

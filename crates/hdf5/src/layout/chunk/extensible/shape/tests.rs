@@ -8,7 +8,7 @@ fn shape(parameters: &[u8]) -> Result<ArrayShape> {
     ArrayShape::parse(&mut ByteCursor::new(parameters, "parameters"))
 }
 
-/// The homes of the first elements, by going through the blocks one by one.
+/// The positions of the first elements, by going through the blocks one by one.
 fn homes(shape: ArrayShape, count: usize) -> Vec<(ElementHome, usize)> {
     let mut homes: Vec<_> =
         (0..shape.in_index()).map(|at| (ElementHome::Index, usize::try_from(at).expect("small"))).collect();

@@ -1,4 +1,4 @@
-//! Putting chunks into an extensible array.
+//! Storing chunks in an extensible array.
 use super::{ArrayStatistics, ExtensibleArray, LoadedBlocks};
 use crate::address::{FieldSizes, FileAddress};
 use crate::layout::ElementHome;
@@ -31,7 +31,7 @@ struct ChangedSuperBlock {
 }
 
 impl ExtensibleArray {
-    /// Puts chunks into the array.
+    /// Stores chunks in the array.
     pub(in crate::write::index) fn change(
         &self,
         grid: &IndexGrid,
@@ -92,7 +92,7 @@ impl ExtensibleArray {
         Ok(ChecksummedBlock::new(addr, out))
     }
 
-    /// The front of a data block whose first element is that one; its elements too, when it has no pages.
+    /// The prefix of a data block whose first element is that one; its elements too, if it has no pages.
     fn new_data(
         &self,
         grid: &IndexGrid,
@@ -126,7 +126,7 @@ impl ExtensibleArray {
 }
 
 impl ArrayChange<'_> {
-    /// Puts chunks into a run; `old` is what it held before.
+    /// Stores chunks in a run; `old` is its previous content.
     fn put(
         &mut self,
         home: ElementHome,
@@ -176,7 +176,7 @@ impl ArrayChange<'_> {
         }
     }
 
-    /// Writes a page that was never written, in a data block that may be new.
+    /// Writes a new page, in a data block that may be new.
     fn new_page(
         &mut self,
         (number, block, page): (u32, u64, u64),
@@ -210,7 +210,7 @@ impl ArrayChange<'_> {
         Ok(ChecksummedBlock::new(addr, out))
     }
 
-    /// A place for a data block.
+    /// Allocates a data block.
     fn new_data_block(&mut self, number: u32) -> FileAddress {
         let len = self.array.data_len(number);
         self.statistics.data_blocks = self.statistics.data_blocks.saturating_add(1);
@@ -226,7 +226,7 @@ impl ArrayChange<'_> {
         shape.start_of(number).saturating_add(block.saturating_mul(shape.elements_of(number)))
     }
 
-    /// Makes a super block where there is none.
+    /// Creates a super block if there is none.
     fn super_block(&mut self, number: u32) -> Result<()> {
         if self.supers.contains_key(&number) {
             return Ok(());

@@ -1,0 +1,297 @@
+//! Where several processes put chunks of one dataset before they count (`docs/design/013-joint-writing.md`).
+use super::beside::{FOLDER, ReplacementTree};
+use super::owner::WriterMark;
+use super::scratch::{ScratchClaim, folder_of, resolve};
+use crate::locate::{local_path, open_remote};
+use crate::store::{PutCondition, Store};
+use crate::url::{Scheme, Url};
+use crate::{DirectoryStore, StoreContext, fault, key, marker, platform, temporary};
+use bytes::Bytes;
+use ncirrus_layout::{Error, ObjectId, Result, Want};
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A place that other processes can find: a folder of this machine, or keys below the dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JointPlace {
+    /// The folder, where the dataset is a directory.
+    pub folder: Option<PathBuf>,
+    /// What stands before the keys of chunks, below the dataset; empty in a folder.
+    pub below: String,
+    /// The object that says whose place it is: in the folder, or below the dataset.
+    pub sign: String,
+    /// How that object begins.
+    pub mark: String,
+}
+
+/// The object of a folder that says whose place it is.
+pub(super) const SIGN: &str = ".ncirrus-joint";
+const TREE: &str = "tree";
+
+impl JointPlace {
+    /// The temporary folder of a dataset that is a directory; the sign is put there.
+    pub(super) fn of_folder(path: &Path) -> Result<Self> {
+        let failed = |error| fault::of_io(error, path.display());
+        let mark = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        std::fs::write(path.join(SIGN), &mark).map_err(failed)?;
+        let folder = Some(std::path::absolute(path).map_err(failed)?);
+        Ok(Self { folder, below: String::new(), sign: SIGN.to_owned(), mark })
+    }
+
+    /// The place of a tree that is made on another machine.
+    pub(super) fn of_tree(mark: &str, beside: Option<&ReplacementTree>) -> Self {
+        let below = beside.map_or_else(String::new, |beside| format!("{FOLDER}/{}/{TREE}", beside.name()));
+        Self { folder: None, below, sign: marker::BEGUN.to_owned(), mark: mark.to_owned() }
+    }
+
+    /// Whether the keys are such as this library makes: nobody is sent elsewhere.
+    fn has_own_keys(&self) -> bool {
+        let of_tree = |text: &str, end: &str| {
+            let mut parts = text.split('/');
+            let is_ours = parts.next() == Some(FOLDER) && parts.next().is_some_and(key::is_name);
+            is_ours && parts.next() == Some(end) && parts.next().is_none()
+        };
+        match &self.folder {
+            Some(_) => self.below.is_empty() && self.sign == SIGN,
+            None => {
+                (self.below.is_empty() || of_tree(&self.below, TREE))
+                    && (self.sign == marker::BEGUN || of_tree(&self.sign, SIGN))
+            }
+        }
+    }
+}
+
+/// A place for chunks that are to be appended to a tree. Dropping it removes what is on this machine.
+pub struct JointStaging {
+    place: JointPlace,
+    store: Arc<dyn Store>,
+    tree: Option<ObjectId>,
+    _claim: Option<(ScratchClaim, File)>,
+    _mark: Option<WriterMark>,
+}
+
+impl JointStaging {
+    /// Makes a place beside the dataset at `root`, which is at that address.
+    ///
+    /// # Errors
+    /// `Conflict` when another program of this machine has one for the same directory; `Unsupported` for datasets in memory.
+    pub async fn begin(store: &Arc<dyn Store>, root: &ObjectId, url: &Url) -> Result<Self> {
+        let store = Arc::clone(store);
+        match url.scheme() {
+            Scheme::Memory => Err(Error::unsupported("other processes do not see datasets in memory")),
+            Scheme::File => {
+                let target = resolve(&local_path(url))?;
+                let failed = |error| fault::of_io(error, target.display());
+                let Some(lock) = platform::try_lock(&target).map_err(failed)? else {
+                    return Err(fault::conflict("is written jointly by another program", target.display()));
+                };
+                let claim = ScratchClaim::directory(&target)?;
+                let place = JointPlace::of_folder(claim.path())?;
+                Ok(Self { place, store, tree: None, _claim: Some((claim, lock)), _mark: None })
+            }
+            _ => {
+                let mark = WriterMark::new();
+                let beside = ReplacementTree::new(root, mark.name());
+                let place = JointPlace {
+                    sign: format!("{FOLDER}/{}/{SIGN}", mark.name()),
+                    ..JointPlace::of_tree(mark.name(), Some(&beside))
+                };
+                let sign = Bytes::from(format!("{}\n", mark.name()));
+                store.put(&root.child(&place.sign), sign, PutCondition::None).await?;
+                let tree = Some(beside.folder().clone());
+                Ok(Self { place, store, tree, _claim: None, _mark: Some(mark) })
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &JointPlace {
+        &self.place
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    pub async fn end(self) -> Result<()> {
+        match &self.tree {
+            Some(tree) => self.store.delete_tree(tree).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for JointStaging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JointStaging({:?})", self.place)
+    }
+}
+
+/// A place that this process puts chunks into.
+#[derive(Debug, Clone)]
+pub struct JoinedPlace {
+    store: Arc<dyn Store>,
+    base: ObjectId,
+    sign: ObjectId,
+    mark: String,
+}
+
+impl JoinedPlace {
+    /// Finds a place for the dataset at an address.
+    ///
+    /// # Errors
+    /// `Invalid` for a place that is none of that dataset's; what opening the store fails with.
+    pub fn find(url: &Url, place: &JointPlace, context: &StoreContext) -> Result<Self> {
+        let outside =
+            || Error::invalid("the place of the joint writing is not that of the dataset").at_object(url);
+        if !place.has_own_keys() {
+            return Err(outside());
+        }
+        let (store, root) = match (&place.folder, url.scheme()) {
+            (Some(folder), Scheme::File) => {
+                let target = resolve(&local_path(url))?;
+                let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                let prefix = temporary::prefix_for(target.file_name().unwrap_or_default());
+                let is_ours = name.strip_prefix(&*prefix).is_some_and(temporary::is_tail);
+                let real = |path: &Path| std::fs::canonicalize(folder_of(path)).ok();
+                if !is_ours || real(folder).is_none() || real(folder) != real(&target) || place.mark != name {
+                    return Err(outside());
+                }
+                let store = DirectoryStore::new(folder).durable(context.options.durable);
+                let root = store.root();
+                (store.shared(), root)
+            }
+            (None, scheme) if !matches!(scheme, Scheme::File | Scheme::Memory) => {
+                let opened = open_remote(url, context)?;
+                (opened.store, opened.root)
+            }
+            _ => return Err(outside()),
+        };
+        let (base, sign) = (root.child(&place.below), root.child(&place.sign));
+        Ok(Self { store, base, sign, mark: place.mark.clone() })
+    }
+
+    /// Whether the place is still there, and whose it was.
+    ///
+    /// # Errors
+    /// `Conflict` when it is not: what would be put would count for nobody.
+    pub async fn check(&self) -> Result<()> {
+        let found = self.store.get(&self.sign, &Want::All).await?;
+        let rest = found.as_ref().and_then(|found| found.bytes.strip_prefix(self.mark.as_bytes()));
+        match rest {
+            Some([] | [b'\n', ..]) => Ok(()),
+            _ => Err(fault::conflict(
+                "the joint writing has ended, or another program has taken over its place",
+                &self.base,
+            )),
+        }
+    }
+
+    /// Puts a chunk; the same one again replaces it.
+    ///
+    /// # Errors
+    /// `Invalid` for a key that is none of a chunk; `Denied`, `Io`.
+    pub async fn put(&self, key: &str, body: Bytes) -> Result<()> {
+        self.store.put(&self.object(key)?, body, PutCondition::None).await.map(|_| ())
+    }
+
+    /// A chunk that was put.
+    ///
+    /// # Errors
+    /// `Missing` when it is not there; as [`put`](Self::put).
+    pub async fn get(&self, key: &str) -> Result<Bytes> {
+        let object = self.object(key)?;
+        let found = self.store.get(&object, &Want::All).await?;
+        let absent =
+            || Error::new(ncirrus_layout::ErrorKind::Missing, "a chunk that a receipt names is not there");
+        Ok(found.ok_or_else(|| absent().at_object(&object))?.bytes)
+    }
+
+    fn object(&self, key: &str) -> Result<ObjectId> {
+        let name = key.rsplit('/').next().unwrap_or_default();
+        let is_chunk = key.split('/').all(key::is_name)
+            && !marker::NAMES.contains(&name)
+            && !name.starts_with(".nc")
+            && !name.is_empty();
+        match is_chunk {
+            true => Ok(self.base.child(key)),
+            false => Err(Error::invalid(format!("the key {key:?} is none of a chunk")).at_object(&self.base)),
+        }
+    }
+
+    /// Whether it answers at once.
+    pub fn is_local(&self) -> bool {
+        self.store.local().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> StoreContext {
+        StoreContext::default()
+    }
+
+    #[test]
+    fn a_place_of_another_dataset_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zarr");
+        std::fs::create_dir(&target).unwrap();
+        let url = Url::of_path(target.to_str().unwrap());
+        let store = DirectoryStore::new(&target).shared();
+        let root = ObjectId::new(store.id().clone(), "");
+        let begin =
+            || futures_util::FutureExt::now_or_never(JointStaging::begin(&store, &root, &url)).unwrap();
+        let staging = begin().unwrap();
+        let place = staging.place().clone();
+        let error = begin().unwrap_err();
+        assert!(error.to_string().contains("jointly by another program"), "{error}");
+        let joined = JoinedPlace::find(&url, &place, &context()).unwrap();
+        let now = |future: futures_util::future::BoxFuture<'_, Result<()>>| {
+            futures_util::FutureExt::now_or_never(future).unwrap()
+        };
+        now(Box::pin(joined.check())).unwrap();
+        now(Box::pin(joined.put("v/0.0", Bytes::from_static(b"x")))).unwrap();
+        for key in ["../v/0", "v/.zarray", "zarr.json", "/v", "", "v//0", ".ncirrus-joint"] {
+            assert!(now(Box::pin(joined.put(key, Bytes::new()))).is_err(), "{key}");
+        }
+        let moved = place.folder.clone().unwrap().with_file_name(".b.zarr.1-0123456789abcdef.ncirrus-tmp");
+        let doctored = [
+            JointPlace { folder: Some(target.clone()), ..place.clone() },
+            JointPlace { folder: Some(moved), ..place.clone() },
+            JointPlace { folder: None, ..place.clone() },
+            JointPlace { below: "../x".into(), ..place.clone() },
+            JointPlace { sign: "../x".into(), ..place.clone() },
+            JointPlace { mark: "other".into(), ..place.clone() },
+        ];
+        for place in doctored {
+            assert!(JoinedPlace::find(&url, &place, &context()).is_err(), "{place:?}");
+        }
+        drop(staging);
+        assert!(now(Box::pin(joined.check())).is_err(), "the writing has ended");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn keys_below_a_dataset_are_those_that_this_library_makes() {
+        let of = |below: &str, sign: &str| JointPlace {
+            folder: None,
+            below: below.into(),
+            sign: sign.into(),
+            mark: "m".into(),
+        };
+        assert!(of("", ".ncirrus-begun").has_own_keys());
+        assert!(of(".ncirrus-new/7-a/tree", ".ncirrus-new/7-a/.ncirrus-joint").has_own_keys());
+        for (below, sign) in [
+            ("v", ".ncirrus-begun"),
+            (".ncirrus-new/../tree", ".ncirrus-begun"),
+            (".ncirrus-new/a/tree/b", ".ncirrus-begun"),
+            ("", "v/.zarray"),
+        ] {
+            assert!(!of(below, sign).has_own_keys(), "{below} {sign}");
+        }
+    }
+}
