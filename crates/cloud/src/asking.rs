@@ -1,4 +1,4 @@
-//! Requests that the client of the provider does not know, at Amazon and its kin.
+//! Requests to S3-compatible stores that the provider's client does not support.
 use crate::fault::CloudFault;
 use crate::identity::escaped;
 use bytes::Bytes;
@@ -9,11 +9,11 @@ use object_store::client::{HttpClient, HttpError, HttpRequest, HttpRequestBody};
 use reqwest::header::{CONTENT_TYPE, HeaderName};
 use reqwest::{Method, StatusCode};
 
-/// Asks for what the client of the provider does not know.
+/// Sends requests that the provider's client does not support.
 pub(crate) struct BucketClient {
     /// The address of the bucket.
     bucket: String,
-    /// Signs what it sends.
+    /// Signs its requests.
     client: HttpClient,
 }
 
@@ -22,12 +22,12 @@ impl BucketClient {
         Self { bucket, client }
     }
 
-    /// The answer to a question about the whole bucket.
+    /// The answer to a GET request about the whole bucket.
     pub(crate) async fn ask(&self, query: &[(&str, &str)]) -> Result<(StatusCode, String), CloudFault> {
         self.send(self.request(query)?).await
     }
 
-    /// The answer to an order about the whole bucket that has a body.
+    /// The answer to a POST request about the whole bucket, with a body.
     pub(crate) async fn order(
         &self,
         query: &[(&str, &str)],
@@ -50,11 +50,11 @@ impl BucketClient {
             query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         let url = format!("{}?{}", self.bucket, query.join("&"));
-        *request.uri_mut() = url.parse().map_err(|_| failed("an address that is none"))?;
+        *request.uri_mut() = url.parse().map_err(|_| failed("an invalid address"))?;
         Ok(request)
     }
 
-    /// Answers that are cut off are asked for again.
+    /// Truncated answers are requested again.
     async fn send(&self, request: HttpRequest) -> Result<(StatusCode, String), CloudFault> {
         loop {
             let answer = self.client.execute(request.clone()).await;

@@ -1,4 +1,4 @@
-//! Making clients of the providers.
+//! Creation of the providers' clients.
 use crate::asking::BucketClient;
 use crate::connector::{PooledConnector, PooledService};
 use crate::identity::{BucketIdentity, BucketSigner, CloudContext, FixedConnector, SharedKey, google_file};
@@ -15,18 +15,18 @@ use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A client of a provider, seen in three ways.
+/// A client of a provider, through three interfaces.
 pub(crate) struct ProviderClient {
     pub(crate) objects: Arc<dyn ObjectStore>,
     pub(crate) pages: Arc<dyn PaginatedListStore>,
     pub(crate) parts: Arc<dyn MultipartStore>,
-    /// Who asks, where it is not whom the environment names: two users never share a cache.
+    /// Identifies the credentials if they are not those of the environment: two users never share a cache.
     pub(crate) who: Option<String>,
-    /// The server that is asked.
+    /// The server.
     pub(crate) server: String,
-    /// For what the client does not know to ask, at Amazon and its kin.
+    /// For requests to S3-compatible stores that the client does not support.
     pub(crate) asking: Option<BucketClient>,
-    /// What the configuration says of the server.
+    /// The host's settings from the configuration.
     pub(crate) transfer: TransferSettings,
 }
 
@@ -65,23 +65,23 @@ pub(crate) fn connect(
     Ok(ProviderClient { who, server, transfer, ..built })
 }
 
-/// Requests to one bucket that are in flight at once.
+/// Concurrent requests to one bucket.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// The key that every emulator of Azure has.
+/// The key of every Azure emulator.
 const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlUqwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-const NO_ACCOUNT: &str = "no account is named: abfs://container@account.dfs.core.windows.net/key names one, AZURE_STORAGE_ACCOUNT_NAME, too";
+const NO_ACCOUNT: &str = "no storage account is given: use abfs://container@account.dfs.core.windows.net/key or set AZURE_STORAGE_ACCOUNT_NAME";
 
-/// What the configuration says of the server of a bucket, by its alias or its address.
+/// The configured settings of a bucket's host, by its alias or its address.
 fn transfer(bucket: &BucketUrl, context: &CloudContext) -> TransferSettings {
     let by_alias = bucket.alias.as_ref().and_then(|alias| context.network.config.host(alias));
     let by_address = || Some(context.network.config.host_at(bucket.endpoint.as_ref()?)?.1);
     by_alias.or_else(by_address).map(|host| host.transfer.clone()).unwrap_or_default()
 }
 
-/// The context with the waits that a server has of its own.
+/// The context with the host's own timeouts.
 fn with_waits(context: &CloudContext, transfer: &TransferSettings) -> CloudContext {
     let mut context = context.clone();
     let options = &mut context.network.options;
@@ -147,7 +147,7 @@ fn amazon(
     Ok((builder.with_http_connector(signer).build()?, Some(asking)))
 }
 
-/// The server, with the bucket in front where it belongs there.
+/// The server, with the bucket in the host name where needed.
 fn endpoint(server: &str, bucket: &str, has_bucket_in_host: bool) -> String {
     match server.split_once("://") {
         Some((scheme, host)) if has_bucket_in_host && !host.starts_with(&format!("{bucket}.")) => {
@@ -191,7 +191,7 @@ fn azure(bucket: &BucketUrl, identity: &BucketIdentity, context: &CloudContext) 
     builder.with_retry(no_retries())
 }
 
-/// What the provider's own client knows of variables and of settings of the program; these go first.
+/// What the provider's own client reads from variables and from settings of the program; the latter take precedence.
 fn configured<B, K: FromStr>(
     prefix: &str,
     context: &CloudContext,
@@ -211,7 +211,7 @@ fn is_yes(value: Option<String>) -> bool {
     value.is_some_and(|value| ["true", "1", "yes", "on"].iter().any(|yes| value.eq_ignore_ascii_case(yes)))
 }
 
-/// Requests are made again below, by the connector of all stores.
+/// Retries happen below, in the connector of all stores.
 fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }

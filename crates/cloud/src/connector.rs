@@ -1,4 +1,4 @@
-//! The clients of object stores send their requests through the service of all stores.
+//! Sends the requests of the object stores' clients through the service of all stores.
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -11,7 +11,7 @@ use object_store::client::{
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Bytes that are read of an answer that tells an error.
+/// Maximum number of bytes read from an error answer.
 const TOLD: usize = 64 << 10;
 
 /// Gives the providers' clients the connections of all stores.
@@ -24,7 +24,7 @@ impl HttpConnector for PooledConnector {
     }
 }
 
-/// The service of all stores, as the providers' clients call it.
+/// The service of all stores, as an HTTP client for the providers' clients.
 #[derive(Debug, Clone)]
 pub(crate) struct PooledService(pub(crate) RequestService);
 
@@ -41,7 +41,7 @@ impl HttpService for PooledService {
     }
 }
 
-/// An answer, whole where it tells of an error: whoever reads that above does not ask again when it breaks off.
+/// An answer; error answers are read completely, because the callers do not retry when the body is interrupted.
 async fn with_reason(answer: ResponseHead) -> Result<ResponseHead, RequestFailure> {
     if !answer.status().is_client_error() {
         return Ok(answer);
@@ -51,9 +51,9 @@ async fn with_reason(answer: ResponseHead) -> Result<ResponseHead, RequestFailur
     Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
 }
 
-/// The request once more.
+/// A copy of the request.
 fn copy(request: &HttpRequest) -> Result<reqwest::Request, RequestFailure> {
-    let failed = |_| RequestFailure::lasting(ncirrus_layout::Error::invalid("an address that is none"));
+    let failed = |_| RequestFailure::lasting(ncirrus_layout::Error::invalid("an invalid address"));
     let url = request.uri().to_string().parse().map_err(failed)?;
     let mut copy = reqwest::Request::new(request.method().clone(), url);
     copy.headers_mut().clone_from(request.headers());
@@ -68,7 +68,7 @@ fn body(body: &HttpRequestBody) -> reqwest::Body {
     }
 }
 
-/// A failure as the clients of object stores pass it on: none of these is tried again above.
+/// A failure as an error of the object stores' clients: none of these is retried above.
 fn error(failure: RequestFailure) -> HttpError {
     let kind = match failure.outlook {
         RetryOutlook::Final => HttpErrorKind::Unknown,
@@ -77,7 +77,7 @@ fn error(failure: RequestFailure) -> HttpError {
     HttpError::new(kind, failure)
 }
 
-/// The body of an answer, whose failures are those of the providers' clients.
+/// The body of an answer, with errors of the providers' clients.
 struct PooledBody(MonitoredBody);
 
 impl Body for PooledBody {

@@ -1,11 +1,11 @@
-//! Failures of object stores in the words of the library.
+//! Failures of object stores as errors of the library.
 use crate::xml;
 use ncirrus_http::RequestFailure;
 use ncirrus_layout::{Detail, Error, ErrorKind, ObjectId};
 use reqwest::StatusCode;
 use std::error::Error as StdError;
 
-/// A failure, as far as the caller tells them apart.
+/// A failure, as far as callers distinguish them.
 #[derive(Debug)]
 pub(crate) enum CloudFault {
     /// There is no such object.
@@ -14,7 +14,7 @@ pub(crate) enum CloudFault {
     Conflict(ConditionClash),
     /// Not allowed.
     Denied(String),
-    /// Requests failed, though they were made again or would fail again.
+    /// Requests failed after retries, or permanently.
     Failed(Error),
     /// Anything else.
     Other(Error),
@@ -23,11 +23,11 @@ pub(crate) enum CloudFault {
 /// Which precondition did not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConditionClash {
-    /// There is such an object, and should not be.
+    /// The object exists, and should not.
     Exists,
-    /// The object is another one than it was.
+    /// The object has changed.
     Changed,
-    /// The upload is no more.
+    /// The upload no longer exists.
     Ended,
 }
 
@@ -56,7 +56,7 @@ impl CloudFault {
         }
     }
 
-    /// An object that is to be replaced and is not there was removed by someone else.
+    /// An object that is to be replaced and does not exist was removed by another program.
     pub(crate) fn at_put(self, object: &ObjectId) -> Error {
         match self {
             Self::Absent => Self::Conflict(ConditionClash::Changed).at(object),
@@ -66,7 +66,7 @@ impl CloudFault {
 }
 
 impl CloudFault {
-    /// What an answer means that tells no success.
+    /// The meaning of an answer that is not a success.
     pub(crate) fn of_answer(status: StatusCode, body: &str) -> Self {
         if let Some(fault) = of_code(body) {
             return fault;
@@ -79,6 +79,16 @@ impl CloudFault {
             StatusCode::NOT_IMPLEMENTED => Self::Other(Error::unsupported(told())),
             _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told())),
         }
+    }
+}
+
+impl CloudFault {
+    /// The meaning of a code that a service returned for one object among others, with its message.
+    pub(crate) fn of_code(code: &str, words: Option<&str>) -> Self {
+        meaning_of(code, "").unwrap_or_else(|| {
+            let told = on_one_line(&format!("the server answered {code}: {}", words.unwrap_or_default()));
+            Self::Other(Error::new(ErrorKind::Io { retryable: false }, told))
+        })
     }
 }
 
@@ -99,9 +109,9 @@ impl From<object_store::Error> for CloudFault {
             Found::NotSupported { .. } | Found::NotImplemented { .. } => {
                 Self::Other(Error::unsupported(told(&error)))
             }
-            // Keys that are asked for were looked at before: this one stands in a listing.
+            // Requested keys were checked before: this one is from a listing.
             Found::InvalidPath { .. } => Self::Other(Error::unsupported(format!(
-                "a key there is no plain path ({}): listings with such keys cannot be read; name the dataset itself",
+                "a key there is not a plain path ({}): listings with such keys cannot be read; name the dataset itself",
                 told(&error)
             ))),
             _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
@@ -109,7 +119,7 @@ impl From<object_store::Error> for CloudFault {
     }
 }
 
-/// What the codes of the protocol mean that say more than the status.
+/// The meaning of error codes that say more than the status.
 fn explained(error: &object_store::Error) -> Option<CloudFault> {
     let text = innermost(error);
     if text.contains("redirect without LOCATION") {
@@ -119,10 +129,15 @@ fn explained(error: &object_store::Error) -> Option<CloudFault> {
 }
 
 fn of_code(text: &str) -> Option<CloudFault> {
-    let denied = |why: &str| Some(CloudFault::Denied(why.to_owned()));
-    // The client tells the codes of single objects in words of its own.
+    // The client has its own wording for codes of single objects.
     let in_words = || Some(text.rsplit_once("(code: ")?.1.split_once(')')?.0.to_owned());
-    match xml::word(text, "Code").or_else(in_words)?.as_str() {
+    meaning_of(&xml::word(text, "Code").or_else(in_words)?, text)
+}
+
+/// The meaning of an error code in an answer.
+fn meaning_of(code: &str, text: &str) -> Option<CloudFault> {
+    let denied = |why: &str| Some(CloudFault::Denied(why.to_owned()));
+    match code {
         "NoSuchBucket" | "ContainerNotFound" => {
             Some(CloudFault::Failed(Error::not_found("there is no such bucket")))
         }
@@ -141,20 +156,20 @@ fn of_code(text: &str) -> Option<CloudFault> {
     }
 }
 
-/// What is said of everything that is denied: what is absent is, too, without the permission to list.
+/// Appended to all access errors: without the permission to list, absent objects are denied, too.
 const NO_LISTS: &str =
     "the permission is lacking, or the object is absent and the permission to list is lacking";
 
 fn elsewhere(region: Option<&str>) -> CloudFault {
     let message = match region {
-        Some(region) => format!("the bucket is in the region {region}: name it by #aws.region={region}"),
-        None => "the bucket is in another region: name it by #aws.region=".to_owned(),
+        Some(region) => format!("the bucket is in region {region}: add #aws.region={region} to the URL"),
+        None => "the bucket is in another region: add #aws.region= to the URL".to_owned(),
     };
     CloudFault::Failed(Error::invalid(message))
 }
 
-/// The innermost cause on one line, without what may be secret. The error itself is not kept: it may show signed
-/// addresses.
+/// The innermost cause on one line, without anything that may be secret. The error itself is not kept: it may contain
+/// signed addresses.
 fn told(error: &dyn StdError) -> String {
     on_one_line(&innermost(error))
 }
@@ -172,7 +187,7 @@ fn innermost(error: &dyn StdError) -> String {
     cause.to_string()
 }
 
-/// Longest message: servers answer with whole pages.
+/// Maximum length of a message: servers may answer with whole pages.
 const LONGEST: usize = 300;
 
 fn without_query(word: &str) -> &str {

@@ -1,4 +1,4 @@
-//! Whose name is used with a bucket, where it is asked for, and why (`docs/credentials.md`).
+//! The credentials, region and server used for a bucket, and why (`docs/credentials.md`).
 mod amazon;
 mod azure;
 mod codes;
@@ -26,24 +26,24 @@ use crate::profile::ProfileFiles;
 use ncirrus_layout::Result;
 use ncirrus_store::{BucketUrl, CloudProvider, Url, UrlFragment};
 
-/// Whose name is used with a bucket, where it is asked for, and the reason of each.
+/// The credentials, region and server used for a bucket, and the reason for each.
 #[derive(Debug, Clone)]
 pub struct BucketIdentity {
-    /// Server that is asked.
+    /// The server.
     pub endpoint: SourcedValue<String>,
-    /// Region of the bucket, where the provider has regions.
+    /// Region of the bucket, if the provider has regions.
     pub region: Option<SourcedValue<String>>,
-    /// Profile of Amazon's files that was named, or `default` where that is used.
+    /// Profile of Amazon's files that was named, or `default` if that is used.
     pub profile: Option<SourcedValue<String>>,
-    /// How somebody is known, without secrets.
+    /// The source of the credentials, without secrets.
     pub credentials: SourcedValue<String>,
     /// Whether requests are not signed.
     pub anonymous: bool,
-    /// Whether a read that is denied is tried once more without a name.
+    /// Whether a read that is denied is retried once without a signature.
     pub unsigned_retry: bool,
-    /// Whether you pay for requests to buckets that ask for it.
+    /// Whether you pay for requests to requester-pays buckets.
     pub requester_pays: Option<SourcedValue<bool>>,
-    /// What was left out.
+    /// What was ignored.
     pub warnings: Vec<String>,
     pub(crate) source: CredentialSource,
 }
@@ -64,17 +64,17 @@ impl<T> SourcedValue<T> {
 }
 
 impl BucketIdentity {
-    /// Whose name would be used with an address; none when it lies in no object store. Nothing is sent.
+    /// The credentials that would be used for an address; `None` if it is not in an object store. No request is sent.
     ///
     /// # Errors
-    /// As opening the address: profiles that are not there, settings that contradict each other.
+    /// As for opening the address: profiles that do not exist, settings that contradict each other.
     pub fn of(url: &Url, context: &CloudContext) -> Result<Option<(BucketUrl, Self)>> {
         let Some(bucket) = context.network.config.bucket(url)? else { return Ok(None) };
         let identity = Self::resolve(&bucket, url.fragment(), context)?;
         Ok(Some((bucket, identity)))
     }
 
-    /// Whose name is used with a bucket.
+    /// The credentials used for a bucket.
     pub(crate) fn resolve(
         bucket: &BucketUrl,
         fragment: &UrlFragment,
@@ -91,13 +91,13 @@ impl BucketIdentity {
     }
 }
 
-/// Whether the program gave a setting whose name has one of these parts.
+/// Whether the program gave a setting whose name contains one of these parts.
 fn given(context: &CloudContext, parts: &[&str]) -> bool {
     let has_part = |name: &str| parts.iter().any(|part| name.to_ascii_lowercase().contains(part));
     context.network.options.settings.keys().any(|name| has_part(name))
 }
 
-/// A setting of the program, or a variable of that name in upper case.
+/// A setting given by the program, or a variable with that name in upper case.
 fn setting(context: &CloudContext, name: &str) -> Option<(String, String)> {
     let given = context.network.options.settings.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
     if let Some((_, value)) = given {
@@ -108,7 +108,7 @@ fn setting(context: &CloudContext, name: &str) -> Option<(String, String)> {
     Some((value, variable))
 }
 
-/// Somebody whom the provider's own client knows, or nobody.
+/// The credentials that the provider's own client finds, or anonymous.
 fn of_provider(endpoint: SourcedValue<String>, what: Option<&'static str>, why: String) -> BucketIdentity {
     let source = what.map_or(CredentialSource::Nobody, CredentialSource::Provider);
     BucketIdentity {

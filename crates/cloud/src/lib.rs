@@ -1,4 +1,4 @@
-//! Object stores: Amazon S3, Google Cloud Storage, Azure Blob Storage, and what speaks like them; and whose credentials
+//! Object stores: Amazon S3, Google Cloud Storage, Azure Blob Storage, and compatible ones; and the credentials that
 //! requests to them are signed with (`docs/credentials.md`).
 #![deny(unsafe_code)]
 

@@ -7,28 +7,28 @@ use ncirrus_layout::{ObjectId, Result};
 use ncirrus_store::{BucketUrl, CloudProvider, Store, StoreOpener, StoreOptions, StoreUpkeep, Url};
 use std::sync::Arc;
 
-/// Opens addresses that lie in a bucket of an object store, aliases of the configuration among them.
+/// Opens addresses in buckets of object stores, including aliases of the configuration.
 #[derive(Debug, Clone)]
 pub struct CloudOpener {
-    /// Aliases, credentials, waits.
+    /// Aliases, credentials, timeouts.
     pub config: Arc<ConfigSettings>,
-    /// Connections that are kept open.
+    /// Connections kept open.
     pub connections: ConnectionPool,
-    /// What was learnt of buckets, and credentials that are still good.
+    /// Facts about buckets, and credentials that are still valid.
     pub identities: CredentialRegistry,
-    /// Who types the codes that profiles with `mfa_serial` want.
+    /// Provides the codes for profiles with `mfa_serial`.
     pub codes: MfaCodes,
 }
 
 impl CloudOpener {
-    /// What requests go by, with these options.
+    /// The context of requests with these options.
     pub fn context(&self, options: &StoreOptions) -> CloudContext {
         let (config, connections) = (Arc::clone(&self.config), self.connections.clone());
         let network = NetworkContext { options: options.clone(), config, connections };
         CloudContext { network, identities: self.identities.clone(), codes: self.codes.clone() }
     }
 
-    /// As [`context`](Self::context), with what netCDF's files say of one address alone.
+    /// As [`context`](Self::context), with the entries of netCDF's files for one address only.
     fn context_at(&self, url: &Url, options: &StoreOptions) -> CloudContext {
         let context = self.context(options);
         let network = context.network.of_address(url).into_owned();
@@ -40,7 +40,7 @@ impl StoreOpener for CloudOpener {
     fn open(&self, url: &Url, options: &StoreOptions) -> Result<Option<(Arc<dyn Store>, ObjectId)>> {
         let context = self.context_at(url, options);
         let Some(bucket) = context.network.config.bucket(url)? else { return Ok(None) };
-        // A query is for a web server: a signature, most often.
+        // A query is for a web server: most often a signature.
         if url.is_http() && url.query().is_some() && !asks_for_version(url) {
             return Ok(None);
         }
@@ -61,7 +61,7 @@ impl StoreOpener for CloudOpener {
         let Some((bucket, identity)) = BucketIdentity::of(url, &self.context(options))? else {
             return Ok(None);
         };
-        // Amazon's buckets are the same in whatever region they are asked for.
+        // Amazon's buckets are the same whatever region is used to address them.
         let is_own = identity.endpoint.value.contains(".amazonaws.com");
         Ok(Some(if is_own { bucket.provider.server().to_owned() } else { identity.endpoint.value }))
     }

@@ -1,4 +1,4 @@
-//! Profiles in Amazon's configuration files (docs/spec/nczarr.md 9.6), with the syntax that Amazon's tools have.
+//! Profiles in Amazon's configuration files (docs/spec/nczarr.md 9.6), with the syntax of Amazon's tools.
 #[cfg(test)]
 mod tests;
 
@@ -6,17 +6,17 @@ use ncirrus_config::{ProcessEnvironment, ValueOrigin};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What both files say.
+/// The contents of both files.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct ProfileFiles {
     sections: BTreeMap<(ProfileSection, String), CredentialProfile>,
     /// The files that were looked for.
     files: Vec<PathBuf>,
-    /// What was left out.
+    /// What was ignored.
     pub(crate) warnings: Vec<String>,
 }
 
-/// What a section describes.
+/// The kind of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ProfileSection {
     Profile,
@@ -24,7 +24,7 @@ pub(crate) enum ProfileSection {
     Services,
 }
 
-/// The settings of a section. The keys of nested blocks stand below the name of the block: `s3.endpoint_url`.
+/// The settings of a section. The keys of nested blocks are prefixed with the name of the block: `s3.endpoint_url`.
 #[derive(Default, Clone, PartialEq, Eq)]
 pub(crate) struct CredentialProfile(BTreeMap<String, (String, Option<ValueOrigin>)>);
 
@@ -33,7 +33,7 @@ impl CredentialProfile {
         self.0.get(key).map(|(value, _)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// Where a setting stands.
+    /// Where a setting is defined.
     pub(crate) fn origin(&self, key: &str) -> String {
         self.0.get(key).and_then(|(_, origin)| origin.as_ref()).map(ToString::to_string).unwrap_or_default()
     }
@@ -43,7 +43,7 @@ impl CredentialProfile {
     }
 }
 
-/// Names of settings only: values may be secret.
+/// Only names of settings: values may be secret.
 impl std::fmt::Debug for CredentialProfile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Profile({:?})", self.0.keys())
@@ -51,7 +51,7 @@ impl std::fmt::Debug for CredentialProfile {
 }
 
 impl ProfileFiles {
-    /// What the user's files say; the settings of the credentials file go before those of the other.
+    /// The user's files; settings in the credentials file override those in the other.
     pub(crate) fn read(environment: &ProcessEnvironment) -> Self {
         let mut profiles = Self::default();
         let files = [("AWS_CONFIG_FILE", ".aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")];
@@ -76,11 +76,11 @@ impl ProfileFiles {
         self.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Takes over the sections of a file: `[name]`, `[profile name]`, `[sso-session name]` or `[services name]`, then
-    /// `key = value`. Comments start with `#` or `;`. What is indented more than the key above belongs to it.
+    /// Adds the sections of a file: `[name]`, `[profile name]`, `[sso-session name]` or `[services name]`, then
+    /// `key = value`. Comments start with `#` or `;`. Lines indented more than the key above belong to it.
     pub(crate) fn take(&mut self, text: &str, path: &Path) {
         let mut section: Option<(ProfileSection, String)> = None;
-        // The key above: how far it is indented, and its name where it has no value.
+        // The key above: its indentation, and its name if it has no value.
         let mut above: Option<(usize, Option<String>)> = None;
         for (at, line) in text.lines().enumerate() {
             let content = line.trim();
@@ -106,7 +106,7 @@ impl ProfileFiles {
                 Some((_, Some(block))) if is_below => {
                     settings.set(&format!("{block}.{}", key.trim()), value, origin);
                 }
-                // A value that goes on in the next line.
+                // A value that continues on the next line.
                 Some((_, None)) if is_below => {}
                 _ => {
                     settings.set(key, value, origin);
@@ -117,7 +117,7 @@ impl ProfileFiles {
     }
 }
 
-/// What a header names.
+/// The section that a header names.
 fn named(header: &str) -> Option<(ProfileSection, String)> {
     let header = header.trim();
     let (kind, name) = header.split_once(char::is_whitespace).unwrap_or(("", header));
@@ -133,7 +133,7 @@ fn named(header: &str) -> Option<(ProfileSection, String)> {
     Some((section, quoted.unwrap_or(name).to_owned()))
 }
 
-/// A comment behind a value starts with a blank.
+/// A comment behind a value must follow a blank.
 fn without_comment(value: &str) -> &str {
     let end = [" #", " ;", "\t#", "\t;"].iter().filter_map(|mark| value.find(mark)).min();
     value.get(..end.unwrap_or(value.len())).unwrap_or(value).trim()

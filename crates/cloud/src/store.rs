@@ -1,4 +1,4 @@
-//! Objects of Amazon S3, Google Cloud Storage, Azure Blob Storage, and what speaks like them.
+//! Objects of Amazon S3, Google Cloud Storage, Azure Blob Storage, and compatible stores.
 mod fetch;
 mod leftovers;
 mod listing;
@@ -39,25 +39,25 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct CloudStore {
     id: StoreId,
-    /// The server, where it is known.
+    /// The server, if known.
     server: Option<String>,
     objects: Arc<dyn ObjectStore>,
-    /// Lists a page at a time, where the provider is asked directly.
+    /// Lists pages by direct requests to the provider.
     pages: Option<Arc<dyn PaginatedListStore>>,
-    /// Takes parts in any order, where the provider is asked directly.
+    /// Uploads parts in any order by direct requests to the provider.
     parts: Option<Arc<dyn MultipartStore>>,
-    /// Asks for what the client does not know, at Amazon and its kin.
+    /// For requests to S3-compatible stores that the client does not support.
     other: Option<Arc<BucketClient>>,
-    /// Keys that cannot be named.
+    /// Keys that cannot be addressed.
     odd: Arc<listing::OddKeys>,
-    /// What the configuration says of the server.
+    /// The host's settings from the configuration.
     transfer: Arc<TransferSettings>,
-    /// The object that is read in an old version, and which.
+    /// The object that is read in an old version, and which version.
     version: Option<Arc<(String, String)>>,
 }
 
 impl CloudStore {
-    /// The objects of a bucket, with the credentials that the context names. Nothing is sent yet.
+    /// The objects of a bucket, with the credentials of the context. No request is sent yet.
     ///
     /// # Errors
     /// `Invalid` for settings that contradict each other.
@@ -81,14 +81,14 @@ impl CloudStore {
         })
     }
 
-    /// The same bucket, in which one object is what an old version of it was; nothing can be changed then.
+    /// The same bucket, with one object in an old version; nothing can be changed then.
     pub(crate) fn at_version(mut self, key: &str, version: &str) -> Self {
         self.id = StoreId::new(format!("{}?versionId={version}", self.id.as_str()));
         self.version = Some(Arc::new((key.to_owned(), version.to_owned())));
         self
     }
 
-    /// The objects of a store that was made otherwise.
+    /// The objects of an existing store.
     pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
         Self {
             id: StoreId::new(address),
@@ -103,7 +103,7 @@ impl CloudStore {
         }
     }
 
-    /// Sends large objects in parts, in any order, through `parts`: the same store as it takes them.
+    /// Sends large objects in parts, in any order, through `parts`: the same store with that interface.
     #[must_use]
     pub fn in_parts(self, parts: Arc<dyn MultipartStore>) -> Self {
         Self { parts: Some(parts), ..self }
@@ -135,7 +135,7 @@ impl CloudStore {
         match self.fetch(&path, range).await {
             Ok(blob) => Ok(Some(blob)),
             Err(CloudFault::Absent) => Ok(None),
-            // The range starts behind the end, or the provider knows no ranges from the end.
+            // The range starts behind the end, or the provider does not support suffix ranges.
             Err(CloudFault::Other(_)) if !want.is_whole() => self.by_size(object, &path, want).await,
             Err(CloudFault::Failed(error)) if is_odd_suffix(&error, want) => {
                 self.by_size(object, &path, want).await
@@ -144,7 +144,7 @@ impl CloudStore {
         }
     }
 
-    /// Asks for the size first, then for bytes that are there.
+    /// Requests the size first, then bytes that exist.
     async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<ObjectBytes>> {
         let meta = match self.objects.head(path).await.map_err(CloudFault::from) {
             Ok(meta) => meta,
@@ -162,7 +162,7 @@ impl CloudStore {
     async fn write(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
         let path = path_of(object)?;
         self.check_len(object)?;
-        // A put can depend on what it replaces when it is sent in one piece only.
+        // A put can be conditional only if it is sent in one piece.
         let most = if when == PutCondition::None { self.one_piece() } else { LARGEST_PUT };
         if body.len() as u64 > most {
             return self.send_body(object, body, when).await;
@@ -178,7 +178,7 @@ impl CloudStore {
             Ok(put) => return self.tag_of_put(object, &path, put).await,
             Err(error) => CloudFault::from(error),
         };
-        // An answer was lost: it may have been this writer who was faster.
+        // An answer was lost: this writer's own put may have succeeded.
         if is_conditional
             && matches!(fault, CloudFault::Absent | CloudFault::Conflict(_))
             && StoreOperation::is_in_doubt()
@@ -191,7 +191,7 @@ impl CloudStore {
         Err(fault.at_put(object))
     }
 
-    /// Few stores do not say what state they made; they are asked.
+    /// Few stores do not return the tag of a put; it is requested.
     async fn tag_of_put(&self, object: &ObjectId, path: &Path, put: PutResult) -> Result<Tag> {
         match put.e_tag {
             Some(etag) => Ok(tag(&etag, put.version.as_deref())),
@@ -223,17 +223,9 @@ impl CloudStore {
 
     async fn copy_within(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         match self.objects.copy(&path_of(from)?, &path_of(to)?).await.map_err(CloudFault::from) {
-            // The server does not copy, or not so much at once.
+            // The server does not copy, or not objects of this size.
             Err(CloudFault::Other(_)) => ncirrus_store::implement::copy_by_hand(self, from, to).await,
             copied => copied.map_err(|fault| fault.at(to)),
-        }
-    }
-
-    async fn remove(&self, object: &ObjectId) -> Result<()> {
-        let path = path_of(object)?;
-        match self.objects.delete(&path).await.map_err(CloudFault::from) {
-            Ok(()) | Err(CloudFault::Absent) => Ok(()),
-            Err(fault) => Err(fault.at(object)),
         }
     }
 
@@ -284,12 +276,12 @@ impl CloudStore {
     }
 }
 
-/// Whether the failure may be that of a server that takes no range from the end that is longer than the object.
+/// Whether a server may have failed because the suffix range is longer than the object.
 fn is_odd_suffix(error: &Error, want: &Want) -> bool {
     matches!(want, Want::Suffix(_)) && matches!(error.kind(), ErrorKind::Io { .. })
 }
 
-/// Names directly below a folder, in byte order, of keys and of whether they are prefixes; these may end with a slash.
+/// Names directly below a folder, in byte order, of keys and prefixes; prefixes may end with a slash.
 fn entries<'a>(folder: &str, found: impl Iterator<Item = (&'a str, bool)>) -> Vec<ListEntry> {
     let name = |key: &str| Some(key.strip_prefix(folder)?.trim_end_matches('/').to_owned());
     let named = found.filter_map(|(key, is_prefix)| Some(ListEntry { name: name(key)?, is_prefix }));
@@ -299,13 +291,13 @@ fn entries<'a>(folder: &str, found: impl Iterator<Item = (&'a str, bool)>) -> Ve
     entries
 }
 
-/// The key as it is: nothing is escaped.
+/// The exact key: nothing is escaped.
 fn path_of(object: &ObjectId) -> Result<Path> {
     let key = key::check(object)?;
     Path::parse(key).map_err(|_| Error::invalid(format!("key {key:?} cannot be used")).at_object(object))
 }
 
-/// A mark of a state: etag, and version where there is one (Google asks for it when an object is replaced).
+/// A tag: ETag, and version if there is one (Google requires it when an object is replaced).
 fn tag(etag: &str, version: Option<&str>) -> Tag {
     match version {
         Some(version) => Tag::new(format!("{etag}\n{version}")),
@@ -431,9 +423,9 @@ impl StoreAbilities for CloudStore {
     }
 }
 
-/// Bytes of a key (Amazon, Google), characters of a blob's name (Azure).
+/// Maximum key length: in bytes (Amazon, Google), in characters of a blob's name (Azure).
 const LONGEST_KEY: usize = 1024;
-/// Most bytes that Amazon takes in one piece.
+/// Maximum size that Amazon accepts in one piece.
 const LARGEST_PUT: u64 = 5 << 30;
 
 /// Without the settings: they may hold secrets.

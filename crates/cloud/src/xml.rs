@@ -5,7 +5,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesStart, Event};
 use std::time::{Duration, SystemTime};
 
-/// An element: its name without the prefix of its name space, its text, and the elements in it.
+/// An element: its name without the namespace prefix, its text, and its child elements.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct XmlElement {
     name: String,
@@ -13,11 +13,11 @@ pub(crate) struct XmlElement {
     children: Vec<XmlElement>,
 }
 
-/// How deep elements may stand in each other; answers of services are four deep.
+/// Maximum depth of elements; answers of services are four deep.
 const DEPTH: usize = 16;
 
 impl XmlElement {
-    /// The root of a document; `None` when it is none, or is cut.
+    /// The root of a document; `None` if it is invalid or truncated.
     pub(crate) fn parse(xml: &str) -> Option<Self> {
         let mut reader = Reader::from_str(xml);
         let mut open = vec![Self::default()];
@@ -58,7 +58,7 @@ impl XmlElement {
         self.name == name
     }
 
-    /// The elements of that name directly in this one.
+    /// The child elements of that name.
     pub(crate) fn each(&self, name: &str) -> impl Iterator<Item = &Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
@@ -68,12 +68,12 @@ impl XmlElement {
         self.each(name).map(|child| child.text.as_str())
     }
 
-    /// The text of the first of them, unless it is empty.
+    /// The text of the first child of that name, unless it is empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.texts(name).next().filter(|text| !text.is_empty())
     }
 
-    /// The first element of that name in this one, however deep, itself included.
+    /// The first element of that name at any depth, itself included.
     pub(crate) fn find(&self, name: &str) -> Option<&Self> {
         if self.name == name {
             return Some(self);
@@ -82,14 +82,14 @@ impl XmlElement {
     }
 }
 
-/// What stands in the first element of that name in a text that holds other words, too, or is cut behind it.
+/// The text of the first element of that name in a text that contains other words, or is truncated behind it.
 pub(crate) fn word(text: &str, name: &str) -> Option<String> {
     let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
     let from = text.get(text.find(&begin)?..)?;
     XmlElement::parse(from.get(..from.find(&end)? + end.len())?).map(|element| element.text)
 }
 
-/// Text as it stands in XML.
+/// Escapes text for XML.
 pub(crate) fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Profile and credentials for S3, in one order.
+//! Profile and credentials for S3, with one order of precedence.
 use super::context::CloudContext;
 use super::source::{ENVIRONMENT, StaticKeys, missing};
 use super::{BucketIdentity, CredentialSource, SourcedValue};
@@ -7,7 +7,7 @@ use ncirrus_config::{ConfigKey, ConfigSettings, ProcessEnvironment};
 use ncirrus_layout::{Error, Result};
 use ncirrus_store::{BucketUrl, Credentials, UrlFragment};
 
-/// What is asked about, and of whom.
+/// The bucket, and the sources of its settings.
 pub(super) struct IdentityQuery<'a> {
     pub(super) bucket: &'a BucketUrl,
     pub(super) fragment: &'a UrlFragment,
@@ -15,9 +15,9 @@ pub(super) struct IdentityQuery<'a> {
     pub(super) profiles: &'a ProfileFiles,
 }
 
-/// Names of profiles that mean nobody.
+/// Names of profiles that mean anonymous.
 const NOBODY: [&str; 3] = ["no", "none", "anonymous"];
-/// The profile that is used where none is named.
+/// The default profile.
 pub(super) const DEFAULT: &str = "default";
 
 impl IdentityQuery<'_> {
@@ -51,10 +51,10 @@ impl IdentityQuery<'_> {
         })
     }
 
-    /// The profile that somebody named: the URL, netCDF's files, the environment, the project's file.
+    /// The profile that was named: by the URL, netCDF's files, the environment, or the configuration file.
     fn named_profile(&self) -> Option<SourcedValue<String>> {
         if let Some((key, profile)) = self.fragment.profile() {
-            return Some(SourcedValue::new(profile, format!("{key} of the url")));
+            return Some(SourcedValue::new(profile, format!("{key} of the URL")));
         }
         let settings = self.settings();
         if let Some(entry) =
@@ -66,8 +66,8 @@ impl IdentityQuery<'_> {
         Some(SourcedValue::new(profile, settings.told(ConfigKey::Profile)))
     }
 
-    /// A profile that was named must be there, unless the program or the alias says whose name is used and the URL does not
-    /// ask for the profile; `default` is as good as not named.
+    /// A profile that was named must exist, unless the program or the alias gives the credentials and the URL does
+    /// not name the profile; `default` counts as not named.
     fn existing(&self, named: &SourcedValue<String>) -> Result<Option<SourcedValue<String>>> {
         match self.profiles.find(ProfileSection::Profile, &named.value) {
             Some(_) => Ok(Some(named.clone())),
@@ -80,7 +80,7 @@ impl IdentityQuery<'_> {
         }
     }
 
-    /// Where credentials come from, why, and whether somebody chose them for this bucket.
+    /// The source of the credentials, the reason, and whether they were chosen for this bucket.
     fn source(
         &self,
         profile: Option<&SourcedValue<String>>,
@@ -90,7 +90,7 @@ impl IdentityQuery<'_> {
             let credentials = SourcedValue::new(source.to_string(), why);
             Ok((source, credentials, is_chosen))
         };
-        // A profile that the URL names goes before what the alias says.
+        // A profile named by the URL takes precedence over the alias.
         let given = match self.fragment.profile() {
             Some(_) => self.of_program()?,
             None => self.given()?,
@@ -123,12 +123,12 @@ impl IdentityQuery<'_> {
                     "profile {:?} has no credentials (named by {})",
                     profile.value, profile.why
                 ))),
-                None => told(CredentialSource::Nobody, "nobody is known".to_owned(), false),
+                None => told(CredentialSource::Nobody, "no credentials were found".to_owned(), false),
             },
         }
     }
 
-    /// What the program or the alias says.
+    /// Credentials given by the program or the alias.
     fn given(&self) -> Result<Option<(CredentialSource, String)>> {
         self.of_program().and_then(|given| given.map_or_else(|| self.of_alias(), |given| Ok(Some(given))))
     }
@@ -176,7 +176,7 @@ impl IdentityQuery<'_> {
         }
     }
 
-    /// What nobody chose: the environment, the profile `default`, the container, the machine.
+    /// Defaults: the environment, the profile `default`, the container, the machine.
     fn chain(&self) -> Result<Option<(CredentialSource, String)>> {
         if let Some(found) = self.environment_keys()? {
             return Ok(Some((found, "AWS_ACCESS_KEY_ID".to_owned())));
@@ -204,7 +204,7 @@ impl IdentityQuery<'_> {
         }
         let is_at_amazon = self.environment().is_at_amazon();
         Ok(is_at_amazon.then(|| {
-            (CredentialSource::Instance { must_be: false }, "this is a machine of Amazon".to_owned())
+            (CredentialSource::Instance { must_be: false }, "this machine runs at Amazon".to_owned())
         }))
     }
 
@@ -213,7 +213,7 @@ impl IdentityQuery<'_> {
         source.map(|source| self.filled_in(source)).transpose()
     }
 
-    /// The keys of the environment where a profile refers to them.
+    /// The keys in the environment, if a profile refers to them.
     fn filled_in(&self, source: CredentialSource) -> Result<CredentialSource> {
         match source {
             CredentialSource::Role(mut role) => {
@@ -245,14 +245,14 @@ impl IdentityQuery<'_> {
         }
     }
 
-    /// A setting that the program gave.
+    /// A setting given by the program.
     pub(super) fn setting(&self, name: &str) -> Option<&str> {
         let mut settings = self.context.network.options.settings.iter();
         let found = settings.find(|(key, value)| key.eq_ignore_ascii_case(name) && !value.is_empty());
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The alias that the URL names, or that has the server of the URL.
+    /// The alias in the URL, or the one for the server of the URL.
     pub(super) fn host(&self) -> Option<(&str, &ncirrus_config::HostSettings)> {
         let settings = self.settings();
         match &self.bucket.alias {

@@ -1,9 +1,9 @@
-//! Whose name is used with Azure Blob Storage: what Azure's own client takes, and when nobody's.
+//! Credentials for Azure Blob Storage: those that Azure's own client finds, otherwise anonymous.
 use super::context::CloudContext;
 use super::{BucketIdentity, SourcedValue};
 use ncirrus_store::{BucketUrl, Credentials};
 
-/// Variables that mean that somebody is known, and what they are.
+/// Variables that provide credentials, and what they are.
 const VARIABLES: [(&str, &str); 9] = [
     ("AZURE_STORAGE_ACCOUNT_KEY", "the account's key"),
     ("AZURE_STORAGE_ACCESS_KEY", "the account's key"),
@@ -11,8 +11,8 @@ const VARIABLES: [(&str, &str); 9] = [
     ("AZURE_STORAGE_SAS_TOKEN", "a shared access signature"),
     ("AZURE_STORAGE_SAS_KEY", "a shared access signature"),
     ("AZURE_STORAGE_TOKEN", "a bearer token"),
-    ("AZURE_STORAGE_CLIENT_ID", "a registered application"),
-    ("AZURE_CLIENT_ID", "a registered application"),
+    ("AZURE_STORAGE_CLIENT_ID", "an application registration (client secret)"),
+    ("AZURE_CLIENT_ID", "an application registration (client secret)"),
     ("AZURE_FEDERATED_TOKEN_FILE", "a web identity token"),
 ];
 
@@ -22,10 +22,10 @@ pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdent
     let variable = VARIABLES.into_iter().find(|(name, _)| environment.variable(name).is_some());
     let (what, why) = match (context.network.options.credentials, given, variable) {
         (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
-        (_, true, _) => (Some("an account of Azure"), "the program".to_owned()),
+        (_, true, _) => (Some("an Azure account"), "the program".to_owned()),
         (_, _, Some((name, what))) => (Some(what), name.to_owned()),
-        (Credentials::Chain, ..) => (Some("the machine's own account"), "the program".to_owned()),
-        (Credentials::Auto, ..) => (None, "nobody is known".to_owned()),
+        (Credentials::Chain, ..) => (Some("the machine's own identity"), "the program".to_owned()),
+        (Credentials::Auto, ..) => (None, "no credentials were found".to_owned()),
     };
     super::of_provider(endpoint(bucket, context), what, why)
 }
@@ -43,6 +43,6 @@ fn endpoint(bucket: &BucketUrl, context: &CloudContext) -> SourcedValue<String> 
     };
     match account {
         Some((account, why)) => SourcedValue::new(format!("https://{account}.blob.core.windows.net"), why),
-        None => SourcedValue::new("", "no account is named"),
+        None => SourcedValue::new("", "no account is given"),
     }
 }

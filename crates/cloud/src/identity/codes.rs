@@ -1,26 +1,29 @@
-//! Codes that somebody reads off a device and types, for roles that want one.
+//! MFA codes that a user reads off a device and types, for roles that require one.
 use ncirrus_layout::Result;
 use std::fmt;
 use std::sync::Arc;
 
 type CodePrompt = dyn Fn(&str) -> Result<String> + Send + Sync;
 
-/// Who is asked for the codes that profiles with `mfa_serial` want; clones ask the same one.
+/// Provides the codes for profiles with `mfa_serial`; clones share the callback.
 #[derive(Clone, Default)]
 pub struct MfaCodes(Option<Arc<CodePrompt>>);
 
 impl MfaCodes {
-    /// Asks `ask`, which is given the device (the value of `mfa_serial`), each time that a code is wanted. It may wait for
-    /// somebody.
+    /// Calls `ask` with the device (the value of `mfa_serial`) each time a code is needed. It may block while the
+    /// user types.
     pub fn by(ask: impl Fn(&str) -> Result<String> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(ask)))
     }
 
-    /// A code of a device; none when nobody is to be asked.
+    /// A code of a device; `None` if there is no callback.
     pub(super) async fn ask(&self, device: &str) -> Option<Result<String>> {
         let (ask, device) = (Arc::clone(self.0.as_ref()?), device.to_owned());
         let answer = tokio::task::spawn_blocking(move || ask(&device)).await;
-        Some(answer.unwrap_or_else(|_| Err(ncirrus_layout::Error::internal("asking for a code ended"))))
+        Some(
+            answer
+                .unwrap_or_else(|_| Err(ncirrus_layout::Error::internal("the prompt for a code was closed"))),
+        )
     }
 }
 

@@ -1,16 +1,16 @@
-//! What requests to object stores go by.
+//! The context of requests to object stores.
 use super::{CredentialRegistry, MfaCodes};
 use ncirrus_http::NetworkContext;
 use ncirrus_store::StoreOptions;
 
-/// What requests to object stores go by: the network, credentials that are kept, and who types codes.
+/// The context of requests to object stores: the network, cached credentials, and the callback for MFA codes.
 #[derive(Debug, Clone, Default)]
 pub struct CloudContext {
     /// Options, configuration, connections.
     pub network: NetworkContext,
-    /// What was learnt of buckets, and credentials that are still good.
+    /// Facts about buckets, and credentials that are still valid.
     pub identities: CredentialRegistry,
-    /// Who types the codes that profiles with `mfa_serial` want; nobody unless given.
+    /// Provides the codes for profiles with `mfa_serial`; none by default.
     pub codes: MfaCodes,
 }
 

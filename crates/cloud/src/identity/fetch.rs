@@ -1,4 +1,4 @@
-//! Credentials that are fetched, kept while they are good, and fetched anew.
+//! Credentials that are fetched, cached while they are valid, and renewed.
 mod answer;
 mod cached;
 mod mfa;
@@ -33,28 +33,28 @@ pub(crate) struct CredentialCache {
     provider: Option<AwsCredentialProvider>,
 }
 
-/// What became of the last time that credentials were fetched.
+/// The result of the last time that credentials were fetched.
 #[derive(Default)]
 struct CachedCredentials {
     fresh: Option<FreshCredentials>,
     failed: Option<(Instant, Error)>,
 }
 
-/// How services that give credentials are asked.
+/// How to reach services that provide credentials.
 #[derive(Clone)]
 pub(crate) struct TokenClient {
     pub(super) client: HttpClient,
     pub(super) environment: ProcessEnvironment,
-    /// Who is asked for the codes of devices.
+    /// Provides MFA codes.
     pub(super) codes: MfaCodes,
-    /// Region where a source names none.
+    /// Region if a source has none.
     pub(super) region: String,
 }
 
-/// Credentials are fetched anew when they are good for less than this.
+/// Credentials are renewed when they are valid for less than this.
 const MARGIN: Duration = Duration::from_secs(300);
 
-/// How long a failure is told again without a new attempt.
+/// How long a failure is repeated without a new attempt.
 const FAILED: Duration = Duration::from_secs(1);
 
 impl CredentialCache {
@@ -63,7 +63,7 @@ impl CredentialCache {
         Self { source: source.clone(), asker, kept: Mutex::default(), provider }
     }
 
-    /// Credentials that are good; none where the machine has none and needs none.
+    /// Valid credentials; `None` if the machine has none and needs none.
     pub(super) async fn open(&self) -> Result<Option<Arc<AwsCredential>>> {
         if let Some(provider) = &self.provider {
             return match (provider.get_credential().await, &self.source) {
@@ -77,8 +77,8 @@ impl CredentialCache {
         if let Some(fresh) = kept.fresh.as_ref().filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN)) {
             return Ok(Some(Arc::clone(&fresh.credential)));
         }
-        // Whoever waited for somebody else's attempt does not ask a person or a service the same once more, nor does
-        // what looks for the dataset at several places.
+        // A task that waited for another one's attempt does not ask a user or a service again, nor does the search
+        // for the dataset at several places.
         let is_fresh = |at: &Instant| *at > since || at.elapsed() < FAILED;
         if let Some((_, error)) = kept.failed.as_ref().filter(|(at, _)| is_fresh(at)) {
             return Err(error.clone());
@@ -96,7 +96,7 @@ impl CredentialCache {
         }
     }
 
-    /// Forgets what is kept: a server said that it is over.
+    /// Discards what is cached: a server reported that it has expired.
     pub(super) async fn refused(&self, credential: &AwsCredential) {
         let mut kept = self.kept.lock().await;
         if kept.fresh.as_ref().is_some_and(|fresh| *fresh.credential == *credential) {
@@ -104,7 +104,7 @@ impl CredentialCache {
         }
     }
 
-    /// Whether other credentials may come when these are refused.
+    /// Whether other credentials may be obtained when these are rejected.
     pub(super) fn can_renew(&self) -> bool {
         match &self.source {
             CredentialSource::Keys(keys) => keys.profile.is_some(),
@@ -155,11 +155,14 @@ async fn take_on(role: &AssumedRole, asker: &TokenClient) -> Result<FreshCredent
 async fn assume(role: &AssumedRole, code: Option<&str>, asker: &TokenClient) -> Result<FreshCredentials> {
     match fetch(&role.base, asker).await? {
         Some(base) => sts::assume(role, &base.credential, code, asker).await,
-        None => Err(Error::new(ErrorKind::Denied, format!("nobody is there to take on role {}", role.arn))),
+        None => Err(Error::new(
+            ErrorKind::Denied,
+            format!("there are no credentials to assume role {} with", role.arn),
+        )),
     }
 }
 
-/// What the provider's client fetches on its own: tokens of files, of containers, of machines.
+/// What the provider's client fetches itself: tokens from files, containers, machines.
 fn own_provider(source: &CredentialSource, asker: &TokenClient) -> Option<AwsCredentialProvider> {
     use object_store::aws::AmazonS3ConfigKey as ConfigKey;
     let variable = |name: &str| asker.environment.variable(name);
@@ -197,7 +200,7 @@ fn own_provider(source: &CredentialSource, asker: &TokenClient) -> Option<AwsCre
     Some(Arc::clone(builder.build().ok()?.credentials()))
 }
 
-/// Gives the connections that there are.
+/// Provides the existing connections.
 #[derive(Debug)]
 pub(crate) struct FixedConnector(pub(crate) HttpClient);
 
@@ -207,7 +210,7 @@ impl HttpConnector for FixedConnector {
     }
 }
 
-/// No credentials came. What was answered is not shown: it may be secret.
+/// No credentials were obtained. The answer is not shown: it may be secret.
 fn denied(source: &CredentialSource, error: &object_store::Error) -> Error {
     use std::error::Error as StdError;
     let mut cause: &dyn StdError = error;

@@ -1,10 +1,10 @@
-//! Whose name is used with Google Cloud Storage: what Google's own client takes, and when nobody's.
+//! Credentials for Google Cloud Storage: those that Google's own client finds, otherwise anonymous.
 use super::context::CloudContext;
 use super::{BucketIdentity, SourcedValue};
 use ncirrus_store::{BucketUrl, Credentials};
 use std::path::PathBuf;
 
-/// Variables that mean that somebody is known.
+/// Variables that provide credentials.
 const VARIABLES: [&str; 5] = [
     "GOOGLE_BEARER_TOKEN",
     "GOOGLE_SERVICE_ACCOUNT",
@@ -12,7 +12,7 @@ const VARIABLES: [&str; 5] = [
     "GOOGLE_SERVICE_ACCOUNT_KEY",
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
-/// Where Google's tools keep who is known, below the home folder.
+/// Where Google's tools store credentials, below the home folder.
 const FILE: &str = ".config/gcloud/application_default_credentials.json";
 
 pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdentity {
@@ -21,11 +21,11 @@ pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdent
     let variable = VARIABLES.into_iter().find(|name| environment.variable(name).is_some());
     let (what, why) = match (context.network.options.credentials, given, variable, file(context)) {
         (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
-        (_, true, ..) => (Some("an account of Google"), "the program".to_owned()),
-        (_, _, Some(name), _) => (Some("an account of Google"), name.to_owned()),
-        (_, _, None, Some(path)) => (Some("an account of Google"), path.display().to_string()),
-        (Credentials::Chain, ..) => (Some("the machine's own account"), "the program".to_owned()),
-        (Credentials::Auto, ..) => (None, "nobody is known".to_owned()),
+        (_, true, ..) => (Some("a Google account"), "the program".to_owned()),
+        (_, _, Some(name), _) => (Some("a Google account"), name.to_owned()),
+        (_, _, None, Some(path)) => (Some("a Google account"), path.display().to_string()),
+        (Credentials::Chain, ..) => (Some("the machine's own identity"), "the program".to_owned()),
+        (Credentials::Auto, ..) => (None, "no credentials were found".to_owned()),
     };
     let endpoint = match (&bucket.endpoint, super::setting(context, "google_base_url")) {
         (Some(server), _) => SourcedValue::new(server.as_str(), "the url"),
@@ -35,7 +35,7 @@ pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdent
     super::of_provider(endpoint, what, why)
 }
 
-/// The file of Google's tools, when it is there.
+/// The file of Google's tools, if it exists.
 pub(crate) fn file(context: &CloudContext) -> Option<PathBuf> {
     let path = context.network.config.environment().home()?.join(FILE);
     path.is_file().then_some(path)

@@ -1,4 +1,4 @@
-//! What was learnt of buckets, and credentials that are still good, for all stores of a session.
+//! Facts about buckets, and credentials that are still valid, for all stores of a session.
 use super::fetch::CredentialCache;
 use super::source::CredentialSource;
 use ncirrus_layout::LockExt;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// What was learnt of buckets, and credentials that are still good; clones share it.
+/// Facts about buckets, and credentials that are still valid; clones share them.
 #[derive(Clone, Default)]
 pub struct CredentialRegistry(Arc<Mutex<SharedIdentities>>);
 
@@ -17,32 +17,32 @@ struct SharedIdentities {
     notes: Vec<String>,
 }
 
-/// What was learnt of a bucket.
+/// Facts about a bucket.
 #[derive(Debug, Default)]
 pub(super) struct BucketFacts(Mutex<BucketFactsMap>);
 
 #[derive(Debug, Default, Clone)]
 pub(super) struct BucketFactsMap {
-    /// Region that the bucket answered with.
+    /// Region that the bucket reported.
     pub(super) region: Option<String>,
     /// Reads are not signed: unsigned ones were answered where signed ones were denied.
     pub(super) is_public: bool,
-    /// How often neither was answered.
+    /// How often both were denied.
     pub(super) denials: u32,
-    /// Seconds by which the clock of its server is ahead, where they are too many for signatures.
+    /// Seconds by which its server's clock is ahead, if too many for signatures.
     pub(super) clock: i64,
 }
 
-/// Most notes that are kept.
+/// Maximum number of notes that are kept.
 const MOST: usize = 100;
 
 impl CredentialRegistry {
-    /// What the user should know of whose name was used, in the order in which it came up.
+    /// Notes for the user about the credentials used, in order of occurrence.
     pub fn notes(&self) -> Vec<String> {
         self.lock().notes.clone()
     }
 
-    /// The region that a bucket answered with.
+    /// The region that a bucket reported.
     pub(super) fn region(&self, address: &str) -> Option<String> {
         self.lock().buckets.get(address)?.facts().region
     }
@@ -58,7 +58,7 @@ impl CredentialRegistry {
         Arc::clone(self.lock().buckets.entry(address.to_owned()).or_default())
     }
 
-    /// Credentials from a source; `region` is where services are asked that have no region of their own.
+    /// Credentials from a source; `region` is used for services without a region of their own.
     pub(super) fn purse(
         &self,
         source: &CredentialSource,

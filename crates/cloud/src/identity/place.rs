@@ -1,16 +1,16 @@
-//! Region and server of a bucket, and who pays.
+//! Region and server of a bucket, and requester-pays.
 use super::SourcedValue;
 use super::amazon::{DEFAULT, IdentityQuery};
 use crate::profile::ProfileSection;
 use ncirrus_config::{ConfigKey, ValueOrigin, endpoint};
 use ncirrus_layout::{Error, Result};
 
-/// The region where nobody says another.
+/// The default region.
 const USUAL: &str = "us-east-1";
 
 impl IdentityQuery<'_> {
-    /// Host name, URL, the profile that was named, netCDF's files, the environment, the project's file, the profile
-    /// `default`. What the bucket itself answers goes before all of them, once it was asked.
+    /// Host name, URL, the profile that was named, netCDF's files, the environment, the configuration file, the
+    /// profile `default`. The region reported by the bucket takes precedence over all of them, once it is known.
     pub(super) fn region(
         &self,
         profile: Option<&SourcedValue<String>>,
@@ -18,7 +18,7 @@ impl IdentityQuery<'_> {
     ) -> SourcedValue<String> {
         let address = self.bucket.address();
         if let Some(known) = self.context.identities.region(&address) {
-            return SourcedValue::new(known, "the bucket itself answered so");
+            return SourcedValue::new(known, "the bucket's own answer");
         }
         if let Some(region) = &self.bucket.region {
             return SourcedValue::new(region.as_str(), "the url");
@@ -48,12 +48,11 @@ impl IdentityQuery<'_> {
         if let Some(region) = settings.text(ConfigKey::Region) {
             return SourcedValue::new(region, settings.told(ConfigKey::Region));
         }
-        of_profile(DEFAULT).unwrap_or_else(|| {
-            SourcedValue::new(USUAL, "nobody says another; the bucket may answer with its own")
-        })
+        of_profile(DEFAULT)
+            .unwrap_or_else(|| SourcedValue::new(USUAL, "the default; the bucket may answer with its own"))
     }
 
-    /// URL or alias, program, environment, the profile, the project's file, else Amazon's own.
+    /// URL or alias, program, environment, the profile, the configuration file, else Amazon's own.
     pub(super) fn endpoint(
         &self,
         profile: Option<&SourcedValue<String>>,
@@ -94,7 +93,7 @@ impl IdentityQuery<'_> {
         }
     }
 
-    /// The server of a service in a profile, or in the block of services that the profile names.
+    /// The server of a service in a profile, or in the `services` section that the profile names.
     fn endpoint_of(&self, name: &str, service: &str) -> Option<(String, String)> {
         let profile = self.profiles.find(ProfileSection::Profile, name)?;
         let key = format!("{service}.endpoint_url");
@@ -107,7 +106,7 @@ impl IdentityQuery<'_> {
         Some((profile.value(own)?.to_owned(), format!("profile {name:?} in {}", profile.origin(own))))
     }
 
-    /// Whether the user pays: URL, program, alias, configuration.
+    /// Requester-pays: URL, program, alias, configuration.
     pub(super) fn requester_pays(&self) -> Option<SourcedValue<bool>> {
         if let Some(pays) = self.fragment.requester_pays() {
             return Some(SourcedValue::new(pays, "the url"));

@@ -1,5 +1,5 @@
-//! What the client of Azure does not know of its own requests: the condition at the end of an upload in parts, and signatures
-//! by the server's clock. They lie below the client, so what it signed with an account's key is signed anew.
+//! What Azure's client does not support: the condition on completing a multipart upload, and signatures with the
+//! server's clock. Both are added below the client, so requests signed with an account key are signed again.
 use super::known::{BucketFacts, CredentialRegistry};
 use async_trait::async_trait;
 use base64::Engine;
@@ -14,13 +14,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Sends the requests of Azure's client, changed and signed anew where that is needed.
+/// Sends the requests of Azure's client, changed and signed again where needed.
 #[derive(Clone)]
 pub(crate) struct SharedKey(Arc<SharedKeySigner>);
 
 struct SharedKeySigner {
     inner: HttpClient,
-    /// The account's key, where requests are signed with it.
+    /// The account key, if requests are signed with it.
     key: Option<hmac::Key>,
     learnt: Arc<BucketFacts>,
     known: CredentialRegistry,
@@ -28,7 +28,7 @@ struct SharedKeySigner {
 }
 
 impl SharedKey {
-    /// `key` is as the configuration has it.
+    /// `key` is as in the configuration.
     pub(crate) fn new(
         inner: HttpClient,
         key: Option<&str>,
@@ -69,14 +69,14 @@ impl HttpService for SharedKey {
 }
 
 impl SharedKeySigner {
-    /// Signs a request anew, for the time by the server's clock; false where it is not signed with a key that is known.
+    /// Signs a request again, with the time of the server's clock; false if it is not signed with a known key.
     fn sign(&self, request: &mut HttpRequest) -> bool {
         let time = time(SystemTime::now(), self.learnt.facts().clock);
         let signed = time.zip(self.key.as_ref()).and_then(|(time, key)| sign(request, key, time));
         signed.is_some()
     }
 
-    /// Whether a request was refused for the time of its signature.
+    /// Whether a request was rejected for the time of its signature.
     fn learns_clock(&self, error: &HttpError) -> bool {
         let Some(ahead) = RequestFailure::below(error).and_then(|failure| failure.clock) else {
             return false;
@@ -91,7 +91,7 @@ impl SharedKeySigner {
     }
 }
 
-/// Whether a request ends an upload in parts.
+/// Whether a request completes a multipart upload.
 fn ends_upload(request: &HttpRequest) -> bool {
     let query = request.uri().query().unwrap_or_default();
     *request.method() == Method::PUT && query.split('&').any(|pair| pair == "comp=blocklist")
@@ -102,7 +102,7 @@ fn time(now: SystemTime, ahead: i64) -> Option<SystemTime> {
     if ahead < 0 { now.checked_sub(seconds) } else { now.checked_add(seconds) }
 }
 
-/// Replaces time and signature of a request that is signed with an account's key.
+/// Replaces time and signature of a request that is signed with an account key.
 fn sign(request: &mut HttpRequest, key: &hmac::Key, time: SystemTime) -> Option<()> {
     let before = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let account = before.strip_prefix("SharedKey ")?.split_once(':')?.0.to_owned();
@@ -116,7 +116,7 @@ fn sign(request: &mut HttpRequest, key: &hmac::Key, time: SystemTime) -> Option<
     Some(())
 }
 
-/// Headers that are signed by their values, in this order.
+/// Headers whose values are signed, in this order.
 const SIGNED: [&str; 11] = [
     "content-encoding",
     "content-language",
@@ -131,7 +131,7 @@ const SIGNED: [&str; 11] = [
     "range",
 ];
 
-/// What is signed of a request (Authorize with Shared ConfigKey, version 2015-02-21 and later).
+/// The string to sign of a request (Shared Key authorization, version 2015-02-21 and later).
 fn to_sign(method: &Method, headers: &HeaderMap, url: &Url, account: &str) -> String {
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let values = SIGNED.map(|name| match (name, value(name)) {

@@ -1,4 +1,4 @@
-//! Signing requests when they are sent: with credentials that are good, for the region where the bucket lies.
+//! Signing requests when they are sent: with valid credentials, for the region of the bucket.
 mod clock;
 mod server_verdict;
 
@@ -25,7 +25,7 @@ use server_verdict::ServerVerdict;
 use std::fmt;
 use std::sync::Arc;
 
-/// Signs the requests for a bucket. What the bucket answers of its region, and that it is public, is remembered.
+/// Signs the requests for a bucket. The region that the bucket reports, and whether it is public, is remembered.
 #[derive(Clone)]
 pub(crate) struct BucketSigner(Arc<SigningService>);
 
@@ -36,18 +36,18 @@ struct SigningService {
     learnt: Arc<BucketFacts>,
     known: CredentialRegistry,
     address: String,
-    /// What is said when a denied read is answered without a name.
+    /// The note for a denied read that succeeds without a signature.
     who: String,
     unsigned_retry: bool,
     sign_payload: bool,
     requester_pays: bool,
-    /// Whether the region stands in the name of the server.
+    /// Whether the region is part of the server's name.
     is_own_server: bool,
-    /// That the bucket is no alias either, where it could be one.
+    /// That the bucket is not an alias either, if it could be one.
     no_alias: Option<String>,
 }
 
-/// How often a denied read is tried without a name in vain.
+/// How often a denied read is retried unsigned in vain.
 const DENIALS: u32 = 8;
 
 impl BucketSigner {
@@ -102,7 +102,7 @@ impl CredentialProvider for BucketSigner {
         };
         let found =
             self.0.purse.open().await.map_err(|error| failed(Box::new(RequestFailure::lasting(error))))?;
-        found.ok_or_else(|| failed("nobody is known".into()))
+        found.ok_or_else(|| failed("no credentials were found".into()))
     }
 }
 
@@ -117,14 +117,14 @@ impl SigningService {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let is_conditional = depends(&mut request);
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        // Somebody else of the session may have learnt it: a name that was chosen is used all the same.
+        // Another store of the session may have learnt it; chosen credentials are used all the same.
         if is_read && self.unsigned_retry && self.learnt.facts().is_public {
             return self.send(&request, None).await;
         }
         let region = self.region();
         let mut credential = self.purse.open().await.map_err(refused)?;
         let mut answer = self.ask(&request, credential.as_deref()).await?;
-        // Taken in any case: it is of this answer.
+        // Taken in any case: it belongs to this answer.
         let is_over = StoreOperation::take_expired()
             | answer.is_over()
             | is_untold(&request, credential.as_deref(), &answer);
@@ -140,7 +140,7 @@ impl SigningService {
             answer = self.ask(&request, credential.as_deref()).await?;
         }
         if let Some(no_alias) = self.no_alias.as_ref().filter(|_| answer.has_no_bucket()) {
-            self.known.note(format!("{} is no bucket, and {no_alias}", self.address));
+            self.known.note(format!("{} is not a bucket, and {no_alias}", self.address));
         }
         let may_be_public = is_read && credential.is_some() && self.unsigned_retry && answer.is_denied();
         if may_be_public
@@ -152,7 +152,7 @@ impl SigningService {
         Ok(answer.response)
     }
 
-    /// Sends a request; once more by the server's clock when the time of its signature is refused.
+    /// Sends a request; retried with the server's clock if the time of its signature is rejected.
     async fn ask(
         &self,
         request: &HttpRequest,
@@ -166,7 +166,7 @@ impl SigningService {
         }
     }
 
-    /// Other credentials than those that a server said are over, if there are any.
+    /// Credentials other than those that a server reported as expired, if there are any.
     async fn renewed(&self, old: Option<&AwsCredential>) -> Result<Option<Arc<AwsCredential>>, HttpError> {
         let Some(old) = old.filter(|_| self.purse.can_renew()) else { return Ok(None) };
         self.purse.refused(old).await;
@@ -174,7 +174,7 @@ impl SigningService {
         Ok(new.filter(|new| **new != *old))
     }
 
-    /// Whether a request was refused for the time of its signature.
+    /// Whether a request was rejected for the time of its signature.
     fn learns_clock(&self, error: &HttpError) -> bool {
         let Some(ahead) = RequestFailure::below(error).and_then(|failure| failure.clock) else {
             return false;
@@ -185,7 +185,7 @@ impl SigningService {
         true
     }
 
-    /// Tries a read once more without a name. A server that fails then has answered already: access is denied.
+    /// Retries a read without a signature. If the server fails then, the first answer stands: access is denied.
     async fn unsigned(&self, request: &HttpRequest) -> Option<HttpResponse> {
         let answer = once(self.send(request, None)).await.ok()?;
         if answer.status() == StatusCode::FORBIDDEN || answer.status() == StatusCode::UNAUTHORIZED {
@@ -194,14 +194,14 @@ impl SigningService {
         }
         self.learnt.change(|facts| facts.is_public = true);
         self.known.note(format!(
-            "{} is read without a name: it is public, and denied to {}",
+            "{} is read anonymously: it is public, and access is denied to {}",
             self.address, self.who
         ));
         Some(answer)
     }
 
-    /// Whether the bucket answered with another region than the one that it was asked in; somebody else may have learnt
-    /// it meanwhile.
+    /// Whether the bucket reported another region than the one used for the request; another task may have learnt it
+    /// meanwhile.
     fn learns_region(&self, answer: &ServerVerdict, asked: &str) -> bool {
         let Some(region) = answer.region().filter(|region| region != asked) else { return false };
         self.learnt.change(|facts| facts.region = Some(region));
@@ -236,7 +236,7 @@ impl SigningService {
     }
 }
 
-/// Whether a request ends an upload in parts that depends on what it replaces; it bears the condition then.
+/// Whether a request completes a conditional multipart upload; the condition is then added to it.
 fn depends(request: &mut HttpRequest) -> bool {
     let is_end = *request.method() == Method::POST
         && request
@@ -248,7 +248,7 @@ fn depends(request: &mut HttpRequest) -> bool {
     true
 }
 
-/// Whether the time of a session token may be over: answers to HEAD do not say why.
+/// Whether a session token may have expired: answers to HEAD do not say why.
 fn is_untold(request: &HttpRequest, credential: Option<&AwsCredential>, answer: &ServerVerdict) -> bool {
     *request.method() == Method::HEAD
         && answer.response.status() == StatusCode::BAD_REQUEST

@@ -1,46 +1,46 @@
-//! Where credentials come from.
+//! Sources of credentials.
 use crate::profile::{CredentialProfile, ProfileFiles, ProfileSection};
 use ncirrus_config::{ProcessEnvironment, SecretText, shortened};
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 
-/// Where credentials come from.
+/// A source of credentials.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CredentialSource {
     /// Requests are not signed.
     Nobody,
-    /// Keys as they are.
+    /// Static keys.
     Keys(StaticKeys),
-    /// A token in a file stands for a role (`AssumeRoleWithWebIdentity`).
+    /// A web identity token in a file, exchanged for a role (`AssumeRoleWithWebIdentity`).
     WebIdentity { file: String, role: String, session: Option<String> },
-    /// The service that containers ask.
+    /// The credential service of containers.
     Container,
-    /// The service that machines of Amazon ask; where nobody is known there, nobody it is.
+    /// The instance metadata service of Amazon's machines; anonymous if it has no credentials.
     Instance { must_be: bool },
     /// A program that prints them.
     Process(String),
-    /// What a sign-in by the browser left behind.
+    /// A browser sign-in.
     Sso(SsoLogin),
-    /// A role that somebody else takes on.
+    /// A role assumed with other credentials.
     Role(Box<AssumedRole>),
-    /// What the provider's own client finds.
+    /// Whatever the provider's own client finds.
     Provider(&'static str),
 }
 
-/// Keys as they are.
+/// Static keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StaticKeys {
     pub(super) access: SecretText,
     pub(super) secret: SecretText,
     pub(super) token: Option<SecretText>,
-    /// Profile in whose section of a file they stand.
+    /// Profile whose section of a file contains them.
     pub(super) profile: Option<String>,
 }
 
-/// What a sign-in by the browser left behind.
+/// A browser sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SsoLogin {
-    /// Name of the session, or where it starts: what the file of the token is named after.
+    /// Name of the session, or its start URL: its hash is the name of the token file.
     pub(super) name: String,
     pub(super) region: String,
     pub(super) account: String,
@@ -48,7 +48,7 @@ pub(crate) struct SsoLogin {
     pub(super) profile: String,
 }
 
-/// A role that somebody else takes on.
+/// A role assumed with other credentials.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AssumedRole {
     pub(super) arn: String,
@@ -56,24 +56,24 @@ pub(crate) struct AssumedRole {
     pub(super) external_id: Option<String>,
     pub(super) duration: Option<String>,
     pub(super) region: Option<String>,
-    /// The device whose codes are wanted (`mfa_serial`).
+    /// The device that generates the codes (`mfa_serial`).
     pub(super) device: Option<String>,
     pub(super) base: CredentialSource,
 }
 
 impl StaticKeys {
-    /// Keys that can be sent.
+    /// Keys ready to be used.
     pub(super) fn new(access: &str, secret: &str, token: Option<&str>) -> Result<Self> {
         let is_sendable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_sendable(access) || !is_sendable(token.unwrap_or_default()) {
-            return Err(Error::invalid("access key or session token has characters that no key has"));
+            return Err(Error::invalid("access key or session token contains invalid characters"));
         }
         let (access, secret, token) =
             (SecretText::new(access), SecretText::new(secret), token.map(SecretText::new));
         Ok(Self { access, secret, token, profile: None })
     }
 
-    /// The keys that the file has by now where they stand in one: other programs put new ones there.
+    /// The current keys in the file, if they come from one: other programs may have written new ones.
     pub(super) fn as_they_stand(&self, environment: &ProcessEnvironment) -> Self {
         let again = |name: &String| {
             let profiles = ProfileFiles::read(environment);
@@ -86,14 +86,14 @@ impl StaticKeys {
     }
 }
 
-/// Most roles that are taken on one by another.
+/// Maximum length of a chain of roles.
 const DEEPEST: u32 = 8;
 
 impl CredentialSource {
-    /// What a profile says; none when it says nothing of credentials.
+    /// The source that a profile defines; `None` if it has no credentials.
     ///
     /// # Errors
-    /// What it says is not complete.
+    /// The profile is incomplete.
     pub(super) fn of_profile(profiles: &ProfileFiles, name: &str) -> Result<Option<Self>> {
         of_profile(profiles, name, DEEPEST)
     }
@@ -104,7 +104,7 @@ fn of_profile(profiles: &ProfileFiles, name: &str, depth: u32) -> Result<Option<
         return Err(missing(profiles, name));
     };
     if depth == 0 {
-        return Err(Error::invalid(format!("profile {name:?}: source_profile leads in a circle")));
+        return Err(Error::invalid(format!("profile {name:?}: source_profile forms a cycle")));
     }
     let value = |key: &str| profile.value(key).map(str::to_owned);
     if let Some(arn) = value("role_arn") {
@@ -115,7 +115,7 @@ fn of_profile(profiles: &ProfileFiles, name: &str, depth: u32) -> Result<Option<
                 session: value("role_session_name"),
             }));
         }
-        // A profile may be its own source: its keys take on its role.
+        // A profile may be its own source: its role is assumed with its keys.
         if let Some(base) = base(profiles, profile, name, depth)? {
             let role = AssumedRole {
                 arn,
@@ -132,7 +132,7 @@ fn of_profile(profiles: &ProfileFiles, name: &str, depth: u32) -> Result<Option<
     without_role(profiles, profile, name)
 }
 
-/// Who takes on the role of a profile.
+/// The credentials that assume the role of a profile.
 fn base(
     profiles: &ProfileFiles,
     profile: &CredentialProfile,
@@ -157,7 +157,7 @@ fn base(
     }
 }
 
-/// Stands for the keys in the environment until they are filled in.
+/// Placeholder for the keys in the environment until they are filled in.
 pub(super) const ENVIRONMENT: &str = "environment";
 
 fn without_role(
@@ -174,7 +174,7 @@ fn without_role(
             return Ok(Some(CredentialSource::Keys(StaticKeys { profile: Some(name.to_owned()), ..keys })));
         }
         (None, None) => {}
-        _ => return Err(Error::invalid(format!("profile {name:?} has one key without the other"))),
+        _ => return Err(Error::invalid(format!("profile {name:?} has only one of the two keys"))),
     }
     if let Some(sso) = sso(profiles, profile, name)? {
         return Ok(Some(CredentialSource::Sso(sso)));
@@ -207,31 +207,31 @@ fn sso(profiles: &ProfileFiles, profile: &CredentialProfile, name: &str) -> Resu
     }))
 }
 
-/// A profile that was named and is not there.
+/// The error for a profile that was named and does not exist.
 pub(super) fn missing(profiles: &ProfileFiles, name: &str) -> Error {
     Error::invalid(format!("there is no profile {name:?} in {}", profiles.places()))
 }
 
-/// As it may be shown.
+/// For display.
 impl fmt::Display for CredentialSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody => f.write_str("nobody: requests are not signed"),
+            Self::Nobody => f.write_str("anonymous: requests are not signed"),
             Self::Keys(keys) => {
                 let token = if keys.token.is_some() { " with a session token" } else { "" };
                 write!(f, "access key {}{token}", shortened(keys.access.exposed()))
             }
             Self::WebIdentity { role, file, .. } => {
-                write!(f, "role {role} by the web identity token in {file}")
+                write!(f, "role {role}, with the web identity token in {file}")
             }
             Self::Container => f.write_str("the container's own credentials"),
             Self::Instance { .. } => f.write_str("the machine's own credentials (instance metadata)"),
             Self::Process(command) => {
                 write!(f, "the program {}", command.split_whitespace().next().unwrap_or_default())
             }
-            Self::Sso(sso) => write!(f, "role {} of account {} by single sign-on", sso.role, sso.account),
+            Self::Sso(sso) => write!(f, "role {} of account {}, by single sign-on", sso.role, sso.account),
             Self::Role(role) => {
-                write!(f, "role {} taken on by {}", role.arn, role.base)?;
+                write!(f, "role {} assumed by {}", role.arn, role.base)?;
                 role.device.as_ref().map_or(Ok(()), |device| write!(f, ", with a code of {device}"))
             }
             Self::Provider(what) => f.write_str(what),

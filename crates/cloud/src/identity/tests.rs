@@ -1,4 +1,4 @@
-//! Whose name is used, and why.
+//! The credentials that are used, and why.
 mod azure;
 mod chain;
 mod people;
@@ -23,7 +23,7 @@ fn home(files: &[(&str, &str)]) -> TempDir {
     home
 }
 
-/// The options of somebody with that home folder and these variables.
+/// The options with that home folder and these variables.
 fn context(home: &TempDir, variables: &[(&str, &str)]) -> CloudContext {
     let environment = ProcessEnvironment::default().at_home(home.path());
     let environment = variables.iter().fold(environment, |all, (name, value)| all.with(name, value));

@@ -1,4 +1,4 @@
-//! Addresses that are one and the same.
+//! Different addresses of the same object.
 use super::*;
 use ncirrus_config::ProcessEnvironment;
 use ncirrus_layout::ErrorKind;
@@ -13,7 +13,7 @@ fn context(environment: ProcessEnvironment) -> StoreContext {
     context
 }
 
-/// Whether it is refused, and that both are named then.
+/// Whether it is refused with an error that names both.
 fn is_refused(source: &str, target: &str, shape: DatasetShape, context: &StoreContext) -> bool {
     let Err(error) = check_apart(source, target, shape, context) else { return false };
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");

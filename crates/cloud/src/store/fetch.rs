@@ -1,4 +1,4 @@
-//! Reading objects, from the byte reached when an answer breaks off.
+//! Reading objects, resuming at the byte reached when an answer is interrupted.
 use super::{CloudStore, tag_of_meta};
 use crate::fault::CloudFault;
 use bytes::BytesMut;
@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult};
 use std::ops::Range;
 
-/// An answer of which some bytes came.
+/// An answer of which some bytes arrived.
 struct PartialAnswer {
     range: Range<u64>,
     size: u64,
@@ -56,7 +56,7 @@ impl CloudStore {
 }
 
 impl CloudStore {
-    /// The version of an object that is read, if not the newest.
+    /// The version of an object that is read, if not the latest.
     fn version_of(&self, path: &Path) -> Option<String> {
         let version = self.version.as_ref().filter(|version| version.0 == path.as_ref());
         version.map(|version| version.1.clone())
@@ -74,7 +74,7 @@ impl PartialAnswer {
         }
     }
 
-    /// Asks for what is missing, of the same state.
+    /// Requests the missing bytes, of the same version of the object.
     fn rest(&self) -> GetOptions {
         let range = Some(GetRange::Bounded(self.reached()..self.range.end));
         GetOptions { range, if_match: self.etag.clone(), ..GetOptions::default() }
@@ -94,7 +94,7 @@ impl PartialAnswer {
             && tag_of_meta(&found.meta) == self.tag
     }
 
-    /// Takes what comes; why the rest does not, otherwise.
+    /// Appends what arrives; returns an error if the rest does not.
     async fn fill(&mut self, found: GetResult) -> Result<(), RequestFailure> {
         let mut pieces = found.into_stream();
         while let Some(piece) = pieces.next().await {

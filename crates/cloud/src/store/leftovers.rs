@@ -1,4 +1,4 @@
-//! What killed writers leave in a bucket.
+//! What killed writers left behind in a bucket.
 use super::listing::is_named;
 use super::{CloudStore, path_of};
 use crate::asking::{BucketClient, failed};
@@ -11,7 +11,7 @@ use ncirrus_store::{StoreUpkeep, UnfinishedUpload, key};
 use std::time::{Duration, SystemTime};
 
 impl CloudStore {
-    /// Uploads in parts below (and at) a prefix that were not ended; `None` where they cannot be asked for.
+    /// Multipart uploads below (and at) a prefix that were not completed; `None` if they cannot be listed.
     async fn uploads_below(&self, prefix: &ObjectId) -> Result<Option<Vec<UnfinishedUpload>>> {
         let Some(asking) = &self.other else { return Ok(None) };
         let key = key::check(prefix)?;
@@ -28,7 +28,7 @@ impl CloudStore {
             }));
             let next = page.text("NextKeyMarker").zip(page.text("NextUploadIdMarker"));
             let next = next.map(|(key, id)| (key.to_owned(), id.to_owned()));
-            // A server that names the same place again would be asked for ever.
+            // A server that returns the same marker again would cause an endless loop.
             if page.text("IsTruncated") != Some("true") || next.is_none() || next == after {
                 break;
             }
@@ -39,7 +39,7 @@ impl CloudStore {
         Ok(Some(found))
     }
 
-    /// Ends an upload without an object.
+    /// Aborts an upload.
     async fn end_upload(&self, upload: &UnfinishedUpload) -> Result<()> {
         let Some(parts) = &self.parts else { return Ok(()) };
         let path = path_of(&upload.object)?;
@@ -49,7 +49,7 @@ impl CloudStore {
         }
     }
 
-    /// Every object below (and at) a prefix, with the time of its last change.
+    /// Every object below (and at) a prefix, with its time of last modification.
     async fn all_dated(&self, prefix: &ObjectId) -> Result<Vec<(ObjectId, SystemTime)>> {
         let path = path_of(prefix)?;
         if let Some(asking) = &self.other {
@@ -106,7 +106,7 @@ impl StoreUpkeep for CloudStore {
 async fn page(asking: &BucketClient, query: &[(&str, &str)]) -> std::result::Result<XmlElement, CloudFault> {
     let (status, text) = asking.ask(query).await?;
     match status.as_u16() {
-        200..300 => XmlElement::parse(&text).ok_or_else(|| failed("what was answered is no list of uploads")),
+        200..300 => XmlElement::parse(&text).ok_or_else(|| failed("the answer is not a list of uploads")),
         401 | 403 => Err(CloudFault::Denied("the unfinished uploads cannot be listed".to_owned())),
         501 => Err(CloudFault::Other(Error::unsupported("the server does not list unfinished uploads"))),
         other => Err(failed(format!("the unfinished uploads cannot be listed: status {other}"))),

@@ -1,5 +1,5 @@
-//! Listings of Amazon and its kin, with keys as they are. The client of the provider gives up a whole listing for one key
-//! that is no path to it (`a//b`, `a/../b`), and takes `/a` and `a/` for `a`.
+//! Listings of S3-compatible stores, with unmodified keys. The provider's client fails a whole listing for one key
+//! that is not a valid path to it (`a//b`, `a/../b`), and treats `/a` and `a/` as `a`.
 use super::{CloudStore, entries};
 use crate::asking::{BucketClient, failed};
 use crate::fault::CloudFault;
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ListingPage {
     pub(super) objects: Vec<ListedKey>,
-    /// What keys have in common up to the next slash.
+    /// Common prefixes up to the next slash.
     prefixes: Vec<String>,
     /// Where the next page starts.
     pub(super) next: Option<String>,
@@ -28,11 +28,11 @@ pub(super) struct ListedKey {
     pub(super) changed: Option<SystemTime>,
 }
 
-/// Keys that were seen and cannot be named, for the user to know.
+/// Keys that were listed and cannot be addressed, for the user's information.
 #[derive(Debug, Default)]
 pub(super) struct OddKeys(Mutex<Vec<String>>);
 
-/// Most keys that are told.
+/// Maximum number of keys that are reported.
 const MOST: usize = 20;
 
 impl OddKeys {
@@ -52,18 +52,18 @@ impl OddKeys {
 
 const WHY: &str = "an empty part, \".\", \"..\" or a control character cannot be named";
 
-/// Whether a key can be asked for.
+/// Whether a key can be requested.
 pub(super) fn is_named(key: &str) -> bool {
     !key.is_empty() && key.split('/').all(key::is_name) && Path::parse(key).is_ok()
 }
 
-/// Whether a key is that of a folder, as consoles make them.
+/// Whether a key is a folder marker, as consoles create them.
 fn is_folder(key: &str) -> bool {
     key.strip_suffix('/').is_some_and(is_named)
 }
 
 impl BucketClient {
-    /// A page of what lies below a folder: directly, or however deep.
+    /// A page of the keys below a folder: direct members, or all levels.
     pub(super) async fn list(
         &self,
         folder: &str,
@@ -79,7 +79,7 @@ impl BucketClient {
         }
         let page = parse(&text).map_err(failed)?;
         match page.next.as_deref() {
-            Some(next) if Some(next) == after => Err(failed("the listing does not go on")),
+            Some(next) if Some(next) == after => Err(failed("the listing does not advance")),
             _ => Ok(page),
         }
     }
@@ -87,15 +87,15 @@ impl BucketClient {
 
 fn parse(text: &str) -> std::result::Result<ListingPage, &'static str> {
     let answer = XmlElement::parse(text).filter(|answer| answer.is("ListBucketResult"));
-    let answer = answer.ok_or("what was answered is no listing")?;
+    let answer = answer.ok_or("the answer is not a listing")?;
     let objects: Option<Vec<ListedKey>> = answer.each("Contents").map(listed).collect();
     let prefixes = answer.each("CommonPrefixes").flat_map(|within| within.texts("Prefix"));
     let next = answer.text("NextContinuationToken");
     if next.is_none() && answer.text("IsTruncated") == Some("true") {
-        return Err("the listing goes on, and does not say where");
+        return Err("the listing is truncated without a continuation token");
     }
     Ok(ListingPage {
-        objects: objects.ok_or("an object of the listing lacks key or size")?,
+        objects: objects.ok_or("an entry of the listing lacks its key or size")?,
         prefixes: prefixes.map(str::to_owned).collect(),
         next: next.map(str::to_owned),
     })

@@ -1,4 +1,4 @@
-//! Parts in any order.
+//! Multipart uploads with parts in any order.
 use super::{CloudStore, path_of};
 use crate::fault::{CloudFault, ConditionClash};
 use bytes::Bytes;
@@ -27,10 +27,10 @@ struct CloudUpload {
 }
 
 impl CloudStore {
-    /// An upload of an object in parts, where the provider is asked directly; nothing is sent yet.
+    /// A multipart upload of an object by direct requests to the provider; none is sent yet.
     pub(super) fn upload_in_parts(&self, object: &ObjectId) -> Option<Arc<dyn MultipartUpload>> {
         let parts = Arc::clone(self.parts.as_ref().filter(|_| self.transfer.sends_parts())?);
-        // A key that cannot be used is refused by whatever sends the object otherwise.
+        // An unusable key is refused by the fallback that sends the object.
         let path = path_of(object).ok().filter(|_| !object.key().is_empty())?;
         let (store, object) = (self.clone(), object.clone());
         let (id, sent) = (OnceCell::new(), Mutex::default());
@@ -48,7 +48,7 @@ impl CloudUpload {
         Ok(())
     }
 
-    /// What the object depends on is checked before, as not all providers check it then.
+    /// The condition is checked before, because not all providers check it on completion.
     async fn finish(&self, when: PutCondition) -> Result<Tag> {
         let sent = std::mem::take(&mut *self.sent());
         let is_whole = sent.keys().copied().eq(0..sent.len());
@@ -82,8 +82,8 @@ impl CloudUpload {
 }
 
 impl CloudStore {
-    /// The state of an object whose upload of so many parts could not be completed: an answer may have been lost, and
-    /// the upload be complete.
+    /// The tag of an object whose multipart upload could not be completed: an answer may have been lost, and the
+    /// upload be complete.
     pub(super) async fn not_completed(
         &self,
         (object, path): (&ObjectId, &Path),
@@ -91,7 +91,7 @@ impl CloudStore {
         parts: usize,
         taken_back: impl Future<Output = bool>,
     ) -> Result<Tag> {
-        // An upload that is still there made no object.
+        // An upload that still exists made no object.
         let is_there = matches!(fault, CloudFault::Conflict(_)) && taken_back.await;
         let may_be_own =
             matches!(fault, CloudFault::Absent | CloudFault::Conflict(_)) && StoreOperation::is_in_doubt();
@@ -107,7 +107,7 @@ impl CloudStore {
     }
 }
 
-/// The header of a put that depends on what it replaces.
+/// The header of a conditional put.
 pub(super) fn condition(when: &PutCondition) -> Option<(HeaderName, HeaderValue)> {
     match when {
         PutCondition::None => None,
@@ -146,7 +146,7 @@ impl fmt::Debug for CloudUpload {
     }
 }
 
-/// What it means that a part could not be sent.
+/// The meaning of a failure to send a part.
 pub(super) fn failure_of_part(error: object_store::Error) -> Error {
     match CloudFault::from(error) {
         CloudFault::Failed(error) | CloudFault::Other(error) => error,

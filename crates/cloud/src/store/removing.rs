@@ -1,5 +1,7 @@
-//! Removing what lies below a prefix, whatever the keys.
-use super::listing::is_named;
+//! Removing objects with arbitrary keys, many with one request.
+//!
+//! On S3-compatible stores ncirrus sends this request itself: the provider's client panics on an answer that names
+//! keys it was not asked to remove.
 use super::{CloudStore, path_of};
 use crate::asking::{BucketClient, failed};
 use crate::fault::CloudFault;
@@ -10,20 +12,17 @@ use futures_util::stream::{BoxStream, iter, try_unfold};
 use futures_util::{StreamExt, TryStreamExt};
 use md5::{Digest, Md5};
 use ncirrus_http::RequestFailure;
-use ncirrus_layout::{Error, LockExt, ObjectId, Result};
+use ncirrus_layout::{Error, ObjectId, Result};
 use ncirrus_store::key;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use reqwest::header::HeaderName;
 use ring::digest::{SHA256, digest};
-use std::mem;
-use std::sync::{Arc, Mutex};
 
-/// Keys that one request removes (Amazon).
-const AT_ONCE: usize = 1000;
-
-/// Keys that were found and cannot be named.
-type UnnamedKeys = Arc<Mutex<Vec<String>>>;
+/// Maximum number of keys that one request removes (Amazon).
+const PER_REQUEST: usize = 1000;
+/// Concurrent requests.
+const REQUESTS: usize = 8;
 
 impl CloudStore {
     pub(super) async fn remove_tree(&self, prefix: &ObjectId) -> Result<()> {
@@ -37,109 +36,156 @@ impl CloudStore {
         }
     }
 
-    /// Removes objects, many with one request where the service can.
-    pub(super) async fn remove_many(&self, objects: &[ObjectId]) -> Result<()> {
-        let paths = objects.iter().map(|object| {
-            path_of(object)
-                .map_err(|error| object_store::Error::Generic { store: "S3", source: Box::new(error) })
-        });
-        let paths: Vec<ListResult<Path>> = paths.collect();
-        let mut removed = self.objects.delete_stream(iter(paths).boxed()).map_err(CloudFault::from);
-        while let Some(removed) = removed.next().await {
-            match removed {
-                Ok(_) | Err(CloudFault::Absent) => {}
-                Err(fault) => {
-                    return Err(objects
-                        .first()
-                        .map_or_else(|| Error::internal("no objects"), |first| fault.at(first)));
-                }
-            }
+    /// Removes one object; it may be absent.
+    pub(super) async fn remove(&self, object: &ObjectId) -> Result<()> {
+        let path = path_of(object)?;
+        if self.other.is_some() {
+            return self.remove_many(std::slice::from_ref(object)).await;
         }
-        Ok(())
+        match self.objects.delete(&path).await.map_err(CloudFault::from) {
+            Ok(()) | Err(CloudFault::Absent) => Ok(()),
+            Err(fault) => Err(fault.at(object)),
+        }
     }
 
-    /// Removes what is below a prefix, many objects with one request where the service can.
+    /// Removes objects, many with one request if the service supports that.
+    pub(super) async fn remove_many(&self, objects: &[ObjectId]) -> Result<()> {
+        let Some(first) = objects.first() else { return Ok(()) };
+        let paths = objects.iter().map(path_of).collect::<Result<Vec<Path>>>()?;
+        let Some(asking) = &self.other else {
+            return self.remove_paths(iter(paths.into_iter().map(Ok)).boxed(), first).await;
+        };
+        let keys = objects.iter().map(|object| object.key().to_owned()).collect();
+        let pages = iter([Ok(keys)]).boxed();
+        asking.remove_pages(pages).await.map_err(|refused| refused.at(self, first))
+    }
+
+    /// Removes what is below a prefix, many objects with one request if the service supports that.
     pub(super) async fn remove_below(&self, prefix: &ObjectId) -> Result<()> {
         let path = path_of(prefix)?;
         if prefix.key().is_empty() {
             return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
         }
-        let unnamed = UnnamedKeys::default();
-        let below = match &self.other {
-            Some(asking) => paths(Arc::clone(asking), key::folder(prefix.key()), Arc::clone(&unnamed)),
-            None => self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed(),
-        };
-        let mut removed = self.objects.delete_stream(below).map_err(CloudFault::from);
+        match &self.other {
+            Some(asking) => {
+                let pages = asking.keys_below(key::folder(prefix.key()));
+                asking.remove_pages(pages).await.map_err(|refused| refused.at(self, prefix))
+            }
+            None => {
+                let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed();
+                self.remove_paths(below, prefix).await
+            }
+        }
+    }
+
+    /// Removes objects with the provider's client.
+    async fn remove_paths(
+        &self,
+        paths: BoxStream<'static, object_store::Result<Path>>,
+        about: &ObjectId,
+    ) -> Result<()> {
+        let mut removed = self.objects.delete_stream(paths).map_err(CloudFault::from);
         while let Some(removed) = removed.next().await {
             match removed {
-                // Somebody else was faster, or an answer was lost.
+                // Another program was faster, or an answer was lost.
                 Ok(_) | Err(CloudFault::Absent) => {}
-                Err(fault) => return Err(fault.at(prefix)),
-            }
-        }
-        let unnamed = mem::take(&mut *unnamed.guard());
-        match &self.other {
-            Some(asking) => asking.remove(&unnamed).await.map_err(|fault| fault.at(prefix)),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The objects below a folder as the client of the provider names them; others are put aside.
-fn paths(
-    asking: Arc<BucketClient>,
-    folder: String,
-    unnamed: UnnamedKeys,
-) -> BoxStream<'static, ListResult<Path>> {
-    let pages = try_unfold(Some(None), move |at: Option<Option<String>>| {
-        let (asking, folder, unnamed) = (Arc::clone(&asking), folder.clone(), Arc::clone(&unnamed));
-        async move {
-            let Some(after) = at else { return ListResult::Ok(None) };
-            let page = asking.list(&folder, true, after.as_deref()).await.map_err(passed_on)?;
-            let keys = page.objects.into_iter().map(|object| object.key);
-            let (named, mut others): (Vec<_>, Vec<_>) = keys.partition(|key| is_named(key));
-            unnamed.guard().append(&mut others);
-            let paths = named.into_iter().map(|key| Path::parse(key).map_err(object_store::Error::from));
-            Ok(Some((iter(paths), page.next.map(Some))))
-        }
-    });
-    pages.try_flatten().boxed()
-}
-
-type ListResult<T> = object_store::Result<T>;
-
-/// A failure on its way through the client of the provider.
-fn passed_on(fault: CloudFault) -> object_store::Error {
-    object_store::Error::Generic {
-        store: "S3",
-        source: Box::new(RequestFailure::lasting(fault.into_error())),
-    }
-}
-
-impl BucketClient {
-    /// Removes objects by their keys as they are: in addresses they would be changed.
-    async fn remove(&self, keys: &[String]) -> std::result::Result<(), CloudFault> {
-        for keys in keys.chunks(AT_ONCE) {
-            let stays = |why: &str| {
-                let first = keys.first().map(String::as_str).unwrap_or_default();
-                failed(format!("{} keys that cannot be named may stay, such as {first:?}: {why}", keys.len()))
-            };
-            let order = order(keys);
-            let digests = digests(order.as_bytes());
-            let (status, text) = self.order(&[("delete", "")], order, digests).await?;
-            if !status.is_success() {
-                return Err(stays(CloudFault::of_answer(status, &text).into_error().message()));
-            }
-            let answer = XmlElement::parse(&text);
-            if answer.is_none() && !text.trim().is_empty() {
-                return Err(stays("the answer cannot be understood"));
-            }
-            if let Some(error) = answer.as_ref().and_then(|answer| answer.find("Error")) {
-                return Err(stays(error.text("Code").unwrap_or("the server does not remove it")));
+                Err(fault) => return Err(fault.at(about)),
             }
         }
         Ok(())
     }
+}
+
+/// A failure to remove: the key, if it is one that was requested, and the reason.
+struct RemovalRefused {
+    key: Option<String>,
+    fault: CloudFault,
+}
+
+impl RemovalRefused {
+    /// The error at the object that remains, or else at what was to be removed.
+    fn at(self, store: &CloudStore, about: &ObjectId) -> Error {
+        match self.key {
+            Some(key) => self.fault.at(&ObjectId::new(store.id.clone(), key)),
+            None => self.fault.at(about),
+        }
+    }
+}
+
+impl From<CloudFault> for RemovalRefused {
+    fn from(fault: CloudFault) -> Self {
+        Self { key: None, fault }
+    }
+}
+
+/// Keys as they are listed, a page at a time.
+type KeyPages<'a> = BoxStream<'a, std::result::Result<Vec<String>, CloudFault>>;
+
+impl BucketClient {
+    /// The keys below a folder, including those that cannot be addressed.
+    fn keys_below(&self, folder: String) -> KeyPages<'_> {
+        let pages = try_unfold(Some(None), move |at: Option<Option<String>>| {
+            let folder = folder.clone();
+            async move {
+                let Some(after) = at else { return Ok(None) };
+                let page = self.list(&folder, true, after.as_deref()).await?;
+                let keys: Vec<String> = page.objects.into_iter().map(|object| object.key).collect();
+                Ok(Some((keys, page.next.map(Some))))
+            }
+        });
+        pages.boxed()
+    }
+
+    /// Removes objects by their exact keys: in addresses they would be normalised.
+    async fn remove_pages(&self, pages: KeyPages<'_>) -> std::result::Result<(), RemovalRefused> {
+        let orders = pages.map_err(RemovalRefused::from).map_ok(|keys| {
+            let orders: Vec<_> = keys.chunks(PER_REQUEST).map(<[String]>::to_vec).map(Ok).collect();
+            iter(orders)
+        });
+        orders.try_flatten().try_for_each_concurrent(REQUESTS, |keys| self.remove(keys)).await
+    }
+
+    /// Removes objects with one request. Those that the server could not remove just then are requested again.
+    async fn remove(&self, mut keys: Vec<String>) -> std::result::Result<(), RemovalRefused> {
+        loop {
+            let order = order(&keys);
+            let digests = digests(order.as_bytes());
+            let (status, text) = self.order(&[("delete", "")], order, digests).await?;
+            if !status.is_success() {
+                return Err(CloudFault::of_answer(status, &text).into());
+            }
+            let Some(busy) = stays(&keys, &text)? else { return Ok(()) };
+            let failure =
+                RequestFailure::passing(format!("the server did not remove {} objects", busy.len()));
+            let again = ncirrus_http::again(failure).await;
+            again.map_err(|failure| CloudFault::Failed(failure.error))?;
+            keys = busy;
+        }
+    }
+}
+
+/// The keys that were not removed because the server was busy; `None` if there are none.
+///
+/// # Errors
+/// The first key that was permanently refused, and why; keys that were not requested are not named.
+fn stays(keys: &[String], text: &str) -> std::result::Result<Option<Vec<String>>, RemovalRefused> {
+    let answer = XmlElement::parse(text);
+    if answer.is_none() && !text.trim().is_empty() {
+        return Err(failed("objects may not have been removed: the answer cannot be understood").into());
+    }
+    let mut busy = Vec::new();
+    for error in answer.iter().flat_map(|answer| answer.each("Error")) {
+        let key = error.text("Key").filter(|key| keys.iter().any(|asked| asked == key)).map(str::to_owned);
+        match (error.text("Code"), key) {
+            (Some("NoSuchKey"), _) => {}
+            (Some("InternalError" | "SlowDown" | "ServiceUnavailable"), Some(key)) => busy.push(key),
+            (code, key) => {
+                let fault = CloudFault::of_code(code.unwrap_or_default(), error.text("Message"));
+                return Err(RemovalRefused { key, fault });
+            }
+        }
+    }
+    Ok((!busy.is_empty()).then_some(busy))
 }
 
 fn order(keys: &[String]) -> String {
@@ -148,11 +194,61 @@ fn order(keys: &[String]) -> String {
     format!("<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">{keys}<Quiet>true</Quiet></Delete>")
 }
 
-/// Servers want one of them, some only the older one.
+/// Servers require one of them, some only the older one.
 fn digests(body: &[u8]) -> [(HeaderName, String); 2] {
     [
         ("x-amz-checksum-sha256", BASE64_STANDARD.encode(digest(&SHA256, body))),
         ("content-md5", BASE64_STANDARD.encode(Md5::digest(body))),
     ]
     .map(|(name, digest)| (HeaderName::from_static(name), digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn answer(errors: &[(&str, &str)]) -> String {
+        let errors = errors.iter().map(|(key, code)| {
+            format!("<Error><Key>{}</Key><Code>{code}</Code><Message>m</Message></Error>", escaped(key))
+        });
+        format!("<DeleteResult>{}</DeleteResult>", errors.collect::<String>())
+    }
+
+    #[test]
+    fn nothing_stays_after_an_answer_without_errors() {
+        for text in ["", " ", "<DeleteResult/>", &answer(&[("a", "NoSuchKey")])] {
+            assert_eq!(stays(&keys(&["a", "b"]), text).ok(), Some(None), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_busy_server_did_not_remove_is_asked_for_again() {
+        let text = answer(&[("a", "SlowDown"), ("c&d", "InternalError")]);
+        assert_eq!(stays(&keys(&["a", "b", "c&d"]), &text).ok(), Some(Some(keys(&["a", "c&d"]))));
+    }
+
+    #[test]
+    fn what_is_refused_is_named_unless_nobody_asked_for_it() {
+        for (key, named) in [("b", Some("b")), ("other", None)] {
+            let refused =
+                stays(&keys(&["a", "b"]), &answer(&[("a", "SlowDown"), (key, "AccessDenied")])).err();
+            let refused = refused.unwrap();
+            assert_eq!(refused.key.as_deref(), named);
+            assert!(matches!(refused.fault, CloudFault::Denied(_)), "{:?}", refused.fault);
+        }
+        let busy = stays(&keys(&["a"]), &answer(&[("other", "SlowDown")])).err().unwrap();
+        assert!(busy.fault.into_error().message().contains("SlowDown"));
+    }
+
+    #[test]
+    fn an_answer_that_is_cut_is_no_success() {
+        let text = answer(&[("a", "AccessDenied")]);
+        for end in 1..text.len() {
+            assert!(stays(&keys(&["a"]), &text[..end]).is_err(), "{}", &text[..end]);
+        }
+    }
 }

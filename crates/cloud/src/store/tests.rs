@@ -1,4 +1,4 @@
-//! The adapter over a store in memory, and what is read from configuration.
+//! The adapter over a store in memory, and settings from the configuration.
 use super::*;
 use crate::identity::{CredentialRegistry, MfaCodes};
 use crate::opener::CloudOpener;
@@ -16,7 +16,7 @@ fn run<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// What opens addresses of object stores and nothing else.
+/// Opens addresses of object stores and nothing else.
 fn opening(options: StoreOptions) -> StoreContext {
     let NetworkContext { options, config, connections } = options.into();
     let (identities, codes) = (CredentialRegistry::default(), MfaCodes::default());

@@ -12,18 +12,18 @@ use object_store::{MultipartUpload, ObjectStoreExt, PutMultipartOptions, PutPayl
 use std::fs::File;
 use std::io::Read;
 
-/// Objects up to this many bytes are sent in one piece, unless the server has a size of parts of its own.
+/// Objects up to this size are sent in one piece, unless the host has a part size of its own.
 const ONE_PIECE: u64 = 32 << 20;
-/// Bytes of a part, unless there would be too many.
+/// Part size, unless there would be too many parts.
 const PART: u64 = 16 << 20;
-/// Most parts (Amazon allows 10,000).
+/// Maximum number of parts (Amazon allows 10,000).
 const MOST_PARTS: u64 = 9_000;
-/// Parts sent at once, unless the server has a number of its own.
+/// Parts in flight, unless the host has a number of its own.
 const AT_ONCE: usize = 4;
 
 impl CloudStore {
-    /// Sends a file. That of a large one is completed at once; what it depends on is checked before, as not all providers
-    /// check it then.
+    /// Sends a file. A multipart upload is completed at once; its condition is checked before, because not all
+    /// providers check it on completion.
     pub(super) async fn send(
         &self,
         object: &ObjectId,
@@ -59,7 +59,7 @@ impl CloudStore {
         self.send_pieces(object, move || Ok(body.split_to(part.min(body.len()))), when).await
     }
 
-    /// Sends the pieces that `next` gives, to the first empty one.
+    /// Sends the pieces that `next` returns, up to the first empty one.
     async fn send_pieces(
         &self,
         object: &ObjectId,
@@ -68,7 +68,7 @@ impl CloudStore {
     ) -> Result<Tag> {
         if !self.transfer.sends_parts() {
             let message = format!(
-                "more than {LARGEST_PUT} bytes, and its server is said to take no parts (multipart_upload)"
+                "more than {LARGEST_PUT} bytes, and multipart uploads are turned off for the server (multipart_upload)"
             );
             return Err(Error::limit(message).at_object(object));
         }
@@ -100,7 +100,7 @@ impl CloudStore {
         }
     }
 
-    /// Most bytes that are sent in one piece when nothing else decides it.
+    /// Default limit for sending in one piece.
     pub(super) fn one_piece(&self) -> u64 {
         if self.transfer.sends_parts() {
             self.transfer.part_bytes().unwrap_or(ONE_PIECE)
@@ -109,7 +109,7 @@ impl CloudStore {
         }
     }
 
-    /// Bytes of the parts of an object of `len` bytes: larger ones where there would be too many.
+    /// Part size for an object of `len` bytes: larger if there would be too many parts.
     fn part_len(&self, len: u64) -> u64 {
         self.transfer.part_bytes().unwrap_or(PART).max(len.div_ceil(MOST_PARTS))
     }
@@ -129,7 +129,7 @@ impl CloudStore {
     }
 }
 
-/// Keeps a few parts under way, each new one when an old one has arrived; how many there were.
+/// Keeps a few parts in flight, starting a new one when another has arrived; returns the number of parts.
 async fn send_parts(
     upload: &mut dyn MultipartUpload,
     mut next: impl FnMut() -> Result<Bytes> + Send,

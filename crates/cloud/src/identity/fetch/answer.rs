@@ -1,4 +1,4 @@
-//! Credentials as services and programs give them.
+//! Credentials in the formats of services and programs.
 use super::super::sign::sign_for;
 use super::super::source::StaticKeys;
 use super::TokenClient;
@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Credentials, and until when they are good.
+/// Credentials and their expiry.
 #[derive(Debug, Clone)]
 pub(in crate::identity) struct FreshCredentials {
     pub(in crate::identity) credential: Arc<AwsCredential>,
@@ -21,7 +21,7 @@ pub(in crate::identity) struct FreshCredentials {
 }
 
 impl FreshCredentials {
-    /// Keys that are good for ever.
+    /// Keys that never expire.
     pub(super) fn lasting(keys: &StaticKeys) -> Self {
         let credential = AwsCredential {
             key_id: keys.access.exposed().to_owned(),
@@ -31,15 +31,15 @@ impl FreshCredentials {
         Self { credential: Arc::new(credential), until: None }
     }
 
-    /// Keys that are good until a time, in whole seconds since 1970.
+    /// Keys that expire at a time, in whole seconds since 1970.
     pub(super) fn new(keys: &StaticKeys, until: Option<i64>) -> Self {
         let since = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-        // A time that no clock shows does not come.
+        // A time beyond the clock's range never comes.
         let time = |seconds: i64| SystemTime::UNIX_EPOCH.checked_add(since(seconds));
         Self { until: until.and_then(time), ..Self::lasting(keys) }
     }
 
-    /// Until when they are good.
+    /// When they expire.
     pub(super) fn until(&self) -> Option<String> {
         let seconds = self.until?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
         time(i64::try_from(seconds).ok()?)
@@ -52,7 +52,7 @@ impl FreshCredentials {
 
 /// Seconds since 1970 of a time such as `2026-01-02T03:04:05Z`.
 pub(super) fn seconds(text: &str) -> Option<i64> {
-    // The files of single sign-on had a word for the zone once.
+    // Files of single sign-on once spelled out the zone.
     let text = text.strip_suffix("UTC").map_or(text.to_owned(), |time| format!("{time}Z"));
     DateTime::parse_from_rfc3339(&text).ok().map(|time| time.timestamp())
 }
@@ -62,7 +62,7 @@ pub(super) fn time(seconds: i64) -> Option<String> {
     Some(DateTime::from_timestamp(seconds, 0)?.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-/// Keys in an object of JSON, under names that differ from service to service.
+/// Keys in a JSON object, under names that differ from service to service.
 pub(super) fn keys_of(json: &Json, names: [&str; 4]) -> Option<FreshCredentials> {
     let [access, secret, token, until] = names.map(|name| json.get(name));
     let keys = StaticKeys::new(access?.as_str()?, secret?.as_str()?, token.and_then(Json::as_str)).ok()?;
@@ -77,7 +77,7 @@ pub(super) fn keys_of(json: &Json, names: [&str; 4]) -> Option<FreshCredentials>
 /// A request without a body.
 pub(super) fn request(address: &str) -> Result<HttpRequest> {
     let mut request = HttpRequest::new(HttpRequestBody::empty());
-    let wrong = |_| Error::invalid("address of a service cannot be understood");
+    let wrong = |_| Error::invalid("the service's address is malformed");
     *request.uri_mut() = address.parse().map_err(wrong)?;
     Ok(request)
 }
@@ -91,7 +91,7 @@ pub(super) fn with_secret(request: &mut HttpRequest, name: &'static str, value: 
     Ok(())
 }
 
-/// Sends a request and gives the answer's status and text; `who` is named in errors.
+/// Sends a request and returns the answer's status and text; `who` is named in errors.
 pub(super) async fn ask(
     request: HttpRequest,
     asker: &TokenClient,
@@ -101,7 +101,7 @@ pub(super) async fn ask(
     read(answer, who).await
 }
 
-/// As [`ask`], with a request that is signed; once more by the service's clock where its time is refused.
+/// As [`ask`], with a signed request; retried with the service's clock if its time is rejected.
 pub(super) async fn ask_signed(
     mut request: HttpRequest,
     credential: &AwsCredential,
@@ -126,7 +126,7 @@ async fn read(answer: HttpResponse, who: &str) -> Result<(StatusCode, String)> {
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// That a clock is wrong is told, no more: messages may show addresses.
+/// Reports only that a clock is wrong: messages may contain addresses.
 fn unanswered(error: &HttpError, who: &str) -> Error {
     let clock = RequestFailure::below(error).and_then(|failure| failure.clock);
     none(who, &clock.map_or_else(|| "no answer".to_owned(), told_of_clock))

@@ -1,4 +1,4 @@
-//! Files in which Amazon's tools keep what is good for a while.
+//! Files in which Amazon's tools cache tokens and credentials.
 use ncirrus_config::ProcessEnvironment;
 use serde_json::Value as Json;
 use std::fs::{self, File};
@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The file in a folder below the home folder that is named after a text.
+/// The file in a folder below the home folder whose name is the hash of a text.
 pub(super) fn path(environment: &ProcessEnvironment, folder: &str, name: &str) -> Option<PathBuf> {
     Some(environment.home()?.join(folder).join(format!("{}.json", sha1(name))))
 }
 
-/// Replaces a file, whole or not at all. Nobody else may read it, unless that was so before.
+/// Replaces a file atomically. It is readable by its owner only, unless its permissions were different before.
 pub(super) fn write(path: &Path, content: &Json) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = path.parent() {
@@ -35,20 +35,20 @@ fn fill(temporary: &Path, path: &Path, content: &Json) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Creates a file that nobody else may read.
+/// Creates a file that only its owner can read.
 #[cfg(unix)]
 fn create_private(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Creates a file. Folders of users are private here.
+/// Creates a file. Home folders are private here.
 #[cfg(not(unix))]
 fn create_private(path: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).open(path)
 }
 
-/// What the files are named after.
+/// The hash used as file name.
 fn sha1(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()

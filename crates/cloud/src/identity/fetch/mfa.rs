@@ -1,4 +1,4 @@
-//! Roles that want a code which somebody types (`mfa_serial`).
+//! Roles that require an MFA code (`mfa_serial`).
 use super::super::source::AssumedRole;
 use super::TokenClient;
 use super::answer::{FreshCredentials, keys_of};
@@ -9,18 +9,18 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Where Amazon's command line keeps the credentials of roles.
+/// Where Amazon's command line caches the credentials of roles.
 const FOLDER: &str = ".aws/cli/cache";
 const NAMES: [&str; 4] = ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"];
 
-/// The credentials that were fetched before, by this library or Amazon's command line, while they are good.
+/// Cached credentials from this library or Amazon's command line, while they are valid.
 pub(super) fn kept(role: &AssumedRole, asker: &TokenClient) -> Option<FreshCredentials> {
     let text = asker.environment.text(&path(role, asker)?).ok()??;
     let json: Json = serde_json::from_str(&text).ok()?;
     keys_of(json.get("Credentials")?, NAMES).filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN))
 }
 
-/// Keeps credentials for whoever comes next: the code was typed by somebody.
+/// Caches credentials for other programs, so that no second code has to be typed.
 pub(super) fn keep(role: &AssumedRole, asker: &TokenClient, fresh: &FreshCredentials) {
     let (Some(path), Some(until)) = (path(role, asker), fresh.until()) else { return };
     let keys = &fresh.credential;
@@ -28,31 +28,31 @@ pub(super) fn keep(role: &AssumedRole, asker: &TokenClient, fresh: &FreshCredent
         "AccessKeyId": keys.key_id, "SecretAccessKey": keys.secret_key, "SessionToken": keys.token,
         "Expiration": until
     });
-    // They serve this time even where they cannot be kept.
+    // They are usable this time even if they cannot be cached.
     _ = cached::write(&path, &json!({ "Credentials": keys }));
 }
 
 /// Asks for a code.
 pub(super) async fn code(role: &AssumedRole, device: &str, asker: &TokenClient) -> Result<String> {
     let denied = |why: &str| {
-        let message = format!("role {} wants a code of {device} (mfa_serial): {why}", role.arn);
+        let message = format!("role {} requires a code from {device} (mfa_serial): {why}", role.arn);
         Error::new(ErrorKind::Denied, message)
     };
     let code = match asker.codes.ask(device).await {
         Some(code) => code.map_err(|error| denied(error.message()))?,
-        None => return Err(denied("nobody is there to type it")),
+        None => return Err(denied("no one is there to type it")),
     };
     let code = code.trim();
     let is_code = (6..=8).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_digit());
-    if is_code { Ok(code.to_owned()) } else { Err(denied("a code has six digits")) }
+    if is_code { Ok(code.to_owned()) } else { Err(denied("an MFA code has six digits")) }
 }
 
 fn path(role: &AssumedRole, asker: &TokenClient) -> Option<PathBuf> {
     cached::path(&asker.environment, FOLDER, &name(role)?)
 }
 
-/// What the file is named after: what is asked for, as Amazon's command line writes it (Python's `json.dumps` of names in
-/// order).
+/// The text whose hash is the file name: the request, as Amazon's command line writes it (Python's `json.dumps` with
+/// sorted keys).
 fn name(role: &AssumedRole) -> Option<String> {
     let mut fields = Vec::new();
     if let Some(duration) = &role.duration {
@@ -69,7 +69,7 @@ fn name(role: &AssumedRole) -> Option<String> {
     Some(format!("{{{}}}", fields.join(", ")))
 }
 
-/// A text in JSON as Python writes it: in ASCII.
+/// A JSON string as Python writes it: in ASCII.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for letter in Json::from(text).to_string().chars() {

@@ -3,7 +3,7 @@ use super::answer::{FreshCredentials, keys_of};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use std::process::{Command, Stdio};
 
-/// Runs a program and reads what it prints.
+/// Runs a program and parses its output.
 pub(super) async fn run(command: &str) -> Result<FreshCredentials> {
     let words = words(command);
     let Some(program) = words.first().cloned() else {
@@ -24,18 +24,19 @@ pub(super) async fn run(command: &str) -> Result<FreshCredentials> {
     if !output.status.success() {
         return Err(failed(format!("it ended with {}", output.status)));
     }
-    read(&output.stdout).ok_or_else(|| failed("what it printed is no such credentials".to_owned()))
+    read(&output.stdout)
+        .ok_or_else(|| failed("its output is not in the credential_process format".to_owned()))
 }
 
-/// Version 1 of what is printed, the only one there is.
+/// Version 1 of the output, the only one.
 fn read(printed: &[u8]) -> Option<FreshCredentials> {
     let json: serde_json::Value = serde_json::from_slice(printed).ok()?;
     let is_known = json.get("Version").and_then(serde_json::Value::as_u64) == Some(1);
     keys_of(&json, ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"]).filter(|_| is_known)
 }
 
-/// Words between blanks; quotes keep blanks. A backslash keeps the letter behind it as in the shell, but on Windows, where
-/// it stands in paths.
+/// Words separated by blanks; quotes keep blanks. A backslash escapes the next character as in the shell, except on
+/// Windows, where it is part of paths.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

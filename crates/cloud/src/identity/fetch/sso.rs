@@ -1,4 +1,4 @@
-//! Credentials of somebody who signed in by the browser (`aws sso login`).
+//! Credentials of a browser sign-in (`aws sso login`).
 use super::super::source::SsoLogin;
 use super::TokenClient;
 use super::answer::{FreshCredentials, ask, keys_of, request, seconds, time, with_secret};
@@ -14,10 +14,10 @@ use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where the tools of Amazon keep the tokens of sign-ins.
+/// Where Amazon's tools cache the tokens of sign-ins.
 const FOLDER: &str = ".aws/sso/cache";
 
-/// Asks for the credentials of a role with the token that the sign-in left behind.
+/// Requests the credentials of a role with the token of the sign-in.
 pub(super) async fn fetch(sso: &SsoLogin, asker: &TokenClient) -> Result<FreshCredentials> {
     let who = format!("single sign-on ({})", sso.name);
     let failed = |why: &str| {
@@ -28,7 +28,7 @@ pub(super) async fn fetch(sso: &SsoLogin, asker: &TokenClient) -> Result<FreshCr
     let was_over = sign_in.is_over("expiresAt");
     let token = sign_in.token(sso, asker).await.map_err(|why| failed(&why))?;
     let (mut status, mut text) = credentials(sso, &token, asker, &who).await?;
-    // A token may end before its time.
+    // A token may be revoked before it expires.
     if status == StatusCode::UNAUTHORIZED && !was_over {
         let token = sign_in.renew(sso, asker).await.map_err(|why| failed(&why))?;
         (status, text) = credentials(sso, &token, asker, &who).await?;
@@ -36,10 +36,10 @@ pub(super) async fn fetch(sso: &SsoLogin, asker: &TokenClient) -> Result<FreshCr
     let json: Json = serde_json::from_str(&text).unwrap_or_default();
     let names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
     let found = json.get("roleCredentials").and_then(|keys| keys_of(keys, names));
-    found.filter(|_| status.is_success()).ok_or_else(|| failed("the sign-in is not accepted"))
+    found.filter(|_| status.is_success()).ok_or_else(|| failed("the sign-in was not accepted"))
 }
 
-/// What the portal answers to somebody with that token.
+/// The portal's answer to a request with that token.
 async fn credentials(
     sso: &SsoLogin,
     token: &SecretText,
@@ -60,7 +60,7 @@ fn server(asker: &TokenClient, variable: &str, service: &str, sso: &SsoLogin) ->
     }
 }
 
-/// What a sign-in left behind.
+/// The cached result of a sign-in.
 struct SignIn {
     path: PathBuf,
     content: Json,
@@ -68,13 +68,13 @@ struct SignIn {
 
 impl SignIn {
     fn read(sso: &SsoLogin, environment: &ProcessEnvironment) -> std::result::Result<Self, String> {
-        let path = cached::path(environment, FOLDER, &sso.name).ok_or("there is no home folder")?;
-        let text = environment.text(&path)?.ok_or("nobody signed in")?;
+        let path = cached::path(environment, FOLDER, &sso.name).ok_or("no home directory is known")?;
+        let text = environment.text(&path)?.ok_or("no one has signed in")?;
         let content = serde_json::from_str(&text).map_err(|_| format!("{} is broken", path.display()))?;
         Ok(Self { path, content })
     }
 
-    /// A token that is good as far as is known: renewed when its time is over.
+    /// A token that is valid as far as is known: renewed if it has expired.
     async fn token(
         &mut self,
         sso: &SsoLogin,
@@ -87,7 +87,7 @@ impl SignIn {
         }
     }
 
-    /// A new token, kept for whoever comes next.
+    /// A new token, cached for other programs.
     async fn renew(
         &mut self,
         sso: &SsoLogin,
@@ -96,19 +96,20 @@ impl SignIn {
         let renewed = self.renewed(sso, asker).await?;
         if let Json::Object(content) = &mut self.content {
             content.extend(renewed.0);
-            // It serves this time even where it cannot be kept.
+            // It is usable this time even if it cannot be cached.
             _ = cached::write(&self.path, &self.content);
         }
         Ok(renewed.1)
     }
 
-    /// Asks for a new token (`CreateToken` of OIDC with a token to refresh by): what changes in the file, and the token.
+    /// Requests a new token (`CreateToken` of OIDC with a refresh token): returns the changes to the file, and the
+    /// token.
     async fn renewed(
         &self,
         sso: &SsoLogin,
         asker: &TokenClient,
     ) -> std::result::Result<(serde_json::Map<String, Json>, SecretText), String> {
-        const OVER: &str = "the sign-in is over";
+        const OVER: &str = "the sign-in has expired";
         let values = ["clientId", "clientSecret", "refreshToken"].map(|name| self.text(name));
         let [Some(id), Some(secret), Some(refresh)] = values else { return Err(OVER.to_owned()) };
         if self.text("registrationExpiresAt").is_some() && self.is_over("registrationExpiresAt") {
@@ -123,11 +124,14 @@ impl SignIn {
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.body_mut() = HttpRequestBody::from(bytes::Bytes::from(body.to_string()));
         let asked = ask(request, asker, "").await;
-        let (status, text) = asked.map_err(|_| format!("{OVER}, and nobody answers who renews it"))?;
+        let (status, text) =
+            asked.map_err(|_| format!("{OVER}, and the service that renews it does not answer"))?;
         let mut answer: Json = serde_json::from_str(&text).unwrap_or_default();
         let why = answer.get("error").and_then(Json::as_str).filter(|why| is_word(why));
-        let refused =
-            format!("{OVER} and is not renewed{}", why.map(|why| format!(" ({why})")).unwrap_or_default());
+        let refused = format!(
+            "{OVER} and could not be renewed{}",
+            why.map(|why| format!(" ({why})")).unwrap_or_default()
+        );
         let until = answer.get("expiresIn").and_then(Json::as_i64).and_then(|lasts| now().checked_add(lasts));
         let token = answer.get("accessToken").and_then(Json::as_str).map(SecretText::new);
         let (true, Some(token), Some(until)) = (status.is_success(), token, until.and_then(time)) else {
@@ -151,7 +155,7 @@ impl SignIn {
     }
 }
 
-/// Whether a text is the name of an error, and no more.
+/// Whether a text is just an error code.
 fn is_word(text: &str) -> bool {
     text.len() < 40 && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
 }

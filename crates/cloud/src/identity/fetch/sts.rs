@@ -1,4 +1,4 @@
-//! Roles that somebody takes on (`AssumeRole`).
+//! Assumed roles (`AssumeRole`).
 use super::super::source::{AssumedRole, StaticKeys};
 use super::TokenClient;
 use super::answer::{FreshCredentials, ask_signed, request, seconds};
@@ -7,7 +7,7 @@ use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Asks for credentials of a role in the name of somebody else.
+/// Requests credentials of a role, signed with other credentials.
 pub(super) async fn assume(
     role: &AssumedRole,
     base: &AwsCredential,
@@ -29,7 +29,7 @@ pub(super) async fn assume(
         Some(fresh) => Ok(fresh),
         None => {
             let code = xml::word(&text, "Code");
-            Err(failed(code.as_deref().unwrap_or("what was answered is no such credentials")))
+            Err(failed(code.as_deref().unwrap_or("the answer does not contain credentials")))
         }
     }
 }
@@ -53,7 +53,7 @@ fn query(role: &AssumedRole, code: Option<&str>) -> String {
     fields.join("&")
 }
 
-/// A text as it stands in a query.
+/// Percent-encodes a text for a query.
 pub(crate) fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {
         byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),

@@ -1,4 +1,4 @@
-//! Signatures by the server's clock, where this machine's differs too much.
+//! Signatures with the server's clock, if this machine's differs too much.
 use super::super::fetch::escaped;
 use chrono::{DateTime, Utc};
 use object_store::HeaderValue;
@@ -9,8 +9,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap};
 use ring::{digest, hmac};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Signs a signed request anew for a time that is so many seconds ahead of this machine's clock. The client
-/// signs (AWS Signature Version 4) for this machine's time alone. `place` is region and service.
+/// Signs a signed request again for a time that many seconds ahead of this machine's clock. The client signs (AWS
+/// Signature Version 4) with this machine's time only. `place` is region and service.
 pub(in crate::identity) fn sign_for(
     request: &mut HttpRequest,
     credential: &AwsCredential,
@@ -28,7 +28,7 @@ fn time(now: SystemTime, ahead: i64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(i64::try_from(seconds).ok()?.checked_add(ahead)?, 0)
 }
 
-/// What the header of a request says whose time is replaced by another.
+/// The parts of the authorization header of a request whose time is replaced.
 fn sign(
     request: &mut HttpRequest,
     credential: &AwsCredential,
@@ -61,7 +61,7 @@ fn sign(
     HeaderValue::from_str(&header).ok()
 }
 
-/// Names and values of the query as they are signed.
+/// Names and values of the query in canonical form.
 fn query(url: &Url) -> String {
     let mut pairs: Vec<String> =
         url.query_pairs().map(|(name, value)| format!("{}={}", escaped(&name), escaped(&value))).collect();

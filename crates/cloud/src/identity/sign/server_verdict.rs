@@ -1,13 +1,13 @@
-//! What answers of Amazon and its kin say.
+//! Interpretation of answers from S3-compatible servers.
 use bytes::Bytes;
 use object_store::client::{HttpError, HttpResponse};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
-/// Longest answer that is looked into.
+/// How much of an answer is parsed.
 const LOOKED_INTO: usize = 1 << 20;
 
-/// An answer, and what an error's body says.
+/// An answer, and the error in its body.
 pub(super) struct ServerVerdict {
     pub(super) response: HttpResponse,
     body: Bytes,
@@ -38,13 +38,13 @@ impl ServerVerdict {
         self.response.status() == StatusCode::NOT_FOUND && self.text().contains("<Code>NoSuchBucket</Code>")
     }
 
-    /// Whether the time of the credentials is over.
+    /// Whether the credentials have expired.
     pub(super) fn is_over(&self) -> bool {
         let says = |code: &str| self.text().contains(&format!("<Code>{code}</Code>"));
         ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"].into_iter().any(says)
     }
 
-    /// The region where the bucket lies, when an answer to somebody who asked elsewhere.
+    /// The region of the bucket, if the answer says that the request went to another one.
     pub(super) fn region(&self) -> Option<String> {
         let status = self.response.status();
         let may_say =

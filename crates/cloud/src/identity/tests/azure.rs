@@ -1,4 +1,4 @@
-//! What is sent to Azure.
+//! Requests to Azure.
 use super::requests::{RuleServer, answer, connect, object, read};
 use super::*;
 use bytes::Bytes;
@@ -20,7 +20,7 @@ fn settings(server: &RuleServer) -> CloudContext {
     context
 }
 
-/// Nothing is there, and whatever is put is refused at its end, where it bears a condition.
+/// A server without objects that rejects the completion of puts with a condition.
 fn taken(head: &str) -> String {
     match head {
         head if head.starts_with("head ") => answer("404 Not Found", "", ""),
@@ -50,7 +50,7 @@ fn uploads_in_parts_end_with_their_condition() {
     assert_eq!(asked.iter().filter(conditional).count(), 1, "nothing but the end bears it: {asked:?}");
 }
 
-/// Its clock is ahead by half an hour, and signatures are good for a quarter.
+/// Its clock is ahead by half an hour, and signatures are valid for a quarter of an hour.
 fn ahead(head: &str) -> String {
     let now = SystemTime::now() + Duration::from_secs(1800);
     let signed = head.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
@@ -63,7 +63,7 @@ fn ahead(head: &str) -> String {
     answer("403 Forbidden", &date, "<Error><Code>AuthenticationFailed</Code></Error>")
 }
 
-/// The test's server hands heads on in lower case.
+/// The test server passes heads on in lower case.
 fn proper(date: &str) -> String {
     let word = |word: &str| {
         let (first, rest) = word.split_at(1);

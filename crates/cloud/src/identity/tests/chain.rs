@@ -53,9 +53,9 @@ const RC: (&str, &str) = (".ncrc", "AWS.PROFILE=two\nAWS.REGION=rc-1\n");
 
 /// Rows: address, whether netCDF's file is there, variables; credentials and why; region; whether unsigned follows.
 #[rstest]
-#[case("s3://b/k#aws.profile=one", true, &[("AWS_PROFILE", "sso")], "access key ***ONE1", "aws.profile of the url", "eu-west-1", false)]
-#[case("s3://b/k#mode=bytes,awsprofile=one", true, &[], "access key ***ONE1", "awsprofile of the url", "eu-west-1", false)]
-#[case("s3://b/k#aws.profile=code", false, &[], "role a taken on by access key ***ONE1, with a code of m", "aws.profile of the url", "eu-north-1", false)]
+#[case("s3://b/k#aws.profile=one", true, &[("AWS_PROFILE", "sso")], "access key ***ONE1", "aws.profile of the URL", "eu-west-1", false)]
+#[case("s3://b/k#mode=bytes,awsprofile=one", true, &[], "access key ***ONE1", "awsprofile of the URL", "eu-west-1", false)]
+#[case("s3://b/k#aws.profile=code", false, &[], "role a assumed by access key ***ONE1, with a code of m", "aws.profile of the URL", "eu-north-1", false)]
 #[case("s3://b/k", true, &[("AWS_PROFILE", "one")], "access key ***TWO2 with a session token", "AWS.PROFILE in ~/.ncrc:1", "rc-1", false)]
 #[case("s3://b/k", false, &[("AWS_PROFILE", "one")], "access key ***ONE1", "AWS_PROFILE", "eu-west-1", false)]
 #[case("s3://b/k", false, &[], "access key ***AULT", "profile \"default\" in", "eu-north-1", true)]
@@ -64,13 +64,13 @@ const RC: (&str, &str) = (".ncrc", "AWS.PROFILE=two\nAWS.REGION=rc-1\n");
 #[case("s3://b/k", false, &[KEYS[0], KEYS[1], ("AWS_REGION", "env-1"), ("AWS_DEFAULT_REGION", "env-2")], "access key ***ENVI", "AWS_ACCESS_KEY_ID", "env-1", true)]
 #[case("https://b.s3.host-1.amazonaws.com/k#aws.region=url-1", false, &[], "access key ***AULT", "profile", "host-1", true)]
 #[case("s3://b/k#aws.profile=one&aws.region=url-1", true, &[("AWS_REGION", "env-1")], "access key ***ONE1", "profile \"one\"", "url-1", false)]
-#[case("s3://b/k#aws.profile=role", false, &[], "role arn:aws:iam::1:role/r taken on by access key ***ONE1", "profile \"role\"", "eu-north-1", false)]
-#[case("s3://b/k#aws.profile=sso", false, &[], "role reader of account 12 by single sign-on", "profile \"sso\"", "eu-north-1", false)]
+#[case("s3://b/k#aws.profile=role", false, &[], "role arn:aws:iam::1:role/r assumed by access key ***ONE1", "profile \"role\"", "eu-north-1", false)]
+#[case("s3://b/k#aws.profile=sso", false, &[], "role reader of account 12, by single sign-on", "profile \"sso\"", "eu-north-1", false)]
 #[case("s3://b/k#aws.profile=program", false, &[], "the program /bin/keys", "profile \"program\"", "eu-north-1", false)]
-#[case("s3://b/k#aws.profile=none", true, &KEYS, "nobody: requests are not signed", "aws.profile of the url", "rc-1", false)]
-#[case("s3://b/k#aws.profile=no", false, &KEYS, "nobody: requests are not signed", "aws.profile of the url", "eu-north-1", false)]
-#[case("s3://b/k", false, &[("AWS_PROFILE", "anonymous")], "nobody: requests are not signed", "AWS_PROFILE", "eu-north-1", false)]
-#[case("s3://b/k", false, &[KEYS[0], KEYS[1], ("AWS_NO_SIGN_REQUEST", "true")], "nobody: requests are not signed", "AWS_NO_SIGN_REQUEST", "eu-north-1", false)]
+#[case("s3://b/k#aws.profile=none", true, &KEYS, "anonymous: requests are not signed", "aws.profile of the URL", "rc-1", false)]
+#[case("s3://b/k#aws.profile=no", false, &KEYS, "anonymous: requests are not signed", "aws.profile of the URL", "eu-north-1", false)]
+#[case("s3://b/k", false, &[("AWS_PROFILE", "anonymous")], "anonymous: requests are not signed", "AWS_PROFILE", "eu-north-1", false)]
+#[case("s3://b/k", false, &[KEYS[0], KEYS[1], ("AWS_NO_SIGN_REQUEST", "true")], "anonymous: requests are not signed", "AWS_NO_SIGN_REQUEST", "eu-north-1", false)]
 #[case("s3://b/k#aws.profile=empty", false, &KEYS, "access key ***ENVI", "AWS_ACCESS_KEY_ID", "eu-west-3", false)]
 fn whose_name_is_used_and_why(
     #[case] address: &str,
@@ -93,13 +93,13 @@ fn whose_name_is_used_and_why(
 }
 
 #[rstest]
-#[case(&[], "nobody: requests are not signed", "nobody is known")]
+#[case(&[], "anonymous: requests are not signed", "no credentials were found")]
 #[case(&KEYS, "access key ***ENVI", "AWS_ACCESS_KEY_ID")]
-#[case(&[("AWS_PROFILE", "default")], "nobody: requests are not signed", "nobody is known")]
-#[case(&[("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"), ("AWS_ROLE_ARN", "arn")], "role arn by the web identity token in /t", "AWS_WEB_IDENTITY_TOKEN_FILE")]
+#[case(&[("AWS_PROFILE", "default")], "anonymous: requests are not signed", "no credentials were found")]
+#[case(&[("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"), ("AWS_ROLE_ARN", "arn")], "role arn, with the web identity token in /t", "AWS_WEB_IDENTITY_TOKEN_FILE")]
 #[case(&[("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/c")], "the container's own credentials", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")]
-#[case(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://m")], "the machine's own credentials (instance metadata)", "this is a machine of Amazon")]
-#[case(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://m"), ("AWS_EC2_METADATA_DISABLED", "true")], "nobody: requests are not signed", "nobody is known")]
+#[case(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://m")], "the machine's own credentials (instance metadata)", "this machine runs at Amazon")]
+#[case(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://m"), ("AWS_EC2_METADATA_DISABLED", "true")], "anonymous: requests are not signed", "no credentials were found")]
 fn without_files_the_rest_of_the_chain_follows(
     #[case] variables: &[(&str, &str)],
     #[case] credentials: &str,
@@ -123,10 +123,10 @@ fn machines_of_amazon_are_known_by_their_maker() {
 }
 
 #[rstest]
-#[case("s3://b/k#aws.profile=nowhere", &KEYS, "there is no profile \"nowhere\" in ~/.aws/config, ~/.aws/credentials (named by aws.profile of the url)")]
+#[case("s3://b/k#aws.profile=nowhere", &KEYS, "there is no profile \"nowhere\" in ~/.aws/config, ~/.aws/credentials (named by aws.profile of the URL)")]
 #[case("s3://b/k", &[("AWS_PROFILE", "nowhere"), KEYS[0], KEYS[1]], "there is no profile \"nowhere\" in ~/.aws/config, ~/.aws/credentials (named by AWS_PROFILE)")]
-#[case("s3://b/k#aws.profile=empty", &[], "profile \"empty\" has no credentials (named by aws.profile of the url)")]
-#[case("s3://b/k#aws.profile=half", &[], "profile \"half\" has one key without the other")]
+#[case("s3://b/k#aws.profile=empty", &[], "profile \"empty\" has no credentials (named by aws.profile of the URL)")]
+#[case("s3://b/k#aws.profile=half", &[], "profile \"half\" has only one of the two keys")]
 #[case("s3://b/k", &[KEYS[0]], "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY")]
 fn what_is_not_complete_is_an_error_and_nobody_steps_in(
     #[case] address: &str,
@@ -143,7 +143,7 @@ fn what_is_not_complete_is_an_error_and_nobody_steps_in(
 fn circles_of_roles_are_found() {
     let home = home(&AWS);
     let error = identity("s3://b/k#aws.profile=circle", &context(&home, &[])).unwrap_err();
-    assert!(error.message().contains("leads in a circle"), "{error}");
+    assert!(error.message().contains("forms a cycle"), "{error}");
 }
 
 const TOML: &str = "endpoint = \"https://toml.example.org\"\n[hosts.store]\nurl = \"http://store:9000\"\n\
@@ -206,18 +206,18 @@ fn aliases_bring_their_own_keys() {
 }
 
 #[rstest]
-#[case("s3://store/b/k#aws.profile=one", "access key ***ONE1", "profile \"one\": aws.profile of the url")]
+#[case("s3://store/b/k#aws.profile=one", "access key ***ONE1", "profile \"one\": aws.profile of the URL")]
 #[case(
     "s3://store/b/k#mode=s3,awsprofile=none",
-    "nobody: requests are not signed",
-    "profile \"none\": awsprofile of the url"
+    "anonymous: requests are not signed",
+    "profile \"none\": awsprofile of the URL"
 )]
 #[case(
     "http://store:9000/b/k#mode=s3&aws.profile=one",
     "access key ***ONE1",
-    "profile \"one\": aws.profile of the url"
+    "profile \"one\": aws.profile of the URL"
 )]
-#[case("s3://open/b/k#aws.profile=one", "access key ***ONE1", "profile \"one\": aws.profile of the url")]
+#[case("s3://open/b/k#aws.profile=one", "access key ***ONE1", "profile \"one\": aws.profile of the URL")]
 #[case(
     "s3://store/b/k#aws.profile=empty",
     "access key ***TORE",
@@ -254,7 +254,8 @@ fn a_bucket_at_amazon_has_another_name_than_its_namesake_at_the_usual_server() {
 fn what_is_neither_alias_nor_bucket_is_an_error_that_names_the_file() {
     let home = home(&[(".config/ncirrus/config.toml", TOML)]);
     let error = identity("s3://my+store/b/k", &context(&home, &[])).unwrap_err();
-    let expected = "\"my+store\" is no bucket, and no alias in ~/.config/ncirrus/config.toml, ~/.s3nc.json";
+    let expected =
+        "\"my+store\" is not a bucket, and no alias in ~/.config/ncirrus/config.toml, ~/.s3nc.json";
     assert_eq!(shown(error.message(), &home), expected);
 }
 

@@ -1,4 +1,4 @@
-//! Credentials for which somebody signed in by a browser, or types a code.
+//! Credentials from a browser sign-in or an MFA code.
 use super::requests::{RuleServer, answer, connect, object, read};
 use super::*;
 use ncirrus_layout::ErrorKind;
@@ -14,7 +14,7 @@ const TOKEN: &str = ".aws/sso/cache/a9993e364706816aba3e25717850c26c9cd0d89d.jso
 const SERVERS: [&str; 4] =
     ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL_SSO", "AWS_ENDPOINT_URL_SSO_OIDC"];
 
-/// A sign-in whose token ended, and whose application is known until a time.
+/// A sign-in with an expired token, and an application registered until a time.
 fn sign_in(registered: &str) -> String {
     format!(
         "{{\"startUrl\": \"https://x\", \"accessToken\": \"Hunter3\", \"expiresAt\": \"2020-01-01T00:00:00Z\", \
@@ -23,7 +23,7 @@ fn sign_in(registered: &str) -> String {
     )
 }
 
-/// Renews tokens and gives the credentials of a role.
+/// Renews tokens and returns the credentials of a role.
 fn portal(head: &str) -> String {
     if head.starts_with("post /token ") {
         let asked =
@@ -53,7 +53,7 @@ fn a_sign_in_that_is_over_is_renewed_and_kept() {
     let file = home.path().join(TOKEN);
     mode(&file, Some(0o640));
     for asked in [3, 2] {
-        // Another session, which knows the file alone.
+        // Another session, which knows only the file.
         let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
         let before = server.asked().len();
         assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
@@ -90,7 +90,7 @@ fn a_sign_in_that_was_taken_back_is_renewed_once() {
     let (server, home) = (RuleServer::start(never), home_of());
     let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
     let error = read(&store, &object).unwrap_err();
-    assert!(error.message().contains("the sign-in is not accepted; sign in with"), "{error}");
+    assert!(error.message().contains("the sign-in was not accepted; sign in with"), "{error}");
     assert_eq!(server.asked().len(), 3, "renewed no more than once");
 }
 
@@ -120,9 +120,9 @@ fn a_sign_in_that_cannot_be_renewed_says_how_to_sign_in() {
     };
     let broken: fn(&str) -> String = |_| answer("200 OK", "", "{\"accessToken\": \"Hunter6\"}");
     for (rule, registered, why) in [
-        (refused, "2100-01-01T00:00:00Z", "the sign-in is over and is not renewed (invalid_grant)"),
-        (broken, "2100-01-01T00:00:00Z", "the sign-in is over and is not renewed"),
-        (portal, "2020-01-01T00:00:00Z", "the sign-in is over"),
+        (refused, "2100-01-01T00:00:00Z", "the sign-in has expired and could not be renewed (invalid_grant)"),
+        (broken, "2100-01-01T00:00:00Z", "the sign-in has expired and could not be renewed"),
+        (portal, "2020-01-01T00:00:00Z", "the sign-in has expired"),
     ] {
         let server = RuleServer::start(rule);
         let home = home(&[(".aws/config", CONFIG), (TOKEN, &sign_in(registered))]);
@@ -137,7 +137,7 @@ fn a_sign_in_that_cannot_be_renewed_says_how_to_sign_in() {
     }
 }
 
-/// Takes one code, and gives credentials that are good for long.
+/// Accepts one code, and returns long-lived credentials.
 fn guarded(head: &str) -> String {
     if !head.contains("action=assumerole") {
         return object("data");
@@ -155,7 +155,7 @@ fn guarded(head: &str) -> String {
     answer("200 OK", "", keys)
 }
 
-/// Somebody who types what is given, and how often that was.
+/// A callback that returns the given codes, and the number of calls.
 fn typing(context: CloudContext, code: &'static str) -> (CloudContext, Arc<AtomicUsize>) {
     let times = Arc::new(AtomicUsize::new(0));
     let typed = Arc::clone(&times);
@@ -167,7 +167,7 @@ fn typing(context: CloudContext, code: &'static str) -> (CloudContext, Arc<Atomi
     (CloudContext { codes, ..context }, times)
 }
 
-/// Where Amazon's command line keeps the credentials of the role: the digest of
+/// Where Amazon's command line caches the credentials of the role: the digest of
 /// `{"RoleArn": "arn", "SerialNumber": "dev/ice"}`.
 fn kept(home: &TempDir) -> PathBuf {
     home.path().join(".aws/cli/cache/42e17c524595e882eb1a4c73816aead206c639e8.json")
@@ -183,7 +183,7 @@ fn a_code_is_asked_for_once_and_its_credentials_are_kept_for_others() {
         assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
     }
     assert_eq!(times.load(Ordering::Relaxed), 1);
-    // Another program, in which nobody is asked.
+    // Another program, without a callback.
     let (store, object) = connect("s3://bucket/k#aws.profile=code", &known(&home, &server));
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
     let last = server.asked().pop().unwrap();
@@ -213,15 +213,18 @@ fn credentials_of_amazons_command_line_are_used_while_they_are_good() {
     std::fs::write(kept(&home), keys("2020-01-01T00:00:00UTC")).unwrap();
     let (store, object) = connect("s3://bucket/k#aws.profile=code", &known(&home, &server));
     let error = read(&store, &object).unwrap_err();
-    assert_eq!(error.message(), "role arn wants a code of dev/ice (mfa_serial): nobody is there to type it");
+    assert_eq!(
+        error.message(),
+        "role arn requires a code from dev/ice (mfa_serial): no one is there to type it"
+    );
 }
 
 #[test]
 fn codes_that_are_none_or_wrong_are_told_of() {
     let server = RuleServer::start(guarded);
     for (code, told) in [
-        ("", "role arn wants a code of dev/ice (mfa_serial): nobody types"),
-        ("12345a", "role arn wants a code of dev/ice (mfa_serial): a code has six digits"),
+        ("", "role arn requires a code from dev/ice (mfa_serial): nobody types"),
+        ("12345a", "role arn requires a code from dev/ice (mfa_serial): an MFA code has six digits"),
         ("654321", "no credentials from role arn: AccessDenied"),
     ] {
         let home = home(&[(".aws/config", CONFIG)]);

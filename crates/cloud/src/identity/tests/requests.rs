@@ -1,4 +1,4 @@
-//! What is sent, and what answers change.
+//! Requests that are sent, and the effects of answers.
 use super::*;
 use crate::store::CloudStore;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::Mutex;
 
-/// A server that answers by rule, and what it was asked.
+/// A server that answers by a rule, and the requests it received.
 pub(super) struct RuleServer {
     pub(super) address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -18,7 +18,7 @@ pub(super) struct RuleServer {
 pub(super) type AnswerRule = fn(&str) -> String;
 
 impl RuleServer {
-    /// Requests are handed to the rule with their heads in lower case.
+    /// Requests are passed to the rule with their heads in lower case.
     pub(super) fn start(rule: AnswerRule) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -119,7 +119,7 @@ fn requests_are_signed_for_the_region_with_the_token() {
     assert!(asked.iter().any(|head| head.starts_with("put /bucket/k ") && head.contains(hash)), "{asked:?}");
 }
 
-/// Denies whoever gives a name.
+/// Denies all signed requests.
 fn public(head: &str) -> String {
     if head.contains("authorization:") {
         error("403 Forbidden", "", "InvalidAccessKeyId")
@@ -141,7 +141,7 @@ fn a_read_that_is_denied_is_tried_without_a_name_once_and_remembered() {
     assert_eq!(server.asked().len(), 4);
     assert_eq!(
         context.identities.notes(),
-        ["s3://bucket is read without a name: it is public, and denied to access key ***ENVI"]
+        ["s3://bucket is read anonymously: it is public, and access is denied to access key ***ENVI"]
     );
     let denied =
         run(store.put(&object, Bytes::from_static(b"x"), ncirrus_store::PutCondition::None)).unwrap_err();
@@ -202,7 +202,7 @@ fn a_read_without_a_name_is_tried_once_where_the_server_fails_then() {
     assert_eq!((unsigned, server.asked().len()), (1, 2));
 }
 
-/// Lies in a region that nobody named.
+/// Is in a region that was not configured.
 fn elsewhere(head: &str) -> String {
     if head.contains("/eu-south-1/s3/") {
         return object("there");
@@ -219,7 +219,7 @@ fn the_bucket_itself_says_where_it_lies_and_is_asked_once() {
     assert_eq!(read(&store, &object).unwrap().unwrap(), "there");
     assert_eq!(server.asked().len(), 3);
     let found = identity("s3://bucket/k", &context).unwrap().region.unwrap();
-    assert_eq!((found.value.as_str(), found.why.as_str()), ("eu-south-1", "the bucket itself answered so"));
+    assert_eq!((found.value.as_str(), found.why.as_str()), ("eu-south-1", "the bucket's own answer"));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn requests_that_are_under_way_together_are_all_made_again_where_the_bucket_lies
     assert_eq!(server.asked().len(), 4);
 }
 
-/// Gives credentials, and takes only those.
+/// Returns credentials, and accepts only those.
 fn services(head: &str) -> String {
     if head.contains("action=assumerole") {
         let signed = head.contains("/eu-west-1/sts/aws4_request") && head.contains("credential=akiaone1/");
@@ -290,7 +290,7 @@ fn roles_and_sign_ins_give_keys_that_are_kept() {
     }
 }
 
-/// As [`services`], with a clock that is behind by years.
+/// As [`services`], with a clock that is years behind.
 fn behind(head: &str) -> String {
     let is_old = |head: &str| head.contains("x-amz-date: 2020");
     match head.contains("action=assumerole") && !is_old(head) {
@@ -334,7 +334,7 @@ fn a_sign_in_that_is_over_says_how_to_sign_in() {
     let error = read(&store, &object).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
     assert!(
-        error.message().contains("the sign-in is over; sign in with `aws sso login --profile sso`"),
+        error.message().contains("the sign-in has expired; sign in with `aws sso login --profile sso`"),
         "{error}"
     );
     assert!(!format!("{error:?}").contains("hunter2"));
@@ -346,7 +346,7 @@ fn programs_give_keys_and_are_asked_again_when_these_are_over() {
     const EXPIRED: &str = "<Error><Code>ExpiredToken</Code><Message>no</Message></Error>";
     fn picky(head: &str) -> String {
         if head.contains("credential=akiakey1/") {
-            // What is told of the reason is not sent in answer to HEAD.
+            // Answers to HEAD do not include the reason.
             let why = if head.starts_with("head ") { String::new() } else { EXPIRED.to_owned() };
             answer("400 Bad Request", "", &why)
         } else {
@@ -382,7 +382,7 @@ fn a_bucket_that_is_not_there_may_have_been_meant_as_an_alias() {
     let (store, object) = connect("s3://lab/bucket/k", &context);
     _ = read(&store, &object);
     let notes = context.identities.notes();
-    let expected = "s3://lab is no bucket, and no alias in ~/.config/ncirrus/config.toml, ~/.s3nc.json";
+    let expected = "s3://lab is not a bucket, and no alias in ~/.config/ncirrus/config.toml, ~/.s3nc.json";
     assert_eq!(notes.iter().map(|note| shown(note, &home)).collect::<Vec<_>>(), [expected]);
 }
 

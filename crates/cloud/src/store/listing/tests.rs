@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A server of Amazon's kin over a list of keys.
+/// An S3-compatible server over a list of keys.
 struct ListingServer {
     address: String,
     keys: Arc<Mutex<Vec<String>>>,

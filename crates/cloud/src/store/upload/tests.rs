@@ -49,7 +49,7 @@ fn a_server_without_parts_gets_objects_whole() {
     assert_eq!((upload.part_size(), upload.at_once()), (Some(5 << 20), Some(3)));
 }
 
-/// Counts the parts that are under way.
+/// Counts the parts in flight.
 #[derive(Debug, Default)]
 struct CountingUpload {
     now: Arc<AtomicUsize>,
