@@ -1,14 +1,17 @@
 //! A variable's source with everything bound that reading needs: grid, codecs, conversion.
 use crate::convert::{self, RowCopier};
 use crate::decode::codec_error;
+use crate::picked::Picked;
 use crate::resources::SharedResources;
+use crate::scatter::OutputCuts;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, DecodedElement, names};
 use ncirrus_layout::LockExt;
-use ncirrus_layout::grid::{ChunkIntersections, ElementSizes};
+use ncirrus_layout::grid::{ChunkIntersections, ElementSizes, PointIntersections};
 use ncirrus_layout::{
     ChunkGrid, ChunkIndex, EdgeChunks, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
 };
 use ncirrus_model::{CodecSpec, Model, Selection, TypeRef};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +20,9 @@ pub(crate) struct BoundSource {
     pub(crate) source: Arc<Source>,
     pub(crate) ty: TypeRef,
     pub(crate) elements: ElementDecoding,
+    /// As [`elements`](Self::elements), for elements that go to memory of the caller: compounds of fixed size, too, are
+    /// copied one by one.
+    pub(crate) packed: ElementDecoding,
     pub(crate) ground: StorageLayout,
     /// The fill value as it would be stored, for the elements that a short chunk lacks; `None` when it has no such
     /// form.
@@ -25,7 +31,7 @@ pub(crate) struct BoundSource {
 }
 
 /// How stored elements become values.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ElementDecoding {
     /// One by one, straight into the result.
     Copied(RowCopier),
@@ -85,6 +91,11 @@ impl BoundSource {
     ) -> Result<Self> {
         let ((ty, shape), registry) = (variable, &shared.registry);
         let elements = ElementDecoding::of(&source, model, ty, &shared.limits)?;
+        let packed = match &elements {
+            ElementDecoding::Decoded { .. } => RowCopier::packed(model, ty, &source.stored)
+                .map_or_else(|| elements.clone(), ElementDecoding::Copied),
+            _ => elements.clone(),
+        };
         let ground = match &source.layout {
             Layout::Grid { grid, edge, index, codecs } => {
                 // netcdf-c codes szip by the lines of the variable, not of the chunk (docs/spec/nczarr.md 11.5).
@@ -111,7 +122,9 @@ impl BoundSource {
                 StorageLayout::Rows(StridedRows { grid, extents, base: *base, strides })
             }
             Layout::Mosaic { tiles } => StorageLayout::Mosaic(Arc::clone(tiles)),
-            Layout::Query { .. } => return Err(Error::unsupported("variables that a server computes")),
+            Layout::Query { .. } => {
+                return Err(Error::unsupported("variables that a server answers queries for"));
+            }
         };
         let rank = match &ground {
             StorageLayout::Chunks(chunks) => chunks.grid.rank(),
@@ -129,18 +142,33 @@ impl BoundSource {
         }
         let stored_fill = convert::encode(model, ty, &source.stored, &source.fill, 0..1).ok();
         let swapped_fill = source.swapped_fill.then(|| swapped(stored_fill.as_deref())).flatten();
-        Ok(Self { source: Arc::new(source), ty, elements, ground, stored_fill, swapped_fill })
+        Ok(Self { source: Arc::new(source), ty, elements, packed, ground, stored_fill, swapped_fill })
+    }
+
+    /// What is picked, cut along the grid.
+    pub(crate) fn cuts<'p>(&self, picked: Picked<'p>) -> Result<OutputCuts<'p>> {
+        let grid = self.grid();
+        Ok(match picked {
+            Picked::Selection(selection) => OutputCuts::selection(selection, &grid, &self.source.extent),
+            Picked::Points(points) => {
+                OutputCuts::Points(PointIntersections::new(points, &grid, &self.source.extent)?)
+            }
+        })
     }
 
     /// The selection, cut along the grid.
-    pub(crate) fn cuts(&self, selection: &Selection) -> ChunkIntersections {
+    pub(crate) fn intersections(&self, selection: &Selection) -> ChunkIntersections {
+        ChunkIntersections::new(selection, &self.grid(), &self.source.extent)
+    }
+
+    /// How the array is cut to share out the work.
+    fn grid(&self) -> Cow<'_, ChunkGrid> {
         let one = ChunkGrid::Regular(self.source.extent.iter().map(|len| (*len).max(1)).collect());
-        let grid = match &self.ground {
-            StorageLayout::Chunks(chunks) => &chunks.grid,
-            StorageLayout::Rows(rows) => &rows.grid,
-            StorageLayout::Mosaic(_) => &one,
-        };
-        ChunkIntersections::new(selection, grid, &self.source.extent)
+        match &self.ground {
+            StorageLayout::Chunks(chunks) => Cow::Borrowed(&chunks.grid),
+            StorageLayout::Rows(rows) => Cow::Borrowed(&rows.grid),
+            StorageLayout::Mosaic(_) => Cow::Owned(one),
+        }
     }
 
     /// What decoding a chunk fails with.
@@ -184,20 +212,20 @@ impl ElementDecoding {
     }
 
     /// Bytes of one stored element, where that is fixed.
-    pub(crate) fn stored_len(self) -> Option<usize> {
+    pub(crate) fn stored_len(&self) -> Option<usize> {
         match self {
             Self::Copied(copier) => Some(copier.stored_len()),
-            Self::Decoded { stored_len } | Self::Referenced { stored_len } => Some(stored_len),
+            Self::Decoded { stored_len } | Self::Referenced { stored_len } => Some(*stored_len),
             Self::Sequences | Self::Assembled => None,
         }
     }
 
     /// Bytes of one element in the source and where it is gathered.
-    pub(crate) fn sizes(self) -> ElementSizes {
+    pub(crate) fn sizes(&self) -> ElementSizes {
         match self {
             Self::Copied(copier) => ElementSizes { stored: copier.stored_len(), native: copier.native_len() },
             Self::Decoded { stored_len } | Self::Referenced { stored_len } => {
-                ElementSizes { stored: stored_len, native: stored_len }
+                ElementSizes { stored: *stored_len, native: *stored_len }
             }
             Self::Sequences | Self::Assembled => ElementSizes { stored: ELEMENT_MARK, native: ELEMENT_MARK },
         }

@@ -11,6 +11,7 @@ mod cast;
 mod copier;
 mod fixed;
 mod json;
+mod native;
 mod packed;
 mod quantize;
 mod sequence;
@@ -22,6 +23,7 @@ mod tests;
 
 pub use cast::{ByteRule, CastRules, RangeExcess, RangeReport, cast, cast_with};
 pub use copier::RowCopier;
+pub use native::{pack, packed_len, unpack};
 pub use quantize::Quantize;
 pub use take::{assign, take};
 

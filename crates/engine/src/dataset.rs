@@ -6,7 +6,9 @@ mod fragments;
 mod mosaic;
 mod open_datasets;
 mod opening;
+mod points;
 mod referenced_datasets;
+mod tag;
 
 pub use chunks::StoredChunk;
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
@@ -16,8 +18,9 @@ pub(crate) use open_datasets::OpenDatasets;
 use crate::bound_source::{BoundSource, StorageLayout};
 use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, NestedRead};
+use crate::picked::Picked;
 use crate::plan::ReadPlan;
-use crate::read::{ReadReport, VariableRead, copy_values};
+use crate::read::{ReadReport, VariableRead};
 use crate::resources::{MissingChunks, SessionCounters};
 use crate::session::Session;
 use absent::AbsentObjects;
@@ -54,6 +57,8 @@ struct DatasetInner {
     /// The dataset without what an overlay shows: whose values the overlay's steps ask for.
     under: Option<Dataset>,
     opening: u64,
+    /// What tells its state from others.
+    tag: Option<String>,
     known: Mutex<KnownSources>,
     absent: Mutex<AbsentObjects>,
 }
@@ -99,6 +104,12 @@ impl Dataset {
         warnings.extend(self.absence());
         warnings.extend(self.store().warnings());
         warnings
+    }
+
+    /// What tells its state from others: of one object what the store tells (an ETag, or time, size and inode), of a tree a
+    /// digest of the states of the objects that its definitions were read from. `None` where the store tells nothing.
+    pub fn tag(&self) -> Option<&str> {
+        self.inner.under.as_ref().map_or(self.inner.tag.as_deref(), Self::tag)
     }
 
     /// The object that it is, or below which it lies.
@@ -196,7 +207,8 @@ impl Dataset {
         self.read_deep(variable, selection, missing, ReadDepth::default()).await
     }
 
-    /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order.
+    /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order, the
+    /// fields of compounds one after the other without padding.
     ///
     /// # Errors
     /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
@@ -214,16 +226,13 @@ impl Dataset {
         missing: MissingChunks,
     ) -> Result<ReadReport> {
         let bound = self.bound(variable, &ReadDepth::default()).await?;
-        let reading = self.reading(variable, &bound, selection, ReadDepth::default(), missing)?;
+        let picked = Picked::Selection(selection);
+        let reading = self.reading(variable, &bound, picked, ReadDepth::default(), missing)?.packed();
         let read = match &bound.ground {
-            StorageLayout::Mosaic(index) => match reading.check_output(selection, out) {
-                Ok(()) => {
-                    let values = MosaicRead::new(self, &reading, index).read(selection).await;
-                    values.and_then(|values| copy_values(&values, out))
-                }
-                failed => failed,
-            },
-            _ => reading.read_into(selection, out).await,
+            StorageLayout::Mosaic(index) => {
+                MosaicRead::new(self, &reading, index).read_into(selection, out).await
+            }
+            _ => reading.read_into(picked, out).await,
         };
         let read = read.map_err(|error| self.located(error, variable));
         let report = reading.into_report();
@@ -247,10 +256,11 @@ impl Dataset {
     ) -> BoxFuture<'a, Result<(Values, ReadReport)>> {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
-            let reading = self.reading(variable, &bound, selection, nesting, missing)?;
+            let picked = Picked::Selection(selection);
+            let reading = self.reading(variable, &bound, picked, nesting, missing)?;
             let values = match &bound.ground {
                 StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).read(selection).await,
-                _ => reading.read(selection).await,
+                _ => reading.read(picked).await,
             };
             let values = values.map_err(|error| self.located(error, variable))?;
             let report = reading.into_report();
@@ -268,7 +278,8 @@ impl Dataset {
     ) -> BoxFuture<'a, Result<ReadPlan>> {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
-            let reading = self.reading(variable, &bound, selection, nesting, self.default_missing())?;
+            let picked = Picked::Selection(selection);
+            let reading = self.reading(variable, &bound, picked, nesting, self.default_missing())?;
             let plan = match &bound.ground {
                 StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).plan(selection).await,
                 _ => reading.plan(selection).await,
@@ -281,12 +292,12 @@ impl Dataset {
         &'a self,
         variable: VarId,
         bound: &'a BoundSource,
-        selection: &Selection,
+        picked: Picked<'_>,
         nesting: ReadDepth,
         missing: MissingChunks,
     ) -> Result<VariableRead<'a>> {
         let shape = self.inner.model.shape(variable);
-        selection.check(&shape).map_err(|error| self.located(error.into(), variable))?;
+        picked.check(&shape).map_err(|error| self.located(error.into(), variable))?;
         let context = match bound.ground {
             StorageLayout::Mosaic(_) => {
                 let path = self.inner.model.variable_path(variable);

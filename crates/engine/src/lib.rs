@@ -11,6 +11,7 @@ mod decode;
 mod drive;
 mod merge;
 mod open;
+mod picked;
 mod plan;
 mod read;
 mod resources;
@@ -23,9 +24,9 @@ mod write;
 pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
 pub use read::{AbsentFragment, ReadReport};
-pub use resources::{MissingChunks, SessionStatistics, ShortChunks};
-pub use session::{Session, SessionBuilder, most_threads};
+pub use resources::{MissingChunks, SessionStatistics, ShortChunks, watch};
+pub use session::{Session, SessionBuilder, SessionTask, most_threads};
 pub use write::{
-    CopiedCounts, CopyPlan, DatasetWriter, EncodedChunk, SkippedPart, ValueTreatment, copy_around_damage,
-    copy_selection, copy_variable, element_in, plan_copy,
+    CopiedCounts, CopyPlan, DatasetWriter, EncodedChunk, SkippedPart, ValueTreatment, VariableEncoder,
+    copy_around_damage, copy_selection, copy_variable, element_in, plan_copy,
 };

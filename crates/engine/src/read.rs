@@ -20,14 +20,15 @@ pub(crate) use sequences::{append, mark, runs};
 use crate::bound_source::{BoundSource, ELEMENT_MARK, ElementDecoding, StorageLayout};
 use crate::convert;
 use crate::drive::DriveContext;
+use crate::picked::Picked;
 use crate::resources::MissingChunks;
-use crate::scatter::OutputBuffer;
+use crate::scatter::{OutputBuffer, OutputCuts};
 use chunk_batches::ChunkBatches;
 use chunk_task::{ChunkTarget, ChunkTask};
 use ncirrus_layout::LockExt;
-use ncirrus_layout::grid::{ChunkIntersections, ElementSizes};
+use ncirrus_layout::grid::ElementSizes;
 use ncirrus_layout::{Error, ErrorKind, Result};
-use ncirrus_model::{Model, Selection, Values, VarId};
+use ncirrus_model::{Model, Selection, TypeRef, Values, VarId};
 use sequences::DecodedSequences;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,6 +39,8 @@ pub(crate) struct VariableRead<'a> {
     pub(crate) model: &'a Model,
     pub(crate) variable: VarId,
     pub(crate) bound: &'a BoundSource,
+    /// How stored elements become those of the result.
+    elements: &'a ElementDecoding,
     pub(crate) context: DriveContext,
     /// A number that no other opening has: under it decoded chunks are kept.
     pub(crate) opening: u64,
@@ -69,6 +72,7 @@ impl<'a> VariableRead<'a> {
             model,
             variable,
             bound,
+            elements: &bound.elements,
             context,
             opening,
             missing,
@@ -79,6 +83,11 @@ impl<'a> VariableRead<'a> {
             sequences: DecodedSequences::default(),
             is_small: AtomicBool::new(false),
         }
+    }
+
+    /// The same read, into memory of the caller.
+    pub(crate) fn packed(self) -> Self {
+        Self { elements: &self.bound.packed, ..self }
     }
 
     /// What was found on the way.
@@ -97,69 +106,82 @@ impl<'a> VariableRead<'a> {
     }
 
     /// The selected values of a variable whose elements are stored.
-    pub(crate) async fn read(&self, selection: &Selection) -> Result<Values> {
-        let count = self.count(selection)?;
-        match self.bound.elements {
+    pub(crate) async fn read(&self, picked: Picked<'_>) -> Result<Values> {
+        let count = picked.count()?;
+        match &self.bound.elements {
             ElementDecoding::Copied(copier) => {
                 check_memory(count, copier.native_len())?;
                 let mut values = convert::zeros(self.model, self.bound.ty, count)?;
                 let bytes = values.as_bytes_mut();
                 let bytes = bytes.ok_or_else(|| Error::internal("values that cannot be filled in place"))?;
-                self.fill_in(selection, bytes, None, true).await?;
+                self.fill_in(picked, bytes, None, true).await?;
                 Ok(values)
             }
             ElementDecoding::Decoded { stored_len } | ElementDecoding::Referenced { stored_len } => {
-                self.read_gathered(selection, stored_len).await
+                self.read_gathered(picked, *stored_len).await
             }
-            ElementDecoding::Sequences => self.read_sequences(selection, count).await,
+            ElementDecoding::Sequences => self.read_sequences(picked, count).await,
             ElementDecoding::Assembled => Err(Error::internal("values of other variables without tiles")),
         }
     }
 
-    /// The same, into memory of the caller.
-    pub(crate) async fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        self.check_output(selection, out)?;
-        if let ElementDecoding::Copied(_) = self.bound.elements {
-            return self.fill_in(selection, out, None, false).await;
+    /// The same, into memory of the caller, straight where elements are copied one by one. Others are converted a part of
+    /// the result at a time.
+    pub(crate) async fn read_into(&self, picked: Picked<'_>, out: &mut [u8]) -> Result<()> {
+        self.check_output(picked.count()?, out)?;
+        if let ElementDecoding::Copied(_) = self.elements {
+            return self.fill_in(picked, out, None, false).await;
         }
-        copy_values(&self.read(selection).await?, out)
-    }
-
-    /// Checks that the values of a selection are as long as memory of the caller.
-    pub(crate) fn check_output(&self, selection: &Selection, out: &[u8]) -> Result<()> {
-        let count = self.count(selection)?;
-        let element = self.model.packed_len(self.bound.ty).and_then(|len| usize::try_from(len).ok());
-        let Some(wanted) = element.and_then(|len| len.checked_mul(count)) else {
-            return Err(Error::invalid("values of no fixed size cannot be read into memory of the caller"));
+        let Picked::Selection(selection) = picked else {
+            return convert::pack(self.model, self.bound.ty, &self.read(picked).await?, out);
         };
-        if wanted != out.len() {
-            return Err(Error::invalid(format!(
-                "{} bytes of memory for {wanted} bytes of values",
-                out.len()
-            )));
+        let mut rest = out;
+        for part in self.parts(selection)? {
+            let values = self.read(Picked::Selection(&part)).await?;
+            rest = pack_next(self.model, self.bound.ty, &values, rest)?;
         }
         Ok(())
+    }
+
+    /// The selection in parts of a modest size, whose results follow each other in its own.
+    pub(crate) fn parts(&self, selection: &Selection) -> Result<Vec<Selection>> {
+        let element = convert::packed_len(self.model, self.bound.ty)?.max(1);
+        let most = (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / element;
+        let grain = match &self.bound.ground {
+            StorageLayout::Chunks(chunks) => chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]),
+            StorageLayout::Rows(_) | StorageLayout::Mosaic(_) => None,
+        };
+        Ok(gathered::cut(selection, most.max(1) as u64, &grain.unwrap_or_default()))
+    }
+
+    /// Checks that so many values are as long as memory of the caller.
+    pub(crate) fn check_output(&self, count: usize, out: &[u8]) -> Result<()> {
+        let wanted = convert::packed_len(self.model, self.bound.ty)?.checked_mul(count);
+        if wanted == Some(out.len()) {
+            return Ok(());
+        }
+        let wanted = wanted.map_or_else(|| "too many".to_owned(), |wanted| wanted.to_string());
+        Err(Error::invalid(format!("{} bytes of memory for {wanted} bytes of values", out.len())))
     }
 
     /// Fills memory with the selected elements; `unwritten` gets a mark for every element that was never written, and
     /// `zeroed` says that the memory holds nothing but zeros now.
     async fn fill_in(
         &self,
-        selection: &Selection,
+        picked: Picked<'_>,
         bytes: &mut [u8],
         unwritten: Option<&mut [u8]>,
         zeroed: bool,
     ) -> Result<()> {
-        let shape = selection.shape();
-        let sizes = self.bound.elements.sizes();
-        let cuts = self.bound.cuts(selection);
+        let sizes = self.elements.sizes();
+        let cuts = self.bound.cuts(picked)?;
         self.is_small.store(self.is_small_read(&cuts), Ordering::Relaxed);
-        let output = OutputBuffer::new(bytes, cuts.clone(), &shape, sizes)?;
+        let output = OutputBuffer::new(bytes, cuts.clone(), sizes)?;
         let marks = match unwritten {
             None => None,
             Some(marks) => {
                 let sizes = ElementSizes { native: 1, ..sizes };
-                Some(OutputBuffer::new(marks, cuts, &shape, sizes)?)
+                Some(OutputBuffer::new(marks, cuts, sizes)?)
             }
         };
         let fill = self.fill_bytes()?;
@@ -172,7 +194,7 @@ impl<'a> VariableRead<'a> {
     }
 
     /// Whether all chunks of a selection fit half of the cache: of more, none would live until it is asked for again.
-    fn is_small_read(&self, cuts: &ChunkIntersections) -> bool {
+    fn is_small_read(&self, cuts: &OutputCuts<'_>) -> bool {
         let StorageLayout::Chunks(chunks) = &self.bound.ground else { return false };
         let bytes = cuts.cell_count().and_then(|cells| cells.checked_mul(chunks.usual_byte_len()));
         bytes.is_some_and(|bytes| bytes <= self.context.shared.chunks.budget() as u64 / 2)
@@ -187,23 +209,17 @@ impl<'a> VariableRead<'a> {
 
     /// One element of fill as it stands in the result; nothing where elements are marked instead.
     fn fill_bytes(&self) -> Result<Vec<u8>> {
-        match self.bound.elements {
+        match self.elements {
             ElementDecoding::Copied(copier) => {
-                let bytes = self.bound.source.fill.as_bytes();
-                let bytes = bytes.filter(|bytes| bytes.len() == copier.native_len());
-                let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
-                Ok(bytes.to_vec())
+                let mut bytes = vec![0; copier.native_len()];
+                convert::pack(self.model, self.bound.ty, &self.bound.source.fill, &mut bytes)?;
+                Ok(bytes)
             }
             ElementDecoding::Sequences => Ok(vec![0xff; ELEMENT_MARK]),
             ElementDecoding::Decoded { .. }
             | ElementDecoding::Referenced { .. }
             | ElementDecoding::Assembled => Ok(Vec::new()),
         }
-    }
-
-    pub(crate) fn count(&self, selection: &Selection) -> Result<usize> {
-        let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
-        count.ok_or_else(|| Error::limit("the selection has more elements than fit this machine"))
     }
 
     /// Notes a chunk that was never written.
@@ -258,13 +274,19 @@ impl<'a> VariableRead<'a> {
     }
 }
 
-/// Copies values into memory of the caller that is as long as they are.
-pub(crate) fn copy_values(values: &Values, out: &mut [u8]) -> Result<()> {
-    let bytes = values.as_bytes().filter(|bytes| bytes.len() == out.len());
-    let bytes = bytes
-        .ok_or_else(|| Error::unsupported("values of this type cannot be read into memory of the caller"))?;
-    out.copy_from_slice(bytes);
-    Ok(())
+/// Puts values at the start of memory of the caller, and returns the rest of it.
+pub(crate) fn pack_next<'o>(
+    model: &Model,
+    ty: TypeRef,
+    values: &Values,
+    out: &'o mut [u8],
+) -> Result<&'o mut [u8]> {
+    let len = convert::packed_len(model, ty)?.saturating_mul(values.len());
+    let (first, rest) = out
+        .split_at_mut_checked(len)
+        .ok_or_else(|| Error::internal(format!("{len} bytes of values go beyond the caller's memory")))?;
+    convert::pack(model, ty, values, first)?;
+    Ok(rest)
 }
 
 /// Checks that so much memory is to be had, so that a hopeless request is an error and not the end of the process.

@@ -9,10 +9,11 @@ mod policy;
 mod statistics;
 mod workers;
 
+pub use block_on::watch;
 pub use policy::{MissingChunks, ShortChunks};
 pub use statistics::SessionStatistics;
 
-pub(crate) use block_on::{block_on, may_block};
+pub(crate) use block_on::{between_parts, block_on, may_block, wait};
 pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
 pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};

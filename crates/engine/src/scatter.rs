@@ -4,28 +4,69 @@
 //! through a raw pointer. What makes it sound:
 //! - An `Output` borrows the buffer exclusively, and neither pieces nor parts outlive that borrow.
 //! - The pieces of a selection are disjoint: [`ChunkIntersections`] assigns every position of an axis to exactly one segment, and
-//!   every combination of segments comes up once. A piece becomes one [`ScatterPart`], or parts that hold disjoint elements;
+//!   every combination of segments comes up once; [`PointIntersections`] hands out every position once. A piece becomes one [`ScatterPart`], or parts that hold disjoint elements;
 //!   neither can be copied.
 //! - A part's walk was checked to stay inside the buffer when the part was made.
 use crate::convert::RowCopier;
-use ncirrus_layout::grid::{AxisSlab, ChunkIntersections, ElementSizes, ElementWalk, row_major};
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::grid::{
+    AxisSlab, CellPoints, ChunkIntersections, ElementSizes, ElementWalk, PointIntersections, row_major,
+};
+use ncirrus_layout::{ChunkGrid, Error, Result};
+use ncirrus_model::Selection;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The memory that the values of a selection go to.
-pub(crate) struct OutputBuffer<'out> {
+pub(crate) struct OutputBuffer<'out, 'p> {
     buffer: WholeBuffer<'out>,
-    cuts: ChunkIntersections,
+    cuts: OutputCuts<'p>,
+    /// From one element to the next along each axis of the result; of points there is one axis.
     strides: Arc<[u64]>,
     sizes: ElementSizes,
+}
+
+/// What is picked, cut along the cells that hold it.
+#[derive(Clone)]
+pub(crate) enum OutputCuts<'p> {
+    /// A selection, and the shape of its result.
+    Selection(ChunkIntersections, Vec<u64>),
+    /// Single elements.
+    Points(PointIntersections<'p>),
+}
+
+impl OutputCuts<'_> {
+    /// A selection cut along a grid of which only `extent` is stored.
+    pub(crate) fn selection(selection: &Selection, grid: &ChunkGrid, extent: &[u64]) -> Self {
+        Self::Selection(ChunkIntersections::new(selection, grid, extent), selection.shape())
+    }
+
+    /// Number of cells that are touched; `None` when it exceeds 64 bits.
+    pub(crate) fn cell_count(&self) -> Option<u64> {
+        match self {
+            Self::Selection(cuts, _) => cuts.cell_count(),
+            Self::Points(cuts) => Some(cuts.cell_count()),
+        }
+    }
+
+    fn next_elements(&mut self) -> Option<PieceElements> {
+        match self {
+            Self::Selection(cuts, _) => cuts.next_piece().map(PieceElements::Slabs),
+            Self::Points(cuts) => cuts.next_cell().map(PieceElements::Points),
+        }
+    }
+}
+
+/// The elements of a piece.
+enum PieceElements {
+    Slabs(Vec<AxisSlab>),
+    Points(CellPoints),
 }
 
 /// The elements of the selection that lie in one cell, and the memory that they go to.
 pub(crate) struct ScatterPiece<'out> {
     buffer: WholeBuffer<'out>,
-    segments: Vec<AxisSlab>,
+    elements: PieceElements,
     strides: Arc<[u64]>,
     sizes: ElementSizes,
 }
@@ -51,36 +92,46 @@ unsafe impl Send for WholeBuffer<'_> {}
 #[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
 unsafe impl Sync for WholeBuffer<'_> {}
 
-impl<'out> OutputBuffer<'out> {
+impl<'out, 'p> OutputBuffer<'out, 'p> {
     /// Hands out `bytes`, which hold the selected elements, in pieces.
-    pub(crate) fn new(
-        bytes: &'out mut [u8],
-        cuts: ChunkIntersections,
-        shape: &[u64],
-        sizes: ElementSizes,
-    ) -> Result<Self> {
-        let strides = row_major(shape, sizes.native as u64)?;
+    pub(crate) fn new(bytes: &'out mut [u8], cuts: OutputCuts<'p>, sizes: ElementSizes) -> Result<Self> {
+        let strides = match &cuts {
+            OutputCuts::Selection(_, shape) => row_major(shape, sizes.native as u64)?,
+            OutputCuts::Points(_) => vec![sizes.native as u64],
+        };
         let buffer = WholeBuffer { start: bytes.as_mut_ptr(), len: bytes.len(), borrow: PhantomData };
         Ok(Self { buffer, cuts, strides: strides.into(), sizes })
     }
 
     /// The next piece; `None` at the end.
     pub(crate) fn next_piece(&mut self) -> Option<ScatterPiece<'out>> {
-        let segments = self.cuts.next_piece()?;
+        let elements = self.cuts.next_elements()?;
         let strides = Arc::clone(&self.strides);
-        Some(ScatterPiece { buffer: self.buffer.again(), segments, strides, sizes: self.sizes })
+        Some(ScatterPiece { buffer: self.buffer.again(), elements, strides, sizes: self.sizes })
     }
 }
 
 impl<'out> ScatterPiece<'out> {
     /// The coordinates of the cell; `None` outside of what is stored.
     pub(crate) fn cell(&self) -> Option<Vec<u64>> {
-        self.segments.iter().map(|segment| segment.cell).collect()
+        match &self.elements {
+            PieceElements::Slabs(segments) => segments.iter().map(|segment| segment.cell).collect(),
+            PieceElements::Points(points) => points.cell.clone(),
+        }
     }
 
     /// Fixes where the elements lie in a cell's bytes.
     pub(crate) fn place(self, source_strides: &[u64]) -> Result<ScatterPart<'out>> {
-        let walk = ElementWalk::new(&self.segments, source_strides, &self.strides, self.sizes);
+        let walk = match &self.elements {
+            PieceElements::Slabs(segments) => {
+                ElementWalk::new(segments, source_strides, &self.strides, self.sizes)
+            }
+            PieceElements::Points(points) => {
+                let step = self.strides.first().copied().unwrap_or(0);
+                let pairs = points.pairs(source_strides);
+                pairs.and_then(|pairs| ElementWalk::of_points(pairs, step, self.sizes))
+            }
+        };
         let walk = walk.filter(|walk| walk.target_span().end <= self.buffer.len);
         let walk = walk.ok_or_else(|| Error::internal("a piece of the selection lies outside the result"))?;
         Ok(ScatterPart { buffer: self.buffer, walk })
@@ -88,8 +139,11 @@ impl<'out> ScatterPiece<'out> {
 
     /// The elements without a source, for filling.
     pub(crate) fn unplaced(self) -> Result<ScatterPart<'out>> {
-        let none = vec![0; self.segments.len()];
-        self.place(&none)
+        let rank = match &self.elements {
+            PieceElements::Slabs(segments) => segments.len(),
+            PieceElements::Points(_) => 0,
+        };
+        self.place(&vec![0; rank])
     }
 }
 

@@ -1,7 +1,8 @@
 //! Sessions: the choices of a program, and what is made of them.
 use crate::dataset::OpenDatasets;
 use crate::resources::{
-    MissingChunks, ResourceOptions, SessionStatistics, SharedResources, ShortChunks, block_on,
+    MissingChunks, PendingRequest, ResourceOptions, SessionStatistics, SharedResources, ShortChunks,
+    block_on, wait,
 };
 use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Limits, Overlay, Result};
@@ -9,7 +10,9 @@ use ncirrus_store::StoreContext;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 
 /// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
 #[derive(Clone)]
@@ -19,6 +22,23 @@ pub struct Session {
     open_datasets: Weak<OpenDatasets>,
     /// What keeps them; those themselves do not hold it, so that nobody holds himself.
     owned: Option<Arc<OpenDatasets>>,
+}
+
+/// A future that runs on the threads of a session; it is the future's result, and dropping it ends the future.
+pub struct SessionTask<T>(PendingRequest<T>);
+
+impl<T> Future for SessionTask<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl<T> fmt::Debug for SessionTask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionTask")
+    }
 }
 
 /// Makes a [`Session`]; everything has a default.
@@ -57,6 +77,35 @@ impl Session {
         let network = self.shared.network.handle();
         let _entered = network.as_ref().ok().map(tokio::runtime::Handle::enter);
         block_on(future)
+    }
+
+    /// As [`block_on`](Self::block_on), until who [watches](crate::watch) this thread ends the wait.
+    ///
+    /// # Errors
+    /// What the future fails with; `Interrupted` when the wait was ended: the future is dropped then.
+    pub fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        wait(future)
+    }
+
+    /// As [`wait`](Self::wait), for futures of stores, which may need the session's network.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    pub fn wait_for_store<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        let network = self.shared.network.handle();
+        let _entered = network.as_ref().ok().map(tokio::runtime::Handle::enter);
+        wait(future)
+    }
+
+    /// Begins a future on the session's own threads, which also drive its network. Dropping what comes back ends it.
+    ///
+    /// # Errors
+    /// `Io` when the threads cannot be started.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<SessionTask<T>> {
+        Ok(SessionTask(self.shared.network.run(future)?))
     }
 
     /// What was fetched and decoded so far.

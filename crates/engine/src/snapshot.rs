@@ -143,6 +143,11 @@ impl StoreSnapshot {
         self.lock().tags.get(object).cloned()
     }
 
+    /// All objects that were touched so far, with their states at first touch.
+    pub(crate) fn tags(&self) -> Vec<(ObjectId, Tag)> {
+        self.lock().tags.iter().map(|(object, tag)| (object.clone(), tag.clone())).collect()
+    }
+
     /// What came before a round of reads of unknown extent of an object.
     pub(crate) fn next_round(&self, object: &ObjectId, is_scattered: bool) -> ReadRound {
         let mut state = self.lock();

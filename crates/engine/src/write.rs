@@ -25,6 +25,8 @@ mod driven_placer;
 mod editing;
 mod encoded;
 mod encoder;
+mod joint;
+mod points;
 mod put;
 mod raw;
 mod read;
@@ -32,6 +34,7 @@ mod rows;
 mod store;
 mod target;
 mod uploads;
+mod variable_encoder;
 mod write_back_cache;
 
 #[cfg(test)]
@@ -44,6 +47,7 @@ pub use copy::{
 pub use definitions::element_in;
 pub use encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
+pub use variable_encoder::VariableEncoder;
 
 use crate::dataset::Dataset;
 use crate::session::Session;
@@ -125,9 +129,10 @@ impl Session {
     /// # Errors
     /// `Unsupported` when the format or the dataset can only be read, else why it cannot be changed.
     pub async fn update(&self, dataset: &Dataset) -> Result<DatasetWriter> {
-        let writing = dataset.catalog().writing().ok_or_else(|| {
-            Error::unsupported("the dataset can be read but not changed").at_object(dataset.root())
-        })?;
+        let writing = dataset
+            .catalog()
+            .writing()
+            .ok_or_else(|| Error::unsupported("the dataset is read-only").at_object(dataset.root()))?;
         let model = Arc::new(with_attributes(dataset).await);
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
@@ -170,13 +175,14 @@ impl DatasetWriter {
     ) -> Self {
         let WriterParts { output, placer } = parts;
         let shared = Arc::clone(&session.shared);
+        let unlimits = placer.abilities.unlimits;
         Self {
             uploads: Uploads::default(),
             session: session.clone(),
             encoder: ChunkEncoder::new(shared, output.clone(), Arc::clone(&placer)),
             output,
             placer,
-            definitions: Mutex::new(WriterDefinitions::new(model, written)),
+            definitions: Mutex::new(WriterDefinitions::new(model, written, unlimits)),
             turns: EditTurns::default(),
             committer: Committer::default(),
             stage: Arc::default(),
@@ -198,6 +204,11 @@ impl DatasetWriter {
     /// The model as it is now: edits, and lengths that writing has grown, included.
     pub fn model(&self) -> Arc<Model> {
         Arc::clone(&self.definitions().model)
+    }
+
+    /// The dataset that is changed, as it was when it was opened; none for a new one.
+    pub fn base(&self) -> Option<&Dataset> {
+        self.base.as_ref()
     }
 
     /// What the format can do.
@@ -288,6 +299,12 @@ impl DatasetWriter {
     /// Ends writing without a commit: what was not synced is lost.
     pub fn abort(self) {
         drop(self);
+    }
+
+    /// Ends writing while others still hold the writer: every later call fails, and nothing is under way any more when this
+    /// returns. What was not synced is lost.
+    pub async fn abandon(&self) {
+        self.uploads.abandon().await;
     }
 
     /// Carries out changes; a failure is remembered, because the format already counts on them.

@@ -1,8 +1,9 @@
 //! Casts between the numeric types with netCDF's range errors (docs/spec/nczarr.md 4.8).
 //!
 //! A value outside the range of the target is reported after everything was converted, as the C library does
-//! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`RangeExcess`]. A fraction is cut off; NaN to
-//! an integer is no range error. Char and string do not convert (`NC_ECHAR`).
+//! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`RangeExcess`]. A fraction is cut off. NaN to an
+//! integer is a range error, which it is not in the C library: a missing value does not become a number without a word.
+//! Char and string do not convert (`NC_ECHAR`).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Values, default_fill};
 
@@ -67,13 +68,13 @@ pub fn cast(values: &Values, to: Atomic) -> Result<(Values, RangeReport)> {
 /// As [`cast`].
 pub fn cast_with(values: &Values, to: Atomic, rules: CastRules) -> Result<(Values, RangeReport)> {
     let from = values.atomic().ok_or_else(|| {
-        Error::invalid(format!("values of a user-defined type do not convert to {}", to.name()))
+        Error::invalid(format!("values of a user-defined type cannot be converted to {}", to.name()))
     })?;
     if from == to {
         return Ok((values.clone(), RangeReport::default()));
     }
     if !(from.is_numeric() && to.is_numeric()) {
-        return Err(Error::invalid(format!("{} does not convert to {}", from.name(), to.name())));
+        return Err(Error::invalid(format!("{} cannot be converted to {}", from.name(), to.name())));
     }
     let one_type = matches!((from, to), (Atomic::Byte, Atomic::UByte) | (Atomic::UByte, Atomic::Byte));
     if let (ByteRule::Classic, true, Some(bytes)) = (rules.bytes, one_type, values.as_bytes()) {
@@ -130,7 +131,7 @@ fn numbers(values: &Values, to: Atomic, excess: RangeExcess, report: &mut RangeR
         Atomic::UInt64 => into!(UInt64),
         Atomic::Float => into!(Float),
         Atomic::Double => into!(Double),
-        Atomic::Char | Atomic::String => return Err(Error::internal("numbers do not become text")),
+        Atomic::Char | Atomic::String => return Err(Error::internal("numbers cannot be converted to text")),
     })
 }
 
@@ -161,7 +162,7 @@ fn column<T: CastTarget>(
         Values::UInt64(from) => from!(from, i128::from, T::from_int, T::nearest_int),
         Values::Float(from) => from!(from, f64::from, T::from_float, T::nearest_float),
         Values::Double(from) => from!(from, f64::from, T::from_float, T::nearest_float),
-        _ => return Err(Error::internal("text does not become numbers")),
+        _ => return Err(Error::internal("text cannot be converted to numbers")),
     })
 }
 
@@ -207,7 +208,7 @@ macro_rules! integer_target {
             // The bounds are compared as doubles, as the C library does: 2^63 counts as inside of int64.
             fn from_float(value: f64) -> (Self, bool) {
                 let (low_bits, _) = Self::from_int(i128::from($whole(value)));
-                (low_bits, value < Self::MIN as f64 || value > Self::MAX as f64)
+                (low_bits, value.is_nan() || value < Self::MIN as f64 || value > Self::MAX as f64)
             }
 
             fn nearest_int(value: i128) -> Self {

@@ -2,19 +2,21 @@
 //! through a call.
 use super::{atomic_of, kind_of};
 use half::{bf16, f16};
-use ncirrus_layout::{ByteOrder, StoredType};
-use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
+use ncirrus_layout::{ByteOrder, StoredField, StoredType};
+use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Turns rows of stored elements into rows of the model's type in the machine's byte order, and back where that loses
-/// nothing. Only for types whose elements are one number, character or run of opaque bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// nothing. For types whose elements are one number, character or run of opaque bytes, and for compounds of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowCopier {
     kind: CopierKind,
     stored_len: usize,
     native_len: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum CopierKind {
     Same,
     Swap2,
@@ -28,6 +30,17 @@ enum CopierKind {
         signed: bool,
         order: ByteOrder,
     },
+    /// Field by field.
+    Fields(Arc<[CopiedField]>),
+}
+
+/// A field of a compound: elements one after the other, at an offset on each side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CopiedField {
+    stored: usize,
+    native: usize,
+    count: usize,
+    copier: RowCopier,
 }
 
 impl RowCopier {
@@ -55,6 +68,48 @@ impl RowCopier {
         Some(Self { kind, stored_len, native_len })
     }
 
+    /// As [`new`](Self::new), also for compounds whose members all have a fixed size: their fields stand in the model's
+    /// order without padding, nested ones too.
+    pub fn packed(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Self> {
+        Self::packed_at(model, ty, stored, 0)
+    }
+
+    fn packed_at(model: &Model, ty: TypeRef, stored: &StoredType, depth: u32) -> Option<Self> {
+        super::check_depth(depth).ok()?;
+        let (StoredType::Compound { byte_len, fields }, TypeRef::User(id)) = (stored, ty) else {
+            return Self::new(model, ty, stored);
+        };
+        let UserKind::Compound(members) = kind_of(model, id).ok()? else { return None };
+        if members.len() != fields.len() {
+            return None;
+        }
+        let stored_len = usize::try_from(*byte_len).ok().filter(|len| *len > 0)?;
+        let (mut copied, mut native) = (Vec::with_capacity(fields.len()), 0usize);
+        for (member, field) in members.iter().zip(fields.iter()) {
+            let field = Self::field(model, (member, field), native, depth)?;
+            native = native.checked_add(field.copier.native_len.checked_mul(field.count)?)?;
+            if field.stored.checked_add(field.copier.stored_len.checked_mul(field.count)?)? > stored_len {
+                return None;
+            }
+            copied.push(field);
+        }
+        let is_plain = native == stored_len
+            && copied.iter().all(|field| field.copier.is_plain() && field.stored == field.native);
+        let kind = if is_plain { CopierKind::Same } else { CopierKind::Fields(copied.into()) };
+        Some(Self { kind, stored_len, native_len: native })
+    }
+
+    fn field(
+        model: &Model,
+        (member, field): (&Field, &StoredField),
+        native: usize,
+        depth: u32,
+    ) -> Option<CopiedField> {
+        let copier = Self::packed_at(model, member.ty, &field.stored, depth + 1)?;
+        let count = usize::try_from(field.count).ok().filter(|_| member.element_count() == field.count)?;
+        Some(CopiedField { stored: usize::try_from(field.offset).ok()?, native, count, copier })
+    }
+
     /// The copier for elements of `len` uninterpreted bytes.
     pub(crate) fn bytes(len: usize) -> Self {
         Self { kind: CopierKind::Same, stored_len: len, native_len: len }
@@ -75,14 +130,17 @@ impl RowCopier {
         self.kind == CopierKind::Same
     }
 
-    /// Whether [`store`](Self::store) can be used: stored and native elements have the same size.
+    /// Whether [`store`](Self::store) can be used: no number changes its size.
     pub fn is_reversible(&self) -> bool {
-        self.stored_len == self.native_len
+        match &self.kind {
+            CopierKind::Fields(fields) => fields.iter().all(|field| field.copier.is_reversible()),
+            _ => self.stored_len == self.native_len,
+        }
     }
 
     /// Copies a row; the shorter of the two decides how many elements.
     pub fn copy(&self, stored: &[u8], native: &mut [u8]) {
-        match self.kind {
+        match &self.kind {
             CopierKind::Same => {
                 let len = stored.len().min(native.len());
                 native[..len].copy_from_slice(&stored[..len]);
@@ -96,7 +154,7 @@ impl RowCopier {
 
     /// Copies every element that starts `step` bytes after the one before it.
     pub fn gather(&self, stored: &[u8], step: usize, native: &mut [u8]) {
-        match (self.kind, self.stored_len) {
+        match (&self.kind, self.stored_len) {
             (CopierKind::Same, 1) => pick::<1>(stored, step, native, |bytes| bytes),
             (CopierKind::Same, 2) => pick::<2>(stored, step, native, |bytes| bytes),
             (CopierKind::Same, 4) => pick::<4>(stored, step, native, |bytes| bytes),
@@ -117,18 +175,24 @@ impl RowCopier {
     }
 
     fn one(&self, from: &[u8], to: &mut [u8]) {
-        match self.kind {
+        match &self.kind {
             CopierKind::Half(order) => {
-                to.copy_from_slice(&f16::from_bits(two(from, order)).to_f32().to_ne_bytes());
+                to.copy_from_slice(&f16::from_bits(two(from, *order)).to_f32().to_ne_bytes());
             }
             CopierKind::BFloat(order) => {
-                to.copy_from_slice(&bf16::from_bits(two(from, order)).to_f32().to_ne_bytes());
+                to.copy_from_slice(&bf16::from_bits(two(from, *order)).to_f32().to_ne_bytes());
             }
             CopierKind::FloatToDouble(order) => {
-                let bits = u32::try_from(word(from, order)).unwrap_or(0);
+                let bits = u32::try_from(word(from, *order)).unwrap_or(0);
                 to.copy_from_slice(&f64::from(f32::from_bits(bits)).to_ne_bytes());
             }
-            CopierKind::Widen { signed, order } => extend(from, signed, order, to),
+            CopierKind::Widen { signed, order } => extend(from, *signed, *order, to),
+            CopierKind::Fields(fields) => {
+                for field in fields.iter() {
+                    let (stored, native) = field.spans();
+                    field.copier.copy(&from[stored], &mut to[native]);
+                }
+            }
             _ => to.copy_from_slice(from),
         }
     }
@@ -136,14 +200,35 @@ impl RowCopier {
     /// The way back: native elements as they are stored. Only when [`is_reversible`](Self::is_reversible).
     pub fn store(&self, native: &[u8], stored: &mut [u8]) {
         debug_assert!(self.is_reversible(), "elements that change size are encoded, not copied");
-        // A swap is its own inverse.
-        self.copy(native, stored);
+        match &self.kind {
+            CopierKind::Fields(_) => self.store_gather(native, self.native_len, stored),
+            // A swap is its own inverse.
+            _ => self.copy(native, stored),
+        }
     }
 
     /// As [`gather`](Self::gather), the way back: native elements `step` bytes apart are stored one after the other.
     pub fn store_gather(&self, native: &[u8], step: usize, stored: &mut [u8]) {
         debug_assert!(self.is_reversible(), "elements that change size are encoded, not copied");
-        self.gather(native, step, stored);
+        let CopierKind::Fields(fields) = &self.kind else { return self.gather(native, step, stored) };
+        for (index, to) in stored.chunks_exact_mut(self.stored_len).enumerate() {
+            let start = index.saturating_mul(step);
+            let Some(from) = native.get(start..start.saturating_add(self.native_len)) else { return };
+            // What lies between fields is stored as 0, as encoding them one by one does.
+            to.fill(0);
+            for field in fields.iter() {
+                let (stored, native) = field.spans();
+                field.copier.store(&from[native], &mut to[stored]);
+            }
+        }
+    }
+}
+
+impl CopiedField {
+    /// The bytes of the field on each side.
+    fn spans(&self) -> (Range<usize>, Range<usize>) {
+        let stored = self.stored..self.stored + self.count * self.copier.stored_len;
+        (stored, self.native..self.native + self.count * self.copier.native_len)
     }
 }
 

@@ -7,12 +7,12 @@ use std::ops::Range;
 
 pub(super) fn decode(model: &Model, ty: TypeRef, raw: &[u8], count: usize) -> Result<Values> {
     let list: Vec<Value> = serde_json::from_slice(raw)
-        .map_err(|error| Error::malformed(format!("the chunk is no JSON list: {error}")))?;
+        .map_err(|error| Error::malformed(format!("the chunk is not a JSON list: {error}")))?;
     let [items @ .., _dtype, Value::Array(shape)] = list.as_slice() else {
         return Err(Error::malformed("the chunk's list does not end in data type and shape"));
     };
     let lengths: Option<Vec<u64>> = shape.iter().map(Value::as_u64).collect();
-    let lengths = lengths.ok_or_else(|| Error::malformed("the shape of the chunk is no list of lengths"))?;
+    let lengths = lengths.ok_or_else(|| Error::malformed("the chunk's shape is not a list of lengths"))?;
     let total = lengths.iter().try_fold(1, |product, len| times(product, to_len(*len)?))?;
     let mut flat = Vec::new();
     items.iter().for_each(|item| flatten(item, lengths.len().saturating_sub(1), &mut flat));
@@ -49,7 +49,7 @@ fn texts(items: &[&Value]) -> Strings {
 }
 
 fn numbers(items: &[&Value], atomic: Atomic) -> Result<Values> {
-    let wrong = |item: &Value| Error::malformed(format!("{item} is no {}", atomic.name()));
+    let wrong = |item: &Value| Error::malformed(format!("{item} is not a {}", atomic.name()));
     if !atomic.is_integer() {
         let number = |item: &&Value| item.as_f64().ok_or_else(|| wrong(item));
         let doubles = items.iter().map(number).collect::<Result<Vec<f64>>>()?;

@@ -107,7 +107,7 @@ impl<'a> ChunkFrames<'a> {
             )));
         }
         if count > rest.len() / 4 {
-            return Err(Error::malformed(format!("{} bytes hold no {count} elements", rest.len())));
+            return Err(Error::malformed(format!("{} bytes cannot hold {count} elements", rest.len())));
         }
         Ok(Self { rest, left: count })
     }

@@ -192,7 +192,7 @@ impl MosaicRead<'_> {
         if !(from.is_numeric() && to.is_numeric()) {
             return match from == to {
                 true => Ok(None),
-                false => Err(Error::malformed(format!("type {} where {} is due", from.name(), to.name()))),
+                false => Err(Error::malformed(format!("type {} instead of {}", from.name(), to.name()))),
             };
         }
         let mut attributes = dataset.attributes(&[NodeId::Variable(variable)]).await;

@@ -4,6 +4,7 @@ use super::fragment::{FragmentPart, FragmentPlaces, variable_name};
 use super::mosaic::MosaicRead;
 use crate::bound_source::StorageLayout;
 use crate::drive::ReadDepth;
+use crate::picked::Picked;
 use crate::resources::MissingChunks;
 use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
@@ -126,9 +127,15 @@ impl Dataset {
         show: &mut (dyn FnMut(Vec<FragmentCheck>) -> Result<ControlFlow<()>> + Send),
     ) -> Result<()> {
         let bound = self.bound(variable, &ReadDepth::default()).await?;
-        let reading = self.reading(variable, &bound, selection, ReadDepth::default(), MissingChunks::Fill)?;
+        let reading = self.reading(
+            variable,
+            &bound,
+            Picked::Selection(selection),
+            ReadDepth::default(),
+            MissingChunks::Fill,
+        )?;
         let StorageLayout::Mosaic(index) = &bound.ground else {
-            let message = "the variable is not put together from others";
+            let message = "the variable is not an aggregation of other variables";
             return Err(self.located(Error::invalid(message), variable));
         };
         let mosaic = MosaicRead::new(self, &reading, index);

@@ -6,12 +6,14 @@
 pub(crate) mod assembly;
 mod explain;
 mod place;
+mod points;
 mod source;
 
 use super::referenced_datasets::KEPT;
 use super::{Dataset, fragment};
 use crate::bound_source::ELEMENT_MARK;
-use crate::read::{VariableRead, let_others_run};
+use crate::picked::Picked;
+use crate::read::{VariableRead, let_others_run, pack_next};
 use crate::resources::{InFlight, block_on, may_block};
 use assembly::ValueAssembly;
 use futures_util::future::BoxFuture;
@@ -113,15 +115,32 @@ impl<'a> MosaicRead<'a> {
 
     /// The selected values.
     pub(super) async fn read(&self, selection: &Selection) -> Result<Values> {
-        let count = self.reading.count(selection)?;
-        let source = &self.reading.bound.source;
-        let mut assembly = ValueAssembly::new(
-            self.reading.model,
-            self.reading.bound.ty,
-            &source.fill,
-            &selection.shape(),
-            count,
-        )?;
+        let count = Picked::Selection(selection).count()?;
+        let (model, ty) = (self.reading.model, self.reading.bound.ty);
+        let fill = &self.reading.bound.source.fill;
+        let mut assembly = ValueAssembly::new(model, ty, fill, &selection.shape(), count)?;
+        self.assemble(selection, &mut assembly).await?;
+        assembly.finish()
+    }
+
+    /// The selected values, in memory of the caller: put together there where elements are single numbers, else a part
+    /// of them at a time.
+    pub(super) async fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        self.reading.check_output(Picked::Selection(selection).count()?, out)?;
+        let fill = &self.reading.bound.source.fill;
+        if fill.as_bytes().is_some_and(|fill| !fill.is_empty()) {
+            let mut assembly = ValueAssembly::over(fill, &selection.shape(), out);
+            return self.assemble(selection, &mut assembly).await;
+        }
+        let mut rest = out;
+        for part in self.reading.parts(selection)? {
+            let values = self.read(&part).await?;
+            rest = pack_next(self.reading.model, self.reading.bound.ty, &values, rest)?;
+        }
+        Ok(())
+    }
+
+    async fn assemble(&self, selection: &Selection, assembly: &mut ValueAssembly<'_>) -> Result<()> {
         for piece in self.pieces(selection) {
             let mut batch = MosaicBatch::default();
             for tile in self.tiles(&piece).await? {
@@ -144,12 +163,12 @@ impl<'a> MosaicRead<'a> {
                     }
                 }
                 if batch.is_full() {
-                    self.read_batch(std::mem::take(&mut batch), &mut assembly).await?;
+                    self.read_batch(std::mem::take(&mut batch), assembly).await?;
                 }
             }
-            self.read_batch(batch, &mut assembly).await?;
+            self.read_batch(batch, assembly).await?;
         }
-        assembly.finish()
+        Ok(())
     }
 
     /// The selection as far as something may be there, in pieces whose tiles are listed together.

@@ -1,5 +1,6 @@
 //! Opening datasets: those of callers, and those that others take values from.
 use super::referenced_datasets::ReferencedDatasets;
+use super::tag::tag_of;
 use super::{Dataset, DatasetInner, ReferredDatasets};
 use crate::drive::DriveContext;
 use crate::drive::ReadDepth;
@@ -126,6 +127,7 @@ impl Session {
         let model = tree.map_err(|error| error.by(driver.name()))?;
         let (session, opening) = (self.clone(), self.shared.next_opening());
         let (known, absent) = (Mutex::default(), Mutex::default());
+        let tag = tag_of(&root, context.snapshot.tags());
         let context = DriveContext { nesting: ReadDepth::default(), ..context };
         let under = None;
         let inner = DatasetInner {
@@ -139,6 +141,7 @@ impl Session {
             model,
             under,
             opening,
+            tag,
             known,
             absent,
         };
@@ -239,6 +242,7 @@ impl Dataset {
             model,
             under: Some(self.clone()),
             opening,
+            tag: None,
             known: Mutex::default(),
             absent: Mutex::default(),
         };

@@ -72,7 +72,7 @@ impl ReadDepth {
         let mut outer = self.mosaics.as_deref();
         while let Some(mosaic) = outer {
             if mosaic.dataset == *dataset && mosaic.path == path {
-                return Err(Error::malformed("a variable that is put together from itself"));
+                return Err(Error::malformed("a variable that is aggregated from itself"));
             }
             outer = mosaic.outer.as_deref();
         }
@@ -87,7 +87,7 @@ impl ReadDepth {
         self.check_new(dataset, path)?;
         let number = self.mosaics.as_ref().map_or(1, |mosaic| mosaic.number + 1);
         if number > MOSAIC_DEPTH {
-            let message = format!("variables put together from others nest more than {MOSAIC_DEPTH} deep");
+            let message = format!("aggregated variables nest more than {MOSAIC_DEPTH} deep");
             return Err(Error::limit(message));
         }
         let (dataset, path, outer) = (dataset.clone(), path.to_owned(), self.mosaics.clone());

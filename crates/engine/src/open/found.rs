@@ -110,7 +110,7 @@ fn found(kind: Kind, message: impl Into<String>) -> Error {
 /// What is known not to be read, by its first bytes.
 fn other_format(first: &[u8]) -> Option<&'static str> {
     match first {
-        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file: of references those in JSON are read"),
+        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file: only JSON reference files are supported"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             Some("compressed by Zstandard as a whole: decompress it first (zstd -d)")
         }

@@ -77,7 +77,7 @@ impl ReadPlan {
     /// decode to; `None` when nothing is needed.
     pub fn over_read(&self) -> Option<f64> {
         let moved = if self.whole_objects > 0 { self.decoded_bytes } else { self.bytes };
-        #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+        #[expect(clippy::cast_precision_loss, reason = "a ratio to be shown")]
         let ratio = moved as f64 / self.needed_bytes as f64;
         (self.needed_bytes > 0).then_some(ratio)
     }
@@ -120,13 +120,13 @@ impl fmt::Display for ReadPlan {
         if self.chunks != Some(self.counted) {
             writeln!(
                 f,
-                "counted     the first {} chunks; finding the others takes requests, too",
+                "counted     the first {} chunks; finding the others would take requests",
                 self.counted
             )?;
         }
         if self.metadata_requests > 0 {
             let (requests, bytes) = (self.metadata_requests, self.metadata_bytes);
-            writeln!(f, "index       {requests} requests, {bytes} bytes, made for this plan")?;
+            writeln!(f, "index       {requests} requests, {bytes} bytes, already made for this plan")?;
         }
         write!(f, "requests    {}", self.requests)?;
         match self.whole_objects {
@@ -134,7 +134,7 @@ impl fmt::Display for ReadPlan {
             whole => writeln!(f, ", {} bytes and {whole} whole objects", self.bytes)?,
         }
         if self.references {
-            writeln!(f, "references  followed by further requests, how many is not known before")?;
+            writeln!(f, "references  take further requests, how many is not known in advance")?;
         }
         writeln!(f, "decode      {} bytes, of which {} are needed", self.decoded_bytes, self.needed_bytes)?;
         if let Some(ratio) = self.over_read() {

@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub(super) const WINDOW: usize = 1 << 15;
 
 /// The cells of a selection.
-pub(super) struct ChunkBatches<'out> {
-    output: OutputBuffer<'out>,
-    marks: Option<OutputBuffer<'out>>,
+pub(super) struct ChunkBatches<'out, 'p> {
+    output: OutputBuffer<'out, 'p>,
+    marks: Option<OutputBuffer<'out, 'p>>,
 }
 
 /// A piece of the result, and the piece of the marks that belongs to it.
@@ -23,9 +23,9 @@ struct ResultPieces<'out> {
     marks: Option<ScatterPiece<'out>>,
 }
 
-impl<'out> ChunkBatches<'out> {
+impl<'out, 'p> ChunkBatches<'out, 'p> {
     /// All cells of the selection that the outputs are for.
-    pub(super) fn new(output: OutputBuffer<'out>, marks: Option<OutputBuffer<'out>>) -> Self {
+    pub(super) fn new(output: OutputBuffer<'out, 'p>, marks: Option<OutputBuffer<'out, 'p>>) -> Self {
         Self { output, marks }
     }
 
@@ -104,7 +104,7 @@ impl VariableRead<'_> {
             self.note_missing(cell)?;
             return Ok((ChunkSource::Fill, Vec::new()));
         }
-        let elements = self.bound.elements;
+        let elements = self.elements;
         let shape = chunks.shape(cell, &self.bound.source.extent)?;
         let count = shape.iter().try_fold(1u64, |product, len| product.checked_mul(*len));
         let count = count.ok_or_else(|| Error::limit("a chunk has more than 2^64 elements"))?;

@@ -101,8 +101,8 @@ impl VariableRead<'_> {
 
     /// What turns stored elements into those of the result, one by one.
     pub(super) fn copier(&self) -> RowCopier {
-        match self.bound.elements {
-            ElementDecoding::Copied(copier) => copier,
+        match self.elements {
+            ElementDecoding::Copied(copier) => copier.clone(),
             other => RowCopier::bytes(other.sizes().stored),
         }
     }
@@ -168,7 +168,7 @@ impl VariableRead<'_> {
             Location::Inline(_) | Location::Absent => return Ok(false),
         };
         let is_whole = job.target.part.span() == (0..*len);
-        let is_sequence = self.bound.elements == ElementDecoding::Sequences;
+        let is_sequence = *self.elements == ElementDecoding::Sequences;
         if is_whole || is_sequence || !self.is_small.load(Ordering::Relaxed) {
             return Ok(false);
         }
@@ -198,7 +198,7 @@ impl VariableRead<'_> {
             return Err(Error::internal("a chunk without codecs was to be decoded"));
         };
         let (part, len, mask, keep) = (&mut job.target.part, *len, *mask, job.keep.take());
-        if self.bound.elements == ElementDecoding::Sequences {
+        if *self.elements == ElementDecoding::Sequences {
             self.decode_sequence(chain, mask, encoded, *count, worker)?;
             return self.copy(part, &worker.decoded);
         }
@@ -251,7 +251,7 @@ impl VariableRead<'_> {
 fn damage(error: CodecError) -> CodecError {
     match error {
         CodecError::Limit { codec, limit } => {
-            let reason = format!("more than {limit} bytes, which is far more than the chunk has");
+            let reason = format!("more than {limit} bytes, far more than the chunk holds");
             CodecError::Malformed { codec, reason }
         }
         other => other,

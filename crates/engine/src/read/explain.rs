@@ -24,7 +24,7 @@ impl VariableRead<'_> {
     /// What reading a selection of stored elements will do.
     pub(crate) async fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
         let mut plan = self.describe(selection);
-        let mut cuts = self.bound.cuts(selection);
+        let mut cuts = self.bound.intersections(selection);
         plan.chunks = cuts.cell_count();
         let strides = row_major(&selection.shape(), self.bound.elements.sizes().native as u64)?;
         let mut counted = 0;
@@ -46,7 +46,7 @@ impl VariableRead<'_> {
 
     /// What is known of a read without asking where its chunks are.
     pub(crate) fn describe(&self, selection: &Selection) -> ReadPlan {
-        let native = match self.bound.elements {
+        let native = match &self.bound.elements {
             ElementDecoding::Sequences | ElementDecoding::Referenced { .. } => None,
             _ => self.model.packed_len(self.bound.ty),
         };
@@ -57,7 +57,7 @@ impl VariableRead<'_> {
                 (format!("chunks of {shape:?}"), chunks.codec_names())
             }
             StorageLayout::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
-            StorageLayout::Mosaic(_) => ("put together from other variables".to_owned(), Vec::new()),
+            StorageLayout::Mosaic(_) => ("aggregated from other variables".to_owned(), Vec::new()),
         };
         let references = matches!(self.bound.elements, ElementDecoding::Referenced { .. });
         ReadPlan {

@@ -5,6 +5,7 @@
 use super::{VariableRead, check_memory};
 use crate::bound_source::ElementDecoding;
 use crate::convert;
+use crate::picked::Picked;
 use crate::resources::block_on;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
@@ -27,22 +28,33 @@ struct GatheredBatch<'a> {
 
 impl VariableRead<'_> {
     /// The selected values.
-    pub(super) async fn read_gathered(&self, selection: &Selection, stored_len: usize) -> Result<Values> {
+    pub(super) async fn read_gathered(&self, picked: Picked<'_>, stored_len: usize) -> Result<Values> {
         let most =
             (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / (stored_len + 1).max(1);
         let mut result = None;
-        for part in cut(selection, most as u64) {
-            let count = self.count(&part)?;
-            check_memory(count, stored_len + 1)?;
-            let mut raw = vec![0u8; count * stored_len];
-            let mut unwritten = vec![0u8; count];
-            self.fill_in(&part, &mut raw, Some(&mut unwritten), true).await?;
-            let raw = raw.chunks((BATCH * stored_len).max(1)).chain(std::iter::repeat([].as_slice()));
-            let batches =
-                unwritten.chunks(BATCH).zip(raw).map(|(unwritten, raw)| GatheredBatch { raw, unwritten });
-            self.convert_all(batches.collect(), &mut result).await?;
+        match picked {
+            Picked::Selection(selection) => {
+                for part in cut(selection, most as u64, &[]) {
+                    self.gather(Picked::Selection(&part), stored_len, &mut result).await?;
+                }
+            }
+            // In parts, chunks would be decoded once for each.
+            Picked::Points(_) => self.gather(picked, stored_len, &mut result).await?,
         }
         result.map_or_else(|| convert::empty(self.model, self.bound.ty), Ok)
+    }
+
+    /// Appends the picked values.
+    async fn gather(&self, picked: Picked<'_>, stored_len: usize, result: &mut Option<Values>) -> Result<()> {
+        let count = picked.count()?;
+        check_memory(count, stored_len + 1)?;
+        let mut raw = vec![0u8; count * stored_len];
+        let mut unwritten = vec![0u8; count];
+        self.fill_in(picked, &mut raw, Some(&mut unwritten), true).await?;
+        let raw = raw.chunks((BATCH * stored_len).max(1)).chain(std::iter::repeat([].as_slice()));
+        let batches =
+            unwritten.chunks(BATCH).zip(raw).map(|(unwritten, raw)| GatheredBatch { raw, unwritten });
+        self.convert_all(batches.collect(), result).await
     }
 
     /// Appends the values of batches: converted on all threads, or by steps that wait for a network together.
@@ -137,13 +149,14 @@ fn other_type() -> Error {
     Error::internal("values of different types in one variable")
 }
 
-/// The selection in parts of at most `most` elements, whose results follow each other in its own.
-fn cut(selection: &Selection, most: u64) -> Vec<Selection> {
+/// The selection in parts of at most `most` elements, whose results follow each other in its own; cut at multiples of
+/// `grain` where that can be.
+pub(super) fn cut(selection: &Selection, most: u64, grain: &[u64]) -> Vec<Selection> {
     let mut parts = Vec::new();
     let mut rest = vec![selection.clone()];
     while let Some(part) = rest.pop() {
         let is_large = part.element_count().is_none_or(|count| count > most);
-        match part.halves(&[]).filter(|_| is_large) {
+        match part.halves(grain).filter(|_| is_large) {
             Some((first, second)) => rest.extend([second, first]),
             None => parts.push(part),
         }

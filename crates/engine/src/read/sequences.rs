@@ -2,10 +2,11 @@
 use super::VariableRead;
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
+use crate::picked::Picked;
 use crate::resources::WorkerBuffers;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Selection, Values};
+use ncirrus_model::Values;
 use std::sync::Mutex;
 
 /// The values of chunks that were decoded so far, in the order in which they were finished.
@@ -23,10 +24,10 @@ impl DecodedSequences {
 
 impl VariableRead<'_> {
     /// The selected values of a variable whose elements have no fixed size.
-    pub(super) async fn read_sequences(&self, selection: &Selection, count: usize) -> Result<Values> {
+    pub(super) async fn read_sequences(&self, picked: Picked<'_>, count: usize) -> Result<Values> {
         super::check_memory(count, 2 * ELEMENT_MARK)?;
         let mut marks = vec![0u8; count.saturating_mul(ELEMENT_MARK)];
-        self.fill_in(selection, &mut marks, None, false).await?;
+        self.fill_in(picked, &mut marks, None, false).await?;
         let chunks = std::mem::take(&mut *self.sequences.0.guard());
         let mut values = convert::empty(self.model, self.bound.ty)?;
         for run in runs(&marks) {

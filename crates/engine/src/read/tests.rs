@@ -88,7 +88,7 @@ fn stored_elements_are_read_without_a_session() {
     let bound = BoundSource::new(source(store.root()), &model, shape, &context.shared).unwrap();
     let counters = Arc::clone(&context.shared);
     let reading = VariableRead::new((&model, variable), &bound, context, 1, MissingChunks::Report);
-    let values = block_on(reading.read(&Selection::all(&[10]))).unwrap();
+    let values = block_on(reading.read(Picked::Selection(&Selection::all(&[10])))).unwrap();
     assert_eq!(values, Values::Int(vec![-1, -1, -1, -1, 4, 5, 6, 7, -1, -1]));
     assert_eq!(reading.into_report().missing, [[0], [2]]);
     assert_eq!((counters.counters.read().requests, counters.counters.read().bytes_fetched), (1, 16));

@@ -1,13 +1,106 @@
-//! Waiting for a future without a runtime.
-use std::cell::Cell;
+//! Waiting for a future without a runtime, and ending a wait that somebody has enough of.
+use ncirrus_layout::{Error, ErrorKind, Result};
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 thread_local! {
     /// How many calls of `block_on` this thread is in: inside, nobody else's tasks wait for this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// Who is asked whether to go on while this thread waits.
+    static WATCH: RefCell<Option<Rc<Watch>>> = const { RefCell::new(None) };
+}
+
+/// Who is asked whether to go on.
+struct Watch {
+    interval: Duration,
+    stops: Box<dyn Fn() -> bool>,
+    last: Cell<Instant>,
+}
+
+impl Watch {
+    /// Whether the wait is to end; who is asked is asked once in an interval.
+    fn says_stop(&self) -> bool {
+        if self.last.get().elapsed() < self.interval {
+            return false;
+        }
+        let stops = (self.stops)();
+        self.last.set(Instant::now());
+        stops
+    }
+
+    /// How long it is until the next question.
+    fn rest(&self) -> Duration {
+        self.interval.saturating_sub(self.last.get().elapsed())
+    }
+}
+
+/// Runs `body`, while every call that waits on this thread asks `stops` once in `interval` whether it is to end. When it
+/// says so, the wait ends with [`ErrorKind::Interrupted`](ncirrus_layout::ErrorKind::Interrupted): what was under way is
+/// dropped, its requests are cancelled. Calls that compute for long ask between their parts.
+///
+/// After an interrupted read the dataset is as it was. An interrupted write has written some of its elements; where
+/// changes were under way that the format counts on (on other machines, and in a `sync` or `close` whose commit had begun)
+/// the writer is ended: every later call fails, what was true before stays true, and a new dataset does not appear.
+///
+/// Watches may be nested: the innermost counts.
+pub fn watch<T>(interval: Duration, stops: impl Fn() -> bool + 'static, body: impl FnOnce() -> T) -> T {
+    let watch = Watch { interval, stops: Box::new(stops), last: Cell::new(Instant::now()) };
+    let _before = WatchBefore(WATCH.replace(Some(Rc::new(watch))));
+    body()
+}
+
+/// Puts back what was asked before.
+struct WatchBefore(Option<Rc<Watch>>);
+
+impl Drop for WatchBefore {
+    fn drop(&mut self) {
+        let before = self.0.take();
+        drop(WATCH.replace(before));
+    }
+}
+
+fn watched() -> Option<Rc<Watch>> {
+    WATCH.with_borrow(Option::clone)
+}
+
+/// Runs a future to its end on this thread, or until who [watches](watch) it has enough.
+pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let Some(watch) = watched() else { return block_on(future) };
+    let _blocking = BlockedThread::enter();
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if watch.says_stop() {
+            return Err(Error::new(ErrorKind::Interrupted, "the wait was ended by the caller"));
+        }
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park_timeout(watch.rest()),
+        }
+    }
+}
+
+/// Gives who [watches](watch) this thread an opportunity to end the wait, between parts of a long computation.
+pub(crate) async fn between_parts() {
+    if watched().is_none() {
+        return;
+    }
+    let mut waited = false;
+    std::future::poll_fn(|context| {
+        if waited {
+            return Poll::Ready(());
+        }
+        waited = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Runs a future to its end on this thread, which sleeps while there is nothing to do.
@@ -24,9 +117,10 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Whether the future that is being polled may keep this thread for long: it was handed to `block_on`.
+/// Whether the future that is being polled may keep this thread for long: it was handed to `block_on`, and nobody is asked
+/// meanwhile whether to go on.
 pub(crate) fn may_block() -> bool {
-    DEPTH.with(|depth| depth.get() > 0)
+    DEPTH.with(|depth| depth.get() > 0) && watched().is_none()
 }
 
 struct ThreadWaker(Thread);
@@ -49,5 +143,85 @@ impl BlockedThread {
 impl Drop for BlockedThread {
     fn drop(&mut self) {
         DEPTH.with(|depth| depth.set(depth.get().saturating_sub(1)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::{pending, ready};
+
+    /// Says stop from a number of questions on.
+    fn after(questions: usize) -> (Rc<Cell<usize>>, impl Fn() -> bool + 'static) {
+        let asked = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&asked);
+        (asked, move || {
+            counted.set(counted.get() + 1);
+            counted.get() >= questions
+        })
+    }
+
+    #[test]
+    fn a_wait_without_end_ends_when_who_is_asked_says_so() {
+        let (asked, stops) = after(3);
+        let ended = watch(Duration::from_millis(1), stops, || wait(pending::<Result<()>>()));
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!(asked.get(), 3);
+        // Outside nobody is asked any more.
+        assert!(watched().is_none());
+        assert_eq!(wait(ready(Ok(5))).unwrap(), 5);
+    }
+
+    #[test]
+    fn what_is_dropped_is_cancelled_and_the_inner_watch_counts() {
+        struct Told(Rc<Cell<bool>>);
+        impl Drop for Told {
+            fn drop(&mut self) {
+                self.0.set(true);
+            }
+        }
+        let dropped = Rc::new(Cell::new(false));
+        let told = Told(Rc::clone(&dropped));
+        let ended = watch(
+            Duration::ZERO,
+            || panic!("the outer one is not asked"),
+            || {
+                watch(
+                    Duration::ZERO,
+                    || true,
+                    || {
+                        wait(async move {
+                            let _told = told;
+                            pending::<Result<()>>().await
+                        })
+                    },
+                )
+            },
+        );
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
+        assert!(dropped.get());
+    }
+
+    #[test]
+    fn a_long_computation_is_asked_between_its_parts() {
+        let (asked, stops) = after(4);
+        let parts = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&parts);
+        let ended = watch(Duration::ZERO, stops, || {
+            assert!(!may_block());
+            wait(async move {
+                for _ in 0..100 {
+                    counted.set(counted.get() + 1);
+                    between_parts().await;
+                }
+                Ok(())
+            })
+        });
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!((parts.get(), asked.get()), (3, 4));
+        // Without a watch nothing comes between.
+        let mut once = pin!(between_parts());
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(once.as_mut().poll(&mut context).is_ready());
     }
 }

@@ -16,8 +16,8 @@ fn foreign() -> ByteOrder {
     }
 }
 
-fn cuts(selection: &Selection, chunk: &[u64], extent: &[u64]) -> ChunkIntersections {
-    ChunkIntersections::new(selection, &ChunkGrid::Regular(chunk.to_vec()), extent)
+fn cuts(selection: &Selection, chunk: &[u64], extent: &[u64]) -> OutputCuts<'static> {
+    OutputCuts::selection(selection, &ChunkGrid::Regular(chunk.to_vec()), extent)
 }
 
 /// The native bytes of a cell of `chunk` elements, each of which tells its index in a row of 100.
@@ -37,10 +37,9 @@ fn read(bytes: &[u8]) -> Vec<i16> {
 
 /// Fills an output from all its cells, each piece on a thread of its own.
 fn scattered(selection: &Selection, chunk: &[u64; 2], extent: &[u64; 2]) -> Vec<i16> {
-    let shape = selection.shape();
     let count = usize::try_from(selection.element_count().unwrap()).unwrap();
     let mut bytes = vec![0u8; 2 * count];
-    let mut output = OutputBuffer::new(&mut bytes, cuts(selection, chunk, extent), &shape, SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(selection, chunk, extent), SHORT).unwrap();
     std::thread::scope(|scope| {
         while let Some(piece) = output.next_piece() {
             scope.spawn(move || match piece.cell() {
@@ -72,8 +71,7 @@ fn pieces_filled_by_several_threads_make_the_whole() {
 fn split_and_halved_parts_hold_every_element_once() {
     let selection = Selection::strided(&[0, 1], &[4, 3], &[2, 2]);
     let mut bytes = vec![0u8; 24];
-    let mut output =
-        OutputBuffer::new(&mut bytes, cuts(&selection, &[8, 8], &[8, 8]), &[4, 3], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[8, 8], &[8, 8]), SHORT).unwrap();
     let part = output.next_piece().unwrap().place(&[16, 2]).unwrap();
     assert!(output.next_piece().is_none());
     let source = cell_bytes(&[0, 0], &[8, 8]);
@@ -93,8 +91,7 @@ fn split_and_halved_parts_hold_every_element_once() {
 fn splitting_keeps_to_the_number_of_parts() {
     let selection = Selection::strided(&[0, 0], &[8, 1], &[1, 1]);
     let mut bytes = vec![0u8; 16];
-    let mut output =
-        OutputBuffer::new(&mut bytes, cuts(&selection, &[8, 8], &[8, 8]), &[8, 1], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[8, 8], &[8, 8]), SHORT).unwrap();
     let part = output.next_piece().unwrap().place(&[16, 2]).unwrap();
     assert_eq!(part.split(0, 4).len(), 1);
 }
@@ -103,7 +100,7 @@ fn splitting_keeps_to_the_number_of_parts() {
 fn foreign_bytes_are_swapped_on_the_way() {
     let mut bytes = vec![0u8; 8];
     let selection = Selection::all(&[4]);
-    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[4], &[4]), &[4], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[4], &[4]), SHORT).unwrap();
     let mut part = output.next_piece().unwrap().place(&[2]).unwrap();
     let source: Vec<u8> =
         [1i16, -2, 300, 4].iter().flat_map(|value| value.swap_bytes().to_ne_bytes()).collect();
@@ -115,7 +112,7 @@ fn foreign_bytes_are_swapped_on_the_way() {
 fn too_few_source_bytes_are_an_error_and_not_a_read_outside() {
     let mut bytes = vec![0u8; 8];
     let selection = Selection::all(&[4]);
-    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[4], &[4]), &[4], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[4], &[4]), SHORT).unwrap();
     let mut part = output.next_piece().unwrap().place(&[2]).unwrap();
     assert!(part.copy_from(&[0; 7], &shorts(ByteOrder::NATIVE)).is_err());
 }
@@ -124,7 +121,7 @@ fn too_few_source_bytes_are_an_error_and_not_a_read_outside() {
 fn an_output_smaller_than_the_selection_is_refused() {
     let mut bytes = vec![0u8; 6];
     let selection = Selection::all(&[4]);
-    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[4], &[4]), &[4], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[4], &[4]), SHORT).unwrap();
     assert!(output.next_piece().unwrap().place(&[2]).is_err());
 }
 
@@ -132,8 +129,7 @@ fn an_output_smaller_than_the_selection_is_refused() {
 fn a_contiguous_part_is_memory_to_decode_into() {
     let mut bytes = vec![0u8; 24];
     let selection = Selection::all(&[3, 4]);
-    let mut output =
-        OutputBuffer::new(&mut bytes, cuts(&selection, &[1, 4], &[3, 4]), &[3, 4], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[1, 4], &[3, 4]), SHORT).unwrap();
     while let Some(piece) = output.next_piece() {
         let cell = piece.cell().unwrap();
         let mut part = piece.place(&[8, 2]).unwrap();
@@ -142,6 +138,6 @@ fn a_contiguous_part_is_memory_to_decode_into() {
     assert_eq!(read(&bytes)[4..8], [100, 101, 102, 103]);
     let column = Selection::slab(&[0, 1], &[3, 2]);
     let mut bytes = vec![0u8; 12];
-    let mut output = OutputBuffer::new(&mut bytes, cuts(&column, &[3, 4], &[3, 4]), &[3, 2], SHORT).unwrap();
+    let mut output = OutputBuffer::new(&mut bytes, cuts(&column, &[3, 4], &[3, 4]), SHORT).unwrap();
     assert!(output.next_piece().unwrap().place(&[8, 2]).unwrap().run_mut().is_none());
 }

@@ -118,7 +118,8 @@ impl WriteTarget {
             return Ok(encoded);
         }
         if !subject.skips {
-            let message = "a part of a chunk cannot be written: its codecs change the other values with it, and are lossy";
+            let message =
+                "part of a chunk cannot be written: its codecs are lossy and would change the other values";
             return Err(Error::unsupported(message));
         }
         let encoded = chain.encode_without(raw, self.care.changing, scratch).map_err(codec_error);

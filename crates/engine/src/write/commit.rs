@@ -59,12 +59,14 @@ impl Committer {
         landed.and(done).and(checked)?;
         // What was put before must be durable before anything says that it is there.
         writer.uploads.keep_failure(writer.output.barrier())?;
+        let begun = writer.uploads.begin();
         let last = phases.pop();
         if last.is_some() {
             writer.acquire_lease().await?;
         }
         self.run_phases(writer, phases).await?;
         self.run_phases(writer, last.into_iter().collect()).await?;
+        begun.end();
         writer.placer.guard().committed();
         writer.placer.forget_all();
         writer.conflicts.shared_from_here(&writer.model());

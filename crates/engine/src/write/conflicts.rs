@@ -173,8 +173,8 @@ impl ConflictControl {
 
     /// What the user should know of the place.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let message = "the store ignores conditions on puts: two programs that change a dataset at the same time lose \
-                       each other's work";
+        let message = "the store ignores conditional puts: two programs that change a dataset at the same time would \
+                       overwrite each other's changes";
         match self.conditions.get() {
             Some(false) => vec![message.to_owned()],
             _ => Vec::new(),
@@ -295,7 +295,8 @@ impl ConflictControl {
 }
 
 impl ConflictControl {
-    fn root(&self) -> ObjectId {
+    /// The root of the dataset.
+    pub(super) fn root(&self) -> ObjectId {
         let key = self.probe.key();
         let root = key.strip_suffix(PROBE).unwrap_or(key).trim_end_matches('/');
         ObjectId::new(self.probe.store.clone(), root)
@@ -313,7 +314,7 @@ pub(super) fn is_conflict(error: &Error) -> bool {
 
 /// That another program came first.
 pub(super) fn overtaken(object: &ObjectId) -> Error {
-    let message = "was changed by another program since it was opened for update: open it again";
+    let message = "has been changed by another program since it was opened for update: open it again";
     Error::new(ErrorKind::Conflict, message).at_object(object)
 }
 

@@ -25,6 +25,8 @@ pub(super) struct WriterDefinitions {
     pub(super) written: HashSet<VarId>,
     /// Variables that were there when writing began.
     pub(super) existing: HashSet<VarId>,
+    /// Whether fixed dimensions of variables that have data may become unlimited.
+    unlimits: bool,
     /// How often the model was replaced, growth aside.
     version: u64,
 }
@@ -37,9 +39,9 @@ pub(super) struct EditStart {
 
 impl WriterDefinitions {
     /// Nothing is accepted yet beyond `model`.
-    pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>) -> Self {
+    pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>, unlimits: bool) -> Self {
         let (accepted, existing) = (Some(Arc::clone(&model)), written.clone());
-        Self { accepted, model, targets: HashMap::new(), written, existing, version: 0 }
+        Self { accepted, model, targets: HashMap::new(), written, existing, unlimits, version: 0 }
     }
 
     /// What an edit begins with.
@@ -53,7 +55,7 @@ impl WriterDefinitions {
     /// `Invalid` when the edit touches how written data are stored, `Conflict` when what it began with was taken back.
     pub(super) fn adopt(&mut self, start: &EditStart, mut edited: Model) -> Result<()> {
         if start.version != self.version {
-            let message = "the definitions were changed while they were edited: the edit is to be made again";
+            let message = "the definitions changed during the edit: repeat the edit";
             return Err(Error::new(ErrorKind::Conflict, message));
         }
         if !Arc::ptr_eq(&start.model, &self.model) {
@@ -91,7 +93,7 @@ impl WriterDefinitions {
                 && old.filters == new.filters
                 && self.keeps_shape(edited, var);
             if !same {
-                let message = "the variable has data: its type, shape, fill value and storage are settled";
+                let message = "the variable already has data: its type, shape, fill value and storage can no longer change";
                 return Err(Error::invalid(message).at_path(edited.variable_path(var)));
             }
         }
@@ -102,7 +104,8 @@ impl WriterDefinitions {
     fn keeps_shape(&self, edited: &Model, var: VarId) -> bool {
         let (old, new, growing) = (self.model.shape(var), edited.shape(var), edited.growing(var));
         let mut axes = old.iter().zip(&new).zip(&growing);
-        growing == self.model.growing(var)
+        let mut grew = self.model.growing(var).into_iter().zip(&growing);
+        grew.all(|(before, now)| before == *now || (*now && self.unlimits))
             && axes.all(|((old, new), grows)| old == new || (*grows && new > old))
     }
 
@@ -274,7 +277,7 @@ fn in_space(
     registry: &CodecRegistry,
 ) -> Result<CodecSpec> {
     let space = space.ok_or_else(|| {
-        Error::unsupported(format!("the format stores no filters, and {} is asked for", spec.identifier()))
+        Error::unsupported(format!("the format has no filters, but {} was requested", spec.identifier()))
     })?;
     let translated = registry.translate(spec, space, chunk).map_err(codec_error)?;
     registry.check_encodes(&translated, chunk).map_err(codec_error)?;

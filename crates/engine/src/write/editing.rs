@@ -81,7 +81,9 @@ impl DatasetWriter {
                 sleep.abort();
                 Ok(turn)
             }
-            Either::Right(_) => Err(Error::new(ErrorKind::Conflict, "another thread's edit does not end")),
+            Either::Right(_) => {
+                Err(Error::new(ErrorKind::Conflict, "another thread's edit has not finished"))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@ use super::DatasetWriter;
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
+use crate::resources::between_parts;
 use bytes::Bytes;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
 use ncirrus_model::{FillValue, Model, Selection, VarId};
@@ -55,6 +56,7 @@ impl DatasetWriter {
         while chunks.peek().is_some() {
             queue.room().await?;
             self.write_encoded_window(target, chunks.by_ref().take(WINDOW).collect(), queue).await?;
+            between_parts().await;
         }
         Ok(())
     }
@@ -85,7 +87,7 @@ impl DatasetWriter {
 
     fn check_encoded(&self, target: &WriteTarget, model: &Model, chunks: &[EncodedChunk]) -> Result<()> {
         if target.element.is_none() || target.encoding.edge != EdgeChunks::Full {
-            let message = "chunks of this variable cannot be stored as they are";
+            let message = "chunks of this variable cannot be stored already encoded";
             return Err(Error::unsupported(message).at_path(target.path.clone()));
         }
         let array = model.shape(target.var);
@@ -113,7 +115,7 @@ impl DatasetWriter {
     ///
     /// # Errors
     /// `Invalid` when fixed dimensions differ.
-    pub(super) async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
+    pub async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
         let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
         self.define().await?;

@@ -1,19 +1,23 @@
 //! Reading what is being written: staged over placed over committed.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
-use super::encoder::{StoredChunk, cells_of, count_of};
+use super::encoder::{StoredChunk, cells_of};
 use super::rows::GatheredValues;
 use super::target::WriteTarget;
 use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
+use crate::convert;
+use crate::dataset::Dataset;
+use crate::picked::Picked;
+use crate::resources::between_parts;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StoredType};
 use ncirrus_model::{Model, Selection, Values, VarId};
 use std::sync::{Mutex, PoisonError};
 
 /// A cell that is read: locked, with what is staged or stored of it.
-struct ChunkReadTask {
+struct ChunkReadTask<P> {
     at: usize,
-    part: ChunkPart,
+    part: P,
     held: ChunkLock,
     stored: Option<StoredChunk>,
 }
@@ -29,56 +33,111 @@ impl DatasetWriter {
         self.define().await?;
         let (target, model) = match self.target(var) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {
-                return self.read_committed(var, selection, error).await;
+                let (now, committed) = self.committed(var, error).await?;
+                return now.read(committed, selection).await;
             }
             found => found?,
         };
-        let located = |error: Error| error.at_path(target.path.clone());
-        selection.check(&model.shape(var)).map_err(|error| located(error.into()))?;
-        let is_reference = matches!(target.encoding.stored, StoredType::Reference { .. });
-        if is_reference && self.placer.guard().resolver(var).is_none() {
-            let message =
-                "variable-length values of this format cannot be read back before they are committed";
-            return Err(located(Error::unsupported(message)));
-        }
-        let count = count_of(selection.element_count()).map_err(located)?;
-        let array = model.shape(var);
-        let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
-        let touched = touched.map_err(located)?;
+        let count = self.check_read((&target, &model), Picked::Selection(selection))?;
         let mut gathered = GatheredValues::new(&model, &target, count)?;
-        let mut parts = touched.parts().peekable();
-        while parts.peek().is_some() {
-            let window = self.window(&mut parts, |part| target.cell_cost(&part.cell));
-            self.read_window((&target, &model), &touched, window, &mut gathered).await?;
-        }
+        self.read_cells((&target, &model), selection, &mut gathered).await?;
         gathered.finish(&model, &target, count)
     }
 
-    /// Values of a variable that can be read but not written, such as one that is put together from others: as the
-    /// last commit left them.
-    async fn read_committed(&self, var: VarId, selection: &Selection, error: Error) -> Result<Values> {
+    /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order, the
+    /// fields of compounds one after the other without padding.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
+    pub async fn read_into(&self, var: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        let _shared = self.committer.commit_lock.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        let (target, model) = match self.target(var) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                let (now, committed) = self.committed(var, error).await?;
+                return now.read_into(committed, selection, out).await;
+            }
+            found => found?,
+        };
+        let count = self.check_read((&target, &model), Picked::Selection(selection))?;
+        let wanted = convert::packed_len(&model, target.ty)?.checked_mul(count);
+        if wanted != Some(out.len()) {
+            let message = format!("{} bytes of memory for {count} elements", out.len());
+            return Err(Error::invalid(message).at_path(target.path.clone()));
+        }
+        if let (Some(copier), Some(_)) = (&target.packed, target.element) {
+            let mut gathered = GatheredValues::Lent(out, copier.clone());
+            return self.read_cells((&target, &model), selection, &mut gathered).await;
+        }
+        let mut gathered = GatheredValues::new(&model, &target, count)?;
+        self.read_cells((&target, &model), selection, &mut gathered).await?;
+        convert::pack(&model, target.ty, &gathered.finish(&model, &target, count)?, out)
+    }
+
+    /// Checks what is to be read, and counts its elements.
+    pub(super) fn check_read(
+        &self,
+        (target, model): (&WriteTarget, &Model),
+        picked: Picked<'_>,
+    ) -> Result<usize> {
+        let located = |error: Error| error.at_path(target.path.clone());
+        picked.check(&model.shape(target.var)).map_err(|error| located(error.into()))?;
+        let is_reference = matches!(target.encoding.stored, StoredType::Reference { .. });
+        if is_reference && self.placer.guard().resolver(target.var).is_none() {
+            let message = "variable-length values of this format cannot be read back before a sync";
+            return Err(located(Error::unsupported(message)));
+        }
+        picked.count().map_err(located)
+    }
+
+    async fn read_cells(
+        &self,
+        (target, model): (&WriteTarget, &Model),
+        selection: &Selection,
+        gathered: &mut GatheredValues<'_>,
+    ) -> Result<()> {
+        let array = model.shape(target.var);
+        let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
+        let touched = touched.map_err(|error| error.at_path(target.path.clone()))?;
+        let mut parts = touched.parts().peekable();
+        while parts.peek().is_some() {
+            let window = self.window(&mut parts, |part| target.cell_cost(&part.cell));
+            let each = |part: &ChunkPart, shape: &[usize], contents: &DirtyContents| {
+                gathered.gather(&touched, part, shape, target, contents)
+            };
+            self.read_window((target, model), window, |part| &part.cell, each).await?;
+            between_parts().await;
+        }
+        Ok(())
+    }
+
+    /// A variable that can be read but not written, such as one that is put together from others: as the last commit left
+    /// it.
+    pub(super) async fn committed(&self, var: VarId, error: Error) -> Result<(Dataset, VarId)> {
         let Some(base) = &self.base else { return Err(error) };
         let (now, path) = (base.reopened().await?, self.model().variable_path(var));
         let committed = now.model().variable_at(&path).ok_or(error)?;
-        now.read(committed, selection).await
+        Ok((now, committed))
     }
 
-    async fn read_window(
+    /// Reads cells, and hands the contents of each to `each`, in order.
+    pub(super) async fn read_window<P: Send + Sync>(
         &self,
         (target, model): (&WriteTarget, &Model),
-        touched: &ChunkSelection,
-        parts: Vec<ChunkPart>,
-        gathered: &mut GatheredValues,
+        parts: Vec<P>,
+        cell_of: impl Fn(&P) -> &[u64] + Sync,
+        mut each: impl FnMut(&P, &[usize], &DirtyContents) -> Result<()>,
     ) -> Result<()> {
-        let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
+        let cost = parts.first().map_or(1, |part| target.cell_cost(cell_of(part)));
         let mut jobs = Vec::with_capacity(parts.len());
         for (at, part) in parts.into_iter().enumerate() {
-            let key = ChunkKey { var: target.var, cell: part.cell.clone() };
+            let key = ChunkKey { var: target.var, cell: cell_of(&part).to_vec() };
             jobs.push(ChunkReadTask { at, part, held: self.stage.lock(key).await, stored: None });
         }
-        let mut unstaged: Vec<&mut ChunkReadTask> =
+        let mut unstaged: Vec<&mut ChunkReadTask<P>> =
             jobs.iter_mut().filter(|job| job.held.slot.contents.is_none()).collect();
-        let cells = unstaged.iter().map(|job| job.part.cell.as_slice());
+        let cells = unstaged.iter().map(|job| cell_of(&job.part));
         let found = self.find(target, cells_of(target.encoding.grid.rank(), cells)).await?;
         for (job, found) in unstaged.iter_mut().zip(found) {
             job.stored = Some(found);
@@ -89,7 +148,7 @@ impl DatasetWriter {
                 None => None,
                 Some(stored) => {
                     let buffers = (&mut worker.encoded, &mut worker.scratch);
-                    Some(self.encoder.load((target, model), &job.part.cell, stored, buffers)?)
+                    Some(self.encoder.load((target, model), cell_of(&job.part), stored, buffers)?)
                 }
             };
             loaded.guard().push((job, contents));
@@ -98,10 +157,10 @@ impl DatasetWriter {
         let mut loaded = loaded.into_inner().unwrap_or_else(PoisonError::into_inner);
         loaded.sort_by_key(|(job, _)| job.at);
         for (job, contents) in loaded {
-            let shape = target.cell_shape(&job.part.cell)?;
+            let shape = target.cell_shape(cell_of(&job.part))?;
             let contents = contents.as_ref().or(job.held.slot.contents.as_ref());
             let contents = contents.ok_or_else(|| Error::internal("a cell without contents"))?;
-            gathered.gather(touched, &job.part, &shape, target, contents)?;
+            each(&job.part, &shape, contents)?;
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ impl<'a> WriteData<'a> {
     /// `Invalid` naming the value that has no place in the stored type.
     pub(super) fn new(model: &Model, target: &WriteTarget, values: &'a Values) -> Result<Self> {
         target.check(model, values)?;
-        if let (Some(copier), Some(native)) = (target.copier, values.as_bytes()) {
+        if let (Some(copier), Some(native)) = (target.copier.clone(), values.as_bytes()) {
             return Ok(Self::Native(native, copier));
         }
         Self::slow(model, target, Cow::Borrowed(values))
@@ -53,15 +53,23 @@ impl<'a> WriteData<'a> {
     /// `Invalid` when the variable is of another type, or a number has no place in the stored type.
     pub(super) fn native(model: &Model, target: &WriteTarget, ty: Atomic, native: &'a [u8]) -> Result<Self> {
         if model.base_atomic(target.ty) != Some(ty) {
-            let message = format!("values of type {} for a variable of another type", ty.name());
+            let message = format!("values of type {} for a variable of a different type", ty.name());
             return Err(Error::invalid(message).at_path(target.path.clone()));
         }
-        if let Some(copier) = target.copier {
-            return Ok(Self::Native(native, copier));
+        Self::packed(model, target, native)
+    }
+
+    /// Prepares elements of the variable's type in the caller's memory.
+    ///
+    /// # Errors
+    /// `Invalid` when there is a part of an element, the type has no fixed size, or a number has no place in the stored
+    /// type.
+    pub(super) fn packed(model: &Model, target: &WriteTarget, native: &'a [u8]) -> Result<Self> {
+        if let Some(copier) = target.packed.as_ref().filter(|copier| copier.is_reversible()) {
+            return Ok(Self::Native(native, copier.clone()));
         }
-        let values = Values::from_native_bytes(ty, native);
-        let values = values.ok_or_else(|| Error::invalid(format!("no memory holds {}", ty.name())))?;
-        Self::slow(model, target, Cow::Owned(values))
+        let values = convert::unpack(model, target.ty, native);
+        Self::slow(model, target, Cow::Owned(values.map_err(|error| error.at_path(target.path.clone()))?))
     }
 
     /// The stored elements of a cell, when they lie in one piece in the caller's memory.
@@ -100,15 +108,16 @@ impl<'a> WriteData<'a> {
         out: &mut [u8],
     ) {
         let (from, copier) = match self {
-            Self::Native(from, copier) => (*from, *copier),
+            Self::Native(from, copier) => (*from, copier.clone()),
             Self::Stored(from) => (from.as_slice(), RowCopier::bytes(element)),
             Self::Values(_) => return,
         };
+        let native = copier.native_len();
         for_each_run(shape, start, count, |run| {
             let out = &mut out[run.inner * element..(run.inner + run.len) * element];
             match run.step {
-                1 => copier.store(&from[run.outer * element..(run.outer + run.len) * element], out),
-                step => copier.store_gather(&from[run.outer * element..], step * element, out),
+                1 => copier.store(&from[run.outer * native..(run.outer + run.len) * native], out),
+                step => copier.store_gather(&from[run.outer * native..], step * native, out),
             }
         });
     }
@@ -157,22 +166,25 @@ impl<'a> WriteData<'a> {
     ) -> Result<()> {
         let span = |first: usize, len: usize| first * element..(first + len) * element;
         match self {
-            Self::Native(from, copier) => touched.runs(part, shape, &mut |run| {
-                if run.inside_step == 1 || run.len == 1 {
-                    let step = if run.len == 1 { 1 } else { run.source_step };
-                    let last = run.source + (run.len.max(1) - 1) * step;
-                    let (from, to) =
-                        (&from[run.source * element..(last + 1) * element], span(run.inside, run.len));
-                    match step {
-                        1 => copier.store(from, &mut cell[to]),
-                        step => copier.store_gather(from, step * element, &mut cell[to]),
+            Self::Native(from, copier) => {
+                let native = copier.native_len();
+                let of_caller = |first: usize, len: usize| first * native..(first + len) * native;
+                touched.runs(part, shape, &mut |run| {
+                    if run.inside_step == 1 || run.len == 1 {
+                        let step = if run.len == 1 { 1 } else { run.source_step };
+                        let reach = (run.len.max(1) - 1) * step + 1;
+                        let (from, to) = (&from[of_caller(run.source, reach)], span(run.inside, run.len));
+                        match step {
+                            1 => copier.store(from, &mut cell[to]),
+                            step => copier.store_gather(from, step * native, &mut cell[to]),
+                        }
+                        return;
                     }
-                    return;
-                }
-                for (inside, source) in run.pairs() {
-                    copier.store(&from[span(source, 1)], &mut cell[span(inside, 1)]);
-                }
-            }),
+                    for (inside, source) in run.pairs() {
+                        copier.store(&from[of_caller(source, 1)], &mut cell[span(inside, 1)]);
+                    }
+                })
+            }
             Self::Stored(from) => touched.runs(part, shape, &mut |run| {
                 if run.is_row() {
                     cell[span(run.inside, run.len)].copy_from_slice(&from[span(run.source, run.len)]);
@@ -188,23 +200,25 @@ impl<'a> WriteData<'a> {
 }
 
 /// What a read gives back, while it is put together from cells.
-pub(super) enum GatheredValues {
+pub(super) enum GatheredValues<'a> {
     /// Machine numbers, through a copier.
     Native(Values, RowCopier),
+    /// Memory of the caller, through a copier.
+    Lent(&'a mut [u8], RowCopier),
     /// Elements as they are stored, converted at the end.
     Stored(Vec<u8>),
     /// Elements without a fixed size.
     Values(Values),
 }
 
-impl GatheredValues {
+impl GatheredValues<'_> {
     /// Room for `count` elements.
     ///
     /// # Errors
     /// `Limit` when there are too many for this machine.
     pub(super) fn new(model: &Model, target: &WriteTarget, count: usize) -> Result<Self> {
-        Ok(match (target.copier, target.element) {
-            (Some(copier), _) => Self::Native(convert::zeros(model, target.ty, count)?, copier),
+        Ok(match (&target.copier, target.element) {
+            (Some(copier), _) => Self::Native(convert::zeros(model, target.ty, count)?, copier.clone()),
             (None, Some(element)) => Self::Stored(vec![0; element.saturating_mul(count)]),
             (None, None) => Self::Values(convert::zeros(model, target.ty, count)?),
         })
@@ -224,20 +238,25 @@ impl GatheredValues {
     ) -> Result<()> {
         let element = target.element.unwrap_or(0);
         let span = |at: usize| at * element..(at + 1) * element;
+        let copy = |copier: &RowCopier, cell: &[u8], out: &mut [u8]| {
+            let native = copier.native_len();
+            touched.runs(part, shape, &mut |run| {
+                let place = |at: usize, len: usize| at * native..(at + len) * native;
+                if run.is_row() {
+                    let from = run.inside * element..(run.inside + run.len) * element;
+                    return copier.copy(&cell[from], &mut out[place(run.source, run.len)]);
+                }
+                run.pairs().for_each(|(inside, source)| {
+                    copier.copy(&cell[span(inside)], &mut out[place(source, 1)]);
+                });
+            })
+        };
         match (self, contents) {
             (Self::Native(values, copier), DirtyContents::Bytes(cell)) => {
                 let out = values.as_bytes_mut().ok_or_else(|| Error::internal("numbers without memory"))?;
-                touched.runs(part, shape, &mut |run| {
-                    if run.is_row() {
-                        let len = run.len * element;
-                        let (from, to) = (run.inside * element, run.source * element);
-                        return copier.copy(&cell[from..from + len], &mut out[to..to + len]);
-                    }
-                    run.pairs().for_each(|(inside, source)| {
-                        copier.copy(&cell[span(inside)], &mut out[span(source)]);
-                    });
-                })?;
+                copy(copier, cell, out)?;
             }
+            (Self::Lent(out, copier), DirtyContents::Bytes(cell)) => copy(copier, cell, out)?,
             (Self::Stored(out), DirtyContents::Bytes(cell)) => touched.runs(part, shape, &mut |run| {
                 run.pairs()
                     .for_each(|(inside, source)| out[span(source)].copy_from_slice(&cell[span(inside)]));
@@ -264,6 +283,7 @@ impl GatheredValues {
     pub(super) fn finish(self, model: &Model, target: &WriteTarget, count: usize) -> Result<Values> {
         match self {
             Self::Native(values, _) | Self::Values(values) => Ok(values),
+            Self::Lent(..) => convert::empty(model, target.ty),
             Self::Stored(bytes) => convert::decode(model, target.ty, &target.encoding.stored, &bytes, count)
                 .map_err(|error| error.at_path(target.path.clone())),
         }

@@ -6,7 +6,7 @@ use super::rows::WriteData;
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
-use crate::resources::WorkerBuffers;
+use crate::resources::{WorkerBuffers, between_parts};
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
@@ -67,6 +67,25 @@ impl DatasetWriter {
         self.write_data(var, selection, count, prepare).await
     }
 
+    /// As [`write`](Self::write), from the caller's memory: elements of the variable's type in the machine's byte order, the
+    /// fields of compounds one after the other without padding. Nothing is copied but into the chunks, where no number
+    /// changes its size.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); `Invalid` for types that have no fixed size, and for a part of an element.
+    pub async fn write_packed(&self, var: VarId, selection: &Selection, native: &[u8]) -> Result<()> {
+        let model = self.model();
+        let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
+        let located = |error: Error| error.at_path(model.variable_path(var));
+        let element = crate::convert::packed_len(&model, variable.ty).map_err(located)?;
+        if element == 0 || !native.len().is_multiple_of(element) {
+            let message = format!("{} bytes are no elements of {element} bytes", native.len());
+            return Err(located(Error::invalid(message)));
+        }
+        let prepare = |model: &Model, target: &WriteTarget| WriteData::packed(model, target, native);
+        self.write_data(var, selection, native.len() / element, prepare).await
+    }
+
     /// Writes `count` values, which `prepare` makes ready.
     async fn write_data<'a>(
         &self,
@@ -114,6 +133,7 @@ impl DatasetWriter {
             queue.room().await?;
             self.write_window((target, data, touched), window, queue).await?;
             self.shrink(queue).await?;
+            between_parts().await;
         }
         Ok(())
     }

@@ -27,6 +27,8 @@ pub(super) struct WriteTarget {
     pub(super) element: Option<usize>,
     /// For elements that are one number each.
     pub(super) copier: Option<RowCopier>,
+    /// For elements in memory of the caller, which may be compounds; it need not go the way back.
+    pub(super) packed: Option<RowCopier>,
     /// The codecs, with what follows from the variable.
     codecs: Vec<CodecSpec>,
     /// The codecs, when all cells have one shape.
@@ -67,6 +69,7 @@ impl WriteTarget {
             growing: model.growing(var),
             element,
             copier: RowCopier::new(model, variable.ty, &encoding.stored).filter(RowCopier::is_reversible),
+            packed: RowCopier::packed(model, variable.ty, &encoding.stored),
             chain: None,
             registry: registry.clone(),
             fill: fill.map_err(located)?,
@@ -277,7 +280,7 @@ impl WriteTarget {
         if convert::matches(model, self.ty, values) {
             return Ok(());
         }
-        Err(Error::invalid("the values are not of the variable's type").at_path(self.path.clone()))
+        Err(Error::invalid("the values do not have the variable's type").at_path(self.path.clone()))
     }
 }
 

@@ -44,10 +44,22 @@ impl Uploads {
 
     /// Waits for changes to be carried out. When the caller does not (it drops the future), that is a failure too.
     pub(super) async fn to_the_end(&self, changes: impl Future<Output = Result<()>>) -> Result<()> {
-        let mut unfinished = UnfinishedChange(Some(&self.failure));
+        let unfinished = self.begin();
         let result = changes.await;
-        unfinished.0 = None;
+        unfinished.end();
         self.keep_failure(result)
+    }
+
+    /// Marks the writer as failed when what comes is not carried out to its end.
+    pub(super) fn begin(&self) -> UnfinishedChange<'_> {
+        UnfinishedChange(Some(&self.failure))
+    }
+
+    /// Ends the writer: nothing more is put, and what is under way has ended when this returns.
+    pub(super) async fn abandon(&self) {
+        let _ = self.keep_failure::<()>(Err(abandoned()));
+        self.detached.end();
+        self.detached.drained().await;
     }
 
     /// Checks that no change has failed.
@@ -58,7 +70,7 @@ impl Uploads {
         match self.failure.get() {
             None => Ok(()),
             Some(error) => {
-                let message = "an earlier change could not be put: the writer can only be dropped";
+                let message = "an earlier change could not be stored: the writer can no longer be used";
                 Err(Error::new(error.kind(), message).because(error.clone()))
             }
         }
@@ -66,7 +78,14 @@ impl Uploads {
 }
 
 /// Marks the writer as failed, unless it is told that the changes were carried out.
-struct UnfinishedChange<'a>(Option<&'a OnceLock<Error>>);
+pub(super) struct UnfinishedChange<'a>(Option<&'a OnceLock<Error>>);
+
+impl UnfinishedChange<'_> {
+    /// The changes were carried out, or it is known why not.
+    pub(super) fn end(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for UnfinishedChange<'_> {
     fn drop(&mut self) {
@@ -236,7 +255,8 @@ impl<'a> PutQueue<'a> {
 
 impl Drop for PutQueue<'_> {
     fn drop(&mut self) {
-        if !self.in_flight().is_empty() {
+        let is_waiting = !self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner).is_empty();
+        if is_waiting || !self.in_flight().is_empty() {
             let _ = self.writer.uploads.keep_failure::<()>(Err(abandoned()));
         }
     }

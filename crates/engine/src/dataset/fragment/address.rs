@@ -21,8 +21,7 @@ pub(crate) fn candidates(name: &str, base: Option<&Url>, may_be_local: bool) -> 
     };
     let far = base.is_some_and(|base| !is_local(base));
     if far && !may_be_local && found.iter().any(is_local) {
-        let message =
-            format!("the fragment {name:?} of a dataset on another machine names a file of this one");
+        let message = format!("the fragment {name:?} of a remote dataset points to a local file");
         return Err(Error::new(ErrorKind::Denied, message));
     }
     Ok(found)
@@ -54,14 +53,12 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
                 false => relative(&path, base),
             }
         }
-        "dods" | "dap2" | "dap4" => {
-            Err(Error::unsupported(format!("OPeNDAP, where the fragment {name:?} lies")))
-        }
+        "dods" | "dap2" | "dap4" => Err(Error::unsupported(format!("OPeNDAP, for the fragment {name:?}"))),
         "http" | "https" => {
             let url = Url::parse(name)?;
             let modes = url.fragment().modes();
             if modes.contains("dap2") || modes.contains("dap4") {
-                return Err(Error::unsupported(format!("OPeNDAP, where the fragment {name:?} lies")));
+                return Err(Error::unsupported(format!("OPeNDAP, for the fragment {name:?}")));
             }
             Ok(vec![url])
         }
@@ -78,7 +75,7 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
 
 fn relative(name: &str, base: Option<&Url>) -> Result<Vec<Url>> {
     let Some(base) = base else {
-        let message = format!("the fragment {name:?} is relative to a dataset whose place is not known");
+        let message = format!("the fragment {name:?} is relative to a dataset whose location is unknown");
         return Err(Error::invalid(message));
     };
     if name.is_empty() {

@@ -75,9 +75,7 @@ impl TileFit {
     /// # Errors
     /// `Malformed` with both shapes when it does not.
     pub(crate) fn new(tile: Region, shape: &[u64], axes: Option<&[FragmentAxis]>) -> Result<Self> {
-        let unfit = || {
-            Error::malformed(format!("a fragment of shape {shape:?} where {:?} elements are due", tile.count))
-        };
+        let unfit = || Error::malformed(format!("a fragment of shape {shape:?} instead of {:?}", tile.count));
         let axes = match axes {
             Some(axes) if axes.len() == shape.len() => described(&tile.count, shape, axes),
             Some(_) => None,
@@ -163,7 +161,7 @@ fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Fragmen
     match fits {
         true => Ok(()),
         false => {
-            Err(Error::malformed(format!("its shape is {shape:?} where the aggregation says {declared:?}")))
+            Err(Error::malformed(format!("its shape is {shape:?}, but the aggregation says {declared:?}")))
         }
     }
 }

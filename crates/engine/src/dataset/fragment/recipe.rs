@@ -88,7 +88,7 @@ impl ValueRecipe {
         if let Some(first) = lost.peek().filter(|_| self.is_strict) {
             let value = numbers.number(*first).unwrap_or(f64::NAN);
             return Err(Error::malformed(format!(
-                "the value {value} has no place in the type {}",
+                "the value {value} cannot be represented in type {}",
                 ty.name()
             )));
         }
@@ -130,7 +130,7 @@ fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<Uni
     let calendar = calendar.or(own_calendar).or_else(|| to_calendar.clone());
     let to_calendar = to_calendar.or_else(|| calendar.clone());
     units::conversion((&from, calendar.as_deref()), (&to, to_calendar.as_deref())).map_err(|error| {
-        Error::malformed(format!("units {from:?} do not become {to:?}: {}", error.message()))
+        Error::malformed(format!("units {from:?} cannot be converted to {to:?}: {}", error.message()))
     })
 }
 

@@ -55,7 +55,7 @@ pub(super) fn spread(
         let fits = text.len() as u64 <= len;
         if !fits && is_strict {
             let text = String::from_utf8_lossy(text);
-            return Err(Error::malformed(format!("the text {text:?} has no place in {len} characters")));
+            return Err(Error::malformed(format!("the text {text:?} does not fit in {len} characters")));
         }
         let text = if fits { text } else { &[] };
         characters.extend(wanted.iter().map(|at| text.get(*at).copied().unwrap_or(0)));

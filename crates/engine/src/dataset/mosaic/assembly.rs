@@ -12,12 +12,14 @@ pub(crate) struct ValueAssembly<'a> {
     shape: Vec<u64>,
     element: usize,
     fill: &'a Values,
-    ground: AssemblyLayout,
+    ground: AssemblyLayout<'a>,
 }
 
-enum AssemblyLayout {
+enum AssemblyLayout<'a> {
     /// Elements of a fixed size, in their places.
     Placed(Values),
+    /// The same, in memory of the caller.
+    Lent(&'a mut [u8]),
     /// Marks of the elements' places in the parts, which are kept.
     Marked { marks: Vec<u8>, parts: Vec<Values>, empty: Values },
 }
@@ -39,7 +41,7 @@ impl<'a> ValueAssembly<'a> {
             let bytes = values.as_bytes_mut().filter(|bytes| bytes.len() == one * count);
             let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
             if fill.iter().any(|byte| *byte != 0) {
-                bytes.chunks_exact_mut(one).for_each(|element| element.copy_from_slice(fill));
+                fill_with(bytes, fill);
             }
             (one, AssemblyLayout::Placed(values))
         } else {
@@ -51,6 +53,13 @@ impl<'a> ValueAssembly<'a> {
             )
         };
         Ok(Self { shape, element, fill, ground })
+    }
+
+    /// A result of that shape, all fill, in memory of the caller that is as long as it is; for elements of a fixed size.
+    pub(crate) fn over(fill: &'a Values, shape: &[u64], out: &'a mut [u8]) -> Self {
+        let one = fill.as_bytes().unwrap_or_default();
+        fill_with(out, one);
+        Self { shape: shape.to_vec(), element: one.len(), fill, ground: AssemblyLayout::Lent(out) }
     }
 
     /// Puts the elements of a piece: an array of shape `held`, of length 1 along axes on which one element is repeated.
@@ -82,6 +91,10 @@ impl<'a> ValueAssembly<'a> {
                 let (from, to) = bytes.ok_or_else(|| Error::internal("values without bytes"))?;
                 copy(&walk, from, to, self.element)
             }
+            AssemblyLayout::Lent(to) => {
+                let from = values.as_bytes().ok_or_else(|| Error::internal("values without bytes"))?;
+                copy(&walk, from, to, self.element)
+            }
             AssemblyLayout::Marked { marks, parts, .. } => {
                 let part = parts.len() as u64;
                 let from: Vec<u8> = (0..values.len() as u64).flat_map(|at| mark(part, at)).collect();
@@ -96,6 +109,7 @@ impl<'a> ValueAssembly<'a> {
     pub(crate) fn finish(self) -> Result<Values> {
         match self.ground {
             AssemblyLayout::Placed(values) => Ok(values),
+            AssemblyLayout::Lent(_) => Err(Error::internal("values in memory of the caller")),
             AssemblyLayout::Marked { marks, parts, mut empty } => {
                 for run in runs(&marks) {
                     append(&mut empty, &parts, run, self.fill)?;
@@ -104,6 +118,10 @@ impl<'a> ValueAssembly<'a> {
             }
         }
     }
+}
+
+fn fill_with(bytes: &mut [u8], one: &[u8]) {
+    bytes.chunks_exact_mut(one.len().max(1)).for_each(|element| element.copy_from_slice(one));
 }
 
 fn copy(walk: &ElementWalk, from: &[u8], to: &mut [u8], element: usize) -> Result<()> {

@@ -134,7 +134,7 @@ impl MosaicRead<'_> {
             true => Ok(cast),
             false if self.dataset.options().lenient => Ok(self.reading.bound.source.fill.clone()),
             false => Err(Error::malformed(format!(
-                "the value {} from element {:?} on has no place in the type {}",
+                "the value {} from element {:?} on cannot be represented in type {}",
                 value.number(0).unwrap_or(f64::NAN),
                 tile.start,
                 to.name()

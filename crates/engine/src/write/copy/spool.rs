@@ -120,7 +120,7 @@ impl VariableCopy<'_> {
             _ => CopyTask { memory: room, ..all }.cut(),
         };
         if outer.touched >= blocks.touched || outer.block_bytes > room {
-            return Ok(Err(Some("the folder of the setting scratch has no room")));
+            return Ok(Err(Some("the folder of the setting scratch has no space left")));
         }
         let gathering = (GATHERED * shared.pool.current_num_threads()) as u64;
         let room = (task.memory.saturating_sub(gathering.min(task.memory / 4)) / 2).min(LARGEST_SLAB);
@@ -128,7 +128,7 @@ impl VariableCopy<'_> {
         let is_mosaic = matches!(source.layout, Layout::Mosaic { .. });
         let slabs = task.turned(if is_mosaic { room / 2 } else { room }).cut();
         let is_plain = self.treatment.quantize.is_none() && self.is_same_number() && !is_mosaic;
-        let copier = target.copier.filter(|copier| is_plain && copier.native_len() == native);
+        let copier = target.copier.clone().filter(|copier| is_plain && copier.native_len() == native);
         Ok(Ok(SpooledCopy {
             file_bytes: outer.block_bytes,
             outer,

@@ -227,5 +227,5 @@ fn a_commit_that_is_abandoned_half_way_ends_the_writer() {
         assert!(sync.as_mut().poll(&mut context).is_pending());
     }
     let error = place.run(writer.sync()).unwrap_err();
-    assert!(error.message().contains("can only be dropped"), "{error:?}");
+    assert!(error.message().contains("can no longer be used"), "{error:?}");
 }

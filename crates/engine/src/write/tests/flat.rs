@@ -92,7 +92,7 @@ impl FlatPlacer {
 
 impl Placer for FlatPlacer {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: None, sparse: false, patches: true }
+        Abilities { redefine: true, codecs: None, sparse: false, patches: true, unlimits: false }
     }
 
     fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {

@@ -272,7 +272,7 @@ fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() 
     assert_eq!(store.begun.load(Ordering::SeqCst), 4, "nothing more is begun after a failure");
     let again = place.run(writer.write(var, &selection, &values)).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Denied);
-    assert!(again.message().contains("can only be dropped"), "{again:?}");
+    assert!(again.message().contains("can no longer be used"), "{again:?}");
     drop(writer);
     assert!(place.try_open().is_err());
 }

@@ -88,7 +88,13 @@ struct MapPlacer {
 
 impl Placer for MapPlacer {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: Some(CodecSpace::V2), sparse: true, patches: false }
+        Abilities {
+            redefine: true,
+            codecs: Some(CodecSpace::V2),
+            sparse: true,
+            patches: false,
+            unlimits: false,
+        }
     }
 
     fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {

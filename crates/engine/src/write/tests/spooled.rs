@@ -171,7 +171,10 @@ fn without_room_for_a_file_chunks_are_decoded_more_than_once_and_the_plan_says_w
     let all = Selection::all(&[40, 12, 30]);
     let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert!(plan.scratch == 0 && plan.decoded_most > 1, "{plan}");
-    assert!(plan.to_string().contains("no scratch  the folder of the setting scratch has no room"), "{plan}");
+    assert!(
+        plan.to_string().contains("no scratch  the folder of the setting scratch has no space left"),
+        "{plan}"
+    );
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
     assert_eq!(to.run(writer.read(copy, &all)).unwrap(), numbers(Atomic::Int, &[40, 12, 30]));
 }

@@ -159,7 +159,7 @@ impl DatasetWriter {
 /// What is said where two writers would lose each other's elements.
 fn unguarded() -> Error {
     Error::unsupported(
-        "writing a part of a chunk: the store ignores conditions on puts, and what another program writes into the \
+        "writing part of a chunk: the store ignores conditional puts, and what another program writes into the \
          same chunk could be lost; write whole chunks, or declare the writes aligned",
     )
 }

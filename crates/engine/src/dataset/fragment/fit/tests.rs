@@ -31,7 +31,7 @@ fn axes_of_one_element_may_be_lacking_or_lie_elsewhere() {
 #[test]
 fn the_error_names_both_shapes() {
     let error = TileFit::new(tile(&[3, 4]), &[4, 3], None).map(|_| ()).map_err(|error| error.to_string());
-    assert_eq!(error, Err("a fragment of shape [4, 3] where [3, 4] elements are due".to_owned()));
+    assert_eq!(error, Err("a fragment of shape [4, 3] instead of [3, 4]".to_owned()));
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn the_fill_value_of_the_type_is_missing_but_not_of_bytes() {
     assert_eq!(whole.takes(Values::Byte(vec![-127, 2]), &[]), Ok(Values::Short(vec![-127, 2])));
     let own = [("_FillValue", Values::Float(vec![0.0]))];
     let kept = whole.takes(Values::Float(vec![FILL, 0.0]), &own);
-    assert!(kept.is_err_and(|error| error.contains("has no place in the type short")));
+    assert!(kept.is_err_and(|error| error.contains("cannot be represented in type short")));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn units_are_brought_to_those_of_the_aggregated_variable() {
     assert_eq!(whole.takes(Values::Float(vec![0.0]), &celsius), Ok(Values::Float(vec![273.15])));
     assert_eq!(whole.takes(Values::Float(vec![1.0]), &[]), Ok(Values::Float(vec![1.0])));
     let wrong = whole.takes(Values::Float(vec![0.0]), &[("units", text("kg"))]);
-    assert!(wrong.is_err_and(|error| error.contains("units \"kg\" do not become \"K\"")));
+    assert!(wrong.is_err_and(|error| error.contains("units \"kg\" cannot be converted to \"K\"")));
     whole.units = Some(FragmentUnits { units: Some("mK".into()), calendar: None });
     assert_eq!(whole.takes(Values::Float(vec![3000.0]), &celsius), Ok(Values::Float(vec![3.0])));
 }
@@ -184,7 +184,7 @@ fn fractions_become_the_nearest_integer_and_what_has_no_place_is_missing_or_an_e
     assert_eq!(whole.takes(stored, &[]), Ok(Values::Byte(vec![2, 2, -2, 127])));
     let outside = Values::Double(vec![1.0, 127.6, f64::NAN]);
     let error = whole.takes(outside.clone(), &[]);
-    assert_eq!(error, Err("the value 127.6 has no place in the type byte".to_owned()));
+    assert_eq!(error, Err("the value 127.6 cannot be represented in type byte".to_owned()));
     whole.is_strict = false;
     assert_eq!(whole.takes(outside, &[]), Ok(Values::Byte(vec![1, -1, -1])));
 }

@@ -105,9 +105,9 @@ impl VariableCopy<'_> {
             }
             return Ok(0);
         }
-        match (elements, spool.how.native) {
+        match (elements, &spool.how.native) {
             (SlabSource::Native(buffer), Some((_, copier))) => {
-                self.put_pieces(spool, &region, &WriteData::Native(&buffer, copier))?;
+                self.put_pieces(spool, &region, &WriteData::Native(&buffer, copier.clone()))?;
                 buffers.give_back(buffer);
                 Ok(0)
             }

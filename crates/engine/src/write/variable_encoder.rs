@@ -1,0 +1,220 @@
+//! Encoding chunks apart from the dataset that they are for: in another process, or by a handle that only reads.
+mod text;
+
+use super::DatasetWriter;
+use super::cells::ChunkSelection;
+use super::codec_needs::EncodingSubject;
+use super::encoded::EncodedChunk;
+use super::rows::WriteData;
+use super::target::WriteTarget;
+use crate::convert::{self, RowCopier};
+use crate::dataset::Dataset;
+use crate::drive::ReadDepth;
+use crate::resources::SharedResources;
+use crate::session::Session;
+use bytes::Bytes;
+use ncirrus_layout::grid::{ChunkIntersections, ElementWalk};
+use ncirrus_layout::{Encoding, Error, Layout, Result};
+use ncirrus_model::{CodecSpace, Model, Region, Selection, VarId};
+use std::fmt;
+use std::sync::Arc;
+
+/// Makes stored chunks of a variable from elements, without its dataset. It travels as text.
+pub struct VariableEncoder {
+    shared: Arc<SharedResources>,
+    /// What the variable's type is defined in.
+    model: Arc<Model>,
+    target: Arc<WriteTarget>,
+    /// The shape of the array.
+    shape: Vec<u64>,
+    /// Whether the format can say that codecs were skipped.
+    takes_masks: bool,
+}
+
+impl DatasetWriter {
+    /// The encoder of a variable of its present shape.
+    ///
+    /// # Errors
+    /// `Unsupported` for elements of no fixed size; what the format refuses.
+    pub async fn encoder(&self, var: VarId) -> Result<VariableEncoder> {
+        let target = self.target_of(var).await?;
+        let model = self.model();
+        let takes_masks = self.abilities().codecs == Some(CodecSpace::Hdf5);
+        VariableEncoder::new(&self.session, model, target, takes_masks)
+    }
+}
+
+impl Dataset {
+    /// The encoder of a variable of its present shape.
+    ///
+    /// # Errors
+    /// `Unsupported` for elements of no fixed size, and for variables that are not chunked; why the variable is
+    /// inaccessible.
+    pub async fn encoder(&self, var: VarId) -> Result<VariableEncoder> {
+        let path = self.definitions().variable_path(var);
+        let bound = self.bound(var, &ReadDepth::default()).await?;
+        let source = &bound.source;
+        let Layout::Grid { grid, edge, codecs, .. } = &source.layout else {
+            let message = "the elements are not in chunks that could be encoded";
+            return Err(Error::unsupported(message).at_path(path));
+        };
+        let encoding = Encoding {
+            grid: grid.clone(),
+            edge: *edge,
+            stored: source.stored.clone(),
+            codecs: Arc::clone(codecs),
+            fill: source.fill.clone(),
+        };
+        let session = self.session();
+        let (registry, limits) = (session.registry(), session.limits());
+        let target = WriteTarget::new(self.definitions(), var, Arc::new(encoding), registry, limits)?;
+        let takes_masks = codecs.iter().any(|codec| codec.space() == CodecSpace::Hdf5);
+        VariableEncoder::new(session, self.model(), Arc::new(target), takes_masks)
+    }
+}
+
+impl VariableEncoder {
+    fn new(
+        session: &Session,
+        model: Arc<Model>,
+        target: Arc<WriteTarget>,
+        takes_masks: bool,
+    ) -> Result<Self> {
+        let has_copier = target.packed.as_ref().is_some_and(RowCopier::is_reversible);
+        if target.element.is_none() || !has_copier {
+            let message = "chunks of this type are encoded by the dataset alone";
+            return Err(Error::unsupported(message).at_path(target.path.clone()));
+        }
+        let (shared, shape) = (Arc::clone(&session.shared), model.shape(target.var));
+        Ok(Self { shared, model, target, shape, takes_masks })
+    }
+
+    /// The path of the variable.
+    pub fn path(&self) -> &str {
+        &self.target.path
+    }
+
+    /// The shape of the array whose chunks it makes.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Where the elements of a chunk lie in the array: its first element and its shape, cut at the array's end.
+    ///
+    /// # Errors
+    /// `Invalid` when there is no such chunk.
+    pub fn region(&self, cell: &[u64]) -> Result<Region> {
+        let grid = &self.target.encoding.grid;
+        let region = grid.clipped_region(cell, &self.shape).filter(|_| cell.len() == grid.rank());
+        region.ok_or_else(|| self.target.located(Error::invalid("there is no such chunk"), cell))
+    }
+
+    /// The chunks that a box of the array consists of.
+    ///
+    /// # Errors
+    /// `Invalid` when the box is not inside of the array, or holds a part of a chunk only: the chunk is named.
+    pub fn whole_chunks(&self, region: &Region) -> Result<Vec<Vec<u64>>> {
+        let located = |error: Error| error.at_path(self.target.path.clone());
+        let selection = Selection::from(region.clone());
+        selection.check(&self.shape).map_err(|error| located(error.into()))?;
+        let mut cuts = ChunkIntersections::new(&selection, &self.target.encoding.grid, &self.shape);
+        let mut cells = Vec::new();
+        while let Some(piece) = cuts.next_piece() {
+            let cell: Option<Vec<u64>> = piece.iter().map(|slab| slab.cell).collect();
+            let cell = cell.ok_or_else(|| located(Error::invalid("elements outside of all chunks")))?;
+            let whole = self.region(&cell)?;
+            if whole.intersect(region).as_ref() != Some(&whole) && whole.rank() > 0 {
+                let message = "the box has a part of the chunk only, where whole chunks are written";
+                return Err(self.target.located(Error::invalid(message), &cell));
+            }
+            cells.push(cell);
+        }
+        Ok(cells)
+    }
+
+    /// The elements of a chunk among those of a box that holds it, all as [`encode`](Self::encode) takes them.
+    ///
+    /// # Errors
+    /// `Invalid` when the bytes are not those of the box, or the chunk is not inside.
+    pub fn cut(&self, region: &Region, native: &[u8], cell: &[u64]) -> Result<Vec<u8>> {
+        let element = convert::packed_len(&self.model, self.target.ty)?;
+        let whole = self.region(cell)?;
+        let located = |message: String| self.target.located(Error::invalid(message), cell);
+        let len = region.element_count().and_then(|count| usize::try_from(count).ok());
+        if len.and_then(|len| len.checked_mul(element)) != Some(native.len()) {
+            return Err(located(format!("{} bytes for a box of {:?} elements", native.len(), region.count)));
+        }
+        let start: Option<Vec<u64>> =
+            whole.start.iter().zip(&region.start).map(|(at, first)| at.checked_sub(*first)).collect();
+        let is_inside = region.rank() == 0 || whole.intersect(region).as_ref() == Some(&whole);
+        let start = start.filter(|_| is_inside);
+        let start = start.ok_or_else(|| located("the chunk is not inside of the box".to_owned()))?;
+        let walk = ElementWalk::of_box(&region.count, &start, &whole.count);
+        let walk = walk.ok_or_else(|| located("the box does not fit this machine".to_owned()))?;
+        let mut bytes = vec![0; walk.count().saturating_mul(element)];
+        walk.for_each_run(|run| {
+            for at in 0..run.count {
+                let from = (run.source + at * run.source_step) * element;
+                let to = (run.target + at * run.target_step) * element;
+                bytes[to..to + element].copy_from_slice(&native[from..from + element]);
+            }
+        });
+        Ok(bytes)
+    }
+
+    /// Encodes a chunk from its elements that are inside of the array: the variable's type in the machine's byte order,
+    /// row-major, the fields of compounds one after the other without padding.
+    ///
+    /// # Errors
+    /// `Invalid` when there is no such chunk, or the memory is of another size; what a codec fails with.
+    pub fn encode(&self, cell: &[u64], native: &[u8]) -> Result<EncodedChunk> {
+        let located = |error: Error| self.target.located(error, cell);
+        let region = self.region(cell)?;
+        let element = convert::packed_len(&self.model, self.target.ty).map_err(located)?;
+        let count = region.element_count().and_then(|count| usize::try_from(count).ok());
+        if count.and_then(|count| count.checked_mul(element)) != Some(native.len()) {
+            let message = format!(
+                "{} bytes for a chunk of {:?} elements of {element} bytes",
+                native.len(),
+                region.count
+            );
+            return Err(located(Error::invalid(message)));
+        }
+        let encoded = self.shared.workers.with(|worker| {
+            let data = WriteData::packed(&self.model, &self.target, native)?;
+            let elements = self.elements(&region.into(), &data)?;
+            let shape = self.target.cell_shape(cell)?;
+            let stored = self.target.stored_shape(cell, &self.shape)?;
+            let size = self.target.element.unwrap_or(0);
+            let elements = match stored == shape {
+                true => elements,
+                false => WriteTarget::clip_bytes(&elements, &shape, &stored, size),
+            };
+            let (array, skips) = (&self.shape, self.takes_masks);
+            let subject = EncodingSubject { cell, array, shape: &stored, kept: None, skips };
+            let (bytes, mask) = self.target.encode(&subject, &elements, &mut worker.scratch)?;
+            Ok((Bytes::copy_from_slice(&bytes), mask))
+        });
+        let (body, mask) = encoded.map_err(located)?;
+        Ok(EncodedChunk { cell: cell.to_vec(), body, mask })
+    }
+
+    /// The elements of the whole cell as they are stored, fill outside of the array.
+    fn elements(&self, inside: &Selection, data: &WriteData<'_>) -> Result<Vec<u8>> {
+        let fixed = vec![false; self.shape.len()];
+        let touched = ChunkSelection::new(inside, &self.target.encoding.grid, &self.shape, &fixed)?;
+        let part = touched.parts().next().ok_or_else(|| Error::internal("a chunk without elements"))?;
+        let shape = self.target.cell_shape(&part.cell)?;
+        let element = self.target.element.unwrap_or(0);
+        let mut elements = vec![0; shape.iter().product::<usize>().saturating_mul(element)];
+        self.target.fill_bytes(&mut elements);
+        data.scatter_bytes(&touched, &part, &shape, element, &mut elements)?;
+        Ok(elements)
+    }
+}
+
+impl fmt::Debug for VariableEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VariableEncoder({} of shape {:?})", self.target.path, self.shape)
+    }
+}
