@@ -1,7 +1,7 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
 use crate::dataset::{Dataset, DatasetState};
 use crate::variable::ShowFragments;
-use crate::{Atomic, Error, Result, Selection, Values, Variable};
+use crate::{Atomic, Error, PointSelection, Result, Selection, Values, Variable};
 use ncirrus_engine::{FragmentCheck, FragmentInfo, ReadPlan, StoredChunk};
 use ncirrus_layout::Source;
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
@@ -19,7 +19,9 @@ impl Dataset {
 
     pub(crate) fn fetch_attributes(&self, nodes: &[NodeId]) -> Result<Vec<Result<Attributes>>> {
         match self.state() {
-            DatasetState::Reading(dataset) => Ok(self.engine().block_on(dataset.attributes(nodes))),
+            DatasetState::Reading(dataset) => {
+                self.engine().wait(async { Ok(dataset.attributes(nodes).await) })
+            }
             DatasetState::Writing(_) => {
                 Err(Error::internal("a dataset that is written has its attributes at hand"))
             }
@@ -28,28 +30,49 @@ impl Dataset {
 
     pub(crate) fn read_values(&self, var: VarId, selection: &Selection) -> Result<Values> {
         match self.state() {
-            DatasetState::Reading(dataset) => self.engine().block_on(dataset.read(var, selection)),
-            DatasetState::Writing(open) => self.engine().block_on(open.writer.read(var, selection)),
+            DatasetState::Reading(dataset) => self.engine().wait(dataset.read(var, selection)),
+            DatasetState::Writing(open) => self.engine().wait(self.written(open)?.read(var, selection)),
         }
     }
 
     pub(crate) fn read_native(&self, var: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
         match self.state() {
-            DatasetState::Reading(dataset) => self.engine().block_on(dataset.read_into(var, selection, out)),
+            DatasetState::Reading(dataset) => self.engine().wait(dataset.read_into(var, selection, out)),
             DatasetState::Writing(open) => {
-                let values = self.engine().block_on(open.writer.read(var, selection))?;
-                let bytes = values.as_bytes().filter(|bytes| bytes.len() == out.len());
-                out.copy_from_slice(
-                    bytes.ok_or_else(|| Error::invalid("the buffer does not fit the selection"))?,
-                );
-                Ok(())
+                self.engine().wait(self.written(open)?.read_into(var, selection, out))
             }
         }
     }
 
+    pub(crate) fn read_points(&self, var: VarId, points: &PointSelection) -> Result<Values> {
+        match self.state() {
+            DatasetState::Reading(dataset) => self.engine().wait(dataset.read_points(var, points)),
+            DatasetState::Writing(open) => self.engine().wait(self.written(open)?.read_points(var, points)),
+        }
+    }
+
+    pub(crate) fn read_points_native(
+        &self,
+        var: VarId,
+        points: &PointSelection,
+        out: &mut [u8],
+    ) -> Result<()> {
+        match self.state() {
+            DatasetState::Reading(dataset) => self.engine().wait(dataset.read_points_into(var, points, out)),
+            DatasetState::Writing(open) => {
+                self.engine().wait(self.written(open)?.read_points_into(var, points, out))
+            }
+        }
+    }
+
+    pub(crate) fn write_packed(&self, var: VarId, selection: &Selection, bytes: &[u8]) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().wait(open.writer.write_packed(var, selection, bytes))
+    }
+
     pub(crate) fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
         let open = self.open_for_writing()?;
-        self.engine().block_on(open.writer.write(var, selection, values))
+        self.engine().wait(open.writer.write(var, selection, values))
     }
 
     pub(crate) fn write_native(
@@ -60,7 +83,7 @@ impl Dataset {
         native: &[u8],
     ) -> Result<()> {
         let open = self.open_for_writing()?;
-        self.engine().block_on(open.writer.write_from(var, selection, ty, native))
+        self.engine().wait(open.writer.write_from(var, selection, ty, native))
     }
 
     /// Changes definitions: whatever [`Model`] allows, all of it or, when `change` fails, none of it.
@@ -74,7 +97,7 @@ impl Dataset {
     /// they were when `change` was called, or another thread's edit does not end. Nothing is changed then.
     pub fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
         let open = self.open_for_writing()?;
-        let answer = self.engine().block_on(open.writer.edit(change))?;
+        let answer = self.engine().wait(open.writer.edit(change))?;
         // What is edited while it is closed is not written any more.
         self.open_for_writing().map(|_| answer)
     }
@@ -94,7 +117,7 @@ impl Dataset {
     pub(crate) fn commit(&self) -> Result<()> {
         let open = self.open_for_writing()?;
         let check = open.check_of_place();
-        self.engine().block_on(open.writer.sync_checked(check))
+        self.engine().wait(open.writer.sync_checked(check))
     }
 
     /// How a selection of a variable would be read: requests, bytes, chunks.
@@ -103,7 +126,7 @@ impl Dataset {
     /// When the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
     pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<ReadPlan> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.plan(variable.id(), selection))
+        self.engine().wait(dataset.plan(variable.id(), selection))
     }
 
     /// Where a variable's elements lie.
@@ -112,19 +135,19 @@ impl Dataset {
     /// When the variable is inaccessible, or the dataset is open for writing.
     pub fn source(&self, variable: &Variable) -> Result<Arc<Source>> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.source(variable.id()))
+        self.engine().wait(dataset.source(variable.id()))
     }
 
     /// What a selection of an aggregated variable is put together from.
     pub(crate) fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.fragments(var, selection))
+        self.engine().wait(dataset.fragments(var, selection))
     }
 
     /// The same, each with what is wrong with it.
     pub(crate) fn check_fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentCheck>> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.check_fragments(var, selection))
+        self.engine().wait(dataset.check_fragments(var, selection))
     }
 
     /// The same, some at a time.
@@ -136,12 +159,12 @@ impl Dataset {
         show: &mut ShowFragments<'_>,
     ) -> Result<()> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.each_fragment(var, selection, check, show))
+        self.engine().wait(dataset.each_fragment(var, selection, check, show))
     }
 
     /// Where the chunks of a selection lie.
     pub(crate) fn stored_chunks(&self, var: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.chunks(var, selection))
+        self.engine().wait(dataset.chunks(var, selection))
     }
 }

@@ -1,14 +1,21 @@
 //! A dataset: opened, created or opened for change.
+mod asynchronous;
+mod ending;
+mod in_memory;
+pub(crate) mod joint;
+
 use crate::create::{CreateOptions, StringLengths};
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
+use ending::EndState;
 use futures_util::future::BoxFuture;
+use in_memory::MemoryPlace;
+use joint::JointState;
 use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
-use ncirrus_store::{StagedDataset, Store};
+use ncirrus_store::{Opened, StagedDataset, Store};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A dataset: groups, dimensions, types, variables and attributes, and the values of the variables. Cheap to clone.
@@ -27,6 +34,10 @@ struct DatasetInner {
     /// Whether aggregated variables are shown as such, and checked.
     shows_aggregations: bool,
     complete: Mutex<Option<Arc<Model>>>,
+    /// Where its bytes are, when they are handed over.
+    in_memory: Option<Arc<MemoryPlace>>,
+    /// What other processes write of it.
+    joint: Mutex<Option<JointState>>,
 }
 
 pub(crate) enum DatasetState {
@@ -39,14 +50,23 @@ pub(crate) struct WritingState {
     /// needed to take back what was sent.
     staged: Mutex<Option<StagedDataset>>,
     pub(crate) writer: DatasetWriter,
-    closed: AtomicBool,
+    ended: EndState,
     kind: &'static str,
 }
 
 impl DatasetInner {
     fn new(session: &Session, url: &str, name: String, state: DatasetState) -> Self {
         let (session, url) = (session.clone(), url.to_owned());
-        Self { session, name, url, state, shows_aggregations: false, complete: Mutex::default() }
+        Self {
+            session,
+            name,
+            url,
+            state,
+            shows_aggregations: false,
+            complete: Mutex::default(),
+            in_memory: None,
+            joint: Mutex::default(),
+        }
     }
 }
 
@@ -72,16 +92,24 @@ impl Dataset {
     /// Opens a dataset for reading with options, in a session.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open); `Changed` naming both states when the dataset is not in the one that the options expect.
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
-        let mut options = options.clone().name(opened.name.clone());
-        for (name, value) in session.settings().substitutions() {
-            options.substitutions.entry(name.to_owned()).or_insert_with(|| value.value.clone());
-        }
-        let dataset =
-            session.engine.block_on(session.engine.open_opened(&opened, &session.drivers, &options))?;
-        let inner = DatasetInner::new(session, url, opened.name, DatasetState::Reading(dataset));
+        let opened = session.wait_at(url, ncirrus_store::open(url, &session.stores))?;
+        let options = substituted(options, &opened, session);
+        let dataset = session.engine.wait(session.engine.open_opened(&opened, &session.drivers, &options))?;
+        Self::reading(session, url, opened.name, dataset, &options)
+    }
+
+    /// What was opened for reading, if it is in the state that was expected.
+    fn reading(
+        session: &Session,
+        url: &str,
+        name: String,
+        dataset: ncirrus_engine::Dataset,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        ending::check_tag(options.expected_tag.as_deref(), dataset.tag(), url)?;
+        let inner = DatasetInner::new(session, url, name, DatasetState::Reading(dataset));
         Ok(Self(Arc::new(DatasetInner { shows_aggregations: !options.raw && !options.lenient, ..inner })))
     }
 
@@ -112,10 +140,10 @@ impl Dataset {
         let target = options.resolve(url, lengths, session.settings())?;
         let stores = options.stores(&session.stores);
         let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
-        let staged = session.wait_for_store(url, staging)?;
+        let staged = session.wait_at(url, staging)?;
         let creation =
             session.engine.create(Arc::clone(&staged.store), staged.root.clone(), target.writing());
-        let writer = session.engine.block_on(creation)?;
+        let writer = session.engine.wait(creation)?;
         Ok(Self::writing(session, url, writer, staged, target.kind_name()))
     }
 
@@ -135,10 +163,14 @@ impl Dataset {
     /// # Errors
     /// As [`update`](Self::update).
     pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let staged = session.wait_for_store(url, ncirrus_store::update(url, &session.stores))?;
+        let staged = session.wait_at(url, ncirrus_store::update(url, &session.stores))?;
         let dataset = Self::open_in(session, &staged.store, &staged.root, &staged.name, options)?;
+        if options.expected_tag.is_some() {
+            // What is written may be a copy of what is there, with a state of its own.
+            Self::open_with(url, &options.clone().raw(true), session)?;
+        }
         refuse_whole_files(&dataset, url)?;
-        let writer = session.engine.block_on(session.engine.update(&dataset))?;
+        let writer = session.engine.wait(session.engine.update(&dataset))?;
         Ok(Self::writing(session, url, writer, staged, dataset.catalog().kind()))
     }
 
@@ -152,7 +184,7 @@ impl Dataset {
     ) -> Result<ncirrus_engine::Dataset> {
         let options = options.clone().name(name.to_owned()).raw(true);
         let opening = session.engine.open(Arc::clone(store), root.clone(), &session.drivers, &options);
-        session.engine.block_on(opening)
+        session.engine.wait(opening)
     }
 
     fn writing(
@@ -163,8 +195,8 @@ impl Dataset {
         kind: &'static str,
     ) -> Self {
         let name = staged.name.clone();
-        let (staged, closed) = (Mutex::new(Some(staged)), AtomicBool::new(false));
-        let state = DatasetState::Writing(Box::new(WritingState { writer, staged, closed, kind }));
+        let (staged, ended) = (Mutex::new(Some(staged)), EndState::default());
+        let state = DatasetState::Writing(Box::new(WritingState { writer, staged, ended, kind }));
         Self(Arc::new(DatasetInner::new(session, url, name, state)))
     }
 
@@ -318,27 +350,6 @@ impl Dataset {
         &self.0.session
     }
 
-    /// Ends writing: a last [`sync`](Self::sync), and a new dataset appears at its place. Nothing happens for one that
-    /// is only read. Other handles of a dataset that was written are of no more use.
-    ///
-    /// # Errors
-    /// When writing fails; a new dataset then does not appear. `Conflict` when another program took over the place of a new
-    /// dataset on an object store: what is there then is theirs.
-    pub fn close(self) -> Result<()> {
-        let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
-        let staged = || open.staged.guard();
-        self.commit()?;
-        open.closed.store(true, Ordering::Release);
-        let staged = staged().take();
-        staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit_checked()))
-    }
-
-    /// Does something with the place where the dataset is written, unless it was closed.
-    pub(crate) fn with_staged(&self, act: impl FnOnce(&StagedDataset) -> Result<()>) -> Result<()> {
-        let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
-        open.staged.guard().as_ref().map_or(Ok(()), act)
-    }
-
     pub(crate) fn state(&self) -> &DatasetState {
         &self.0.state
     }
@@ -347,11 +358,17 @@ impl Dataset {
         &self.0.session.engine
     }
 
+    /// What a read of a dataset that is written goes through.
+    ///
+    /// # Errors
+    /// `Invalid` when it was abandoned.
+    pub(crate) fn written<'a>(&self, open: &'a WritingState) -> Result<&'a DatasetWriter> {
+        if open.ended.is_abandoned() { Err(open.ended.error(&self.0.url)) } else { Ok(&open.writer) }
+    }
+
     pub(crate) fn open_for_writing(&self) -> Result<&WritingState> {
         match &self.0.state {
-            DatasetState::Writing(open) if open.closed.load(Ordering::Acquire) => {
-                Err(Error::invalid("the dataset was closed").at_object(&self.0.url))
-            }
+            DatasetState::Writing(open) if open.ended.is_ended() => Err(open.ended.error(&self.0.url)),
             DatasetState::Writing(open) => Ok(open),
             DatasetState::Reading(_) => {
                 let message = "the dataset is open for reading only";
@@ -379,6 +396,15 @@ impl fmt::Debug for Dataset {
     }
 }
 
+/// The options with what the dataset is called, and what the settings say of names of fragments.
+fn substituted(options: &OpenOptions, opened: &Opened, session: &Session) -> OpenOptions {
+    let mut options = options.clone().name(opened.name.clone());
+    for (name, value) in session.settings().substitutions() {
+        options.substitutions.entry(name.to_owned()).or_insert_with(|| value.value.clone());
+    }
+    options
+}
+
 /// A file on another machine can be replaced, but not changed in place.
 fn refuse_whole_files(dataset: &ncirrus_engine::Dataset, url: &str) -> Result<()> {
     let is_file = dataset.catalog().writing().is_some_and(|writing| writing.is_single_object());
@@ -389,3 +415,6 @@ fn refuse_whole_files(dataset: &ncirrus_engine::Dataset, url: &str) -> Result<()
                    StoreOptions::rewrite allows";
     Err(Error::unsupported(message).at_object(url))
 }
+
+#[cfg(test)]
+mod tests;

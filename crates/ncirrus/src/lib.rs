@@ -133,6 +133,7 @@ mod variable;
 
 pub use create::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, StringForm};
 pub use dataset::Dataset;
+pub use dataset::joint::JointWriter;
 pub use element::Element;
 pub use group::Group;
 pub use left_out::LeftOut;
@@ -140,8 +141,8 @@ pub use left_out::LeftOut;
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
 pub use ncirrus_engine::{
-    AbsentFragment, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest, PlannedSource,
-    ReadPlan, SessionStatistics, StoredChunk, convert,
+    AbsentFragment, EncodedChunk, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest,
+    PlannedSource, ReadPlan, SessionStatistics, SessionTask, StoredChunk, VariableEncoder, convert, watch,
 };
 pub use ncirrus_layout as layout;
 pub use ncirrus_layout::{
@@ -151,13 +152,13 @@ pub use ncirrus_layout::{
 pub use ncirrus_model as model;
 pub use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimId, Dimension, DimensionLen,
-    Endianness, EnumMember, Fault, FaultKind, Field, FillValue, GroupId, Json, JsonMap, Model, ModelError,
-    NodeId, Region, Selection, SelectionError, Storage, Strings, TypeId, TypeRef, UserKind, UserType, Values,
-    VarId,
+    Endianness, EnumMember, ExtendedType, Fault, FaultKind, Field, FillValue, GroupId, Json, JsonMap, Model,
+    ModelError, NodeId, PointSelection, Region, Selection, SelectionError, Storage, Strings, TypeId, TypeRef,
+    UserKind, UserType, Values, VarId,
 };
-pub use select::VariableSelect;
+pub use select::{VariableSelect, slice_by_steps};
 pub use session::{AddressProbe, Session, SessionBuilder};
-pub use variable::{Array, Numbers, Variable};
+pub use variable::{Array, Numbers, StridedBytes, Variable};
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

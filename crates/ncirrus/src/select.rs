@@ -77,6 +77,25 @@ impl AxisPick {
     }
 }
 
+/// `count` indices from `start` on, `step` apart, which may be negative: the slice that reads them forwards, and whether
+/// its elements are wanted backwards. [`StridedBytes::backwards`](crate::StridedBytes::backwards) puts them there so.
+///
+/// # Errors
+/// `Invalid` when the step is 0, or an index is negative or exceeds 64 bits.
+pub fn slice_by_steps(start: u64, count: u64, step: i64) -> Result<(AxisSelection, bool)> {
+    let stride = step.unsigned_abs();
+    let bad = |what: &str| Error::invalid(format!("{count} indices from {start} in steps of {step}: {what}"));
+    if stride == 0 {
+        return Err(bad("the step is 0"));
+    }
+    let reach = count.saturating_sub(1).checked_mul(stride).ok_or_else(|| bad("beyond 64 bits"))?;
+    if step > 0 {
+        return Ok((AxisSelection::Slice { start, count, stride }, false));
+    }
+    let first = start.checked_sub(reach).ok_or_else(|| bad("the last one is negative"))?;
+    Ok((AxisSelection::Slice { start: first, count, stride }, true))
+}
+
 /// The parts between commas that stand outside braces.
 fn split_axes(text: &str) -> Vec<&str> {
     let mut depth = 0u32;
@@ -155,6 +174,17 @@ mod tests {
         ] {
             let error = VariableSelect::parse(text).and_then(|select| select.resolve(shape)).unwrap_err();
             assert!(error.to_string().contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn steps_backwards_are_a_slice_that_is_turned() {
+        let slice = |start, count, stride| AxisSelection::Slice { start, count, stride };
+        assert_eq!(slice_by_steps(9, 4, -3).unwrap(), (slice(0, 4, 3), true));
+        assert_eq!(slice_by_steps(2, 4, 3).unwrap(), (slice(2, 4, 3), false));
+        assert_eq!(slice_by_steps(9, 0, -3).unwrap(), (slice(9, 0, 3), true));
+        for (start, count, step) in [(8, 4, -3), (0, 1, 0), (1, u64::MAX, i64::MIN)] {
+            assert!(slice_by_steps(start, count, step).is_err());
         }
     }
 

@@ -12,6 +12,7 @@ use ncirrus_classic::ClassicDriver;
 #[cfg(feature = "plugins")]
 use ncirrus_codec::PluginOptions;
 use ncirrus_codec::{CodecFactory, CodecRegistry};
+use ncirrus_engine::SessionTask;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Error, Limits, Overlay};
 use ncirrus_store::{Scheme, StoreContext, StoreOptions, Url};
@@ -72,8 +73,24 @@ impl Session {
     /// Waits for what a store does for the dataset at an address: for programs that call a [`Store`](crate::store::Store)
     /// themselves. Only an address on another machine needs (and starts) the session's network.
     pub fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
-        let local = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory));
-        if local { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
+        if is_local(url) { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
+    }
+
+    /// As [`wait_for_store`](Self::wait_for_store), until who [watches](crate::watch) this thread ends the wait.
+    pub(crate) fn wait_at<T>(&self, url: &str, future: impl Future<Output = Result<T>>) -> Result<T> {
+        if is_local(url) { self.engine.wait(future) } else { self.engine.wait_for_store(future) }
+    }
+
+    /// Begins a future on the session's own threads, which also drive its network; for programs without a runtime of their
+    /// own. What comes back is a future of the result, for any executor; dropping it ends the one that was begun.
+    ///
+    /// # Errors
+    /// `Io` when the threads cannot be started.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<SessionTask<T>> {
+        self.engine.spawn(future)
     }
 
     /// Bytes that reading and writing may hold besides the caller's own buffers. Arrays that are larger lie in files.
@@ -95,6 +112,11 @@ impl Session {
     pub fn statistics(&self) -> ncirrus_engine::SessionStatistics {
         self.engine.statistics()
     }
+}
+
+/// Whether an address needs no network.
+fn is_local(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory))
 }
 
 impl SessionBuilder {
@@ -181,6 +203,11 @@ impl SessionBuilder {
     pub fn stores(mut self, stores: StoreOptions) -> Self {
         self.stores = stores;
         self
+    }
+
+    /// How stores will be opened: what [`stores`](Self::stores) may change a part of.
+    pub fn store_options(&self) -> &StoreOptions {
+        &self.stores
     }
 
     /// Which filter plugins are used, and how.

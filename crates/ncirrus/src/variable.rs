@@ -1,12 +1,19 @@
 //! A variable and its values.
 mod array;
+mod bytes;
+mod encoded;
 mod fragments;
 mod mapped;
+mod strided;
 
 pub use array::{Array, Numbers};
 pub(crate) use fragments::ShowFragments;
+pub use strided::StridedBytes;
 
-use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
+use crate::dataset::DatasetState;
+use crate::{
+    Attribute, Attributes, Dataset, Element, Error, ExtendedType, Result, Selection, Storage, TypeRef, Values,
+};
 use ncirrus_engine::StoredChunk;
 use ncirrus_engine::convert::{Quantize, RangeReport};
 use ncirrus_model::{CodecSpec, Dimension, Fault, NodeId, VarId};
@@ -52,6 +59,19 @@ impl Variable {
     /// Element type; `None` once the variable was removed.
     pub fn ty(&self) -> Option<TypeRef> {
         self.with(|variable| variable.ty)
+    }
+
+    /// What the format says of the elements beyond netCDF's types: that Zarr's `ubyte` is true or false, that its `int64`
+    /// count seconds, that text has so many characters. `None` where [`ty`](Self::ty) says all, and for variables that this
+    /// program defined. Through a handle for writing, too, for what was there when it was opened.
+    pub fn stored_type(&self) -> Option<ExtendedType> {
+        let of = |model: &ncirrus_model::Model| {
+            model.variable(self.id).and_then(|variable| variable.extended.clone())
+        };
+        match self.dataset.state() {
+            DatasetState::Reading(dataset) => of(&dataset.model()),
+            DatasetState::Writing(open) => open.writer.base().and_then(|base| of(&base.model())),
+        }
     }
 
     /// The dimensions that span it, slowest first.
@@ -290,3 +310,6 @@ fn in_range(report: RangeReport) -> Result<()> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

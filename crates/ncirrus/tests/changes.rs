@@ -15,6 +15,7 @@ mod nc4 {
 
 mod aggregating;
 mod examples;
+mod growing;
 mod hdf5_updates;
 mod kills;
 mod lengths;

@@ -299,9 +299,9 @@ fn files_that_do_not_fit_are_named() {
     let axis = |options: &mut ReferenceOptions| options.axis = Some("time".to_owned());
     let units = "days since 2000-01-01";
     for (units, x, ty, words) in [
-        ("days since 1990-01-01", 40, Atomic::Double, "another units"),
-        (units, 41, Atomic::Double, "another length"),
-        (units, 40, Atomic::Int, "another type"),
+        ("days since 1990-01-01", 40, Atomic::Double, "attribute units differs"),
+        (units, 41, Atomic::Double, "does not have length"),
+        (units, 40, Atomic::Int, "a different type"),
         (units, 40, Atomic::Double, "no such variable"),
     ] {
         make(units, x, ty);

@@ -12,6 +12,7 @@ mod errors;
 mod fixtures;
 mod google;
 mod guard;
+mod joint;
 mod kills;
 mod listings;
 mod parts;

@@ -152,7 +152,7 @@ fn files_on_object_stores_are_changed_whole_and_only_when_told() {
         let dataset = update(true).unwrap();
         let warnings = dataset.warnings();
         assert!(
-            matches!(warnings.as_slice(), [one] if one.contains("fetched and sent again")),
+            matches!(warnings.as_slice(), [one] if one.contains("downloaded and uploaded again")),
             "{warnings:?}"
         );
         dataset.root().set_attribute(Attribute::text("title", "changed")).unwrap();

@@ -200,7 +200,10 @@ fn the_form_of_strings_is_as_chosen() {
         &session,
     );
     assert!(
-        plan.unwrap().notes.iter().any(|note| note.starts_with("/mixed: its strings are read once more"))
+        plan.unwrap()
+            .notes
+            .iter()
+            .any(|note| note.starts_with("/mixed: its strings are read once in advance"))
     );
 }
 

@@ -195,7 +195,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
     for (file, sort, told) in [
         (bench.field("a.nc", 0..3), false, "a.nc lies before"),
         (bench.field("x.nc", 5..8), true, "overlaps"),
-        (odd, false, "/height, which does not lie along the axis, has other values"),
+        (odd, false, "/height, which does not have the axis, has different values"),
     ] {
         let options = AggregateOptions::new().sort(sort);
         let prepared = PreparedAggregation::adding(&target, &[file], &options, &bench.session).unwrap();
@@ -215,7 +215,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
     // What is there already is told and left.
     let prepared = PreparedAggregation::adding(&target, &files[1..], &options, &bench.session).unwrap();
     assert!(
-        prepared.report().notes.iter().any(|note| note.contains("in the aggregation already")),
+        prepared.report().notes.iter().any(|note| note.contains("already in the aggregation")),
         "{:?}",
         prepared.report()
     );
@@ -258,7 +258,7 @@ fn files_are_added_to_what_was_split() {
         let prepared = PreparedAggregation::adding(&other, &file, &options, &bench.session).unwrap();
         let like = made.overwrite(true);
         let error = prepared.write(&other, &like, &bench.session).unwrap_err().to_string();
-        assert!(error.contains("last.nc") && error.contains("split it so first"), "{error}");
+        assert!(error.contains("last.nc") && error.contains("fragments of"), "{error}");
     }
 }
 

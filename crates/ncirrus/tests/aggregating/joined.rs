@@ -102,7 +102,10 @@ fn reference_dates_are_brought_to_one_with_their_bounds() {
 fn what_does_not_fit_is_named_before_anything_is_written() {
     type Change = fn(&Dataset);
     let cases: [(Change, &str); 7] = [
-        (|dataset| text(&dataset.variable("tas").unwrap(), "units", "m"), "units \"m\" do not become \"K\""),
+        (
+            |dataset| text(&dataset.variable("tas").unwrap(), "units", "m"),
+            "units \"m\" cannot be converted to \"K\"",
+        ),
         (|dataset| text(&dataset.variable("time").unwrap(), "calendar", "noleap"), "of calendar noleap"),
         (
             |dataset| text(&dataset.variable("tas").unwrap(), "standard_name", "other"),
@@ -181,7 +184,7 @@ fn files_are_tiles_of_a_grid() {
     files.remove(1);
     let prepared = PreparedAggregation::of(&files, &options, &bench.session).unwrap();
     assert!(
-        prepared.report().notes.iter().any(|note| note.contains("no file begins at")),
+        prepared.report().notes.iter().any(|note| note.contains("no file starts at")),
         "{:?}",
         prepared.report()
     );

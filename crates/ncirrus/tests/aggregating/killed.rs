@@ -68,7 +68,7 @@ fn a_splitting_that_was_begun_otherwise_is_not_continued() {
     let other = bench.field("b.nc", 0..6);
     let error = run(&bench, &other, &session(&memory, usize::MAX)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(error.to_string().contains("another splitting"), "{error}");
+    assert!(error.to_string().contains("an unfinished split"), "{error}");
 }
 
 /// Adds the last of the files to a master in a store that takes so many changes.
@@ -119,5 +119,5 @@ fn nothing_is_added_to_a_master_of_many_objects_that_would_be_lost_when_killed()
     aggregate(target, &files[..2], &options, &made, &session).unwrap();
     let error = add(&files, target, &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().contains("not replaced at once"), "{error}");
+    assert!(error.to_string().contains("cannot be replaced atomically"), "{error}");
 }

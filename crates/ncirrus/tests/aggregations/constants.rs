@@ -48,6 +48,8 @@ fn a_value_beyond_the_type_is_an_error_or_missing() {
     let path = master(&root, &[2.0, 40_000.0], &session());
     let error = v(&path, false, &session()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);
-    assert!(error.to_string().contains("the value 40000 from element [2] on has no place in the type short"));
+    assert!(
+        error.to_string().contains("the value 40000 from element [2] on cannot be represented in type short")
+    );
     assert_eq!(v(&path, true, &session()).unwrap(), Values::Short(vec![2, 2, -32767, -32767]));
 }

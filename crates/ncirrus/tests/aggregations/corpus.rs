@@ -22,7 +22,7 @@ const REFUSED: [(&str, &str); 16] = [
     ("map-zero-row", "the sizes along dimension x"),
     ("missing-fragment", "is not there"),
     ("no-aggregated-data", "aggregated_data"),
-    ("self-reference", "put together from itself"),
+    ("self-reference", "aggregated from itself"),
     ("unknown-dimension", "dimension"),
     ("uris-shape", "the array of fragments 3"),
 ];

@@ -98,7 +98,7 @@ fn masters_that_are_parts_of_each_other_are_refused() {
     made.write_master("a.nca", |_| "b.nca".to_owned(), &session());
     made.write_master("b.nca", |_| "a.nca".to_owned(), &session());
     let error = failure(&root.join("a.nca"), &session());
-    says(&error, ErrorKind::Malformed, &["fragment [0]", "put together from itself"]);
+    says(&error, ErrorKind::Malformed, &["fragment [0]", "aggregated from itself"]);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn masters_behind_a_server_have_their_fragments_there() {
     let local = made.fragment_path(0).to_str().unwrap().to_owned();
     made.write_master("m.nca", |_| format!("file://{local}"), &session());
     let refused = Dataset::open(&format!("{address}/m.nca")).and_then(|dataset| v(&dataset)).unwrap_err();
-    says(&refused, ErrorKind::Denied, &["fragment [0]", "on another machine names a file of this one"]);
+    says(&refused, ErrorKind::Denied, &["fragment [0]", "of a remote dataset points to a local file"]);
     let trusting = Session::builder().local_fragments(true).build().unwrap();
     let dataset = Dataset::open_with(&format!("{address}/m.nca"), &Default::default(), &trusting).unwrap();
     assert_eq!(v(&dataset).unwrap(), [value(0), value(1)].repeat(3));

@@ -163,7 +163,8 @@ fn a_server_without_ranges_is_warned_of_or_refused() {
     let proxy = Proxy::start(&serve(&temp, None), rule);
     let url = format!("{}/x.nc", proxy.address);
     let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap();
-    let told = format!("{url}: its server does not know ranges; it was read whole ({size} bytes)");
+    let told =
+        format!("{url}: the server does not support byte ranges; the whole object was read ({size} bytes)");
     assert_eq!(dataset.warnings(), [told]);
     assert_eq!(dataset.variable("v").unwrap().read::<i16>().unwrap(), [1, 2, 3, 4, 5]);
     assert_eq!(proxy.requests().len(), 1);
@@ -171,7 +172,7 @@ fn a_server_without_ranges_is_warned_of_or_refused() {
     let error = Dataset::open_with(&url, &OpenOptions::default(), &small).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     assert!(
-        error.message().ends_with("more than the limit of 10 and its server does not know ranges"),
+        error.message().ends_with("more than the limit of 10 and the server does not support byte ranges"),
         "{error}"
     );
 }

@@ -1,4 +1,4 @@
-//! Writing to a server that speaks S3 and checks signatures.
+//! Writing to a endpoint of an S3-compatible server and checks signatures.
 use crate::faults::{good, session, tenth};
 use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};

@@ -174,7 +174,7 @@ fn a_web_server_says_why_it_lists_nothing() {
     assert!(matches!(error.kind(), ErrorKind::Io { .. } | ErrorKind::Unsupported), "{error}");
     let error = places::keys("http://127.0.0.1:1/x/", &KeysOptions::default(), &session).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.message().contains("plain HTTP has no listings"), "{error}");
+    assert!(error.message().contains("plain HTTP has no directory listings"), "{error}");
 }
 
 /// A store far away that counts: requests and the most that were under way at once; it gives pages of a few names.

@@ -359,7 +359,7 @@ fn a_store_without_conditions_takes_whole_chunks_and_says_what_it_cannot() {
         .unwrap();
     dataset.sync().unwrap();
     assert!(
-        dataset.warnings().iter().any(|warning| warning.contains("conditions")),
+        dataset.warnings().iter().any(|warning| warning.contains("conditional puts")),
         "{:?}",
         dataset.warnings()
     );

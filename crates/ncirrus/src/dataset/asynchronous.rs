@@ -1,0 +1,128 @@
+//! Futures: opening and reading without a thread that waits, and several reads at once.
+use super::{Dataset, DatasetState, substituted};
+use crate::{Error, OpenOptions, Result, Selection, Session, Values, VarId, Variable};
+use futures_util::future::join_all;
+
+impl Dataset {
+    /// As [`open_with`](Self::open_with), as a future for any executor; dropping it cancels its requests.
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with).
+    pub fn open_async(
+        url: impl Into<String>,
+        options: OpenOptions,
+        session: &Session,
+    ) -> impl Future<Output = Result<Self>> + Send + 'static {
+        let (url, session) = (url.into(), session.clone());
+        async move {
+            let (address, stores) = (url.clone(), session.stores.clone());
+            // Stores may need the network that they are opened in.
+            let opening = session.spawn(async move { ncirrus_store::open(&address, &stores).await })?;
+            let opened = opening.await?;
+            let options = substituted(&options, &opened, &session);
+            let dataset = session.engine.open_opened(&opened, &session.drivers, &options).await?;
+            Self::reading(&session, &url, opened.name, dataset, &options)
+        }
+    }
+
+    /// Values of several variables, in the order in which they are asked for, each in the variable's own type. They are
+    /// fetched together: it takes as many rounds of requests as the one that needs most.
+    ///
+    /// # Errors
+    /// The first failure, as [`Variable::values`] tells it.
+    pub fn read_many(&self, wanted: &[(VarId, Selection)]) -> Result<Vec<Values>> {
+        self.engine().wait(self.read_together(wanted))
+    }
+
+    /// As [`read_many`](Self::read_many), as a future for any executor; dropping it cancels its requests.
+    ///
+    /// # Errors
+    /// As [`read_many`](Self::read_many).
+    pub fn read_many_async(
+        &self,
+        wanted: Vec<(VarId, Selection)>,
+    ) -> impl Future<Output = Result<Vec<Values>>> + Send + 'static {
+        let dataset = self.clone();
+        async move { dataset.read_together(&wanted).await }
+    }
+
+    async fn read_together(&self, wanted: &[(VarId, Selection)]) -> Result<Vec<Values>> {
+        let read = |(var, selection): &(VarId, Selection)| {
+            let (var, selection) = (*var, selection.clone());
+            async move {
+                let values = match self.state() {
+                    DatasetState::Reading(dataset) => dataset.read(var, &selection).await,
+                    DatasetState::Writing(open) => self.written(open)?.read(var, &selection).await,
+                };
+                values.map_err(|error| error.at_path(self.path_of(var)))
+            }
+        };
+        join_all(wanted.iter().map(read)).await.into_iter().collect()
+    }
+}
+
+impl Variable {
+    /// As [`read_bytes_into`](Self::read_bytes_into), as a future for any executor, which owns the buffer and gives it
+    /// back. Dropping it cancels its requests.
+    ///
+    /// # Errors
+    /// As [`read_bytes_into`](Self::read_bytes_into).
+    pub fn read_bytes_owned<B: AsMut<[u8]> + Send + 'static>(
+        &self,
+        selection: Selection,
+        mut buffer: B,
+    ) -> impl Future<Output = Result<B>> + Send + 'static {
+        let variable = self.clone();
+        async move {
+            let (var, dataset) = (variable.id(), variable.dataset());
+            let read = match dataset.state() {
+                DatasetState::Reading(dataset) => dataset.read_into(var, &selection, buffer.as_mut()).await,
+                DatasetState::Writing(open) => {
+                    dataset.written(open)?.read_into(var, &selection, buffer.as_mut()).await
+                }
+            };
+            read.map_err(|error| error.at_path(variable.path()))?;
+            Ok(buffer)
+        }
+    }
+
+    /// As [`read_bytes_owned`](Self::read_bytes_owned), into a buffer of its own.
+    ///
+    /// # Errors
+    /// As [`read_bytes_into`](Self::read_bytes_into); `Limit` when the memory does not hold them.
+    pub fn read_bytes_async(
+        &self,
+        selection: Selection,
+    ) -> impl Future<Output = Result<Vec<u8>>> + Send + 'static {
+        let variable = self.clone();
+        async move {
+            let located = |error: Error| error.at_path(variable.path());
+            let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
+            // Whether the type has a size is what reading tells.
+            let len = variable.packed_len().unwrap_or(0);
+            let len = count.and_then(|count| count.checked_mul(len));
+            let len = len.ok_or_else(|| located(Error::limit("the selection does not fit the memory")))?;
+            let mut buffer = Vec::new();
+            buffer.try_reserve_exact(len).map_err(|error| {
+                located(Error::limit(format!("{len} bytes do not fit the memory")).because(error))
+            })?;
+            buffer.resize(len, 0);
+            variable.read_bytes_owned(selection, buffer).await
+        }
+    }
+
+    /// As [`values`](Self::values), as a future for any executor; dropping it cancels its requests.
+    ///
+    /// # Errors
+    /// As [`values`](Self::values).
+    pub fn values_async(
+        &self,
+        selection: Selection,
+    ) -> impl Future<Output = Result<Values>> + Send + 'static {
+        let wanted = self.dataset().read_many_async(vec![(self.id(), selection)]);
+        async move {
+            let values = wanted.await?.into_iter().next();
+            values.ok_or_else(|| Error::internal("a read without values"))
+        }
+    }
+}

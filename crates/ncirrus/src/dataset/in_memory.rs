@@ -1,0 +1,83 @@
+//! Datasets in memory of the caller.
+use super::{Dataset, DatasetInner};
+use crate::{CreateOptions, Error, Kind, OpenOptions, Result, Session};
+use bytes::Bytes;
+use ncirrus_layout::Want;
+use ncirrus_store::{LocalStore, MemoryStores, PutCondition};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+
+/// A store in memory with one dataset in it, which nobody else finds once this is dropped.
+#[derive(Debug)]
+pub(super) struct MemoryPlace {
+    stores: MemoryStores,
+    name: String,
+    object: &'static str,
+}
+
+impl MemoryPlace {
+    fn new(session: &Session, object: &'static str) -> Self {
+        let name = format!("bytes-{:016x}", RandomState::new().build_hasher().finish());
+        Self { stores: session.stores.memory.clone(), name, object }
+    }
+
+    fn url(&self) -> String {
+        format!("memory://{}/{}", self.name, self.object)
+    }
+}
+
+impl Drop for MemoryPlace {
+    fn drop(&mut self) {
+        self.stores.remove(&self.name);
+    }
+}
+
+impl Dataset {
+    /// Opens the bytes of a file for reading: of any kind that is one file, of a zip file too. They are not copied; who has
+    /// them in memory of his own lends them with [`Bytes::from_owner`].
+    ///
+    /// # Errors
+    /// `Malformed` or `Unsupported` when they are no dataset.
+    pub fn open_bytes(bytes: impl Into<Bytes>, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let place = MemoryPlace::new(session, "data");
+        let store = place.stores.create(&place.name);
+        store.put_bytes(&store.root().child(place.object), bytes.into(), &PutCondition::None)?;
+        Self::open_with(&place.url(), options, session)
+    }
+
+    /// Creates a dataset whose bytes [`finish_bytes`](Self::finish_bytes) gives: a file of the options' kind, for Zarr a zip
+    /// file.
+    ///
+    /// # Errors
+    /// `Invalid` when the options name no kind; else as [`create_with`](Self::create_with).
+    pub fn create_bytes(options: &CreateOptions, session: &Session) -> Result<Self> {
+        let kind = options.kind.ok_or_else(|| Error::invalid("bytes have no name that tells their kind"))?;
+        let object = match kind {
+            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "data.zip",
+            Kind::Nc3 | Kind::Nc6 | Kind::Nc5 | Kind::Nc4 | Kind::Nc4Classic => "data.nc",
+        };
+        let place = MemoryPlace::new(session, object);
+        let Self(inner) = Self::create_with(&place.url(), options, session)?;
+        let inner = Arc::into_inner(inner).ok_or_else(|| Error::internal("a new dataset has two handles"))?;
+        Ok(Self(Arc::new(DatasetInner { in_memory: Some(Arc::new(place)), ..inner })))
+    }
+
+    /// Ends writing of a dataset that was made by [`create_bytes`](Self::create_bytes), and gives its bytes.
+    ///
+    /// # Errors
+    /// As [`close`](Self::close); `Invalid` for other datasets.
+    pub fn finish_bytes(self) -> Result<Bytes> {
+        let url = self.0.url.clone();
+        let place = self.0.in_memory.clone();
+        let place =
+            place.ok_or_else(|| Error::invalid("the dataset was not made for its bytes").at_object(&url))?;
+        self.close()?;
+        let store = place.stores.find(&place.name);
+        let found = match store {
+            Some(store) => store.read(&store.root().child(place.object), &Want::All)?,
+            None => None,
+        };
+        let found = found.ok_or_else(|| Error::internal("a dataset in memory is gone").at_object(&url))?;
+        Ok(found.bytes)
+    }
+}

@@ -1,0 +1,152 @@
+//! One of several processes that write a dataset.
+use super::JoinedVariable;
+use super::text::{Receipt, Ticket};
+use crate::{Error, Member, Result, Session, Variable};
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
+use ncirrus_engine::VariableEncoder;
+use ncirrus_layout::LockExt;
+use ncirrus_model::Region;
+use ncirrus_store::{JoinedPlace, Url};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Mutex;
+
+/// A dataset that is written by several processes, as one of them: it puts whole chunks, of which nothing is seen before
+/// whoever made the dataset finishes it. Many threads may write at once. Putting a chunk again replaces it, so that a task
+/// can be repeated; two processes that put different chunks do not meet.
+pub struct JointWriter {
+    session: Session,
+    url: String,
+    mark: String,
+    place: JoinedPlace,
+    variables: BTreeMap<String, JoinedVariable>,
+    written: Mutex<BTreeMap<String, BTreeSet<Vec<u64>>>>,
+}
+
+/// Chunks that are on their way at once.
+const AT_ONCE: usize = 16;
+
+impl JointWriter {
+    pub(super) fn join(ticket: Ticket, session: &Session) -> Result<Self> {
+        let place = JoinedPlace::find(&Url::parse(&ticket.url)?, &ticket.place, &session.stores)?;
+        session.wait_at(&ticket.url, place.check())?;
+        let mut variables = BTreeMap::new();
+        for told in ticket.variables {
+            let encoder = Variable::encoder_from_text(&told.encoder, session)?;
+            variables.insert(told.path.clone(), JoinedVariable { told, encoder });
+        }
+        Ok(Self {
+            session: session.clone(),
+            url: ticket.url,
+            mark: ticket.place.mark,
+            place,
+            variables,
+            written: Mutex::default(),
+        })
+    }
+
+    /// The address of the dataset.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Paths of the variables that can be written.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
+    }
+
+    /// What encodes chunks of a variable: its shape, and where its chunks lie.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such variable, or others cannot write it.
+    pub fn encoder(&self, path: &str) -> Result<&VariableEncoder> {
+        self.variable(path).map(|variable| &variable.encoder)
+    }
+
+    fn variable(&self, path: &str) -> Result<&JoinedVariable> {
+        let absolute = format!("/{}", path.trim_start_matches('/'));
+        let found = self.variables.get(&absolute);
+        found.ok_or_else(|| Error::no_member(Member::Variable, format_args!("{path:?}")).at_object(&self.url))
+    }
+
+    /// Writes a box of a variable, which consists of whole chunks (those at the array's end are whole as far as the array
+    /// goes), from its elements: the variable's type in the machine's byte order, row-major, the fields of compounds one
+    /// after the other without padding.
+    ///
+    /// # Errors
+    /// `Invalid` naming a chunk that the box has a part of only, or that holds data that are there already, and when the
+    /// bytes are not those of the box: nothing is put then. `Conflict` when the writing has ended, or another program took
+    /// the place over; when putting fails.
+    pub fn write_bytes(&self, path: &str, region: &Region, bytes: &[u8]) -> Result<()> {
+        let variable = self.variable(path)?;
+        let cells = variable.encoder.whole_chunks(region)?;
+        self.check_new(variable, &cells)?;
+        let located = |error: Error| error.at_path(&variable.told.path);
+        if region.is_empty() {
+            return Ok(());
+        }
+        let put = async {
+            self.place.check().await?;
+            let puts = cells.iter().map(|cell| async move {
+                let part = variable.encoder.cut(region, bytes, cell)?;
+                self.put(variable, cell, &part).await
+            });
+            iter(puts).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await
+        };
+        self.session.wait_at(&self.url, put).map_err(located)?;
+        self.note(variable, cells);
+        Ok(())
+    }
+
+    /// Writes one chunk from its elements inside of the array.
+    ///
+    /// # Errors
+    /// As [`write_bytes`](Self::write_bytes).
+    pub fn write_chunk(&self, path: &str, index: &[u64], bytes: &[u8]) -> Result<()> {
+        let variable = self.variable(path)?;
+        let cells = vec![index.to_vec()];
+        self.check_new(variable, &cells)?;
+        let put = async {
+            self.place.check().await?;
+            self.put(variable, index, bytes).await
+        };
+        self.session.wait_at(&self.url, put).map_err(|error| error.at_path(&variable.told.path))?;
+        self.note(variable, cells);
+        Ok(())
+    }
+
+    fn check_new(&self, variable: &JoinedVariable, cells: &[Vec<u64>]) -> Result<()> {
+        cells.iter().try_for_each(|cell| {
+            variable.told.check_new(&variable.encoder.region(cell)?, cell).map_err(|e| e.at_object(&self.url))
+        })
+    }
+
+    async fn put(&self, variable: &JoinedVariable, cell: &[u64], bytes: &[u8]) -> Result<()> {
+        let chunk = variable.encoder.encode(cell, bytes)?;
+        self.place.put(&variable.told.key(cell), chunk.body).await.map_err(|error| error.at_chunk(cell))
+    }
+
+    fn note(&self, variable: &JoinedVariable, cells: Vec<Vec<u64>>) {
+        self.written.guard().entry(variable.told.path.clone()).or_default().extend(cells);
+    }
+
+    /// Ends this process's part, and gives the receipt for it, which [`Dataset::finish`](crate::Dataset::finish) wants.
+    ///
+    /// # Errors
+    /// `Conflict` when the writing has ended, or another program took the place over.
+    pub fn close(self) -> Result<String> {
+        self.session.wait_at(&self.url, self.place.check())?;
+        let random = || RandomState::new().build_hasher().finish();
+        let written = std::mem::take(&mut *self.written.guard());
+        let chunks = written.into_iter().map(|(path, cells)| (path, cells.into_iter().collect()));
+        let id = format!("{:016x}{:016x}", random(), random());
+        Ok(Receipt { mark: self.mark.clone(), id, chunks: chunks.collect() }.to_text())
+    }
+}
+
+impl fmt::Debug for JointWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JointWriter({})", self.url)
+    }
+}
