@@ -1,4 +1,4 @@
-//! Codes that roles want, which somebody reads off a device and types.
+//! MFA codes for roles, which the user reads off a device and types.
 use ncirrus::store::MfaCodes;
 use ncirrus::{Error, ErrorKind, Result};
 use std::io::{BufRead, IsTerminal, Write};

@@ -1,11 +1,11 @@
 //! One line per error, and a hint where one helps.
+use crate::CommandStatus;
 use crate::exit;
 use crate::message::tell;
 use ncirrus::{Detail, Error, ErrorKind, Found, Member};
-use std::process::ExitCode;
 
 /// Prints the error and its hint to standard error, and returns the exit code.
-pub(crate) fn report(error: &Error) -> ExitCode {
+pub(crate) fn report(error: &Error) -> CommandStatus {
     match hint(error) {
         Some(hint) => tell(format_args!("{error}; hint: {hint}")),
         None => tell(error),
@@ -14,7 +14,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 }
 
 /// As [`report`], with a hint of the command's own.
-pub(crate) fn report_with(error: &Error, hint: &str) -> ExitCode {
+pub(crate) fn report_with(error: &Error, hint: &str) -> CommandStatus {
     tell(format_args!("{error}; hint: {hint}"));
     exit::code(error.kind())
 }
@@ -26,7 +26,7 @@ fn hint(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// What helps where it is known what exactly is wrong.
+/// Hints for specific errors.
 fn hint_for(detail: &Detail) -> Option<&'static str> {
     Some(match detail {
         Detail::IsSource => "choose a target other than the source",
@@ -57,7 +57,7 @@ fn hint_for(detail: &Detail) -> Option<&'static str> {
     })
 }
 
-/// What helps with errors of a kind.
+/// Hints for kinds of errors.
 fn general_hint(error: &Error) -> Option<&'static str> {
     Some(match error.kind() {
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",

@@ -1,21 +1,21 @@
-//! Lines on standard error, and what keeps a terminal safe from names and texts of others.
+//! Lines on standard error, with names and texts from others made safe for terminals.
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Write;
 
-/// Prints what the user should know besides.
+/// Prints a note for the user.
 pub(crate) fn notes(notes: &[String]) {
     for note in notes {
         tell(format_args!("note: {note}"));
     }
 }
 
-/// Prints a line to standard error. That nobody reads it is no reason to stop.
+/// Prints a line to standard error. A closed standard error is ignored.
 pub(crate) fn tell(line: impl Display) {
     _ = writeln!(std::io::stderr().lock(), "ncirrus: {}", plain(&line.to_string()));
 }
 
-/// A name of somebody else's without characters that a terminal would obey, or that would end the line.
+/// A name from elsewhere without control characters and line breaks.
 pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
         return Cow::Borrowed(name);
@@ -27,7 +27,7 @@ pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
     Cow::Owned(letters.collect())
 }
 
-/// One line without characters that a terminal would obey, and without the marks in addresses that tell askers apart.
+/// One line without control characters, and without the hashes in addresses that distinguish credentials.
 pub(crate) fn plain(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for (at, part) in text.split("://").enumerate() {
@@ -44,7 +44,7 @@ pub(crate) fn plain(text: &str) -> String {
     line
 }
 
-/// A mark is 16 hexadecimal digits where the user of an address stands.
+/// Such a hash is 16 hexadecimal digits in place of the user of an address.
 fn without_mark(text: &str) -> &str {
     let is_mark = |mark: &&str| mark.bytes().all(|byte| byte.is_ascii_hexdigit());
     let rest = text.get(..16).filter(is_mark).and_then(|_| text.get(16..)?.strip_prefix('@'));

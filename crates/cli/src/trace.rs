@@ -1,4 +1,4 @@
-//! One line per request, and a sum at the end (`docs/network.md`).
+//! One line per request, and the totals at the end (`docs/network.md`).
 use indicatif::MultiProgress;
 use ncirrus::{Error, ErrorKind, Result};
 use std::fmt::{Debug, Write as _};
@@ -11,10 +11,10 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Bars of progress: lines on standard error are written above them.
+/// Progress bars: lines on standard error are written above them.
 pub(crate) static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-/// What is told, and the sums so far.
+/// The output, and the totals so far.
 pub(crate) struct RequestTrace(Arc<SharedTrace>);
 
 struct SharedTrace {
@@ -35,8 +35,8 @@ struct TraceSums {
 }
 
 impl RequestTrace {
-    /// Starts telling of requests: at level 1 of each, at level 2 also of what is read of stores on other machines.
-    /// `file` is what `--trace` names, `-` for standard error.
+    /// Starts tracing requests: at level 1 each request, at level 2 also reads from remote stores. `file` is the
+    /// argument of `--trace`, `-` for standard error.
     pub(crate) fn start(file: Option<&PathBuf>, level: Option<u64>) -> Result<Option<Self>> {
         let level = level.unwrap_or(0).max(file.is_some().into());
         if level == 0 {
@@ -45,13 +45,13 @@ impl RequestTrace {
         let file = file.filter(|file| file.as_os_str() != "-").map(|file| create(file)).transpose()?;
         let (file, sums) = (file.map(Mutex::new), Mutex::default());
         let shared = Arc::new(SharedTrace { level, file, sums, start: Instant::now() });
-        // Somebody may trace already.
+        // A trace may already be active.
         let _ = tracing::subscriber::set_global_default(TraceLines(Arc::clone(&shared)));
         Ok(Some(Self(shared)))
     }
 }
 
-/// The sums, when everything is done.
+/// Prints the totals, when everything is done.
 impl Drop for RequestTrace {
     fn drop(&mut self) {
         let sums = self.0.sums.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +76,7 @@ fn create(path: &Path) -> Result<File> {
 }
 
 impl SharedTrace {
-    /// What cannot be told is not worth an error.
+    /// Failures to write the trace are ignored.
     fn tell(&self, line: &str) {
         let line = crate::message::plain(line);
         match &self.file {
@@ -103,7 +103,7 @@ impl SharedTrace {
     }
 }
 
-/// Makes lines of the events of requests; nothing else is wanted.
+/// Turns the events of requests into lines; ignores all others.
 struct TraceLines(Arc<SharedTrace>);
 
 impl Subscriber for TraceLines {

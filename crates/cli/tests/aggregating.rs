@@ -57,7 +57,7 @@ fn files_that_do_not_fit_are_told_and_nothing_is_written() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("overlaps") && told.contains("sst.nc"), "{told}");
     let output = run(&["aggregate", "m.nca", "none*.nc"], folder);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no dataset has such a name"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no dataset has that name"));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn fragments_of_no_size_and_along_no_dimension_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for (arguments, told) in [
-        (&["--max-size", "0"][..], "the largest size is 0"),
+        (&["--max-size", "0"][..], "the maximum size is 0"),
         (&["--shape", "tim=2"], "there is no dimension \"tim\""),
         (&["--shape", "time=0"], "is not of the form DIM=LEN"),
         (&["--shape", "time=1,time=2"], "two lengths along \"time\""),

@@ -1,4 +1,4 @@
-//! The command, run as a user runs it. One binary, so that what it needs is linked once.
+//! The command, run as a user runs it. One binary, so that its dependencies are linked once.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod aggregating;

@@ -7,7 +7,7 @@ fn ncirrus(arguments: &[&str]) -> Output {
     crate::program::command().args(arguments).output().unwrap()
 }
 
-/// Runs a command that must fail as said; returns its one line.
+/// Runs a command that must fail as described; returns its one line.
 fn fails(arguments: &[&str], code: i32, says: &[&str]) -> String {
     let output = ncirrus(arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -27,7 +27,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A small file of the project's own.
+/// A small local file.
 fn example() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()
 }
@@ -135,15 +135,15 @@ fn a_copy_into_its_own_source_is_refused_before_anything_is_written() {
         for more in [&["--dry-run"][..], &["--overwrite"], &[]] {
             let (from, to) = (at("x.zarr"), at(target));
             let arguments = [&["copy", "-k", "nczarr", &from, &to], more].concat();
-            fails(&arguments, 7, &["lies inside what is read", &from, &to]);
+            fails(&arguments, 7, &["lies inside the source", &from, &to]);
         }
     }
     assert_eq!(ncirrus(&["keys", "--sizes", &at("x.zarr")]).stdout, before);
-    // What is replaced when the copy is complete may be the source.
+    // The source may be replaced, because that happens when the copy is complete.
     fails(
         &["copy", "--overwrite", "-d", "1", &at("x.zarr"), &at("x.zarr")],
         7,
-        &["x.zarr", "one of the files that are read", "--overwrite=any"],
+        &["x.zarr", "one of the input files", "--overwrite=any"],
     );
     assert!(ncirrus(&["copy", "--overwrite=any", "-d", "1", &at("x.zarr"), &at("x.zarr")]).status.success());
     assert!(ncirrus(&["info", &at("x.zarr")]).status.success());

@@ -1,4 +1,4 @@
-//! `ncirrus fragments` and what other commands say of fragments.
+//! `ncirrus fragments`, and fragments in the output of other commands.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_testkit::corpus::corpus;
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn plans_count_fragments() {
     assert!(shown.contains("fragments   2 in 2 parts"), "{shown}");
 }
 
-/// A master whose 20,000 fragments are not there.
+/// A master whose 20,000 fragments do not exist.
 fn many(folder: &Path) -> String {
     let (count, master) = (20_000, folder.join("m.nca"));
     let session = ncirrus::Session::new().unwrap();

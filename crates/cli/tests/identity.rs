@@ -1,4 +1,4 @@
-//! `whoami` and `config`: what is told, and that nothing secret is.
+//! `whoami` and `config`: their output, and that it contains no secrets.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -19,7 +19,7 @@ fn home() -> TempDir {
     home
 }
 
-/// Runs the command with nothing but a home folder, and some variables.
+/// Runs the command with only a home folder and some variables.
 fn run(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = crate::program::command();
     command.env_clear().env("HOME", home).envs(variables.iter().copied()).current_dir(home);
@@ -55,7 +55,7 @@ fn the_configuration_is_shown_with_its_places() {
         "hosts.lab.secret_key = ***  # ~/.config/ncirrus/config.toml:3\n",
         "http.proxy = http://127.0.0.1:1  # ~/.config/ncirrus/config.toml:8\n",
         "rc.[h.org]HTTP.PROXY.SERVER = http://p:1  # ~/.ncrc:2\n",
-        "rc.HTTP.DEFLATE = 1  # ~/.ncrc:1; no effect: ranges",
+        "rc.HTTP.DEFLATE = 1  # ~/.ncrc:1; no effect: byte ranges",
     ] {
         assert!(all.contains(line), "{line:?} is not in {all}");
     }
@@ -106,12 +106,11 @@ fn a_code_is_asked_for_on_a_terminal_alone() {
     let config = "[profile code]\nrole_arn = arn\nsource_profile = work\nmfa_serial = device\n";
     std::fs::write(home.path().join(".aws/config"), config).unwrap();
     let told = shown(&home, &[], &["whoami", "s3://bucket/key#aws.profile=code"]);
-    assert!(told.contains("role arn taken on by access key ***WORK, with a code of device"), "{told}");
+    assert!(told.contains("role arn assumed by access key ***WORK, with a code of device"), "{told}");
     let output = run(home.path(), &[], &["info", "s3://bucket/key#aws.profile=code"]);
     assert!(!output.status.success());
     let error = text(&output.stderr);
-    let why =
-        "role arn wants a code of device (mfa_serial): standard input is no terminal on which to ask for it";
+    let why = "role arn requires a code from device (mfa_serial): standard input is no terminal on which to ask for it";
     assert_eq!(error.matches(why).count(), 1, "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! What cannot be given is told, in full and once, and ends with code 1.
+//! What cannot be read is reported, completely and once, and the exit code is 1.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus::{Atomic, Dataset, Selection};
 use std::path::Path;
@@ -20,7 +20,7 @@ fn example() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()
 }
 
-/// A store with a variable of which nobody knows what it is, and one that is sound.
+/// A store with a variable of an unknown type, and a valid one.
 fn odd_store(folder: &Path) {
     let store = folder.join("odd.zarr");
     for (name, dtype) in [("odd", "<f16"), ("sound", "<i4"), ("t", "<i4")] {
@@ -69,7 +69,7 @@ fn every_command_that_leaves_something_out_says_so_once_and_ends_with_1() {
     let json = text(&ncirrus(&["info", "--json", "odd.zarr"], folder));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["left_out"][0]["path"], "/odd", "{json}");
-    // What is not asked for is not missed.
+    // What is not selected is not reported.
     assert!(ncirrus(&["copy", "-V", "sound", "odd.zarr", "one.nc"], folder).status.success());
 }
 
@@ -94,7 +94,7 @@ fn a_variable_that_only_one_of_many_files_has_is_told() {
     ] {
         let output = ncirrus(arguments, folder);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", told(&output));
-        assert!(told(&output).contains("/more is left out: it is in b.nc"), "{}", told(&output));
+        assert!(told(&output).contains("/more is left out: present in b.nc"), "{}", told(&output));
     }
 }
 
@@ -126,12 +126,12 @@ fn an_aggregated_variable_that_is_no_scalar_is_told() {
         }
         let dump = text(&ncirrus(&["dump", "-v", "wrong", name], folder));
         assert!(dump.contains("wrong = _, _, _ ;"), "{dump}");
-        // As it is stored there is nothing to miss.
+        // As stored, nothing is missing.
         assert!(ncirrus(&["dump", "--raw", name], folder).status.success());
     }
 }
 
-/// The example in compressed chunks of a time each, with the third of them damaged.
+/// The example in compressed chunks of one time each, with the third of them damaged.
 fn damaged(folder: &Path) {
     let copied = ncirrus(&["copy", "-c", "time/1,lat/9,lon/", "-d", "4", &example(), "a.zarr"], folder);
     assert!(copied.status.success(), "{}", told(&copied));
@@ -143,7 +143,7 @@ fn a_damaged_chunk_fails_the_copy_and_the_option_to_go_on_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     damaged(folder);
-    // Decoded, as the chunks of the copy are others.
+    // Decoded, because the chunks of the copy have a different shape.
     let output = ncirrus(&["copy", "-d", "1", "a.zarr", "b.nc4"], folder);
     assert_eq!(output.status.code(), Some(5), "{}", told(&output));
     assert!(told(&output).contains("--skip-damaged") && !folder.join("b.nc4").exists(), "{}", told(&output));
@@ -164,7 +164,7 @@ fn damaged_chunks_become_fill_when_that_is_wanted() {
         let all = [&["copy", "--skip-damaged", "a.zarr"], arguments].concat();
         let output = ncirrus(&all, folder);
         let told = told(&output);
-        // Every second time of the selection begins at 1: the damaged one is none of them.
+        // Every second time of the selection begins at 1: the damaged one is not among them.
         let is_hit = !arguments.contains(&"--select");
         assert_eq!(output.status.code(), Some(i32::from(is_hit)), "{all:?}: {told}");
         let lines =
@@ -204,7 +204,7 @@ fn what_is_cut_off_a_variable_without_chunks_becomes_fill() {
     assert_eq!(told.matches("elements from [9, 0, 0], [3, 18, 36] of them,").count(), 1, "{told}");
 }
 
-/// Of files by netCDF-C the first 70 %: whatever is left, that the file is cut off is told first, by every command.
+/// The first 70 % of files by netCDF-C: whatever is left, every command first reports that the file is truncated.
 #[test]
 fn files_that_are_cut_off_are_told_of_by_every_command() {
     let Some(corpus) = ncirrus_testkit::corpus::corpus("hdf5/gennc") else { return };

@@ -1,4 +1,4 @@
-//! What the readers that a copy is for cannot read is told, and how strings are stored is a choice.
+//! What the intended readers of a copy cannot read is reported, and the storage of strings is an option.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Strings, Values};
 use ncirrus_testkit::corpus::peers_python;
@@ -73,7 +73,7 @@ fn filters_that_older_netcdf_c_may_pass_over_are_told() {
     }
 }
 
-/// Which variables netCDF-C lists, and what zarr-python says of the data type.
+/// Which variables netCDF-C lists, and the data type in zarr-python.
 const LISTED: &str = r#"
 import sys, netCDF4, json
 listed = netCDF4.Dataset(f"file://{sys.argv[1]}#mode=nczarr,file")

@@ -1,6 +1,7 @@
-//! What ships. `cargo xtask shipped` lets these tests drive the program of `cargo build --release`: it tells and writes
-//! what the library does that was compiled in another way and is tested against the peers itself; the peers read what
-//! it wrote; killed, it leaves the old or the new or nothing; and the commands of the documentation work.
+//! Tests of the shipped program. `cargo xtask shipped` runs these tests with the program of `cargo build --release`:
+//! its output is that of the library, which is compiled differently and compared with the peers itself; the peers
+//! read what it wrote; killed, it leaves the old dataset, the new one or nothing; and the commands of the
+//! documentation work.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 pub(crate) mod copies;
@@ -15,7 +16,7 @@ use ncirrus::Dataset;
 use ncirrus_tools::cdl;
 use std::path::Path;
 
-/// What a run of the program came to.
+/// The result of a program run.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -50,10 +51,10 @@ pub(crate) fn text(dataset: &Dataset, data: cdl::DataChoice) -> ncirrus::Result<
     })
 }
 
-/// The name in texts that are compared.
+/// The dataset's name in texts that are compared.
 pub(crate) const NAME: &str = "x";
 
-/// The whole text of a dataset, in the words for netCDF-4 whatever its kind.
+/// The whole text of a dataset, in netCDF-4 notation whatever its kind.
 pub(crate) fn whole(dataset: &Dataset) -> Result<String, String> {
     let text = cdl_of(dataset, NAME, |options| {
         options.float_digits = Some(9);
@@ -69,7 +70,7 @@ pub(crate) fn is_large(dataset: &Dataset) -> bool {
     dataset.variables().iter().map(elements).sum::<u64>() > 1 << 20
 }
 
-/// Fails with everything that went wrong.
+/// Fails with a list of everything that went wrong.
 pub(crate) fn none(failures: &[String]) {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Small faults that were seen once.
+//! Regression tests for small faults.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus::{Atomic, Dataset, DimensionLen, Selection};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -25,7 +25,7 @@ fn very_many_threads_are_as_good_as_some() {
     assert!(output.status.success(), "{}", told(&output));
 }
 
-/// Bytes in zlib's frame, as they are.
+/// Bytes in zlib's format, stored uncompressed.
 fn stored(bytes: &[u8]) -> Vec<u8> {
     let mut framed = vec![0x78, 1];
     let mut parts = bytes.chunks(0xffff).peekable();
@@ -106,7 +106,7 @@ fn an_unlimited_dimension_stays_so_without_a_coordinate_variable() {
     }
 }
 
-/// A bucket of a Zarr group, of which nothing may be removed.
+/// A bucket with a Zarr group, from which nothing may be removed.
 fn guarded() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -155,7 +155,7 @@ fn serve(mut stream: std::net::TcpStream) -> Option<()> {
     }
 }
 
-/// The status and body of an answer to a request that begins so, with that body.
+/// The status and body of an answer to a request with that beginning and body.
 fn answer(first: &str, asked: &str) -> (&'static str, String) {
     const LISTED: &str = "<?xml version=\"1.0\"?><ListBucketResult><Name>b</Name><KeyCount>1</KeyCount>\
         <IsTruncated>false</IsTruncated><Contents><Key>d/.zgroup</Key>\
@@ -165,6 +165,8 @@ fn answer(first: &str, asked: &str) -> (&'static str, String) {
     let is_group = first.contains("/d/.zgroup");
     let (status, body) = match first.split(' ').next() {
         Some("DELETE") => ("204 No Content", ""),
+        // An answer about a key that was not requested to be removed.
+        Some("POST") if first.contains("/odd") => return ("200 OK", refused("<Key>d/other</Key>")),
         Some("POST") if first.contains("delete") => return ("200 OK", refused(asked)),
         Some("GET" | "HEAD") if is_group => ("200 OK", "{\"zarr_format\":2}"),
         Some("GET") if first.contains("list-type") => ("200 OK", LISTED),
@@ -174,7 +176,7 @@ fn answer(first: &str, asked: &str) -> (&'static str, String) {
     (status, body.to_owned())
 }
 
-/// What is answered where none of the keys that are asked for may be removed.
+/// The answer if none of the requested keys may be removed.
 fn refused(asked: &str) -> String {
     let keys = asked.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
     let errors = keys.map(|key| {
@@ -186,14 +188,17 @@ fn refused(asked: &str) -> String {
 #[test]
 fn removing_what_is_denied_is_denied() {
     let folder = tempfile::tempdir().unwrap();
-    let output = crate::program::command()
-        .args(["rm", "-y", "--force", "s3://b/d"])
-        .current_dir(folder.path())
-        .env("AWS_ENDPOINT_URL", guarded())
-        .env("AWS_REGION", "us-east-1")
-        .env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
-        .env("AWS_SECRET_ACCESS_KEY", "secret")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(4), "{}", told(&output));
+    for (bucket, place) in [("b", "s3://b/d/.zgroup"), ("odd", "s3://odd/d")] {
+        let output = crate::program::command()
+            .args(["rm", "-y", "--force", &format!("s3://{bucket}/d")])
+            .current_dir(folder.path())
+            .env("AWS_ENDPOINT_URL", guarded())
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(4), "{}", told(&output));
+        assert!(told(&output).contains(place), "{}", told(&output));
+    }
 }

@@ -1,4 +1,4 @@
-//! Targets that are there already: what is replaced, and what never is.
+//! Existing targets: what is replaced, and what never is.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,11 @@ fn a_forgotten_target_costs_no_file() {
         }
         assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "dear diary", "{arguments:?}");
         if !arguments.contains(&"notes.txt") {
-            assert!(told(&output).contains("was the target left out?"), "{arguments:?}: {}", told(&output));
+            assert!(
+                told(&output).contains("is the target missing from the command?"),
+                "{arguments:?}: {}",
+                told(&output)
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests are told of when that is asked for.
+//! Requests are traced on request.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -81,6 +81,9 @@ fn a_trace_goes_to_a_file() {
 fn a_dump_tells_that_a_server_knows_no_ranges() {
     let output = ncirrus(&["dump", "-h", &serve()], &[]);
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("ncirrus: note: http://") && told.contains("does not know ranges"), "{told}");
+    assert!(
+        told.starts_with("ncirrus: note: http://") && told.contains("does not support byte ranges"),
+        "{told}"
+    );
     assert!(!told.contains("hunter2") && told.lines().count() == 1, "{told}");
 }

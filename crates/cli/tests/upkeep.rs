@@ -1,4 +1,4 @@
-//! `ncirrus rm` and `ncirrus clean` on this machine.
+//! `ncirrus rm` and `ncirrus clean` on local datasets.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::io::{Read, Write};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn old_temporary_files_are_cleaned_and_datasets_are_not() {
     assert!(removed.status.success() && !left.exists() && Path::new(&kept).exists(), "{}", says(&removed));
 }
 
-/// A server that refuses everybody in Amazon's words, to the end of the test.
+/// A server that denies all requests, with Amazon's error codes, to the end of the test.
 fn refusing() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

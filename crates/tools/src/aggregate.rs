@@ -1,8 +1,8 @@
 //! Aggregations: one dataset out of many files, without copying their data.
 //!
-//! An aggregation is a small dataset, the master, that says which parts of its variables lie in which other datasets,
-//! the fragments. [`aggregate`] makes one of files that are there; [`split`] makes one out of a dataset; [`relocate`]
-//! tells it that the fragments were moved.
+//! An aggregation is a small dataset, the master, that records which parts of its variables are in which other
+//! datasets, the fragments. [`aggregate`] makes one from existing files; [`split`] makes one from a dataset;
+//! [`relocate`] updates it when the fragments were moved.
 mod adding;
 mod arrange;
 mod each;
@@ -34,20 +34,20 @@ pub use writer::{AggregationWriter, NewVariable, WriterOptions};
 
 use ncirrus::{LeftOut, Result, Session};
 
-/// How files are put together.
+/// How files are aggregated.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AggregateOptions<'a> {
-    /// Dimensions along which the files follow each other; empty: the one that is unlimited, or of time. With several,
+    /// Dimensions along which the files are concatenated; empty: the one that is unlimited, or of time. With several,
     /// the files are tiles of a grid.
     pub axes: Vec<String>,
     /// A dimension that the files do not have: each is one step of it.
     pub new_axis: Option<String>,
     /// Order the files by their coordinates along the axis.
     pub sort: bool,
-    /// Compare the values of variables that do not lie along an axis; else those of the first file are taken.
+    /// Compare the values of variables that do not lie along an axis; otherwise those of the first file are used.
     pub compare: bool,
-    /// Called when a file was looked at.
+    /// Called when a file has been read.
     pub steps: Option<&'a WorkSteps<'a>>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> AggregateOptions<'a> {
         Self::default()
     }
 
-    /// Dimensions along which the files follow each other; empty: the one that is unlimited, or of time. With several,
+    /// Dimensions along which the files are concatenated; empty: the one that is unlimited, or of time. With several,
     /// the files are tiles of a grid.
     #[must_use]
     pub fn axes(mut self, axes: impl IntoIterator<Item = String>) -> Self {
@@ -86,14 +86,14 @@ impl<'a> AggregateOptions<'a> {
         self
     }
 
-    /// Compare the values of variables that do not lie along an axis; else those of the first file are taken.
+    /// Compare the values of variables that do not lie along an axis; otherwise those of the first file are used.
     #[must_use]
     pub fn compare(mut self, compare: bool) -> Self {
         self.compare = compare;
         self
     }
 
-    /// Called when a file was looked at.
+    /// Called when a file has been read.
     #[must_use]
     pub fn steps(mut self, steps: &'a WorkSteps<'a>) -> Self {
         self.steps = Some(steps);
@@ -101,26 +101,26 @@ impl<'a> AggregateOptions<'a> {
     }
 }
 
-/// What an aggregation of files is, or would be.
+/// The actual or planned aggregation of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Aggregation {
-    /// Files that were looked at.
+    /// Files that were read.
     pub files: usize,
-    /// For each axis its name, the files that follow each other along it, and their elements.
+    /// For each axis its name, the number of files along it, and their elements.
     pub axes: Vec<(String, usize, u64)>,
     /// Paths of the variables that stay in the files.
     pub aggregated: Vec<String>,
     /// Paths of the variables that the master stores.
     pub stored: Vec<String>,
-    /// Why the files do not fit each other, each with a file's name.
+    /// Why the files do not match, each with a file's name.
     pub problems: Vec<String>,
-    /// What is odd but no obstacle: gaps.
+    /// What is unusual but not an error: gaps.
     pub notes: Vec<String>,
-    /// What the files have and the aggregation has not: what cannot be read, and variables that the first file lacks.
+    /// What the aggregation lacks: what cannot be read, and variables that the first file lacks.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Makes an aggregation of files. Nothing is written before all of them were looked at and found to fit each other.
+/// Makes an aggregation of files. Nothing is written before all of them have been read and found to match.
 ///
 /// # Errors
 /// As [`PreparedAggregation::of`] and [`PreparedAggregation::write`].

@@ -1,4 +1,4 @@
-//! Copying a dataset to any writable kind and place.
+//! Copying a dataset to any writable kind and location.
 mod blueprint;
 mod choice;
 mod chunking;
@@ -31,7 +31,7 @@ use settle::settle;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Choices for [`copy`].
+/// Options for [`copy`].
 ///
 /// Built from the defaults, one choice after the other:
 ///
@@ -50,17 +50,17 @@ use std::sync::{Mutex, PoisonError};
 pub struct CopyOptions<'a> {
     /// Kind, dialect and layout of the copy.
     pub create: CreateOptions,
-    /// Chunk shapes; rules for a variable beat rules for dimensions.
+    /// Chunk shapes; rules for a variable override rules for dimensions.
     pub chunks: Vec<ChunkRule>,
     /// Filters of the copy.
     pub filters: Filters,
-    /// Filters of single variables; they beat `filters`.
+    /// Filters of single variables; they override `filters`.
     pub filter_rules: Vec<FilterRule>,
-    /// Leave out filters that the copy's format cannot hold, or that cannot be applied, instead of failing.
+    /// Leave out filters that the copy's format cannot store, or that cannot be applied, instead of failing.
     pub drop_filters: bool,
-    /// How values are quantized on the way; recorded in the attributes that netCDF-C writes.
+    /// How values are quantized; recorded in the attributes that netCDF-C writes.
     pub quantize: Vec<QuantizeRule>,
-    /// Record quantization as CF 1.12 has it, too (section 8.4, "Lossy Compression via Quantization").
+    /// Also record quantization as CF 1.12 defines it (section 8.4, "Lossy Compression via Quantization").
     pub cf_quantization: bool,
     /// Copy only these variables (paths or simple names) and what they need; empty: all.
     pub variables: Vec<String>,
@@ -68,16 +68,16 @@ pub struct CopyOptions<'a> {
     pub groups: Vec<String>,
     /// Copy only these boxes, with their coordinates.
     pub select: Vec<VariableSelect>,
-    /// Chunks that cannot be decoded become fill, and are reported; else the copy fails at the first one.
+    /// Chunks that cannot be decoded become fill, and are reported; otherwise the copy fails at the first one.
     pub skip_damaged: bool,
     /// With [`CreateOptions::overwrite`]: any dataset may be replaced, also the source by its copy.
     pub overwrite_any: bool,
-    /// Unlimited dimensions become fixed.
+    /// Make unlimited dimensions fixed.
     pub fix_unlimited: bool,
-    /// What is done about names that netCDF-C cannot read.
+    /// What to do about names that netCDF-C cannot read.
     pub long_names: LongNames,
-    /// Decode every chunk that passes through as it is encoded. Without it, only what their framing, lengths and checksums
-    /// tell of them is checked.
+    /// Decode every chunk that passes through in encoded form. Otherwise only its framing, lengths and checksums are
+    /// checked.
     pub verify: bool,
     /// Called as elements are copied.
     pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
@@ -95,7 +95,7 @@ pub enum Filters {
     Replace(Vec<CodecSpec>),
 }
 
-/// How far a copy is.
+/// Progress of a copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// Path of the variable that is being copied.
@@ -106,41 +106,42 @@ pub struct Progress<'a> {
     pub total: u64,
 }
 
-/// What a copy did.
+/// The result of a copy.
 #[derive(Debug, Clone, Default)]
 pub struct CopyReport {
     /// Variables copied.
     pub variables: usize,
     /// Elements copied.
     pub elements: u64,
-    /// Members that the source cannot give.
+    /// Members that cannot be read from the source.
     pub left_out: Vec<LeftOut>,
-    /// Chunks that could not be decoded and became fill, where that was wanted.
+    /// Chunks that could not be decoded and became fill, on request.
     pub skipped: Vec<SkippedPart>,
-    /// Filters that were left out and names that were shortened, as wanted.
+    /// Filters that were left out and names that were shortened, on request.
     pub losses: Vec<String>,
-    /// What is otherwise than in the source, although nothing of it is lost (other filters than lossy ones, for instance),
-    /// and options that have no effect on a copy of this kind.
+    /// Differences from the source that lose nothing (other filters in place of lossy ones, for instance), and
+    /// options that have no effect on a copy of this kind.
     pub notes: Vec<String>,
-    /// What the readers that the copy's dialect is for cannot read, although it is stored as the dialect has it.
+    /// What the dialect's intended readers cannot read, although it is stored as the dialect defines.
     pub unread: Vec<String>,
-    /// What lies between the objects of the dataset that was replaced and is no part of it: it stays.
+    /// Foreign objects in the replaced dataset, which stay.
     pub stays: Vec<String>,
 }
 
 impl CopyReport {
-    /// Whether all data and attributes of what was to be copied are in the copy.
+    /// Whether the copy has all data and attributes that were to be copied.
     pub fn is_complete(&self) -> bool {
         self.left_out.is_empty() && self.skipped.is_empty()
     }
 }
 
-/// Copies a dataset to `target`, which appears whole or not at all. Memory is bounded by the session's budget.
-/// [`plan_copy`] tells what it will take.
+/// Copies a dataset to `target`, which appears atomically. Memory is bounded by the session's budget. [`plan_copy`]
+/// returns the cost.
 ///
 /// # Errors
-/// When the source cannot be read or the target cannot hold it (the error names the member), is there already, or lies
-/// inside the source or around it. Nothing but a dataset is replaced, and neither the source nor a part of another dataset.
+/// If the source cannot be read or the target cannot represent it (the error names the member), exists already, or
+/// lies inside the source or around it. Only datasets are replaced, and neither the source nor a part of another
+/// dataset.
 pub fn copy(
     source: &Dataset,
     target: &str,
@@ -168,7 +169,7 @@ pub fn copy(
     Ok(report)
 }
 
-/// As [`copy`], but variables of these paths are left out, also where others name them.
+/// As [`copy`], without the variables of these paths, even if others name them.
 pub(crate) fn copy_without(
     source: &Dataset,
     target: &str,
@@ -224,7 +225,7 @@ pub(crate) fn copy_without(
     Ok(report)
 }
 
-/// Leaves out the filters that the copy's format cannot hold, or that cannot be applied.
+/// Leaves out the filters that the copy's format cannot store, or that cannot be applied.
 fn drop_filters(writer: &DatasetWriter, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
     for var in model.variables() {
         let path = model.variable_path(var);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Prints a dataset as `ncdump` would; what cannot be read is listed in the summary.
 ///
 /// # Errors
-/// When the output fails, a name in the options is unknown, or data cannot be read.
+/// If the output fails, a name in the options is unknown, or data cannot be read.
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<PrintSummary> {
     let model = dataset.model()?;
     let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
@@ -23,7 +23,7 @@ pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> R
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
 
-/// Prints a dataset of the classic model, in whatever format, as NcML.
+/// Prints a dataset of the classic model, in any format, as NcML.
 ///
 /// # Errors
 /// As [`dump`]; `Unsupported` for a dataset that is not of the classic model.
@@ -36,8 +36,9 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions)
     ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
 }
 
-/// The model without what the reference passes over in silence: variables and attributes of types that netCDF does not
-/// have (docs/spec/hdf5-netcdf4.md D.4). An aggregated variable that cannot be read is a scalar to the reference.
+/// The model without what the reference implementation silently omits: variables and attributes of types that netCDF
+/// does not have (docs/spec/hdf5-netcdf4.md D.4). An aggregated variable that cannot be read is a scalar to the
+/// reference.
 fn listed(model: &Model, stored: &Model) -> Arc<Model> {
     let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
     let mut listed = model.clone();
@@ -54,7 +55,7 @@ fn listed(model: &Model, stored: &Model) -> Arc<Model> {
     Arc::new(listed)
 }
 
-/// Whether the dataset follows the classic model, in whatever format.
+/// Whether the dataset follows the classic model, in any format.
 pub fn is_classic_model(dataset: &Dataset) -> bool {
     is_classic(dataset) || dataset.kind() == "netCDF-4 classic model"
 }
@@ -75,7 +76,7 @@ fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
     Error::new(kind, error.to_string()).at_object(dataset.url()).because(error)
 }
 
-/// What the printer asks of a dataset.
+/// What the printer needs from a dataset.
 struct PrintedDataset<'a> {
     dataset: &'a Dataset,
     model: Arc<Model>,
@@ -127,7 +128,7 @@ impl PrintedDataset<'_> {
     }
 }
 
-/// The reference answers 2 for whatever netCDF wrote, also as plain Zarr, and 0 for what others wrote.
+/// The reference returns 2 for whatever netCDF wrote, also as plain Zarr, and 0 for everything else.
 fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
     if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
 }

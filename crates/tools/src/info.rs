@@ -1,4 +1,4 @@
-//! A summary of a dataset for people and programs.
+//! A summary of a dataset for users and programs.
 use crate::dump::codec_text;
 use crate::opened;
 use ncirrus::internals::DatasetInternals;
@@ -12,15 +12,15 @@ use ncirrus_model::{CodecSpace, GroupId, VarId};
 pub struct Info {
     /// Name of the dataset.
     pub name: String,
-    /// URL or path it was opened by.
+    /// URL or path that was opened.
     pub url: String,
-    /// Kind as `ncdump -k` names it.
+    /// Kind as named by `ncdump -k`.
     pub kind: &'static str,
     /// Facts about the storage, such as the dialect.
     pub facts: Vec<(&'static str, String)>,
-    /// Things that were repaired or ignored on opening.
+    /// What was repaired or ignored on opening.
     pub warnings: Vec<String>,
-    /// What cannot be read, or is nothing that netCDF knows.
+    /// What cannot be read, or does not exist in netCDF's model.
     pub left_out: Vec<LeftOut>,
     /// The groups, the root first.
     pub groups: Vec<GroupInfo>,
@@ -35,7 +35,7 @@ pub struct GroupInfo {
     pub dimensions: Vec<(String, u64, bool)>,
     /// Names of user-defined types.
     pub types: Vec<String>,
-    /// Attributes: name and value in short.
+    /// Attributes: name and abbreviated value.
     pub attributes: Vec<(String, String)>,
     /// Variables.
     pub variables: Vec<VariableInfo>,
@@ -60,26 +60,26 @@ pub struct VariableInfo {
     pub filters: Vec<String>,
     /// Bytes of the values when decoded; `None` for types of variable length.
     pub raw_bytes: Option<u64>,
-    /// Bytes of the values as stored; `None` where that cannot be told cheaply.
+    /// Stored size of the values in bytes; `None` if it is expensive to determine.
     pub stored_bytes: Option<u64>,
-    /// Attributes: name and value in short.
+    /// Attributes: name and abbreviated value.
     pub attributes: Vec<(String, String)>,
-    /// What it is put together from, if it is aggregated.
+    /// Its fragments, if it is aggregated.
     pub fragments: Option<FragmentsInfo>,
-    /// Why the values cannot be read, if that is so.
+    /// Why the values cannot be read, if so.
     pub fault: Option<String>,
 }
 
-/// What an aggregated variable is put together from, in short.
+/// Summary of an aggregated variable's fragments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FragmentsInfo {
-    /// The convention by which they are described.
+    /// The convention that describes them.
     pub convention: &'static str,
     /// How many are described.
     pub count: u64,
-    /// Shape of the array of fragments; their number where they lie on no grid.
+    /// Shape of the array of fragments; their number if they do not lie on a grid.
     pub shape: Vec<u64>,
-    /// Where the one with the first element is looked for; `here` and `constant` for those that lie nowhere else.
+    /// Where the one with the first element is looked for; `here` and `constant` for those in the master itself.
     pub first: Option<String>,
     /// The same of the one with the last element.
     pub last: Option<String>,
@@ -88,7 +88,7 @@ pub struct FragmentsInfo {
 /// Summarises a dataset; values of variables are not read.
 ///
 /// # Errors
-/// When the attributes cannot be fetched.
+/// If the attributes cannot be fetched.
 pub fn info(dataset: &Dataset) -> Result<Info> {
     let model = dataset.model()?;
     Ok(Info {
@@ -141,7 +141,7 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
     })
 }
 
-/// The array of fragments of an aggregated variable, and where the first and the last of them lie.
+/// The array of fragments of an aggregated variable, and the locations of the first and the last of them.
 fn fragments_info(dataset: &Dataset, id: VarId, shape: &[u64]) -> Option<FragmentsInfo> {
     let found = opened::aggregation(dataset, id).ok()??;
     let one = vec![1; shape.len()];
@@ -168,7 +168,7 @@ pub fn type_name(model: &Model, ty: TypeRef) -> String {
     }
 }
 
-/// A filter as people name it: its Zarr name and level, or its JSON.
+/// A filter in readable form: its Zarr name and level, or its JSON.
 fn filter_in_short(spec: &CodecSpec) -> String {
     let v2 = names::translate(spec, CodecSpace::V2, &DecodedElement::sized(None));
     match v2.as_ref().unwrap_or(spec) {
@@ -193,7 +193,7 @@ fn attributes_in_short(attributes: Option<&ncirrus::Attributes>) -> Vec<(String,
     readable.chain(damaged).collect()
 }
 
-/// Most values shown of one attribute.
+/// Maximum number of values shown for one attribute.
 const SHOWN: usize = 8;
 
 fn value_in_short(values: &Values) -> String {

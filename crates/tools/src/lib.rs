@@ -1,10 +1,10 @@
-//! Work on whole netCDF datasets, on [`ncirrus`]: what its command does, as functions.
+//! Operations on whole netCDF datasets, based on [`ncirrus`]: what its command does, as functions.
 //!
-//! - [`copy`](fn@copy) writes a dataset anew, as any kind and at any place; [`plan_copy`] tells what that takes.
-//! - [`aggregate`](mod@aggregate) puts many files together as one dataset without copying their data, takes datasets apart, and
-//!   tells aggregations where their files have gone.
+//! - [`copy`](fn@copy) copies a dataset to any kind and location; [`plan_copy`] returns what that costs.
+//! - [`aggregate`](mod@aggregate) combines many files into one dataset without copying their data, splits datasets,
+//!   and updates aggregations whose files have moved.
 //! - [`write_references`] writes reference files (kerchunk).
-//! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) tells what a dataset is in short.
+//! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
 //! - [`places`] lists the datasets below a prefix and the objects of a store.
 //! - [`removal`] and [`remove`] remove datasets, [`leftovers`] and [`remove_leftover`] what killed writers left.
 //!
@@ -41,5 +41,6 @@ pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};
+pub use opened::stored_bytes;
 pub use reference::{ReferenceOptions, ReferenceReport, write_references};
 pub use upkeep::{leftovers, removal, remove, remove_leftover};

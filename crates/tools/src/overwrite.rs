@@ -1,5 +1,5 @@
-//! What may be replaced: never what is read, never what is no dataset, and by a reference file or an aggregation only one
-//! of its kind, unless any dataset is meant.
+//! What may be replaced: never a source, never what is not a dataset, and by a reference file or an aggregation only
+//! one of its kind, unless any dataset is allowed.
 use crate::places::{self, ListOptions};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Session, Variable};
@@ -19,10 +19,10 @@ pub(crate) enum WrittenForm {
     References,
 }
 
-/// Refuses a target that is one of the sources, or where something lies that what is written does not replace.
+/// Refuses a target that is one of the sources, or that the new dataset must not replace.
 ///
 /// # Errors
-/// `Conflict` that says what is there; what looking fails with.
+/// `Conflict` that says what exists; errors of inspecting it.
 pub(crate) fn check<'a>(
     target: &str,
     sources: impl Iterator<Item = &'a str>,
@@ -34,7 +34,7 @@ pub(crate) fn check<'a>(
     for source in sources {
         if !may_be_source && is_same_place(source, target, session.store_context())? {
             return Err(conflict(
-                "is one of the files that are read, and is not replaced: was the target left out?",
+                "is one of the input files, and is not replaced: is the target missing from the command?",
                 target,
             ));
         }
@@ -55,24 +55,24 @@ pub(crate) fn check<'a>(
     match (fits, written) {
         (true, _) => Ok(()),
         (false, WrittenForm::References) => Err(conflict(
-            "exists already and is a dataset, but no reference file: was the target left out?",
+            "exists already and is a dataset, not a reference file: is the target missing from the command?",
             target,
         )),
         (false, _) => Err(conflict(
-            "exists already and is a dataset, but no aggregation: was the target left out?",
+            "exists already and is a dataset, not an aggregation: is the target missing from the command?",
             target,
         )),
     }
 }
 
-/// Whether a dataset was opened through a reference file: what lies in a zip file looks else alike.
+/// Whether a dataset was opened through a reference file: zip files look similar otherwise.
 fn is_references(dataset: &Dataset) -> Result<bool> {
     let url = Url::parse(dataset.url())?;
     let is_json = url.path().trim_end_matches('/').to_ascii_lowercase().ends_with(".json");
     Ok(is_json && dataset.reader()?.driver().name() == "zarr")
 }
 
-/// Whether a file on this machine begins as reference files do, whatever its name.
+/// Whether a local file begins as reference files do, whatever its name.
 fn is_reference_text(target: &str) -> bool {
     let Ok(url) = Url::parse(target) else { return false };
     if url.scheme() != Scheme::File {
@@ -82,17 +82,17 @@ fn is_reference_text(target: &str) -> bool {
     let read =
         std::fs::File::open(url.path()).and_then(|file| file.take(LOOKED_AT).read_to_string(&mut text));
     let is_json = text.trim_start().starts_with('{');
-    // Bytes of other characters than text's are none of JSON.
+    // Bytes other than text are not JSON.
     read.is_ok() && is_json && ["\"refs\"", "\".zgroup\""].iter().any(|mark| text.contains(mark))
 }
 
-/// Bytes of a file that are looked at.
+/// How much of a file is inspected.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// What cannot be opened is replaced only when it is the beginning of a dataset all the same, or nothing at all.
+/// What cannot be opened is replaced only if it is the start of a dataset all the same, or nothing at all.
 fn of_unknown(error: Error, target: &str, may_be_damaged: bool, session: &Session) -> Result<()> {
     match error.kind() {
-        // Creating finds it out.
+        // Creating it reports this.
         ErrorKind::NotFound | ErrorKind::Denied => return Ok(()),
         ErrorKind::Io { .. } => return Err(error),
         _ => {}
@@ -105,15 +105,15 @@ fn of_unknown(error: Error, target: &str, may_be_damaged: bool, session: &Sessio
             let is_empty = found.size == Some(0);
             match is_dataset || is_empty {
                 true => Ok(()),
-                false => Err(plain_conflict("is no dataset that could be replaced, and stays", target)),
+                false => Err(plain_conflict("is not a dataset that could be replaced, and is kept", target)),
             }
         }
-        // Directories are looked at when they are replaced.
+        // Directories are inspected when they are replaced.
         _ => Ok(()),
     }
 }
 
-/// What lies in a tree that is replaced and is no part of the dataset: it stays.
+/// Foreign objects in a tree that is replaced, which stay.
 pub(crate) fn others_in(target: &str, session: &Session) -> Vec<String> {
     let removal = crate::removal(target, session);
     removal.ok().filter(|removal| removal.is_tree).map(|removal| removal.others).unwrap_or_default()
@@ -122,7 +122,7 @@ pub(crate) fn others_in(target: &str, session: &Session) -> Vec<String> {
 /// Refuses to replace a part of another dataset.
 ///
 /// # Errors
-/// `Conflict` naming the dataset around.
+/// `Conflict` naming the enclosing dataset.
 pub(crate) fn check_around(target: &str, session: &Session) -> Result<()> {
     let Some(around) = around(target) else { return Ok(()) };
     let is_part = match Url::parse(&around)? {
@@ -132,22 +132,22 @@ pub(crate) fn check_around(target: &str, session: &Session) -> Result<()> {
     let is_there = || Dataset::open_with(target, &OpenOptions::default(), session).is_ok();
     if is_part && is_there() {
         let shown = Url::parse(&around).map_or_else(|_| String::new(), |url| url.to_string());
-        return Err(plain_conflict(&format!("is a part of the dataset {shown} and is not replaced"), target));
+        return Err(plain_conflict(&format!("is part of the dataset {shown} and is not replaced"), target));
     }
     Ok(())
 }
 
-/// Whether a folder, or one around it, is a Zarr dataset.
+/// Whether a folder, or an enclosing one, is a Zarr dataset.
 fn is_store(folder: &Path) -> bool {
     const MARKERS: [&str; 5] = [".zgroup", ".zmetadata", "zarr.json", ".zarray", ".nczarr"];
     let holds = |folder: &Path| MARKERS.iter().any(|name| folder.join(name).is_file());
     folder.ancestors().take(DEEPEST).any(holds)
 }
 
-/// Folders that are looked at around a target.
+/// Maximum number of enclosing folders that are checked.
 const DEEPEST: usize = 16;
 
-/// The address of the folder around an address, if there is one.
+/// The address of the parent folder, if there is one.
 pub(crate) fn around(url: &str) -> Option<String> {
     let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
     let (scheme, path) = address.split_at(address.find("://").map_or(0, |at| at + 3));

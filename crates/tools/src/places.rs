@@ -1,4 +1,4 @@
-//! What lies where: the datasets below a prefix, and the objects of a store.
+//! Listings: the datasets below a prefix, and the objects of a store.
 //!
 //! ```
 //! use ncirrus::{CreateOptions, Dataset, Session};
@@ -26,27 +26,27 @@ use ncirrus_layout::{Listing, ObjectId};
 use ncirrus_store::{Opened, Store};
 use std::vec;
 
-/// Requests to a store that are under way at once.
+/// Requests to a store in flight at once.
 fn at_once(store: &dyn Store) -> usize {
     store.facts().concurrency.clamp(1, 64)
 }
 
-/// Opens what an address names.
+/// Opens the store of an address.
 fn open(url: &str, session: &Session) -> Result<Opened> {
     session.wait_for_store(url, ncirrus_store::open(url, session.store_context()))
 }
 
-/// A prefix, of which one page of names is held.
+/// A prefix, with one page of its names.
 struct PrefixLevel {
     prefix: ObjectId,
-    /// Path from where the walk began, with a slash at the end unless it is empty.
+    /// Path from the start of the walk, with a trailing slash unless it is empty.
     path: String,
     entries: vec::IntoIter<ncirrus_layout::ListEntry>,
     next: Option<String>,
     mark: Option<PrefixMark>,
 }
 
-/// What a prefix is, by whatever name it is reached.
+/// Identifies a prefix, whatever its path.
 type PrefixMark = (u64, u64);
 
 fn mark_of(store: &dyn Store, prefix: &ObjectId) -> Option<PrefixMark> {
@@ -59,7 +59,7 @@ impl PrefixLevel {
         Self { prefix, path, entries: first.entries.into_iter(), next: first.next, mark }
     }
 
-    /// Fetches the next page; `false` when there is none.
+    /// Fetches the next page; `false` if there is none.
     async fn turn(&mut self, store: &dyn Store) -> Result<bool> {
         let Some(page) = self.next.take() else { return Ok(false) };
         let listing = store.list(&self.prefix, Some(&page)).await?;

@@ -1,5 +1,5 @@
-//! Reference files: JSON that says which bytes of existing files are the chunks of a Zarr dataset, as kerchunk writes
-//! them. [`write_references`] makes one; it is opened as any dataset is.
+//! Reference files: JSON that maps chunks of a Zarr dataset to byte ranges of existing files, as kerchunk writes
+//! them. [`write_references`] writes one; it is opened like any dataset.
 mod cut;
 mod draft;
 mod existing;
@@ -20,18 +20,18 @@ use skeleton::ZarrSkeleton;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReferenceOptions {
-    /// The dimension along which several files follow each other.
+    /// The dimension along which several files are concatenated.
     pub axis: Option<String>,
-    /// Chunks of at most this many bytes are put into the file itself.
+    /// Chunks of at most this many bytes are embedded in the file.
     pub inline_threshold: u64,
-    /// Variables of at most this many bytes whose chunks cannot be referred to are put into the file, too; larger ones
-    /// are left out.
+    /// Variables of at most this many bytes whose chunks cannot be referenced are embedded, too; larger ones are left
+    /// out.
     pub inline_values: u64,
     /// Name local files relative to the reference file. Only this library reads them from any working directory.
     pub relative: bool,
-    /// Replace a reference file that is there.
+    /// Replace an existing reference file.
     pub overwrite: bool,
-    /// Replace any dataset that is there, but for those that are referred to.
+    /// Replace any existing dataset, except those that are referenced.
     pub overwrite_any: bool,
 }
 
@@ -55,22 +55,22 @@ impl ReferenceOptions {
         Self::default()
     }
 
-    /// The dimension along which several files follow each other.
+    /// The dimension along which several files are concatenated.
     #[must_use]
     pub fn axis(mut self, axis: impl Into<Option<String>>) -> Self {
         self.axis = axis.into();
         self
     }
 
-    /// Chunks of at most this many bytes are put into the file itself.
+    /// Chunks of at most this many bytes are embedded in the file.
     #[must_use]
     pub fn inline_threshold(mut self, inline_threshold: u64) -> Self {
         self.inline_threshold = inline_threshold;
         self
     }
 
-    /// Variables of at most this many bytes whose chunks cannot be referred to are put into the file, too; larger ones
-    /// are left out.
+    /// Variables of at most this many bytes whose chunks cannot be referenced are embedded, too; larger ones are left
+    /// out.
     #[must_use]
     pub fn inline_values(mut self, inline_values: u64) -> Self {
         self.inline_values = inline_values;
@@ -84,14 +84,14 @@ impl ReferenceOptions {
         self
     }
 
-    /// Replace a reference file that is there.
+    /// Replace an existing reference file.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Replace any dataset that is there, but for those that are referred to.
+    /// Replace any existing dataset, except those that are referenced.
     #[must_use]
     pub fn overwrite_any(mut self, overwrite_any: bool) -> Self {
         self.overwrite_any = overwrite_any;
@@ -104,27 +104,27 @@ impl ReferenceOptions {
 pub struct ReferenceReport {
     /// Variables.
     pub variables: usize,
-    /// Chunks that are referred to.
+    /// Chunks that are referenced.
     pub references: u64,
-    /// Chunks that are in the file itself.
+    /// Chunks that are embedded.
     pub inline: u64,
-    /// What could not be referred to, and why.
+    /// What could not be referenced, and why.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A file whose chunks are referred to.
+/// A file whose chunks are referenced.
 pub(crate) struct ReferenceInput {
     pub(crate) dataset: Dataset,
-    /// What it is called in the references.
+    /// Its name in the references.
     pub(crate) name: String,
 }
 
-/// Writes a reference file (version 1 of the format) for datasets that exist: netCDF-3, HDF5, Zarr. Several follow each
-/// other along an axis, in the order given; what does not have the axis is taken from the first.
+/// Writes a reference file (version 1 of the format) for existing datasets: netCDF-3, HDF5, Zarr. Several are
+/// concatenated along an axis, in the order given; variables without the axis are taken from the first.
 ///
 /// # Errors
-/// When a file cannot be read; `Invalid` naming the file and the variable when several do not fit together; `Conflict`
-/// when the target is there already, is one of the files, or is no reference file.
+/// If a file cannot be read; `Invalid` naming the file and the variable if several do not match; `Conflict` if the
+/// target exists already, is one of the files, or is not a reference file.
 pub fn write_references(
     sources: &[String],
     target: &str,
@@ -135,7 +135,7 @@ pub fn write_references(
         return Err(Error::invalid("no files to refer to"));
     }
     if sources.len() > 1 && options.axis.is_none() {
-        return Err(Error::invalid("several files need an axis along which they follow each other"));
+        return Err(Error::invalid("several files need an axis to be joined along"));
     }
     let any = options.overwrite_any;
     overwrite::check(
@@ -167,20 +167,20 @@ pub fn write_references(
     Ok(report)
 }
 
-/// Objects that lie in a zip file, or that a reference file tells of, have no address of their own.
+/// Objects in a zip file, or in a reference file, have no address of their own.
 fn refuse_containers(dataset: &Dataset) -> Result<()> {
     let url = Url::parse(dataset.url())?;
     let path = url.path().trim_end_matches('/').to_ascii_lowercase();
     let is_file = url.scheme() == Scheme::File && std::path::Path::new(url.path()).is_file();
     let is_tree = dataset.reader()?.driver().name() == "zarr";
     if is_tree && (is_file || path.ends_with(".zip") || path.ends_with(".json")) {
-        let message = "references to what lies in a zip file, or in another reference file";
+        let message = "references into a zip file, or into another reference file";
         return Err(Error::unsupported(message).at_object(dataset.url()));
     }
     Ok(())
 }
 
-/// Puts the file in its place.
+/// Writes the file to its location.
 fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
     let mut stores = session.store_context().clone();
     stores.options.uploads = UploadMode::Scratch;

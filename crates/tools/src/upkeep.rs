@@ -1,11 +1,11 @@
-//! Removing datasets, and what killed writers left.
+//! Removing datasets, and what killed writers left behind.
 use ncirrus::{Result, Session};
 use ncirrus_store::{DatasetRemoval, Leftover};
 
-/// Finds out what removing a dataset would remove; nothing is removed yet.
+/// Determines what removing a dataset would remove; nothing is removed yet.
 ///
 /// # Errors
-/// `NotFound` when there is nothing, `Conflict` for a whole bucket, `Unsupported` where nothing can be removed.
+/// `NotFound` if there is nothing, `Conflict` for a whole bucket, `Unsupported` if nothing can be removed.
 pub fn removal(url: &str, session: &Session) -> Result<DatasetRemoval> {
     session.wait_for_store(url, ncirrus_store::removal(url, session.store_context()))
 }
@@ -18,10 +18,10 @@ pub fn remove(url: &str, removal: DatasetRemoval, session: &Session) -> Result<(
     session.wait_for_store(url, removal.run())
 }
 
-/// Finds what killed writers left below a URL, and tells what could not be looked for.
+/// Finds what killed writers left below a URL, and reports what could not be searched for.
 ///
 /// # Errors
-/// `Unsupported` where nothing can be removed, else what listing fails with.
+/// `Unsupported` if nothing can be removed, otherwise errors of listing.
 pub fn leftovers(url: &str, session: &Session) -> Result<(Vec<Leftover>, Vec<String>)> {
     session.wait_for_store(url, ncirrus_store::leftovers(url, session.store_context()))
 }

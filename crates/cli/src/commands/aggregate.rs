@@ -1,12 +1,12 @@
 //! `ncirrus aggregate`: one dataset out of many files.
 use super::master::{MasterArgs, progress_bar};
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
 use ncirrus_tools::aggregate::{
     AggregateOptions, Aggregation, PreparedAggregation, list, master_options, rebuild,
 };
 use std::io::Write as _;
-use std::process::ExitCode;
 
 /// Make one dataset out of many files without copying their data.
 #[derive(ClapArgs)]
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if let Some(folder) = &args.rebuild {
         return print(&rebuild(&args.target, folder, &args.master.options()?, session)?);
     }
@@ -100,23 +100,23 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     };
     let report = prepared.write(&args.target, &master, session)?;
     match args.quiet {
-        true => Ok(crate::exit::after(ExitCode::SUCCESS, &report.left_out)),
+        true => Ok(crate::exit::after(CommandStatus::SUCCESS, &report.left_out)),
         false => print(&report),
     }
 }
 
-/// A folder may hold an older master, too; data that are to be aggregated are not replaced.
+/// A folder may also contain an older master; inputs of the aggregation are not replaced.
 fn check_master(target: &str, session: &Session) -> Result<()> {
     let there = match super::open(target, session) {
         Ok(there) => there,
-        // It could not be found out.
+        // It could not be determined.
         Err(error) if matches!(error.kind(), ErrorKind::Io { .. } | ErrorKind::Denied) => return Err(error),
         Err(_) => return Ok(()),
     };
     if there.variables().iter().any(Variable::is_aggregated) {
         return Ok(());
     }
-    let message = "is one of the files to aggregate and not an aggregation, and would be replaced: was the target left out?";
+    let message = "is one of the files to aggregate and not an aggregation, and would be replaced: is the target missing from the command?";
     Err(Error::new(ErrorKind::Conflict, message)
         .with_detail(Detail::IsSource)
         .at_object(super::shown(target)))
@@ -142,7 +142,7 @@ fn tell(report: &Aggregation) {
     crate::message::notes(&report.notes);
 }
 
-fn print(report: &Aggregation) -> Result<ExitCode> {
+fn print(report: &Aggregation) -> Result<CommandStatus> {
     let mut out = anstream::stdout().lock();
     let mut write = || {
         writeln!(out, "files       {}", report.files)?;
@@ -154,6 +154,6 @@ fn print(report: &Aggregation) -> Result<ExitCode> {
     };
     super::finish(write())?;
     drop(out);
-    let done = crate::exit::after(ExitCode::SUCCESS, &report.left_out);
+    let done = crate::exit::after(CommandStatus::SUCCESS, &report.left_out);
     Ok(if report.problems.is_empty() { done } else { crate::exit::code(ErrorKind::Invalid) })
 }

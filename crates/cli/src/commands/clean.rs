@@ -1,10 +1,10 @@
 //! `ncirrus clean`.
 use super::finish;
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Result, Session};
 use ncirrus_tools::{leftovers, remove_leftover};
 use std::io::Write;
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 /// Remove what interrupted writers left behind.
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     older_than: Duration,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let (found, notes) = leftovers(&args.url, session)?;
     crate::message::notes(&notes);
     let (now, mut out) = (SystemTime::now(), std::io::stdout().lock());

@@ -1,10 +1,10 @@
-//! `ncirrus config`: what the configuration says, and where.
+//! `ncirrus config`: the effective configuration, and where it comes from.
 use super::finish;
+use crate::CommandStatus;
 use clap::{Args as ClapArgs, Subcommand};
 use ncirrus::{Result, Session};
 use serde_json::json;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Show the effective configuration and where each value came from.
 #[derive(ClapArgs)]
@@ -29,7 +29,7 @@ enum ConfigAction {
     Path,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let mut out = anstream::stdout().lock();
     finish(match args.what {
         ConfigAction::Show { json: true } => show_json(&mut out, session),

@@ -1,5 +1,6 @@
 //! `ncirrus copy`: any readable dataset to any writable kind and place.
 use super::pipe::Outlet;
+use crate::CommandStatus;
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,7 +12,6 @@ use ncirrus_tools::{
     ChunkRule, CopyOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule, SkippedPart,
 };
 use std::io::Write as _;
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// Copy a dataset to another format or place; the target appears complete or not at all.
@@ -195,7 +195,7 @@ enum DialectName {
     Plain,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let outlet = outlet(args)?;
     let source = args.reading.open(&args.source, session)?;
     let target = outlet.as_ref().map_or_else(|| args.target.clone(), Outlet::address);
@@ -238,11 +238,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     report.unread.iter().for_each(crate::message::tell);
     report.skipped.iter().for_each(tell_skipped);
     super::reading::tell_absent(&source);
-    let done = exit::after(ExitCode::SUCCESS, &report.left_out);
-    Ok(if report.is_complete() && report.unread.is_empty() { done } else { ExitCode::from(exit::PARTIAL) })
+    let done = exit::after(CommandStatus::SUCCESS, &report.left_out);
+    Ok(if report.is_complete() && report.unread.is_empty() {
+        done
+    } else {
+        CommandStatus::from(exit::PARTIAL)
+    })
 }
 
-/// The way to standard output, where that is the target: of a file that is written from its beginning to its end.
+/// The output file for standard output, if that is the target, for formats that can be written to a file.
 fn outlet(args: &Args) -> Result<Option<Outlet>> {
     if !super::pipe::is_pipe(&args.target) {
         return Ok(None);
@@ -261,7 +265,7 @@ fn outlet(args: &Args) -> Result<Option<Outlet>> {
 
 const SKIP_HINT: &str = "--skip-damaged continues with fill values for each chunk that cannot be decoded; -V copies other variables only";
 
-/// Whether data of a variable are damaged, as far as other data may be sound.
+/// Whether data of a variable are damaged, so that other data may be intact.
 fn is_damaged_chunk(error: &Error) -> bool {
     error.kind() == ErrorKind::Malformed && error.place().path.is_some()
 }

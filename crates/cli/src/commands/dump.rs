@@ -1,11 +1,11 @@
 //! `ncirrus dump`: CDL, as ncdump prints it.
 use super::{StandardOutput, finish};
+use crate::CommandStatus;
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use ncirrus::{Dataset, LeftOut, Result, Session};
 use ncirrus_tools::cdl;
 use std::io::Write;
-use std::process::ExitCode;
 
 /// Print a dataset as CDL text, byte for byte as ncdump does.
 #[derive(ClapArgs)]
@@ -87,7 +87,7 @@ impl From<Indices> for cdl::IndexOrder {
     }
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let dataset = args.reading.open(&args.url, session)?;
     let mut out = StandardOutput::new();
     if args.kind {

@@ -1,9 +1,9 @@
 //! `ncirrus explain`: how a read would be done.
 use super::show_size;
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Result, Session, VariableSelect};
 use std::io::Write;
-use std::process::ExitCode;
 
 /// Explain how a selection would be read: requests, bytes, chunks, over-read, decoding.
 #[derive(ClapArgs)]
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     reading: super::reading::ReadingOptions,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let dataset = args.reading.open(&args.url, session)?;
     let opening = session.statistics();
     let select = VariableSelect::parse(&args.variable)?;

@@ -1,12 +1,12 @@
-//! `ncirrus filters`: which filters and codecs there are, and which a dataset needs.
+//! `ncirrus filters`: which filters and codecs exist, and which ones a dataset needs.
 use super::finish;
+use crate::CommandStatus;
 use crate::exit;
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
 use ncirrus::{CodecEntry, CodecOrigin, CodecRegistry, CodecSpec, Dataset, Result, Session};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 /// List the available filters and codecs, or those that a dataset needs.
 ///
@@ -30,7 +30,7 @@ const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 const FAULT: Style = AnsiColor::Red.on_default();
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let mut out = anstream::stdout().lock();
     let registry = session.registry();
     let Some(url) = &args.url else {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         written = written.and_then(|()| places(&mut out, registry));
     }
     let code = finish(written)?;
-    Ok(if complete { code } else { ExitCode::from(exit::PARTIAL) })
+    Ok(if complete { code } else { CommandStatus::from(exit::PARTIAL) })
 }
 
 fn list(out: &mut impl Write, registry: &CodecRegistry, verbose: bool) -> io::Result<()> {
@@ -60,7 +60,7 @@ fn list(out: &mut impl Write, registry: &CodecRegistry, verbose: bool) -> io::Re
     if verbose { places(out, registry) } else { Ok(()) }
 }
 
-/// Whether a plugin has a filter that a built-in one goes before.
+/// Whether a plugin has a filter that is overridden by a built-in one.
 fn is_shadowed(entry: &CodecEntry, registry: &CodecRegistry) -> bool {
     let used = entry.hdf5.and_then(|id| registry.entry(&CodecSpec::hdf5(id, &[])));
     matches!(entry.origin, CodecOrigin::Plugin { filter: Some(_), .. })
@@ -116,12 +116,12 @@ fn is_optional(spec: &CodecSpec) -> bool {
     matches!(spec, CodecSpec::Hdf5 { optional: true, .. })
 }
 
-/// Whether chunks that it stands for can be read.
+/// Whether chunks encoded with it can be read.
 fn reads(entry: &CodecEntry) -> bool {
     entry.decodes || is_layout(entry)
 }
 
-/// Shards are no codec of bytes: what lies in them is found by their index.
+/// Shards are not a byte codec: their chunks are found through their index.
 fn is_layout(entry: &CodecEntry) -> bool {
     entry.v3.iter().any(|name| name == "sharding_indexed")
 }

@@ -1,6 +1,7 @@
-//! `ncirrus fragments`: what aggregated variables are put together from.
+//! `ncirrus fragments`: the parts of aggregated variables.
 use super::finish;
 use super::reading::ReadingOptions;
+use crate::CommandStatus;
 use crate::exit;
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
@@ -8,7 +9,6 @@ use ncirrus::{Dataset, FragmentCheck, FragmentInfo, Result, Selection, Session, 
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
-use std::process::ExitCode;
 
 /// List the fragments of aggregated variables: where they are stored and which part of the variable each provides.
 #[derive(ClapArgs)]
@@ -36,7 +36,7 @@ const NAME: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 const FAULT: Style = AnsiColor::Red.on_default();
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let dataset = args.reading.open(&args.url, session)?;
     let wanted = wanted(&dataset, args.variable.as_deref())?;
     let mut list = FragmentList {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         written = written.and_then(|()| list.foot(args.check));
     }
     let done = finish(written.and_then(|()| list.end()))?;
-    Ok(if list.faults == 0 || !args.check { done } else { ExitCode::from(exit::PARTIAL) })
+    Ok(if list.faults == 0 || !args.check { done } else { CommandStatus::from(exit::PARTIAL) })
 }
 
 /// The variables to list, and of which elements.
@@ -79,14 +79,14 @@ fn wanted(dataset: &Dataset, variable: Option<&str>) -> Result<Vec<(Variable, Se
     Ok(dataset.variables().into_iter().filter(Variable::is_aggregated).map(whole).collect())
 }
 
-/// What is printed while it is found: there may be a million of them.
+/// Output that is printed while fragments are found: there may be a million of them.
 struct FragmentList<W> {
     out: W,
     json: bool,
     /// Fragments of the variable, of all variables as JSON.
     count: usize,
     faults: usize,
-    /// Faults of the variables before.
+    /// Faults of the previous variables.
     before: usize,
 }
 
@@ -153,7 +153,7 @@ fn lengths(numbers: &[u64], between: &str) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// The elements that it fills, as a selection is written.
+/// The elements that it fills, written as a selection.
 fn region(fragment: &FragmentInfo) -> String {
     let axes = fragment.region.start.iter().zip(&fragment.region.count);
     let axes: Vec<String> = axes.map(|(start, count)| format!("{start}:{}", start + count)).collect();

@@ -1,11 +1,11 @@
-//! `ncirrus info`: a summary for people, or as JSON.
+//! `ncirrus info`: a summary as text or JSON.
 use super::{finish, show_size};
+use crate::CommandStatus;
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
 use ncirrus::{Result, Session};
 use ncirrus_tools::{GroupInfo, Info, VariableInfo};
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Summarise a dataset: dimensions, variables with shapes, chunks, filters and sizes.
 #[derive(ClapArgs)]
@@ -30,7 +30,7 @@ const TYPE: Style = AnsiColor::Cyan.on_default();
 const QUIET: Style = Style::new().dimmed();
 const FAULT: Style = AnsiColor::Red.on_default();
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let dataset = args.reading.open(&args.url, session)?;
     let info = ncirrus_tools::info(&dataset)?;
     let mut out = anstream::stdout().lock();

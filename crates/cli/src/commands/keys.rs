@@ -1,11 +1,11 @@
 //! `ncirrus keys`: the raw objects of a store.
 use super::{StandardOutput, finish};
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Result, Session};
 use ncirrus_tools::places::{Key, KeysOptions};
 use serde_json::json;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// List the raw objects of a store, or print one, as netCDF-C's zmapio and ncs3 tools do.
 #[derive(ClapArgs)]
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     get: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let mut out = StandardOutput::new();
     if let Some(key) = &args.get {
         let got = ncirrus_tools::places::get(&args.url, key, &mut out, session);
@@ -68,7 +68,7 @@ fn show(out: &mut impl Write, key: &Key, args: &Args) -> io::Result<()> {
     }
     let url = ncirrus::store::Url::parse(&args.url);
     let name = match url.as_ref() {
-        // The object that lies at the address itself.
+        // The object at the address itself.
         Ok(url) if key.key.is_empty() => url.path().rsplit('/').next().unwrap_or_default(),
         _ => &key.key,
     };

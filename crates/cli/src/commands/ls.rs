@@ -1,11 +1,11 @@
 //! `ncirrus ls`: the datasets below a prefix.
 use super::{finish, show_size};
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Result, Session};
 use ncirrus_tools::places::{FoundDataset, ListOptions};
 use serde_json::json;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// List datasets and their kinds under a prefix: a directory, a bucket, a zip, anything that can be listed.
 #[derive(ClapArgs)]
@@ -30,15 +30,15 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let options = ListOptions::new().recursive(args.recursive).all(args.all);
     let mut out = io::BufWriter::new(anstream::stdout().lock());
-    let mut outcome = ExitCode::SUCCESS;
+    let mut outcome = CommandStatus::SUCCESS;
     let mut places = ncirrus_tools::places::list(&args.url, &options, session)?;
     for found in places.by_ref() {
         match found {
             Ok(found) => {
-                // Finding the next one may take its time.
+                // Finding the next one may take time.
                 let shown = show(&mut out, &found, args).and_then(|()| out.flush());
                 if shown.is_err() {
                     return finish(shown);

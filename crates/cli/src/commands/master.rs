@@ -1,4 +1,4 @@
-//! What the commands that write masters share.
+//! Options common to the commands that write masters.
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{Error, Kind, Result};
@@ -66,7 +66,7 @@ impl MasterArgs {
         self.changing(MasterOptions::default())
     }
 
-    /// What is asked for here, and else that.
+    /// The requested convention and kind, else the given ones.
     pub(crate) fn changing(&self, like: MasterOptions) -> Result<MasterOptions> {
         Ok(MasterOptions::new()
             .convention(self.convention.map_or(like.convention, Convention::from))
@@ -114,7 +114,7 @@ impl From<MasterFormat> for Kind {
     }
 }
 
-/// A bar that counts files; hidden where there is no terminal.
+/// A bar that counts files; hidden if there is no terminal.
 pub(crate) fn progress_bar() -> ProgressBar {
     let bar = crate::trace::BARS.add(ProgressBar::new(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files {elapsed}") {

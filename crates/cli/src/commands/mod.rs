@@ -20,31 +20,31 @@ pub(crate) mod rm;
 pub(crate) mod split;
 pub(crate) mod whoami;
 
+use crate::CommandStatus;
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use std::io;
-use std::process::ExitCode;
 
-/// The end of a command that printed: a closed pipe (`ncirrus info x | head`) is no error.
-pub(crate) fn finish(written: io::Result<()>) -> Result<ExitCode> {
+/// The result of a command that printed: a closed pipe (`ncirrus info x | head`) is not an error.
+pub(crate) fn finish(written: io::Result<()>) -> Result<CommandStatus> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Io { retryable: false }, format!("standard output: {error}")))
         }
-        _ => Ok(ExitCode::SUCCESS),
+        _ => Ok(CommandStatus::SUCCESS),
     }
 }
 
-/// Opens the dataset that a command is about.
+/// Opens the dataset of a command.
 pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
     Dataset::open_with(&pipe::source(url)?, &OpenOptions::default(), session)
 }
 
-/// An address as it may be shown: without password and query.
+/// An address for display: without password and query.
 pub(crate) fn shown(address: &str) -> String {
     ncirrus::store::Url::parse(address).map_or_else(|_| String::new(), |url| url.to_string())
 }
 
-/// Standard output that remembers how it failed: a pipe that was closed, a disk that is full.
+/// Standard output that remembers its failure: a closed pipe, a full disk.
 pub(crate) struct StandardOutput {
     out: io::BufWriter<io::StdoutLock<'static>>,
     failure: Option<io::Error>,
@@ -55,8 +55,8 @@ impl StandardOutput {
         Self { out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()), failure: None }
     }
 
-    /// The end of a command that could not write what it had to say.
-    pub(crate) fn failed(&mut self) -> Option<Result<ExitCode>> {
+    /// The result of a command whose output failed.
+    pub(crate) fn failed(&mut self) -> Option<Result<CommandStatus>> {
         self.failure.take().map(|failure| finish(Err(failure)))
     }
 
@@ -87,7 +87,7 @@ pub(crate) fn parse_size(text: &str) -> std::result::Result<usize, String> {
     usize::try_from(bytes).map_err(|_| format!("{text:?} is too large"))
 }
 
-/// A number of bytes for people.
+/// A number of bytes in readable form.
 pub(crate) fn show_size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut unit = 0;

@@ -1,7 +1,7 @@
-//! The option that replaces what is there, by one name everywhere.
+//! The option that allows replacing existing targets, with the same name in all commands.
 use clap::{Args, ValueEnum};
 
-/// Whether what is there is replaced.
+/// Whether an existing target is replaced.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Overwrite {
     /// Replace an existing target of the kind that is written: a dataset by `copy`, an aggregation by `aggregate` and

@@ -1,5 +1,5 @@
-//! Standard input as a dataset, and standard output as the target of a file: both by way of a temporary file, so that
-//! memory is what was given.
+//! Standard input as a dataset, and standard output as the target of a file: both through a temporary file, so that
+//! memory stays bounded.
 use ncirrus::{Error, ErrorKind, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ pub(crate) fn is_pipe(name: &str) -> bool {
     name == "-"
 }
 
-/// Whether a source has to be read once from its beginning to its end.
+/// Whether a source has to be read once from beginning to end.
 fn is_stream(name: &str) -> bool {
     is_pipe(name) || ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&name) || is_fifo(name)
 }
@@ -32,10 +32,10 @@ fn is_fifo(_: &str) -> bool {
     false
 }
 
-/// Where a source lies: what comes through a pipe is kept in a temporary file, whole, before it is opened.
+/// The address of a source; piped input is first saved completely to a temporary file.
 ///
 /// # Errors
-/// `Io` when it cannot be read or kept.
+/// `Io` if it cannot be read or saved.
 pub(crate) fn source(name: &str) -> Result<String> {
     if !is_stream(name) {
         return Ok(name.to_owned());
@@ -57,10 +57,10 @@ pub(crate) fn source(name: &str) -> Result<String> {
 pub(crate) struct Outlet(PathBuf);
 
 impl Outlet {
-    /// A place for a file of that ending.
+    /// The path of a file with that extension.
     ///
     /// # Errors
-    /// `Io` when no temporary folder can be made.
+    /// `Io` if no temporary folder can be created.
     pub(crate) fn new(ending: &str) -> Result<Self> {
         Ok(Self(place(&format!("stdout.{ending}"))?))
     }
@@ -73,7 +73,7 @@ impl Outlet {
     /// Sends the file.
     ///
     /// # Errors
-    /// What reading it fails with; a pipe that nobody reads is no error.
+    /// Errors of reading the file; a closed pipe is not an error.
     pub(crate) fn send(&self) -> Result<()> {
         let send = || -> io::Result<()> {
             let mut out = io::stdout().lock();
@@ -84,13 +84,13 @@ impl Outlet {
     }
 }
 
-/// Removes what pipes were kept in.
+/// Removes the temporary files of pipes.
 pub(crate) fn clear() {
     let folders = std::mem::take(&mut *FOLDERS.lock().unwrap_or_else(PoisonError::into_inner));
     folders.iter().for_each(|folder| _ = fs::remove_dir_all(folder));
 }
 
-/// A file in a temporary folder of its own, for its owner alone.
+/// A file in a temporary folder of its own, accessible by its owner only.
 fn place(name: &str) -> Result<PathBuf> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let folder = std::env::temp_dir().join(format!("ncirrus-pipe-{}-{since}", std::process::id()));

@@ -1,8 +1,8 @@
-//! Options on what is seen in a dataset that is read.
+//! Options that control how a dataset is read.
 use clap::{Args, ValueEnum};
 use ncirrus::{Dataset, MissingChunks, OpenOptions, Result, Session};
 
-/// Options on what is seen in a dataset that is read.
+/// Options that control how a dataset is read.
 #[derive(Args)]
 pub(crate) struct ReadingOptions {
     /// Show an aggregation as it is stored: the descriptions of its fragments instead of their data.
@@ -17,7 +17,7 @@ pub(crate) struct ReadingOptions {
 }
 
 impl ReadingOptions {
-    /// Opens the dataset that a command is about.
+    /// Opens the dataset of a command.
     pub(crate) fn open(&self, url: &str, session: &Session) -> Result<Dataset> {
         let options = OpenOptions::new()
             .raw(self.raw)
@@ -48,7 +48,7 @@ impl From<AbsentChoice> for MissingChunks {
     }
 }
 
-/// Tells on standard error of fragments that were filled in.
+/// Reports on standard error fragments that were filled in.
 pub(crate) fn tell_absent(dataset: &Dataset) {
     if let Some(told) = dataset.absence() {
         crate::message::tell(told);
@@ -61,7 +61,7 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Tells on standard error what is odd about a dataset on a web server, such as that it had to be read whole.
+/// Reports on standard error what is unusual about a dataset on a web server, such as that it had to be read whole.
 pub(crate) fn tell_odd(dataset: &Dataset) {
     if ["http://", "https://"].iter().any(|scheme| dataset.url().starts_with(scheme)) {
         crate::message::notes(&dataset.warnings());

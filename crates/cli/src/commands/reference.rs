@@ -1,10 +1,10 @@
-//! `ncirrus reference`: a Zarr dataset whose chunks lie in other files.
+//! `ncirrus reference`: a Zarr dataset whose chunks are in other files.
 use super::pipe::{Outlet, is_pipe};
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Error, Result, Session};
 use ncirrus_tools::{ReferenceOptions, write_references};
 use std::io::Write as _;
-use std::process::ExitCode;
 
 /// Write a reference file (kerchunk JSON) for existing files.
 ///
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let (target, sources) = args.files.split_last().ok_or_else(|| Error::invalid("no files"))?;
     if sources.is_empty() {
         return Err(Error::invalid(format!(
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let report = write_references(sources, &target, &options, session)?;
     if let Some(outlet) = outlet {
         outlet.send()?;
-        return Ok(crate::exit::after(ExitCode::SUCCESS, &report.left_out));
+        return Ok(crate::exit::after(CommandStatus::SUCCESS, &report.left_out));
     }
     let mut out = anstream::stdout().lock();
     let (variables, references, inline) = (report.variables, report.references, report.inline);

@@ -1,9 +1,9 @@
-//! `ncirrus relocate`: where the fragments of an aggregation lie.
+//! `ncirrus relocate`: changes the names of an aggregation's fragments.
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Error, Result, Session};
 use ncirrus_tools::aggregate::{Relocation, relocate};
 use std::io::Write as _;
-use std::process::ExitCode;
 
 /// Change where an aggregation expects its fragments; the fragments themselves are not moved.
 #[derive(ClapArgs)]
@@ -43,7 +43,7 @@ struct RenameRule {
     absolute: bool,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let relocation = relocation(&args.how)?;
     let renamed = relocate(&args.url, &relocation, args.variable.as_deref(), args.dry_run, session)?;
     let mut out = anstream::stdout().lock();

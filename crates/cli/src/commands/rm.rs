@@ -1,11 +1,11 @@
 //! `ncirrus rm`.
 use super::{finish, shown};
+use crate::CommandStatus;
 use crate::message::{escaped, tell};
 use clap::Args as ClapArgs;
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use ncirrus_tools::{removal, remove};
 use std::io::{BufRead, IsTerminal, Write};
-use std::process::ExitCode;
 
 /// Remove a dataset: its own objects and nothing else.
 ///
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let mut removal = removal(&args.url, session)?;
     if args.force {
         removal = removal.of_everything();
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     finish(writeln!(out, "removed {url} ({count} {keys})"))
 }
 
-/// Refuses what does not open as a dataset.
+/// Refuses addresses that do not open as a dataset.
 fn check_dataset(url: &str, session: &Session) -> Result<()> {
     match Dataset::open_with(url, &OpenOptions::default(), session) {
         Ok(_) => Ok(()),
@@ -69,12 +69,12 @@ fn check_dataset(url: &str, session: &Session) -> Result<()> {
     }
 }
 
-/// Refuses what lies directly in another dataset: it may be a group or an array of that.
+/// Refuses members of another dataset: they may be its groups or arrays.
 fn check_around(url: &str, session: &Session) -> Result<()> {
     let Some(around) = around(url) else { return Ok(()) };
     match Dataset::open_with(&around, &OpenOptions::default(), session) {
         Ok(_) => {}
-        // It could not be found out.
+        // It could not be determined.
         Err(error) if matches!(error.kind(), ErrorKind::Io { .. }) => return Err(error),
         Err(_) => return Ok(()),
     }
@@ -82,7 +82,7 @@ fn check_around(url: &str, session: &Session) -> Result<()> {
     Err(Error::new(ErrorKind::Conflict, message).at_object(shown(url)))
 }
 
-/// The address of the folder around an address, if there is one.
+/// The address of the parent folder, if there is one.
 fn around(url: &str) -> Option<String> {
     let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
     let (scheme, path) = address.split_at(address.find("://").map_or(0, |at| at + 3));

@@ -1,11 +1,11 @@
 //! `ncirrus split`: a dataset as an aggregation of many files.
 use super::master::{MasterArgs, MasterFormat, progress_bar};
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Error, Kind, Result, Session};
 use ncirrus_tools::aggregate::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::process::ExitCode;
 
 /// Split a dataset into an aggregation of many files.
 #[derive(ClapArgs)]
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let source = super::open(&args.source, session)?;
     let bar = if args.quiet { indicatif::ProgressBar::hidden() } else { progress_bar() };
     let show = |done: usize, total: usize| {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let report = split(&source, &args.target, &options, &args.master.options()?, session);
     bar.finish_and_clear();
     let report = report?;
-    let done = if args.quiet { ExitCode::SUCCESS } else { super::finish(print(&report))? };
+    let done = if args.quiet { CommandStatus::SUCCESS } else { super::finish(print(&report))? };
     Ok(crate::exit::after(done, &report.left_out))
 }
 

@@ -1,12 +1,12 @@
-//! `ncirrus whoami`: whose name would be used with an address, and why.
+//! `ncirrus whoami`: the credentials that would be used with an address, and why.
 use super::finish;
+use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::store::config::{ConfigSettings, LoginKind};
 use ncirrus::store::{Scheme, Url};
 use ncirrus::{AddressProbe, Result, Session};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Show which credentials would be used for an address, and why. No secret is shown; nothing is sent without --check.
 #[derive(ClapArgs)]
@@ -25,13 +25,12 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A line of what is told: name, value, and why it is so.
-type ToldRow = (&'static str, String, Option<String>);
+/// A line of output: name, value, and the reason.
+pub(crate) type ToldRow = (&'static str, String, Option<String>);
 
-pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let url = Url::parse(&args.url)?;
-    let mut rows = vec![("address", crate::message::escaped(&url.to_string()).into_owned(), None)];
-    rows.extend(of_bucket(&url, session)?.unwrap_or_else(|| of_others(&url, session.settings())));
+    let mut rows = identity(&url, session)?;
     let checked = args.check.then(|| session.probe(&args.url));
     let (answer, failure) = match checked {
         None => (None, None),
@@ -42,6 +41,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     let code = finish(if args.json { show_json(&mut out, &rows) } else { show(&mut out, &rows) })?;
     failure.map_or(Ok(code), Err)
+}
+
+/// Whose name would be used with an address, and why.
+pub(crate) fn identity(url: &Url, session: &Session) -> Result<Vec<ToldRow>> {
+    let mut rows = vec![("address", crate::message::escaped(&url.to_string()).into_owned(), None)];
+    rows.extend(of_bucket(url, session)?.unwrap_or_else(|| of_others(url, session.settings())));
+    Ok(rows)
 }
 
 #[cfg(feature = "cloud")]

@@ -1,5 +1,5 @@
-//! The program copies every dataset of the corpus and the fixtures as the library does, and back: to a third of the kinds in
-//! turn, with `NCIRRUS_ALL_KINDS` in the environment to all of them.
+//! The program copies every dataset of the corpus and the fixtures as the library does, and back: to a third of the
+//! kinds in turn, with `NCIRRUS_ALL_KINDS` in the environment to all of them.
 use super::sources::{self, Source};
 use super::{is_large, none, run, str_of, whole};
 use crate::fixtures::FIXTURES;
@@ -8,7 +8,7 @@ use ncirrus::{CreateOptions, Dataset, FileStructures, Kind, Session};
 use ncirrus_tools::{CopyOptions, copy};
 use std::path::Path;
 
-/// Name of a kind, the kind, whether it holds all that any dataset has.
+/// Name of a kind, the kind, whether it can represent everything.
 const KINDS: [(&str, Kind, bool); 8] = [
     ("nc3", Kind::Nc3, false),
     ("nc6", Kind::Nc6, false),
@@ -62,7 +62,7 @@ fn all(sources: &[Source]) {
         let Ok(dataset) = open(&source.path, &session) else { continue };
         let (_folder, temp) = temp();
         let trip = Trip { source: &source.path, dataset, session: &session, temp: &temp };
-        // Each goes to every third kind, its neighbours to the others.
+        // Each is copied to every third kind, its neighbours to the others.
         let in_turn = |at: &usize| all_kinds || (at + number).is_multiple_of(3);
         let kinds = KINDS.iter().enumerate().filter(|(at, _)| in_turn(at)).map(|(_, kind)| *kind);
         for (name, kind, holds_all) in kinds {
@@ -77,7 +77,7 @@ fn all(sources: &[Source]) {
     none(&failures);
 }
 
-/// A dataset that is copied about.
+/// A dataset to be copied.
 struct Trip<'a> {
     source: &'a Path,
     dataset: Dataset,
@@ -114,7 +114,7 @@ impl Trip<'_> {
             .map_err(|reason| format!("back: {reason}"))
     }
 
-    /// Of large ones, the values of each variable.
+    /// For large ones, the values of each variable.
     fn same_values(&self, name: &str) -> Result<(), String> {
         let ours = self.temp.join(format!("program.{name}"));
         super::done(&["copy", "-q", "--no-sync", "-k", name, str_of(self.source), str_of(&ours)])?;

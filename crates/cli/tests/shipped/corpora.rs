@@ -1,5 +1,5 @@
-//! The program prints every dataset of the corpus as the library reads it, which the library's tests hold against the
-//! truth, and fails where that fails.
+//! The program prints every dataset of the corpus as the library reads it, which the library's tests compare with the
+//! reference data, and fails where the library fails.
 use super::sources::{self, Source};
 use super::{NAME, is_large, none, run, str_of, text};
 use crate::support::{difference, open, session};
@@ -41,7 +41,7 @@ fn same(source: &Source, session: &Session) -> Result<(), String> {
         Ok(dataset) => dataset,
         Err(error) => return refused(&run(&dump), &error),
     };
-    // Data of large ones are compared when they are copied.
+    // Data of large datasets are compared when they are copied.
     let (data, arguments) = match is_large(&dataset) {
         true => (cdl::DataChoice::HeaderOnly, &dump[..]),
         false => (cdl::DataChoice::All, &dump[..6]),

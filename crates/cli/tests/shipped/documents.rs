@@ -1,5 +1,5 @@
-//! The commands in the code blocks of the README and of `docs` work, those that need no network, in a folder with what
-//! they name; other programs read the files that they make.
+//! The commands in the code blocks of the README and of `docs` that need no network work, in a folder with the files
+//! that they name; other programs read the files that they make.
 use super::{example, none, run, str_of};
 use crate::reading::{output_of, read_all, same_of};
 use crate::support::{open, session, temp};
@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a name in a command stands for, and how it is made of the example.
+/// The file for a name in a command, and how it is made from the example.
 const MADE: [(&str, &str); 16] = [
     ("examples/sst.nc", "mkdir -p examples target && cp \"$EXAMPLE\" examples/sst.nc"),
     ("sst.nc", "cp \"$EXAMPLE\" sst.nc"),
@@ -29,7 +29,7 @@ const MADE: [(&str, &str); 16] = [
     ("tile_*", "for n in 0 1 2 3; do TILE $((n / 2)) $((n % 2)) tile_$n.nc; done"),
 ];
 
-/// Aggregations that commands look at or change.
+/// Aggregations that commands read or change.
 const MASTERS: [(&str, &str); 3] = [
     ("year.nca", "STEPS 0 5 y0.nc; STEPS 5 10 y1.nc; ncirrus aggregate year.nca y0.nc y1.nc"),
     ("sst.nca", "STEPS 0 5 y0.nc; STEPS 5 10 y1.nc; ncirrus aggregate sst.nca y0.nc y1.nc"),
@@ -64,7 +64,7 @@ fn the_commands_of_the_documents_work() {
     others_read(&made);
 }
 
-/// Commands, and where they stand.
+/// Commands and their documents.
 fn commands() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let documents = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -74,7 +74,7 @@ fn commands() -> Vec<(String, String)> {
     let of = |path: PathBuf| {
         let name = path.file_name().unwrap().display().to_string();
         let text = std::fs::read_to_string(path).unwrap();
-        // What is marked so shows what is said of files that are not made here.
+        // Blocks marked in this way use files that are not made here.
         let blocks =
             text.split("```").skip(1).step_by(2).filter(|block| !block.starts_with("console no-run"));
         let commands = blocks.flat_map(commands_of);
@@ -83,7 +83,7 @@ fn commands() -> Vec<(String, String)> {
     documents.into_iter().flat_map(of).collect()
 }
 
-/// The lines that run the program, without what is said of them.
+/// The lines that run the program, without trailing comments.
 fn commands_of(block: &str) -> Vec<String> {
     let command = |line: &str| {
         let line = line.trim_start_matches("$ ");
@@ -98,7 +98,7 @@ fn is_offline(command: &str) -> bool {
     !["://", "..."].iter().any(|part| command.contains(part))
 }
 
-/// Runs a command in a folder with what it names; the file that it makes, as netCDF.
+/// Runs a command in a folder with the files that it names; returns the file that it makes, as netCDF.
 fn works(folder: &Path, command: &str) -> Result<Option<PathBuf>, String> {
     prepare(folder);
     let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
@@ -135,7 +135,7 @@ fn works(folder: &Path, command: &str) -> Result<Option<PathBuf>, String> {
     Ok(Some(file))
 }
 
-/// What a command writes: the argument that is no option nor the value of one.
+/// The output of a command: the argument that is neither an option nor the value of one.
 fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
     const WITH_VALUE: [&str; 9] =
         ["-k", "-c", "-d", "--select", "--axis", "--new-axis", "--shape", "--max-size", "--fragments"];
@@ -158,7 +158,7 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// The program where the README has it.
+/// The program at the path in the README.
 fn prepare(folder: &Path) {
     let program = crate::program::command().get_program().to_owned();
     std::fs::create_dir_all(folder.join("target/release")).unwrap();
@@ -197,7 +197,7 @@ fn every_command_has_its_help() {
     let help = run(&["help"]).out;
     let commands =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // What is said of a command goes on in lines that are further in.
+    // Comments of a command continue on indented lines.
     let commands = commands.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
     let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.len() > 12, "{names:?}");

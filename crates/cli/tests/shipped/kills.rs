@@ -1,5 +1,5 @@
-//! The running program is killed at any moment: what is there then is nothing, or the old dataset, or the new one, and
-//! the next run is not stopped by what is left.
+//! The running program is killed at any moment: afterwards there is nothing, the old dataset, or the new one, and the
+//! next run is not blocked by the remains.
 use super::{done, str_of, whole};
 use crate::support::{open, session, temp};
 use ncirrus::{
@@ -48,7 +48,7 @@ fn appends_to_an_aggregation_that_are_killed_leave_the_old_or_the_new() {
     bench.kill_often(&master, &add.map(str::to_owned), "nca", again, &[Some(&one), Some(&both)]);
 }
 
-/// Endings of targets, and how they are written: so that there is time to be killed.
+/// Extensions of targets, and how they are written slowly enough to be killed.
 const TARGETS: [(&str, &[&str]); 6] = [
     ("nc", &["-k", "nc5"]),
     ("nc4", &["-c", "t/1,x/", "-d", "9"]),
@@ -79,7 +79,7 @@ impl Bench {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    /// Kills the command at moments of its usual time; each state must be one of the allowed ones.
+    /// Kills the command at moments within its usual time; each state must be one of the allowed ones.
     fn kill_often(
         &self,
         target: &Path,
@@ -103,7 +103,7 @@ impl Bench {
             let wait = longest * u32::try_from(random.below(1000)).unwrap() / 1000;
             let in_time = kill_after(command, wait);
             killed += u64::from(in_time);
-            // How long a run takes depends on what else the machine does.
+            // The duration of a run depends on the load of the machine.
             longest = if in_time { longest * 11 / 10 } else { longest * 3 / 4 };
             let state = self.state(target);
             assert!(states.contains(&state), "{what}: round {round}, killed after {wait:?}");
@@ -113,7 +113,7 @@ impl Bench {
         assert_eq!(self.state(target), last, "{what}: the next run");
     }
 
-    /// The whole text of a dataset; `None` where there is none.
+    /// The whole text of a dataset; `None` if there is none.
     fn state(&self, path: &Path) -> Option<String> {
         match open(path, &self.session) {
             Ok(dataset) => Some(whole(&dataset).unwrap()),
@@ -125,7 +125,7 @@ impl Bench {
     }
 }
 
-/// Runs the command and kills it; whether it was still running.
+/// Runs the command and kills it; returns whether it was still running.
 fn kill_after(command: &[String], wait: Duration) -> bool {
     let mut child = crate::program::command();
     let mut child = child.args(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

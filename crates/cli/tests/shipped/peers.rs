@@ -18,7 +18,8 @@ struct Written {
     dataset: Dataset,
 }
 
-/// Small datasets of the corpus, and the fixtures, as the program copies them; without those that a kind cannot hold.
+/// Small datasets of the corpus, and the fixtures, as the program copies them; without those that a kind cannot
+/// represent.
 fn written(temp: &Path, session: &Session, ending: &str, options: &[&str]) -> Vec<Written> {
     let all = ["nczarr", "hdf5", "cfa", "realdata"]
         .into_iter()
@@ -71,7 +72,7 @@ fn printed_alike(ncdump: &Path, one: &Written) -> Result<(), String> {
     let (ours, _) = cdl_of(&one.dataset, "x", |_| ()).map_err(|error| error.to_string())?;
     let print = |path: &Path| output_of(Command::new(ncdump).args(["-n", "x"]).arg(path));
     let theirs = match print(&one.path) {
-        // Values of an enumeration without a name, for one, are more than it can print.
+        // Values of an enumeration without a name, for example, are more than it can print.
         Err(_) if one.source.extension().is_some_and(|it| it == "nc") && print(&one.source).is_err() => {
             return Ok(());
         }
@@ -80,7 +81,7 @@ fn printed_alike(ncdump: &Path, one: &Written) -> Result<(), String> {
     difference(&theirs, &ours).map_err(|reason| format!("{}: {reason}", one.path.display()))
 }
 
-/// What netCDF4-python cannot do whoever wrote the file: a part of the source's name, of the message, and why.
+/// What netCDF4-python cannot do whoever wrote the file: a part of the source's name, of the message, and the reason.
 const BEYOND_NETCDF4: [(&str, &str, &str); 5] = [
     ("", "undefined filter encountered", "the libraries that it brings lack the filter"),
     ("blosc_snappy", "HDF error", "the Blosc that it brings lacks the compressor"),
@@ -137,7 +138,7 @@ fn zarr_python_reads_the_values_of_zarr_copies() {
     none(&failures);
 }
 
-/// Types of users are compared in the library's tests.
+/// User-defined types are compared in the library's tests.
 fn same(one: &Written, read: &Value, program: &str) -> Result<(), String> {
     let what = format!("{program} of {} ({})", one.path.display(), one.dataset.kind());
     same_of(&one.dataset, read, &what, |ty| matches!(ty, TypeRef::Atomic(_)))

@@ -9,7 +9,7 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
 }
 
-/// All datasets in a folder of the corpus; none where it is absent.
+/// All datasets in a folder of the corpus; none if it is absent.
 pub(crate) fn of(folder: &str) -> Vec<Source> {
     let Some(root) = corpus(folder) else { return Vec::new() };
     let sources = match folder {

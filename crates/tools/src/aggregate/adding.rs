@@ -1,5 +1,5 @@
-//! An aggregation that is added to, taken apart into what its files were: those that are added are arranged with them
-//! as if all had been given at once.
+//! An existing aggregation, decomposed into what its files were like: added files are arranged with them as if all
+//! had been given at once.
 use super::AggregateOptions;
 use super::existing::ExistingFragments;
 use super::names::resolve;
@@ -14,7 +14,7 @@ use ncirrus_model::{DimId, Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What the files of the aggregation were like, and where each of them lies.
+/// What the files of the aggregation were like, and where each of them is.
 pub(super) fn take_apart(
     master: &Dataset,
     existing: &ExistingFragments,
@@ -42,8 +42,8 @@ pub(super) fn take_apart(
     Ok((template, parts))
 }
 
-/// The axes along which files are added, and whether the files lack it. What is not asked for is told by a dimension
-/// that the first of the files lacks, then by those along which the aggregation is cut, then as for files alone.
+/// The axes along which files are added, and whether the files lack it. By default it is a dimension that the first
+/// of the files lacks, then those along which the aggregation is divided, then as for files alone.
 fn axes_of(
     model: &Model,
     existing: &ExistingFragments,
@@ -56,7 +56,7 @@ fn axes_of(
     }
     if let Some(name) = new {
         if file.visible_dimension(file.root(), &name).is_some() {
-            let message = format!("dimension {name:?} is there already: it is an axis, not a new one");
+            let message = format!("dimension {name:?} already exists: use it as the axis, not as a new one");
             return Err(Error::invalid(message));
         }
         let no = || Error::not_found(format!("the aggregation has no dimension {name:?}"));
@@ -71,7 +71,7 @@ fn axes_of(
     Ok((vec![axis(model, &name)?], false))
 }
 
-/// The one dimension of an aggregated variable that the same variable of a file lacks.
+/// The one dimension of an aggregated variable that the same variable in a file lacks.
 fn lacked(model: &Model, existing: &ExistingFragments, file: &Model) -> Option<String> {
     let names = |model: &Model, var: VarId| -> Vec<String> {
         let dims = model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
@@ -113,8 +113,7 @@ fn without(whole: &Model, existing: &ExistingFragments, dims: &[DimId]) -> Resul
         let steps =
             at.and_then(|at| array.sizes.get(at)).is_none_or(|sizes| sizes.iter().all(|size| *size == 1));
         if is_odd || !steps {
-            let message =
-                "files without a dimension are steps of it where it is the first, one in each fragment";
+            let message = "files that lack a dimension can only be steps of it where it is the first dimension, with one step per fragment";
             return Err(Error::unsupported(message).at_path(whole.variable_path(*var)));
         }
     }
@@ -130,7 +129,7 @@ fn without(whole: &Model, existing: &ExistingFragments, dims: &[DimId]) -> Resul
     Ok(model)
 }
 
-/// Where all aggregated variables along an axis begin new fragments, and the axis' end.
+/// Where all aggregated variables along an axis begin new fragments, and the end of the axis.
 fn edges(model: &Model, existing: &ExistingFragments, axis: &JoinAxis) -> Result<Vec<u64>> {
     let mut common: Option<BTreeSet<u64>> = None;
     for (var, array) in &existing.arrays {
@@ -143,12 +142,12 @@ fn edges(model: &Model, existing: &ExistingFragments, axis: &JoinAxis) -> Result
             None => starts,
         });
     }
-    let none = || Error::unsupported(format!("no aggregated variable lies along {}", axis.name));
+    let none = || Error::unsupported(format!("no aggregated variable has the dimension {}", axis.name));
     let len = axis.dim.and_then(|dim| model.dimension(dim)).map_or(0, |dim| dim.len.current());
     Ok(common.ok_or_else(none)?.into_iter().filter(|start| *start < len).chain([len]).collect())
 }
 
-/// What the parts are cut from.
+/// What the parts are made of.
 struct AddedPieces<'a> {
     master: &'a Dataset,
     whole: &'a Model,
@@ -248,7 +247,7 @@ fn indices(range: &Range<u64>) -> Range<usize> {
     index(range.start)..index(range.end)
 }
 
-/// A box of values of some shape.
+/// A box of values of any shape.
 fn taken(values: &Values, shape: &[u64], ranges: &[Range<u64>]) -> Result<Values> {
     let mut indices = vec![0usize];
     for (range, len) in ranges.iter().zip(shape) {
@@ -263,7 +262,7 @@ fn taken(values: &Values, shape: &[u64], ranges: &[Range<u64>]) -> Result<Values
     convert::take(values, &indices)
 }
 
-/// The fragments in a box that begins and ends where fragments do.
+/// The fragments in a box with boundaries between fragments.
 fn sub_array(array: &FragmentArray, starts: &[Vec<u64>], ranges: &[Range<u64>]) -> FragmentArray {
     let within = |(starts, range): (&Vec<u64>, &Range<u64>)| {
         let before = |end: u64| starts.partition_point(|start| *start < end);

@@ -1,9 +1,9 @@
-//! Which file goes where: the order along an axis, or the places in a grid of several.
+//! The arrangement of files: their order along an axis, or their places in a grid of several axes.
 use super::parts::FilePart;
 use super::shape::FirstFile;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where each file goes.
+/// The place of each file.
 #[derive(Default)]
 pub(super) struct FileArrangement {
     /// For each axis, the lengths of the blocks along it.
@@ -12,14 +12,14 @@ pub(super) struct FileArrangement {
     pub(super) starts: Vec<Vec<u64>>,
     /// For each axis, the number of a file that has the block's coordinates.
     pub(super) blocks: Vec<Vec<usize>>,
-    /// For each place of the grid of blocks, in row-major order, the file that lies there.
+    /// For each place of the grid of blocks, in row-major order, its file.
     pub(super) places: Vec<Option<usize>>,
     pub(super) problems: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
 impl FileArrangement {
-    /// Finds the places of files that were looked at.
+    /// Finds the places of files that have been read.
     pub(super) fn of(parts: &[FilePart], template: &FirstFile, sort: bool) -> Self {
         let mut arrangement = Self::default();
         match template.axes.as_slice() {
@@ -35,14 +35,15 @@ impl FileArrangement {
         arrangement
     }
 
-    /// One axis: files as they are given, or by their first coordinates.
+    /// One axis: files in the given order, or by their first coordinates.
     fn follow(&mut self, parts: &[FilePart], template: &FirstFile, sort: bool) {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         fill_hollow(parts, &mut order);
         let first = |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first().copied());
         if sort && order.iter().any(|part| first(*part).is_none()) {
             let name = template.axes.first().map(|axis| axis.name.as_str()).unwrap_or_default();
-            self.problems.push(format!("files cannot be sorted along {name}, which has no coordinates"));
+            self.problems
+                .push(format!("files cannot be sorted along {name}, which has no coordinate values"));
         } else if sort {
             order.sort_by(|one, other| first(*one).unwrap_or(0.0).total_cmp(&first(*other).unwrap_or(0.0)));
             if descends(parts, 0) {
@@ -60,7 +61,8 @@ impl FileArrangement {
             let mut blocks: Vec<usize> = Vec::new();
             for part in 0..parts.len() {
                 let Some(numbers) = coordinates(parts, part, axis) else {
-                    self.problems.push(format!("a grid of files needs coordinates along {}", named.name));
+                    self.problems
+                        .push(format!("a grid of files needs coordinate values along {}", named.name));
                     return;
                 };
                 if !blocks.iter().any(|block| coordinates(parts, *block, axis) == Some(numbers)) {
@@ -83,13 +85,13 @@ impl FileArrangement {
         self.place(parts, template, &at);
     }
 
-    /// Puts files at their places in a grid; two at one place, or none, is a fault.
+    /// Puts files at their places in a grid; two at one place, or an empty place, is a fault.
     fn place(&mut self, parts: &[FilePart], template: &FirstFile, at: &[Vec<usize>]) {
         let lens: Vec<usize> = self.blocks.iter().map(Vec::len).collect();
         let cells = lens.iter().try_fold(1usize, |cells, len| cells.checked_mul(*len));
-        // A grid that is mostly empty is none.
+        // A grid that is mostly empty is not one.
         let Some(cells) = cells.filter(|cells| *cells <= parts.len().saturating_mul(64)) else {
-            self.problems.push("the files are no grid: too many places would be empty".to_owned());
+            self.problems.push("the files do not form a grid: too many cells would be empty".to_owned());
             return;
         };
         self.places = vec![None; cells];
@@ -117,16 +119,16 @@ impl FileArrangement {
                 words.push(format!("{} {}", named.name, first.unwrap_or(0.0)));
             }
             words.reverse();
-            self.notes.push(format!("no file begins at {}", words.join(", ")));
+            self.notes.push(format!("no file starts at {}", words.join(", ")));
         }
     }
 
-    /// Whether coordinates go one way, within files and from one to the next.
+    /// Whether coordinates are monotonic, within files and from one to the next.
     fn check_order(&mut self, parts: &[FilePart], template: &FirstFile, axis: usize, blocks: &[usize]) {
         let Some(name) = template.axes.get(axis).map(|axis| axis.name.as_str()) else { return };
         let first =
             |block: &usize| coordinates(parts, *block, axis).and_then(|numbers| numbers.first().copied());
-        // Files of one step tell it together.
+        // For files of one step the next file shows the direction.
         let ends = (blocks.first().and_then(first), blocks.get(1).and_then(first));
         let down = direction(parts, axis).unwrap_or(ends.1 < ends.0);
         let sign = if down { -1.0 } else { 1.0 };
@@ -182,7 +184,7 @@ fn is_hollow(parts: &[FilePart], part: usize) -> bool {
     parts.get(part).is_some_and(FilePart::is_hollow)
 }
 
-/// Puts files in the place of what has their coordinates and no fragment.
+/// Replaces places that have coordinates but no fragment with files of the same coordinates.
 fn fill_hollow(parts: &[FilePart], order: &mut Vec<usize>) {
     let first =
         |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first()).map(|n| n.to_bits());
@@ -210,7 +212,7 @@ fn descends(parts: &[FilePart], axis: usize) -> bool {
     direction(parts, axis).unwrap_or(false)
 }
 
-/// Whether the coordinates of an axis go down: as in the first file that tells.
+/// Whether the coordinates of an axis decrease: as in the first file that shows it.
 fn direction(parts: &[FilePart], axis: usize) -> Option<bool> {
     let ends = |part: usize| {
         let numbers = coordinates(parts, part, axis)?;

@@ -1,14 +1,14 @@
-//! The same work on many things, some of them at once.
+//! The same work on many items, several at once.
 use ncirrus::{Error, Result};
 use ncirrus_layout::LockExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How far a long work is: things done, and things to do.
+/// Progress of long work: items done, and items in total.
 pub type WorkSteps<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
-/// Does something for every item, `at_once` of them at the same time, and gives the results in the items' order. Work
-/// that has not begun is not begun after an error.
+/// Does something for every item, `at_once` of them at the same time, and returns the results in the items' order.
+/// After an error no further work is begun.
 pub(super) fn each<T: Sync, R: Send>(
     items: &[T],
     at_once: usize,
@@ -37,15 +37,15 @@ pub(super) fn each<T: Sync, R: Send>(
         worker();
     });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // An error comes before what was not begun because of it, whatever their order.
+    // An error takes precedence over items that were not begun because of it, whatever their order.
     let (begun, skipped): (Vec<_>, Vec<_>) = results.into_iter().partition(Option::is_some);
     let results = begun.into_iter().flatten().collect::<Result<Vec<R>>>()?;
-    if skipped.is_empty() { Ok(results) } else { Err(Error::internal("work was left out")) }
+    if skipped.is_empty() { Ok(results) } else { Err(Error::internal("not all work was done")) }
 }
 
 fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
-    // Far past the end the counter stays where it is.
+    // Far past the end the counter is left as it is.
     (at < items.len()).then(|| items.get(at).map(|item| (at, item))).flatten()
 }
 

@@ -1,4 +1,4 @@
-//! What an aggregation that is there is made of.
+//! The fragments of an existing aggregation.
 mod marks;
 
 use super::names::{absolute, resolve};
@@ -14,10 +14,10 @@ use ncirrus_store::Url;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The fragments of the aggregated variables of a dataset, with their names as the master has them.
+/// The fragments of the aggregated variables of a dataset, with their names as in the master.
 pub(super) struct ExistingFragments {
     pub(super) arrays: BTreeMap<VarId, FragmentArray>,
-    /// What stands for `${NAME}` in names.
+    /// The values of `${NAME}` in names.
     pub(super) substitutions: Vec<(String, String)>,
 }
 
@@ -25,8 +25,8 @@ impl ExistingFragments {
     /// The fragments of the aggregated variables of a dataset.
     ///
     /// # Errors
-    /// `Unsupported` when fragments lie on no grid, are not whole variables of other files, or are said to be other
-    /// than they are stored: that could not be written again.
+    /// `Unsupported` if fragments do not lie on a grid, are not whole variables of other files, or are described
+    /// differently from how they are stored: that could not be written again.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let raw = OpenOptions::new().raw(true);
         let raw = Dataset::open_with(dataset.url(), &raw, dataset.session())?;
@@ -61,7 +61,7 @@ impl ExistingFragments {
         Ok(())
     }
 
-    /// A name with what stands for parts of it.
+    /// A name with its substitutions.
     pub(super) fn whole_name(&self, name: &str) -> String {
         let put = |name: String, (key, value): &(String, String)| name.replace(key, value);
         self.substitutions.iter().fold(name.to_owned(), put)
@@ -83,7 +83,7 @@ impl ExistingFragments {
         Ok((new, known))
     }
 
-    /// Puts in what stands for parts of names, which then has not to be recorded.
+    /// Substitutes parts of names, so that the substitution need not be recorded.
     pub(super) fn make_names_whole(&mut self) {
         let mut arrays = std::mem::take(&mut self.arrays);
         if !self.substitutions.is_empty() {
@@ -112,14 +112,14 @@ fn array(shape: &[u64], tiles: &[Tile], marks: &FragmentMarks) -> Result<Fragmen
         sizes,
     };
     let count = array.cells.len();
-    // What is missing may reach over several cells.
+    // A missing block may extend over several places.
     for tile in tiles.iter().filter(|tile| !matches!(tile.source, TileSource::Missing)) {
         let mut number = 0;
         for ((edges, sizes), (start, count)) in
             edges.iter().zip(&array.sizes).zip(tile.region.start.iter().zip(&tile.region.count))
         {
             let at = edges.binary_search(start).ok().filter(|at| sizes.get(*at) == Some(count));
-            let at = at.ok_or_else(|| Error::unsupported("its fragments lie on no grid"))?;
+            let at = at.ok_or_else(|| Error::unsupported("its fragments do not form a grid"))?;
             number = number * sizes.len() + at;
         }
         let cell = match &tile.source {
@@ -127,7 +127,7 @@ fn array(shape: &[u64], tiles: &[Tile], marks: &FragmentMarks) -> Result<Fragmen
                 Some(cell(fragment, (marks, number, count), &mut array.lacking)?)
             }
             _ => {
-                return Err(Error::unsupported("its fragments are not all in other files"));
+                return Err(Error::unsupported("some of its fragments lie in the master itself"));
             }
         };
         if let Some(slot) = array.cells.get_mut(number) {
@@ -169,12 +169,14 @@ fn cell(
     }
 }
 
-/// Fragments are taken as they are stored.
+/// Fragments are used as they are stored.
 fn check_axes(axes: &[FragmentAxis]) -> Result<()> {
     let is_plain = |axis: &FragmentAxis| axis.part == FragmentPart::All && !axis.reversed;
     let places: Option<Vec<usize>> = axes.iter().map(|axis| axis.axis.filter(|_| is_plain(axis))).collect();
     match places.is_some_and(|places| places.is_sorted()) {
         true => Ok(()),
-        false => Err(Error::unsupported("a fragment is cut, turned or reordered, which is not written")),
+        false => {
+            Err(Error::unsupported("a fragment is subset, transposed or reordered, which cannot be written"))
+        }
     }
 }

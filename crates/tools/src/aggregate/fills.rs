@@ -1,15 +1,15 @@
-//! Missing values that are not the same in all files: what one file calls missing may be data in another.
+//! Missing values that differ between files: the missing value of one file may be data in another.
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
 use ncirrus_engine::convert;
 use ncirrus_model::{Attribute, FillValue, Storage, TypeRef, VarId, Variable, default_fill};
 use ncirrus_units::UnitConversion;
 
-/// Elements that are looked at together.
+/// Number of elements that are checked together.
 const WINDOW: u64 = 4 << 20;
 
-/// What stands for missing values of a variable, as it is read: its `_FillValue` (the type's own where it has none, but not
-/// of bytes), and its `missing_value`.
+/// The missing values of a variable, as it is read: its `_FillValue` (the type's own if it has none, but not for
+/// bytes), and its `missing_value`.
 pub(super) fn missing_numbers(ty: Atomic, attributes: &Attributes) -> Vec<f64> {
     let numbers =
         |values: &Values| (0..values.len()).filter_map(|at| values.number(at)).collect::<Vec<f64>>();
@@ -22,28 +22,28 @@ pub(super) fn same_number(one: f64, other: f64) -> bool {
     one == other || (one.is_nan() && other.is_nan())
 }
 
-/// Numbers of a variable, a part at a time, without those that stand for missing values.
+/// Numbers of a variable, a part at a time, without its missing values.
 pub(super) struct VariableNumbers<'a> {
     pub(super) dataset: &'a Dataset,
     pub(super) var: VarId,
-    /// What stands for missing values there.
+    /// Its missing values.
     pub(super) missing: &'a [f64],
-    /// How they become numbers of the aggregation.
+    /// How they are converted to numbers of the aggregation.
     pub(super) conversion: Option<&'a UnitConversion>,
 }
 
 impl VariableNumbers<'_> {
-    /// The first number that is data here, and one of those that the aggregation takes for missing.
+    /// The first number that is data here, and missing in the aggregation.
     ///
     /// # Errors
-    /// When the variable cannot be read.
+    /// If the variable cannot be read.
     pub(super) fn clash(&self, missing: &[f64]) -> Result<Option<f64>> {
         let lacking: Vec<f64> = missing
             .iter()
             .copied()
             .filter(|one| !self.missing.iter().any(|own| same_number(*own, *one)))
             .collect();
-        // Nothing that is no number is data.
+        // NaN is not data.
         if lacking.iter().all(|one| one.is_nan()) {
             return Ok(None);
         }
@@ -60,7 +60,7 @@ impl VariableNumbers<'_> {
     /// The least and the greatest number.
     ///
     /// # Errors
-    /// When the variable cannot be read.
+    /// If the variable cannot be read.
     pub(super) fn range(&self) -> Result<Option<(f64, f64)>> {
         let mut range = None::<(f64, f64)>;
         self.each(|number| {
@@ -71,7 +71,7 @@ impl VariableNumbers<'_> {
         Ok(range)
     }
 
-    /// Calls `look` with each number until it says `false`.
+    /// Calls `look` with each number until it returns `false`.
     fn each(&self, mut look: impl FnMut(f64) -> bool) -> Result<()> {
         let model = self.dataset.model()?;
         let grain = match model.variable(self.var).map(|variable| &variable.storage) {
@@ -99,11 +99,11 @@ impl VariableNumbers<'_> {
     }
 }
 
-/// Gives a variable of an aggregation a missing value that no file has as data: of floating numbers the one that is no
-/// number, else one outside of the range of all data, by preference the type's own.
+/// Gives a variable of an aggregation a missing value that is data in no file: NaN for floating-point numbers,
+/// otherwise one outside the range of all data, preferably the type's own.
 ///
 /// # Errors
-/// `Invalid` when the type has no value left.
+/// `Invalid` if the type has no value left.
 pub(super) fn give_free_fill(variable: &mut Variable, range: Option<(f64, f64)>) -> Result<()> {
     let TypeRef::Atomic(ty) = variable.ty else { return Ok(()) };
     let fill = free_fill(ty, range).ok_or_else(|| {
@@ -128,7 +128,7 @@ fn free_fill(ty: Atomic, range: Option<(f64, f64)>) -> Option<Values> {
     }
     let own = default_fill(ty);
     let Some((least, most)) = range else { return Some(own) };
-    // Beside the range by more than what doubles do not tell apart.
+    // Outside the range by more than the precision of doubles.
     let beyond = |number: f64| number.abs() / 2f64.powi(50) + 1.0;
     let candidates = [own.number(0), Some(most + beyond(most)), Some(least - beyond(least))];
     candidates.into_iter().flatten().find_map(|number| {

@@ -3,12 +3,12 @@ use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{ErrorKind, ListEntry};
 use ncirrus_store::{Scheme, Url};
 
-/// The datasets that names mean, in order: a name with `*`, `?` or `[...]` means all that fit, in the order of their
-/// names; a local folder that is no dataset means all files in it. Wildcards may stand in any part of a path, also of an
-/// object store.
+/// The datasets that names refer to, in order: a name with `*`, `?` or `[...]` means all that match, in the order of
+/// their names; a local folder that is not a dataset means all files in it. Wildcards may occur in any part of a
+/// path, also of an object store.
 ///
 /// # Errors
-/// `NotFound` when nothing fits a name; when a folder cannot be listed.
+/// `NotFound` if nothing matches a name; errors of listing a folder.
 pub fn list(names: &[String], session: &Session) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for name in names {
@@ -22,13 +22,13 @@ pub fn list(names: &[String], session: &Session) -> Result<Vec<String>> {
             all.push(name.clone());
         }
         if all.len() == before {
-            return Err(Error::not_found("no dataset has such a name").at_object(name));
+            return Err(Error::not_found("no dataset has that name").at_object(name));
         }
     }
     Ok(all)
 }
 
-/// Whether a name has wildcards; a file whose name has such characters goes first.
+/// Whether a name has wildcards; an existing file whose name has such characters takes precedence.
 fn is_pattern(name: &str) -> bool {
     let Ok(url) = Url::parse(name) else { return false };
     let is_local = url.scheme() == Scheme::File;
@@ -43,7 +43,7 @@ fn is_plain_folder(name: &str) -> bool {
     url.scheme() == Scheme::File && path.is_dir() && !MARKS.iter().any(|mark| path.join(mark).exists())
 }
 
-/// Adds what fits a name with wildcards.
+/// Adds what matches a name with wildcards.
 fn expand(pattern: &str, session: &Session, all: &mut Vec<String>) -> Result<()> {
     let wild = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
     let fixed = pattern.get(..wild).and_then(|start| start.rfind('/')).map_or(0, |slash| slash + 1);
@@ -69,7 +69,7 @@ fn expand_below(folder: &str, parts: &[&str], session: &Session, all: &mut Vec<S
     Ok(())
 }
 
-/// What lies directly below a folder.
+/// The members of a folder.
 fn entries(folder: &str, session: &Session) -> Result<Vec<ListEntry>> {
     let address = if folder.is_empty() { "." } else { folder };
     let opened = match session.wait_for_store(address, ncirrus_store::open(address, session.store_context()))
@@ -91,9 +91,9 @@ fn entries(folder: &str, session: &Session) -> Result<Vec<ListEntry>> {
     Ok(entries)
 }
 
-/// Whether a name fits a pattern of `*` (anything), `?` (one character) and `[...]` (one of these).
+/// Whether a name matches a pattern of `*` (anything), `?` (one character) and `[...]` (one of these).
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    // Where to go on when the last star takes one more character.
+    // Where to continue when the last star matches one more character.
     let mut again: Option<(&[u8], &[u8])> = None;
     let (mut pattern, mut name) = (pattern, name);
     loop {
@@ -119,7 +119,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// The pattern after a set that has the character.
+/// The pattern after a set that contains the character.
 fn in_set(set: &[u8], character: u8) -> Option<&[u8]> {
     let end = set.iter().position(|byte| *byte == b']')?;
     let (set, rest) = (set.get(..end)?, set.get(end + 1..)?);

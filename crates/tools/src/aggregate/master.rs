@@ -1,4 +1,4 @@
-//! A master in the making, and how it is written.
+//! A master being built, and how it is written.
 use super::names::Naming;
 use super::shape::{known, unpacked};
 use crate::overwrite;
@@ -18,17 +18,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct MasterOptions {
-    /// By which convention fragments are described.
+    /// The convention that describes fragments.
     pub convention: Convention,
-    /// Kind of the master; `None`: as its name ends, else netCDF-4.
+    /// Kind of the master; `None`: from the extension of its name, else netCDF-4.
     pub kind: Option<Kind>,
-    /// How the places of fragments are written; with `compat` always as URLs.
+    /// How the locations of fragments are written; with `compat` always as URLs.
     pub naming: Naming,
-    /// Write what the most other readers understand.
+    /// Write what most other readers understand.
     pub compat: bool,
-    /// Replace a master that is there.
+    /// Replace an existing master.
     pub overwrite: bool,
-    /// Replace any dataset that is there, but for the files of the aggregation.
+    /// Replace any existing dataset except the files of the aggregation.
     pub overwrite_any: bool,
 }
 
@@ -39,42 +39,42 @@ impl MasterOptions {
         Self::default()
     }
 
-    /// By which convention fragments are described.
+    /// The convention that describes fragments.
     #[must_use]
     pub fn convention(mut self, convention: Convention) -> Self {
         self.convention = convention;
         self
     }
 
-    /// Kind of the master; `None`: as its name ends, else netCDF-4.
+    /// Kind of the master; `None`: from the extension of its name, else netCDF-4.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<Option<Kind>>) -> Self {
         self.kind = kind.into();
         self
     }
 
-    /// How the places of fragments are written; with `compat` always as URLs.
+    /// How the locations of fragments are written; with `compat` always as URLs.
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
         self
     }
 
-    /// Write what the most other readers understand.
+    /// Write what most other readers understand.
     #[must_use]
     pub fn compat(mut self, compat: bool) -> Self {
         self.compat = compat;
         self
     }
 
-    /// Replace a master that is there.
+    /// Replace an existing master.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Replace any dataset that is there, but for the files of the aggregation.
+    /// Replace any existing dataset except the files of the aggregation.
     #[must_use]
     pub fn overwrite_any(mut self, overwrite_any: bool) -> Self {
         self.overwrite_any = overwrite_any;
@@ -82,13 +82,13 @@ impl MasterOptions {
     }
 }
 
-/// Definitions of a master, what it stores, and what lies in fragments.
+/// The definitions of a master, the values that it stores, and its fragments.
 pub(super) struct MasterPlan {
     /// Aggregated variables have their dimensions until the master is written.
     pub(super) model: Model,
     pub(super) stored: Vec<StoredValues>,
     pub(super) aggregated: Vec<(VarId, FragmentArray)>,
-    /// What stands for `${NAME}` in names, besides what the options say.
+    /// The values of `${NAME}` in names, besides those in the options.
     pub(super) substitutions: Vec<(String, String)>,
 }
 
@@ -129,7 +129,7 @@ impl MasterOptions {
         })
     }
 
-    /// Fails where the master would replace one of those files, or what is no aggregation.
+    /// Fails if the master would replace one of those files, or something that is not an aggregation.
     pub(super) fn check_target<'a>(
         &self,
         target: &str,
@@ -143,7 +143,7 @@ impl MasterOptions {
         self.overwrite || self.overwrite_any
     }
 
-    /// Fails for what can be known to fail before anything is read.
+    /// Checks everything that can be checked before anything is read.
     pub(super) fn check(&self, url: &str) -> Result<()> {
         FragmentDescriber::new(&mut Model::new(), self.form(self.kind_for(url))?).map(|_| ())
     }
@@ -155,7 +155,7 @@ impl MasterPlan {
         Self { model: Model::new(), stored: Vec::new(), aggregated: Vec::new(), substitutions: Vec::new() }
     }
 
-    /// Writes the master, which appears or is replaced at once.
+    /// Writes the master, which appears or is replaced atomically.
     pub(super) fn write(mut self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
         let kind = options.kind_for(url);
         let described = self.describe(options.form(kind)?, kind)?;
@@ -167,7 +167,7 @@ impl MasterPlan {
         master.close()
     }
 
-    /// Fails for what writing the definitions would fail for, before long work is begun.
+    /// Fails if writing the definitions would fail, before long work is begun.
     pub(super) fn rehearse(&self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
         static REHEARSALS: AtomicU64 = AtomicU64::new(0);
         let kind = options.kind_for(url);
@@ -183,7 +183,8 @@ impl MasterPlan {
         defined
     }
 
-    /// Brings the definitions to what is written: aggregated variables are scalar, and others describe their fragments.
+    /// Converts the definitions to their stored form: aggregated variables are scalar, and others describe their
+    /// fragments.
     fn describe(&mut self, mut form: MasterForm, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
         self.record_substitutions(&mut form)?;
         let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
@@ -221,7 +222,7 @@ impl MasterPlan {
         Ok(())
     }
 
-    /// An aggregated variable is scalar in the master. Gives its dimensions.
+    /// Makes an aggregated variable scalar, as in the master. Returns its dimensions.
     fn make_scalar(&mut self, var: VarId) -> Vec<DimId> {
         let Some(variable) = self.model.variable_mut(var) else { return Vec::new() };
         variable.storage = Storage::Default;
@@ -229,7 +230,7 @@ impl MasterPlan {
         std::mem::take(&mut variable.dims)
     }
 
-    /// A dimension stays unlimited when variables lie along it, those in the master in a way that the format allows.
+    /// A dimension stays unlimited if variables lie along it, those in the master in a way that the format allows.
     fn fix_dimensions(&mut self, is_classic: bool, of_aggregated: &BTreeSet<DimId>) -> Result<()> {
         let mut records = 0;
         let groups = self.model.walk();
@@ -257,7 +258,7 @@ impl MasterPlan {
         Ok(())
     }
 
-    /// Records of netCDF-3 are stored otherwise where variables grow in chunks.
+    /// Variables with records in netCDF-3 grow in chunks elsewhere.
     fn free_records(&mut self) {
         for var in self.model.variables() {
             let grows = self.model.growing(var).contains(&true);
@@ -308,7 +309,7 @@ fn fill_in(master: &Dataset, stored: Vec<StoredValues>, described: Vec<(VarId, A
     Ok(())
 }
 
-/// Values of the variable's own type: those of one file may have become doubles, or be another file's type.
+/// Values in the variable's own type: those of one file may have become doubles, or have another file's type.
 fn fit(model: &Model, var: VarId, values: Values) -> Result<Values> {
     let base = model.variable(var).and_then(|variable| model.base_atomic(variable.ty));
     match base {
@@ -334,8 +335,8 @@ pub(super) fn copy_values(master: &Dataset, var: VarId, source: &Dataset, from: 
     pair.copy_to(source, master, var, &|_| ())
 }
 
-/// Brings the definition of an aggregated variable to what the convention wants: unpacked where fragments are
-/// unpacked by their own attributes. `false` where there is nothing to unpack.
+/// Converts the definition of an aggregated variable to what the convention requires: unpacked if fragments are
+/// unpacked by their own attributes. `false` if there is nothing to unpack.
 pub(super) fn unpack(model: &mut Model, var: VarId) -> bool {
     const PACKED: [&str; 9] = [
         "scale_factor",

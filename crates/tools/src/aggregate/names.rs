@@ -1,22 +1,22 @@
-//! How the places of fragments are written.
+//! How the locations of fragments are written.
 use ncirrus::{Error, Result};
 use ncirrus_store::{Scheme, Url};
 use percent_encoding::percent_decode_str;
 use std::fmt::Write as _;
 
-/// How the places of fragments are written in a master.
+/// How the locations of fragments are written in a master.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Naming {
-    /// Relative to the master's place where they lie in the same store, else as URLs: folders can be moved whole.
+    /// Relative to the master if they are in the same store, else as URLs: folders can be moved as a whole.
     #[default]
     Relative,
     /// As URLs.
     Absolute,
-    /// With `${base}` in place of the beginning `url` (CFA-0.6 only).
+    /// With `${base}` in place of the prefix `url` (CFA-0.6 only).
     Substitute {
         /// Name of the substitution.
         base: String,
-        /// What it stands for; it is recorded in the master.
+        /// Its value, which is recorded in the master.
         url: String,
     },
 }
@@ -25,7 +25,7 @@ impl Naming {
     /// How a dataset is named in a master.
     ///
     /// # Errors
-    /// `Invalid` when an address is none, or does not begin as the substitution says.
+    /// `Invalid` for an invalid address, or one without the prefix of the substitution.
     pub(super) fn name(&self, master: &str, fragment: &str) -> Result<String> {
         let (master, fragment) = (Url::parse(master)?, Url::parse(fragment)?);
         match self {
@@ -37,7 +37,7 @@ impl Naming {
             Self::Substitute { base, url } => {
                 let (name, start) = (absolute(&fragment)?, absolute(&Url::parse(url)?)?);
                 let rest = name.strip_prefix(start.as_str()).ok_or_else(|| {
-                    Error::invalid(format!("the name does not begin with {start:?}")).at_object(&name)
+                    Error::invalid(format!("the name does not start with {start:?}")).at_object(&name)
                 })?;
                 Ok(format!("${{{base}}}{rest}"))
             }
@@ -53,7 +53,7 @@ impl Naming {
     }
 }
 
-/// The name of one dataset beside another; `None` in another store.
+/// The name of one dataset relative to another; `None` in another store.
 pub(super) fn relative(master: &Url, fragment: &Url) -> Result<Option<String>> {
     let same = master.scheme() == fragment.scheme()
         && master.other_scheme() == fragment.other_scheme()
@@ -71,7 +71,7 @@ pub(super) fn relative(master: &Url, fragment: &Url) -> Result<Option<String>> {
     let up = from.len().saturating_sub(1).saturating_sub(common);
     let below = to.get(common..).unwrap_or_default().iter().copied();
     let name = std::iter::repeat_n("..", up).chain(below).collect::<Vec<_>>().join("/");
-    // Else it would be read as a scheme, an option or a fragment of a URL.
+    // Otherwise it would be read as a scheme, an option or a fragment of a URL.
     let first = name.split('/').next().unwrap_or_default();
     let is_odd = first.contains(':') || first.starts_with('#') || first.starts_with('[');
     Ok(Some(if is_odd { format!("./{name}") } else { name }))
@@ -96,7 +96,7 @@ pub(super) fn absolute(url: &Url) -> Result<String> {
     Ok(text)
 }
 
-/// Path from the top of the store on, with `/` between its parts and without `.` and `..`.
+/// Path from the root of the store, with `/` between its parts and without `.` and `..`.
 fn full_path(url: &Url) -> Result<String> {
     let path = url.path().trim_end_matches('/');
     if url.scheme() != Scheme::File {
@@ -116,7 +116,7 @@ fn full_path(url: &Url) -> Result<String> {
     Ok(parts.join("/"))
 }
 
-/// What stands before the name in a path or URL, with its slash.
+/// The part of a path or URL before the name, with its slash.
 pub(super) fn folder_of(url: &str) -> &str {
     url.rfind('/').and_then(|at| url.get(..=at)).unwrap_or_default()
 }
@@ -129,7 +129,7 @@ pub(super) fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// Where a name in a master leads: a URL with its escapes undone, or a path beside the master.
+/// The target of a name in a master: a URL, percent-decoded, or a path relative to the master.
 pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
     if let Some(path) = name.strip_prefix("file:") {
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -149,7 +149,7 @@ pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
     }
 }
 
-/// Text with `%41` as `A`.
+/// Percent-decodes text: `%41` becomes `A`.
 fn unescaped(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! Files that become an aggregation: what each of them adds, and how it differs from the first.
+//! Files that become an aggregation: what each of them contributes, and how it differs from the first.
 use super::fills::{VariableNumbers, missing_numbers, same_number};
 use super::shape::{FirstFile, FirstVariable, VariableRole, known, unpacked};
 use super::units::conversion;
@@ -10,7 +10,7 @@ use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
 use ncirrus_units::UnitConversion;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a file.
+/// What is known about a file.
 #[derive(Default)]
 pub(super) struct FilePart {
     pub(super) url: String,
@@ -24,25 +24,25 @@ pub(super) struct FilePart {
     pub(super) collected: Vec<Values>,
     /// The attribute `Conventions`.
     pub(super) conventions: String,
-    /// Attributes, by path and name, that are not as in the first file.
+    /// Attributes, by path and name, that differ from the first file's.
     pub(super) differing: BTreeSet<(String, String)>,
-    /// Numbers of the variables that are packed otherwise than in the first file.
+    /// Indices of the variables whose packing differs from the first file's.
     pub(super) repacked: BTreeSet<usize>,
-    /// Numbers of the variables that have a value as data which is missing in the first file, and the value.
+    /// Indices of the variables with a data value that is missing in the first file, and the value.
     pub(super) clashes: BTreeMap<usize, f64>,
-    /// Why it does not fit the first file.
+    /// Why it does not match the first file.
     pub(super) problems: Vec<String>,
     /// Paths of the variables that the first file does not have.
     pub(super) strange: Vec<String>,
-    /// Of the aggregation that is added to: its fragments here, by the numbers of their variables. Else the part is a
-    /// file, and itself one fragment.
+    /// For a part of the existing aggregation: its fragments here, by the indices of their variables. Otherwise the
+    /// part is a file, and itself one fragment.
     pub(super) fragments: Option<BTreeMap<usize, FragmentArray>>,
 }
 
-/// Attributes that each file may have its own of: values are brought to the master's.
+/// Attributes that may differ between files: values are converted to the master's.
 const CONVERTED: [&str; 5] = ["_FillValue", "missing_value", "units", "calendar", "actual_range"];
 const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
-/// Attributes that say what values are.
+/// Attributes that define the meaning of values.
 const MEANING: [&str; 8] = [
     "standard_name",
     "cell_methods",
@@ -54,7 +54,7 @@ const MEANING: [&str; 8] = [
     "flag_meanings",
 ];
 
-/// Format of a dataset as S3netCDF4 names it.
+/// Format of a dataset as named by S3netCDF4.
 pub(super) fn format_name(kind: &str) -> &'static str {
     match kind {
         "classic" => "NETCDF3_CLASSIC",
@@ -66,13 +66,13 @@ pub(super) fn format_name(kind: &str) -> &'static str {
 }
 
 impl FilePart {
-    /// Whether it is a place where no fragment lies.
+    /// Whether it is a place without a fragment.
     pub(super) fn is_hollow(&self) -> bool {
         let is_hollow = |array: &FragmentArray| array.cells.iter().all(Option::is_none);
         self.fragments.as_ref().is_some_and(|fragments| fragments.values().all(is_hollow))
     }
 
-    /// Reads what is to be known of a file. What is wrong with it is among its problems.
+    /// Reads everything needed from a file. Errors are recorded in its problems.
     pub(super) fn read(url: &str, template: &FirstFile, session: &Session) -> Self {
         let mut part = Self { url: url.to_owned(), ..Self::default() };
         let opened = Dataset::open_with(url, &OpenOptions::default(), session);
@@ -106,7 +106,7 @@ impl FilePart {
         Ok(())
     }
 
-    /// Lengths and coordinates of the axes, and the values that the master gets.
+    /// Lengths and coordinates of the axes, and the values that the master collects.
     fn measure(&mut self, dataset: &Dataset, model: &Model, template: &FirstFile) -> Result<()> {
         for member in template.collected() {
             let values = self.collect(dataset, model, template, member)?;
@@ -121,12 +121,12 @@ impl FilePart {
             self.coordinates.push(numbers.filter(|numbers| !numbers.is_empty()));
         }
         if self.lens.contains(&0) {
-            self.problems.push("it has no elements along the axis".to_owned());
+            self.problems.push("its length along the axis is 0".to_owned());
         }
         Ok(())
     }
 
-    /// The length of an axis: of the dimension where the first file's variables have it.
+    /// The length of an axis: of the corresponding dimension of the first file's variables.
     fn axis_len(&self, model: &Model, template: &FirstFile, axis: usize) -> u64 {
         let len = |member: &FirstVariable| {
             let dims = template.model.variable(member.var).map(|variable| variable.dims.as_slice())?;
@@ -136,7 +136,7 @@ impl FilePart {
         template.members.iter().find_map(len).unwrap_or(0)
     }
 
-    /// Values of a variable that the master gets, in the first file's units.
+    /// Values of a variable that the master collects, in the first file's units.
     fn collect(
         &self,
         dataset: &Dataset,
@@ -215,14 +215,14 @@ impl FilePart {
             let read =
                 dataset.read_values(var, &Selection::all(&shape)).map_err(|error| error.at_path(&**path))?;
             if !same_values(values, &read) {
-                self.problems.push(format!("{path}, which does not lie along the axis, has other values"));
+                self.problems.push(format!("{path}, which does not have the axis, has different values"));
             }
         }
         Ok(())
     }
 
-    /// Looks for data that the first file would call missing. Where files are packed otherwise they are unpacked by their
-    /// own attributes.
+    /// Looks for data that the first file treats as missing. Files with different packing are unpacked by their own
+    /// attributes.
     fn find_clash(
         &mut self,
         number: usize,
@@ -250,7 +250,7 @@ impl FilePart {
     /// The least and the greatest of the data of a variable, in the first file's units.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub(super) fn range(
         &self,
         member: &FirstVariable,
@@ -284,17 +284,17 @@ impl FilePart {
         };
         let (first, second) = (names(&template.model, &one), names(model, &other));
         if first != second {
-            return self.problems.push(format!("{path} lies along ({second}), not ({first})"));
+            return self.problems.push(format!("{path} has dimensions ({second}), not ({first})"));
         }
         let shapes = template.model.shape(member.var).into_iter().zip(model.shape(var));
         for ((dim, (first, second)), name) in one.iter().zip(shapes).zip(first.split(", ")) {
             if first != second && template.axis_of(*dim).is_none() {
-                self.problems.push(format!("{path} has {second} elements along {name}, not {first}"));
+                self.problems.push(format!("{path} has length {second} along {name}, not {first}"));
             }
         }
     }
 
-    /// Attributes that are not the same in all files are left out of the master.
+    /// Attributes that differ between files are left out of the master.
     fn compare_attributes(&mut self, path: &str, one: &Attributes, other: &Attributes) {
         for attribute in one.iter().chain(other.iter()) {
             let name = attribute.name.as_str();
@@ -311,7 +311,7 @@ fn dims(model: &Model, var: VarId) -> Vec<DimId> {
     model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default()
 }
 
-/// The values of an attribute, where text is text whether it is characters or a string.
+/// The values of an attribute; characters and strings count as the same.
 fn value(attributes: &Attributes, name: &str) -> Option<Values> {
     let attribute = attributes.find(name)?;
     Some(match attribute.as_text() {
@@ -327,10 +327,10 @@ fn same_type(one: (&Model, TypeRef, &Attributes), other: (&Model, TypeRef, &Attr
     }
 }
 
-/// Types in types are looked at down to here.
+/// Maximum depth at which nested types are compared.
 const DEEPEST: usize = 32;
 
-/// Whether values of types of two files are the same things: members, fields and lengths.
+/// Whether types of two files are equal in members, fields and lengths.
 fn same_layout(one: (&Model, TypeRef), other: (&Model, TypeRef), depth: usize) -> bool {
     let (first, second) = match (one.1, other.1) {
         (TypeRef::User(first), TypeRef::User(second)) => (one.0.user_type(first), other.0.user_type(second)),
@@ -350,7 +350,7 @@ fn same_layout(one: (&Model, TypeRef), other: (&Model, TypeRef), depth: usize) -
     }
 }
 
-/// Units and calendar; bounds without have those of the variable that they belong to (CF 7.1).
+/// Units and calendar; bounds without any have those of the variable that they belong to (CF 7.1).
 fn units_of(model: &Model, var: VarId) -> Attributes {
     let own = known(model, NodeId::Variable(var));
     if own.find("units").is_some() {
@@ -362,7 +362,7 @@ fn units_of(model: &Model, var: VarId) -> Attributes {
     parent.map_or(own, |parent| known(model, NodeId::Variable(parent)))
 }
 
-/// Whether values are the same bit by bit.
+/// Whether values are bitwise equal.
 fn same_values(one: &Values, other: &Values) -> bool {
     match (one.as_bytes(), other.as_bytes()) {
         (Some(first), Some(second)) => one.atomic() == other.atomic() && first == second,
@@ -374,8 +374,8 @@ fn is_number(ty: TypeRef) -> bool {
     matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric())
 }
 
-/// Values in the units, the type and with the missing value of the first file. Whole days in whole numbers stay so;
-/// what the type cannot hold makes doubles of all files' values.
+/// Values converted to the units, the type and the missing value of the first file. Whole days in integers stay
+/// integers; values that the type cannot represent turn all files' values into doubles.
 fn brought(
     values: Values,
     (own, first): (&Attributes, &Attributes),
@@ -389,7 +389,7 @@ fn brought(
     if is_packed
         && (conversion.is_some() || PACKING.iter().any(|name| value(own, name) != value(first, name)))
     {
-        return Err(Error::invalid("it is packed, and not as in the first file"));
+        return Err(Error::invalid("it is packed differently than in the first file"));
     }
     let missing = missing_values(own);
     let instead = missing_values(first).first().copied();
@@ -403,7 +403,7 @@ fn brought(
         !is_missing(*number) && theirs.iter().any(|missing| same_number(*missing, brought))
     };
     if let Some(clash) = numbers.iter().find(|number| becomes_missing(number)) {
-        return Err(Error::invalid(format!("its value {clash} is what the first file calls missing")));
+        return Err(Error::invalid(format!("its value {clash} is the missing value of the first file")));
     }
     if conversion.is_none() && values.atomic() == Some(ty) && !has_other {
         return Ok(values);
@@ -423,7 +423,7 @@ fn brought(
     })
 }
 
-/// What stands for missing values; the first is what is written.
+/// The missing values; the first is the one that is written.
 fn missing_values(attributes: &Attributes) -> Vec<f64> {
     let of = |name: &&str| attributes.find(name);
     let numbers = |attribute: &Attribute| -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! Files that were looked at: what an aggregation of them will be.
+//! Files that have been read: what an aggregation of them will be.
 mod cells;
 mod merge;
 
@@ -20,25 +20,25 @@ use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, Ty
 use ncirrus_store::{Scheme, Url};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Files that are looked at at once.
+/// Number of files read concurrently.
 const AT_ONCE: usize = 16;
 
-/// Files that were looked at, ready to become an aggregation. Nothing is written yet.
+/// Files that have been read, ready to become an aggregation. Nothing is written yet.
 pub struct PreparedAggregation {
     template: FirstFile,
     first: Dataset,
     parts: Vec<FilePart>,
     arrangement: FileArrangement,
     report: Aggregation,
-    /// The aggregation that is added to: the first of the parts were its files.
+    /// The existing aggregation: the first of the parts were its files.
     existing: Option<ExistingFragments>,
 }
 
 impl PreparedAggregation {
-    /// Looks at files: headers, coordinates of the axes, and the values of variables that do not lie along an axis.
+    /// Reads files: headers, coordinates of the axes, and the values of variables that do not lie along an axis.
     ///
     /// # Errors
-    /// `Invalid` when there is no file or the axis cannot be told; when the first file cannot be read.
+    /// `Invalid` if there is no file or the axis cannot be determined; errors of reading the first file.
     pub fn of(files: &[String], options: &AggregateOptions<'_>, session: &Session) -> Result<Self> {
         let Some(first) = files.first() else {
             return Err(Error::invalid("there are no files to aggregate"));
@@ -59,13 +59,13 @@ impl PreparedAggregation {
         Ok(prepared)
     }
 
-    /// Looks at files that are to be added to an aggregation; its own files are not looked at. What comes of it is what
-    /// all of them together would have made: files that were there come first, or lie where their coordinates say with
+    /// Reads files to be added to an aggregation; its own files are not read. The result is what all of them together
+    /// would have given: existing files come first, or lie where their coordinates put them with
     /// [`AggregateOptions::sort`]. It is written in place of the old one, which needs [`MasterOptions::overwrite`].
     ///
     /// # Errors
-    /// As [`of`](Self::of); `Unsupported` when the fragments of the aggregation cannot be told, or when it consists of
-    /// many objects of a store that cannot replace them at once.
+    /// As [`of`](Self::of); `Unsupported` if the fragments of the aggregation cannot be determined, or if it consists
+    /// of many objects of a store that cannot replace them atomically.
     pub fn adding(
         target: &str,
         files: &[String],
@@ -76,7 +76,7 @@ impl PreparedAggregation {
         check_replaceable(&master)?;
         let existing = ExistingFragments::of(&master)?;
         if existing.arrays.is_empty() {
-            return Err(Error::invalid("there is no aggregated variable in it").at_object(target));
+            return Err(Error::invalid("it contains no aggregated variable").at_object(target));
         }
         let (files, known) = existing.without_known(target, files)?;
         let file = match files.first() {
@@ -98,14 +98,11 @@ impl PreparedAggregation {
         };
         prepared.arrange(options.sort);
         prepared.report.files = files.len();
-        prepared
-            .report
-            .notes
-            .extend(known.iter().map(|url| format!("{url}: it is in the aggregation already")));
+        prepared.report.notes.extend(known.iter().map(|url| format!("{url}: already in the aggregation")));
         Ok(prepared)
     }
 
-    /// What was found, and what is wrong.
+    /// The result, and all problems.
     pub fn report(&self) -> &Aggregation {
         &self.report
     }
@@ -140,7 +137,7 @@ impl PreparedAggregation {
         }
     }
 
-    /// What the first file cannot give, and what only others have.
+    /// What the first file cannot provide, and what only others have.
     fn left_out(&self) -> Vec<LeftOut> {
         let mut left_out = self.template.left_out.clone();
         let known: BTreeSet<String> = left_out.iter().map(|one| one.path.clone()).collect();
@@ -158,13 +155,13 @@ impl PreparedAggregation {
             };
             LeftOut {
                 path: path.to_owned(),
-                reason: format!("it is in {url}{more} and not in the first file"),
+                reason: format!("present in {url}{more} but not in the first file"),
             }
         }));
         left_out
     }
 
-    /// Missing values that cannot stay as they are.
+    /// Missing values that have to change.
     fn note_clashes(&mut self) {
         for (number, member) in self.template.members.iter().enumerate() {
             let clash = self.parts.iter().find_map(|part| Some((part, part.clashes.get(&number)?)));
@@ -178,13 +175,13 @@ impl PreparedAggregation {
         }
     }
 
-    /// A file that is given twice would lie in two places.
+    /// A file that is given twice would have two places.
     fn find_twice(&mut self) {
         let mut seen = BTreeSet::new();
         for part in self.parts.iter().filter(|part| part.fragments.is_none()) {
             let place = Url::parse(&part.url).and_then(|url| absolute(&url)).unwrap_or_default();
             if !place.is_empty() && !seen.insert(place) {
-                self.report.problems.push(format!("{}: it is given twice", part.url));
+                self.report.problems.push(format!("{}: given twice", part.url));
             }
         }
     }
@@ -192,16 +189,16 @@ impl PreparedAggregation {
     /// Writes the master.
     ///
     /// # Errors
-    /// `Invalid` with the first of the problems that were found; when the convention or the master's kind cannot say
-    /// it; when writing fails: nothing has changed then.
+    /// `Invalid` with the first of the problems; errors if the convention or the master's kind cannot express it, or
+    /// if writing fails: nothing has changed then.
     pub fn write(self, target: &str, options: &MasterOptions, session: &Session) -> Result<Aggregation> {
         if let Some(problem) = self.report.problems.first() {
             let more = match self.report.problems.len() {
                 1 => String::new(),
-                2 => ", and one problem more".to_owned(),
-                count => format!(", and {} problems more", count - 1),
+                2 => ", and one more problem".to_owned(),
+                count => format!(", and {} more problems", count - 1),
             };
-            return Err(Error::invalid(format!("the files do not fit each other: {problem}{more}")));
+            return Err(Error::invalid(format!("the files do not match: {problem}{more}")));
         }
         options.check(target)?;
         if self.existing.is_some() && self.report.files == 0 {
@@ -268,14 +265,14 @@ impl PreparedAggregation {
         Ok(master)
     }
 
-    /// Gives a variable another missing value where data of some file equal the one that it has.
+    /// Gives a variable another missing value if data of some file equal the current one.
     fn free_fill(&self, model: &mut Model, number: usize, member: &FirstVariable) -> Result<()> {
         let Some(clash) = self.parts.iter().find(|part| part.clashes.contains_key(&number)) else {
             return Ok(());
         };
         if self.existing.is_some() {
             let message =
-                format!("what is missing in the aggregation is data in {}: make a new one", clash.url);
+                format!("the aggregation's missing value is data in {}: create a new aggregation", clash.url);
             return Err(Error::invalid(message));
         }
         let Some(variable) = model.variable_mut(member.var) else { return Ok(()) };
@@ -291,7 +288,7 @@ impl PreparedAggregation {
         give_free_fill(variable, range)
     }
 
-    /// Gives the axes their lengths; a new one is added. Gives their dimensions.
+    /// Sets the lengths of the axes; a new one is added. Returns their dimensions.
     fn lengthen(&self, model: &mut Model) -> Result<Vec<DimId>> {
         let mut dims = Vec::new();
         for (axis, sizes) in self.template.axes.iter().zip(&self.arrangement.sizes) {
@@ -318,7 +315,7 @@ impl PreparedAggregation {
         }
     }
 
-    /// Values that the master gets of every file, at their places.
+    /// Values that the master collects from all files, at their places.
     fn collect(&self, master: &mut MasterPlan, member: &FirstVariable, number: usize) -> Result<()> {
         let doubles =
             |part: &FilePart| part.collected.get(number).and_then(Values::atomic) == Some(Atomic::Double);
@@ -346,13 +343,13 @@ impl PreparedAggregation {
             let Some(values) = part.collected.get(number) else { continue };
             match taken.iter().find(|(other, _)| *other == start) {
                 Some((_, other)) if *other != values => {
-                    return Err(Error::invalid(format!("{path} has other values in {}", part.url)));
+                    return Err(Error::invalid(format!("{path} has different values in {}", part.url)));
                 }
                 Some(_) => {}
                 None => {
                     let selection = Selection::slab(&start, &count);
                     master.stored.push(StoredValues::Values(member.var, selection, values.clone()));
-                    // Along all axes no two files have a place in common.
+                    // Along all axes together, no two files have the same place.
                     if member.along.contains(&false) {
                         taken.push((start, values));
                     }
@@ -362,7 +359,7 @@ impl PreparedAggregation {
         Ok(())
     }
 
-    /// The places of the grid of files, and what lies there.
+    /// The places of the grid of files, and their contents.
     pub(super) fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&FilePart>)> {
         let lens: Vec<usize> = self.arrangement.sizes.iter().map(Vec::len).collect();
         self.arrangement.places.iter().enumerate().map(move |(number, part)| {
@@ -379,7 +376,7 @@ impl PreparedAggregation {
     }
 }
 
-/// Outside of a folder of this machine many objects are not replaced at once: what is killed would leave none.
+/// Outside of local folders many objects cannot be replaced atomically: a killed run would leave none.
 fn check_replaceable(master: &Dataset) -> Result<()> {
     let url = Url::parse(master.url())?;
     let is_zip = url.path().ends_with(".zip") || url.fragment().modes().contains("zip");
@@ -387,11 +384,11 @@ fn check_replaceable(master: &Dataset) -> Result<()> {
         return Ok(());
     }
     let message =
-        "a master of many objects is not replaced at once there: make one of all files under another name";
+        "a master of many objects cannot be replaced atomically there: aggregate all files under a new name";
     Err(Error::unsupported(message).at_object(master.url()))
 }
 
-/// A variable becomes one of doubles, with its missing values.
+/// Turns a variable into one of doubles, with its missing values.
 fn make_doubles(variable: &mut Variable) {
     variable.ty = Atomic::Double.into();
     variable.fill = FillValue::Default;

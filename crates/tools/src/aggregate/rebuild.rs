@@ -1,4 +1,4 @@
-//! A master that was lost, made anew of its fragments (docs/spec/cfa.md 7.4).
+//! A lost master, recreated from its fragments (docs/spec/cfa.md 7.4).
 use super::Aggregation;
 use super::arrange::starts;
 use super::each::each;
@@ -13,12 +13,12 @@ use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Makes a lost master anew of the fragments in a folder: their names tell where in the array they lie, and they hold
-/// their parts of the coordinates. Fragments that are not there are wanting, as far as the others tell their sizes.
+/// Recreates a lost master from the fragments in a folder: their names contain their positions in the array, and they
+/// have their parts of the coordinates. Absent fragments are treated as missing, if the others determine their sizes.
 ///
 /// # Errors
-/// `NotFound` when no fragment of the master is there; `Invalid` when fragments do not fit each other, or are wanting
-/// where the convention cannot say so.
+/// `NotFound` if there is no fragment of the master; `Invalid` if fragments do not match each other, or are missing
+/// and the convention cannot express that.
 pub fn rebuild(
     target: &str,
     folder: &str,
@@ -47,7 +47,7 @@ pub fn rebuild(
     Ok(report)
 }
 
-/// Fragments by their place in the array.
+/// Fragments by their position in the array.
 type FragmentCells = BTreeMap<Vec<usize>, String>;
 
 /// The fragments in a folder by the dotted names of their variables.
@@ -66,7 +66,7 @@ fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String
         found.entry(path.join(".")).or_default().insert(place, url);
     }
     match found.is_empty() {
-        true => Err(Error::not_found(format!("no fragment's name begins with {start:?}")).at_object(folder)),
+        true => Err(Error::not_found(format!("no fragment's name starts with {start:?}")).at_object(folder)),
         false => Ok(found),
     }
 }
@@ -76,12 +76,12 @@ struct MasterBuilder<'a> {
     options: &'a MasterOptions,
     target: &'a str,
     master: MasterPlan,
-    /// Parts of stored variables that are there.
+    /// Existing parts of stored variables.
     seen: BTreeSet<(String, Vec<u64>)>,
 }
 
 impl MasterBuilder<'_> {
-    /// Adds an aggregated variable, and what its fragments say of the others.
+    /// Adds an aggregated variable, and what its fragments contain of the others.
     fn variable(&mut self, dotted: &str, cells: &FragmentCells) -> Result<()> {
         let urls: Vec<(&Vec<usize>, &String)> = cells.iter().collect();
         let opened = each(&urls, 16, None, |_, (place, url)| {
@@ -90,8 +90,8 @@ impl MasterBuilder<'_> {
             let var = model.variable_at(&dotted.replace('.', "/"));
             let var =
                 var.or_else(|| model.variables().into_iter().find(|var| dotted_path(&model, *var) == dotted));
-            let var = var.ok_or_else(|| Error::not_found("it is not in the fragment").at_object(*url))?;
-            // Only one stays open: there may be more of them than there are handles.
+            let var = var.ok_or_else(|| Error::not_found("it is missing in the fragment").at_object(*url))?;
+            // Only one stays open: there may be more of them than allowed open files.
             Ok((model.variable_path(var), model.shape(var), format_name(dataset.kind()), (*place).clone()))
         })?;
         let Some((path, shape, ..)) = opened.first() else { return Ok(()) };
@@ -103,7 +103,7 @@ impl MasterBuilder<'_> {
             for ((sizes, at), len) in sizes.iter_mut().zip(place).zip(shape) {
                 if *sizes.entry(*at).or_insert(*len) != *len {
                     return Err(Error::invalid(format!(
-                        "fragment {place:?} has another shape than those beside it"
+                        "fragment {place:?} has a different shape than its neighbours"
                     )));
                 }
             }
@@ -127,7 +127,7 @@ impl MasterBuilder<'_> {
         self.aggregate(path, sizes.clone(), cells, &formats)
     }
 
-    /// Takes definitions of a fragment that are new, and the values that it holds of variables that are stored.
+    /// Takes new definitions from a fragment, and its values of stored variables.
     fn collect(&mut self, path: &str, sizes: &[Vec<u64>], cells: &FragmentCells, url: &str) -> Result<()> {
         let Some(at) = cells.iter().find(|(_, other)| *other == url).map(|(place, _)| place) else {
             return Ok(());
@@ -185,7 +185,7 @@ impl MasterBuilder<'_> {
                     None => _ = to.add_dimension(home, &dimension.name, DimensionLen::Fixed(len(*dim)))?,
                     Some(old) if to.dimension(old).is_some_and(|old| old.len.current() != len(*dim)) => {
                         let message =
-                            format!("dimension {:?} has another length in other fragments", dimension.name);
+                            format!("dimension {:?} differs in length between fragments", dimension.name);
                         return Err(Error::invalid(message));
                     }
                     Some(_) => {}

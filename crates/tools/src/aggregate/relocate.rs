@@ -1,4 +1,4 @@
-//! Telling a master that its fragments were moved.
+//! Updating a master whose fragments were moved.
 mod old;
 pub(super) mod terms;
 
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 /// How names of fragments change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Relocation {
-    /// The folder is another one; the last part of the name stays.
+    /// Replaces the folder; the last part of the name stays.
     Prefix(String),
-    /// A beginning is replaced by another.
+    /// Replaces a prefix.
     Replace(String, String),
-    /// Names become relative to the master, where they lie in the same store.
+    /// Makes names relative to the master, if they are in the same store.
     Relative,
-    /// Names become whole URLs.
+    /// Makes names absolute URLs.
     Absolute,
 }
 
@@ -29,18 +29,18 @@ pub enum Relocation {
 pub struct RenamedFragment {
     /// Path of the aggregated variable; of several that share their names, the first.
     pub variable: String,
-    /// The name as it is.
+    /// The current name.
     pub from: String,
-    /// The name as it will be.
+    /// The new name.
     pub to: String,
 }
 
-/// Rewrites where the fragments of an aggregation lie, of all its variables or of one, by any convention. Nothing is
-/// moved but the names; the master is replaced at once. With `dry_run` it only tells what would change.
+/// Rewrites the locations of the fragments of an aggregation, for all its variables or for one, by any convention.
+/// Only names change; the master is replaced atomically. With `dry_run` it only reports what would change.
 ///
 /// # Errors
-/// `NotFound` when there is no such aggregated variable; `Unsupported` when it shares its names with others; when the
-/// master cannot be read or replaced.
+/// `NotFound` if there is no such aggregated variable; `Unsupported` if it shares its names with others; errors of
+/// reading or replacing the master.
 pub fn relocate(
     url: &str,
     relocation: &Relocation,
@@ -69,7 +69,7 @@ fn wanted(model: &Model, variable: Option<&str>) -> Result<Vec<VarId>> {
         model.variables().into_iter().filter(|var| terms::is_aggregated(model, *var)).collect();
     let Some(name) = variable else {
         return match all.is_empty() {
-            true => Err(Error::invalid("there is no aggregated variable in it")),
+            true => Err(Error::invalid("it contains no aggregated variable")),
             false => Ok(all),
         };
     };
@@ -80,7 +80,8 @@ fn wanted(model: &Model, variable: Option<&str>) -> Result<Vec<VarId>> {
     let shares = |other: &VarId| *other != var && names.is_some() && terms::names_of(model, *other) == names;
     match all.into_iter().find(shares) {
         Some(other) => {
-            let message = format!("it shares its names with {}: relocate all", model.variable_path(other));
+            let message =
+                format!("it shares its fragment names with {}: relocate all", model.variable_path(other));
             Err(Error::unsupported(message).at_path(model.variable_path(var)))
         }
         None => Ok(vec![var]),
@@ -150,7 +151,7 @@ impl MasterChanges {
         Ok(())
     }
 
-    /// Writes the master anew, or changes it where it consists of many objects.
+    /// Rewrites the master, or changes it in place if it consists of many objects.
     fn write(&self, dataset: &Dataset, url: &str, session: &Session) -> Result<()> {
         let Some(kind) = single_file_kind(dataset) else {
             let master = Dataset::update_with(url, &OpenOptions::default(), session)?;
@@ -176,7 +177,7 @@ impl MasterChanges {
         master.close()
     }
 
-    /// The new definitions, and the new values of variables. netCDF-3 has room for the longest name.
+    /// The new definitions, and the new values of variables. In netCDF-3 the length is that of the longest name.
     fn apply(&self, model: &mut Model) -> Result<((), BTreeMap<VarId, Values>)> {
         for (var, attribute) in &self.attributes {
             if let Some(attributes) = model.attributes_mut(NodeId::Variable(*var)) {
@@ -197,7 +198,7 @@ fn strings(names: &[String]) -> Values {
     Values::String(names.iter().map(Some).collect::<Strings>())
 }
 
-/// Names as characters, along a last dimension that is made longer when it must be.
+/// Names as characters, along a last dimension that is extended if necessary.
 fn characters(model: &mut Model, var: VarId, names: &[String]) -> Result<Values> {
     let longest = names.iter().map(String::len).max().unwrap_or(0).max(1) as u64;
     let mut room = model.shape(var).last().copied().unwrap_or(1);
@@ -234,7 +235,7 @@ fn characters(model: &mut Model, var: VarId, names: &[String]) -> Result<Values>
     Ok(Values::Char(text))
 }
 
-/// The names that a variable holds.
+/// The names in a variable.
 pub(super) fn texts(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<String>> {
     let shape = model.shape(var);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches(['\0', ' ']).to_owned();

@@ -1,4 +1,4 @@
-//! What all files of an aggregation have in common, and what is made of each of their variables.
+//! What all files of an aggregation have in common, and the role of each of their variables.
 use super::AggregateOptions;
 use crate::copy::forget_faults;
 use ncirrus::internals::DatasetInternals;
@@ -7,18 +7,18 @@ use ncirrus_model::{Attribute, DimId, Model, NodeId, TypeRef, VarId, Variable};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the first file says: the others are like it.
+/// The definitions of the first file: the others must match them.
 pub(super) struct FirstFile {
     pub(super) model: Arc<Model>,
     pub(super) axes: Vec<JoinAxis>,
     /// The axis is a new one, which no file has.
     pub(super) is_new: bool,
     pub(super) members: Vec<FirstVariable>,
-    /// What the first file cannot give.
+    /// What cannot be read from the first file.
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// A dimension along which files follow each other.
+/// A dimension along which files are concatenated.
 #[derive(Clone)]
 pub(super) struct JoinAxis {
     pub(super) name: String,
@@ -33,30 +33,30 @@ pub(super) struct FirstVariable {
     pub(super) var: VarId,
     pub(super) path: String,
     pub(super) role: VariableRole,
-    /// Which axes it lies along.
+    /// The axes that it lies along.
     pub(super) along: Vec<bool>,
 }
 
-/// What is made of a variable.
+/// The role of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum VariableRole {
     /// It stays in the files.
     Aggregated,
-    /// The master gets the values of all files, one after the other.
+    /// The master stores the concatenated values of all files.
     Collected,
-    /// It is the same in all files: the master gets it once.
+    /// It is the same in all files: the master stores it once.
     Common(Option<Values>),
-    /// The same, and it lies in fragments of the aggregation that is added to.
+    /// The same, and it lies in fragments of the existing aggregation.
     Kept(Option<Values>),
-    /// Without values that could be compared: a container, or of no elements.
+    /// Without comparable values: a container, or without elements.
     Bare,
 }
 
 impl FirstFile {
-    /// What the first file says.
+    /// The definitions of the first file.
     ///
     /// # Errors
-    /// `Invalid` when there is no such axis, or it cannot be told; when values cannot be read.
+    /// `Invalid` if there is no such axis, or it cannot be determined; errors of reading values.
     pub(super) fn of(first: &Dataset, options: &AggregateOptions<'_>) -> Result<Self> {
         let left_out = first.left_out()?;
         let model = readable(first.model()?.as_ref())?;
@@ -91,11 +91,11 @@ impl FirstFile {
         Ok(Self { model, axes, is_new, members, left_out })
     }
 
-    /// What an aggregation says that is added to: its files were like `model`. Of each variable it is known which axes
-    /// it lies along, and whether it lies in fragments.
+    /// The definitions of an existing aggregation: its files were like `model`. For each variable it is known which
+    /// axes it lies along, and whether it lies in fragments.
     ///
     /// # Errors
-    /// When values cannot be read.
+    /// If values cannot be read.
     pub(super) fn of_master(
         master: &Dataset,
         model: Model,
@@ -121,7 +121,7 @@ impl FirstFile {
         Ok(Self { model: Arc::new(model), axes, is_new, members, left_out: master.left_out()? })
     }
 
-    /// The axis that a dimension of the files is.
+    /// The axis that corresponds to a dimension of the files.
     pub(super) fn axis_of(&self, dim: DimId) -> Option<usize> {
         self.axes.iter().position(|axis| axis.dim == Some(dim))
     }
@@ -131,7 +131,7 @@ impl FirstFile {
         known(&self.model, NodeId::Variable(var))
     }
 
-    /// The number of a variable among those of a role.
+    /// The index of a variable among those with its role.
     pub(super) fn collected(&self) -> impl Iterator<Item = &FirstVariable> {
         self.members.iter().filter(|member| member.role == VariableRole::Collected)
     }
@@ -159,11 +159,11 @@ pub(super) fn known(model: &Model, node: NodeId) -> Attributes {
     model.attributes(node).and_then(|state| state.known()).cloned().unwrap_or_default()
 }
 
-/// The axes that were asked for; else the one unlimited dimension, or the one dimension of time.
+/// The requested axes; else the only unlimited dimension, or the only dimension of time.
 fn axes(model: &Model, options: &AggregateOptions<'_>) -> Result<Vec<JoinAxis>> {
     if let Some(name) = &options.new_axis {
         if model.visible_dimension(model.root(), name).is_some() {
-            let message = format!("dimension {name:?} is there already: it is an axis, not a new one");
+            let message = format!("dimension {name:?} already exists: use it as the axis, not as a new one");
             return Err(Error::invalid(message));
         }
         let scalar = model.variable_in(model.root(), name);
@@ -199,13 +199,11 @@ pub(super) fn likely_axis(model: &Model) -> Result<String> {
     let times: Vec<String> = dimensions(model).filter(is_time).filter_map(name).collect();
     match (unlimited.as_slice(), times.as_slice()) {
         ([one], _) | (_, [one]) => Ok(one.clone()),
-        _ => Err(Error::invalid(
-            "which dimension the files follow each other along cannot be told: name it with --axis",
-        )),
+        _ => Err(Error::invalid("cannot tell along which dimension to join the files: name it with --axis")),
     }
 }
 
-/// Whether a coordinate is one of time: by its units, `standard_name` or `axis`.
+/// Whether a coordinate is a time: by its units, `standard_name` or `axis`.
 pub(super) fn is_time(attributes: &Attributes) -> bool {
     let says = |name: &str, is: &dyn Fn(&str) -> bool| {
         attributes.find(name).and_then(Attribute::as_text).is_some_and(|text| is(&text))
@@ -215,8 +213,8 @@ pub(super) fn is_time(attributes: &Attributes) -> bool {
         || says("axis", &|axis| axis == "T")
 }
 
-/// Variables that the master gets whole: the coordinates of the axes with their bounds, and other coordinates along
-/// axes alone.
+/// Variables that the master stores whole: the coordinates of the axes with their bounds, and other coordinates along
+/// axes only.
 fn coordinates(model: &Model, axes: &[JoinAxis]) -> BTreeSet<VarId> {
     let mut found: BTreeSet<VarId> = axes.iter().filter_map(|axis| axis.coordinate).collect();
     let dims: Vec<DimId> = axes.iter().filter_map(|axis| axis.dim).collect();
@@ -248,7 +246,7 @@ fn with_bounds(model: &Model, mut found: BTreeSet<VarId>) -> BTreeSet<VarId> {
     found
 }
 
-/// With a new axis these stay as they are: coordinate variables, and what attributes of others name.
+/// With a new axis these stay as they are: coordinate variables, and variables that attributes of others name.
 fn described_by_others(model: &Model) -> BTreeSet<VarId> {
     const NAMING: [&str; 7] = [
         "coordinates",
@@ -295,7 +293,7 @@ fn common(first: &Dataset, var: VarId, compare: bool) -> Result<VariableRole> {
     )))
 }
 
-/// The type that values have once they are unpacked, and whether that differs from how they are stored (CF 8.1).
+/// The type of the unpacked values, and whether it differs from the stored one (CF 8.1).
 pub(super) fn unpacked(ty: TypeRef, attributes: &Attributes) -> (TypeRef, bool) {
     use ncirrus::Atomic;
     let TypeRef::Atomic(stored) = ty else { return (ty, false) };

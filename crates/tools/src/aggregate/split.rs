@@ -23,26 +23,26 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SplitOptions<'a> {
-    /// The largest fragments, in bytes before compression; with `like_s3netcdf4` in elements.
+    /// Maximum size of a fragment, in bytes before compression; with `like_s3netcdf4` in elements.
     pub max_size: u64,
-    /// Lengths of fragments along dimensions, by name; they go before `max_size`.
+    /// Lengths of fragments along dimensions, by name; they override `max_size`.
     pub shape: BTreeMap<String, u64>,
     /// Folder or prefix of the fragments; `None`: beside the master, named after it.
     pub fragments: Option<String>,
-    /// Cut with the arithmetic of S3netCDF4. What it would lose is refused.
+    /// Divide with the arithmetic of S3netCDF4. If it would lose elements, that is an error.
     pub like_s3netcdf4: bool,
     /// Kind of the fragments; `None`: netCDF-4, or netCDF-3 for a netCDF-3 master.
     pub fragment_kind: Option<Kind>,
-    /// Fragments that are written at once; `None`: a few.
+    /// Number of fragments written concurrently; `None`: a few.
     pub at_once: Option<usize>,
-    /// Called when a fragment is there.
+    /// Called when a fragment has been written.
     pub steps: Option<&'a WorkSteps<'a>>,
 }
 
-/// What S3netCDF4 and we take as the size of a fragment where none is given (docs/spec/cfa.md 7.3).
+/// The default size of a fragment, here and in S3netCDF4 (docs/spec/cfa.md 7.3).
 pub const DEFAULT_SIZE: u64 = 52_428_800;
 
-/// More fragments are a mistake: each is a file.
+/// More fragments are taken for a mistake: each is a file.
 const MOST: usize = 10_000_000;
 
 impl Default for SplitOptions<'_> {
@@ -66,14 +66,14 @@ impl<'a> SplitOptions<'a> {
         Self::default()
     }
 
-    /// The largest fragments, in bytes before compression; with `like_s3netcdf4` in elements.
+    /// Maximum size of a fragment, in bytes before compression; with `like_s3netcdf4` in elements.
     #[must_use]
     pub fn max_size(mut self, max_size: u64) -> Self {
         self.max_size = max_size;
         self
     }
 
-    /// Lengths of fragments along dimensions, by name; they go before `max_size`.
+    /// Lengths of fragments along dimensions, by name; they override `max_size`.
     #[must_use]
     pub fn shape(mut self, shape: BTreeMap<String, u64>) -> Self {
         self.shape = shape;
@@ -87,7 +87,7 @@ impl<'a> SplitOptions<'a> {
         self
     }
 
-    /// Cut with the arithmetic of S3netCDF4. What it would lose is refused.
+    /// Divide with the arithmetic of S3netCDF4. If it would lose elements, that is an error.
     #[must_use]
     pub fn like_s3netcdf4(mut self, like_s3netcdf4: bool) -> Self {
         self.like_s3netcdf4 = like_s3netcdf4;
@@ -101,14 +101,14 @@ impl<'a> SplitOptions<'a> {
         self
     }
 
-    /// Fragments that are written at once; `None`: a few.
+    /// Number of fragments written concurrently; `None`: a few.
     #[must_use]
     pub fn at_once(mut self, at_once: impl Into<Option<usize>>) -> Self {
         self.at_once = at_once.into();
         self
     }
 
-    /// Called when a fragment is there.
+    /// Called when a fragment has been written.
     #[must_use]
     pub fn steps(mut self, steps: &'a WorkSteps<'a>) -> Self {
         self.steps = Some(steps);
@@ -116,7 +116,7 @@ impl<'a> SplitOptions<'a> {
     }
 }
 
-/// What splitting did.
+/// The result of a split.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SplitReport {
     /// Fragments that were written.
@@ -125,17 +125,17 @@ pub struct SplitReport {
     pub kept: usize,
     /// For each variable that was split, the shape of its array of fragments.
     pub variables: Vec<(String, Vec<u64>)>,
-    /// What the dataset cannot give.
+    /// What cannot be read from the dataset.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Writes the parts of a dataset's variables to files of their own, and a master that aggregates them. The master comes
-/// last: before it is there, nothing has changed for readers. A run that was killed is continued by the next one with
-/// the same choices; fragments that it has written are kept.
+/// Writes the parts of a dataset's variables to files of their own, and a master that aggregates them. The master
+/// comes last: until it exists, nothing changes for readers. A run that was killed is continued by the next one with
+/// the same options; fragments that it has written are kept.
 ///
 /// # Errors
-/// `Conflict` when the master or fragments of something else are there; `Invalid` when lengths do not fit, or the
-/// arithmetic of S3netCDF4 would lose elements; when reading or writing fails.
+/// `Conflict` if the master or fragments of something else exist; `Invalid` if lengths do not fit, or the arithmetic
+/// of S3netCDF4 would lose elements; errors of reading and writing.
 pub fn split(
     source: &Dataset,
     target: &str,
@@ -162,7 +162,7 @@ pub fn split(
     Ok(SplitReport { written, kept, variables: plan.shapes, left_out })
 }
 
-/// What will be written where.
+/// The plan of a split.
 struct SplitPlan<'a> {
     names: FragmentNames,
     splitter: FragmentWriter<'a>,
@@ -198,7 +198,7 @@ impl<'a> SplitPlan<'a> {
             let sizes = blocks.sizes(var).map_err(|error| error.at_path(&*path))?;
             let count = sizes.iter().try_fold(1usize, |count, sizes| count.checked_mul(sizes.len()));
             if count.and_then(|count| count.checked_add(plan.pieces.len())).is_none_or(|all| all > MOST) {
-                let message = format!("more than {MOST} fragments: choose larger ones");
+                let message = format!("more than {MOST} fragments: choose a larger fragment size");
                 return Err(Error::limit(message).at_path(path));
             }
             plan.shapes.push((path.clone(), sizes.iter().map(|sizes| sizes.len() as u64).collect()));
@@ -208,7 +208,7 @@ impl<'a> SplitPlan<'a> {
         Ok(plan)
     }
 
-    /// The master: what was not split lies in it.
+    /// The master: it stores the variables that are not split.
     fn master(&self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<MasterPlan> {
         let model = readable(source.model()?.as_ref())?;
         let mut master = MasterPlan { model: Model::clone(&model), ..MasterPlan::empty() };
@@ -238,7 +238,7 @@ impl<'a> SplitPlan<'a> {
     }
 }
 
-/// The variables that are split: those along dimensions that are no coordinates and describe nothing else.
+/// The variables that are split: those with dimensions that are not coordinates and do not describe others.
 fn split_variables(model: &Model) -> Vec<VarId> {
     const NAMING: [&str; 8] = [
         "coordinates",
@@ -265,7 +265,7 @@ fn split_variables(model: &Model) -> Vec<VarId> {
     model.variables().into_iter().filter(|var| !stays.contains(var)).filter(is_split).collect()
 }
 
-/// Where fragments lie and what they are called (`docs/spec/cfa.md` 7.4).
+/// Locations and names of fragments (`docs/spec/cfa.md` 7.4).
 pub(super) struct FragmentNames {
     pub(super) folder: String,
     base: String,
@@ -276,11 +276,11 @@ impl FragmentNames {
         Self::beside(target, options.fragments.as_deref())
     }
 
-    /// Names of the fragments of a master; in this folder, or in one of its own.
+    /// Names of the fragments of a master; in the given folder, or in one of its own.
     pub(super) fn beside(target: &str, folder: Option<&str>) -> Self {
         let address = target.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
         let name = address.get(folder_of(address).len()..).unwrap_or_default();
-        // The ending is cut off the name alone, not out of the folders' names (docs/spec/cfa.md D25).
+        // The extension is removed from the name alone, not from folders' names (docs/spec/cfa.md D25).
         let base = [".nca", ".nc4", ".nc3", ".nc5", ".nc", ".zarr", ".zip"]
             .into_iter()
             .find_map(|ending| name.strip_suffix(ending))
@@ -300,14 +300,14 @@ impl FragmentNames {
         join(&self.folder, &format!("{}.{path}{place}.nc", self.base))
     }
 
-    /// Of a fragment of that shape of which nothing was written.
+    /// The name of a fill fragment of that shape.
     pub(super) fn of_fill(&self, path: &str, shape: &[u64]) -> String {
         let path = path.trim_start_matches('/').replace('/', ".");
         let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
         join(&self.folder, &format!("{}.{path}.fill-{}.nc", self.base, shape.join("x")))
     }
 
-    /// The beginning of all fragments' names.
+    /// The prefix of all fragments' names.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
@@ -318,11 +318,11 @@ fn fragment_kind(target: &str, options: &SplitOptions<'_>, master: &MasterOption
     options.fragment_kind.unwrap_or(if master.is_classic() { master } else { Kind::Nc4 })
 }
 
-/// Lengths that mean nothing are found before anything is made.
+/// Invalid lengths are detected before anything is created.
 fn check_lengths(source: &Dataset, options: &SplitOptions<'_>) -> Result<()> {
     let model = source.model()?;
     if options.max_size == 0 {
-        return Err(Error::invalid("fragments of no elements: the largest size is 0"));
+        return Err(Error::invalid("empty fragments: the maximum size is 0"));
     }
     let groups = model.walk().into_iter().filter_map(|group| model.group(group));
     let dims = groups.flat_map(|group| &group.dims).filter_map(|dim| model.dimension(*dim));
@@ -337,7 +337,7 @@ fn check_lengths(source: &Dataset, options: &SplitOptions<'_>) -> Result<()> {
     }
 }
 
-/// A master that is there is found before fragments are written.
+/// An existing master is detected before fragments are written.
 fn check_free(target: &str, master: &MasterOptions, session: &Session) -> Result<()> {
     if master.replaces() {
         return Ok(());
@@ -362,7 +362,7 @@ mod tests {
             ("m.nca", "/tas", &[0, 0, 0][..], "m/m.tas.0.0.0.nc"),
             ("/d/m.nc", "/ocean/sst", &[1, 10], "/d/m/m.ocean.sst.1.10.nc"),
             ("s3://alias/bucket/dir/test.nca", "/tas", &[0, 0], "s3://alias/bucket/dir/test/test.tas.0.0.nc"),
-            // Endings of folders stay, and a name without an ending does not become a folder of its own name.
+            // Extensions of folders stay, and a name without an extension does not become a folder of its own name.
             ("/d.nca/m.nca", "/tas", &[2], "/d.nca/m/m.tas.2.nc"),
             ("/d/m", "/tas", &[2], "/d/m.fragments/m.tas.2.nc"),
         ] {

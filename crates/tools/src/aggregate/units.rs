@@ -1,12 +1,12 @@
-//! Units of coordinates of different files, brought to one.
+//! Conversion of coordinates of different files to common units.
 use ncirrus::{Attribute, Attributes, Error, Result};
 use ncirrus_units::{self as units, UnitConversion};
 
-/// How numbers with these attributes become numbers with those; `None` when they are the same. What has no units is in
-/// the others'.
+/// The conversion of numbers with these attributes to numbers with those; `None` if they are the same. Without units,
+/// those of the other are assumed.
 ///
 /// # Errors
-/// `Invalid` when the units or calendars do not fit each other.
+/// `Invalid` if the units or calendars are not convertible.
 pub(super) fn conversion(from: &Attributes, to: &Attributes) -> Result<Option<UnitConversion>> {
     let text = |attributes: &Attributes, name: &str| attributes.find(name).and_then(Attribute::as_text);
     let (Some(from_units), Some(to_units)) = (text(from, "units"), text(to, "units")) else {
@@ -22,6 +22,11 @@ pub(super) fn conversion(from: &Attributes, to: &Attributes) -> Result<Option<Un
             Some(calendar) => format!("{units:?} of calendar {calendar}"),
             None => format!("{units:?}"),
         };
-        Error::invalid(format!("units {} do not become {}: {}", shown(from), shown(to), error.message()))
+        Error::invalid(format!(
+            "units {} cannot be converted to {}: {}",
+            shown(from),
+            shown(to),
+            error.message()
+        ))
     })
 }

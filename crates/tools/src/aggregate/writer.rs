@@ -1,4 +1,4 @@
-//! Aggregations that are written as ordinary datasets are: fragments appear when they are first written.
+//! Aggregations that are written like ordinary datasets: fragments are created when they are first written.
 mod fragment;
 mod setters;
 
@@ -33,7 +33,7 @@ pub struct WriterOptions {
     pub fragment_kind: Option<Kind>,
 }
 
-/// A variable that will lie in fragments.
+/// A variable to be stored in fragments.
 #[derive(Debug, Clone)]
 pub struct NewVariable {
     /// Its path.
@@ -44,18 +44,18 @@ pub struct NewVariable {
     pub dimensions: Vec<String>,
     /// Lengths of the fragments along them.
     pub blocks: Vec<u64>,
-    /// Its attributes; `_FillValue` is what was never written.
+    /// Its attributes; `_FillValue` is the value of elements that were never written.
     pub attributes: Attributes,
     /// Filters of the fragments.
     pub filters: Vec<CodecSpec>,
 }
 
-/// An aggregation that is written. Dimensions, coordinates and whatever else the master stores are defined and written
-/// through [`dataset`](Self::dataset); aggregated variables are added and written here. Fragments appear when they are
-/// first written, the master when it is closed.
+/// An aggregation being written. Dimensions, coordinates and whatever else the master stores are defined and written
+/// through [`dataset`](Self::dataset); aggregated variables are added and written here. Fragments are created when
+/// they are first written, the master when it is closed.
 ///
-/// What was never written is missing: by CFA 0.4 to 0.6 nothing lies there; by CF-1.13, which cannot say so, and with
-/// `compat`, a small file with nothing but fill values does.
+/// What was never written is missing: in CFA 0.4 to 0.6 nothing is stored for it; in CF-1.13, which cannot express
+/// this, and with `compat`, a small file of fill values is.
 pub struct AggregationWriter {
     master: Dataset,
     target: String,
@@ -70,14 +70,14 @@ struct GrowingVariable {
     definition: FragmentDefinition,
     dims: Vec<DimId>,
     cuts: Vec<AxisBlocks>,
-    /// Fragments that are there, by their places.
+    /// Existing fragments, by their places.
     cells: BTreeMap<Vec<usize>, WrittenFragment>,
 }
 
-/// A fragment that is there.
+/// An existing fragment.
 struct WrittenFragment {
     url: String,
-    /// As it is named in the master already.
+    /// Its name in the existing master.
     name: Option<FragmentCell>,
     shape: Vec<u64>,
 }
@@ -86,7 +86,7 @@ impl AggregationWriter {
     /// Starts a new aggregation.
     ///
     /// # Errors
-    /// `Conflict` when something is there; `Unsupported` when the master cannot hold the convention.
+    /// `Conflict` if something exists; `Unsupported` if the master cannot express the convention.
     pub fn create(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
         options.master.check(target)?;
         let kind = options.master.kind_for(target);
@@ -95,11 +95,11 @@ impl AggregationWriter {
         Ok(Self::new(master, target, options, kind))
     }
 
-    /// Opens an aggregation for writing: its fragments are changed in place (on object stores as the session's options
-    /// allow), missing ones appear, the master is replaced when it is closed. The convention may be another one.
+    /// Opens an aggregation for writing: its fragments are changed in place (on object stores as the session's
+    /// options allow), missing ones are created, the master is replaced when it is closed. The convention may change.
     ///
     /// # Errors
-    /// `NotFound`; `Unsupported` when its fragments cannot be told.
+    /// `NotFound`; `Unsupported` if its fragments cannot be determined.
     pub fn open(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
         let source = Dataset::open_with(target, &OpenOptions::default(), session)?;
         let model = source.model()?;
@@ -167,7 +167,7 @@ impl AggregationWriter {
     /// Adds a variable that lies in fragments.
     ///
     /// # Errors
-    /// `NotFound` for a dimension; `Conflict` when the name is taken; `Invalid` when the blocks do not fit.
+    /// `NotFound` for a dimension; `Conflict` if the name is taken; `Invalid` if the blocks do not fit.
     pub fn add_variable(&self, new: NewVariable) -> Result<()> {
         let path = format!("/{}", new.path.trim_start_matches('/'));
         let model = self.master.snapshot();
@@ -195,11 +195,11 @@ impl AggregationWriter {
         Ok(())
     }
 
-    /// Writes a box of a variable; along unlimited dimensions it may lie past the end. Fragments that are not there
-    /// are made, others changed.
+    /// Writes a box of a variable; along unlimited dimensions it may lie past the end. Missing fragments are created,
+    /// others changed.
     ///
     /// # Errors
-    /// `Invalid` when the box or the values do not fit; when writing fails.
+    /// `Invalid` if the box or the values do not fit; errors of writing.
     pub fn write(&self, path: &str, start: &[u64], count: &[u64], values: &Values) -> Result<()> {
         let path = format!("/{}", path.trim_start_matches('/'));
         let mut variables = self.lock();
@@ -274,10 +274,10 @@ impl AggregationWriter {
         Ok(())
     }
 
-    /// Writes the master, which appears or is replaced at once.
+    /// Writes the master, which appears or is replaced atomically.
     ///
     /// # Errors
-    /// When the convention cannot say what was written; when writing fails: the master stays as it was.
+    /// If the convention cannot express what was written; errors of writing: the master stays as it was.
     pub fn close(self) -> Result<()> {
         let mut variables = std::mem::take(&mut *self.lock());
         let lens = self.lens(&variables);
@@ -316,7 +316,7 @@ impl AggregationWriter {
         self.master.close()
     }
 
-    /// How long unlimited dimensions are, by what was written.
+    /// The lengths of unlimited dimensions, from what was written.
     fn lens(&self, variables: &BTreeMap<String, GrowingVariable>) -> BTreeMap<DimId, u64> {
         let model = self.master.snapshot();
         let mut lens: BTreeMap<DimId, u64> = BTreeMap::new();
@@ -334,7 +334,7 @@ impl AggregationWriter {
         lens
     }
 
-    /// The fragments of a variable; the last ones along a dimension that grows are brought to its length.
+    /// The fragments of a variable; the last ones along a growing dimension are extended to its length.
     fn array(&self, growing: &mut GrowingVariable, lens: &BTreeMap<DimId, u64>) -> Result<FragmentArray> {
         let model = self.master.snapshot();
         let len = |dim: &DimId| {
@@ -386,7 +386,7 @@ impl AggregationWriter {
         Ok(FragmentCell { file, variable: definition.path.as_str().into(), format })
     }
 
-    /// What stands for a fragment that was never written.
+    /// The substitute for a fragment that was never written.
     fn absent(
         &self,
         growing: &GrowingVariable,

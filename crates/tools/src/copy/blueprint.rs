@@ -1,4 +1,4 @@
-//! The definitions of a copy, and which values go where.
+//! The definitions of a copy, and which values are copied where.
 use super::choice::CopyChoice;
 use super::chunking::storage_by_rules;
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
@@ -10,11 +10,11 @@ use ncirrus_model::{
     Values, VarId,
 };
 
-/// The definitions of a copy, and which values go where.
+/// The definitions of a copy, and which values are copied where.
 pub(super) struct CopyBlueprint {
     pub(super) model: Model,
     pub(super) pairs: Vec<CopiedVariable>,
-    /// Members that the source cannot give.
+    /// Members that cannot be read from the source.
     pub(super) left_out: Vec<LeftOut>,
 }
 
@@ -27,10 +27,10 @@ pub(crate) struct CopiedVariable {
 }
 
 impl CopyBlueprint {
-    /// Draws the copy's definitions.
+    /// Builds the copy's definitions.
     ///
     /// # Errors
-    /// When names are unknown or chunk rules do not fit.
+    /// If names are unknown or chunk rules do not fit.
     pub(super) fn draw(
         source: &Dataset,
         options: &CopyOptions<'_>,
@@ -40,7 +40,7 @@ impl CopyBlueprint {
         let whole = source.model()?;
         super::effect::check(options, &whole)?;
         let choice = CopyChoice::make(&whole, options, left_out)?;
-        // The copy starts as the source itself, so that ids, order and everything not spoken of here stay.
+        // The copy starts as the source itself, so that ids, order and everything not mentioned here stay.
         let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), left_out: Vec::new() };
         draft.cut_dimensions(&choice, options)?;
         for var in whole.variables() {
@@ -58,7 +58,7 @@ impl CopyBlueprint {
         Ok(draft)
     }
 
-    /// Notes what is not copied because the source cannot give it: of what is copied at all.
+    /// Records what is not copied because it cannot be read, among the members that are copied.
     fn leave_out(&mut self, source: &Dataset, choice: &CopyChoice) -> Result<()> {
         for (node, left_out) in source.left_out_members()? {
             let is_wanted = match node {
@@ -73,7 +73,7 @@ impl CopyBlueprint {
         Ok(())
     }
 
-    /// Lengths of the dimensions of which only a part is copied, and unlimited ones that become fixed.
+    /// Lengths of the dimensions that are copied in part, and of unlimited ones that become fixed.
     fn cut_dimensions(&mut self, choice: &CopyChoice, options: &CopyOptions<'_>) -> Result<()> {
         for group in self.model.walk() {
             let dims = self.model.group(group).map(|group| group.dims.clone()).unwrap_or_default();
@@ -106,7 +106,7 @@ impl CopyBlueprint {
         let fixed_size = whole.packed_len(variable.ty).is_some();
         let (shape, growing) = (self.model.shape(var), self.model.growing(var));
         if let Some(copy) = self.model.variable_mut(var) {
-            // How another format stored it whole says nothing of how it is stored well here.
+            // Contiguous storage in another format is no reason to store it so here.
             match storage {
                 Some(storage) => copy.storage = storage,
                 None if matches!(copy.storage, Storage::Chunked(_)) => {}
@@ -139,7 +139,7 @@ impl CopyBlueprint {
         Ok(())
     }
 
-    /// Records how a variable is quantized: as netCDF-C does, and as CF 1.12 (8.4) has it when asked for.
+    /// Records how a variable is quantized: as netCDF-C does and, if requested, as CF 1.12 (8.4) defines.
     fn record(&mut self, var: VarId, quantize: Quantize, cf: bool) -> Result<()> {
         let Some(variable) = self.model.variable_mut(var) else { return Ok(()) };
         if let AttributeState::Known(attributes) = &mut variable.attributes {
@@ -162,8 +162,8 @@ impl CopyBlueprint {
         Ok(())
     }
 
-    /// Removes groups, dimensions and types that only the left-out variables needed. With a choice of variables by
-    /// name the dimensions of the rest go too.
+    /// Removes groups, dimensions and types that only the left-out variables needed. If variables are selected by
+    /// name, the dimensions of the others are removed too.
     fn drop_what_is_not_copied(&mut self, options: &CopyOptions<'_>) -> Result<()> {
         let chosen =
             !(options.variables.is_empty() && options.groups.is_empty() && options.select.is_empty());
@@ -188,7 +188,7 @@ impl CopyBlueprint {
     }
 }
 
-/// Definitions of something new have no faults: what cannot be read is not in them.
+/// Definitions of a new dataset have no faults: what cannot be read is not in them.
 pub(crate) fn forget_faults(model: &mut Model) {
     for node in model.nodes() {
         if let NodeId::Group(group) = node
@@ -212,7 +212,7 @@ pub(crate) fn make_attributes_classic(model: &mut Model) {
     }
 }
 
-/// What CF 1.12 (8.4) wants at a quantized variable.
+/// The attributes that CF 1.12 (8.4) requires for a quantized variable.
 fn cf_attributes(quantize: Quantize) -> [Attribute; 2] {
     let kept = match quantize {
         Quantize::BitRound(_) => "quantization_nsb",
@@ -235,7 +235,7 @@ fn string_to_text(attribute: Attribute) -> Attribute {
     }
 }
 
-/// Chunks are not longer than a fixed axis, which may have been cut or was shorter all along.
+/// Chunks are not longer than a fixed axis, which may have been cut or have been shorter before.
 fn fit_chunks(storage: &mut Storage, shape: &[u64], growing: &[bool]) {
     if let Storage::Chunked(chunks) = storage {
         if chunks.len() != shape.len() {

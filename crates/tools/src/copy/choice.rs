@@ -5,19 +5,19 @@ use ncirrus::{AxisSelection, Error, Member, Result};
 use ncirrus_model::{DimId, GroupId, Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The members that a copy takes.
+/// The members that are copied.
 pub(super) struct CopyChoice {
     /// Variables, in the order of the model.
     pub(super) variables: Vec<VarId>,
-    /// Dimensions of which only a part is taken.
+    /// Dimensions that are copied in part.
     pub(super) parts: BTreeMap<DimId, AxisSelection>,
 }
 
 impl CopyChoice {
-    /// What the options choose of a model.
+    /// Applies the options to a model.
     ///
     /// # Errors
-    /// `NotFound` for a name that nothing has, `Invalid` when two selections ask for different parts of a dimension.
+    /// `NotFound` for an unknown name, `Invalid` if two selections need different parts of a dimension.
     pub(super) fn make(model: &Model, options: &CopyOptions<'_>, left_out: &[String]) -> Result<Self> {
         let parts = selected_parts(model, options)?;
         let mut chosen = wanted_variables(model, options)?;
@@ -36,7 +36,7 @@ impl CopyChoice {
     }
 }
 
-/// The part of each dimension that `--select` asks for.
+/// The part of each dimension that `--select` requests.
 fn selected_parts(model: &Model, options: &CopyOptions<'_>) -> Result<BTreeMap<DimId, AxisSelection>> {
     let mut parts: BTreeMap<DimId, AxisSelection> = BTreeMap::new();
     for select in &options.select {
@@ -49,8 +49,7 @@ fn selected_parts(model: &Model, options: &CopyOptions<'_>) -> Result<BTreeMap<D
                 continue;
             }
             if parts.insert(dim, axis.clone()).is_some_and(|other| other != *axis) {
-                let message =
-                    format!("two selections ask for different parts of {}", model.dimension_path(dim));
+                let message = format!("two selections give different parts of {}", model.dimension_path(dim));
                 return Err(Error::invalid(message).at_path(&*select.path));
             }
         }
@@ -58,7 +57,7 @@ fn selected_parts(model: &Model, options: &CopyOptions<'_>) -> Result<BTreeMap<D
     Ok(parts)
 }
 
-/// The variables that are named, or `None` for all.
+/// The named variables, or `None` for all.
 fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<BTreeSet<VarId>>> {
     if options.variables.is_empty() && options.select.is_empty() {
         return Ok(None);
@@ -83,7 +82,7 @@ fn find(model: &Model, path: &str) -> Result<VarId> {
     by_path.or_else(by_name).ok_or_else(|| Error::no_member(Member::Variable, format_args!("{path:?}")))
 }
 
-/// Adds what the variables need to be understood: coordinate variables, and those that CF attributes name.
+/// Adds what the variables need to be interpreted: coordinate variables, and those that CF attributes name.
 fn add_coordinates(model: &Model, chosen: &mut BTreeSet<VarId>) {
     const NAMING: [&str; 6] =
         ["coordinates", "bounds", "grid_mapping", "ancillary_variables", "formula_terms", "cell_measures"];
@@ -102,7 +101,7 @@ fn add_coordinates(model: &Model, chosen: &mut BTreeSet<VarId>) {
     }
 }
 
-/// The variable that a name in an attribute means: in the group or the nearest enclosing one, or by path.
+/// The variable that a name in an attribute refers to: in the group or the nearest enclosing one, or by path.
 fn in_scope(model: &Model, group: GroupId, word: &str) -> Option<VarId> {
     if word.starts_with('/') {
         return model.variable_at(word);
@@ -110,7 +109,7 @@ fn in_scope(model: &Model, group: GroupId, word: &str) -> Option<VarId> {
     model.scope(group).into_iter().find_map(|group| model.variable_in(group, word))
 }
 
-/// The groups that are named, with all below them; `None` for all.
+/// The named groups, with all below them; `None` for all.
 fn wanted_groups(model: &Model, names: &[String]) -> Result<Option<BTreeSet<GroupId>>> {
     if names.is_empty() {
         return Ok(None);

@@ -5,7 +5,7 @@ use ncirrus_model::{Model, Storage, VarId};
 /// A rule for chunk shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkRule {
-    /// Along these dimensions (simple names) this many elements; `None`: the whole length.
+    /// This many elements along these dimensions (simple names); `None`: the whole length.
     Dimensions(Vec<(String, Option<u64>)>),
     /// This shape for this variable.
     Shape {
@@ -29,7 +29,7 @@ impl ChunkRule {
     /// Parses `dim1/n1,dim2/n2`, `/`, `var:n1,n2`, `var:`, `var:contiguous` or `var:compact`.
     ///
     /// # Errors
-    /// `Invalid` with the part that is not understood.
+    /// `Invalid` with the part that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |reason: &str| Error::invalid(format!("chunking {text:?}: {reason}"));
         let length = |part: &str| match part.trim().parse::<u64>() {
@@ -58,10 +58,10 @@ impl ChunkRule {
     }
 }
 
-/// The storage that the rules give a variable; `None` when no rule speaks of it.
+/// The storage that the rules set for a variable; `None` if no rule applies.
 ///
 /// # Errors
-/// `Invalid` when a shape's rank is not the variable's.
+/// `Invalid` if a shape's rank is not the variable's.
 pub(super) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -> Result<Option<Storage>> {
     let shape = model.shape(var);
     let mut by_dimension: Option<Vec<u64>> = None;

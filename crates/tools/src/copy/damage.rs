@@ -1,7 +1,7 @@
-//! What a copy that goes on past damage notes of it.
+//! Damage recorded by a copy that continues past it.
 use ncirrus_engine::SkippedPart;
 
-/// Notes a part that was skipped: a chunk once, and neighbours of a variable without chunks as one.
+/// Records a part that was skipped: each chunk once, and adjacent parts of a variable without chunks as one.
 pub(super) fn note(all: &mut Vec<SkippedPart>, part: SkippedPart) {
     if let Some(last) = all.last_mut().filter(|last| last.path == part.path)
         && (is_same_chunk(last, &part) || joined(last, &part))

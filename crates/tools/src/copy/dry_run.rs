@@ -1,4 +1,4 @@
-//! What a copy will take, without making it.
+//! The cost of a copy, without making it.
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
 use super::{CopyOptions, drop_filters, effect, names, older_readers, strings};
@@ -8,23 +8,23 @@ use ncirrus_engine::CopyPlan;
 use ncirrus_store::{MemoryStore, check_apart};
 use std::fmt;
 
-/// What a copy will take.
+/// The cost of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CopyPlans {
     /// One plan per variable, in the order in which they are copied.
     pub variables: Vec<CopyPlan>,
-    /// Members that the source cannot give, as a copy reports them.
+    /// Members that cannot be read from the source, as a copy reports them.
     pub left_out: Vec<LeftOut>,
-    /// Filters that are left out and names that are shortened, as wanted.
+    /// Filters that are left out and names that are shortened, on request.
     pub losses: Vec<String>,
-    /// What is otherwise than in the source, and options without effect, as a copy reports them.
+    /// Differences from the source, and options without effect, as a copy reports them.
     pub notes: Vec<String>,
 }
 
-/// What [`copy`](super::copy) with the same arguments will take. Neither is anything written nor are data read.
+/// The cost of [`copy`](super::copy) with the same arguments. Nothing is written, and no data are read.
 ///
 /// # Errors
-/// As [`copy`](super::copy), as far as it can be known before; the target is not looked at.
+/// As [`copy`](super::copy), as far as it can be known before; the target is not accessed.
 pub fn plan_copy(
     source: &Dataset,
     target: &str,
@@ -46,11 +46,11 @@ pub fn plan_copy(
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
     let (writing, engine) = (resolved.writing(), session.engine());
-    let writer = engine.block_on(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
+    let writer = engine.wait(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
     if options.drop_filters {
         drop_filters(&writer, &mut model, &mut losses)?;
     }
-    engine.block_on(writer.edit(|empty| {
+    engine.wait(writer.edit(|empty| {
         *empty = model;
         Ok(())
     }))?;
@@ -63,7 +63,7 @@ pub fn plan_copy(
     for pair in &pairs {
         let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));
         let planning = ncirrus_engine::plan_copy(from, &pair.selection, to, pair.treatment);
-        plans.variables.push(engine.block_on(planning).map_err(|error| error.at_path(&*pair.path))?);
+        plans.variables.push(engine.wait(planning).map_err(|error| error.at_path(&*pair.path))?);
     }
     Ok(plans)
 }

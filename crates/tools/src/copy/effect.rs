@@ -5,7 +5,7 @@ use ncirrus::{CreateOptions, Error, Result, StringForm};
 use ncirrus_layout::{Detail, Member};
 use ncirrus_model::{Model, VarId};
 
-/// Refuses rules about variables and dimensions that are not there.
+/// Refuses rules about variables and dimensions that do not exist.
 ///
 /// # Errors
 /// `NotFound` with the name.
@@ -52,7 +52,7 @@ fn check_dimension(name: &str, model: &Model) -> Result<()> {
     if is_there { Ok(()) } else { Err(missing()) }
 }
 
-/// What was asked for and has no effect on a copy of this kind.
+/// Options that have no effect on a copy of this kind.
 pub(super) fn without(options: &CopyOptions<'_>, create: &CreateOptions) -> Vec<String> {
     let mut notes = Vec::new();
     let Some(kind) = create.kind else { return notes };

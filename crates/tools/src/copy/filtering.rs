@@ -20,7 +20,7 @@ pub struct QuantizeRule {
     quantize: Quantize,
 }
 
-/// Which variables a rule is about.
+/// Which variables a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum VariableNames {
     All,
@@ -41,11 +41,11 @@ impl FilterRule {
     /// - `{...}` or `[{...},...]`: the JSON of Zarr v2 codecs; `@FILE`: such JSON from a file;
     /// - `none`: no filter at all.
     ///
-    /// Without variables the rule is about all of them. What stands first is read as variables, unless it can only be
-    /// a filter: a number, `none`, JSON, `@`, or a name that ends the text or that a keyword follows.
+    /// Without variables the rule applies to all of them. The first item is parsed as variables, unless it can only
+    /// be a filter: a number, `none`, JSON, `@`, or a name that ends the text or is followed by a keyword.
     ///
     /// # Errors
-    /// `Invalid` with the part that is not understood, or what reading the file fails with.
+    /// `Invalid` with the part that cannot be parsed, or errors of reading the file.
     pub fn parse(text: &str) -> Result<Self> {
         let (variables, filters) = split(text);
         let filters = match filters.trim() {
@@ -57,8 +57,13 @@ impl FilterRule {
         Ok(Self { variables, filters })
     }
 
-    /// The filters that the rules give a variable: the last rule that speaks of it decides, one that names it before
-    /// one for all.
+    /// The filters, in the order of encoding.
+    pub fn filters(&self) -> &[CodecSpec] {
+        &self.filters
+    }
+
+    /// The filters that the rules set for a variable: the last rule that applies wins, and one that names the
+    /// variable takes precedence over one for all.
     pub(super) fn choose<'a>(rules: &'a [Self], model: &Model, var: VarId) -> Option<&'a [CodecSpec]> {
         let chosen = last(rules, |rule| &rule.variables, model, var)?;
         Some(&chosen.filters)
@@ -85,7 +90,7 @@ impl QuantizeRule {
     /// with `bitround`.
     ///
     /// # Errors
-    /// `Invalid` with the part that is not understood.
+    /// `Invalid` with the part that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = || {
             Error::invalid(format!(
@@ -104,10 +109,10 @@ impl QuantizeRule {
         Ok(Self { variables, quantize })
     }
 
-    /// How the rules quantize a variable; rules for all are about floating-point variables only.
+    /// How the rules quantize a variable; rules for all apply to floating-point variables only.
     ///
     /// # Errors
-    /// `Invalid` when a variable that a rule names cannot be quantized so.
+    /// `Invalid` if a variable that a rule names cannot be quantized in this way.
     pub(super) fn choose(rules: &[Self], model: &Model, var: VarId) -> Result<Option<Quantize>> {
         let Some(rule) = last(rules, |rule| &rule.variables, model, var) else { return Ok(None) };
         let ty = model.variable(var).map(|variable| variable.ty);
@@ -157,7 +162,7 @@ fn split(text: &str) -> (VariableNames, &str) {
     }
 }
 
-/// Whether the text is a quantization alone: its variables stand before it.
+/// Whether the text is a quantization alone: its variables precede it.
 fn is_rule_with_mode(text: &str) -> bool {
     ["bitgroom=", "granular", "bitround="].iter().any(|mode| text.trim_start().starts_with(mode))
 }
@@ -222,7 +227,7 @@ fn filter(text: &str) -> Result<CodecSpec> {
     }
 }
 
-/// HDF5's names of codecs that numcodecs calls otherwise.
+/// HDF5's names of codecs that have a different name in numcodecs.
 fn numcodecs_name(name: &str) -> &str {
     match name {
         "deflate" => "zlib",

@@ -1,4 +1,4 @@
-//! Names that are too long for netCDF-C (`NC_MAX_NAME`), which HDF5 and Zarr can hold.
+//! Names that are too long for netCDF-C (`NC_MAX_NAME`), but allowed in HDF5 and Zarr.
 use ncirrus::{CreateOptions, Dialect, Error, Kind, Result};
 use ncirrus_model::{AttributeState, GroupId, Model, NAME_MAX_BYTES};
 use std::collections::{BTreeSet, HashMap};
@@ -6,17 +6,17 @@ use std::collections::{BTreeSet, HashMap};
 /// What a copy does about names that netCDF-C cannot read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LongNames {
-    /// It is refused, with the first of them.
+    /// The copy is refused, naming the first of them.
     #[default]
     Refuse,
-    /// They are cut, and numbered where that is needed to tell them apart; each is reported.
+    /// They are truncated, and numbered where necessary to distinguish them; each is reported.
     Shorten,
 }
 
 /// netCDF-C cannot read attributes whose names have 256 bytes, either.
 const ATTRIBUTE_BYTES: usize = NAME_MAX_BYTES - 1;
 
-/// Makes all names such as netCDF-C can read, if the copy is one that it is to read.
+/// Makes all names readable for netCDF-C, if the copy is meant for it.
 ///
 /// # Errors
 /// `Unsupported` with the first name that is too long, unless names are to be shortened.
@@ -52,8 +52,8 @@ pub(super) fn fit(
     Ok(())
 }
 
-/// A new name for each one of a group's members that is too long: what has one name (a dimension and its variable) goes
-/// on having one.
+/// A new name for each of a group's members whose name is too long: members with a common name (a dimension and its
+/// variable) keep a common name.
 fn new_names(model: &Model, id: GroupId, choice: LongNames) -> Result<HashMap<String, String>> {
     let Some(group) = model.group(id) else { return Ok(HashMap::new()) };
     let dims = group.dims.iter().filter_map(|id| Some(("dimension", &model.dimension(*id)?.name)));
@@ -111,7 +111,7 @@ fn rename_members(
     Ok(())
 }
 
-/// The beginning of a name, of at most so many bytes, with a number where the beginning alone is taken.
+/// The beginning of a name, up to that many bytes, with a number if the result is taken.
 fn shortened(
     name: &str,
     most: usize,
@@ -137,7 +137,7 @@ fn shortened(
         }
     };
     let new = (0..=u32::MAX).map(numbered).find(|new| !known.contains(new));
-    let new = new.ok_or_else(|| Error::limit("more names of one beginning than there are numbers"))?;
+    let new = new.ok_or_else(|| Error::limit("too many names with the same prefix"))?;
     known.insert(new.clone());
     Ok(new)
 }

@@ -3,7 +3,7 @@
 use ncirrus::{CreateOptions, Dialect};
 use ncirrus_model::{Atomic, Model, TypeRef, Variable};
 
-/// What they cannot read of a copy, as one sentence each.
+/// What they cannot read in a copy, as one sentence each.
 pub(super) fn unread(model: &Model, create: &CreateOptions) -> Vec<String> {
     if create.dialect != Some(Dialect::Uc) {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn misread(model: &Model, create: &CreateOptions) -> Option<String> {
     })
 }
 
-/// Paths of the variables that are meant.
+/// Paths of the variables concerned.
 fn paths(model: &Model, is_meant: impl Fn(&Variable) -> bool) -> Vec<String> {
     let mut variables = model.variables();
     variables.retain(|var| model.variable(*var).is_some_and(&is_meant));

@@ -1,4 +1,4 @@
-//! One choice after the other.
+//! Setters for options.
 use super::{
     ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule,
     VariableSelect,
@@ -18,7 +18,7 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Chunk shapes; rules for a variable beat rules for dimensions.
+    /// Chunk shapes; rules for a variable override rules for dimensions.
     #[must_use]
     pub fn chunks(mut self, chunks: impl IntoIterator<Item = ChunkRule>) -> Self {
         self.chunks = chunks.into_iter().collect();
@@ -32,28 +32,28 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Filters of single variables; they beat `filters`.
+    /// Filters of single variables; they override `filters`.
     #[must_use]
     pub fn filter_rules(mut self, filter_rules: impl IntoIterator<Item = FilterRule>) -> Self {
         self.filter_rules = filter_rules.into_iter().collect();
         self
     }
 
-    /// Leave out filters that the copy's format cannot hold, or that cannot be applied, instead of failing.
+    /// Leave out filters that the copy's format cannot store, or that cannot be applied, instead of failing.
     #[must_use]
     pub fn drop_filters(mut self, drop_filters: bool) -> Self {
         self.drop_filters = drop_filters;
         self
     }
 
-    /// How values are quantized on the way; recorded in the attributes that netCDF-C writes.
+    /// How values are quantized; recorded in the attributes that netCDF-C writes.
     #[must_use]
     pub fn quantize(mut self, quantize: impl IntoIterator<Item = QuantizeRule>) -> Self {
         self.quantize = quantize.into_iter().collect();
         self
     }
 
-    /// Record quantization as CF 1.12 has it, too (section 8.4, "Lossy Compression via Quantization").
+    /// Also record quantization as CF 1.12 defines it (section 8.4, "Lossy Compression via Quantization").
     #[must_use]
     pub fn cf_quantization(mut self, cf_quantization: bool) -> Self {
         self.cf_quantization = cf_quantization;
@@ -81,7 +81,7 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Chunks that cannot be decoded become fill, and are reported; else the copy fails at the first one.
+    /// Chunks that cannot be decoded become fill, and are reported; otherwise the copy fails at the first one.
     #[must_use]
     pub fn skip_damaged(mut self, skip_damaged: bool) -> Self {
         self.skip_damaged = skip_damaged;
@@ -95,22 +95,22 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
-    /// Unlimited dimensions become fixed.
+    /// Make unlimited dimensions fixed.
     #[must_use]
     pub fn fix_unlimited(mut self, fix_unlimited: bool) -> Self {
         self.fix_unlimited = fix_unlimited;
         self
     }
 
-    /// What is done about names that netCDF-C cannot read.
+    /// What to do about names that netCDF-C cannot read.
     #[must_use]
     pub fn long_names(mut self, long_names: LongNames) -> Self {
         self.long_names = long_names;
         self
     }
 
-    /// Decode every chunk that passes through as it is encoded. Without it, only what their framing, lengths and checksums
-    /// tell of them is checked.
+    /// Decode every chunk that passes through in encoded form. Otherwise only its framing, lengths and checksums are
+    /// checked.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;

@@ -1,5 +1,5 @@
-//! Lossy filters are applied once: a copy passes chunks through that were encoded with them, or goes without them. What
-//! readers of the copy do not have is told.
+//! Lossy filters are applied once: a copy passes chunks through that were encoded with them, or removes them. Codecs
+//! that readers of the copy do not have are reported.
 use super::blueprint::CopiedVariable;
 use super::{CopyOptions, FilterRule, Filters};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
@@ -9,9 +9,9 @@ use ncirrus_engine::{DatasetWriter, element_in, plan_copy};
 use ncirrus_model::{CodecSpace, Model, VarId};
 use std::collections::BTreeMap;
 
-/// Gives variables of the copy a lossless chain of filters where they have the source's, which would change their values
-/// again because not all chunks can pass through. Returns what is to be told of it, and of codecs
-/// that readers of the copy do not have.
+/// Gives variables of the copy a lossless chain if they have lossy filters of the source that would change their
+/// values again because not all chunks can pass through. Returns messages about this, and about codecs that readers
+/// of the copy do not have.
 pub(super) fn settle(
     source: &Dataset,
     writer: &DatasetWriter,
@@ -38,7 +38,7 @@ pub(super) fn settle(
     for (pair, instead) in fitting {
         let plan =
             plan_copy((source.reader()?, pair.var), &pair.selection, (writer, pair.var), pair.treatment);
-        let plan = session.engine().block_on(plan).map_err(|error| error.at_path(&*pair.path))?;
+        let plan = session.engine().wait(plan).map_err(|error| error.at_path(&*pair.path))?;
         if plan.written > 0 || plan.counted < plan.passes {
             let model = writer.model();
             notes.push(replace(writer, pair, &model, instead, session)?);
@@ -48,7 +48,7 @@ pub(super) fn settle(
     Ok(notes)
 }
 
-/// What is to be told of codecs in Zarr that its usual readers do not have.
+/// Messages about codecs in Zarr that its usual readers do not have.
 fn unread(writer: &DatasetWriter) -> Vec<String> {
     if !matches!(writer.abilities().codecs, Some(CodecSpace::V2 | CodecSpace::V3)) {
         return Vec::new();
@@ -60,7 +60,7 @@ fn unread(writer: &DatasetWriter) -> Vec<String> {
             continue;
         };
         let is_v3 = writer.abilities().codecs == Some(CodecSpace::V3);
-        // The codec zfpy that it has for v3 stands alone; what is written has the codec "bytes" beside it.
+        // The v3 codec zfpy of zarr-python must be the only one; written chains have the codec "bytes" beside it.
         let is_unread = |filter: &&CodecSpec| {
             !names::is_in_numcodecs(filter) || (is_v3 && names::label(filter).contains("zfp"))
         };
@@ -89,7 +89,7 @@ fn instead(model: &Model, var: VarId) -> Option<Vec<CodecSpec>> {
     names::without_change(&variable.filters, &element_in(model, variable))
 }
 
-/// Whether the format holds the filters.
+/// Whether the format can store the filters.
 fn is_held(writer: &DatasetWriter, model: &Model, var: VarId) -> bool {
     model.variable(var).is_some_and(|variable| {
         variable.filters.iter().all(|filter| writer.check_filter(filter, model, variable).is_ok())
@@ -114,7 +114,7 @@ fn replace(
         pair.path,
         list(&instead)
     );
-    session.engine().block_on(writer.edit(|model| {
+    session.engine().wait(writer.edit(|model| {
         if let Some(variable) = model.variable_mut(pair.var) {
             variable.filters = instead;
         }

@@ -1,4 +1,4 @@
-//! How long strings are that a copy stores in a fixed number of bytes, so that netCDF-C can read them.
+//! Lengths of the strings that a copy stores in a fixed number of bytes, so that netCDF-C can read them.
 use super::CopiedVariable;
 use ncirrus::internals::{DEFAULT_STRING_BYTES, DatasetInternals, StringLengths};
 use ncirrus::{
@@ -7,11 +7,11 @@ use ncirrus::{
 use ncirrus_model::{Atomic, Model, Storage, TypeRef, Variable};
 use ncirrus_zarr::FixedString;
 
-/// Reads all strings that are to be stored in a fixed number of bytes, in parts, for the longest of each variable. Returns
-/// what is to be told, too: which variables keep strings of any length, because something would be lost.
+/// Reads all strings that are to be stored in a fixed number of bytes, in parts, for the longest of each variable.
+/// Also returns messages about variables that keep strings of any length, because something would be lost.
 ///
 /// # Errors
-/// What reading fails with; `Invalid` for a string that is longer than it may be.
+/// Errors of reading; `Invalid` for a string that is too long.
 pub(super) fn look(
     source: &Dataset,
     model: &Model,
@@ -45,7 +45,7 @@ pub(super) fn look(
     Ok((lengths, notes))
 }
 
-/// What [`look`] may find, without reading.
+/// Messages that [`look`] may return, without reading.
 pub(super) fn guess(
     model: &Model,
     pairs: &[CopiedVariable],
@@ -60,14 +60,14 @@ pub(super) fn guess(
             StringForm::Suited | StringForm::Variable => None,
         };
         if form.is_some() {
-            notes.push(format!("{path}: its strings are read once more, before all else, for the longest"));
+            notes.push(format!("{path}: its strings are read once in advance, to find the longest"));
         }
         lengths.0.insert(path, form);
     }
     (lengths, notes)
 }
 
-/// How a copy stores strings; the kind is decided.
+/// How a copy stores strings; its kind is known.
 fn form_of(create: &CreateOptions) -> StringForm {
     let is_listed = create.kind == Some(Kind::NcZarr)
         && matches!(create.dialect, None | Some(Dialect::Att | Dialect::Lc));
@@ -89,7 +89,7 @@ fn of_strings<'a>(
     variables.filter(|(_, variable)| variable.ty == TypeRef::Atomic(Atomic::String))
 }
 
-/// What was seen of the strings of a variable.
+/// Statistics of the strings of a variable.
 #[derive(Debug, Default)]
 struct SeenStrings {
     count: u64,
@@ -102,7 +102,7 @@ struct SeenStrings {
 }
 
 impl SeenStrings {
-    /// Reads what is copied of a variable, and its fill value.
+    /// Reads the part of a variable that is copied, and its fill value.
     fn of(source: &Dataset, pair: &CopiedVariable, variable: &Variable) -> Result<Self> {
         let mut seen = Self::default();
         if let FillValue::Own(Values::String(fill)) = &variable.fill {
@@ -149,7 +149,7 @@ impl SeenStrings {
     /// How the strings are stored, or why they keep any length.
     ///
     /// # Errors
-    /// `Invalid` when one is longer than the limit.
+    /// `Invalid` if one is longer than the limit.
     fn form(&self, limit: Option<u64>) -> Result<std::result::Result<FixedString, String>> {
         let longest = self.longest.len() as u64;
         if let Some(limit) = limit.filter(|limit| longest > *limit) {
@@ -167,7 +167,7 @@ impl SeenStrings {
             Err("some strings are null and some empty, which are the same with a fixed length".to_owned())
         } else if is_waste {
             Err(format!(
-                "all would take as much room as the longest, {longest} bytes (--strings fixed={longest})"
+                "each would take as many bytes as the longest, {longest} (--strings fixed={longest})"
             ))
         } else {
             let (has_nulls, is_utf8) = (self.has_null, !self.is_other_than_utf8);
@@ -176,14 +176,14 @@ impl SeenStrings {
     }
 }
 
-/// Strings that are read at once.
+/// Number of strings read at once.
 const WINDOW: u64 = 1 << 16;
 /// To xarray strings of one byte are characters.
 const SHORTEST: u64 = 2;
-/// Bytes that strings may come to whatever their lengths, and how many times their own lengths otherwise.
+/// Maximum size of padded strings whatever their lengths, and otherwise relative to their unpadded size.
 const PADDED: u64 = 64 << 20;
 const WASTE: u64 = 16;
-/// Bytes of a string in plans.
+/// Size of a string in plans.
 const GUESS: u64 = 32;
-/// Characters of a text that a message shows.
+/// Maximum number of characters of a text in a message.
 const SHOWN: usize = 40;

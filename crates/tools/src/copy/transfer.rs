@@ -1,4 +1,4 @@
-//! Moving the values of one variable.
+//! Copying the values of one variable.
 use super::CopiedVariable;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Result};
@@ -13,7 +13,7 @@ impl CopiedVariable {
     /// Copies the values from one dataset to another.
     ///
     /// # Errors
-    /// What reading and writing fail with; damaged chunks, unless they are given to `skipped`.
+    /// Errors of reading and writing; damaged chunks, unless they are recorded in `skipped`.
     pub(super) fn copy(
         &self,
         source: &Dataset,
@@ -25,7 +25,7 @@ impl CopiedVariable {
         let (from, to) = ((source.reader()?, self.var), (target.writer()?, self.var));
         let (selection, treatment) = (&self.selection, self.treatment);
         let copying = ncirrus_engine::copy_around_damage(from, selection, to, treatment, progress, skipped);
-        target.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
+        target.engine().wait(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
     }
 
     /// As [`copy`](Self::copy), to a variable of another id.
@@ -41,6 +41,6 @@ impl CopiedVariable {
     ) -> Result<()> {
         let (from, to) = ((source.reader()?, self.var), (target.writer()?, var));
         let copying = ncirrus_engine::copy_selection(from, &self.selection, to, self.treatment, progress);
-        target.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
+        target.engine().wait(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
     }
 }

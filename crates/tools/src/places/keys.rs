@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Which objects are listed, and what is told of them.
+/// Which objects are listed, and with which details.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct KeysOptions {
-    /// Only what lies at or below this key.
+    /// Only what is at or below this key.
     pub prefix: String,
-    /// With their sizes, also where each has to be asked for.
+    /// With their sizes, even if each needs a request.
     pub sizes: bool,
 }
 
@@ -26,14 +26,14 @@ impl KeysOptions {
         Self::default()
     }
 
-    /// Only what lies at or below this key.
+    /// Only what is at or below this key.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// With their sizes, also where each has to be asked for.
+    /// With their sizes, even if each needs a request.
     #[must_use]
     pub fn sizes(mut self, sizes: bool) -> Self {
         self.sizes = sizes;
@@ -44,15 +44,15 @@ impl KeysOptions {
 /// An object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// Its key, from the address on; empty for the object that lies there itself.
+    /// Its key, relative to the address; empty for the object at the address itself.
     pub key: String,
-    /// Its bytes, where they were wanted or came along.
+    /// Its size, if requested or listed.
     pub size: Option<u64>,
     /// Whether it can be read and written; `a//b` and `a/../b` cannot.
     pub is_named: bool,
 }
 
-/// The objects below an address, found while this is iterated: a page at a time. After an error there is nothing more.
+/// An iterator over the objects below an address: a page at a time. It ends after an error.
 pub struct Keys {
     session: Session,
     url: String,
@@ -68,24 +68,24 @@ struct KeyWalk {
     place: ListingPlace,
 }
 
-/// Where the listing has come to.
+/// The position in the listing.
 enum ListingPlace {
     /// The store lists whatever lies below a prefix at once.
     Flat { prefix: ObjectId, next: Option<String> },
-    /// One page of each level down to the present one.
+    /// One page of each level down to the current one.
     Levels(Vec<PrefixLevel>),
 }
 
-/// Keys that are found before they are handed out.
+/// Number of keys collected before they are returned.
 const BATCH: usize = 256;
-/// Bytes of an object that are fetched at a time.
+/// How much of an object is fetched at a time.
 const PART: u64 = 8 << 20;
 
-/// The objects of the store at an address, and those below its dataset or prefix: whatever their keys, level by level in
-/// the order of names, or in byte order where the store lists all at once.
+/// The objects of the store at an address, and those below its dataset or prefix, whatever their keys: level by level
+/// in the order of names, or in byte order if the store lists all at once.
 ///
 /// # Errors
-/// As [`Dataset::open`](ncirrus::Dataset::open); `Unsupported` for a web server, which does not tell what it has.
+/// As [`Dataset::open`](ncirrus::Dataset::open); `Unsupported` for a web server, which cannot list.
 pub fn keys(url: &str, options: &KeysOptions, session: &Session) -> Result<Keys> {
     let opened = open(url, session)?;
     let (store, root) = (opened.store, opened.root);
@@ -96,10 +96,10 @@ pub fn keys(url: &str, options: &KeysOptions, session: &Session) -> Result<Keys>
     Ok(Keys { session: session.clone(), url: url.to_owned(), walk })
 }
 
-/// Writes the bytes of an object out, a part at a time, and returns how many there were.
+/// Writes the bytes of an object to `out`, a part at a time, and returns their number.
 ///
 /// # Errors
-/// `NotFound` when there is no such object, `Changed` when it changes meanwhile, and what `out` fails with.
+/// `NotFound` if there is no such object, `Changed` if it changes meanwhile, and errors of `out`.
 pub fn get(url: &str, key: &str, out: &mut dyn Write, session: &Session) -> Result<u64> {
     let opened = open(url, session)?;
     let object = opened.root.child(key.trim_start_matches('/'));
@@ -128,7 +128,7 @@ pub fn get(url: &str, key: &str, out: &mut dyn Write, session: &Session) -> Resu
 }
 
 impl Keys {
-    /// What was found out so far, for the user to see.
+    /// Warnings so far, for the user's information.
     pub fn warnings(&self) -> Vec<String> {
         self.walk.store.warnings()
     }
@@ -176,7 +176,7 @@ impl KeyWalk {
         Ok(())
     }
 
-    /// Keeps what a page has, and says where the next one starts.
+    /// Stores the keys of a page, and returns where the next one starts.
     fn take(&mut self, page: ObjectPage) -> Option<String> {
         let from = self.root.key().len() + usize::from(!self.root.key().is_empty());
         let key = |key: &str, size: u64, is_named| {
@@ -188,7 +188,7 @@ impl KeyWalk {
         page.next
     }
 
-    /// Finds at least one object more, unless there is none.
+    /// Finds at least one more object, unless there is none.
     async fn find_more(&mut self) -> Result<()> {
         match &mut self.place {
             ListingPlace::Flat { .. } => self.find_more_at_once().await,
@@ -242,7 +242,7 @@ async fn of_levels(
                 }
                 let first = store.list(&prefix, None).await?;
                 let below = PrefixLevel::new(store.as_ref(), prefix, path, first);
-                // A link to what it lies in would lead on for ever.
+                // A link to an enclosing folder would never end.
                 if below.mark.is_none() || levels.iter().all(|level| level.mark != below.mark) {
                     levels.push(below);
                 }
@@ -255,7 +255,7 @@ async fn of_levels(
     Ok(found)
 }
 
-/// Bytes of an object; `None` when it is gone.
+/// Size of an object; `None` if it no longer exists.
 async fn size_of(store: &Arc<dyn Store>, object: &ObjectId) -> Result<Option<u64>> {
     match store.local() {
         Some(local) => Ok(local.stat(object)?.map(|(size, _)| size)),

@@ -1,11 +1,11 @@
-//! What lies at a place, told from names and first bytes.
+//! Kinds of datasets, detected from names and first bytes.
 use ncirrus::Result;
 use ncirrus_layout::{Limits, ListEntry, ObjectId, Want};
 use ncirrus_store::Store;
 use std::fmt;
 use std::sync::Arc;
 
-/// What lies at a place.
+/// The kind of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PlaceKind {
     /// A netCDF-3 file of any version.
@@ -24,9 +24,9 @@ pub enum PlaceKind {
     ZippedZarr3,
     /// A dataset of NCZarr's first version in a zip file.
     ZippedNcZarr,
-    /// A prefix that is no dataset.
+    /// A prefix that is not a dataset.
     Prefix,
-    /// An object that is no dataset.
+    /// An object that is not a dataset.
     Object,
 }
 
@@ -69,26 +69,26 @@ impl fmt::Display for PlaceKind {
     }
 }
 
-/// Where the signature of HDF5 may stand within the first read (behind a user block, hdf5 II.A).
+/// Where the signature of HDF5 may be within the first read (behind a user block, hdf5 II.A).
 const SIGNATURES: [usize; 4] = [0, 512, 1024, 2048];
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 const FIRST_READ: u64 = 2056;
 
-/// Endings of names that no dataset has: such objects are not read.
+/// Extensions that no dataset has: such objects are not read.
 const OTHERS: [&str; 34] = [
     "txt", "md", "rst", "html", "xml", "csv", "log", "pdf", "png", "jpg", "jpeg", "gif", "svg", "tif",
     "tiff", "py", "ipynb", "sh", "yaml", "yml", "toml", "json", "parquet", "grib", "grib2", "grb", "grb2",
     "npy", "npz", "gz", "bz2", "xz", "zst", "tar",
 ];
 
-/// Whether an object is none of a dataset by its name.
+/// Whether an object cannot be a dataset because of its name.
 pub(super) fn is_other(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()))
 }
 
-/// The kind of a prefix by the names directly below it, which begin with `.` or are `zarr.json` where they matter.
+/// The kind of a prefix by the names directly below it; the relevant ones begin with `.` or are `zarr.json`.
 pub(super) fn of_prefix(names: &[ListEntry]) -> PlaceKind {
     let has = |wanted: &[&str]| names.iter().any(|entry| !entry.is_prefix && wanted.contains(&&*entry.name));
     if has(&["zarr.json"]) {
@@ -102,7 +102,7 @@ pub(super) fn of_prefix(names: &[ListEntry]) -> PlaceKind {
     }
 }
 
-/// The kind and size of an object, by its first bytes; `None` when there is none.
+/// The kind and size of an object, by its first bytes; `None` if there is none.
 pub(super) async fn of_object(
     store: &Arc<dyn Store>,
     object: &ObjectId,
@@ -121,7 +121,7 @@ pub(super) async fn of_object(
     Ok(Some((kind, head.size)))
 }
 
-/// The kind of a zip file; a damaged one is no dataset.
+/// The kind of a zip file; a damaged one is not a dataset.
 #[cfg(feature = "zip")]
 async fn of_zip(store: &Arc<dyn Store>, object: &ObjectId, limits: &Limits) -> PlaceKind {
     let zip = ncirrus_store::ZipStore::open(Arc::clone(store), object.clone(), limits).await;

@@ -13,9 +13,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ListOptions {
-    /// Also below prefixes that are no datasets themselves.
+    /// Also below prefixes that are not datasets themselves.
     pub recursive: bool,
-    /// Also what is no dataset.
+    /// Also what is not a dataset.
     pub all: bool,
 }
 
@@ -26,14 +26,14 @@ impl ListOptions {
         Self::default()
     }
 
-    /// Also below prefixes that are no datasets themselves.
+    /// Also below prefixes that are not datasets themselves.
     #[must_use]
     pub fn recursive(mut self, recursive: bool) -> Self {
         self.recursive = recursive;
         self
     }
 
-    /// Also what is no dataset.
+    /// Also what is not a dataset.
     #[must_use]
     pub fn all(mut self, all: bool) -> Self {
         self.all = all;
@@ -41,48 +41,48 @@ impl ListOptions {
     }
 }
 
-/// What lies at a place.
+/// A place and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDataset {
-    /// Path from the prefix that was listed; empty for the dataset that lies there itself.
+    /// Path relative to the listed prefix; empty for the dataset at the address itself.
     pub path: String,
     /// What it is.
     pub kind: PlaceKind,
-    /// Bytes, of an object.
+    /// Size in bytes, of an object.
     pub size: Option<u64>,
 }
 
-/// The datasets below a prefix, found while this is iterated: level by level in the order of names, one page of names
-/// of each level at a time; a directory that links lead to again is looked into once. A place that cannot be looked at is an error, after which it goes on; where names cannot be
-/// listed it ends.
+/// An iterator over the datasets below a prefix: level by level in the order of names, one page of names of each
+/// level at a time; a directory that links lead to again is visited once. A place that cannot be inspected is an
+/// error, after which iteration continues; if names cannot be listed it ends.
 pub struct Places {
     session: Session,
     url: String,
     walk: PlaceWalk,
 }
 
-/// Where a search has come to.
+/// The position of a search.
 struct PlaceWalk {
     store: Arc<dyn Store>,
     options: ListOptions,
     limits: Limits,
-    /// What lies at the address itself.
+    /// The address itself.
     first: Option<FoundDataset>,
     levels: Vec<(PrefixLevel, VecDeque<Result<SeenPlace>>)>,
-    /// What was looked into: links may lead there again.
+    /// Visited prefixes: links may lead there again.
     known: HashSet<PrefixMark>,
 }
 
-/// What was seen at a place; the names below a prefix were listed to tell what it is.
+/// A place with its kind; the names below a prefix were listed to determine it.
 struct SeenPlace {
     found: FoundDataset,
     below: Option<(ObjectId, Listing)>,
 }
 
-/// The datasets below an address, which may be that of a dataset. Groups of a dataset are not looked into.
+/// The datasets below an address, which may be that of a dataset. Groups of a dataset are not visited.
 ///
 /// # Errors
-/// As [`Dataset::open`](ncirrus::Dataset::open); `Unsupported` for a web server, which does not tell what it has.
+/// As [`Dataset::open`](ncirrus::Dataset::open); `Unsupported` for a web server, which cannot list.
 pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Places> {
     let opened = open(url, session)?;
     let (limits, options) = (session.engine().limits().clone(), *options);
@@ -99,7 +99,7 @@ pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Place
 }
 
 impl Places {
-    /// What was found out so far, for the user to see: keys that cannot be named are left out, for example.
+    /// Warnings so far, for the user's information: keys that cannot be named are left out, for example.
     pub fn warnings(&self) -> Vec<String> {
         self.walk.store.warnings()
     }
@@ -114,7 +114,7 @@ impl Iterator for Places {
 }
 
 impl PlaceWalk {
-    /// Looks at the address itself: a dataset is all there is, a prefix is looked into.
+    /// Inspects the address itself: a dataset is the only result, a prefix is visited.
     async fn start(&mut self, root: ObjectId) -> Result<()> {
         let lists = self.store.facts().lists;
         let listing = if lists { self.store.list(&root, None).await? } else { Listing::default() };
@@ -127,7 +127,7 @@ impl PlaceWalk {
                 Some((kind, size)) if kind.is_dataset() || self.options.all => {
                     self.first = Some(FoundDataset { path, kind, size: Some(size) });
                 }
-                // Whoever does not list says so.
+                // Stores without listings return this error.
                 _ if !lists => _ = self.store.list(&root, None).await?,
                 None if !root.key().is_empty() => {
                     return Err(Error::not_found("no such object or prefix").at_object(root));
@@ -155,7 +155,7 @@ impl PlaceWalk {
                 continue;
             }
             let at_once = at_once(self.store.as_ref());
-            // What would not be told of need not be asked for.
+            // What would not be returned need not be requested.
             let all = self.options.all;
             let may_be_told = |entry: &ListEntry| all || entry.is_prefix || !is_other(&entry.name);
             let some: Vec<ListEntry> =
@@ -170,7 +170,7 @@ impl PlaceWalk {
         Ok(None)
     }
 
-    /// Looks into a level, unless that was done by another name.
+    /// Visits a level, unless that was done under another name.
     fn push(&mut self, level: PrefixLevel) {
         if level.mark.is_none_or(|mark| self.known.insert(mark)) {
             self.levels.push((level, VecDeque::new()));
@@ -188,10 +188,10 @@ impl PlaceWalk {
     }
 }
 
-/// How often as many places are looked at as can be at once, before the first of them are told.
+/// How many rounds of concurrent inspections are made before the first results are returned.
 const TURNS: usize = 4;
 
-/// Looks at one place of a level.
+/// Inspects one place of a level.
 async fn look(
     store: &Arc<dyn Store>,
     level: &PrefixLevel,
@@ -207,7 +207,7 @@ async fn look(
         return Ok(SeenPlace { found: FoundDataset { path, kind, size: None }, below });
     }
     let seen = match of_object(store, &place, limits).await {
-        // Pipes and devices are no objects of any use.
+        // Pipes and devices are not useful objects.
         Err(error) if error.kind() == ErrorKind::Invalid => None,
         seen => seen?,
     };

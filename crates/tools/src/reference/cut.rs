@@ -1,29 +1,29 @@
-//! How elements that lie at fixed strides are cut into chunks, each of them one run of bytes.
+//! Dividing elements at fixed strides into chunks, each of which is one run of bytes.
 
-/// Bytes of a chunk, at most where an axis can be cut.
+/// Maximum size of a chunk, if an axis can be divided.
 const MOST: u64 = 16 << 20;
-/// Chunks of fewer bytes are too many requests.
+/// Smaller chunks would need too many requests.
 const LEAST: u64 = 256 << 10;
-/// Bytes of a chunk that is as long as the axis because no shorter one fits.
+/// Maximum size of a chunk that is as long as the axis because no shorter one fits.
 const WHOLE: u64 = 256 << 20;
 
-/// An array at fixed strides, and the lengths that it has along the axis of concatenation.
+/// An array at fixed strides, and its lengths along the axis of concatenation.
 pub(super) struct StridedArray<'a> {
     pub(super) shape: &'a [u64],
     pub(super) strides: &'a [u64],
     pub(super) element: u64,
-    /// The axis along which arrays follow each other, and all their lengths.
+    /// The axis along which arrays are concatenated, and all their lengths.
     pub(super) axis: Option<(usize, &'a [u64])>,
 }
 
-/// The chunk shape, of which a chunk is never cut by the end of the array; `None` when elements do not follow each other.
+/// The chunk shape, which divides the array evenly; `None` if elements are not contiguous.
 pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
     let StridedArray { shape, strides, element, axis } = array;
     let rank = shape.len();
     if rank == 0 {
         return Some(Vec::new());
     }
-    // From this axis on elements lie without gaps.
+    // From this axis on elements are contiguous.
     let dense =
         (0..rank).rev().take_while(|at| strides.get(*at) == Some(&inner(shape, *at, *element))).last()?;
     let differs = |at: usize| {
@@ -51,7 +51,7 @@ pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
     Some(chunk.collect())
 }
 
-/// Bytes of what lies below one index of an axis.
+/// Size of everything below one index of an axis.
 fn inner(shape: &[u64], axis: usize, element: u64) -> u64 {
     shape.iter().skip(axis + 1).fold(element, |all, len| all.saturating_mul(*len))
 }
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(chunk(&[7, 1 << 20], &[4 << 20, 4], None).unwrap(), [1, 1 << 20]);
         // Rows that are too long.
         assert_eq!(chunk(&[2, 16 << 20], &[64 << 20, 4], None).unwrap(), [1, 4 << 20]);
-        // A prime length is not cut into single elements.
+        // A prime length is not divided into single elements.
         assert_eq!(chunk(&[1_000_003], &[4], None).unwrap(), [1_000_003]);
         assert_eq!(chunk(&[], &[], None).unwrap(), [0; 0]);
         // Every second element.

@@ -1,4 +1,4 @@
-//! What is referred to: the variables of one or several files, and how they follow each other.
+//! What is referenced: the variables of one or several files, and how they are concatenated.
 use super::cut::{self, StridedArray};
 use super::existing::existing;
 use super::{ReferenceInput, ReferenceOptions};
@@ -16,7 +16,7 @@ use ncirrus_model::{
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What is referred to.
+/// What is referenced.
 pub(super) struct ReferenceDraft {
     /// The joint definitions: storage and filters as chunks have them.
     pub(super) model: Model,
@@ -28,9 +28,9 @@ pub(super) struct ReferenceDraft {
 pub(super) struct JointVariable {
     pub(super) path: String,
     pub(super) parts: Vec<VariablePart>,
-    /// Which axis they follow each other along.
+    /// The axis along which they are concatenated.
     pub(super) axis: Option<usize>,
-    /// The chunk shape; `None` when values must be put into the file.
+    /// The chunk shape; `None` if values must be embedded.
     pub(super) chunk: Option<Vec<u64>>,
     /// Why there are no references.
     pub(super) reason: String,
@@ -43,7 +43,7 @@ pub(super) struct VariablePart {
     pub(super) var: VarId,
     pub(super) shape: Vec<u64>,
     pub(super) source: Arc<Source>,
-    /// Where its chunks lie, if it has any.
+    /// Where its chunks are, if it has any.
     pub(super) chunks: Vec<StoredChunk>,
     /// Its first index along the axis.
     pub(super) start: u64,
@@ -64,10 +64,10 @@ impl VariablePart {
 }
 
 impl ReferenceDraft {
-    /// Looks at the definitions of all files.
+    /// Reads the definitions of all files.
     ///
     /// # Errors
-    /// `Invalid` naming the file that does not fit the others.
+    /// `Invalid` naming the file that does not match the others.
     pub(super) fn draw(
         inputs: &[ReferenceInput],
         options: &ReferenceOptions,
@@ -133,7 +133,7 @@ impl DraftInProgress<'_> {
             let paths = model.variables().into_iter().map(|var| model.variable_path(var));
             for path in paths.filter(|path| first.variable_at(path).is_none()) {
                 if seen.insert(path.clone()) {
-                    let reason = format!("it is in {} and not in the first file", self.url(input));
+                    let reason = format!("present in {} but not in the first file", self.url(input));
                     found.push(LeftOut { path, reason });
                 }
             }
@@ -166,12 +166,12 @@ impl DraftInProgress<'_> {
             let len = dimension.len.current();
             let odd = lens.iter().position(|other| *other != len).filter(|_| !is_axis);
             if let Some(odd) = odd {
-                let message = format!("dimension {path} has another length than {len}");
+                let message = format!("dimension {path} does not have length {len}");
                 return Err(Error::invalid(message).at_object(self.url(odd)));
             }
             let len =
                 if is_axis { lens.iter().fold(0, |sum: u64, len| sum.saturating_add(*len)) } else { len };
-            // Chunks may be longer than a dimension that grows.
+            // Chunks may be longer than a growing dimension.
             let len = match dimension.len {
                 DimensionLen::Unlimited(_) => DimensionLen::Unlimited(len),
                 DimensionLen::Fixed(_) => DimensionLen::Fixed(len),
@@ -214,7 +214,7 @@ impl DraftInProgress<'_> {
                         // Text without a fill value is empty to readers of Zarr, too.
                         Some(fill) if is_default_text(variable.ty, &fill) => {}
                         Some(fill) => joint.fill = FillValue::Own(fill),
-                        // Readers of Zarr take a fill value for missing data: only where something is missing.
+                        // Readers of Zarr treat a fill value as missing data: set it only if something is missing.
                         None if !matches!(variable.fill, FillValue::Own(_)) => joint.fill = FillValue::None,
                         None => {}
                     }
@@ -232,15 +232,13 @@ impl DraftInProgress<'_> {
         Ok(())
     }
 
-    /// What is read where chunks were never written, in whichever file; `None` where all were.
+    /// The value of chunks that were never written, in any file; `None` if all were written.
     fn fill_of(&self, parts: &[VariablePart]) -> std::result::Result<Option<Values>, String> {
         let mut incomplete = parts.iter().filter(|part| !part.is_complete());
         let Some(first) = incomplete.next() else { return Ok(None) };
         let fill = &first.source.fill;
         match incomplete.find(|part| part.source.fill.as_bytes() != fill.as_bytes()) {
-            Some(odd) => {
-                Err(format!("{} has another fill value of what was never written", self.url(odd.input)))
-            }
+            Some(odd) => Err(format!("{} has a different fill value", self.url(odd.input))),
             None => Ok(Some(fill.clone())),
         }
     }
@@ -259,19 +257,19 @@ impl DraftInProgress<'_> {
                 shape.iter().enumerate().filter(|(at, _)| Some(*at) != axis).map(|(_, len)| *len).collect()
             };
             if variable.ty != of.ty {
-                return Err(odd("another type than in the first file"));
+                return Err(odd("a different type than in the first file"));
             }
             if others(&shape) != others(&first) || shape.len() != first.len() {
                 return Err(odd(&format!("shape {shape:?} where the first file has {first:?}")));
             }
             for name in ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"] {
                 if !same(attribute(variable, name), attribute(of, name)) {
-                    return Err(odd(&format!("another {name} than in the first file")));
+                    return Err(odd(&format!("attribute {name} differs from the first file")));
                 }
             }
             let file = self.inputs.get(input).ok_or_else(|| Error::internal("no such file"))?;
             let dataset = &file.dataset;
-            let source = dataset.engine().block_on(dataset.reader()?.source(var));
+            let source = dataset.engine().wait(dataset.reader()?.source(var));
             let source = source.map_err(|error| error.at_path(path))?;
             let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
             let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
@@ -283,7 +281,7 @@ impl DraftInProgress<'_> {
     }
 }
 
-/// Whether a fill value is the one that text has when none is chosen.
+/// Whether a fill value is the default for text.
 fn is_default_text(ty: TypeRef, fill: &Values) -> bool {
     match ty {
         TypeRef::Atomic(atomic @ (Atomic::Char | Atomic::String)) => *fill == default_fill(atomic),
@@ -295,7 +293,7 @@ fn attribute<'a>(variable: &'a Variable, name: &str) -> Option<&'a Attribute> {
     variable.attributes.known().and_then(|all| all.find(name))
 }
 
-/// Whether attributes are the same, bit by bit: NaN is the same as itself.
+/// Whether attributes are bitwise equal: NaN equals itself.
 fn same(one: Option<&Attribute>, other: Option<&Attribute>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => match (one.values.as_bytes(), other.values.as_bytes()) {
@@ -306,7 +304,7 @@ fn same(one: Option<&Attribute>, other: Option<&Attribute>) -> bool {
     }
 }
 
-/// The chunk shape that all parts have, or why they have none.
+/// The common chunk shape of all parts, or why they have none.
 fn chunk_of(
     parts: &[VariablePart],
     axis: Option<usize>,
@@ -314,10 +312,10 @@ fn chunk_of(
 ) -> std::result::Result<Vec<u64>, String> {
     let first = parts.first().ok_or("no file has it")?;
     if let Some(odd) = parts.iter().find(|part| part.source.stored != first.source.stored) {
-        return Err(format!("{} stores it as another type", url(odd.input)));
+        return Err(format!("{} stores it as a different type", url(odd.input)));
     }
     if let Some(odd) = parts.iter().find(|part| part.source.extent != part.shape) {
-        return Err(format!("{} has it in another shape than its dimensions", url(odd.input)));
+        return Err(format!("{} stores it in a shape other than its dimensions", url(odd.input)));
     }
     let lens: Vec<u64> = parts.iter().filter_map(|part| part.shape.get(axis?).copied()).collect();
     let element = first.source.stored.byte_len().ok_or("elements of no fixed size")?;
@@ -326,7 +324,7 @@ fn chunk_of(
             for (number, part) in parts.iter().enumerate() {
                 let same = matches!(&part.source.layout, Layout::Grid { grid: ChunkGrid::Regular(other), edge: EdgeChunks::Full, codecs: theirs, .. } if other == chunk && theirs == codecs);
                 if !same {
-                    return Err(format!("{} has other chunks or filters", url(part.input)));
+                    return Err(format!("{} has different chunks or filters", url(part.input)));
                 }
                 if part.chunks.iter().any(|chunk| chunk.stored.mask != 0) {
                     return Err(format!("{} has chunks for which filters were skipped", url(part.input)));
@@ -342,22 +340,22 @@ fn chunk_of(
         Layout::Affine { strides, .. } => {
             let is_same = |part: &&VariablePart| !matches!(&part.source.layout, Layout::Affine { .. });
             if let Some(odd) = parts.iter().find(is_same) {
-                return Err(format!("{} has it in chunks", url(odd.input)));
+                return Err(format!("{} stores it chunked", url(odd.input)));
             }
-            // Records of other files may lie further apart: the worst strides count.
+            // Records of other files may be further apart: the largest strides count.
             let gaps = parts.iter().find_map(|part| match &part.source.layout {
                 Layout::Affine { strides: other, .. } if other.first() > strides.first() => Some(other),
                 _ => None,
             });
             let axis = axis.map(|axis| (axis, lens.as_slice()));
             let array = StridedArray { shape: &first.shape, strides: gaps.unwrap_or(strides), element, axis };
-            cut::chunk_shape(&array).ok_or_else(|| "elements do not follow each other".to_owned())
+            cut::chunk_shape(&array).ok_or_else(|| "elements are not contiguous".to_owned())
         }
-        _ => Err("it does not lie in chunks that Zarr knows".to_owned()),
+        _ => Err("its storage has no equivalent in Zarr".to_owned()),
     }
 }
 
-/// The filters in Zarr's words, as numcodecs knows them.
+/// The filters in Zarr's form, as numcodecs knows them.
 fn codecs_of(source: &Source) -> std::result::Result<Vec<ncirrus::CodecSpec>, String> {
     let Layout::Grid { codecs, .. } = &source.layout else { return Ok(Vec::new()) };
     let byte_len = source.stored.byte_len().and_then(|len| usize::try_from(len).ok());
@@ -407,7 +405,7 @@ fn endianness(stored: &StoredType) -> Endianness {
     }
 }
 
-/// The attributes that JSON can hold.
+/// The attributes that JSON can represent.
 fn plain_attributes(state: &AttributeState, path: &str, left_out: &mut Vec<LeftOut>) -> Attributes {
     let Some(all) = state.known() else { return Attributes::new() };
     let mut plain = Attributes::new();

@@ -1,4 +1,4 @@
-//! Which chunks that are objects of their own are there: Zarr's index knows their names only.
+//! Which chunks that are separate objects exist: Zarr's index only knows their names.
 use super::ReferenceInput;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use ncirrus::internals::DatasetInternals;
@@ -8,10 +8,10 @@ use ncirrus_layout::{ErrorKind, Location, ObjectId, Want};
 use ncirrus_store::{Store, StoreExt};
 use std::collections::HashSet;
 
-/// Without the chunks that are not there. On object stores they are listed, on others asked about one by one.
+/// Removes chunks that do not exist. On object stores they are listed, on others checked one by one.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub(super) fn existing(
     input: &ReferenceInput,
     mut chunks: Vec<StoredChunk>,
@@ -60,7 +60,7 @@ async fn far(store: &dyn Store, objects: &[ObjectId]) -> Result<HashSet<ObjectId
     asked.try_filter_map(|found| async move { Ok(found) }).try_collect().await
 }
 
-/// The objects below what all of them lie below; `None` where only names are listed, level by level.
+/// The objects below the common prefix of all; `None` if only names are listed, level by level.
 async fn listed(store: &dyn Store, objects: &[ObjectId]) -> Result<Option<HashSet<ObjectId>>> {
     let Some(first) = objects.first() else { return Ok(Some(HashSet::new())) };
     let common = objects.iter().fold(first.key(), |common, object| shared(common, object.key()));
@@ -78,7 +78,7 @@ async fn listed(store: &dyn Store, objects: &[ObjectId]) -> Result<Option<HashSe
     }
 }
 
-/// What two keys begin with.
+/// The common prefix of two keys.
 fn shared<'a>(one: &'a str, other: &str) -> &'a str {
     let same = one.char_indices().zip(other.chars()).find(|((_, one), other)| one != other);
     let end = same.map_or(one.len().min(other.len()), |((at, _), _)| at);

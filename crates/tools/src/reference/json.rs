@@ -8,17 +8,17 @@ use ncirrus_layout::{Location, ObjectId, Want, base64};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What the keys of a reference file are.
+/// The contents of a reference file's keys.
 pub(super) struct ReferenceKeys {
     refs: BTreeMap<String, Value>,
-    /// Chunks that are referred to.
+    /// Chunks that are referenced.
     pub(super) referred: u64,
-    /// Chunks that are in the file.
+    /// Chunks that are embedded.
     pub(super) inline: u64,
 }
 
 impl ReferenceKeys {
-    /// References beside objects that are in the file.
+    /// References together with embedded objects.
     pub(super) fn new(objects: BTreeMap<String, Vec<u8>>) -> Self {
         let refs = objects.into_iter().map(|(key, body)| (key, text(&body)));
         Self { refs: refs.collect(), referred: 0, inline: 0 }
@@ -27,7 +27,7 @@ impl ReferenceKeys {
     /// Adds the chunks of a variable.
     ///
     /// # Errors
-    /// `Unsupported` for chunks that have no place of their own; what reading small ones fails with.
+    /// `Unsupported` for chunks that are not stored in one place; errors of reading small ones.
     pub(super) fn take(
         &mut self,
         variable: &JointVariable,
@@ -71,7 +71,7 @@ impl ReferenceKeys {
         if len <= options.inline_threshold {
             let want = Want::Range(range);
             let reader = input.dataset.reader()?;
-            let found = session.engine().block_on(reader.store().get(&object, &want))?;
+            let found = session.engine().wait(reader.store().get(&object, &want))?;
             let found = found.ok_or_else(|| Error::not_found("no such object").at_object(&object))?;
             self.inline += 1;
             return Ok(Some(text(&found.bytes)));
@@ -110,7 +110,7 @@ fn key(path: &str, cell: &[u64]) -> String {
     format!("{}/{numbers}", path.trim_start_matches('/'))
 }
 
-/// Bytes as they stand in the file: JSON as it is, all else in base64.
+/// Bytes as written in the file: JSON as it is, everything else in base64.
 fn text(body: &[u8]) -> Value {
     match std::str::from_utf8(body) {
         Ok(text) if text.starts_with(['{', '[']) => Value::from(text),

@@ -1,4 +1,4 @@
-//! What files are called in references: as fsspec understands it, so paths are not escaped.
+//! Names of files in references: as fsspec interprets them, so paths are not escaped.
 use ncirrus::{Error, Result};
 use ncirrus_store::{Scheme, Url};
 use std::path::{Component, Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 /// The name of a file in a reference file at `target`.
 ///
 /// # Errors
-/// `Invalid` for addresses that are none, `Unsupported` for datasets that are no plain files.
+/// `Invalid` for invalid addresses, `Unsupported` for datasets that are not plain files.
 pub(super) fn name(url: &str, target: &str, relative: bool) -> Result<String> {
     let (source, place) = (Url::parse(url)?, Url::parse(target)?);
     if source.scheme() != Scheme::File {
@@ -18,7 +18,7 @@ pub(super) fn name(url: &str, target: &str, relative: bool) -> Result<String> {
         return text(&path);
     }
     if place.scheme() != Scheme::File {
-        let message = "relative names of local files in a reference file elsewhere";
+        let message = "relative names of local files in a remote reference file";
         return Err(Error::unsupported(message).at_object(url));
     }
     let place = absolute(place.path())?;
@@ -30,11 +30,11 @@ fn absolute(path: &str) -> Result<PathBuf> {
 }
 
 fn text(path: &Path) -> Result<String> {
-    let text = path.to_str().ok_or_else(|| Error::invalid("a path that is no text"));
+    let text = path.to_str().ok_or_else(|| Error::invalid("a path that is not UTF-8"));
     Ok(text?.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 
-/// The way from a folder to a file.
+/// The relative path from a folder to a file.
 fn between(folder: &Path, file: &Path) -> PathBuf {
     let (from, to): (Vec<Component>, Vec<Component>) =
         (folder.components().collect(), file.components().collect());

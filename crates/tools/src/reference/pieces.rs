@@ -1,9 +1,9 @@
-//! Where the chunks of a variable lie in its files.
+//! Where the chunks of a variable are in its files.
 use super::draft::{JointVariable, VariablePart};
 use ncirrus::{Error, Result};
 use ncirrus_layout::{Extent, Layout, Location};
 
-/// A chunk of the joint array, and where it lies.
+/// A chunk of the joint array, and its location.
 pub(super) type JointChunk = (Vec<u64>, Location);
 
 /// The chunks of one file, by their numbers in the joint array.
@@ -60,7 +60,7 @@ fn affine(
     Ok(found)
 }
 
-/// Where logical bytes lie; `None` when they were never written.
+/// The location of logical bytes; `None` if they were never written.
 fn place(extents: &[Extent], start: u64, end: u64) -> Result<Option<Location>> {
     let at = extents.partition_point(|extent| extent.logical.end <= start);
     match extents.get(at) {

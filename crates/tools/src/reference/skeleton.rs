@@ -1,5 +1,5 @@
-//! The Zarr dataset without the chunks that lie elsewhere: metadata, and values that are put into the file. It is made
-//! in memory as any other is, and read again to see that its chunks are what the files hold.
+//! The Zarr dataset without the referenced chunks: metadata, and embedded values. It is created in memory like any
+//! other, and read again to check that its chunks are what the files contain.
 use super::draft::{JointVariable, ReferenceDraft};
 use super::{ReferenceInput, ReferenceOptions};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
@@ -12,7 +12,7 @@ use ncirrus_zarr::{Dialect, ZarrWriter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The Zarr dataset without the chunks that lie elsewhere.
+/// The Zarr dataset without the referenced chunks.
 pub(super) struct ZarrSkeleton {
     /// Its objects.
     pub(super) keys: BTreeMap<String, Vec<u8>>,
@@ -21,10 +21,10 @@ pub(super) struct ZarrSkeleton {
 }
 
 impl ZarrSkeleton {
-    /// Makes it; variables whose chunks are not what Zarr would have are marked.
+    /// Creates it; variables whose chunks differ from what Zarr would store are marked.
     ///
     /// # Errors
-    /// `Unsupported` naming the member that Zarr cannot hold; `Invalid` when files do not fit together.
+    /// `Unsupported` naming the member that Zarr cannot represent; `Invalid` if files do not match.
     pub(super) fn build(
         draft: &mut ReferenceDraft,
         inputs: &[ReferenceInput],
@@ -36,7 +36,7 @@ impl ZarrSkeleton {
         let engine = session.engine();
         let model = draft.model.clone();
         let writing = Arc::new(ZarrWriter::new(Dialect::Xarray).consolidated(true));
-        engine.block_on(async {
+        engine.wait(async {
             let writer = engine.create(memory.shared(), root.clone(), writing).await?;
             let adopt = |empty: &mut ncirrus::Model| {
                 *empty = model;
@@ -47,15 +47,15 @@ impl ZarrSkeleton {
         })?;
         let how = OpenOptions::default();
         let opening = engine.open(memory.shared(), root.clone(), session.drivers(), &how);
-        let dataset = engine.block_on(opening)?;
+        let dataset = engine.wait(opening)?;
         for variable in &mut draft.variables {
-            if let Err(reason) = engine.block_on(check(variable, &dataset)) {
+            if let Err(reason) = engine.wait(async { Ok(check(variable, &dataset).await) })? {
                 (variable.chunk, variable.reason) = (None, reason);
             }
         }
-        let writer = engine.block_on(engine.update(&dataset))?;
+        let writer = engine.wait(engine.update(&dataset))?;
         put_values(draft, &writer, inputs, options, session)?;
-        engine.block_on(writer.close())?;
+        engine.wait(writer.close())?;
         let keys = keys(&memory, &root)?;
         let is_chunk = |key: &&String| !key.rsplit('/').next().unwrap_or_default().starts_with(".z");
         let inline = keys.keys().filter(is_chunk).count() as u64;
@@ -63,17 +63,17 @@ impl ZarrSkeleton {
     }
 }
 
-/// Whether the chunks of the files are those of the dataset, else why not.
+/// Whether the chunks of the files are those of the dataset; otherwise why not.
 async fn check(variable: &JointVariable, dataset: &Dataset) -> std::result::Result<(), String> {
     let Some(chunk) = &variable.chunk else { return Err(variable.reason.clone()) };
     let there = dataset.model().variable_at(&variable.path).ok_or("Zarr cannot hold it")?;
     let there = dataset.source(there).await.map_err(|error| error.to_string())?;
     let Layout::Grid { grid: ChunkGrid::Regular(shape), edge: EdgeChunks::Full, codecs, .. } = &there.layout
     else {
-        return Err("Zarr would not cut it into chunks".to_owned());
+        return Err("Zarr would not chunk it".to_owned());
     };
     if shape != chunk {
-        return Err(format!("Zarr would cut it into chunks of {shape:?}, not {chunk:?}"));
+        return Err(format!("Zarr would use chunks of {shape:?}, not {chunk:?}"));
     }
     let fits = |source: &Source| {
         let none = Arc::from([]);
@@ -87,10 +87,10 @@ async fn check(variable: &JointVariable, dataset: &Dataset) -> std::result::Resu
         same_elements(&source.stored, &there.stored) && names::make_same_bytes(&theirs, &ours, &info)
     };
     let odd = variable.parts.iter().any(|part| !fits(&part.source));
-    if odd { Err("Zarr would store its elements or filters otherwise".to_owned()) } else { Ok(()) }
+    if odd { Err("Zarr would store its elements or filters differently".to_owned()) } else { Ok(()) }
 }
 
-/// Without the checksums of HDF5, which numcodecs checks as they are; which codecs there are is known already.
+/// Without the checksums of HDF5, which numcodecs verifies as they are; which codecs exist is already known.
 fn without_sums(codecs: &[CodecSpec]) -> Vec<CodecSpec> {
     let is_sum = |codec: &CodecSpec| match codec {
         CodecSpec::Hdf5 { id, .. } => *id == 3,
@@ -100,7 +100,7 @@ fn without_sums(codecs: &[CodecSpec]) -> Vec<CodecSpec> {
     codecs.iter().filter(|codec| !is_sum(codec)).cloned().collect()
 }
 
-/// Whether elements are stored with the same bytes; the order of one byte is no order.
+/// Whether elements are stored with the same bytes; single bytes have no byte order.
 fn same_elements(one: &StoredType, other: &StoredType) -> bool {
     let plain = |stored: &StoredType| match stored {
         StoredType::Integer { size: 1, signed, .. } => {
@@ -111,7 +111,7 @@ fn same_elements(one: &StoredType, other: &StoredType) -> bool {
     plain(one) == plain(other)
 }
 
-/// Puts the values of small variables without references into the dataset, and takes the large ones out.
+/// Embeds the values of small variables without references, and removes the large ones.
 fn put_values(
     draft: &mut ReferenceDraft,
     writer: &DatasetWriter,
@@ -139,7 +139,7 @@ fn put_values(
                 *slot = part.start;
             }
             let (all, to) = (Selection::all(&part.shape), Selection::slab(&start, &part.shape));
-            session.engine().block_on(async {
+            session.engine().wait(async {
                 let values = input.dataset.reader()?.read(part.var, &all).await?;
                 writer.write(var, &to, &values).await
             })?;
@@ -151,7 +151,7 @@ fn put_values(
             let var = model.variable_at(&path);
             var.map_or(Ok(()), |var| Ok(model.remove_variable(var).map(|_| ())?))
         };
-        session.engine().block_on(writer.edit(remove))?;
+        session.engine().wait(writer.edit(remove))?;
         draft.variables.retain(|variable| variable.path != left.path);
         draft.left_out.push(left);
     }

@@ -1,4 +1,4 @@
-//! What a master says itself: names as they are written, formats, and by which convention.
+//! What a master records: names as written, formats, and the convention.
 use super::super::master::MasterOptions;
 use super::super::names::{Naming, join, relative, resolve};
 use super::super::relocate::{single_file_kind, terms, texts};
@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the master says of the fragments of a variable, besides where they lie.
+/// What the master records about the fragments of a variable, besides their location.
 #[derive(Default)]
 pub(super) struct FragmentMarks {
-    /// Names as they are written, in row-major order; none by CFA-0.4.
+    /// Names as written, in row-major order; none in CFA-0.4.
     names: Vec<Arc<str>>,
     /// Formats in row-major order (CFA-0.5).
     formats: Vec<String>,
@@ -40,7 +40,7 @@ impl FragmentMarks {
         Ok(marks)
     }
 
-    /// The name as it is written.
+    /// The name as written.
     pub(super) fn name(&self, number: usize, count: usize) -> Option<Arc<str>> {
         self.names.get(number).filter(|_| self.names.len() == count).map(Arc::clone)
     }
@@ -77,15 +77,15 @@ fn formats_by_name(json: &str) -> Result<HashMap<String, String>> {
     Ok(partitions.into_iter().flatten().filter_map(format).collect())
 }
 
-/// Choices with which a master that is there would be written as it is.
+/// Options with which an existing master would be written as it is.
 ///
 /// # Errors
-/// `NotFound`; `Invalid` when nothing in it is aggregated.
+/// `NotFound`; `Invalid` if it has no aggregated variables.
 pub fn master_options(url: &str, session: &Session) -> Result<MasterOptions> {
     let raw = Dataset::open_with(url, &OpenOptions::new().raw(true), session)?;
     let model = raw.model()?;
     let var = model.variables().into_iter().find(|var| terms::is_aggregated(&model, *var));
-    let var = var.ok_or_else(|| Error::invalid("there is no aggregated variable in it").at_object(url))?;
+    let var = var.ok_or_else(|| Error::invalid("it contains no aggregated variable").at_object(url))?;
     Ok(MasterOptions {
         convention: convention(&model, var),
         kind: Some(single_file_kind(&raw).unwrap_or(Kind::NcZarr)),
@@ -94,7 +94,7 @@ pub fn master_options(url: &str, session: &Session) -> Result<MasterOptions> {
     })
 }
 
-/// By which convention a variable is described; drafts of CF-1.13 become that.
+/// The convention that describes a variable; drafts of CF-1.13 become CF-1.13.
 fn convention(model: &Model, var: VarId) -> Convention {
     let has = |name: &str| terms::text(model, var, name);
     if has("cfa_array").is_some() {
@@ -107,7 +107,7 @@ fn convention(model: &Model, var: VarId) -> Convention {
     if data.split_whitespace().any(|word| word == "file:") { Convention::Cfa06 } else { Convention::Cf113 }
 }
 
-/// How names are written: whole where they need not be.
+/// How names are written: as absolute names if they are not relative.
 fn naming(url: &str, raw: &Dataset, model: &Model, var: VarId) -> Result<Naming> {
     let held = terms::names_of(model, var);
     if let Some((key, value)) = held.and_then(|held| terms::substitutions(model, held).into_iter().next()) {

@@ -15,11 +15,12 @@ use std::sync::Arc;
 pub(super) struct MasterNames<'a> {
     /// Of each part that is a file.
     files: Vec<Arc<str>>,
-    /// Older names become whole, where the convention has no substitutions.
+    /// Older names become absolute, if the convention has no substitutions.
     whole: Option<&'a ExistingFragments>,
 }
 
-/// How a variable is cut along a dimension: an axis with its blocks, or another one with one block of that length.
+/// How a variable is divided along a dimension: an axis with its blocks, or another one with one block of that
+/// length.
 struct AxisBlocks {
     axis: Option<usize>,
     len: u64,
@@ -46,7 +47,7 @@ impl AxisBlocks {
         self.axis.and_then(|axis| place.get(axis).copied()).unwrap_or(0)
     }
 
-    /// For each block the number of its first fragment.
+    /// For each block the index of its first fragment.
     fn firsts(&self) -> Vec<usize> {
         let counts = self.blocks.iter().map(|block| block.as_ref().map_or(0, Vec::len));
         let first = |next: &mut usize, count: usize| Some(std::mem::replace(next, *next + count));
@@ -55,7 +56,7 @@ impl AxisBlocks {
 }
 
 impl PreparedAggregation {
-    /// What the files are called in a master.
+    /// The names of the files in a master.
     pub(super) fn names(&self, target: &str, options: &MasterOptions) -> Result<MasterNames<'_>> {
         let naming = options.effective_naming();
         let name = |part: &FilePart| match part.fragments {
@@ -67,7 +68,7 @@ impl PreparedAggregation {
         Ok(MasterNames { files, whole: self.existing.as_ref().filter(|_| !has_substitutions) })
     }
 
-    /// The fragments of a variable: it may lie along the axes in any order.
+    /// The fragments of a variable, which may have the axes in any order.
     pub(super) fn cells(
         &self,
         number: usize,
@@ -83,7 +84,7 @@ impl PreparedAggregation {
                 let Some(slot) = along.blocks.get_mut(block) else { continue };
                 if slot.get_or_insert_with(|| sizes.clone()) != sizes {
                     let message = format!(
-                        "{} is not cut as the others are: into {} fragments of {sizes:?}; split it so first",
+                        "{} is not split like the others: split it into {} fragments of {sizes:?} first",
                         part.url,
                         sizes.len()
                     );
@@ -153,7 +154,7 @@ impl PreparedAggregation {
         })
     }
 
-    /// Blocks where no file lies are one fragment each.
+    /// Blocks without a file are one fragment each.
     fn fill_blocks(&self, along: &mut [AxisBlocks]) {
         for along in along {
             let sizes = along.axis.and_then(|axis| self.arrangement.sizes.get(axis));
@@ -164,14 +165,14 @@ impl PreparedAggregation {
         }
     }
 
-    /// Which dimensions the fragments lack: a new one, and those that the older ones are said to lack.
+    /// Which dimensions the fragments lack: a new one, and those recorded for the older ones.
     fn lacking(&self, number: usize, along: &[AxisBlocks]) -> Result<Vec<bool>> {
         let lacking: Vec<bool> =
             along.iter().map(|along| self.template.is_new && along.axis.is_some()).collect();
         let older = self.parts.iter().filter_map(|part| part.fragments.as_ref()?.get(&number));
         for older in older {
             if lacking.iter().zip(&older.lacking).any(|(lacks, old)| *old && !lacks) {
-                return Err(Error::unsupported("its fragments lack a dimension, which the files have"));
+                return Err(Error::unsupported("its fragments lack a dimension that the files have"));
             }
         }
         Ok(lacking)

@@ -3,7 +3,7 @@ use super::PreparedAggregation;
 use ncirrus_model::{Attribute, Model, NodeId};
 
 impl PreparedAggregation {
-    /// Attributes that are the same in all files stay.
+    /// Keeps attributes that are the same in all files.
     pub(super) fn merge_attributes(&self, model: &mut Model) {
         for (path, name) in self.parts.iter().flat_map(|part| &part.differing) {
             let group = model.group_at(path).map(NodeId::Group);
@@ -15,7 +15,7 @@ impl PreparedAggregation {
         self.merge_conventions(model);
     }
 
-    /// Of `Conventions` the words stay that all files have; the master adds its own.
+    /// Of `Conventions`, keeps the words that all files have; the master adds its own.
     fn merge_conventions(&self, model: &mut Model) {
         let root = NodeId::Group(model.root());
         let Some(attributes) = model.attributes_mut(root) else { return };
@@ -34,7 +34,7 @@ impl PreparedAggregation {
     }
 }
 
-/// The conventions that a dataset follows, but those of aggregations.
+/// The conventions of a dataset except those of aggregations.
 fn words(text: &str) -> Vec<&str> {
     let words = text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty());
     words.filter(|word| *word != "CFA" && !word.starts_with("CFA-")).collect()

@@ -3,7 +3,7 @@ use super::{FragmentRenamer, Relocation, join};
 use ncirrus::{Error, Result};
 use serde_json::Value;
 
-/// The JSON with other names; those in the master itself stay.
+/// Changes names in the JSON; those in the master itself stay.
 pub(super) fn rename(
     json: &str,
     names: &FragmentRenamer<'_>,

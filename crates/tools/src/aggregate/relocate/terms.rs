@@ -1,4 +1,4 @@
-//! Where a master holds the names of fragments.
+//! Where a master stores the names of fragments.
 use ncirrus_model::{Attribute, GroupId, Model, NodeId, VarId};
 
 use super::super::shape::known;
@@ -14,8 +14,8 @@ pub(in super::super) fn is_aggregated(model: &Model, var: VarId) -> bool {
     text(model, var, "aggregated_data").is_some() || by_role()
 }
 
-/// The variable that holds the names of an aggregated variable's fragments; `None` where an attribute holds them, or
-/// nothing does.
+/// The variable with the names of an aggregated variable's fragments; `None` if an attribute has them, or there are
+/// none.
 pub(in super::super) fn names_of(model: &Model, var: VarId) -> Option<VarId> {
     let home = model.variable_group(var)?;
     if let Some(terms) = text(model, var, "aggregated_data") {
@@ -51,7 +51,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     words.windows(2).filter_map(pair).collect()
 }
 
-/// What stands for parts of names: `${NAME}` and its text.
+/// Substitutions of names: `${NAME}` and its value.
 pub(in super::super) fn substitutions(model: &Model, var: VarId) -> Vec<(String, String)> {
     text(model, var, "substitutions").map(|text| pairs(&text)).unwrap_or_default()
 }

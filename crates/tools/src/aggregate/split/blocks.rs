@@ -1,10 +1,10 @@
-//! How variables are cut.
+//! How variables are divided.
 use super::axes::AxisKind;
 use super::{SplitOptions, legacy};
 use ncirrus::{Error, Result};
 use ncirrus_model::{Model, VarId};
 
-/// Cuts variables of a dataset.
+/// Divides the variables of a dataset.
 pub(super) struct VariableBlocks<'a> {
     pub(super) model: &'a Model,
     pub(super) options: &'a SplitOptions<'a>,
@@ -31,7 +31,7 @@ impl VariableBlocks<'_> {
                 let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
                 let least = elements / (self.options.max_size / element.max(1)).max(1);
                 if least > super::MOST as u64 {
-                    let message = format!("at least {least} fragments: choose larger ones");
+                    let message = format!("at least {least} fragments: choose a larger fragment size");
                     return Err(Error::limit(message));
                 }
                 let counts = balanced(&shape, &kinds, self.options.max_size / element.max(1));
@@ -40,7 +40,7 @@ impl VariableBlocks<'_> {
         })
     }
 
-    /// The lengths that were asked for, when any of the variable's dimensions is among them.
+    /// The requested lengths, if any of the variable's dimensions is among them.
     fn asked(&self, var: VarId, shape: &[u64]) -> Result<Option<Vec<u64>>> {
         let dims = self.model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
         let mut blocks = shape.to_vec();
@@ -49,7 +49,7 @@ impl VariableBlocks<'_> {
             let name = self.model.dimension(*dim).map(|dim| dim.name.as_str()).unwrap_or_default();
             let Some(asked) = self.options.shape.get(name) else { continue };
             if *asked == 0 {
-                return Err(Error::invalid(format!("fragments of no elements along {name}")));
+                return Err(Error::invalid(format!("empty fragments along {name}")));
             }
             *block = (*asked).min(*len);
             any = true;
@@ -76,8 +76,8 @@ fn by_count(len: u64, count: u64) -> Vec<u64> {
     (0..count).map(|at| edge(at + 1) - edge(at)).collect()
 }
 
-/// Numbers of blocks along each axis, so that none has more than `limit` elements. As S3netCDF4 does it, series and maps
-/// are cut in turn, so that fragments serve both; axes are not cut into pieces of less than an element.
+/// Numbers of blocks along each axis, so that none has more than `limit` elements. As in S3netCDF4, axes of series
+/// and maps are divided in turn, so that fragments serve both; a block has at least one element.
 fn balanced(shape: &[u64], kinds: &[AxisKind], limit: u64) -> Vec<u64> {
     let mut counts = vec![1u64; shape.len()];
     loop {
@@ -92,7 +92,7 @@ fn balanced(shape: &[u64], kinds: &[AxisKind], limit: u64) -> Vec<u64> {
     }
 }
 
-/// The axis that is cut once more; `None` when all are cut into single elements.
+/// The axis to divide next; `None` if all are divided into single elements.
 fn next(shape: &[u64], kinds: &[AxisKind], counts: &[u64]) -> Option<usize> {
     let first =
         |kind: AxisKind| kinds.iter().position(|other| *other == kind).and_then(|at| counts.get(at).copied());
@@ -106,7 +106,7 @@ fn next(shape: &[u64], kinds: &[AxisKind], counts: &[u64]) -> Option<usize> {
         let fits = |at: &usize| kinds.get(*at).is_some_and(|kind| kind.is_horizontal() == horizontal);
         (0..shape.len()).filter(fits).filter(cuttable).min_by_key(|at| counts.get(*at).copied())
     };
-    // `None` is less than any number: what there is not need not be cut.
+    // `None` is less than any number: an absent axis need not be divided.
     let horizontal = field <= linear && field.is_some();
     among(horizontal).or_else(|| among(!horizontal))
 }

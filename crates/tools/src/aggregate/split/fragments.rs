@@ -7,7 +7,7 @@ use ncirrus_aggregate::write::FragmentCell;
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::Region;
 
-/// A box of a variable, and where it is to lie.
+/// A box of a variable, and its fragment's address.
 pub(super) struct SplitPiece {
     pub(super) variable: String,
     pub(super) region: Region,
@@ -18,18 +18,18 @@ pub(super) struct SplitPiece {
 pub(super) struct FragmentWriter<'a> {
     pub(super) source: &'a Dataset,
     pub(super) create: CreateOptions,
-    /// Paths of all variables that are split: a fragment has no other of them.
+    /// Paths of all variables that are split: a fragment has only its own.
     pub(super) leave_out: Vec<String>,
 }
 
 impl FragmentWriter<'_> {
-    /// Writes a fragment with its coordinates, unless an earlier run did. Gives whether it was there.
+    /// Writes a fragment with its coordinates, unless an earlier run did. Returns whether it existed.
     pub(super) fn put(&self, piece: &SplitPiece, is_resumed: bool, session: &Session) -> Result<bool> {
         if is_resumed && self.is_there(piece, session)? {
             return Ok(true);
         }
         let options = CopyOptions {
-            // What a run that was killed left under this name may be replaced, nothing else.
+            // Only the remains of a killed run under this name may be replaced.
             create: self.create.clone().overwrite(is_resumed),
             select: vec![VariableSelect::of_region(&piece.variable, &piece.region)],
             fix_unlimited: true,
@@ -41,7 +41,8 @@ impl FragmentWriter<'_> {
         copy_without(self.source, &piece.url, &options, &others, session).map(|_| false)
     }
 
-    /// Whether the fragment is there. Fragments appear whole, so the definition of its variable is enough to see.
+    /// Whether the fragment exists. Fragments appear atomically, so checking the definition of its variable is
+    /// enough.
     fn is_there(&self, piece: &SplitPiece, session: &Session) -> Result<bool> {
         let raw = OpenOptions::new().raw(true);
         let dataset = match Dataset::open_with(&piece.url, &raw, session) {
@@ -74,7 +75,7 @@ pub(super) fn pieces<'a>(
     })
 }
 
-/// The index along each axis of a number in row-major order.
+/// The multi-dimensional index of a row-major number.
 pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usize> {
     let mut place = vec![0; lens.len()];
     for (at, len) in place.iter_mut().zip(lens).rev() {
@@ -84,7 +85,7 @@ pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usiz
     place
 }
 
-/// What a master says of a fragment.
+/// The entry of a fragment in a master.
 pub(super) fn cell(file: String, path: &str, kind: Option<Kind>) -> Result<Option<FragmentCell>> {
     let kind = match kind.ok_or_else(|| Error::internal("fragments are of some kind"))? {
         Kind::Nc3 => "classic",

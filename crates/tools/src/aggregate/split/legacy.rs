@@ -17,7 +17,7 @@ pub(super) fn partitions(shape: &[u64], kinds: &[AxisKind], limit: u64) -> Vec<u
     counts(shape, &blocks)
 }
 
-/// Numbers of partitions for blocks of that shape: the blocks become larger where they do not fit evenly.
+/// Numbers of partitions for blocks of that shape: the blocks are enlarged if they do not fit evenly.
 pub(super) fn counts(shape: &[u64], blocks: &[f64]) -> Vec<u64> {
     let count = |(len, block): (&u64, &f64)| {
         if *len == 0 || *block == 0.0 { 0 } else { truncated(*len as f64 / block) }
@@ -25,7 +25,7 @@ pub(super) fn counts(shape: &[u64], blocks: &[f64]) -> Vec<u64> {
     shape.iter().zip(blocks).map(count).collect()
 }
 
-/// Which axis is cut once more.
+/// Which axis to divide next.
 fn next(shape: &[u64], kinds: &[AxisKind], div: &[u64]) -> usize {
     let first = |kind: AxisKind| {
         let at = kinds.iter().position(|other| *other == kind)?;
@@ -49,7 +49,7 @@ fn next(shape: &[u64], kinds: &[AxisKind], div: &[u64]) -> usize {
 /// Lengths of the partitions along an axis.
 ///
 /// # Errors
-/// `Invalid` when elements would lie in none, or in two: the original loses them (docs/spec/cfa.md D1). Empty
+/// `Invalid` if elements would lie in none, or in two: the original loses them (docs/spec/cfa.md D1). Empty
 /// partitions are left out (docs/spec/cfa.md D4).
 pub(super) fn sizes(len: u64, count: u64) -> Result<Vec<u64>> {
     let step = len as f64 / count as f64;
@@ -68,7 +68,7 @@ pub(super) fn sizes(len: u64, count: u64) -> Result<Vec<u64>> {
 
 fn lost(element: u64, len: u64, count: u64) -> Error {
     Error::invalid(format!(
-        "the arithmetic of S3netCDF4 puts element {element} of {len}, in {count} partitions, in none of them: choose other lengths, or leave it to ours"
+        "S3netCDF4's arithmetic puts element {element} of {len} in none of {count} partitions: choose other lengths, or leave the choice to ncirrus"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! What a run leaves for the next one to know it by.
+//! The state file by which the next run recognises an interrupted one.
 use super::super::names::{folder_of, join};
 use super::{MasterOptions, SplitOptions};
 use ncirrus::{Dataset, Error, Result, Session};
@@ -8,14 +8,14 @@ use serde_json::json;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// The choices of a run, in a file among the fragments for as long as the master is not there.
+/// The options of a run, in a file among the fragments until the master exists.
 pub(super) struct SplitState(String);
 
-/// Its name: hidden, and no dataset.
+/// Its name: hidden, and not a dataset.
 const NAME: &str = ".ncirrus-split.json";
 
 impl SplitState {
-    /// The choices of a run: from what to what, and how.
+    /// The options of a run: source, target and settings.
     pub(super) fn of(
         source: &Dataset,
         target: &str,
@@ -39,10 +39,11 @@ impl SplitState {
         Ok(Self(choices.to_string()))
     }
 
-    /// Begins a run, or goes on with one of the same choices: gives whether there was one. Folders are made as needed.
+    /// Begins a run, or continues one with the same options: returns whether there was one. Folders are created as
+    /// needed.
     ///
     /// # Errors
-    /// `Conflict` when a run of other choices was begun there, or fragments of something else are there.
+    /// `Conflict` if a run with other options was begun there, or fragments of something else exist.
     pub(super) fn begin(&self, folder: &str, base: &str, session: &Session) -> Result<bool> {
         let (store, root) = place(folder, session)?;
         let object = root.child(NAME);
@@ -50,7 +51,7 @@ impl SplitState {
         match found {
             Some(found) if found.bytes == self.0.as_bytes() => Ok(true),
             Some(_) => {
-                let message = "another splitting was begun here and not ended: remove the folder, or repeat that command";
+                let message = "an unfinished split with other options was found here: remove the folder, or repeat that command";
                 Err(Error::new(ErrorKind::Conflict, message).at_object(join(folder, NAME)))
             }
             None => {
@@ -69,7 +70,7 @@ impl SplitState {
     }
 }
 
-/// Fragments that no run here has left may be those of a dataset that is read.
+/// Fragments that do not come from an earlier run may belong to a dataset in use.
 fn check_empty(
     (store, root): (&dyn Store, &ObjectId),
     (folder, base): (&str, &str),
@@ -80,7 +81,7 @@ fn check_empty(
         let listing = session.wait_for_store(folder, store.list(root, page.as_deref()))?;
         let is_fragment = |name: &str| name.strip_prefix(base).is_some_and(|rest| rest.starts_with('.'));
         if let Some(entry) = listing.entries.iter().find(|entry| is_fragment(&entry.name)) {
-            let message = "a fragment exists already: choose another folder for them, or remove those that are of no use";
+            let message = "a fragment already exists: choose another folder, or remove the old fragments";
             return Err(Error::new(ErrorKind::Conflict, message).at_object(join(folder, &entry.name)));
         }
         page = listing.next;
@@ -90,7 +91,7 @@ fn check_empty(
     }
 }
 
-/// The folder in which the choices of a run lie, beside the fragments.
+/// The folder with the state file, beside the fragments.
 fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> {
     let url = Url::parse(folder)?;
     let (store, root): (Arc<dyn Store>, ObjectId) = match url.scheme() {
@@ -114,7 +115,7 @@ fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> 
     Ok((store, root))
 }
 
-/// Makes the folder that a local file is to lie in, or the store in memory.
+/// Creates the folder for a local file, or the store in memory.
 pub(in crate::aggregate) fn make_folder(address: &str, session: &Session) -> Result<()> {
     let url = Url::parse(address)?;
     match url.scheme() {
@@ -132,11 +133,11 @@ fn make(folder: &str) -> Result<()> {
         return Ok(());
     }
     std::fs::create_dir_all(folder).map_err(|error| {
-        Error::new(ErrorKind::Denied, "the folder cannot be made").at_object(folder).because(error)
+        Error::new(ErrorKind::Denied, "the folder cannot be created").at_object(folder).because(error)
     })
 }
 
-/// What tells whether a single file was changed: size and tag.
+/// Identifies the state of a single file: size and tag.
 fn state_of(url: &str, session: &Session) -> Option<String> {
     let opened = session.wait_for_store(url, ncirrus_store::open(url, session.store_context())).ok()?;
     let blob = session.wait_for_store(url, opened.store.get(&opened.root, &Want::Range(0..1))).ok()??;

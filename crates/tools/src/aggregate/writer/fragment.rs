@@ -1,4 +1,4 @@
-//! Fragments that are made and changed part by part.
+//! Fragments that are created and changed part by part.
 use super::super::parts::format_name;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
@@ -24,7 +24,7 @@ pub(super) struct FragmentBox {
     values: Values,
 }
 
-/// What a fragment is made from.
+/// The definitions of a fragment.
 pub(super) struct FragmentHome<'a> {
     pub(super) master: &'a Dataset,
     pub(super) kind: Kind,
@@ -72,13 +72,13 @@ pub(super) fn format(kind: Kind) -> &'static str {
     }
 }
 
-/// Which dimensions of a fragment grow: in netCDF-3 the first one alone can.
+/// Which dimensions of a fragment grow: in netCDF-3 only the first one can.
 pub(super) fn may_grow(grows: &[bool], kind: Kind) -> Vec<bool> {
     let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
     grows.iter().enumerate().map(|(at, grows)| *grows && (at == 0 || !is_classic)).collect()
 }
 
-/// Makes a fragment, which appears with its first values. The coordinates that the master has by now go with it.
+/// Creates a fragment with its first values, and the coordinates that the master has so far.
 pub(super) fn create(
     url: &str,
     definition: &FragmentDefinition,
@@ -140,7 +140,7 @@ fn coordinate(
     Ok(Some((var, added)))
 }
 
-/// Changes a part of a fragment that is there.
+/// Changes a part of an existing fragment.
 pub(super) fn update(
     url: &str,
     definition: &FragmentDefinition,
@@ -150,7 +150,7 @@ pub(super) fn update(
     let fragment = Dataset::update_with(url, &OpenOptions::default(), session)?;
     let variable = fragment.variable(&definition.path)?;
     if variable.ty() != Some(definition.ty) {
-        let message = "the fragment's values are of another type, or packed: write it by itself";
+        let message = "the fragment's values have another type, or are packed: write the fragment directly";
         return Err(Error::unsupported(message).at_object(url));
     }
     write(&fragment, variable.id(), part)?;
@@ -162,7 +162,7 @@ fn write(fragment: &Dataset, var: VarId, part: &FragmentBox) -> Result<()> {
     fragment.variable_by_id(var).write_values(&selection, &part.values)
 }
 
-/// Brings a fragment to a length, with fill values.
+/// Extends a fragment to a length, with fill values.
 pub(super) fn lengthen(
     url: &str,
     definition: &FragmentDefinition,
@@ -176,7 +176,7 @@ pub(super) fn lengthen(
         (None, TypeRef::Atomic(atomic)) => default_fill(atomic),
         (None, TypeRef::User(_)) => default_fill(Atomic::Byte),
     };
-    // The last element alone: what lies between was never written.
+    // Writes only the last element: those in between were never written.
     let start: Vec<u64> =
         has.iter().zip(wants).map(|(has, wants)| if has < wants { wants - 1 } else { 0 }).collect();
     let part = FragmentBox { count: vec![1; start.len()], start, values: fill };

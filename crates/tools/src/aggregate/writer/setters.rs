@@ -1,4 +1,4 @@
-//! One choice after the other.
+//! Setters for options.
 use super::{Kind, MasterOptions, WriterOptions};
 
 impl WriterOptions {
