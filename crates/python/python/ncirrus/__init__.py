@@ -1,0 +1,90 @@
+"""netCDF for the cloud: one package for netCDF-3, netCDF-4, NCZarr and Zarr, wherever they are stored."""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from ncirrus._ncirrus import __version__
+
+# Where each name is defined: numpy and what stands on it are imported when one of them is first used.
+_HOMES = {
+    "Attributes": "attributes",
+    "Char": "types",
+    "Compound": "types",
+    "Dataset": "dataset",
+    "Dimension": "dimension",
+    "Enum": "types",
+    "Group": "group",
+    "Indexer": "variable",
+    "Opaque": "types",
+    "Plan": "variable",
+    "Session": "sessions",
+    "Variable": "variable",
+    "Vlen": "types",
+    "config_show": "configuration",
+    "configure": "sessions",
+    "create": "opening",
+    "default_session": "sessions",
+    "open": "opening",
+    "open_async": "opening",
+    "open_many": "many",
+    "aggregate": "tools",
+    "aggregate_add": "tools",
+    "clean": "tools",
+    "copy": "copying",
+    "dump": "tools",
+    "explain": "tools",
+    "filters": "tools",
+    "fragments": "tools",
+    "info": "tools",
+    "keys": "tools",
+    "ls": "tools",
+    "rebuild": "tools",
+    "reference": "tools",
+    "relocate": "tools",
+    "rm": "tools",
+    "split": "tools",
+    "whoami": "tools",
+    "AggregationReport": "reports",
+    "CleanReport": "reports",
+    "CopyPlan": "reports",
+    "CopyReport": "reports",
+    "Filter": "reports",
+    "FoundDataset": "reports",
+    "Key": "reports",
+    "LeftOut": "reports",
+    "ReferenceReport": "reports",
+    "RemovalReport": "reports",
+    "RenamedFragment": "reports",
+    "SplitReport": "reports",
+    "ChangedError": "errors",
+    "ConflictError": "errors",
+    "DeniedError": "errors",
+    "Error": "errors",
+    "InternalError": "errors",
+    "InvalidError": "errors",
+    "InterruptedError": "errors",
+    "IoError": "errors",
+    "LimitError": "errors",
+    "MalformedError": "errors",
+    "MemberNotFoundError": "errors",
+    "MissingDataWarning": "errors",
+    "MissingError": "errors",
+    "NcirrusWarning": "errors",
+    "NotFoundError": "errors",
+    "UnsupportedError": "errors",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> _Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'ncirrus' has no attribute {name!r}")
+    value = getattr(_import_module(f"ncirrus.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,31 @@
+"""Waiting in an event loop for what the library does on its own threads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+
+async def outcome(begin: Callable[[Callable[[Any, BaseException | None], None]], Any]) -> Any:
+    """What comes of something that `begin` begins. Cancelling the task cancels its requests."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def told(value: Any, error: BaseException | None) -> None:
+        loop.call_soon_threadsafe(settle, value, error)
+
+    pending = begin(told)
+    try:
+        return await future
+    finally:
+        # Of no effect on what has ended.
+        pending.cancel()

@@ -1,0 +1,143 @@
+"""Copies of datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+from ncirrus import _ncirrus, reports
+from ncirrus.codecs import filters_of
+from ncirrus.opening import _address, _session
+from ncirrus.progress import reporting
+from ncirrus.reports import CopyPlan, CopyReport
+from ncirrus.sessions import Session
+from ncirrus.sources import Opened, Options, Overwrite, Source
+
+
+@overload
+def copy(
+    source: Source,
+    target: Any,
+    *,
+    kind: str | None = ...,
+    overwrite: Overwrite = ...,
+    chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = ...,
+    filters: Any = ...,
+    filter_rules: Sequence[str] = ...,
+    drop_filters: bool = ...,
+    quantize: Sequence[str] = ...,
+    cf_quantization: bool = ...,
+    variables: Sequence[str] = ...,
+    groups: Sequence[str] = ...,
+    select: Sequence[str] = ...,
+    skip_damaged: bool = ...,
+    fix_unlimited: bool = ...,
+    long_names: Literal["refuse", "shorten"] = ...,
+    verify: bool = ...,
+    dry_run: Literal[False] = ...,
+    progress: Any = ...,
+    session: Session | None = ...,
+    storage_options: Options = ...,
+    **create: Any,
+) -> CopyReport: ...
+@overload
+def copy(
+    source: Source,
+    target: Any,
+    *,
+    kind: str | None = ...,
+    overwrite: Overwrite = ...,
+    chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = ...,
+    filters: Any = ...,
+    filter_rules: Sequence[str] = ...,
+    drop_filters: bool = ...,
+    quantize: Sequence[str] = ...,
+    cf_quantization: bool = ...,
+    variables: Sequence[str] = ...,
+    groups: Sequence[str] = ...,
+    select: Sequence[str] = ...,
+    skip_damaged: bool = ...,
+    fix_unlimited: bool = ...,
+    long_names: Literal["refuse", "shorten"] = ...,
+    verify: bool = ...,
+    dry_run: Literal[True],
+    progress: Any = ...,
+    session: Session | None = ...,
+    storage_options: Options = ...,
+    **create: Any,
+) -> CopyPlan: ...
+def copy(
+    source: Source,
+    target: Any,
+    *,
+    kind: str | None = None,
+    overwrite: Overwrite = False,
+    chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = None,
+    filters: Any = None,
+    filter_rules: Sequence[str] = (),
+    drop_filters: bool = False,
+    quantize: Sequence[str] = (),
+    cf_quantization: bool = False,
+    variables: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    select: Sequence[str] = (),
+    skip_damaged: bool = False,
+    fix_unlimited: bool = False,
+    long_names: Literal["refuse", "shorten"] = "refuse",
+    verify: bool = False,
+    dry_run: bool = False,
+    progress: Any = None,
+    session: Session | None = None,
+    storage_options: Options = None,
+    **create: Any,
+) -> CopyReport | CopyPlan:
+    """Copies a dataset to any writable kind and place. The copy appears whole or not at all.
+
+    `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable, `filters` those of all variables
+    (an empty list: none). `create` are further options of `ncirrus.create`.
+    """
+    options = {
+        "create": {**create, "kind": kind},
+        "overwrite": overwrite,
+        "chunks": _chunk_rules(chunks),
+        "filters": filters_of(filters),
+        "filter_rules": list(filter_rules),
+        "drop_filters": drop_filters,
+        "quantize": list(quantize),
+        "cf_quantization": cf_quantization,
+        "variables": list(variables),
+        "groups": list(groups),
+        "select": list(select),
+        "skip_damaged": skip_damaged,
+        "fix_unlimited": fix_unlimited,
+        "long_names": long_names,
+        "verify": verify,
+    }
+    found = _session(session, storage_options)
+    with Opened(source, found) as dataset:
+        native = found._native()
+        if dry_run:
+            return reports.copy_plan(_ncirrus.plan_copy(dataset._opened(), _address(target), options, native))
+        with reporting(progress, "elements") as report:
+            told = _ncirrus.copy(dataset._opened(), _address(target), options, report, native)
+        return reports.copy_report(told)
+
+
+def _chunk_rules(chunks: Any) -> list[str]:
+    if chunks is None:
+        return []
+    if chunks is False:
+        return ["/"]
+    if isinstance(chunks, str):
+        return [chunks]
+    if not isinstance(chunks, Mapping):
+        return list(chunks)
+    rules = []
+    for name, value in chunks.items():
+        if value is False:
+            rules.append(f"{name}:contiguous")
+        elif value is None or isinstance(value, int):
+            rules.append(f"{name}/{'' if value is None else value}")
+        else:
+            rules.append(f"{name}:{','.join(str(length) for length in value)}")
+    return rules

@@ -1,0 +1,283 @@
+"""Datasets: opened, created or opened for change."""
+
+from __future__ import annotations
+
+import os
+import uuid
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import NDArray
+
+from ncirrus import _ncirrus, pickling, processes
+from ncirrus.casts import InvalidTypeError
+from ncirrus.errors import InvalidError, NcirrusWarning
+from ncirrus.group import Group, _members
+from ncirrus.indexing import everything
+from ncirrus.sessions import Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Dataset(Group):
+    """A dataset: its root group, and the handle that keeps it open."""
+
+    __slots__ = (
+        "__weakref__",
+        "_came_by_pickle",
+        "_is_closed",
+        "_kind",
+        "_mode",
+        "_open",
+        "_options",
+        "_pid",
+        "_pin",
+        "_session",
+        "_tag",
+        "_url",
+    )
+
+    def __init__(self, url: str, mode: Literal["r", "r+", "w"], options: Mapping[str, Any], session: Session) -> None:
+        super().__init__(self, "/", None)
+        self._url, self._mode, self._options, self._session = url, mode, dict(options), session
+        self._open: Any = None
+        self._kind: str | None = None
+        self._pid = os.getpid()
+        self._is_closed = self._came_by_pickle = False
+        self._pin = True
+        self._tag: str | None = None
+
+    @classmethod
+    def _restored(cls, url: str, options: Mapping[str, Any], session: Session, tag: str | None, pin: bool) -> Dataset:
+        """A dataset that came by a pickle: opened when it is first used, and only in the state that has the tag."""
+        dataset = cls(url, "r", options, session)
+        dataset._came_by_pickle, dataset._tag, dataset._pin = True, tag, pin
+        return dataset
+
+    def _opened(self) -> Any:
+        """The handle of the extension module, opened where this process has none yet."""
+        if self._open is not None and self._generation == processes.generation:
+            return self._open
+        if self._is_closed:
+            raise InvalidError("the dataset was closed", object=self._url)
+        if self._mode != "r" and self._open is not None:
+            message = f"the dataset is being written by the process {self._pid}, and cannot be used in its children"
+            raise InvalidError(message, object=self._url, hint="open it again here, or join by a ticket")
+        if self._came_by_pickle:
+            key = (self._url, repr(sorted(self._options.items())), id(self._session), self._tag)
+            # The session is kept with it, so that its number is not another's.
+            native, _ = pickling.once(key, lambda: (self._made(), self._session))
+        else:
+            native = self._made()
+        return self._opened_as(native)
+
+    def _opened_as(self, native: Any) -> Any:
+        """Takes a handle of the extension module. Threads may look at any time: what they look at first comes last."""
+        processes.remember(native)
+        if self._pin and self._mode == "r":
+            # A child that opens the dataset again after a fork is to find the same state.
+            self._tag = native.tag()
+        self._handle, self._generation = native.root(), processes.generation
+        self._open = native
+        for warning in native.warnings():
+            warnings.warn(f"{self._url}: {warning}", NcirrusWarning, stacklevel=4)
+        return native
+
+    def _words(self) -> dict[str, Any]:
+        """The options, with the state that is expected."""
+        return self._options if self._tag is None else {**self._options, "expected_tag": self._tag}
+
+    def _made(self) -> Any:
+        call = {"r": _ncirrus.Dataset.open, "r+": _ncirrus.Dataset.update, "w": _ncirrus.Dataset.create}
+        return call[self._mode](self._url, self._words(), self._session._native())
+
+    def _native(self) -> Any:
+        if self._handle is None or self._generation != processes.generation:
+            self._opened()
+        return self._handle
+
+    @property
+    def dataset(self) -> Dataset:
+        """This dataset."""
+        return self
+
+    @property
+    def url(self) -> str:
+        """The address or path it was opened by."""
+        return self._url
+
+    @property
+    def kind(self) -> str:
+        """The kind as `ncdump -k` names it."""
+        if self._kind is None:
+            self._kind = str(self._opened().kind())
+        return self._kind
+
+    @property
+    def _is_classic(self) -> bool:
+        """Whether text is of characters only."""
+        return self.kind != "netCDF-4"
+
+    @property
+    def format(self) -> str:
+        """How it is stored: `netcdf3`, `netcdf4`, `zarr2`, `zarr3`, `nczarr2` or `nczarr3`."""
+        facts = self.facts
+        if "zarr_format" in facts:
+            plain = facts.get("dialect") in ("P2", "PX", "V3")
+            return f"{'zarr' if plain else 'nczarr'}{facts['zarr_format']}"
+        return "netcdf4" if self.kind.startswith("netCDF-4") else "netcdf3"
+
+    @property
+    def mode(self) -> Literal["r", "r+", "w"]:
+        """`r` for reading, `r+` for changing, `w` for a new dataset."""
+        return self._mode
+
+    @property
+    def session(self) -> Session:
+        """The session that it was opened in."""
+        return self._session
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Facts about the storage."""
+        return dict(self._opened().facts())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was repaired or ignored on opening, or filled in since."""
+        return list(self._opened().warnings())
+
+    @property
+    def tag(self) -> str | None:
+        """What tells this state of the dataset's root object from another; none where the store tells nothing, and of a
+        dataset that is being written."""
+        return self._opened().tag()  # type: ignore[no-any-return]
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._is_closed
+
+    def info(self) -> dict[str, Any]:
+        """What `ncirrus info --json` prints."""
+        return self._opened().info()  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Ends reading, or writing: what was written becomes true, and a new dataset appears."""
+        self._end(lambda native: native.close())
+
+    def finish_bytes(self) -> memoryview:
+        """Ends writing a dataset that `create(None, kind)` made, and gives its bytes."""
+        self.close()
+        bridge = getattr(self._url, "bridge", None)
+        if self._mode != "w" or not hasattr(bridge, "finished"):
+            raise InvalidError("only a dataset that was created without an address has bytes", object=self._url)
+        return bridge.finished()  # type: ignore[union-attr,no-any-return]
+
+    def abort(self) -> None:
+        """Ends writing without keeping what was not synced: a new dataset does not appear."""
+        self._end(lambda native: native.abort())
+
+    def _end(self, end: Any) -> None:
+        if self._is_closed:
+            return
+        if self._mode != "r":
+            # In a child of the process that writes it is refused.
+            native = self._opened()
+            try:
+                end(native)
+            finally:
+                self._is_closed = True
+        elif self._open is not None and self._generation == processes.generation and not self._came_by_pickle:
+            end(self._open)
+        self._is_closed = True
+        self._open = self._handle = None
+
+    def read_many(self, names: Sequence[str]) -> list[NDArray[Any]]:
+        """All values of several variables, by their paths: fetched together, in as many rounds of requests as one takes."""
+        variables = [self.variables[name] for name in names]
+        wanted = [(variable._native(), everything(variable.shape).axes) for variable in variables]
+        found = self._opened().read_many(wanted)
+        return [array.reshape(variable.shape) for array, variable in zip(found, variables)]
+
+    def sync(self) -> None:
+        """Makes what was written so far durable, and visible where the dataset is changed in place."""
+        self._check_writable()
+        self._opened().sync()
+
+    @contextmanager
+    def edit(self) -> Iterator[Self]:
+        """Definitions that are changed within the block count together, or not at all where it ends by an exception."""
+        self._check_writable()
+        native = self._opened()
+        native.begin_edit()
+        try:
+            yield self
+        except BaseException:
+            native.abandon_edit()
+            raise
+        native.finish_edit()
+
+    def _check_writable(self) -> None:
+        self._opened().check_writable()
+
+    def __enter__(self) -> Self:
+        self._opened()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None or self._mode == "r":
+            self.close()
+        else:
+            self.abort()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._mode != "r":
+            raise InvalidTypeError(
+                "a dataset that is open for writing cannot be pickled",
+                object=self._url,
+                hint="ds.ticket() gives other processes the right to write chunks of it",
+            )
+        if self._is_closed:
+            raise InvalidError("the dataset was closed", object=self._url)
+        return pickling.dataset, (
+            pickling.VERSION,
+            self._url,
+            self._options,
+            self._session,
+            self.tag if self._pin else None,
+            self._pin,
+        )
+
+    def __dask_tokenize__(self) -> Any:
+        if self._mode != "r":
+            # What is being written changes: nothing that is read from it is the same twice.
+            return ("ncirrus", uuid.uuid4().hex)
+        return ("ncirrus", self._url, repr(sorted(self._options.items())), self.tag)
+
+    def __del__(self) -> None:
+        # Attributes lack where opening failed.
+        is_open = getattr(self, "_open", None) is not None and not getattr(self, "_is_closed", True)
+        if is_open and self._mode != "r" and self._generation == processes.generation:
+            warnings.warn(
+                f"unclosed {self!r}: what was not synced is abandoned", ResourceWarning, source=self, stacklevel=2
+            )
+            self.abort()
+
+    def _repr_html_(self) -> str:
+        from ncirrus import html
+
+        return html.dataset(self) if self._open is not None and not self._is_closed else html.closed(self)
+
+    def __repr__(self) -> str:
+        if self._is_closed:
+            return f"<ncirrus.Dataset {self._url}, closed>"
+        if self._open is None:
+            return f"<ncirrus.Dataset {self._url}, not opened yet>"
+        return f"<ncirrus.Dataset {self._url} ({self.kind}, mode {self._mode}): {_members(self)}>"

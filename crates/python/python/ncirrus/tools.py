@@ -1,0 +1,361 @@
+"""Work on whole datasets: what the command `ncirrus` does, as functions with typed reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from ncirrus import _ncirrus, reports
+from ncirrus.errors import ConflictError, Error, IoError
+from ncirrus.opening import _address, _session, open
+from ncirrus.progress import reporting
+from ncirrus.reports import (
+    AggregationReport,
+    CleanReport,
+    Filter,
+    FoundDataset,
+    Key,
+    Leftover,
+    ReferenceReport,
+    RemovalReport,
+    RenamedFragment,
+    SplitReport,
+)
+from ncirrus.sessions import Session, default_session
+from ncirrus.sources import Opened, Options, Overwrite, Source
+from ncirrus.variable import Plan
+
+
+def aggregate(
+    files: Any,
+    target: Any,
+    *,
+    axes: Sequence[str] | str = (),
+    new_axis: str | None = None,
+    sort: bool = False,
+    compare: bool = True,
+    convention: Literal["cf-1.13", "cfa-0.6", "cfa-0.5", "cfa-0.4"] | None = None,
+    kind: str | None = None,
+    naming: Literal["relative", "absolute"] | tuple[str, str] | None = None,
+    compat: bool = False,
+    overwrite: Overwrite = False,
+    dry_run: bool = False,
+    progress: Any = None,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> AggregationReport:
+    """Makes one dataset out of many files without copying their data.
+
+    `files` are paths, URLs, wildcards and directories. `naming` says how fragments are named: relative to the master,
+    absolutely, or below a name that stands for a URL (`("BASE", "s3://bucket/run1/")`).
+    """
+    options = {
+        **{"axes": _names(axes), "new_axis": new_axis, "sort": sort, "compare": compare, "dry_run": dry_run},
+        **{"convention": convention, "kind": kind, "naming": naming, "compat": compat, "overwrite": overwrite},
+    }
+    return _aggregated(files, target, options, progress, _session(session, storage_options))
+
+
+def aggregate_add(
+    target: Any,
+    files: Any,
+    *,
+    axes: Sequence[str] | str = (),
+    sort: bool = False,
+    compare: bool = True,
+    dry_run: bool = False,
+    progress: Any = None,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> AggregationReport:
+    """Adds files to an aggregation, whose present files are not opened. With `sort` they may belong anywhere."""
+    options = {"axes": _names(axes), "sort": sort, "compare": compare, "dry_run": dry_run, "add": True}
+    return _aggregated(files, target, options, progress, _session(session, storage_options))
+
+
+def _aggregated(files: Any, target: Any, options: dict[str, Any], progress: Any, session: Session) -> AggregationReport:
+    with reporting(progress, "files") as report:
+        told = _ncirrus.aggregate(_addresses(files), _address(target), options, report, session._native())
+    return reports.aggregation_report(told)
+
+
+def split(
+    source: Source,
+    target: Any,
+    *,
+    max_size: int | str | None = None,
+    shape: Mapping[str, int] | None = None,
+    fragments: str | None = None,
+    like_s3netcdf4: bool = False,
+    fragment_kind: str | None = None,
+    convention: Literal["cf-1.13", "cfa-0.6", "cfa-0.5", "cfa-0.4"] | None = None,
+    kind: str | None = None,
+    naming: Literal["relative", "absolute"] | tuple[str, str] | None = None,
+    compat: bool = False,
+    overwrite: Overwrite = False,
+    progress: Any = None,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> SplitReport:
+    """Writes parts of a dataset's variables to files of their own, and a master that aggregates them.
+
+    `shape` are lengths of fragments along dimensions, which go before `max_size`.
+    """
+    options = {
+        "max_size": max_size,
+        "shape": dict(shape) if shape is not None else None,
+        "fragments": fragments,
+        "like_s3netcdf4": like_s3netcdf4,
+        "fragment_kind": fragment_kind,
+        **{"convention": convention, "kind": kind, "naming": naming, "compat": compat, "overwrite": overwrite},
+    }
+    found = _session(session, storage_options)
+    with Opened(source, found) as dataset, reporting(progress, "files") as report:
+        return reports.split_report(
+            _ncirrus.split(dataset._opened(), _address(target), options, report, found._native())
+        )
+
+
+def relocate(
+    url: Any,
+    *,
+    prefix: str | None = None,
+    replace: tuple[str, str] | None = None,
+    naming: Literal["relative", "absolute"] | None = None,
+    variable: str | None = None,
+    dry_run: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> list[RenamedFragment]:
+    """Tells an aggregation that its fragments were moved: to another folder (`prefix`), below another beginning
+    (`replace=(old, new)`), or named in another way."""
+    ways = [way for way in (prefix, replace, naming) if way is not None]
+    if len(ways) != 1:
+        raise TypeError("relocate takes one of prefix, replace and naming")
+    if replace is not None:
+        how: tuple[str, str | None, str | None] = ("replace", *replace)
+    else:
+        how = ("prefix", prefix, None) if prefix is not None else (str(naming), None, None)
+    native = _session(session, storage_options)._native()
+    told = _ncirrus.relocate(_address(url), how, variable, dry_run, native)
+    return [RenamedFragment(row["variable"], row["from"], row["to"]) for row in told]
+
+
+def rebuild(
+    folder: Any,
+    target: Any,
+    *,
+    convention: Literal["cf-1.13", "cfa-0.6", "cfa-0.5", "cfa-0.4"] | None = None,
+    kind: str | None = None,
+    naming: Literal["relative", "absolute"] | tuple[str, str] | None = None,
+    compat: bool = False,
+    overwrite: Overwrite = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> AggregationReport:
+    """Makes a lost master anew out of the fragments that `split` or S3netCDF4 wrote to a folder."""
+    options = {"convention": convention, "kind": kind, "naming": naming, "compat": compat, "overwrite": overwrite}
+    native = _session(session, storage_options)._native()
+    return reports.aggregation_report(_ncirrus.rebuild(_address(folder), _address(target), options, native))
+
+
+def reference(
+    files: Any,
+    target: Any,
+    *,
+    axis: str | None = None,
+    inline_threshold: int | str | None = None,
+    inline_values: int | None = None,
+    relative: bool = False,
+    overwrite: Overwrite = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> ReferenceReport:
+    """Writes a file of references (kerchunk) to the chunks of datasets, which follow each other along an axis."""
+    options = {
+        "axis": axis,
+        "inline_threshold": inline_threshold,
+        "inline_values": inline_values,
+        "relative": relative,
+        "overwrite": overwrite,
+    }
+    native = _session(session, storage_options)._native()
+    told = _ncirrus.reference(_addresses(files), _address(target), options, native)
+    return ReferenceReport(**{**told, "left_out": reports.left_out(told["left_out"])})
+
+
+def fragments(
+    source: Source,
+    variable: str,
+    sel: Any = ...,
+    *,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> list[dict[str, Any]]:
+    """What a selection of an aggregated variable is put together from."""
+    with Opened(source, _session(session, storage_options)) as dataset:
+        return dataset.variables[variable].fragments(sel)
+
+
+def explain(
+    source: Source,
+    variable: str,
+    sel: Any = ...,
+    *,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> Plan:
+    """How a selection of a variable would be read: requests, bytes, chunks."""
+    with Opened(source, _session(session, storage_options)) as dataset:
+        return dataset.variables[variable].explain(sel)
+
+
+def info(source: Source, *, session: Session | None = None, storage_options: Options = None) -> dict[str, Any]:
+    """What a dataset is in short, as `ncirrus info --json` prints it."""
+    with Opened(source, _session(session, storage_options)) as dataset:
+        return dataset.info()
+
+
+def dump(
+    source: Source,
+    *,
+    data: Literal["all", "coordinates", "none"] = "all",
+    variables: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    special: bool = False,
+    line_len: int = 80,
+    float_digits: int | None = None,
+    double_digits: int | None = None,
+    times: Literal["iso", "blank"] | None = None,
+    name: str | None = None,
+    ncml: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> str:
+    """A dataset in CDL, as `ncdump` prints it, or in NcML."""
+    options = {
+        **{"data": data, "variables": list(variables), "groups": list(groups), "special": special, "name": name},
+        **{"line_len": line_len, "float_digits": float_digits, "double_digits": double_digits, "times": times},
+        "ncml": ncml,
+    }
+    with Opened(source, _session(session, storage_options)) as dataset:
+        return str(_ncirrus.dump(dataset._opened(), options))
+
+
+def ls(
+    url: Any,
+    *,
+    recursive: bool = False,
+    all: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> list[FoundDataset]:
+    """The datasets below a prefix; with `all` also what is none. Places that cannot be looked at are warned of."""
+    import warnings
+
+    from ncirrus.errors import NcirrusWarning
+
+    told = _ncirrus.ls(_address(url), recursive, all, _session(session, storage_options)._native())
+    for message in [*told["errors"], *told["notes"]]:
+        warnings.warn(message, NcirrusWarning, stacklevel=2)
+    return [FoundDataset(**row) for row in told["places"]]
+
+
+def keys(
+    url: Any,
+    *,
+    prefix: str = "",
+    sizes: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> list[Key]:
+    """The objects of the store at an address, and those below its dataset or prefix."""
+    told = _ncirrus.keys(_address(url), prefix, sizes, _session(session, storage_options)._native())
+    return [Key(**row) for row in told]
+
+
+def rm(
+    url: Any,
+    *,
+    dry_run: bool = False,
+    force: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> RemovalReport:
+    """Removes a dataset. What is none, or may be a part of another, is refused; `force` removes everything there."""
+    found, address = _session(session, storage_options), _address(url)
+    if not force:
+        _check_dataset(address, found)
+    told = _ncirrus.removal(address, force, True, found._native())
+    if told["is_tree"] and not force:
+        _check_around(address, found)
+    if not dry_run:
+        told = _ncirrus.removal(address, force, False, found._native())
+    return RemovalReport(told["removed"], told["kept"])
+
+
+def _check_dataset(url: str, session: Session) -> None:
+    try:
+        open(url, session=session).close()
+    except FileNotFoundError:
+        raise
+    except Error as error:
+        raise ConflictError(
+            "cannot be opened as a dataset", object=url, hint="force=True removes everything at and below it"
+        ) from error
+
+
+def _check_around(url: str, session: Session) -> None:
+    """What lies in the folder of a dataset must be none that it is a part of."""
+    address, mark, fragment = url.partition("#")
+    folder, name = os.path.split(address.rstrip("/"))
+    if not name or name in (".", "..") or folder.endswith(":/") or (not folder and address.startswith("/")):
+        return
+    around = (folder or ".") + mark + fragment
+    try:
+        open(around, session=session).close()
+    except IoError:
+        raise
+    except Error:
+        return
+    raise ConflictError(f"may be part of the dataset {around}", object=url, hint="force=True removes it anyway")
+
+
+def clean(
+    url: Any,
+    *,
+    older_than: float = 86400.0,
+    dry_run: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> CleanReport:
+    """Removes what killed writers left that is older than so many seconds."""
+    told = _ncirrus.clean(_address(url), float(older_than), dry_run, _session(session, storage_options)._native())
+    return CleanReport([Leftover(**row) for row in told["removed"]], told["young"], told["notes"])
+
+
+def filters(*, session: Session | None = None) -> list[Filter]:
+    """The filters that can be used: built in, and of plugins."""
+    return [Filter(**row) for row in _ncirrus.filters((session or default_session())._native())]
+
+
+def whoami(
+    url: Any, *, check: bool = False, session: Session | None = None, storage_options: Options = None
+) -> dict[str, Any]:
+    """Which credentials would be used with an address, and why. No secret is told; nothing is sent without `check`."""
+    told = _ncirrus.whoami(_address(url), check, _session(session, storage_options)._native())
+    return told
+
+
+def _names(names: Sequence[str] | str) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _addresses(files: Any) -> list[str]:
+    """One address, or several."""
+    if isinstance(files, (str, os.PathLike)):
+        return [_address(files)]
+    if not isinstance(files, Iterable):
+        raise TypeError(f"files are addresses, not a {type(files).__name__}")
+    return [_address(file) for file in files]

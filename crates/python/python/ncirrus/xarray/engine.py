@@ -1,0 +1,220 @@
+"""The engine `ncirrus` of `xarray.open_dataset`, `open_datatree` and `open_groups`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from xarray import DataTree
+from xarray import Dataset as XarrayDataset
+from xarray.backends.common import BackendEntrypoint, datatree_from_dict_with_io_cleanup
+from xarray.backends.store import StoreBackendEntrypoint
+
+import ncirrus
+from ncirrus.xarray.store import NcirrusStore
+
+# How much `guess_can_open` claims: everything it knows, only what no engine before us takes, or nothing.
+_CLAIMS = {"how_much": "all"}
+
+_NEW_ENDINGS = (".nczarr", ".h5", ".hdf5", ".he5", ".nc3", ".nc5", ".nc6", ".cfa", ".json", ".parq", ".zip")
+_ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".zarr", *_NEW_ENDINGS)
+_MAGIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
+_MARKERS = (".zgroup", ".zmetadata", ".zarray", "zarr.json", ".nczgroup")
+_MODES = ("nczarr", "zarr", "netcdf", "hdf5", "classic", "bytes")
+
+
+def claim(how_much: str) -> None:
+    """How much the engine claims where none is named: `"all"` (the default), `"new"` (what xarray's own engines do not
+    take) or `"none"`."""
+    if how_much not in ("all", "new", "none"):
+        raise ValueError(f"claim({how_much!r}): one of 'all', 'new' and 'none'")
+    _CLAIMS["how_much"] = how_much
+
+
+class NcirrusBackendEntrypoint(BackendEntrypoint):
+    """Opens netCDF-3, netCDF-4, NCZarr, Zarr, reference files and aggregations, wherever they are stored.
+
+    Beside what all engines take, `session` and `storage_options` are those of `ncirrus.open`; `consolidated`, `raw` and
+    `lenient` its options; `zarr_fill_as_mask` tells whether a fill value of Zarr means missing (by default in Zarr v2).
+    """
+
+    description = "Open netCDF-3, netCDF-4, NCZarr and Zarr, local and on object stores, using ncirrus in Xarray"
+    url = "https://github.com/ncirrus/ncirrus/blob/main/docs/python/xarray.md"
+    supports_groups = True
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether this is ours to open, by its name, and for local files by their first bytes; nothing is sent."""
+        if isinstance(filename_or_obj, ncirrus.Group):
+            return True
+        how_much = _CLAIMS["how_much"]
+        if how_much == "none":
+            return False
+        if isinstance(filename_or_obj, bytes | bytearray | memoryview):
+            return how_much == "all" and bytes(filename_or_obj[:8]).startswith(_MAGIC)
+        if not isinstance(filename_or_obj, str | os.PathLike):
+            return False
+        return _is_ours(os.fspath(filename_or_obj), _NEW_ENDINGS if how_much == "new" else _ENDINGS)
+
+    def open_dataset(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        session: ncirrus.Session | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        consolidated: bool | None = None,
+        raw: bool = False,
+        lenient: bool = False,
+        zarr_fill_as_mask: bool | None = None,
+    ) -> XarrayDataset:
+        """A group of a dataset, the root by default, as `xarray.open_dataset` describes."""
+        store = NcirrusStore.open(
+            filename_or_obj,
+            group=group,
+            session=session,
+            storage_options=storage_options,
+            consolidated=consolidated,
+            raw=raw,
+            lenient=lenient,
+            zarr_fill_as_mask=zarr_fill_as_mask,
+            drop_variables=drop_variables,
+        )
+        decoding = {
+            "mask_and_scale": mask_and_scale,
+            "decode_times": decode_times,
+            "concat_characters": concat_characters,
+            "decode_coords": decode_coords,
+            "drop_variables": drop_variables,
+            "use_cftime": use_cftime,
+            "decode_timedelta": decode_timedelta,
+        }
+        return _decoded(store, decoding)
+
+    def open_groups_as_dict(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        session: ncirrus.Session | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        consolidated: bool | None = None,
+        raw: bool = False,
+        lenient: bool = False,
+        zarr_fill_as_mask: bool | None = None,
+    ) -> dict[str, XarrayDataset]:
+        """All groups from one on, by their paths below it."""
+        store = NcirrusStore.open(
+            filename_or_obj,
+            group=group,
+            session=session,
+            storage_options=storage_options,
+            consolidated=consolidated,
+            raw=raw,
+            lenient=lenient,
+            zarr_fill_as_mask=zarr_fill_as_mask,
+            drop_variables=drop_variables,
+        )
+        decoding = {
+            "mask_and_scale": mask_and_scale,
+            "decode_times": decode_times,
+            "concat_characters": concat_characters,
+            "decode_coords": decode_coords,
+            "drop_variables": drop_variables,
+            "use_cftime": use_cftime,
+            "decode_timedelta": decode_timedelta,
+        }
+        root = "." if group and group.strip("/") else "/"
+        found: dict[str, XarrayDataset] = {}
+        try:
+            for path, below in store.walk():
+                name = root if not path else (path if root == "." else f"/{path}")
+                found[name] = _decoded(below, decoding)
+        except BaseException:
+            store.close()
+            raise
+        return found
+
+    def open_datatree(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        session: ncirrus.Session | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        consolidated: bool | None = None,
+        raw: bool = False,
+        lenient: bool = False,
+        zarr_fill_as_mask: bool | None = None,
+    ) -> DataTree:
+        """All groups from one on as a tree."""
+        groups = self.open_groups_as_dict(
+            filename_or_obj,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            drop_variables=drop_variables,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+            group=group,
+            session=session,
+            storage_options=storage_options,
+            consolidated=consolidated,
+            raw=raw,
+            lenient=lenient,
+            zarr_fill_as_mask=zarr_fill_as_mask,
+        )
+        return datatree_from_dict_with_io_cleanup(groups)
+
+
+def _decoded(store: NcirrusStore, decoding: Mapping[str, Any]) -> XarrayDataset:
+    try:
+        return StoreBackendEntrypoint().open_dataset(store, **decoding)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _is_ours(url: str, endings: tuple[str, ...]) -> bool:
+    bare, _, fragment = url.partition("#")
+    if any(word in fragment.lower() for word in _MODES):
+        return True
+    bare = bare.split("?")[0].rstrip("/").lower()
+    if bare.endswith(endings):
+        return True
+    if "://" in url and not url.startswith("file://"):
+        return False
+    path = os.path.expanduser(url.removeprefix("file://"))
+    if os.path.isdir(path):
+        return any(os.path.exists(os.path.join(path, marker)) for marker in _MARKERS)
+    return ".nc" in endings and _first_bytes(path).startswith(_MAGIC)
+
+
+def _first_bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(8)
+    except OSError:
+        return b""

@@ -1,0 +1,94 @@
+//! Where a variable's values lie, told without reading them.
+use crate::errors::wait;
+use crate::json;
+use ncirrus::layout::{ChunkGrid, Layout};
+use ncirrus::{FragmentInfo, Location, ReadPlan, Selection, StoredChunk, Variable};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use serde_json::json;
+
+/// How a selection would be read, in the words of the command.
+pub(crate) fn plan<'py>(
+    py: Python<'py>,
+    variable: &Variable,
+    selection: &Selection,
+) -> PyResult<Bound<'py, PyAny>> {
+    let plan: ReadPlan = wait(py, || variable.dataset().plan(variable, selection))?;
+    let told = json!({
+        "variable": variable.path(),
+        "shape": plan.shape,
+        "layout": plan.layout,
+        "codecs": plan.codecs,
+        "index": {"requests": plan.metadata_requests, "bytes": plan.metadata_bytes},
+        "references": plan.references,
+        "requests": plan.requests,
+        "bytes": plan.bytes,
+        "whole_objects": plan.whole_objects,
+        "parts": plan.tiles,
+        "sources": plan.sources,
+        "chunks": plan.chunks,
+        "missing_chunks": plan.missing,
+        "decoded_bytes": plan.decoded_bytes,
+        "needed_bytes": plan.needed_bytes,
+        "over_read": plan.over_read(),
+        "text": plan.to_string(),
+    });
+    json::to_python(py, &told)
+}
+
+/// Lengths of the cells along each axis where they differ; nothing for cells of one shape, and for other layouts.
+pub(crate) fn chunk_lengths(py: Python<'_>, variable: &Variable) -> PyResult<Option<Vec<Vec<u64>>>> {
+    let source = wait(py, || variable.dataset().source(variable))?;
+    let Layout::Grid { grid: ChunkGrid::Rectilinear(ends), .. } = &source.layout else { return Ok(None) };
+    let lengths = |ends: &std::sync::Arc<[u64]>| {
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        ends.iter().zip(starts).map(|(end, start)| end.saturating_sub(start)).collect()
+    };
+    Ok(Some(ends.iter().map(lengths).collect()))
+}
+
+/// What is told of a chunk: start, object, offset, length, and whether it is at hand.
+pub(crate) type ToldChunk = (Vec<u64>, Option<String>, i64, i64, bool);
+
+/// Where the chunks of a selection lie; those that are known never to have been written are left out. An offset or length
+/// of -1 is not known: the chunk is a whole object.
+pub(crate) fn chunks(py: Python<'_>, variable: &Variable, selection: &Selection) -> PyResult<Vec<ToldChunk>> {
+    let found = wait(py, || variable.chunks(selection))?;
+    Ok(found.into_iter().map(told_chunk).collect())
+}
+
+fn told_chunk(chunk: StoredChunk) -> ToldChunk {
+    let number = |value: u64| i64::try_from(value).unwrap_or(-1);
+    let (object, offset, len, inline) = match chunk.stored.location {
+        Location::Bytes(object, range) => {
+            (Some(object.to_string()), number(range.start), number(range.end - range.start), false)
+        }
+        Location::Object(object) => (Some(object.to_string()), 0, -1, false),
+        Location::Inline(bytes) => (None, -1, number(bytes.len() as u64), true),
+        Location::Absent => (None, -1, -1, false),
+    };
+    (chunk.start, object, offset, len, inline)
+}
+
+/// What a selection of an aggregated variable is put together from.
+pub(crate) fn fragments<'py>(
+    py: Python<'py>,
+    variable: &Variable,
+    selection: &Selection,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let found = wait(py, || variable.fragments(selection))?;
+    found.iter().map(|fragment| told_fragment(py, fragment)).collect()
+}
+
+fn told_fragment<'py>(py: Python<'py>, fragment: &FragmentInfo) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("index", PyTuple::new(py, &fragment.index)?)?;
+    dict.set_item("start", PyTuple::new(py, &fragment.region.start)?)?;
+    dict.set_item("shape", PyTuple::new(py, &fragment.region.count)?)?;
+    dict.set_item("kind", fragment.kind.name())?;
+    dict.set_item("names", &fragment.names)?;
+    dict.set_item("places", &fragment.places)?;
+    dict.set_item("variables", &fragment.variables)?;
+    dict.set_item("fault", fragment.fault.as_ref().map(ToString::to_string))?;
+    Ok(dict)
+}

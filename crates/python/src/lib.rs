@@ -1,0 +1,48 @@
+//! The extension module `ncirrus._ncirrus`: what Python calls of the facade (docs/design/012-python.md).
+//!
+//! Its classes are handles. What they look like to users, numpy's indices, pickles and forks are Python, beside it in
+//! `python/ncirrus`.
+#![forbid(unsafe_code)]
+
+mod attributes;
+mod bridge;
+mod codecs;
+mod command;
+mod dataset;
+mod definitions;
+mod dimension;
+mod elements;
+mod errors;
+mod group;
+mod inspecting;
+mod json;
+mod model;
+mod options;
+mod pending;
+mod progress;
+mod reading;
+mod selection;
+mod session;
+mod tools;
+mod types;
+mod values;
+mod variable;
+mod writing;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package `ncirrus`.
+#[pymodule(gil_used = false)]
+fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", ncirrus::VERSION)?;
+    module.add_function(wrap_pyfunction!(command::run_command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(codecs::parse_filters, module)?)?;
+    tools::add_to(module)?;
+    module.add_function(wrap_pyfunction!(bridge::check_store, module)?)?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<group::Group>()?;
+    module.add_class::<pending::Pending>()?;
+    module.add_class::<dimension::Dimension>()?;
+    module.add_class::<variable::Variable>()
+}

@@ -1,0 +1,56 @@
+//! What runs while an event loop does something else.
+use crate::errors::exception;
+use ncirrus::{Session, SessionTask};
+use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Something that is under way, and tells a callable when it has ended.
+#[pyclass(frozen, module = "ncirrus._ncirrus")]
+pub(crate) struct Pending(Mutex<Option<SessionTask<()>>>);
+
+#[pymethods]
+impl Pending {
+    /// Ends it: its requests are cancelled, and the callable is not called.
+    fn cancel(&self, py: Python<'_>) {
+        let task = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // It may be telling its callable just now, which needs the interpreter.
+        py.detach(|| drop(task));
+    }
+}
+
+impl Pending {
+    /// Begins something on the session's own threads. The callable is given what `make` makes of the result and no error,
+    /// or nothing and the error.
+    pub(crate) fn begin<T: Send + 'static>(
+        py: Python<'_>,
+        session: &Session,
+        work: impl Future<Output = ncirrus::Result<T>> + Send + 'static,
+        make: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+        callable: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let task = async move {
+            let outcome = work.await;
+            Python::attach(|py| tell(py, outcome, make, &callable));
+            Ok(())
+        };
+        let task = py.detach(|| session.spawn(task)).map_err(|error| exception(py, &error))?;
+        Ok(Self(Mutex::new(Some(task))))
+    }
+}
+
+fn tell<T>(
+    py: Python<'_>,
+    outcome: ncirrus::Result<T>,
+    make: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>>,
+    callable: &Py<PyAny>,
+) {
+    let made = outcome.map_err(|error| exception(py, &error)).and_then(|value| make(py, value));
+    let told = match made {
+        Ok(value) => callable.call1(py, (value, py.None())),
+        Err(error) => callable.call1(py, (py.None(), error.into_value(py))),
+    };
+    if let Err(error) = told {
+        // The event loop has ended: nobody waits any more.
+        error.write_unraisable(py, None);
+    }
+}
