@@ -1,6 +1,6 @@
 //! HDF5 files, local and far away: `ncirrus-bench hdf5 WHO CASE PLACE RUNS`; WHO is `ncirrus` or `limit`, PLACE the
 //! folder or URL where `hdf5.py` has made the files, CASE one of `raw`, `zstd`, `deflate` (512 MiB, read whole),
-//! `series` (one point through 30 of 1470 chunks) and `open` (all metadata of 1,000 variables).
+//! (or the name of another file with such a variable), `series` (one point through 30 of 1470 chunks) and `open` (all metadata of 1,000 variables).
 use crate::data::{STEP, codecs};
 use crate::{Failure, timed};
 use ncirrus::{Dataset, Location, OpenOptions, Selection, Session};
@@ -30,6 +30,9 @@ pub(crate) fn run(who: &str, case: &str, place: &str, runs: usize) -> Result<Vec
 }
 
 fn file(case: &str, place: &str) -> String {
+    if case.contains('.') {
+        return format!("{place}/{case}");
+    }
     let ending = if matches!(case, "series" | "open") { "nc" } else { "h5" };
     format!("{place}/{case}.{ending}")
 }
@@ -53,6 +56,18 @@ fn ours(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> 
             timed(runs, || Ok(open()?.variable("v")?.read_into(&Selection::all(&WHOLE), &mut out)?))
         }
     }
+}
+
+/// One element of a chunk that is in memory, as often as makes a time that can be measured: seconds of one.
+pub(crate) fn element(file: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+    const TIMES: u32 = 2000;
+    let variable = Dataset::open(file)?.variable("v")?;
+    let selection = Selection::slab(&[0, POINT[0], POINT[1]], &[1, 1, 1]);
+    let mut out = [0f32];
+    let read = |out: &mut [f32]| variable.read_into(&selection, out);
+    read(&mut out)?;
+    let times = timed(runs, || Ok((0..TIMES).try_for_each(|_| read(&mut out))?))?;
+    Ok(times.into_iter().map(|time| time / TIMES).collect())
 }
 
 fn point() -> Selection {

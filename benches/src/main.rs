@@ -6,7 +6,7 @@
 //!
 //! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
 //! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`]. `ncirrus-bench aggregate CASE
-//! FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench s3 FOLDER MILLISECONDS`:
+//! FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element of the variable `v`; `ncirrus-bench s3 FOLDER MILLISECONDS`:
 //! an S3 server that answers late; `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
 //! that answers late.
 #![forbid(unsafe_code)]
@@ -97,6 +97,9 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["hdf5", who, case, place, runs] = words[..] {
         return Ok(figures(&hdf5::run(who, case, place, runs.parse()?)?));
+    }
+    if let ["element", file, runs] = words[..] {
+        return Ok(figures(&hdf5::element(file, runs.parse()?)?));
     }
     if let ["hdf5-write", who, case, folder, runs, steps] = words[..] {
         return Ok(figures(&hdf5_write::run(who, case, folder, runs.parse()?, steps.parse()?)?));

@@ -1,8 +1,9 @@
-//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|write|zarr]]]`.
+//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|python|write|zarr]]]`.
 mod aggregate;
 mod cloud;
 mod hdf5;
 mod hdf5_write;
+mod python;
 
 use crate::peers;
 use crate::run::{Outcome, cargo, project};
@@ -40,6 +41,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if asked("hdf5") {
         hdf5::run(&folder, rounds)?;
+    }
+    if asked("python") {
+        python::run(&folder, rounds)?;
     }
     if asked("write") {
         hdf5_write::run(&folder, rounds)?;
@@ -109,11 +113,20 @@ fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str
         let limit = figures.get(&(table, c, 0)).map(|figure| figure.0);
         let cell = |p: usize| match (figures.get(&(table, c, p)), limit) {
             (Some((seconds, peak)), Some(limit)) => {
-                format!("{seconds:.3} s ({:.2}), {peak:.0} MiB", seconds / limit)
+                format!("{} ({:.2}), {peak:.0} MiB", told(*seconds), seconds / limit)
             }
-            (Some((seconds, peak)), None) => format!("{seconds:.3} s, {peak:.0} MiB"),
+            (Some((seconds, peak)), None) => format!("{}, {peak:.0} MiB", told(*seconds)),
             (None, _) => "-".to_owned(),
         };
         println!("| {case} | {} |", (0..programs.len()).map(cell).collect::<Vec<_>>().join(" | "));
+    }
+}
+
+/// A time, with three digits that say something.
+fn told(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 0.001 => format!("{:.1} us", seconds * 1e6),
+        seconds if seconds < 0.01 => format!("{:.2} ms", seconds * 1e3),
+        seconds => format!("{seconds:.3} s"),
     }
 }

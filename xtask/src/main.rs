@@ -13,6 +13,7 @@ mod names;
 mod package;
 mod peers;
 mod programs;
+mod python;
 mod run;
 mod sanitize;
 mod stages;
@@ -56,10 +57,16 @@ const TASKS: &[Task] = &[
         about: "build the program as it ships and test it: [PART OF A NAME]",
         run: suites::shipped,
     },
+    Task {
+        name: "python",
+        about: "build the Python package as it ships, test it and check its types: [ARGUMENTS OF PYTEST]",
+        run: python::test,
+    },
+    Task { name: "wheel", about: "make the sdist and the wheel, and try them", run: python::wheel },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
     Task {
         name: "bench",
-        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|cloud|hdf5|write|zarr]]]",
+        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|cloud|hdf5|python|write|zarr]]]",
         run: bench::run,
     },
     Task {
@@ -122,10 +129,13 @@ fn main() -> ExitCode {
 
 /// Everything that must hold before a change lands; the cheap checks first.
 fn test() -> Outcome {
-    stages::all(&["peers", "fmt", "arrows", "names", "lint", "docs", "features", "unit", "shipped"], |name| {
-        let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
-        (task.run)(&[])
-    })
+    stages::all(
+        &["peers", "fmt", "arrows", "names", "lint", "docs", "features", "unit", "shipped", "python"],
+        |name| {
+            let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
+            (task.run)(&[])
+        },
+    )
 }
 
 fn lint() -> Outcome {

@@ -34,6 +34,8 @@ pub(crate) fn install() -> Outcome {
         ("cc", "gcc"),
         ("udunits2", "udunits-bin"),
         ("npm", "npm"),
+        ("chromium", "chromium"),
+        ("chromedriver", "chromium-driver"),
     ])?;
     azurite()?;
     python_packages("peers/requirements.txt")?;

@@ -12,6 +12,11 @@ pub(crate) fn project() -> PathBuf {
     path
 }
 
+/// The folder that cargo builds in.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project().join("target"), PathBuf::from)
+}
+
 /// Runs cargo in the project's folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Outcome {
     command("cargo", arguments, &[])

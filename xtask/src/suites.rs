@@ -1,7 +1,7 @@
 //! The tests: most in a profile with the optimisation of `release`, with assertions and checks for overflow; and those of
 //! the command against the program of `cargo build --release` itself.
 use crate::peers;
-use crate::run::{self, Outcome, cargo, project};
+use crate::run::{self, Outcome, cargo, project, target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -87,10 +87,6 @@ fn left_out(notes: &str) -> Option<String> {
     let absent: Vec<String> =
         tests.iter().map(|(absent, count)| format!("{absent} ({count} tests)")).collect();
     (!absent.is_empty()).then(|| format!("left out, as they are not there: {}", absent.join(", ")))
-}
-
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project().join("target"), PathBuf::from)
 }
 
 #[cfg(test)]

@@ -1,0 +1,115 @@
+//! The Python package beside Rust, and beside the engines that xarray and Dask have.
+use super::Figures;
+use super::cloud::Server;
+use crate::peers;
+use crate::run::{Outcome, project};
+use std::path::Path;
+use std::process::Command;
+
+/// Milliseconds that servers wait before each answer.
+const LATENCY: &str = "50";
+/// The library without Python.
+const RUST: &str = "Rust";
+const ZARR: [&str; 4] = ["raw", "zstd", "blosc", "shuffle-zlib"];
+const NETCDF: [&str; 3] = ["raw", "zstd", "deflate"];
+const WAYS: [&str; 3] = [RUST, "into an array", "a new array"];
+const ENGINES: [&str; 4] = ["open", "whole", "series", "points"];
+const DASK: [&str; 4] = ["mean-threads", "mean-processes", "write-threads", "write-processes"];
+const FILES: [&str; 3] = ["ncirrus", "netcdf4", "h5netcdf"];
+const TREES: [&str; 2] = ["ncirrus-zarr", "zarr"];
+const FAR_TREES: [&str; 3] = ["ncirrus-zarr", "zarr-s3fs", "zarr-obstore"];
+const CALLERS: [&str; 6] = [RUST, "ncirrus", "h5py", "netcdf4", "h5netcdf", "zarr"];
+
+/// Measures everything several times, in turn, and prints tables in Markdown.
+pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
+    crate::python::build()?;
+    let made = python().arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    if !made.success() {
+        return Err("the files cannot be made".to_owned());
+    }
+    for codec in ZARR {
+        let written = super::measure("ncirrus", codec, "write", folder);
+        written.ok_or_else(|| format!("{codec}: the data cannot be written"))?;
+    }
+    let here = folder.to_string_lossy().into_owned();
+    reads(&here, folder, rounds);
+    table("Small things", &["element", "import"], &CALLERS, &here, rounds);
+    table("xarray, netCDF-4, local", &ENGINES, &FILES, &here, rounds);
+    table("xarray, Zarr, local", &ENGINES, &TREES, &here, rounds);
+    let bucket = folder.join("bench");
+    let files = Server::start("serve", &bucket, LATENCY)?;
+    table("xarray, netCDF-4, 50 ms away (HTTP)", &ENGINES, &FILES, &files.url, rounds);
+    let trees = Server::start("s3", folder, LATENCY)?;
+    let there = format!("{}/bench", trees.url);
+    table("xarray, Zarr, 50 ms away (S3)", &ENGINES, &FAR_TREES, &there, rounds);
+    table("Dask, netCDF-4", &DASK, &FILES, &here, rounds);
+    table("Dask, Zarr", &DASK, &TREES, &here, rounds);
+    table("1,000 files", &["many"], &FILES, &here, rounds);
+    Ok(())
+}
+
+/// Whole reads, in Rust and through Python.
+fn reads(here: &str, folder: &Path, rounds: usize) {
+    let cases: Vec<String> = ZARR
+        .iter()
+        .map(|codec| (*codec).to_owned())
+        .chain(NETCDF.iter().map(|codec| format!("nc-{codec}")))
+        .collect();
+    let mut figures = Figures::new();
+    for _ in 0..rounds {
+        for (row, case) in cases.iter().enumerate() {
+            let rust = match case.strip_prefix("nc-") {
+                Some(codec) => super::figures_of(super::program().args([
+                    "hdf5",
+                    "ncirrus",
+                    &format!("{codec}.nc"),
+                    &format!("{here}/bench"),
+                    "3",
+                ])),
+                None => super::measure("ncirrus", case, "read", folder),
+            };
+            let ways = ["read", "fresh"].map(|way| of_python("ncirrus", &format!("{way}-{case}"), here));
+            for (column, figure) in [rust].into_iter().chain(ways).enumerate() {
+                keep(&mut figures, (0, row, column), figure);
+            }
+        }
+    }
+    println!("\n### Python, whole reads of 512 MiB");
+    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+    super::print_table(&figures, 0, &cases, &WAYS);
+}
+
+/// Cases by programs, each in turn.
+fn table(title: &str, cases: &[&str], programs: &[&str], place: &str, rounds: usize) {
+    let mut figures = Figures::new();
+    for _ in 0..rounds {
+        for (row, case) in cases.iter().enumerate() {
+            for (column, who) in programs.iter().enumerate() {
+                keep(&mut figures, (0, row, column), of_python(who, case, place));
+            }
+        }
+    }
+    println!("\n### {title}");
+    super::print_table(&figures, 0, cases, programs);
+}
+
+fn keep(figures: &mut Figures, at: (usize, usize, usize), figure: Option<(f64, f64)>) {
+    let Some((seconds, peak)) = figure else { return };
+    let best = figures.entry(at).or_insert((f64::INFINITY, 0.0));
+    *best = (best.0.min(seconds), best.1.max(peak));
+}
+
+fn of_python(who: &str, case: &str, place: &str) -> Option<(f64, f64)> {
+    if who == RUST {
+        let file = format!("{place}/bench/deflate.nc");
+        return (case == "element")
+            .then(|| super::figures_of(super::program().args(["element", &file, "3"])))?;
+    }
+    super::figures_of(python().args([who, case, place, "3"]))
+}
+
+fn python() -> Command {
+    let mut command = Command::new(peers::python());
+    command.arg("benches/python.py").current_dir(project());
+    command
+}

@@ -1,0 +1,125 @@
+//! The Python package: built into the project's environment and tested there, and packed into wheels.
+use crate::peers;
+use crate::run::{self, Outcome, project, target};
+use std::path::{Path, PathBuf};
+
+/// Builds the package as it ships into the project's environment, then runs its tests (arguments go to pytest) and, without
+/// arguments, checks its types.
+pub(crate) fn test(arguments: &[String]) -> Outcome {
+    build()?;
+    let mut pytest = vec!["-m", "pytest", "-q"];
+    pytest.extend(arguments.iter().map(String::as_str));
+    python(&pytest)?;
+    if arguments.is_empty() { types() } else { Ok(()) }
+}
+
+/// An editable package in the project's environment, with its entry points; the extension module is that of `release`.
+pub(crate) fn build() -> Outcome {
+    // The server of the benchmarks, which tests of object stores ask; built of what the tests of Rust were built of.
+    let server = ["build", "--quiet", "--profile", "checked", "--workspace", "--bin", "ncirrus-bench"];
+    run::cargo(&server)?;
+    python(&["-m", "maturin", "develop", "--release", "--quiet"])
+}
+
+/// What the package says of its types is what it is, all of it, and the examples keep to it.
+fn types() -> Outcome {
+    python(&["-m", "mypy"])?;
+    python(&[
+        "-m",
+        "mypy.stubtest",
+        "ncirrus",
+        "--ignore-disjoint-bases",
+        "--mypy-config-file",
+        "pyproject.toml",
+    ])?;
+    python(&["-m", "pyright", "--verifytypes", "ncirrus", "--ignoreexternal"])
+}
+
+/// The sdist and the wheel, as they are published, in `wheels` below the folder that cargo builds in: checked by auditwheel,
+/// and tried in an environment that has neither Rust nor a network.
+pub(crate) fn wheel(_: &[String]) -> Outcome {
+    let folder = target().join("wheels");
+    // What an earlier run left would be tried as well; that there is none is all right.
+    let _ = std::fs::remove_dir_all(&folder);
+    let out = folder.to_string_lossy().into_owned();
+    python(&["-m", "maturin", "sdist", "--quiet", "--out", &out])?;
+    let build = ["-m", "maturin", "build", "--release", "--quiet", "--zig", "--compatibility", OLDEST];
+    python(&[&build[..], &["--out", &out]].concat())?;
+    let wheel = wheel_in(&folder)?;
+    let shown = wheel.to_string_lossy();
+    python(&["-m", "auditwheel", "show", &shown])?;
+    let bytes = std::fs::metadata(&wheel).map_err(|error| format!("{shown}: {error}"))?.len();
+    println!("{shown}: {:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    if bytes > MOST_BYTES {
+        return Err(format!("the wheel has {bytes} bytes, at most {MOST_BYTES} are allowed"));
+    }
+    try_out(&wheel)
+}
+
+/// The oldest Linux that the wheel runs on.
+const OLDEST: &str = "manylinux_2_28";
+/// Bytes of a wheel, at most.
+const MOST_BYTES: u64 = 15 << 20;
+
+fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(told)?.collect::<Result<Vec<_>, _>>().map_err(told)?;
+    let mut wheels = entries
+        .into_iter()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "whl"));
+    wheels.next().ok_or_else(|| format!("{}: no wheel was made", folder.display()))
+}
+
+/// Installs the wheel into a fresh environment, without an index and without cargo on the path, and copies a dataset.
+fn try_out(wheel: &Path) -> Outcome {
+    let environment = target().join("wheels").join("environment");
+    let folder = environment.to_string_lossy();
+    run::command("python3", &["-m", "venv", &folder], &[])?;
+    let python = environment.join("bin/python").to_string_lossy().into_owned();
+    // numpy is all that it needs, and comes before the index is left out.
+    run::command(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], &[])?;
+    let bare = [("PATH", "/usr/bin:/bin"), ("PIP_NO_INDEX", "1"), ("PYTHONPATH", "")];
+    let wheel = wheel.to_string_lossy();
+    run::command(
+        &python,
+        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &wheel],
+        &bare,
+    )?;
+    let copy = format!("{folder}/sst.zarr");
+    let command = environment.join("bin/ncirrus").to_string_lossy().into_owned();
+    run::command(&command, &["copy", "--overwrite", "examples/sst.nc", &copy], &bare)?;
+    let script = "import sys, ncirrus\n\
+                  one, two = ncirrus.open(sys.argv[1]), ncirrus.open(sys.argv[2])\n\
+                  assert list(one.variables) == list(two.variables)\n\
+                  assert all((one[name][...] == two[name][...]).all() for name in one.variables)";
+    run::command(&python, &["-c", script, "examples/sst.nc", &copy], &bare)
+}
+
+/// A program of the project's environment.
+fn python(arguments: &[&str]) -> Outcome {
+    let python = peers::python();
+    let (path, sources, server) = (path_of_tools(&python), project().join("crates/python/python"), server());
+    let environment = python.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+    let environment = [
+        ("VIRTUAL_ENV", environment.to_string_lossy()),
+        ("PATH", path.into()),
+        ("PYTHONPATH", sources.to_string_lossy()),
+        ("NCIRRUS_BENCH", server.to_string_lossy()),
+    ];
+    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
+    run::command(&python.to_string_lossy(), arguments, &environment)
+}
+
+/// The path on which the programs of the environment stand first: pyright asks the `python` there what is installed.
+fn path_of_tools(python: &Path) -> String {
+    let rest = std::env::var("PATH").unwrap_or_default();
+    match python.parent() {
+        Some(folder) => format!("{}:{rest}", folder.display()),
+        None => rest,
+    }
+}
+
+fn server() -> PathBuf {
+    target().join("checked").join(format!("ncirrus-bench{}", std::env::consts::EXE_SUFFIX))
+}
