@@ -10,6 +10,7 @@ import html
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -339,7 +340,12 @@ class ChunkMap:
         chunks = shown.chunks
         if chunks is None or not self._shape:
             raise ValueError(f"{shown.path}: it is not stored in chunks, so there is no map of them")
-        self._chunks = tuple(chunks)
+        # Where the chunks begin along each axis.
+        lengths = getattr(shown, "chunk_lengths", None)
+        self._starts = [
+            np.cumsum([0, *lengths[axis][:-1]]) if lengths else np.arange(0, length, chunk)
+            for axis, (length, chunk) in enumerate(zip(self._shape, chunks))
+        ]
         self._axes, self._plane = _plane_of(self._dims, self._shape, plane)
         selection = tuple(
             slice(None) if axis in self._axes else slice(self._plane[dim], self._plane[dim] + 1)
@@ -354,12 +360,12 @@ class ChunkMap:
 
     def _gridded(self) -> tuple[Any, Any]:
         """Stored bytes and missing marks by rows and columns of the plane."""
-        counts = [-(-self._shape[axis] // self._chunks[axis]) for axis in self._axes]
+        counts = [len(self._starts[axis]) for axis in self._axes]
         sizes = np.zeros(counts, dtype="u8")
         missing = np.ones(counts, dtype=bool)
         if len(self.table):
             starts = np.asarray(self.table["start"]).reshape(len(self.table), -1)
-            places = tuple(starts[:, axis] // self._chunks[axis] for axis in self._axes)
+            places = tuple(np.searchsorted(self._starts[axis], starts[:, axis]) for axis in self._axes)
             sizes[places] = np.where(self.table["missing"], 0, np.maximum(self.table["length"], 0))
             missing[places] = self.table["missing"]
         if sizes.ndim == 1:
@@ -442,11 +448,16 @@ def _looked_up(shown: Any, table: Any) -> tuple[Any, bool]:
     if not whole.any():
         return table, True
     from ncirrus import tools
-    from ncirrus.errors import UnsupportedError
+    from ncirrus.errors import DeniedError, NotFoundError, UnsupportedError
 
+    listed = partial(tools.keys, shown.dataset.url, sizes=True, session=shown.dataset.session)
     try:
-        found = tools.keys(shown.dataset.url, prefix=shown.path.strip("/"), sizes=True, session=shown.dataset.session)
-    except UnsupportedError:
+        try:
+            found = listed(prefix=shown.path.strip("/"))
+        except NotFoundError:
+            # An array that lies at the address itself, without a group around it.
+            found = listed()
+    except (DeniedError, UnsupportedError):
         return table, False
     sizes = {key.key: key.size for key in found}
     table = table.copy()
