@@ -230,7 +230,7 @@ impl DatasetWriter {
         let puts = match self.try_define(&model).await {
             Ok(puts) => puts,
             Err(error) => {
-                self.definitions().roll_back();
+                self.definitions().roll_back(&error);
                 return Err(error);
             }
         };
@@ -285,6 +285,7 @@ impl DatasetWriter {
         let _alone = self.committer.commit_lock.write().await;
         self.check_usable()?;
         self.define().await?;
+        self.definitions().check_refused()?;
         self.committer.commit(self, request).await
     }
 

@@ -29,6 +29,8 @@ pub(super) struct WriterDefinitions {
     unlimits: bool,
     /// How often the model was replaced, growth aside.
     version: u64,
+    /// Why edits were taken back, until the caller shows by another edit, or by writing, that it goes on without them.
+    refused: Option<Error>,
 }
 
 /// The definitions as an edit found them.
@@ -41,7 +43,16 @@ impl WriterDefinitions {
     /// Nothing is accepted yet beyond `model`.
     pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>, unlimits: bool) -> Self {
         let (accepted, existing) = (Some(Arc::clone(&model)), written.clone());
-        Self { accepted, model, targets: HashMap::new(), written, existing, unlimits, version: 0 }
+        Self {
+            accepted,
+            model,
+            targets: HashMap::new(),
+            written,
+            existing,
+            unlimits,
+            version: 0,
+            refused: None,
+        }
     }
 
     /// What an edit begins with.
@@ -65,6 +76,7 @@ impl WriterDefinitions {
         let before = std::mem::replace(&mut self.model, Arc::new(edited));
         self.version += 1;
         self.accepted.get_or_insert(before);
+        self.refused = None;
         Ok(())
     }
 
@@ -121,8 +133,26 @@ impl WriterDefinitions {
         self.written.retain(|var| self.model.variable(*var).is_some());
     }
 
+    /// Data of the variable are being written.
+    pub(super) fn mark_written(&mut self, var: VarId) {
+        self.written.insert(var);
+        self.refused = None;
+    }
+
+    /// Whether edits were taken back and nothing was done since: a commit would leave them out without a word.
+    ///
+    /// # Errors
+    /// What the format refused them with.
+    pub(super) fn check_refused(&self) -> Result<()> {
+        let Some(error) = &self.refused else { return Ok(()) };
+        let message =
+            "definitions were refused, and taken back: edit or write again before what is left is stored";
+        Err(Error::new(error.kind(), message).because(error.clone()))
+    }
+
     /// The format refused the model: back to what it accepted last, which it will be told again.
-    pub(super) fn roll_back(&mut self) {
+    pub(super) fn roll_back(&mut self, error: &Error) {
+        self.refused = Some(error.clone());
         if let Some(accepted) = &self.accepted {
             self.model = Arc::clone(accepted);
             self.version += 1;

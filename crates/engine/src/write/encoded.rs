@@ -39,7 +39,7 @@ impl DatasetWriter {
         chunks.sort_by(|one, other| one.cell.cmp(&other.cell));
         self.check_encoded(&target, &model, &chunks)?;
         drop(model);
-        self.definitions().written.insert(var);
+        self.definitions().mark_written(var);
         let mut queue = PutQueue::new(self);
         let written = self.write_encoded_windows(&target, chunks, &mut queue).await;
         let landed = queue.drained().await;

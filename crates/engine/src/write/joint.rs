@@ -50,7 +50,7 @@ impl DatasetWriter {
         }
         let work = [PlacerWork { var, cells: list }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        self.definitions().written.insert(var);
+        self.definitions().mark_written(var);
         for cell in cells {
             let placed = self.placer.guard().place_whole(&prepared, var, cell, 0);
             let object = placed.map_err(|error| target.located(error, cell))?;

@@ -141,7 +141,7 @@ impl DatasetWriter {
     fn grow(&self, var: VarId, selection: &Selection) -> Result<()> {
         let mut definitions = self.definitions();
         definitions.grow(var, selection)?;
-        definitions.written.insert(var);
+        definitions.mark_written(var);
         Ok(())
     }
 

@@ -115,6 +115,24 @@ fn what_the_format_refuses_is_taken_back() {
 }
 
 #[test]
+fn a_commit_after_refused_definitions_tells_them_again() {
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[4], false);
+    let bad =
+        place.run(writer.edit(|model| Ok(model.add_variable(model.root(), "bad", Atomic::Int.into(), &[])?)));
+    let ones = Values::Int(vec![1; 4]);
+    place.run(writer.write(bad.unwrap(), &slab(&[], &[]), &Values::Int(vec![1]))).unwrap_err();
+    let error = place.run(writer.sync()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("were refused"), "{error}");
+    assert!(writer.model().variable(var).is_none(), "what was defined in the same turn is taken back, too");
+    let var = place.add(&writer, "v", Atomic::Int, &[4], false);
+    place.run(writer.write(var, &slab(&[0, 0], &[1, 4]), &ones)).unwrap();
+    place.run(writer.close()).unwrap();
+}
+
+#[test]
 fn an_unknown_filter_is_an_error_that_names_it() {
     let place = place(false);
     let writer = place.create();
