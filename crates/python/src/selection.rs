@@ -9,6 +9,8 @@ use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 pub(crate) struct Selected {
     pub(crate) selection: Selection,
     pub(crate) shape: Vec<usize>,
+    /// Whether an ellipsis was given: a single element is an array without axes then, else a scalar.
+    pub(crate) has_dots: bool,
 }
 
 /// Integers, slices that go forwards and an ellipsis; nothing for indices of other kinds, which Python resolves.
@@ -45,7 +47,7 @@ pub(crate) fn plain(key: &Bound<'_, PyAny>, lens: &[u64]) -> PyResult<Option<Sel
         axes.push(axis);
     }
     all(&mut axes, &mut shape, lens.len())?;
-    Ok(Some(Selected { selection: Selection::new(axes), shape }))
+    Ok(Some(Selected { selection: Selection::new(axes), shape, has_dots: dots > 0 }))
 }
 
 /// What one index selects, and whether its axis stays.

@@ -135,7 +135,9 @@ impl Variable {
     /// the session's memory.
     fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let variable = self.facade(py)?;
-        let Some(Selected { selection, shape }) = plain(key, &variable.shape())? else { return Ok(None) };
+        let Some(Selected { selection, shape, has_dots }) = plain(key, &variable.shape())? else {
+            return Ok(None);
+        };
         let element = variable.packed_len().unwrap_or(0).max(1);
         let len = shape.iter().try_fold(element, |product, len| product.checked_mul(*len));
         if len.is_none_or(|len| len > variable.dataset().session().memory()) {
@@ -143,7 +145,7 @@ impl Variable {
         }
         let wanted = (&Wanted::Selection(&selection), shape.as_slice());
         let array = reading::new_array(py, &variable, wanted, &self.dtype(py)?, self.form(py)?)?;
-        if shape.is_empty() {
+        if shape.is_empty() && !has_dots {
             return array.get_item(PyTuple::empty(py)).map(Some);
         }
         Ok(Some(array))

@@ -91,7 +91,10 @@ def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def _axis_index(length: int) -> Any:
     integers = st.integers(-length - 1, length)
-    lists = st.lists(st.integers(-length, length - 1), max_size=5)
+    lists = st.one_of(
+        st.lists(st.integers(-length, length - 1), max_size=5),
+        st.lists(st.integers(-length - 1, length), max_size=3),
+    )
     steps = st.sampled_from([None, 1, 2, 3, -1, -2, length + 1])
     bounds = st.one_of(st.none(), st.integers(-length - 2, length + 2))
     slices = st.builds(slice, bounds, bounds, steps)
@@ -104,7 +107,9 @@ def _mask(shape: tuple[int, ...]) -> Any:
 
 def _arrays(length: int) -> Any:
     shapes = st.sampled_from([(2, 3), (3, 1), (1, 3), (3,), (1,), (2, 1, 3), ()])
-    return shapes.flatmap(lambda shape: hnp.arrays(np.int64, shape, elements=st.integers(-length, length - 1)))
+    inside, around = st.integers(-length, length - 1), st.integers(-length - 1, length)
+    elements = st.sampled_from([inside, inside, inside, around])
+    return st.tuples(shapes, elements).flatmap(lambda both: hnp.arrays(np.int64, both[0], elements=both[1]))
 
 
 @st.composite
@@ -148,7 +153,9 @@ def _assert_same(got: Any, expected: Any) -> None:
         assert got is expected
         return
     assert np.shape(got) == np.shape(expected)
-    if np.ndim(expected):
+    # Scalars and arrays without axes are told apart.
+    assert isinstance(got, np.ndarray) is isinstance(expected, np.ndarray)
+    if isinstance(expected, np.ndarray):
         assert got.dtype == expected.dtype
     assert np.array_equal(got, expected)
 
@@ -260,6 +267,28 @@ def test_assignments_mean_what_numpy_means(writable: Any, key: Any, scalar: bool
 def test_scalars_are_those_of_numpy(small: str) -> None:
     value = ncirrus.open(small)["v"][1, 2, 3]
     assert isinstance(value, np.int32) and value == 45
+
+
+def test_an_ellipsis_makes_an_array_of_what_has_no_axes(tmp_path: Path) -> None:
+    with ncirrus.create(str(tmp_path / "a.nc"), "nc4") as ds:
+        ds.create_variable("n", "i4")[...] = 7
+        ds.create_variable("s", str)[...] = "text"
+    ds = ncirrus.open(str(tmp_path / "a.nc"))
+    assert isinstance(ds["n"][()], np.int32) and ds["n"][()] == 7
+    assert isinstance(ds["s"][()], str) and ds["s"][()] == "text"
+    for name, value in (("n", 7), ("s", "text")):
+        whole = ds[name][...]
+        assert isinstance(whole, np.ndarray) and whole.shape == () and whole[()] == value
+        assert whole.dtype == ds[name].dtype
+
+
+def test_indices_are_not_looked_at_where_they_select_nothing(small: str) -> None:
+    variable, values = ncirrus.open(small)["v"], ncirrus.open(small)["v"][...]
+    for key in [(False, ..., [[9], [0], [0]], 0), ([9], [[]]), (False, [9]), ([9], np.zeros(0, int))]:
+        assert variable[key].shape == values[key].shape
+    for key in [(np.zeros((0, 1), int), 9), (False, 9), (slice(0, 0), [9]), (True, [9])]:
+        with pytest.raises(IndexError):
+            variable[key]
 
 
 @pytest.mark.parametrize("key", [1.0, "a", (0, 0.5), [0.5], np.array([1.5]), {}, (0,) * 100, (..., ...), (0, 0, 0, 0)])

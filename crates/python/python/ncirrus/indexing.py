@@ -78,6 +78,11 @@ def count_of(axis: Axis) -> int:
     return axis[1] if isinstance(axis, tuple) else axis.size
 
 
+def has_dots(key: Any) -> bool:
+    """Whether an ellipsis is in an index. A single element is an array without axes then, else a scalar."""
+    return any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
+
+
 def everything(shape: Sequence[int]) -> Selection:
     """All elements."""
     return basic([slice(None)] * len(shape), shape)
@@ -310,7 +315,7 @@ def _advanced(items: list[Any], shape: Sequence[int], bounds: Sequence[int], fir
             alone.append(item.view(np.ndarray))
         elif isinstance(item, np.ndarray):
             _check_mask(item, at, shape[at])
-            arrays.append((at, _checked(item.view(np.ndarray), at, shape[at], bounds[at])))
+            arrays.append((at, item.view(np.ndarray)))
             axes.append(None)
             labels.append([])
         elif isinstance(item, slice):
@@ -330,9 +335,10 @@ def _advanced(items: list[Any], shape: Sequence[int], bounds: Sequence[int], fir
     sizes.update(zip(along, joint))
     where = 0 if first else (place or 0)
     order[where:where] = along
-    if any(array.size == 0 for array in alone) or not arrays:
-        # Single truth values take no axis: they leave everything, or nothing.
+    if 0 in joint or not arrays:
+        # Nothing is selected: numpy does not look at the indices then. And truth values alone leave everything.
         return Selection([axis or (0, 0, 1) for axis in axes], labels, order, sizes, flips)
+    arrays = [(at, _checked(array, at, shape[at], bounds[at])) for at, array in arrays]
     uses = [_varying(array, joint) for _, array in arrays]
     if sum(map(len, uses)) == len(set().union(*uses)):
         # Each varies along axes of its own: all combinations are wanted.

@@ -15,7 +15,7 @@ from ncirrus.asynchronous import outcome
 from ncirrus.chunks import blocks, chunk_table, mapped_array, parts
 from ncirrus.codecs import named
 from ncirrus.errors import InvalidError
-from ncirrus.indexing import Axis, Selection, count_of
+from ncirrus.indexing import Axis, Selection, count_of, has_dots
 from ncirrus.progress import Report, reporting
 from ncirrus.sizes import byte_count
 from ncirrus.types import Compound, Enum, Opaque, Vlen, type_of
@@ -293,7 +293,7 @@ class Variable:
             array = self._read_new(selected, report)
         if dtype is not None:
             array = array.astype(dtype, copy=False)
-        return array if selected.shape or isinstance(sel, (type(...), np.ndarray)) else array[()]
+        return array if selected.shape or has_dots(sel) else array[()]
 
     async def read_async(
         self, sel: Any = ..., *, out: NDArray[Any] | None = None, indexing: Literal["numpy", "outer", "points"] = "numpy"
@@ -318,7 +318,7 @@ class Variable:
         if out is not None:
             out[...] = array
             return out
-        return array if selected.shape or isinstance(sel, (type(...), np.ndarray)) else array[()]
+        return array if selected.shape or has_dots(sel) else array[()]
 
     def _read_new(self, selected: Selection, report: Report | None = None) -> NDArray[Any]:
         dtype = self.dtype
