@@ -1,4 +1,4 @@
-//! A variable's source with everything bound that reading needs: grid, codecs, conversion.
+//! A variable's source, bound to everything that reading needs: grid, codecs, conversion.
 use crate::convert::{self, RowCopier};
 use crate::decode::codec_error;
 use crate::picked::Picked;
@@ -15,16 +15,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// A variable's source with everything bound that reading needs.
+/// A variable's source, bound to everything that reading needs.
 pub(crate) struct BoundSource {
     pub(crate) source: Arc<Source>,
     pub(crate) ty: TypeRef,
     pub(crate) elements: ElementDecoding,
-    /// As [`elements`](Self::elements), for elements that go to memory of the caller: compounds of fixed size, too, are
-    /// copied one by one.
+    /// As [`elements`](Self::elements), for elements that go to the caller's memory: compounds of fixed size are copied
+    /// one by one as well.
     pub(crate) packed: ElementDecoding,
     pub(crate) ground: StorageLayout,
-    /// The fill value as it would be stored, for the elements that a short chunk lacks; `None` when it has no such
+    /// The fill value as it would be stored, for the elements that a short chunk lacks; `None` if it has no stored
     /// form.
     pub(crate) stored_fill: Option<Vec<u8>>,
     swapped_fill: Option<(Vec<u8>, Vec<u8>)>,
@@ -33,29 +33,29 @@ pub(crate) struct BoundSource {
 /// How stored elements become values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ElementDecoding {
-    /// One by one, straight into the result.
+    /// One by one, directly into the result.
     Copied(RowCopier),
     /// Gathered as they are stored, then decoded together.
     Decoded {
         /// Bytes of one stored element.
         stored_len: usize,
     },
-    /// Gathered as they are stored, then followed by the source's resolver.
+    /// Gathered as they are stored, then resolved by the source's resolver.
     Referenced {
         /// Bytes of one stored element.
         stored_len: usize,
     },
-    /// Of no fixed size: a chunk is decoded whole.
+    /// Elements without a fixed size: a chunk is decoded whole.
     Sequences,
-    /// Values of other variables.
+    /// Taken from other variables.
     Assembled,
 }
 
-/// How the elements lie.
+/// How the elements of a variable are laid out.
 pub(crate) enum StorageLayout {
     /// In chunks that an index locates.
     Chunks(IndexedChunks),
-    /// In rows at fixed strides; the grid is ours, to share the work.
+    /// In rows at fixed strides; the grid is our own, to divide the work.
     Rows(StridedRows),
     /// In other variables.
     Mosaic(Arc<dyn TileIndex>),
@@ -73,7 +73,7 @@ pub(crate) struct IndexedChunks {
     others: Mutex<HashMap<Vec<u64>, CodecChain>>,
 }
 
-/// Elements at fixed strides.
+/// Elements stored at fixed strides.
 pub(crate) struct StridedRows {
     pub(crate) grid: ChunkGrid,
     pub(crate) extents: Arc<[Extent]>,
@@ -82,7 +82,7 @@ pub(crate) struct StridedRows {
 }
 
 impl BoundSource {
-    /// Binds the source of a variable of that type and shape.
+    /// Binds the source of a variable of the given type and shape.
     pub(crate) fn new(
         source: Source,
         model: &Model,
@@ -145,7 +145,7 @@ impl BoundSource {
         Ok(Self { source: Arc::new(source), ty, elements, packed, ground, stored_fill, swapped_fill })
     }
 
-    /// What is picked, cut along the grid.
+    /// The picked elements, cut along the grid.
     pub(crate) fn cuts<'p>(&self, picked: Picked<'p>) -> Result<OutputCuts<'p>> {
         let grid = self.grid();
         Ok(match picked {
@@ -161,7 +161,7 @@ impl BoundSource {
         ChunkIntersections::new(selection, &self.grid(), &self.source.extent)
     }
 
-    /// How the array is cut to share out the work.
+    /// The grid by which the work on the array is divided.
     fn grid(&self) -> Cow<'_, ChunkGrid> {
         let one = ChunkGrid::Regular(self.source.extent.iter().map(|len| (*len).max(1)).collect());
         match &self.ground {
@@ -171,7 +171,7 @@ impl BoundSource {
         }
     }
 
-    /// What decoding a chunk fails with.
+    /// The error for a chunk that a codec cannot decode.
     pub(crate) fn codec_error(&self, error: CodecError) -> Error {
         match &self.ground {
             StorageLayout::Chunks(chunks) => chunks.codec_error(error),
@@ -179,12 +179,12 @@ impl BoundSource {
         }
     }
 
-    /// Whether stored bytes must be looked through for swapped fill values.
+    /// Whether stored bytes must be searched for fill values in the wrong byte order.
     pub(crate) fn repairs(&self) -> bool {
         self.swapped_fill.is_some()
     }
 
-    /// Replaces the fill values that a writer stored in the wrong byte order (docs/spec/nczarr.md 4.4).
+    /// Replaces fill values that were stored in the wrong byte order (docs/spec/nczarr.md 4.4).
     pub(crate) fn repair(&self, stored: &mut [u8]) {
         let Some((wrong, right)) = &self.swapped_fill else { return };
         for element in stored.chunks_exact_mut(wrong.len()) {
@@ -211,7 +211,7 @@ impl ElementDecoding {
         })
     }
 
-    /// Bytes of one stored element, where that is fixed.
+    /// Bytes of one stored element, if its size is fixed.
     pub(crate) fn stored_len(&self) -> Option<usize> {
         match self {
             Self::Copied(copier) => Some(copier.stored_len()),
@@ -220,7 +220,7 @@ impl ElementDecoding {
         }
     }
 
-    /// Bytes of one element in the source and where it is gathered.
+    /// Bytes of one element in the source and in the memory where it is gathered.
     pub(crate) fn sizes(&self) -> ElementSizes {
         match self {
             Self::Copied(copier) => ElementSizes { stored: copier.stored_len(), native: copier.native_len() },
@@ -232,7 +232,7 @@ impl ElementDecoding {
     }
 }
 
-/// Bytes of the number that stands for a gathered element of no fixed size.
+/// Bytes of the mark that represents a gathered element without a fixed size.
 pub(crate) const ELEMENT_MARK: usize = 8;
 
 impl IndexedChunks {
@@ -244,7 +244,7 @@ impl IndexedChunks {
         element: Option<usize>,
         registry: &CodecRegistry,
     ) -> Result<Self> {
-        // An array without elements may have no cell at all.
+        // An array without elements may have no chunk at all.
         let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
         let info = ChunkInfo { shape: first.clone(), element: DecodedElement::sized(element) };
         let chain = registry.bind(&codecs, &info).map_err(|error| named(error, &codecs, index.as_ref()))?;
@@ -253,7 +253,7 @@ impl IndexedChunks {
         Ok(Self { grid, edge, index, codecs, registry, element, usual, others })
     }
 
-    /// The shape of the stored chunk of a cell.
+    /// The shape of the stored chunk at `cell`.
     pub(crate) fn shape(&self, cell: &[u64], extent: &[u64]) -> Result<Vec<u64>> {
         let region = match self.edge {
             EdgeChunks::Full => self.grid.region(cell),
@@ -262,7 +262,7 @@ impl IndexedChunks {
         region.map(|region| region.count).ok_or_else(|| Error::internal("a cell outside of the grid"))
     }
 
-    /// The codecs, bound to chunks of that shape.
+    /// The codecs, bound to chunks of a shape.
     pub(crate) fn chain(&self, shape: &[u64]) -> Result<CodecChain> {
         if self.usual.0 == shape || self.usual.1.is_identity() {
             return Ok(self.usual.1.clone());
@@ -283,7 +283,7 @@ impl IndexedChunks {
         named(error, &self.codecs, self.index.as_ref())
     }
 
-    /// Bytes of a decoded chunk inside the array.
+    /// Bytes of a decoded chunk that lies wholly inside the array.
     pub(crate) fn usual_byte_len(&self) -> u64 {
         let element = self.element.unwrap_or(ELEMENT_MARK) as u64;
         self.usual.0.iter().fold(element, |product, len| product.saturating_mul(*len))
@@ -295,7 +295,7 @@ impl IndexedChunks {
     }
 }
 
-/// What a codec fails with; one that is not there is called by its name too, where that says more.
+/// The error of a codec; for a missing codec, the format's own name of it is added where that says more.
 fn named(error: CodecError, codecs: &[CodecSpec], index: &dyn ChunkIndex) -> Error {
     let name = match &error {
         CodecError::Unknown { codec } | CodecError::Unsupported { codec, .. } => {
@@ -311,15 +311,15 @@ fn named(error: CodecError, codecs: &[CodecSpec], index: &dyn ChunkIndex) -> Err
     }
 }
 
-/// Chains for so many shapes of chunks are kept.
+/// Codec chains are kept for at most this many chunk shapes.
 const BOUND_SHAPES: usize = 1024;
-/// Rows are shared out in blocks of about so many bytes.
+/// Rows are divided into blocks of about this many bytes.
 const BLOCK_BYTES: u64 = 4 << 20;
-/// A block does not reach over more bytes than this in the file.
+/// A block spans at most this many bytes of the file.
 const BLOCK_REACH: u64 = 64 << 20;
 
 impl StridedRows {
-    /// Logical offset of the first element of a cell.
+    /// Logical offset of the first element of a chunk.
     pub(crate) fn origin(&self, cell: &[u64]) -> Result<u64> {
         let overflow = || Error::malformed("the variable reaches beyond 64 bits");
         let mut origin = self.base;
@@ -332,7 +332,7 @@ impl StridedRows {
     }
 }
 
-/// Blocks to share out the work on rows: whole along the fast axes, then as many rows as make a good block.
+/// Blocks that divide the work on rows: whole along the fast axes, then enough rows for a block of a good size.
 fn block_grid(extent: &[u64], strides: &[u64], element: u64) -> ChunkGrid {
     let mut shape = vec![1; extent.len()];
     let mut bytes = element.max(1);
@@ -348,7 +348,7 @@ fn block_grid(extent: &[u64], strides: &[u64], element: u64) -> ChunkGrid {
     ChunkGrid::Regular(shape)
 }
 
-/// A stored fill value in the wrong byte order and in the right one; `None` when there is no difference.
+/// The stored fill value in the wrong byte order and in the right one; `None` if they are the same.
 fn swapped(stored_fill: Option<&[u8]>) -> Option<(Vec<u8>, Vec<u8>)> {
     let right = stored_fill?.to_vec();
     let wrong: Vec<u8> = right.iter().rev().copied().collect();

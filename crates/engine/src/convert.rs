@@ -1,8 +1,8 @@
-//! The one home of conversion: stored bytes to [`Values`] and back, casts between types, gathering of elements.
+//! The one place for conversion: stored bytes to [`Values`] and back, casts between types, gathering of elements.
 //!
-//! Stored elements of a fixed type that become machine numbers one by one go through a [`RowCopier`]: a copy, with the
-//! bytes swapped on the way where needed. Everything else (text, compounds, sequences) goes through [`decode`] and
-//! [`encode`]. Nothing is ever cut: what does not fit is an error that names the value and the room.
+//! Stored elements of a fixed type that become machine numbers one by one go through a [`RowCopier`]: a copy that swaps
+//! bytes where needed. Everything else (text, compounds, sequences) goes through [`decode`] and [`encode`]. Nothing is
+//! ever truncated: a value that does not fit is an error that names the value and the space available.
 use ncirrus_layout::{Error, Result, SequenceItem, StoredType};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 use std::ops::Range;
@@ -27,8 +27,8 @@ pub use native::{pack, packed_len, unpack};
 pub use quantize::Quantize;
 pub use take::{assign, take};
 
-/// Numbers as another numeric type: fractions become the nearest integer, of two the even one. Also the positions of
-/// those that are outside of its range; what stands there means nothing (docs/spec/cfa.md 6.5).
+/// Numbers as another numeric type: fractions are rounded to the nearest integer, ties to even. Also returns the
+/// positions of the numbers outside its range; the results at these positions are meaningless (docs/spec/cfa.md 6.5).
 ///
 /// # Errors
 /// `Invalid` for text and user-defined types.
@@ -36,14 +36,14 @@ pub(crate) fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Ve
     ncirrus_units::cast_to_nearest(values, to).map_err(|error| Error::invalid(error.message()))
 }
 
-/// How deep types may nest; a description from a file might even be circular.
+/// Maximum nesting depth of types; a description from a file might even be circular.
 const TYPE_DEPTH: u32 = 32;
 
 /// The values of `count` stored elements. For sequences and JSON, `raw` is the whole decoded chunk.
 ///
 /// # Errors
-/// `Malformed` when the bytes are fewer than the elements or are damaged, `Unsupported` when the stored type cannot be
-/// read as the model's, `Internal` for references, which only the source's resolver can follow.
+/// `Malformed` if the bytes are fewer than the elements or are damaged, `Unsupported` if the stored type cannot be read
+/// as the model's, `Internal` for references, which only the source's resolver can follow.
 pub fn decode(model: &Model, ty: TypeRef, stored: &StoredType, raw: &[u8], count: usize) -> Result<Values> {
     decode_at(model, ty, stored, raw, count, 0)
 }
@@ -67,8 +67,9 @@ fn decode_at(
 /// The stored bytes of `values[range]`. For sequences and JSON this is the whole chunk.
 ///
 /// # Errors
-/// `Invalid` when a value has no place in the stored type (text longer than its room, NUL inside text, a null string
-/// where there are none), or the values are of another type; `Unsupported` when the model's type cannot be stored so.
+/// `Invalid` if a value cannot be represented in the stored type (text longer than its field, NUL inside text, a null
+/// string where there are none), or if the values are of another type; `Unsupported` if the model's type cannot be
+/// stored this way.
 pub fn encode(
     model: &Model,
     ty: TypeRef,
@@ -98,10 +99,10 @@ fn encode_at(
     }
 }
 
-/// No values of a type: what values of it are appended to.
+/// An empty set of values of a type, to append to.
 ///
 /// # Errors
-/// `Invalid` when the type is not defined, `Limit` when it is nested too deeply.
+/// `Invalid` if the type is not defined, `Limit` if it is nested too deeply.
 pub fn empty(model: &Model, ty: TypeRef) -> Result<Values> {
     zeros(model, ty, 0)
 }
@@ -109,7 +110,7 @@ pub fn empty(model: &Model, ty: TypeRef) -> Result<Values> {
 /// `count` zeros of a type: 0, NUL, null strings, empty vlens.
 ///
 /// # Errors
-/// As [`empty`]; `Limit` when they do not fit the memory of any machine.
+/// As [`empty`]; `Limit` if they exceed the address space.
 pub fn zeros(model: &Model, ty: TypeRef, count: usize) -> Result<Values> {
     zeros_at(model, ty, count, 0)
 }
@@ -143,7 +144,7 @@ pub fn matches(model: &Model, ty: TypeRef, values: &Values) -> bool {
     empty(model, ty).is_ok_and(|pattern| same_shape(&pattern, values))
 }
 
-/// Whether two sets of values are of the same type, as far as their columns tell.
+/// Whether two sets of values are of the same type, as far as their columns show.
 fn same_shape(one: &Values, other: &Values) -> bool {
     match (one, other) {
         (Values::Opaque { size, .. }, Values::Opaque { size: same, .. }) => size == same,
@@ -201,7 +202,7 @@ fn wrong_values(model: &Model, ty: TypeRef) -> Error {
     Error::invalid(format!("the values are not of type {}", type_name(model, ty)))
 }
 
-/// What each element of a sequence is, as the model's type has it: the base of a vlen.
+/// The model's type of the elements of a sequence: the base of a vlen.
 fn vlen_base(model: &Model, ty: TypeRef, item: &SequenceItem) -> Result<TypeRef> {
     match ty {
         TypeRef::User(id) => match kind_of(model, id)? {

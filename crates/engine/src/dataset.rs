@@ -37,7 +37,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// An open dataset for reading. Cheap to clone; many threads may read it at once.
+/// An open dataset for reading. Cheap to clone; any number of threads may read it concurrently.
 #[derive(Clone)]
 pub struct Dataset {
     inner: Arc<DatasetInner>,
@@ -47,29 +47,29 @@ struct DatasetInner {
     session: Session,
     context: DriveContext,
     root: ObjectId,
-    /// Where it lies, for names that are relative to it.
+    /// Its address, for names that are relative to it.
     address: Option<Url>,
     driver: Arc<dyn Driver>,
-    /// What datasets that this one refers to are opened with.
+    /// How datasets that this one refers to are opened.
     others: ReferredDatasets,
     catalog: Arc<dyn Catalog>,
     model: Arc<Model>,
-    /// The dataset without what an overlay shows: whose values the overlay's steps ask for.
+    /// The dataset without what an overlay adds: the values that the overlay's steps request are read from it.
     under: Option<Dataset>,
     opening: u64,
-    /// What tells its state from others.
+    /// The tag of its state.
     tag: Option<String>,
     known: Mutex<KnownSources>,
     absent: Mutex<AbsentObjects>,
 }
 
-/// Datasets that one refers to, and how they are opened.
+/// The datasets that a dataset refers to, and how they are opened.
 struct ReferredDatasets {
     drivers: Arc<[Arc<dyn Driver>]>,
     options: OpenOptions,
-    /// Those of the dataset that the caller opened.
+    /// Those held by the dataset that the caller opened.
     open: Weak<ReferencedDatasets>,
-    /// Held by the dataset that the caller opened.
+    /// Set in the dataset that the caller opened, which owns them.
     owned: Option<Arc<ReferencedDatasets>>,
 }
 
@@ -91,12 +91,12 @@ impl Dataset {
         &self.inner.catalog
     }
 
-    /// The driver that opened it.
+    /// The driver that opened the dataset.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.inner.driver
     }
 
-    /// Things that were repaired or ignored on opening.
+    /// What was repaired or ignored on opening.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.inner.catalog.warnings();
         let index = self.inner.session.shared.index.as_ref();
@@ -106,28 +106,29 @@ impl Dataset {
         warnings
     }
 
-    /// What tells its state from others: of one object what the store tells (an ETag, or time, size and inode), of a tree a
-    /// digest of the states of the objects that its definitions were read from. `None` where the store tells nothing.
+    /// The tag of the dataset's state: for one object what the store reports (an ETag, or time, size and inode), for a
+    /// tree a digest of the tags of the objects that its definitions were read from. `None` if the store reports no
+    /// tags.
     pub fn tag(&self) -> Option<&str> {
         self.inner.under.as_ref().map_or(self.inner.tag.as_deref(), Self::tag)
     }
 
-    /// The object that it is, or below which it lies.
+    /// The object that holds the dataset, or the prefix of its objects.
     pub fn root(&self) -> &ObjectId {
         &self.inner.root
     }
 
-    /// The store that it lies in.
+    /// The store that holds the dataset.
     pub fn store(&self) -> &Arc<dyn Store> {
         self.inner.context.snapshot.store()
     }
 
-    /// The session that it was opened with.
+    /// The session that the dataset was opened with.
     pub fn session(&self) -> &Session {
         &self.inner.session
     }
 
-    /// The attributes of groups and variables, one result per node; those that are not at hand are read together.
+    /// The attributes of groups and variables, one result per node; those that are not cached are read together.
     pub async fn attributes(&self, nodes: &[NodeId]) -> Vec<Result<Attributes>> {
         let pending: Vec<NodeId> = nodes.iter().copied().filter(|node| self.is_pending(*node)).collect();
         let failure = match pending.is_empty() {
@@ -137,18 +138,18 @@ impl Dataset {
         nodes.iter().map(|node| self.attributes_of(*node, failure.as_ref())).collect()
     }
 
-    /// Where a variable's values lie.
+    /// Where a variable's values are stored.
     ///
     /// # Errors
-    /// Why the variable is inaccessible.
+    /// The reason why the variable is inaccessible.
     pub async fn source(&self, variable: VarId) -> Result<Arc<Source>> {
         Ok(Arc::clone(&self.bound(variable, &ReadDepth::default()).await?.source))
     }
 
-    /// The tiles of a region of a variable that is put together from others; none for other variables.
+    /// The tiles of a region of a variable that is assembled from others; none for other variables.
     ///
     /// # Errors
-    /// Why the variable is inaccessible; `Limit` for too many tiles; damage of the description.
+    /// The reason why the variable is inaccessible; `Limit` for too many tiles; a damaged description.
     pub async fn tiles(&self, variable: VarId, region: &Region) -> Result<Vec<Tile>> {
         let source = self.source(variable).await?;
         let Layout::Mosaic { tiles } = &source.layout else { return Ok(Vec::new()) };
@@ -158,10 +159,10 @@ impl Dataset {
         Ok(tiles)
     }
 
-    /// What reading a selection will do: requests, bytes, chunks. Nothing but index nodes is fetched.
+    /// What reading a selection will do: requests, bytes, chunks. Only index nodes are fetched.
     ///
     /// # Errors
-    /// `Invalid` when the selection does not fit; why the variable is inaccessible.
+    /// `Invalid` if the selection does not fit; the reason why the variable is inaccessible.
     pub async fn plan(&self, variable: VarId, selection: &Selection) -> Result<ReadPlan> {
         let tally = Arc::new(SessionCounters::default());
         let plan = self.plan_deep(variable, selection, ReadDepth::counted(&tally)).await?;
@@ -170,12 +171,13 @@ impl Dataset {
         Ok(ReadPlan { metadata_requests, metadata_bytes, ..plan })
     }
 
-    /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
-    /// been written. A variable that is not chunked has none. A chunk that is a whole object may turn out to be absent.
+    /// Where the chunks that a selection touches are stored, in row-major order, without those that are known never to
+    /// have been written. A variable that is not chunked has none. A chunk that is a whole object may turn out to be
+    /// absent.
     ///
     /// # Errors
-    /// `Invalid` when the selection does not fit, `Limit` when it touches too many cells; why the variable is
-    /// inaccessible; damage of its index.
+    /// `Invalid` if the selection does not fit, `Limit` if it touches too many chunks; the reason why the variable is
+    /// inaccessible; a damaged index.
     pub async fn chunks(&self, variable: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
         let place = |error| self.located(error, variable);
         selection.check(&self.inner.model.shape(variable)).map_err(|error| place(error.into()))?;
@@ -187,14 +189,14 @@ impl Dataset {
     /// The values of a selection, in row-major order.
     ///
     /// # Errors
-    /// `Invalid` when the selection does not fit, `Limit` when the values do not fit the memory, else what fetching or
-    /// decoding fails with.
+    /// `Invalid` if the selection does not fit, `Limit` if the values do not fit in memory, otherwise errors of
+    /// fetching and decoding.
     pub async fn read(&self, variable: VarId, selection: &Selection) -> Result<Values> {
         let (values, _) = self.read_reported(variable, selection, self.default_missing()).await?;
         Ok(values)
     }
 
-    /// As [`read`](Self::read), with a choice for chunks that were never written, and with what was found on the way.
+    /// As [`read`](Self::read), with a policy for chunks that were never written, and with a report.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -207,17 +209,16 @@ impl Dataset {
         self.read_deep(variable, selection, missing, ReadDepth::default()).await
     }
 
-    /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order, the
-    /// fields of compounds one after the other without padding.
+    /// As [`read`](Self::read), into the caller's memory: elements of the model's type in the machine's byte order, the
+    /// fields of compounds contiguous, without padding.
     ///
     /// # Errors
-    /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
+    /// As [`read`](Self::read); `Invalid` if the memory has another size, or the type has no fixed size.
     pub async fn read_into(&self, variable: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
         self.read_into_reported(variable, selection, out, self.default_missing()).await.map(|_| ())
     }
 
-    /// As [`read_into`](Self::read_into), with a choice for chunks that were never written, and with what was found on
-    /// the way.
+    /// As [`read_into`](Self::read_into), with a policy for chunks that were never written, and with a report.
     pub(crate) async fn read_into_reported(
         &self,
         variable: VarId,
@@ -240,13 +241,13 @@ impl Dataset {
         read.map(|()| report)
     }
 
-    /// What steps of this dataset run against.
+    /// What steps of this dataset are driven with.
     pub(crate) fn context(&self, nesting: ReadDepth) -> DriveContext {
         let whose = self.inner.under.as_ref().unwrap_or(self).clone();
         DriveContext { values: Some(whose.inner), nesting, ..self.inner.context.clone() }
     }
 
-    /// As [`read_reported`](Self::read_reported), as part of other reads.
+    /// As [`read_reported`](Self::read_reported), nested in other reads.
     pub(crate) fn read_deep<'a>(
         &'a self,
         variable: VarId,
@@ -269,7 +270,7 @@ impl Dataset {
         })
     }
 
-    /// As [`plan`](Self::plan), as part of other reads.
+    /// As [`plan`](Self::plan), nested in other reads.
     pub(crate) fn plan_deep<'a>(
         &'a self,
         variable: VarId,
@@ -311,7 +312,7 @@ impl Dataset {
         Ok(VariableRead::new(variable, bound, context, self.inner.opening, missing))
     }
 
-    /// A variable's source, bound; what it takes is part of the reads of `nesting`.
+    /// A variable's bound source; reads that it needs are nested at `nesting`.
     pub(crate) async fn bound(&self, variable: VarId, nesting: &ReadDepth) -> Result<Arc<BoundSource>> {
         if let Some(bound) = self.known().bound.get(&variable) {
             return Ok(Arc::clone(bound));
@@ -329,7 +330,7 @@ impl Dataset {
         let context = self.context(nesting.clone());
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await;
         if let Some(fault) = &described.fault {
-            // The driver's error knows the place; the fault is its text.
+            // The driver's error has the place; the fault is its text only.
             return Err(source.err().unwrap_or_else(|| fault.clone().into()));
         }
         BoundSource::new(source?, model, (described.ty, &model.shape(variable)), &context.shared)
@@ -364,7 +365,7 @@ impl Dataset {
         self.inner.session.shared.missing
     }
 
-    /// The definitions, for as long as the dataset lives.
+    /// The definitions, valid for the lifetime of the dataset.
     pub(crate) fn definitions(&self) -> &Model {
         &self.inner.model
     }

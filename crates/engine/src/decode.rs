@@ -2,7 +2,7 @@
 use ncirrus_codec::{CodecError, DecodedElement, NumberKind, NumberType};
 use ncirrus_layout::{ByteOrder, Detail, Error, ErrorKind, StoredType};
 
-/// An error of a codec in the words of the engine.
+/// An error of a codec as an error of the engine.
 pub(crate) fn codec_error(error: CodecError) -> Error {
     let kind = match &error {
         CodecError::Unknown { .. } | CodecError::Unsupported { .. } => ErrorKind::Unsupported,

@@ -1,4 +1,4 @@
-//! Running steps to their end: whatever a step needs is fetched at once, and it is run again.
+//! Running steps to their end: whatever a step needs is fetched at once, then it is run again.
 mod read_depth;
 mod requests;
 mod view;
@@ -21,24 +21,24 @@ use std::ops::Range;
 use std::sync::Arc;
 use view::{BlockingView, DriveExtras, StallingView, check_document, document_error};
 
-/// What steps of one dataset run against.
+/// What steps of one dataset are driven with.
 #[derive(Clone)]
 pub(crate) struct DriveContext {
     pub(crate) shared: Arc<SharedResources>,
     pub(crate) snapshot: Arc<StoreSnapshot>,
     pub(crate) memo: Arc<Memo>,
-    /// Who has the values of variables that a step may ask for: the dataset, once it is open.
+    /// Reads the values of variables that a step may request: the dataset, once it is open.
     pub(crate) values: Option<Arc<dyn NestedRead>>,
-    /// Of which reads this is part.
+    /// The reads that this one is nested in.
     pub(crate) nesting: ReadDepth,
 }
 
-/// Whoever reads the values that a step asks for.
+/// Reads the values that a step requests.
 pub(crate) trait NestedRead: Send + Sync {
-    /// The values of a selection of a variable, as part of the reads of `nesting`.
+    /// The values of a selection of a variable, nested in the reads of `nesting`.
     ///
     /// # Errors
-    /// What reading them fails with.
+    /// Errors of reading them.
     fn read_nested<'a>(
         self: Arc<Self>,
         variable: &'a VariableRef,
@@ -51,7 +51,7 @@ impl DriveContext {
     /// Runs a step to its end.
     ///
     /// # Errors
-    /// What the step or fetching for it fails with; `Internal` when it needs what it was given.
+    /// Errors of the step, or of fetching for it; `Internal` if it requests again what it was given.
     pub(crate) async fn drive<T>(&self, mut step: impl FnMut(&dyn View) -> Step<T> + Send) -> Result<T> {
         if let Some(local) = self.snapshot.store().local() {
             return match step(&BlockingView::new(self, local)) {
@@ -77,7 +77,7 @@ impl DriveContext {
         }
     }
 
-    /// Values of another variable, for a step that asked for them.
+    /// Values of another variable, for a step that requested them.
     pub(crate) fn nested_values<'a>(
         &'a self,
         variable: &'a VariableRef,
@@ -99,7 +99,7 @@ impl DriveContext {
         }
         let mut recalled = HashMap::new();
         let requests = sorted.requests(&self.snapshot, held, &mut recalled);
-        // Under way while objects are fetched.
+        // These run while objects are fetched.
         let listings = self.begin_listings(sorted.listings)?;
         self.fetch_objects(requests, held, extra).await?;
         for (object, entry) in recalled {
@@ -134,12 +134,12 @@ impl DriveContext {
             .await
     }
 
-    /// As many requests at once as the store likes.
+    /// As many concurrent requests as suit the store.
     fn in_flight(&self) -> InFlight<'_> {
         InFlight::at_most(self.snapshot.store().facts().concurrency)
     }
 
-    /// A request that fails is no end: the step is told, and may do without the object.
+    /// A failed request does not end the drive: the step is told, and may do without the object.
     async fn fetch_objects(
         &self,
         requests: Vec<(ObjectId, Want)>,
@@ -188,7 +188,7 @@ impl DriveContext {
         })
     }
 
-    /// Asks a store for bytes.
+    /// Requests bytes from a store.
     fn request(
         &self,
         object: ObjectId,
@@ -206,7 +206,7 @@ impl DriveContext {
         })
     }
 
-    /// Starts asking for names.
+    /// Starts requesting names.
     fn begin_listings(&self, asked: Vec<(ObjectId, Option<String>)>) -> Result<Vec<PendingListing>> {
         let begin = |(prefix, page): (ObjectId, Option<String>)| {
             let list = self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?;
@@ -232,11 +232,11 @@ impl DriveContext {
     }
 }
 
-/// A listing that is under way: of a page below a prefix.
+/// A listing in flight: of a page below a prefix.
 type PendingListing = (ObjectId, Option<String>, PendingRequest<Listing>);
 
-/// Fetches a range of an object, or all of it: in one request, or in several at once when it is longer than the store
-/// likes.
+/// Fetches a range of an object, or all of it: in one request, or in several concurrent ones if it is longer than the
+/// store's limit for a range.
 pub(crate) async fn fetch_range(
     context: &DriveContext,
     object: &ObjectId,

@@ -1,27 +1,27 @@
-//! Joining ranges of one object that are cheaper to fetch together, and cutting those that are too long.
+//! Merging ranges of one object that are cheaper to fetch together, and cutting those that are too long.
 use ncirrus_layout::{Limits, ObjectId, Result};
 use std::ops::Range;
 
-/// A request for bytes of one object, and for which of the askers it is.
+/// A request for bytes of one object, and for whom they are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MergedRequest<T> {
     /// The object.
     pub(crate) object: ObjectId,
     /// The bytes; `None` for the whole object.
     pub(crate) range: Option<Range<u64>>,
-    /// Who asked for which part of them.
+    /// Who needs which part of them.
     pub(crate) askers: Vec<(Option<Range<u64>>, T)>,
 }
 
 impl<T> MergedRequest<T> {
-    /// Refuses more bytes than a chunk may have: how many there are stands in a file.
+    /// Refuses more bytes than a chunk may have: their number comes from a file.
     pub(crate) fn check_len(&self, limits: &Limits) -> Result<()> {
         let len = self.range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
         limits.chunk_len(len, "a stored chunk").map(|_| ())
     }
 }
 
-/// Joins ranges of the same object whose gap is at most `gap`, as long as the whole stays within `cap`.
+/// Merges ranges of the same object whose gap is at most `gap`, as long as the result stays within `cap`.
 pub(crate) fn merge<T>(
     mut asked: Vec<(ObjectId, Option<Range<u64>>, T)>,
     gap: u64,
@@ -42,7 +42,7 @@ pub(crate) fn merge<T>(
     merged
 }
 
-/// The range of two together if they are to be fetched together; the whole object holds every range of it.
+/// The range that covers both, if they are to be fetched together; the whole object covers every range of it.
 fn join(
     one: Option<&Range<u64>>,
     other: Option<&Range<u64>>,

@@ -1,4 +1,4 @@
-//! Finding out what lies at an address.
+//! Finding out what is at an address.
 mod found;
 
 use found::FoundInstead;
@@ -11,10 +11,10 @@ use ncirrus_layout::{
 use ncirrus_store::StoreFacts;
 use std::sync::Arc;
 
-/// The driver that is surest to know the dataset at `root`; the first of those that are equally sure.
+/// The driver that is most certain about the dataset at `root`; the first of those that are equally certain.
 ///
 /// # Errors
-/// `NotFound` when nothing is there; what a driver fails with when no other knows the dataset; else what was found
+/// `NotFound` if nothing is there; the error of a driver if no other recognizes the dataset; otherwise what was found
 /// instead of a dataset.
 pub(crate) async fn probe(
     context: &DriveContext,
@@ -42,8 +42,9 @@ pub(crate) async fn probe(
     }
 }
 
-/// Asks all drivers, one after the other, what they need at once. One that is certain ends it, and so does what lies at
-/// the address itself when it leaves no doubt: what drivers still need of what lies below is not fetched then.
+/// Probes with all drivers, one after the other, and collects what they need. A driver that is certain ends the search,
+/// and so does the object at the address itself if it leaves no doubt: what drivers still need from below it is not
+/// fetched then.
 fn probe_all(
     view: &dyn View,
     root: &ObjectId,
@@ -74,33 +75,33 @@ fn probe_all(
     join_each(probes, |probe| probe)
 }
 
-/// What a driver needs of the object itself.
+/// What a driver needs of the object at the address itself.
 fn need_of(probe: &Step<Confidence>, root: &ObjectId) -> Option<Need> {
     let Err(Stall::Need(needs)) = probe else { return None };
     needs.iter().find(|need| matches!(need, Need::Object { object, .. } if object == root)).cloned()
 }
 
-/// Whether an address is asked for as an object before anything below it is: one that is named as files are, and one at a
-/// web server, which answers for folders with pages, unless it is named as a tree.
+/// Whether an address is requested as an object before anything below it is: if it is named like a file, or is on a web
+/// server, which answers with pages for folders, unless it is named like a tree.
 fn is_asked_first(root: &ObjectId, facts: &StoreFacts) -> bool {
     let ending = root.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     let is_any = |endings: &[&str]| ending.as_deref().is_some_and(|ending| endings.contains(&ending));
     is_any(&FILES) || (!facts.lists && !root.key().is_empty() && !is_any(&TREES))
 }
 
-/// How names of single files end, and of pages.
+/// Extensions of single files, and of web pages.
 const FILES: [&str; 14] =
     ["nc", "nc3", "nc4", "nc5", "nc6", "nca", "cdf", "netcdf", "h5", "hdf5", "he5", "hdf", "html", "htm"];
-/// How names of trees end.
+/// Extensions of trees.
 const TREES: [&str; 4] = ["zarr", "zarr2", "zarr3", "nczarr"];
 
-/// Why no driver knows what is there.
+/// Why no driver recognizes what is there.
 async fn explain(context: &DriveContext, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
     let names: Vec<&str> = drivers.iter().map(|driver| driver.name()).collect();
     let store = context.snapshot.store();
     let lists = store.facts().lists;
     let error = match context.drive(|view| found::look(view, root, lists)).await {
-        // A store of a local folder is there because the folder is.
+        // The root of a store of a local folder exists because the folder does.
         Ok(FoundInstead::Nothing) if store.local().is_some() && root.key().is_empty() => {
             FoundInstead::EmptyDirectory.describe("")
         }

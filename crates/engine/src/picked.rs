@@ -1,4 +1,4 @@
-//! What a read is asked for.
+//! The elements that a read is to return.
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{PointSelection, Selection, SelectionError};
 
@@ -7,7 +7,7 @@ use ncirrus_model::{PointSelection, Selection, SelectionError};
 pub(crate) enum Picked<'a> {
     /// Those of a selection.
     Selection(&'a Selection),
-    /// Single ones.
+    /// Single elements.
     Points(&'a PointSelection),
 }
 
@@ -23,7 +23,7 @@ impl Picked<'_> {
         count.ok_or_else(|| Error::limit("the selection has more elements than fit this machine"))
     }
 
-    /// Checks that they lie in an array of that shape.
+    /// Checks that they are inside an array of that shape.
     pub(crate) fn check(self, shape: &[u64]) -> std::result::Result<(), SelectionError> {
         match self {
             Self::Selection(selection) => selection.check(shape),

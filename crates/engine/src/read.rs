@@ -33,8 +33,9 @@ use sequences::DecodedSequences;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// One read of one variable. It knows nothing of datasets: what its steps ask of other variables goes through the
-/// context, and a variable that is put together from others is read by whoever has them, with the notes kept here.
+/// One read of one variable. It is independent of datasets: values of other variables that its steps request are read
+/// through the context, and a variable that is assembled from others is read by the dataset, with the report collected
+/// here.
 pub(crate) struct VariableRead<'a> {
     pub(crate) model: &'a Model,
     pub(crate) variable: VarId,
@@ -42,7 +43,7 @@ pub(crate) struct VariableRead<'a> {
     /// How stored elements become those of the result.
     elements: &'a ElementDecoding,
     pub(crate) context: DriveContext,
-    /// A number that no other opening has: under it decoded chunks are kept.
+    /// A number unique to this opening: the key under which decoded chunks are cached.
     pub(crate) opening: u64,
     pub(crate) missing: MissingChunks,
     fragments_absent: Mutex<Vec<AbsentFragment>>,
@@ -50,13 +51,13 @@ pub(crate) struct VariableRead<'a> {
     absent_count: AtomicU64,
     surplus: AtomicU64,
     sequences: DecodedSequences,
-    /// Whether the chunks that are touched fit the cache together, so that it is worth asking.
+    /// Whether all touched chunks fit in the cache, so that looking them up is worthwhile.
     is_small: AtomicBool,
 }
 
-/// Missing chunks that a report lists at most.
+/// Maximum number of missing chunks in a report.
 const LISTED: usize = 1 << 20;
-/// Absent fragments that a report lists at most.
+/// Maximum number of absent fragments in a report.
 const LISTED_FRAGMENTS: usize = 1 << 16;
 
 impl<'a> VariableRead<'a> {
@@ -85,12 +86,12 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    /// The same read, into memory of the caller.
+    /// The same read, into the caller's memory.
     pub(crate) fn packed(self) -> Self {
         Self { elements: &self.bound.packed, ..self }
     }
 
-    /// What was found on the way.
+    /// The report of the read.
     pub(crate) fn into_report(self) -> ReadReport {
         let mut missing = self.absent.into_inner().unwrap_or_else(PoisonError::into_inner);
         missing.sort_unstable();
@@ -125,7 +126,7 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    /// The same, into memory of the caller, straight where elements are copied one by one. Others are converted a part of
+    /// The same, into the caller's memory: directly if elements are copied one by one. Others are converted one part of
     /// the result at a time.
     pub(crate) async fn read_into(&self, picked: Picked<'_>, out: &mut [u8]) -> Result<()> {
         self.check_output(picked.count()?, out)?;
@@ -143,7 +144,7 @@ impl<'a> VariableRead<'a> {
         Ok(())
     }
 
-    /// The selection in parts of a modest size, whose results follow each other in its own.
+    /// The selection in parts of modest size, whose results are consecutive in its result.
     pub(crate) fn parts(&self, selection: &Selection) -> Result<Vec<Selection>> {
         let element = convert::packed_len(self.model, self.bound.ty)?.max(1);
         let most = (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / element;
@@ -154,7 +155,7 @@ impl<'a> VariableRead<'a> {
         Ok(gathered::cut(selection, most.max(1) as u64, &grain.unwrap_or_default()))
     }
 
-    /// Checks that so many values are as long as memory of the caller.
+    /// Checks that the caller's memory has the length of `count` values.
     pub(crate) fn check_output(&self, count: usize, out: &[u8]) -> Result<()> {
         let wanted = convert::packed_len(self.model, self.bound.ty)?.checked_mul(count);
         if wanted == Some(out.len()) {
@@ -164,8 +165,8 @@ impl<'a> VariableRead<'a> {
         Err(Error::invalid(format!("{} bytes of memory for {wanted} bytes of values", out.len())))
     }
 
-    /// Fills memory with the selected elements; `unwritten` gets a mark for every element that was never written, and
-    /// `zeroed` says that the memory holds nothing but zeros now.
+    /// Fills memory with the selected elements; `unwritten` receives a mark for every element that was never written,
+    /// and `zeroed` says that the memory is all zeros now.
     async fn fill_in(
         &self,
         picked: Picked<'_>,
@@ -193,7 +194,8 @@ impl<'a> VariableRead<'a> {
         Ok(())
     }
 
-    /// Whether all chunks of a selection fit half of the cache: of more, none would live until it is asked for again.
+    /// Whether all chunks of a selection fit in half of the cache: of more, none would survive until it is requested
+    /// again.
     fn is_small_read(&self, cuts: &OutputCuts<'_>) -> bool {
         let StorageLayout::Chunks(chunks) = &self.bound.ground else { return false };
         let bytes = cuts.cell_count().and_then(|cells| cells.checked_mul(chunks.usual_byte_len()));
@@ -207,7 +209,7 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    /// One element of fill as it stands in the result; nothing where elements are marked instead.
+    /// The bytes of one fill element in the result; none if elements are marked instead.
     fn fill_bytes(&self) -> Result<Vec<u8>> {
         match self.elements {
             ElementDecoding::Copied(copier) => {
@@ -241,7 +243,7 @@ impl<'a> VariableRead<'a> {
         Ok(())
     }
 
-    /// Takes over what a read found that is part of this one.
+    /// Adds the report of a read that is nested in this one.
     pub(crate) fn take_report(&self, report: ReadReport) {
         self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
         self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
@@ -249,7 +251,7 @@ impl<'a> VariableRead<'a> {
         absent.extend(report.absent);
     }
 
-    /// Notes a fragment whose dataset is not there.
+    /// Notes a fragment whose dataset is absent.
     pub(crate) fn note_absent(&self, fragment: AbsentFragment) {
         let mut absent = self.fragments_absent.guard();
         if absent.len() < LISTED_FRAGMENTS {
@@ -257,7 +259,7 @@ impl<'a> VariableRead<'a> {
         }
     }
 
-    /// Notes a chunk that has more bytes than its elements.
+    /// Notes a chunk that has more bytes than its elements need.
     fn note_surplus(&self) {
         self.context.shared.counters.surplus();
         self.surplus.fetch_add(1, Ordering::Relaxed);
@@ -274,7 +276,7 @@ impl<'a> VariableRead<'a> {
     }
 }
 
-/// Puts values at the start of memory of the caller, and returns the rest of it.
+/// Puts values at the start of the caller's memory, and returns the rest of it.
 pub(crate) fn pack_next<'o>(
     model: &Model,
     ty: TypeRef,
@@ -289,7 +291,7 @@ pub(crate) fn pack_next<'o>(
     Ok(rest)
 }
 
-/// Checks that so much memory is to be had, so that a hopeless request is an error and not the end of the process.
+/// Checks that this much memory is available, so that a hopeless request is an error and does not end the process.
 pub(crate) fn check_memory(count: usize, element: usize) -> Result<()> {
     let fits = count.checked_mul(element).filter(|bytes| isize::try_from(*bytes).is_ok());
     let fits = fits.is_some_and(|bytes| bytes < PROBED || Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
@@ -299,5 +301,5 @@ pub(crate) fn check_memory(count: usize, element: usize) -> Result<()> {
     Err(Error::limit(format!("{count} elements of {element} bytes do not fit the memory")))
 }
 
-/// Smaller amounts of memory are there or nothing works.
+/// Smaller allocations are not checked.
 const PROBED: usize = 16 << 20;

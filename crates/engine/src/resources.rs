@@ -1,5 +1,5 @@
-//! What all reads and writes of a session share: threads, the network, memory, caches, counters. Nothing here knows of
-//! datasets.
+//! What all reads and writes of a session share: threads, the network, memory, caches, counters. Nothing here depends
+//! on datasets.
 mod block_on;
 mod chunk_cache;
 mod in_flight;
@@ -52,7 +52,7 @@ pub(crate) struct SharedResources {
     opened: AtomicU64,
 }
 
-/// What they are made of; everything has a default.
+/// The options from which they are made; everything has a default.
 #[derive(Debug, Clone)]
 pub(crate) struct ResourceOptions {
     pub(crate) threads: usize,
@@ -71,7 +71,7 @@ pub(crate) struct ResourceOptions {
     pub(crate) local_fragments: bool,
 }
 
-/// Bytes that reading and writing may hold, unless something else is said.
+/// Bytes that reading and writing may hold, by default.
 const MEMORY: usize = 512 << 20;
 
 impl Default for ResourceOptions {
@@ -99,10 +99,10 @@ impl Default for ResourceOptions {
 const LEAST_DOCUMENT: u64 = 64 << 20;
 
 impl SharedResources {
-    /// Threads that wait for work, empty caches, all memory free.
+    /// Idle threads, empty caches, all memory free.
     ///
     /// # Errors
-    /// `Io` when no threads can be started.
+    /// `Io` if no threads can be started.
     pub(crate) fn new(options: ResourceOptions) -> Result<Self> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
@@ -133,13 +133,13 @@ impl SharedResources {
         })
     }
 
-    /// Bytes that a metadata document may have: what is made of it takes several times as many.
+    /// Bytes that a metadata document may have: parsed, it takes several times as many.
     pub(crate) fn document_bytes(&self) -> u64 {
         let share = (self.memory.bytes() as u64 / 4).max(LEAST_DOCUMENT);
         self.limits.metadata_bytes.min(share)
     }
 
-    /// A number that no dataset opened before has: cached chunks of two openings are never mixed up.
+    /// A number that no dataset opened before has: cached chunks of two openings are never confused.
     pub(crate) fn next_opening(&self) -> u64 {
         self.opened.fetch_add(1, Ordering::Relaxed)
     }

@@ -1,12 +1,12 @@
-//! Writes decoded elements to where they belong in the caller's memory, from many threads at once.
+//! Writes decoded elements to their places in the caller's memory, from many threads at once.
 //!
-//! This is the one module of the crate with `unsafe`: an [`Output`] hands out [`ScatterPiece`]s that write into one buffer
-//! through a raw pointer. What makes it sound:
+//! This is the one module of the crate with `unsafe`: an [`Output`] hands out [`ScatterPiece`]s that write into one
+//! buffer through a raw pointer. It is sound because:
 //! - An `Output` borrows the buffer exclusively, and neither pieces nor parts outlive that borrow.
-//! - The pieces of a selection are disjoint: [`ChunkIntersections`] assigns every position of an axis to exactly one segment, and
-//!   every combination of segments comes up once; [`PointIntersections`] hands out every position once. A piece becomes one [`ScatterPart`], or parts that hold disjoint elements;
-//!   neither can be copied.
-//! - A part's walk was checked to stay inside the buffer when the part was made.
+//! - The pieces of a selection are disjoint: [`ChunkIntersections`] assigns every position of an axis to exactly one
+//!   segment, and every combination of segments occurs once; [`PointIntersections`] hands out every position once. A
+//!   piece becomes one [`ScatterPart`], or several that hold disjoint elements; neither can be copied.
+//! - When a part was made, its walk was checked to stay inside the buffer.
 use crate::convert::RowCopier;
 use ncirrus_layout::grid::{
     AxisSlab, CellPoints, ChunkIntersections, ElementSizes, ElementWalk, PointIntersections, row_major,
@@ -17,16 +17,16 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The memory that the values of a selection go to.
+/// The memory that receives the values of a selection.
 pub(crate) struct OutputBuffer<'out, 'p> {
     buffer: WholeBuffer<'out>,
     cuts: OutputCuts<'p>,
-    /// From one element to the next along each axis of the result; of points there is one axis.
+    /// Distances between consecutive elements along each axis of the result; points have one axis.
     strides: Arc<[u64]>,
     sizes: ElementSizes,
 }
 
-/// What is picked, cut along the cells that hold it.
+/// The picked elements, cut along the chunks that hold them.
 #[derive(Clone)]
 pub(crate) enum OutputCuts<'p> {
     /// A selection, and the shape of its result.
@@ -41,7 +41,7 @@ impl OutputCuts<'_> {
         Self::Selection(ChunkIntersections::new(selection, grid, extent), selection.shape())
     }
 
-    /// Number of cells that are touched; `None` when it exceeds 64 bits.
+    /// Number of chunks that are touched; `None` if it exceeds 64 bits.
     pub(crate) fn cell_count(&self) -> Option<u64> {
         match self {
             Self::Selection(cuts, _) => cuts.cell_count(),
@@ -63,7 +63,7 @@ enum PieceElements {
     Points(CellPoints),
 }
 
-/// The elements of the selection that lie in one cell, and the memory that they go to.
+/// The elements of the selection that are in one chunk, and the memory that they go to.
 pub(crate) struct ScatterPiece<'out> {
     buffer: WholeBuffer<'out>,
     elements: PieceElements,
@@ -77,18 +77,18 @@ pub(crate) struct ScatterPart<'out> {
     walk: ElementWalk,
 }
 
-/// The whole buffer; only this module looks at parts of it.
+/// The whole buffer; only this module accesses parts of it.
 struct WholeBuffer<'out> {
     start: *mut u8,
     len: usize,
     borrow: PhantomData<&'out mut [u8]>,
 }
 
-// SAFETY: a buffer stands for an exclusive borrow of bytes, which may be used from any thread; that no two threads use
-// the same bytes is upheld by handing out disjoint pieces (see the module's first lines).
+// SAFETY: a buffer represents an exclusive borrow of bytes, which may be used from any thread; that no two threads use
+// the same bytes is ensured by handing out disjoint pieces (see the module's first lines).
 #[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
 unsafe impl Send for WholeBuffer<'_> {}
-// SAFETY: nothing can be done with a shared reference to a buffer.
+// SAFETY: a shared reference to a buffer gives no access to its bytes.
 #[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
 unsafe impl Sync for WholeBuffer<'_> {}
 
@@ -112,7 +112,7 @@ impl<'out, 'p> OutputBuffer<'out, 'p> {
 }
 
 impl<'out> ScatterPiece<'out> {
-    /// The coordinates of the cell; `None` outside of what is stored.
+    /// The coordinates of the chunk; `None` outside the stored extent.
     pub(crate) fn cell(&self) -> Option<Vec<u64>> {
         match &self.elements {
             PieceElements::Slabs(segments) => segments.iter().map(|segment| segment.cell).collect(),
@@ -120,7 +120,7 @@ impl<'out> ScatterPiece<'out> {
         }
     }
 
-    /// Fixes where the elements lie in a cell's bytes.
+    /// Fixes the positions of the elements in a chunk's bytes.
     pub(crate) fn place(self, source_strides: &[u64]) -> Result<ScatterPart<'out>> {
         let walk = match &self.elements {
             PieceElements::Slabs(segments) => {
@@ -148,7 +148,7 @@ impl<'out> ScatterPiece<'out> {
 }
 
 impl<'out> ScatterPart<'out> {
-    /// Where the elements lie.
+    /// The positions of the elements.
     pub(crate) fn walk(&self) -> &ElementWalk {
         &self.walk
     }
@@ -159,7 +159,7 @@ impl<'out> ScatterPart<'out> {
         self.walk.split(gap, most).into_iter().map(part).collect()
     }
 
-    /// Splits the part in two; an element alone comes back as it is.
+    /// Splits the part in two; a single element comes back unchanged.
     pub(crate) fn halve(self) -> std::result::Result<(Self, Self), Self> {
         let Some((first, second)) = self.walk.halves() else { return Err(self) };
         Ok((Self { buffer: self.buffer.again(), walk: first }, Self { buffer: self.buffer, walk: second }))
@@ -170,19 +170,19 @@ impl<'out> ScatterPart<'out> {
         self.walk.source_span()
     }
 
-    /// The same part of a source of which only the span lies at hand.
+    /// The same part for a source of which only the span is in memory.
     pub(crate) fn at_span(self) -> Self {
         let start = self.walk.source_span().start;
         Self { buffer: self.buffer, walk: self.walk.skip_source(start) }
     }
 
-    /// The memory itself, when source and result are one run of bytes each.
+    /// The memory itself, if source and result are one run of bytes each.
     pub(crate) fn run_mut(&mut self) -> Option<&mut [u8]> {
         let contiguous = self.walk.is_contiguous();
         contiguous.then(|| self.buffer.bytes(self.walk.target_span()))
     }
 
-    /// Copies the elements from the bytes of the cell.
+    /// Copies the elements from the bytes of the chunk.
     pub(crate) fn copy_from(&mut self, source: &[u8], copier: &RowCopier) -> Result<()> {
         let (walk, buffer) = (&self.walk, &mut self.buffer);
         let ElementSizes { stored, native } = walk.sizes();
@@ -212,7 +212,7 @@ impl<'out> ScatterPart<'out> {
         Ok(())
     }
 
-    /// Fills the elements with copies of one, which has as many bytes as an element.
+    /// Fills the elements with copies of `one`, which has the length of one element.
     pub(crate) fn fill(&mut self, one: &[u8]) {
         let (walk, buffer) = (&self.walk, &mut self.buffer);
         let element = walk.sizes().native;

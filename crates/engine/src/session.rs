@@ -1,4 +1,4 @@
-//! Sessions: the choices of a program, and what is made of them.
+//! Sessions: the options of a program, and the resources made from them.
 use crate::dataset::OpenDatasets;
 use crate::resources::{
     MissingChunks, PendingRequest, ResourceOptions, SessionStatistics, SharedResources, ShortChunks,
@@ -14,17 +14,17 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-/// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
+/// Threads, caches, budgets and codecs, shared by all datasets that are opened with the session. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) shared: Arc<SharedResources>,
-    /// Open datasets that others take values from, while anybody is left who opened one.
+    /// Open datasets that others take values from, as long as a handle of the caller exists.
     open_datasets: Weak<OpenDatasets>,
-    /// What keeps them; those themselves do not hold it, so that nobody holds himself.
+    /// Owns them; the datasets in it do not, which would be a reference cycle.
     owned: Option<Arc<OpenDatasets>>,
 }
 
-/// A future that runs on the threads of a session; it is the future's result, and dropping it ends the future.
+/// A future that runs on the threads of a session; awaiting it yields the future's result, dropping it ends the future.
 pub struct SessionTask<T>(PendingRequest<T>);
 
 impl<T> Future for SessionTask<T> {
@@ -41,7 +41,7 @@ impl<T> fmt::Debug for SessionTask<T> {
     }
 }
 
-/// Makes a [`Session`]; everything has a default.
+/// Builds a [`Session`]; everything has a default.
 #[derive(Debug, Clone)]
 pub struct SessionBuilder {
     resources: ResourceOptions,
@@ -49,25 +49,24 @@ pub struct SessionBuilder {
 }
 
 impl Session {
-    /// Threads that decode and encode, and bytes that reading and writing may hold, unless something else is said.
+    /// The defaults: number of threads that decode and encode, and bytes that reading and writing may hold.
     pub fn usual() -> (usize, usize) {
         let usual = ResourceOptions::default();
         (usual.threads, usual.memory)
     }
 
-    /// Threads that decode and encode.
+    /// Number of threads that decode and encode.
     pub fn threads(&self) -> usize {
         self.shared.pool.current_num_threads()
     }
 
-    /// Choices for a new session.
+    /// Options for a new session.
     pub fn builder() -> SessionBuilder {
         SessionBuilder { resources: ResourceOptions::default(), open_datasets: OPEN_DATASETS }
     }
 
     /// Runs a future to its end on this thread, which sleeps while there is nothing to do. May be called from any
-    /// thread, also from within an asynchronous runtime: what has to happen meanwhile happens on the session's own
-    /// threads.
+    /// thread, also from within an asynchronous runtime: everything it depends on runs on the session's own threads.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         block_on(future)
     }
@@ -79,10 +78,10 @@ impl Session {
         block_on(future)
     }
 
-    /// As [`block_on`](Self::block_on), until who [watches](crate::watch) this thread ends the wait.
+    /// As [`block_on`](Self::block_on), unless the [watch](crate::watch) of this thread ends the wait.
     ///
     /// # Errors
-    /// What the future fails with; `Interrupted` when the wait was ended: the future is dropped then.
+    /// Errors of the future; `Interrupted` if the wait was ended: the future is dropped then.
     pub fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         wait(future)
     }
@@ -97,10 +96,10 @@ impl Session {
         wait(future)
     }
 
-    /// Begins a future on the session's own threads, which also drive its network. Dropping what comes back ends it.
+    /// Starts a future on the session's own threads, which also drive its network. Dropping the returned task ends it.
     ///
     /// # Errors
-    /// `Io` when the threads cannot be started.
+    /// `Io` if the threads cannot be started.
     pub fn spawn<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -113,12 +112,12 @@ impl Session {
         self.shared.counters.read()
     }
 
-    /// The limits on what data from outside may cause.
+    /// The limits on resources that data from outside can use.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
     }
 
-    /// The same session, held by a dataset that others take values from.
+    /// The same session, for a dataset that others take values from.
     pub(crate) fn of_others(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -132,7 +131,7 @@ impl Session {
         self.owned.is_none()
     }
 
-    /// Open datasets that others take values from, while anybody is left who opened one.
+    /// Open datasets that others take values from, as long as a handle of the caller exists.
     pub(crate) fn open_datasets(&self) -> Option<Arc<OpenDatasets>> {
         self.open_datasets.upgrade()
     }
@@ -148,7 +147,7 @@ impl Session {
     }
 }
 
-/// Threads that a session has at most: very many look for work in each other's queues and do none.
+/// Maximum number of threads of a session: a very large number of them mostly search each other's queues for work.
 #[must_use]
 pub fn most_threads() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -184,7 +183,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Limits on what data from outside may cause.
+    /// Limits on resources that data from outside can use.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.resources.limits = limits;
@@ -212,15 +211,15 @@ impl SessionBuilder {
         self
     }
 
-    /// The codecs that chunks are decoded and encoded with: those that are built in, by default.
+    /// The codecs that chunks are decoded and encoded with: the built-in ones, by default.
     #[must_use]
     pub fn registry(mut self, registry: CodecRegistry) -> Self {
         self.resources.registry = registry;
         self
     }
 
-    /// Keeps what is fetched of remote objects besides chunks (headers, chunk indexes, metadata) in files of a folder,
-    /// of at most `bytes` together: opening a dataset again costs one request, which asks whether it changed. Several
+    /// Caches what is fetched of remote objects besides chunks (headers, chunk indexes, metadata) in files of a folder,
+    /// of at most `bytes` together: opening a dataset again costs one request, which checks whether it changed. Several
     /// processes may share the folder. None by default.
     #[must_use]
     pub fn index_cache(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
@@ -228,8 +227,8 @@ impl SessionBuilder {
         self
     }
 
-    /// What sees more in datasets than their formats say, such as aggregated variables; each is asked when a dataset
-    /// is opened for reading. None by default.
+    /// Overlays, which present more of datasets than their formats do, such as aggregated variables; each is consulted
+    /// when a dataset is opened for reading. None by default.
     #[must_use]
     pub fn overlays(mut self, overlays: Vec<Arc<dyn Overlay>>) -> Self {
         self.resources.overlays = overlays;
@@ -243,23 +242,23 @@ impl SessionBuilder {
         self
     }
 
-    /// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
+    /// Number of datasets of fragments that are kept open for the next read: 128 by default, at least 1.
     #[must_use]
     pub fn open_datasets(self, most: usize) -> Self {
         Self { open_datasets: most.max(1), ..self }
     }
 
-    /// What reading a fragment does whose dataset is not there; what the convention of the aggregation says, by
-    /// default. Elements that are filled in are always reported ([`Dataset::warnings`](crate::Dataset::warnings));
-    /// `Report` lists all of them in the read's report.
+    /// What reading a fragment whose dataset is absent does; by default what the convention of the aggregation says.
+    /// Elements that are filled in are always reported ([`Dataset::warnings`](crate::Dataset::warnings)); `Report`
+    /// lists all of them in the read's report.
     #[must_use]
     pub fn fragments_absent(mut self, absent: MissingChunks) -> Self {
         self.resources.fragments_absent = Some(absent);
         self
     }
 
-    /// Whether an aggregation on another machine may name files of this one. Not by default: who wrote it would choose
-    /// which files are read here.
+    /// Whether a remote aggregation may name local files. Not by default: its author would choose which files are read
+    /// on this machine.
     #[must_use]
     pub fn local_fragments(mut self, allowed: bool) -> Self {
         self.resources.local_fragments = allowed;
@@ -269,7 +268,7 @@ impl SessionBuilder {
     /// The session.
     ///
     /// # Errors
-    /// `Io` when no threads can be started.
+    /// `Io` if no threads can be started.
     pub fn build(self) -> Result<Session> {
         let open_datasets = Arc::new(OpenDatasets::new(self.open_datasets));
         let (shared, kept) =
@@ -278,7 +277,7 @@ impl SessionBuilder {
     }
 }
 
-/// Datasets of fragments that are kept open unless told otherwise.
+/// Default number of datasets of fragments that are kept open.
 const OPEN_DATASETS: usize = 128;
 
 impl fmt::Debug for Session {

@@ -1,4 +1,4 @@
-//! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
+//! The states of a dataset's objects at first touch, and the metadata bytes that were fetched.
 mod fronts;
 
 pub(crate) use fronts::{FRONT, ObjectFronts};
@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The store that a dataset lies in, the state of its objects at first touch, and a bounded cache of metadata bytes.
+/// The store that holds a dataset, the states of its objects at first touch, and a bounded cache of metadata bytes.
 pub(crate) struct StoreSnapshot {
     store: Arc<dyn Store>,
     state: Mutex<SnapshotState>,
-    /// Of objects in local stores.
+    /// First bytes of objects in local stores.
     pub(crate) fronts: ObjectFronts,
     budget: usize,
     index: Option<Arc<CacheFolder>>,
@@ -26,12 +26,12 @@ pub(crate) struct StoreSnapshot {
 #[derive(Default)]
 struct SnapshotState {
     tags: HashMap<ObjectId, Tag>,
-    /// Those used longest ago first, each with the step that used it: objects of one step stay or go together.
+    /// Least recently used first, each with the step that used it: objects of one step stay or go together.
     cached: LinkedHashMap<ObjectId, (KnownObject, u64)>,
     parsed: HashMap<ObjectId, ReadRound>,
-    /// What the index cache was asked for, and how many bytes it had.
+    /// Objects that were looked up in the index cache, and how many bytes it had.
     looked_up: HashMap<ObjectId, usize>,
-    /// What it had for a root that was not yet asked for.
+    /// Entries of the index cache for roots that were not yet requested.
     recalled: HashMap<ObjectId, CacheEntry>,
     held: usize,
     clock: u64,
@@ -40,13 +40,13 @@ struct SnapshotState {
 /// A round of reads of unknown extent of an object.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ReadRound {
-    /// Rounds before.
+    /// Number of earlier rounds.
     pub(crate) before: u32,
-    /// Those of them that asked for bytes in many places.
+    /// Number of these that requested bytes in many places.
     pub(crate) scattered_before: u32,
 }
 
-/// Bytes that are pinned while a step is run.
+/// Bytes that are pinned while a step runs.
 #[derive(Default)]
 pub(crate) struct PinnedBytes {
     objects: HashMap<ObjectId, KnownObject>,
@@ -61,18 +61,18 @@ enum KnownObject {
     Present { size: u64, tag: Tag, blocks: ObjectBlocks },
 }
 
-/// Bytes of an object. No block lies within another: starts and ends both rise.
+/// Bytes of an object. No block is within another: starts and ends are both ascending.
 #[derive(Clone, Default)]
 struct ObjectBlocks(BTreeMap<u64, Bytes>);
 
 impl StoreSnapshot {
-    /// Nothing was touched yet; `budget` bytes of metadata are kept.
+    /// A snapshot of a dataset of which nothing was touched; up to `budget` bytes of metadata are kept.
     pub(crate) fn new(store: Arc<dyn Store>, budget: usize, index: Option<Arc<CacheFolder>>) -> Self {
         let index = index.filter(|_| store.local().is_none());
         Self { store, state: Mutex::default(), fronts: ObjectFronts::default(), budget, index }
     }
 
-    /// The driver of the dataset at `root` when it was last open, as the index cache has it.
+    /// The driver that last opened the dataset at `root`, according to the index cache.
     pub(crate) fn driver_of(&self, root: &ObjectId) -> Option<String> {
         let entry = self.recall(root)?;
         let driver = entry.driver.clone();
@@ -80,7 +80,7 @@ impl StoreSnapshot {
         driver
     }
 
-    /// What the index cache has of an object that was not touched yet; it is asked once.
+    /// The entry of the index cache for an object that was not touched yet; looked up once.
     pub(crate) fn recall(&self, object: &ObjectId) -> Option<CacheEntry> {
         let index = self.index.as_ref()?;
         let mut state = self.lock();
@@ -95,7 +95,7 @@ impl StoreSnapshot {
         index.find(object)
     }
 
-    /// Gives what is known of objects to the index cache.
+    /// Passes what is known of objects to the index cache.
     pub(crate) fn save(&self, root: &ObjectId, driver: &str) {
         let Some(index) = &self.index else { return };
         let state = self.lock();
@@ -117,7 +117,7 @@ impl StoreSnapshot {
         &self.store
     }
 
-    /// Checks that an object lies in the store.
+    /// Checks that an object is in the store.
     pub(crate) fn check_store(&self, object: &ObjectId) -> Result<()> {
         if object.store == *self.store.id() {
             return Ok(());
@@ -125,7 +125,7 @@ impl StoreSnapshot {
         Err(Error::unsupported("an object of another store than the dataset's").at_object(object))
     }
 
-    /// Notes the state of an object at first touch, and checks later ones against it.
+    /// Notes the tag of an object at first touch, and checks later ones against it.
     pub(crate) fn check(&self, object: &ObjectId, tag: &Tag) -> Result<()> {
         let mut state = self.lock();
         match state.tags.get(object) {
@@ -138,17 +138,17 @@ impl StoreSnapshot {
         }
     }
 
-    /// The state of an object at first touch.
+    /// The tag of an object at first touch.
     pub(crate) fn tag(&self, object: &ObjectId) -> Option<Tag> {
         self.lock().tags.get(object).cloned()
     }
 
-    /// All objects that were touched so far, with their states at first touch.
+    /// All objects that were touched so far, with their tags at first touch.
     pub(crate) fn tags(&self) -> Vec<(ObjectId, Tag)> {
         self.lock().tags.iter().map(|(object, tag)| (object.clone(), tag.clone())).collect()
     }
 
-    /// What came before a round of reads of unknown extent of an object.
+    /// The earlier rounds before a new round of reads of unknown extent of an object.
     pub(crate) fn next_round(&self, object: &ObjectId, is_scattered: bool) -> ReadRound {
         let mut state = self.lock();
         let next = state.parsed.entry(object.clone()).or_default();
@@ -158,14 +158,14 @@ impl StoreSnapshot {
         round
     }
 
-    /// Keeps what a finished step had fetched.
+    /// Keeps what a finished step fetched.
     pub(crate) fn keep(&self, held: PinnedBytes) {
         let mut state = self.lock();
         state.clock += 1;
         let used = state.clock;
         for (object, known) in held.objects {
             let fresh = || (KnownObject::Absent, used);
-            // Also what is there already is the last from now on.
+            // Entries that exist already become the most recently used ones, too.
             let cached = state.cached.entry(object).or_insert_with(fresh);
             cached.0.merge(known);
             cached.1 = used;
@@ -181,7 +181,7 @@ impl StoreSnapshot {
     }
 }
 
-/// The error of a reader whose object changed under it.
+/// The error of a read whose object changed meanwhile.
 pub(crate) fn changed(object: &ObjectId) -> Error {
     Error::new(ErrorKind::Changed, "the object changed while it was read").at_object(object)
 }
@@ -234,7 +234,7 @@ impl PinnedBytes {
         Some(found)
     }
 
-    /// The size of an object of which something is known.
+    /// The size of an object, if known.
     pub(crate) fn size(&self, snapshot: &StoreSnapshot, object: &ObjectId) -> Option<u64> {
         let known = self.objects.get(object).and_then(KnownObject::size);
         known.or_else(|| snapshot.lock().cached.get(object).and_then(|(cached, _)| cached.size()))
@@ -243,7 +243,7 @@ impl PinnedBytes {
     /// Pins an answer of the store.
     ///
     /// # Errors
-    /// `Changed` when the object is not in the state in which it was first seen.
+    /// `Changed` if the object is not in the state in which it was first seen.
     pub(crate) fn take(
         &mut self,
         snapshot: &StoreSnapshot,
@@ -264,7 +264,7 @@ impl PinnedBytes {
         }
     }
 
-    /// What is there of an object, ascending.
+    /// The ranges of an object that are present, ascending.
     pub(crate) fn blocks(&self, snapshot: &StoreSnapshot, object: &ObjectId) -> Vec<Range<u64>> {
         let state = snapshot.lock();
         let cached = state.cached.get(object).map(|(cached, _)| cached);
@@ -274,7 +274,8 @@ impl PinnedBytes {
         there
     }
 
-    /// Pins what the index cache had of an object, if it still is in that state; else the cache forgets it.
+    /// Pins the bytes that the index cache has of an object, if its tag is still the same; otherwise the cache drops
+    /// them.
     pub(crate) fn restore(&mut self, snapshot: &StoreSnapshot, object: &ObjectId, entry: CacheEntry) {
         let is_same = match self.objects.get(object) {
             Some(KnownObject::Present { size, tag, .. }) => *tag == entry.tag && *size == entry.size,
@@ -321,7 +322,7 @@ impl KnownObject {
         Some(Some(ObjectBytes { bytes, offset: range.start, size: *size, tag: tag.clone() }))
     }
 
-    /// As [`find`](Self::find), where some of the bytes may be among what else is known.
+    /// As [`find`](Self::find), with some of the bytes from what `other` knows.
     fn find_with(&self, other: &Self, want: &Want) -> Option<Option<ObjectBytes>> {
         let (Self::Present { size, tag, blocks }, Self::Present { tag: other_tag, blocks: more, .. }) =
             (self, other)
@@ -336,7 +337,7 @@ impl KnownObject {
         Some(Some(ObjectBytes { bytes, offset: range.start, size: *size, tag: tag.clone() }))
     }
 
-    /// Adds what else is known; the newer state wins.
+    /// Adds newer knowledge; the newer tag wins.
     fn merge(&mut self, newer: Self) {
         match (&mut *self, newer) {
             (Self::Present { tag, blocks, .. }, Self::Present { tag: new_tag, blocks: more, .. })
@@ -383,19 +384,19 @@ impl ObjectBlocks {
         self.0.insert(start, bytes);
     }
 
-    /// The bytes of a range, if all are there.
+    /// The bytes of a range, if all are present.
     fn find(&self, range: &Range<u64>) -> Option<Bytes> {
         joined(&[self], range)
     }
 
-    /// The block with the byte at an offset, and where it begins.
+    /// The block that contains the byte at an offset, and where it begins.
     fn at(&self, offset: u64) -> Option<(u64, &Bytes)> {
         let (first, block) = self.0.range(..=offset).next_back()?;
         (first + block.len() as u64 > offset).then_some((*first, block))
     }
 }
 
-/// The bytes of a range, if all are in one of the sets of blocks or another.
+/// The bytes of a range, if each is in some set of blocks.
 fn joined(sets: &[&ObjectBlocks], range: &Range<u64>) -> Option<Bytes> {
     if range.is_empty() {
         return Some(Bytes::new());
@@ -424,7 +425,7 @@ fn slice(block: &Bytes, start: u64, end: u64) -> Option<Bytes> {
     (start <= end && end <= block.len()).then(|| block.slice(start..end))
 }
 
-/// The range that is wanted of an object of that size.
+/// The wanted range of an object of that size.
 pub(crate) fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
         Want::All | Want::AtMost(_) => 0..size,

@@ -1,4 +1,4 @@
-//! How many bytes a variable takes where it is stored.
+//! How many bytes a variable takes in storage.
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
 use futures_util::future::BoxFuture;
@@ -11,20 +11,20 @@ use ncirrus_store::LocalStore;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Chunks that are looked at; the size of a variable with more is not told.
+/// Chunks that are examined; the size of a variable with more is not computed.
 const COUNTED: u64 = 1 << 18;
-/// Variables that are looked into for one that is put together from them.
+/// Variables that are examined for one that is assembled from them.
 const SOURCES: usize = 1 << 10;
 /// Chunks that are located together.
 const BATCH: usize = 1 << 12;
 
 impl Dataset {
-    /// Bytes that the variable's values take as they are stored; `None` where telling would cost a request per chunk
-    /// (chunks that are objects of their own, on another machine), or there are very many chunks. Of a variable that is
-    /// put together from others it is what those take, each counted once; `None` when they lie on another machine.
+    /// Bytes that the variable's values take in storage; `None` if finding out would cost a request per chunk (chunks
+    /// that are objects of their own in a remote store), or there are very many chunks. For a variable that is
+    /// assembled from others it is the size of those, each counted once; `None` if they are remote.
     ///
     /// # Errors
-    /// Why the variable is inaccessible, or the damage of an index.
+    /// The reason why the variable is inaccessible, or a damaged index.
     pub async fn stored_bytes(&self, variable: VarId) -> Result<Option<u64>> {
         self.stored_deep(variable, ReadDepth::default()).await
     }
@@ -52,7 +52,7 @@ impl Dataset {
         if self.store().local().is_none() {
             return Ok(None);
         }
-        // Telling the size of fragments would open them all.
+        // Finding the size of fragments would open them all.
         let first =
             Region { start: vec![0; extent.len()], count: extent.iter().map(|len| 1.min(*len)).collect() };
         let tile = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &first)).await?.pop();
@@ -115,7 +115,7 @@ impl Dataset {
     }
 }
 
-/// Some cells, from the `first` on in row-major order.
+/// A number of consecutive chunks in row-major order, starting with number `first`.
 fn batch(grid: &ChunkGrid, counts: &[u64], first: u64, total: u64) -> CellList {
     let mut cells = CellList::new(grid.rank());
     let mut cell = vec![0; counts.len()];

@@ -1,18 +1,19 @@
 //! Writing: staging, encoding, putting and committing, for every format.
 //!
-//! A [`DatasetWriter`] holds the model as it is being edited and the cells that are partly written. Cells that a write covers
-//! wholly are encoded at once, on all threads; others are completed in a bounded write-back cache. What is put before a
-//! commit is not yet true: [`DatasetWriter::sync`] carries out the format's phases in order, each durable before the next.
+//! A [`DatasetWriter`] holds the model as it is being edited and the chunks that are partly written. Chunks that a
+//! write covers wholly are encoded at once, on all threads; others are completed in a bounded write-back cache. What is
+//! put before a commit is not yet part of the dataset: [`DatasetWriter::sync`] carries out the format's phases in
+//! order, each durable before the next.
 //!
-//! The rules that hold it together:
-//! - Every cell has a lock of its own, taken in ascending order, by writes, reads and whoever spills: what is staged,
-//!   being put and stored of a cell is never seen half-way.
-//! - Along an axis that grows, a cell counts as wholly covered only when its whole span is written: others may append
-//!   to the rest of it at the same time.
-//! - Staged cells hold all their elements as they are stored, those outside the array too, so that codecs are all that
-//!   is left to do. They are cut, for formats that cut, to the shape that the array has when they are put; cells cut
-//!   along a growing axis are completed at the next commit.
-//! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
+//! The invariants:
+//! - Every chunk has a lock of its own, taken in ascending order by writes, reads and whatever flushes the cache: what
+//!   is cached, in flight and stored of a chunk is never seen half-way.
+//! - Along an axis that grows, a chunk counts as wholly covered only if its whole span is written: others may append to
+//!   the rest of it at the same time.
+//! - Cached chunks hold all their elements as they are stored, including those outside the array, so that only codecs
+//!   remain to be applied. For formats that clip edge chunks, they are clipped to the shape that the array has when
+//!   they are put; chunks clipped along a growing axis are completed at the next commit.
+//! - Values are checked and converted before a chunk is changed. A change that the format relies on and that could not
 //!   be put ends the writer.
 mod boxes;
 mod cells;
@@ -69,9 +70,9 @@ use target::WriteTarget;
 use uploads::Uploads;
 use write_back_cache::WriteBackCache;
 
-/// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
-/// was written before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is
-/// lost when the writer is dropped.
+/// A dataset that is being written. Many threads may write and read different parts at once; reads see what was written
+/// before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is lost when the
+/// writer is dropped.
 pub struct DatasetWriter {
     /// Dropped first: it waits for the network, which ends with the session.
     uploads: Uploads,
@@ -83,9 +84,9 @@ pub struct DatasetWriter {
     turns: EditTurns,
     committer: Committer,
     stage: Arc<WriteBackCache>,
-    /// Other programs that change the same dataset.
+    /// Detects other programs that change the same dataset.
     conflicts: ConflictControl,
-    /// The dataset that is changed, as it was.
+    /// The dataset that is changed, in its original state.
     base: Option<Dataset>,
 }
 
@@ -111,7 +112,7 @@ impl Session {
     /// Starts a new dataset at `root`. Nothing is put before the first data or the first commit.
     ///
     /// # Errors
-    /// When the format's choices contradict each other, or the store cannot be written to.
+    /// If the format's options contradict each other, or the store cannot be written to.
     pub async fn create(
         &self,
         store: Arc<dyn Store>,
@@ -124,10 +125,10 @@ impl Session {
         Ok(DatasetWriter::new(self, parts, Arc::new(Model::new()), HashSet::new(), conflicts))
     }
 
-    /// Starts changing an open dataset. Everything that is not changed stays as it is.
+    /// Starts changing an open dataset. Everything that is not changed is preserved.
     ///
     /// # Errors
-    /// `Unsupported` when the format or the dataset can only be read, else why it cannot be changed.
+    /// `Unsupported` if the format or the dataset is read-only, otherwise why it cannot be changed.
     pub async fn update(&self, dataset: &Dataset) -> Result<DatasetWriter> {
         let writing = dataset
             .catalog()
@@ -148,7 +149,7 @@ impl Session {
     }
 }
 
-/// The model with all attributes at hand; those that cannot be read are marked damaged.
+/// The model with all attributes loaded; those that cannot be read are marked as damaged.
 async fn with_attributes(dataset: &Dataset) -> Model {
     let mut model = Model::clone(&dataset.model());
     let groups = model.walk().into_iter().map(NodeId::Group);
@@ -191,17 +192,17 @@ impl DatasetWriter {
         }
     }
 
-    /// What the user should know of the place.
+    /// What the user should know about the store.
     pub fn warnings(&self) -> Vec<String> {
         self.conflicts.warnings()
     }
 
-    /// Tells other writers that this one changes what they read; a failure ends it.
+    /// Announces to other writers that this one changes what they read; a failure ends the writer.
     async fn acquire_lease(&self) -> Result<()> {
         self.uploads.keep_failure(self.conflicts.acquire_lease().await)
     }
 
-    /// The model as it is now: edits, and lengths that writing has grown, included.
+    /// The model in its present state, including edits and the lengths that writing has grown.
     pub fn model(&self) -> Arc<Model> {
         Arc::clone(&self.definitions().model)
     }
@@ -211,21 +212,21 @@ impl DatasetWriter {
         self.base.as_ref()
     }
 
-    /// What the format can do.
+    /// What the format supports.
     pub fn abilities(&self) -> &Abilities {
         &self.placer.abilities
     }
 
-    /// The session that it was made with.
+    /// The session that the writer was made with.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Puts edits before the format, if there are any that it has not seen.
+    /// Passes edits to the format, if there are any that it has not seen.
     async fn define(&self) -> Result<()> {
         let _one = self.turns.defining.lock().await;
         let Some(model) = self.definitions().pending() else { return Ok(()) };
-        // Cells may be cut otherwise from here on: what is staged is placed as it was cut.
+        // Chunks may have other shapes from here on: cached ones are put with those that they had.
         self.flush_all().await?;
         let puts = match self.try_define(&model).await {
             Ok(puts) => puts,
@@ -267,20 +268,21 @@ impl DatasetWriter {
         Ok((target, model))
     }
 
-    /// Commits everything: what is staged is put, then the format's phases are carried out in order. When it returns,
+    /// Commits everything: cached chunks are put, then the format's phases are carried out in order. When it returns,
     /// all that was written before is durable and visible to others.
     ///
     /// # Errors
-    /// The first failure; no later phase is begun then, so that what was true before still is, but for single objects
-    /// that the format replaces one by one. After a failure to put, the writer can only be dropped.
+    /// The first failure; no later phase is begun then, so that the last committed state remains valid, except for
+    /// single objects that the format replaces one by one. After a failed put, the writer can only be dropped.
     pub async fn sync(&self) -> Result<()> {
         self.sync_checked(Box::pin(async { Ok(()) })).await
     }
 
-    /// As [`sync`](Self::sync), with a request that goes beside the last chunks and tells whether the last phase may begin.
+    /// As [`sync`](Self::sync), with a request that runs beside the last chunks and decides whether the last phase may
+    /// begin.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync), and what the request fails with.
+    /// As [`sync`](Self::sync), and errors of the request.
     pub async fn sync_checked(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
         let _alone = self.committer.commit_lock.write().await;
         self.check_usable()?;
@@ -289,7 +291,7 @@ impl DatasetWriter {
         self.committer.commit(self, request).await
     }
 
-    /// Commits everything and ends writing.
+    /// Commits everything and ends the writer.
     ///
     /// # Errors
     /// As [`sync`](Self::sync).
@@ -297,18 +299,18 @@ impl DatasetWriter {
         self.sync().await
     }
 
-    /// Ends writing without a commit: what was not synced is lost.
+    /// Ends the writer without a commit: what was not synced is lost.
     pub fn abort(self) {
         drop(self);
     }
 
-    /// Ends writing while others still hold the writer: every later call fails, and nothing is under way any more when this
-    /// returns. What was not synced is lost.
+    /// Ends the writer while there are other references to it: every later call fails, and nothing is in flight any
+    /// more when this returns. What was not synced is lost.
     pub async fn abandon(&self) {
         self.uploads.abandon().await;
     }
 
-    /// Carries out changes; a failure is remembered, because the format already counts on them.
+    /// Carries out changes; a failure is recorded, because the format already relies on them.
     async fn put(&self, puts: Vec<StorePut>) -> Result<()> {
         if puts.is_empty() {
             return Ok(());
@@ -329,17 +331,17 @@ impl DatasetWriter {
         self.definitions.guard()
     }
 
-    /// Bytes that staged cells may take.
+    /// Bytes that cached chunks may take.
     fn stage_budget(&self) -> usize {
         self.session.shared.memory.bytes() / 2
     }
 
-    /// Bytes of cells that are worked on at once.
+    /// Bytes of chunks that are processed at once.
     fn window_budget(&self) -> usize {
         self.session.shared.memory.bytes() / 4
     }
 
-    /// How many threads may hold a cell of that size at once: each needs it decoded, encoded and in between.
+    /// How many threads may hold a chunk of that size at once: each needs it decoded, encoded and in between.
     fn lanes(&self, cell_bytes: usize) -> usize {
         (self.window_budget() / cell_bytes.saturating_mul(3).max(1)).max(1)
     }

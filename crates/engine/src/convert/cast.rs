@@ -1,9 +1,9 @@
 //! Casts between the numeric types with netCDF's range errors (docs/spec/nczarr.md 4.8).
 //!
 //! A value outside the range of the target is reported after everything was converted, as the C library does
-//! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`RangeExcess`]. A fraction is cut off. NaN to an
-//! integer is a range error, which it is not in the C library: a missing value does not become a number without a word.
-//! Char and string do not convert (`NC_ECHAR`).
+//! (`NC_ERANGE`). What replaces it follows the C library too, see [`RangeExcess`]. Fractions are truncated. NaN to an
+//! integer is a range error here, though not in the C library: a missing value must not become a number silently. Char
+//! and string do not convert (`NC_ECHAR`).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Values, default_fill};
 
@@ -17,7 +17,7 @@ pub struct RangeReport {
 }
 
 impl RangeReport {
-    /// Whether every value had its place.
+    /// Whether every value was in range.
     pub fn is_clean(&self) -> bool {
         self.count == 0
     }
@@ -26,13 +26,13 @@ impl RangeReport {
 /// How to cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CastRules {
-    /// What stands for a value outside the range.
+    /// What replaces a value outside the range.
     pub excess: RangeExcess,
-    /// Whether bytes may be taken for unsigned ones.
+    /// Whether bytes may be treated as unsigned.
     pub bytes: ByteRule,
 }
 
-/// What stands for a value outside the range of the target.
+/// What replaces a value outside the range of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RangeExcess {
     /// The low bits, as in netCDF-4 and NCZarr files.
@@ -44,7 +44,7 @@ pub enum RangeExcess {
     Nearest,
 }
 
-/// Whether bytes may be taken for unsigned ones.
+/// Whether bytes may be treated as unsigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ByteRule {
     /// `byte` and `ubyte` are two types.
@@ -57,12 +57,12 @@ pub enum ByteRule {
 /// The values as another type, and which ones were out of range, by the rules of netCDF-4.
 ///
 /// # Errors
-/// `Invalid` when text is to become numbers or numbers text (`NC_ECHAR`), and for user-defined types.
+/// `Invalid` if text is to become numbers or numbers text (`NC_ECHAR`), and for user-defined types.
 pub fn cast(values: &Values, to: Atomic) -> Result<(Values, RangeReport)> {
     cast_with(values, to, CastRules::default())
 }
 
-/// As [`cast`], by other rules.
+/// As [`cast`], with other rules.
 ///
 /// # Errors
 /// As [`cast`].
@@ -99,7 +99,7 @@ pub(super) fn integer_range(atomic: Atomic) -> Option<(i128, i128)> {
     }
 }
 
-/// What stands for values outside of the range of `T`.
+/// The replacements for values outside the range of `T`.
 #[derive(Clone, Copy)]
 enum RangeStandIn<T> {
     LowBits,
@@ -184,7 +184,7 @@ fn each<S: Copy, T: Copy>(
     from.iter().enumerate().map(one).collect()
 }
 
-/// A type that numbers become.
+/// A type that numbers are cast to.
 trait CastTarget: Copy {
     /// The low bits, or the nearest float; and whether the value is outside the range.
     fn from_int(value: i128) -> (Self, bool);
@@ -205,7 +205,7 @@ macro_rules! integer_target {
                 (low_bits, i128::from(low_bits) != value)
             }
 
-            // The bounds are compared as doubles, as the C library does: 2^63 counts as inside of int64.
+            // The bounds are compared as doubles, as in the C library: 2^63 counts as inside the range of int64.
             fn from_float(value: f64) -> (Self, bool) {
                 let (low_bits, _) = Self::from_int(i128::from($whole(value)));
                 (low_bits, value.is_nan() || value < Self::MIN as f64 || value > Self::MAX as f64)
@@ -229,7 +229,7 @@ integer_target! {
     u8, whole32; u16, whole32; u32, whole64; u64, whole_unsigned;
 }
 
-/// The integer part; the smallest integer for what has none, as the processors do that the C library runs on.
+/// The integer part; the smallest integer for values that have none, as on the processors that the C library runs on.
 #[expect(clippy::cast_possible_truncation, reason = "in range, or replaced")]
 fn whole64(value: f64) -> i64 {
     let bound = 2f64.powi(63);

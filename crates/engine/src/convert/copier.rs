@@ -1,5 +1,5 @@
-//! Rows of stored numbers to rows of machine numbers and back: a copy, a swap or a widening, never element by element
-//! through a call.
+//! Rows of stored numbers to rows of machine numbers and back: a copy, a swap or a widening, never a function call per
+//! element.
 use super::{atomic_of, kind_of};
 use half::{bf16, f16};
 use ncirrus_layout::{ByteOrder, StoredField, StoredType};
@@ -34,7 +34,7 @@ enum CopierKind {
     Fields(Arc<[CopiedField]>),
 }
 
-/// A field of a compound: elements one after the other, at an offset on each side.
+/// A field of a compound: contiguous elements, at an offset on each side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CopiedField {
     stored: usize,
@@ -44,8 +44,8 @@ struct CopiedField {
 }
 
 impl RowCopier {
-    /// The copier for a stored type that is read as `ty`; `None` when elements must go through
-    /// [`decode`](super::decode) or the types do not fit each other.
+    /// The copier for a stored type that is read as `ty`; `None` if elements must go through [`decode`](super::decode)
+    /// or the types are incompatible.
     pub fn new(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Self> {
         if let (StoredType::Opaque { byte_len }, TypeRef::User(id)) = (stored, ty) {
             let UserKind::Opaque(size) = kind_of(model, id).ok()? else { return None };
@@ -68,8 +68,8 @@ impl RowCopier {
         Some(Self { kind, stored_len, native_len })
     }
 
-    /// As [`new`](Self::new), also for compounds whose members all have a fixed size: their fields stand in the model's
-    /// order without padding, nested ones too.
+    /// As [`new`](Self::new), also for compounds whose members all have a fixed size: their fields are in the model's
+    /// order without padding, including those of nested compounds.
     pub fn packed(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Self> {
         Self::packed_at(model, ty, stored, 0)
     }
@@ -138,7 +138,7 @@ impl RowCopier {
         }
     }
 
-    /// Copies a row; the shorter of the two decides how many elements.
+    /// Copies a row; the shorter of the two determines the number of elements.
     pub fn copy(&self, stored: &[u8], native: &mut [u8]) {
         match &self.kind {
             CopierKind::Same => {
@@ -197,7 +197,7 @@ impl RowCopier {
         }
     }
 
-    /// The way back: native elements as they are stored. Only when [`is_reversible`](Self::is_reversible).
+    /// The inverse: native elements as they are stored. Only if [`is_reversible`](Self::is_reversible).
     pub fn store(&self, native: &[u8], stored: &mut [u8]) {
         debug_assert!(self.is_reversible(), "elements that change size are encoded, not copied");
         match &self.kind {
@@ -207,14 +207,14 @@ impl RowCopier {
         }
     }
 
-    /// As [`gather`](Self::gather), the way back: native elements `step` bytes apart are stored one after the other.
+    /// The inverse of [`gather`](Self::gather): native elements `step` bytes apart are stored contiguously.
     pub fn store_gather(&self, native: &[u8], step: usize, stored: &mut [u8]) {
         debug_assert!(self.is_reversible(), "elements that change size are encoded, not copied");
         let CopierKind::Fields(fields) = &self.kind else { return self.gather(native, step, stored) };
         for (index, to) in stored.chunks_exact_mut(self.stored_len).enumerate() {
             let start = index.saturating_mul(step);
             let Some(from) = native.get(start..start.saturating_add(self.native_len)) else { return };
-            // What lies between fields is stored as 0, as encoding them one by one does.
+            // Bytes between fields are stored as 0, as when fields are encoded one by one.
             to.fill(0);
             for field in fields.iter() {
                 let (stored, native) = field.spans();
@@ -243,7 +243,7 @@ fn integer(atomic: Atomic, size: u8, signed: bool, order: ByteOrder) -> Option<(
         return Some((swapping(stored_len, order), stored_len));
     }
     let unsigned = matches!(atomic, Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64);
-    // A negative number has no place in an unsigned type, however wide.
+    // An unsigned type cannot hold negative numbers, however wide it is.
     (!(signed && unsigned)).then_some((CopierKind::Widen { signed, order }, stored_len))
 }
 

@@ -44,7 +44,7 @@ pub(super) fn decode(
     }
 }
 
-/// The bytes of `count` elements; what follows them is left out.
+/// The bytes of `count` elements; the bytes after them are ignored.
 fn exactly<'a>(stored: &StoredType, raw: &'a [u8], count: usize) -> Result<&'a [u8]> {
     let each = to_len(stored.byte_len().unwrap_or(0))?;
     if each == 0 {
@@ -56,7 +56,7 @@ fn exactly<'a>(stored: &StoredType, raw: &'a [u8], count: usize) -> Result<&'a [
     })
 }
 
-/// Stored fields beside the model's fields, which must be as many and of the same lengths.
+/// Stored fields paired with the model's fields, which must be equal in number and length.
 fn paired<'a>(
     model: &'a Model,
     ty: TypeRef,
@@ -82,7 +82,7 @@ fn span(field: &StoredField, byte_len: usize) -> Result<Range<usize>> {
     Ok(to_len(field.offset)?..to_len(end)?)
 }
 
-/// The bytes of one field of every compound, one after the other.
+/// The bytes of one field of every compound, contiguous.
 fn column_of(raw: &[u8], byte_len: usize, field: &StoredField) -> Result<Vec<u8>> {
     let span = span(field, byte_len)?;
     let mut bytes = Vec::with_capacity(raw.len() / byte_len.max(1) * span.len());
@@ -137,7 +137,7 @@ pub(super) fn encode(
     }
 }
 
-/// Spreads one field's bytes over the compounds.
+/// Distributes one field's bytes over the compounds.
 fn interleave(packed: &[u8], field: &StoredField, byte_len: usize, bytes: &mut [u8]) -> Result<()> {
     let span = span(field, byte_len)?;
     if span.is_empty() {
@@ -170,7 +170,7 @@ fn narrow(
     Ok(bytes)
 }
 
-/// Floats in another precision; a finite number that becomes infinite is an error.
+/// Floats in another precision; a finite number that would become infinite is an error.
 fn floats(stored: &StoredType, values: &Values, range: Range<usize>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for index in range {

@@ -27,7 +27,7 @@ pub(super) fn decode(model: &Model, ty: TypeRef, raw: &[u8], count: usize) -> Re
     }
 }
 
-/// The elements of lists nested as deep as the chunk has axes beyond the first; JSON bounds how deep that can be.
+/// The elements of lists nested as deep as the number of axes after the first; the JSON parser limits that depth.
 fn flatten<'a>(item: &'a Value, levels: usize, flat: &mut Vec<&'a Value>) {
     match item {
         Value::Array(items) if levels > 0 => items.iter().for_each(|item| flatten(item, levels - 1, flat)),

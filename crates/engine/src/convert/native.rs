@@ -1,5 +1,5 @@
-//! Values in columns as bytes of the caller's memory and back: elements in the machine's byte order, the fields of
-//! compounds one after the other without padding.
+//! Conversion between columns of values and bytes of the caller's memory: elements in the machine's byte order, the
+//! fields of compounds contiguous, without padding.
 use super::{check_depth, kind_of, times, to_len, type_name, wrong_values};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
@@ -7,7 +7,7 @@ use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 /// Bytes of one element of a type in memory.
 ///
 /// # Errors
-/// `Invalid` for types without a fixed size, which are named.
+/// `Invalid` naming the type if it has no fixed size.
 pub fn packed_len(model: &Model, ty: TypeRef) -> Result<usize> {
     match model.packed_len(ty) {
         Some(len) => to_len(len),
@@ -18,7 +18,7 @@ pub fn packed_len(model: &Model, ty: TypeRef) -> Result<usize> {
 /// The bytes of all values.
 ///
 /// # Errors
-/// `Invalid` when the values are not of the type, or it has no fixed size.
+/// `Invalid` if the values are not of the type, or it has no fixed size.
 pub fn pack(model: &Model, ty: TypeRef, values: &Values, out: &mut [u8]) -> Result<()> {
     let len = times(packed_len(model, ty)?, values.len())?;
     if len != out.len() {
@@ -50,10 +50,10 @@ fn pack_at(model: &Model, ty: TypeRef, values: &Values, out: &mut [u8], depth: u
     Ok(())
 }
 
-/// The values that bytes are: the inverse of [`pack`].
+/// The values that the bytes represent: the inverse of [`pack`].
 ///
 /// # Errors
-/// `Invalid` when there is a part of an element, or the type has no fixed size.
+/// `Invalid` if the last element is incomplete, or the type has no fixed size.
 pub fn unpack(model: &Model, ty: TypeRef, bytes: &[u8]) -> Result<Values> {
     unpack_at(model, ty, bytes, 0)
 }

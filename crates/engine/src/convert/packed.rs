@@ -5,14 +5,14 @@ use super::{check_depth, kind_of, to_len, wrong_values};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 
-/// The length that stands for a null string.
+/// The length that represents a null string.
 const NULL: u32 = u32::MAX;
 
-/// Appends the value that `bytes` are, no more and no less.
+/// Appends the value that `bytes` represent; they must hold nothing else.
 pub(super) fn read_whole(model: &Model, ty: TypeRef, bytes: &[u8], into: &mut Values) -> Result<()> {
     let mut rest = bytes;
     if let (Some((base, each)), Values::Vlen { ends, elements }) = (bare_vlen(model, ty), &mut *into) {
-        // The one place where the number of elements is left out.
+        // The one case in which the number of elements is omitted.
         while !rest.is_empty() {
             read(model, base, &mut rest, elements, 1)?;
         }
@@ -27,7 +27,7 @@ pub(super) fn read_whole(model: &Model, ty: TypeRef, bytes: &[u8], into: &mut Va
     Err(Error::malformed(format!("a packed value of {} bytes has {} too many", bytes.len(), rest.len())))
 }
 
-/// The base of a vlen of elements of fixed size, and that size.
+/// The base of a vlen whose elements have a fixed size, and that size.
 fn bare_vlen(model: &Model, ty: TypeRef) -> Option<(TypeRef, u64)> {
     let TypeRef::User(id) = ty else { return None };
     let UserKind::Vlen(base) = kind_of(model, id).ok()? else { return None };
@@ -56,7 +56,7 @@ fn read(model: &Model, ty: TypeRef, rest: &mut &[u8], into: &mut Values, depth: 
         Values::Vlen { ends, elements } => {
             let base = base_of(model, ty)?;
             let count = to_len(u32::from_le_bytes(number(rest)?).into())?;
-            // Every element takes at least a byte, so that a count cannot cost more than the bytes that are there.
+            // Every element takes at least one byte, so that a count cannot cost more than the bytes present.
             if count > rest.len() {
                 return Err(short(count, rest.len()));
             }

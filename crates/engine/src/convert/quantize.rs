@@ -9,16 +9,16 @@ use std::f64::consts::{LN_2, LN_10};
 /// How values are quantized before they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantize {
-    /// Keeps so many significant decimal digits; the bits after them are cleared and set in turn.
+    /// Keeps this many significant decimal digits; the bits after them are cleared and set alternately.
     BitGroom(u32),
-    /// Keeps so many significant decimal digits; the bits needed are computed for each value, the rest is rounded.
+    /// Keeps this many significant decimal digits; the bits needed are computed for each value, the rest is rounded.
     GranularBitRound(u32),
-    /// Keeps so many bits of the mantissa; the rest is rounded.
+    /// Keeps this many bits of the mantissa; the rest is rounded.
     BitRound(u32),
 }
 
 impl Quantize {
-    /// The attribute that records it (docs/spec/hdf5-netcdf4.md G.4).
+    /// The attribute that records the algorithm (docs/spec/hdf5-netcdf4.md G.4).
     pub fn attribute_name(self) -> &'static str {
         match self {
             Self::BitGroom(_) => "_QuantizeBitGroomNumberOfSignificantDigits",
@@ -27,7 +27,7 @@ impl Quantize {
         }
     }
 
-    /// Name of the algorithm in the terms of CF 1.12 ("Lossy Compression via Quantization").
+    /// Name of the algorithm as CF 1.12 has it ("Lossy Compression via Quantization").
     pub fn algorithm(self) -> &'static str {
         match self {
             Self::BitGroom(_) => "bitgroom",
@@ -36,7 +36,7 @@ impl Quantize {
         }
     }
 
-    /// Name of the variable that describes the algorithm, where it is recorded as CF 1.12 (8.4) has it.
+    /// Name of the variable that describes the algorithm, where it is recorded according to CF 1.12 (8.4).
     pub fn container(self) -> &'static str {
         match self {
             Self::BitGroom(_) => "quantization_bitgroom",
@@ -45,7 +45,7 @@ impl Quantize {
         }
     }
 
-    /// Digits or bits that are kept.
+    /// Number of digits or bits that are kept.
     pub fn kept(self) -> u32 {
         match self {
             Self::BitGroom(kept) | Self::GranularBitRound(kept) | Self::BitRound(kept) => kept,
@@ -60,7 +60,7 @@ impl Quantize {
         )
     }
 
-    /// What the attributes of a variable record, if it is one of the three.
+    /// The quantization that the attributes of a variable record, if it is one of the three.
     pub fn recorded(attributes: &Attributes) -> Option<Self> {
         let kinds = [Self::BitGroom as fn(u32) -> Self, Self::GranularBitRound, Self::BitRound];
         kinds.into_iter().find_map(|kind| {
@@ -69,11 +69,11 @@ impl Quantize {
         })
     }
 
-    /// Checks that values of that type can be quantized so.
+    /// Checks that values of a type can be quantized in this way.
     ///
     /// # Errors
-    /// `Invalid` for types other than float and double, and for more digits or bits than they have (6 and 15 digits,
-    /// 23 and 52 bits) or none.
+    /// `Invalid` for types other than float and double, for zero digits or bits, and for more than the type has (6 and
+    /// 15 digits, 23 and 52 bits).
     pub fn check(self, ty: TypeRef) -> Result<()> {
         let (digits, bits) = match ty {
             TypeRef::Atomic(Atomic::Float) => (6, 23),
@@ -90,13 +90,14 @@ impl Quantize {
         }
     }
 
-    /// Quantizes values of type float or double; others, and what is no number, stay as they are. `fill` is one value of the same type.
+    /// Quantizes values of type float or double; other types and NaN stay as they are. `fill` is one value
+    /// of the same type.
     pub fn apply(self, values: &mut Values, fill: &Values) {
         self.apply_in_turn(values, fill, |index| index % 2 == 1);
     }
 
-    /// As [`apply`](Self::apply), for values that are a part of others: `is_odd` tells whether the value at an index
-    /// stands at an odd place among all, which decides what BitGroom does with it.
+    /// As [`apply`](Self::apply), for values that are a part of a larger array: `is_odd` says whether the value at an
+    /// index has an odd position in that array, which determines what BitGroom does with it.
     pub fn apply_in_turn(self, values: &mut Values, fill: &Values, is_odd: impl Fn(usize) -> bool) {
         match (values, fill) {
             (Values::Float(values), Values::Float(fill)) => {
@@ -140,8 +141,8 @@ impl Quantize {
         }
     }
 
-    /// Bits of the mantissa that are kept of every value. For digits: rounded up, and one more, since the first bit is
-    /// not stored.
+    /// Bits of the mantissa that are kept of every value. For digits: rounded up, plus one, since the first bit is not
+    /// stored.
     fn fixed_bits(self) -> u32 {
         match self {
             Self::BitRound(bits) => bits,
@@ -160,7 +161,7 @@ impl Quantize {
 const BITS_PER_DIGIT: f64 = LN_10 / LN_2;
 const DIGITS_PER_BIT: f64 = LN_2 / LN_10;
 
-/// Bits of the mantissa that so many digits of this value need; `None` for zero.
+/// Bits of the mantissa that this value needs for the given number of digits; `None` for zero.
 fn granular_bits(value: f64, digits: u32) -> Option<u32> {
     if value == 0.0 {
         return None;
@@ -202,7 +203,7 @@ trait BinaryFloat: Copy {
     fn shaved(self, kept: u32) -> Self;
     /// With these bits set, unless it is zero.
     fn set(self, kept: u32) -> Self;
-    /// With these bits rounded to the nearest, away from zero at the middle.
+    /// With these bits rounded to the nearest, ties away from zero.
     fn rounded(self, kept: u32) -> Self;
 }
 

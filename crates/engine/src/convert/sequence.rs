@@ -20,7 +20,7 @@ pub(super) fn decode(
                 return Err(unreadable(model, ty, item));
             }
             let mut strings = Strings::new();
-            // A text of one NUL is a null string (docs/formats/zarr-writing.md).
+            // A text that consists of one NUL is a null string (docs/formats/zarr-writing.md).
             while let Some(text) = frames.next()? {
                 strings.push(Some(text).filter(|text| *text != [0]));
             }
@@ -46,7 +46,7 @@ pub(super) fn decode(
     }
 }
 
-/// Vlens of a fixed type: the bytes of all elements are put together and decoded at once.
+/// Vlens of a fixed type: the bytes of all elements are joined and decoded at once.
 fn joined(
     model: &Model,
     base: TypeRef,
@@ -68,7 +68,7 @@ fn joined(
     Ok(Values::Vlen { ends, elements: Box::new(elements) })
 }
 
-/// Vlens whose elements have no fixed size either: each frame is a sequence again.
+/// Vlens whose elements have no fixed size either: each frame is again a sequence.
 fn nested(
     model: &Model,
     base: TypeRef,
@@ -95,7 +95,7 @@ struct ChunkFrames<'a> {
 }
 
 impl<'a> ChunkFrames<'a> {
-    /// Checks the number of elements: nothing is allocated from it.
+    /// Checks the number of elements; nothing is allocated according to it.
     fn open(raw: &'a [u8], count: usize) -> Result<Self> {
         let Some((head, rest)) = raw.split_first_chunk::<4>() else {
             return Err(Error::malformed(format!("{} bytes where a sequence was expected", raw.len())));
@@ -160,7 +160,7 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
-/// The elements of one vlen.
+/// The range of elements of one vlen.
 pub(super) fn span(ends: &[usize], index: usize) -> Range<usize> {
     let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
     start..ends.get(index).copied().unwrap_or(start).max(start)
@@ -174,7 +174,7 @@ fn text(text: Option<&[u8]>, bytes: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A length as the framing holds it.
+/// A length in the form in which the framing stores it.
 pub(super) fn length(len: usize) -> Result<[u8; 4]> {
     let len = u32::try_from(len)
         .map_err(|_| Error::invalid(format!("{len} is more than the 32 bits of a length can hold")))?;

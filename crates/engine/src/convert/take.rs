@@ -1,11 +1,11 @@
-//! Gathering and scattering of values of any type by index.
+//! Gathering and scattering values of any type by index.
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Values;
 
 /// The values at `indices`, in that order; repetition is allowed.
 ///
 /// # Errors
-/// `Internal` when an index is past the end.
+/// `Internal` if an index is past the end.
 pub fn take(values: &Values, indices: &[usize]) -> Result<Values> {
     let mut taken = values.empty_like();
     for run in runs(indices) {
@@ -19,7 +19,7 @@ pub fn take(values: &Values, indices: &[usize]) -> Result<Values> {
 /// Puts `from[from_at[i]]` at `to_at[i]`, for every i.
 ///
 /// # Errors
-/// `Invalid` when the values are of different types, `Internal` when an index is past an end.
+/// `Invalid` if the values are of different types, `Internal` if an index is past an end.
 pub fn assign(to: &mut Values, to_at: &[usize], from: &Values, from_at: &[usize]) -> Result<()> {
     let outside = || Error::internal("an index is past the values");
     if let (Some(size), Some(bytes)) = (element_len(to), from.as_bytes()) {
@@ -33,7 +33,7 @@ pub fn assign(to: &mut Values, to_at: &[usize], from: &Values, from_at: &[usize]
         }
         return Ok(());
     }
-    // Values of any length: the new ones are appended, then the order says which ones stay.
+    // Values without a fixed size: the new ones are appended, then an index list picks those that stay.
     let len = to.len();
     let mut all = to.clone();
     if !all.extend_from(from, 0..from.len()) {
@@ -47,7 +47,7 @@ pub fn assign(to: &mut Values, to_at: &[usize], from: &Values, from_at: &[usize]
     Ok(())
 }
 
-/// Bytes of one value; `None` when values have no fixed size or are compounds.
+/// Bytes of one value; `None` if values have no fixed size or are compounds.
 fn element_len(values: &Values) -> Option<usize> {
     match values {
         Values::Opaque { size, .. } => Some(*size).filter(|size| *size > 0),
@@ -55,7 +55,7 @@ fn element_len(values: &Values) -> Option<usize> {
     }
 }
 
-/// Indices as runs of neighbours, so that neighbours are copied together.
+/// Indices as runs of consecutive ones, which are copied together.
 fn runs(indices: &[usize]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
     let chunks = indices.chunk_by(|one, next| one.checked_add(1) == Some(*next));
     chunks.map(|run| run[0]..run[0].saturating_add(run.len()))

@@ -7,7 +7,7 @@ mod cast;
 mod fixed;
 mod variable;
 
-/// A model with one type of each kind, nested ones included.
+/// A model with one type of each kind, including nested ones.
 struct ModelTypes {
     model: Model,
     enumeration: TypeRef,

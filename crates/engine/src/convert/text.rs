@@ -39,7 +39,7 @@ fn from_utf32(cell: &[u8], order: ByteOrder) -> Result<String> {
     codes[..end].iter().map(character).collect()
 }
 
-/// Characters of a text that a message shows.
+/// Maximum number of characters of a text that a message shows.
 const SHOWN: usize = 40;
 
 pub(super) fn encode(
@@ -69,7 +69,7 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
-/// Appends the text without padding. What reading would take for padding must not end it.
+/// Appends the text without padding. It must not end with characters that reading would treat as padding.
 fn append(bytes: &mut Vec<u8>, text: &[u8], encoding: TextEncoding) -> Result<()> {
     match encoding {
         TextEncoding::NulPadded | TextEncoding::NulPaddedEmpty if text.contains(&0) => {

@@ -1,21 +1,21 @@
-//! Fragments whose datasets are not there, for the user to see.
+//! A record of absent fragments, to be shown to users.
 use super::Dataset;
 use crate::read::AbsentFragment;
 use crate::resources::MissingChunks;
 use ncirrus_layout::LockExt;
 use std::collections::BTreeSet;
 
-/// What was found absent since the dataset was opened.
+/// The fragments that were found absent since the dataset was opened.
 #[derive(Debug, Default)]
 pub(super) struct AbsentObjects {
     fragments: BTreeSet<AbsentFragment>,
-    /// Whether there are more than are remembered.
+    /// Whether there were more than are remembered.
     more: bool,
 }
 
-/// Fragments that are remembered.
+/// Maximum number of fragments that are remembered.
 const REMEMBERED: usize = 1 << 16;
-/// Fragments that are named.
+/// Maximum number of fragments that a message names.
 const NAMED: usize = 3;
 
 impl Dataset {
@@ -34,8 +34,8 @@ impl Dataset {
         }
     }
 
-    /// Fragments that were filled in since the dataset was opened: how many, and the first of them, or all where the
-    /// session is to report them.
+    /// The fragments that were filled in since the dataset was opened: their number and the first few, or all of them
+    /// if the session is to report them.
     pub fn absence(&self) -> Option<String> {
         let absent = self.inner.absent.guard();
         let count = absent.fragments.len();

@@ -1,4 +1,4 @@
-//! Where a variable's chunks lie, for tools that build references of their own.
+//! Where a variable's chunks are stored, for tools that build their own references.
 use crate::drive::DriveContext;
 use ncirrus_layout::grid::ChunkIntersections;
 use ncirrus_layout::{CellList, ChunkGrid, ChunkIndex, ChunkRef, Error, Layout, Location, Result, Source};
@@ -7,20 +7,20 @@ use ncirrus_model::Selection;
 /// A chunk as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredChunk {
-    /// Its first element, one index per dimension of the variable.
+    /// Indices of its first element, one per dimension of the variable.
     pub start: Vec<u64>,
-    /// Where its bytes lie, and which of the codecs were skipped for it.
+    /// The location of its bytes, and which of the codecs were skipped for it.
     pub stored: ChunkRef,
 }
 
-/// Cells that are located together.
+/// Chunks that are located together.
 const WINDOW: usize = 1 << 15;
 
 /// The chunks of a chunked layout that a selection touches, in row-major order; those that are known never to have been
 /// written are left out. Other layouts have none.
 ///
 /// # Errors
-/// `Limit` when the selection touches more cells than the limits allow; damage of the index.
+/// `Limit` if the selection touches more chunks than the limits allow; a damaged index.
 pub(crate) async fn chunks(
     context: &DriveContext,
     source: &Source,

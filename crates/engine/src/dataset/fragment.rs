@@ -1,6 +1,7 @@
-//! Reading fragments: variables of datasets of their own that make up an aggregated variable.
+//! Reading fragments: variables of other datasets that make up an aggregated variable.
 //!
-//! All pieces of one fragment are read together, so that its dataset is looked for once; several fragments at a time.
+//! All pieces of one fragment are read together, so that its dataset is looked up once; several fragments are read at a
+//! time.
 mod address;
 mod check;
 mod explain;
@@ -36,42 +37,42 @@ pub(crate) struct FragmentPart {
 }
 
 impl FragmentPart {
-    /// All of a tile.
+    /// A whole tile.
     pub(crate) fn whole(tile: Region, fragment: Arc<Fragment>) -> Self {
         Self { piece: SelectionPiece::of(&Selection::from(tile.clone())), tile, fragment }
     }
 }
 
-/// Puts the values of a piece, which lie so many elements apart along its axes, into a result.
+/// Puts the values of a piece, whose elements are at the given strides along its axes, into a result.
 type ValuePut<'a> = dyn Fn(&SelectionPiece, &[u64], Values) -> Result<()> + Sync + 'a;
 
-/// Parts of one variable of one dataset.
+/// Parts that come from one variable of one dataset.
 pub(super) struct FragmentGroup {
     places: FragmentPlaces,
     parts: Vec<FragmentPart>,
 }
 
-/// A variable that fills tiles, at hand for reading.
+/// A variable that fills tiles, opened for reading.
 pub(crate) struct FragmentSource {
     pub(crate) dataset: Dataset,
     pub(crate) variable: VarId,
-    /// What it was found by, for messages.
+    /// The name or number by which it was found, for messages.
     name: String,
-    /// What is done with its values; `None` where they are taken as they are.
+    /// How its values are processed; `None` if they are taken as they are.
     recipe: Option<ValueRecipe>,
-    /// How its texts become those of the aggregated variable, where they are stored otherwise.
+    /// How its texts are converted to those of the aggregated variable, if they are stored differently.
     texts: Option<FragmentTexts>,
 }
 
 impl FragmentSource {
-    /// How it makes the tile of a fragment.
+    /// How the variable's elements form the tile of a fragment.
     fn fit(&self, tile: Region, fragment: &Fragment) -> Result<TileFit> {
         TileFit::of_fragment(tile, &self.dataset.definitions().shape(self.variable), fragment, self.texts)
     }
 }
 
 impl MosaicRead<'_> {
-    /// Reads parts into a result; those whose datasets are not there are left as they are.
+    /// Reads parts into a result; those whose datasets are absent are left as they are.
     pub(super) async fn read_fragments(
         &self,
         parts: Vec<FragmentPart>,
@@ -91,7 +92,7 @@ impl MosaicRead<'_> {
         Ok(())
     }
 
-    /// The parts by their datasets and variables: first those of this machine, then those that may be far away.
+    /// The parts grouped by dataset and variable: first those on this machine, then those that may be remote.
     pub(super) fn groups(&self, parts: Vec<FragmentPart>) -> Result<[(Vec<FragmentGroup>, bool); 2]> {
         type Key = (Vec<Arc<str>>, Vec<FragmentVariable>);
         let mut numbers: HashMap<Key, usize> = HashMap::new();
@@ -111,7 +112,7 @@ impl MosaicRead<'_> {
         Ok([(near, false), (far, true)])
     }
 
-    /// Whether nothing is asked of another machine.
+    /// Whether no remote dataset is involved.
     fn are_near(&self, places: &FragmentPlaces) -> bool {
         match places {
             FragmentPlaces::Here => self.reading.context.snapshot.store().local().is_some(),
@@ -119,7 +120,7 @@ impl MosaicRead<'_> {
         }
     }
 
-    /// The same of a fragment.
+    /// The same for a single fragment.
     fn is_near(&self, fragment: &Fragment) -> bool {
         self.dataset.places(fragment).is_ok_and(|places| self.are_near(&places))
     }
@@ -143,10 +144,10 @@ impl MosaicRead<'_> {
         Ok(())
     }
 
-    /// The variable of a fragment; `None` when its dataset is not there.
+    /// The variable of a fragment; `None` if its dataset is absent.
     ///
     /// # Errors
-    /// `NotFound` when the dataset has no such variable.
+    /// `NotFound` if the dataset has no such variable.
     pub(super) async fn fragment_source(
         &self,
         places: &FragmentPlaces,
@@ -174,14 +175,14 @@ impl MosaicRead<'_> {
         Ok(Some(FragmentSource { dataset, variable, name, recipe, texts }))
     }
 
-    /// The type that a variable of another dataset has, and that of the aggregated variable.
+    /// The type of a variable of another dataset, and that of the aggregated variable.
     fn types(&self, dataset: &Dataset, variable: VarId) -> Option<(Atomic, Atomic)> {
         let model = dataset.definitions();
         let from = model.base_atomic(model.variable(variable)?.ty)?;
         Some((from, self.reading.model.base_atomic(self.reading.bound.ty)?))
     }
 
-    /// What is done with the values of a variable; nothing with those that are no numbers.
+    /// How the values of a variable are processed; values that are not numbers are left as they are.
     async fn recipe(
         &self,
         dataset: &Dataset,
@@ -222,7 +223,7 @@ impl MosaicRead<'_> {
         Ok(())
     }
 
-    /// The values as the aggregated variable has them.
+    /// The values converted for the aggregated variable.
     fn finished(&self, values: Values, source: &FragmentSource) -> Result<Values> {
         let atomic = |ty| self.reading.model.base_atomic(ty);
         match (&source.recipe, atomic(self.reading.bound.ty)) {
@@ -232,10 +233,10 @@ impl MosaicRead<'_> {
         }
     }
 
-    /// Notes a fragment whose dataset is not there.
+    /// Notes a fragment whose dataset is absent.
     ///
     /// # Errors
-    /// `NotFound` when that is an error.
+    /// `NotFound` if the policy makes that an error.
     fn note_absent_fragment(&self, fragment: &Fragment) -> Result<()> {
         let chosen = self.reading.context.shared.fragments_absent;
         let is_error = match chosen {
@@ -253,7 +254,7 @@ impl MosaicRead<'_> {
     }
 }
 
-/// What a variable is looked for by, for messages.
+/// The name or number by which a variable is looked up, for messages.
 pub(crate) fn variable_name(variable: &FragmentVariable) -> String {
     match variable {
         FragmentVariable::Path(path) => path.to_string(),
@@ -262,7 +263,7 @@ pub(crate) fn variable_name(variable: &FragmentVariable) -> String {
     }
 }
 
-/// Says of an error which fragment it is about; the rest of the place is the aggregated variable's to tell.
+/// Adds to an error which fragment it concerns; the rest of the place is added for the aggregated variable.
 fn of_fragment(error: Error, fragment: &Fragment, source: Option<&FragmentSource>) -> Error {
     let what = match source {
         Some(source) => {

@@ -1,4 +1,4 @@
-//! What an aggregated variable is put together from, for people and programs.
+//! The parts that an aggregated variable consists of, for users and programs.
 use super::Dataset;
 use super::fragment::{FragmentPart, FragmentPlaces, variable_name};
 use super::mosaic::MosaicRead;
@@ -10,22 +10,22 @@ use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
 use std::ops::ControlFlow;
 
-/// A part of an aggregated variable: what fills a box of it.
+/// A part of an aggregated variable: the source of one box of it.
 #[derive(Debug, Clone)]
 pub struct FragmentInfo {
-    /// Its place in the array of fragments; empty where there is none, as in HDF5 virtual datasets.
+    /// Its indices in the array of fragments; empty if there is none, as in HDF5 virtual datasets.
     pub index: Vec<u64>,
     /// The box, in elements of the aggregated variable.
     pub region: Region,
-    /// What fills it.
+    /// What fills the box.
     pub kind: FragmentKind,
-    /// Where it may lie, as the aggregation names it.
+    /// The names of its dataset, as the aggregation has them.
     pub names: Vec<String>,
-    /// The addresses that are tried, in that order.
+    /// The addresses that are tried, in this order.
     pub places: Vec<String>,
-    /// What the variable may be called there.
+    /// The names that the variable may have there.
     pub variables: Vec<String>,
-    /// Why its names make no sense, if that is so.
+    /// Why its names are not valid, if they are not.
     pub fault: Option<Error>,
 }
 
@@ -34,7 +34,7 @@ pub struct FragmentInfo {
 pub enum FragmentKind {
     /// A variable of another dataset.
     Dataset,
-    /// A variable of the dataset that aggregates.
+    /// A variable of the master dataset itself.
     Here,
     /// One value.
     Constant,
@@ -43,7 +43,7 @@ pub enum FragmentKind {
 }
 
 impl FragmentKind {
-    /// The kind in a word.
+    /// The kind as one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dataset => "dataset",
@@ -54,38 +54,39 @@ impl FragmentKind {
     }
 }
 
-/// A part of an aggregated variable, and whether it is what it should be.
+/// A part of an aggregated variable, and whether it matches its description.
 #[derive(Debug, Clone)]
 pub struct FragmentCheck {
     /// The part.
     pub fragment: FragmentInfo,
-    /// What is wrong: it is not there, cannot be opened, has another shape or type, or units that do not convert.
+    /// What is wrong: the dataset is absent or cannot be opened, the shape or type differs, or the units do not
+    /// convert.
     pub fault: Option<Error>,
 }
 
 impl Dataset {
-    /// What an aggregated variable is made of, as far as its description tells; `None` for other variables.
+    /// What an aggregated variable is made of, as far as its description says; `None` for other variables.
     ///
     /// # Errors
-    /// Damage of the description.
+    /// A damaged description.
     pub async fn aggregation(&self, variable: VarId) -> Result<Option<Aggregation>> {
         let context = self.context(ReadDepth::default());
         let found = context.drive(|view| self.inner.catalog.aggregation(view, variable)).await;
         found.map_err(|error| self.located(error, variable))
     }
 
-    /// The parts of an aggregated variable that a selection touches. Nothing is opened. Of very many,
-    /// [`each_fragment`](Self::each_fragment) holds some at a time.
+    /// The parts of an aggregated variable that a selection touches. Nothing is opened. If there are very many,
+    /// [`each_fragment`](Self::each_fragment) delivers them in batches.
     ///
     /// # Errors
-    /// `Invalid` for a variable that is not put together from others, or a selection that does not fit; `Limit` when
-    /// there are too many; damage of the description.
+    /// `Invalid` for a variable that is not an aggregation, or a selection that does not fit; `Limit` if there are too
+    /// many; a damaged description.
     pub async fn fragments(&self, variable: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
         let checks = self.listed(variable, selection, false).await?;
         Ok(checks.into_iter().map(|check| check.fragment).collect())
     }
 
-    /// The same, each with what is wrong with it: its dataset is opened, its shape, type and units are compared.
+    /// The same, each with its fault, if it has one: its dataset is opened, its shape, type and units are compared.
     ///
     /// # Errors
     /// As [`fragments`](Self::fragments).
@@ -114,11 +115,11 @@ impl Dataset {
         Ok(list)
     }
 
-    /// Shows the parts that a selection touches some at a time, always in the same order, until it is told to stop. With
-    /// `check` they are opened and compared, many at once.
+    /// Passes the parts that a selection touches to `show` in batches, always in the same order, until `show` asks to
+    /// stop. With `check` they are opened and compared, many at once.
     ///
     /// # Errors
-    /// As [`fragments`](Self::fragments), but for the limit; what `show` fails with.
+    /// As [`fragments`](Self::fragments), except for the limit; errors of `show`.
     pub async fn each_fragment(
         &self,
         variable: VarId,

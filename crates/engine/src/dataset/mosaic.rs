@@ -1,8 +1,8 @@
-//! Reading variables that are put together from others.
+//! Reading variables that are assembled from others.
 //!
-//! The selection is cut along the tiles, and every part becomes a read of its source, into memory of its own. Nothing
-//! is held while such a read waits but the result and a bounded number of parts; a source that is itself put together
-//! is no exception.
+//! The selection is cut along the tiles, and every part becomes a read of its source, into memory of its own. While
+//! such a read waits, only the result and a bounded number of parts are held; this also applies to sources that are
+//! themselves assembled.
 pub(crate) mod assembly;
 mod explain;
 mod place;
@@ -26,29 +26,29 @@ use source::{FilledPiece, MosaicLeaf, MosaicPart};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Elements whose tiles are listed together, at most.
+/// Maximum number of elements whose tiles are listed together.
 const PIECE: u64 = 1 << 26;
-/// Tiles that are listed together, at most, where it is known how many there are.
+/// Maximum number of tiles that are listed together, if their number is known.
 const LISTED: u64 = 4096;
-/// Parts that are found sources for together.
+/// Parts whose sources are looked up together.
 const BATCH: usize = 4096;
-/// Sources that are open for them together: half of those that are kept.
+/// Sources that are open for them together: half of those that are kept open.
 const BATCH_SOURCES: usize = KEPT / 2;
-/// Reads of sources that are under way at once, where they wait for a network.
+/// Concurrent reads of sources, if they wait for a network.
 const UNDER_WAY: usize = 16;
-/// Elements of a part, at most, where only their order in the source is known.
+/// Maximum number of elements of a part, if only their order in the source is known.
 const NUMBERED: u64 = 1 << 20;
-/// Such a part does not reach over more elements of its source than so many for each of its own.
+/// Such a part spans at most this many elements of its source for each of its own.
 const NUMBERED_REACH: u64 = 8;
 
-/// A read of a variable that is put together from others, each of which is a read of a dataset.
+/// A read of a variable that is assembled from others, which are read through their datasets.
 pub(super) struct MosaicRead<'a> {
     pub(super) dataset: &'a Dataset,
     pub(super) reading: &'a VariableRead<'a>,
     index: &'a Arc<dyn TileIndex>,
 }
 
-/// Pieces of a selection, in order: few enough tiles each that listing them takes little memory.
+/// Pieces of a selection, in order: each has few enough tiles for their list to take little memory.
 pub(super) struct MosaicPieces<'t> {
     tiles: &'t dyn TileIndex,
     rest: Vec<SelectionPiece>,
@@ -104,7 +104,7 @@ impl MosaicBatch {
 }
 
 impl<'a> MosaicRead<'a> {
-    /// The read of a variable of `dataset` whose tiles `index` has.
+    /// The read of a variable of `dataset` whose tiles are in `index`.
     pub(super) fn new(
         dataset: &'a Dataset,
         reading: &'a VariableRead<'a>,
@@ -123,8 +123,8 @@ impl<'a> MosaicRead<'a> {
         assembly.finish()
     }
 
-    /// The selected values, in memory of the caller: put together there where elements are single numbers, else a part
-    /// of them at a time.
+    /// The selected values, in the caller's memory: assembled there if elements are single numbers, otherwise converted
+    /// part by part.
     pub(super) async fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
         self.reading.check_output(Picked::Selection(selection).count()?, out)?;
         let fill = &self.reading.bound.source.fill;
@@ -171,7 +171,7 @@ impl<'a> MosaicRead<'a> {
         Ok(())
     }
 
-    /// The selection as far as something may be there, in pieces whose tiles are listed together.
+    /// The selection, as far as tiles may exist there, in pieces whose tiles are listed together.
     pub(super) fn pieces(&self, selection: &Selection) -> MosaicPieces<'a> {
         let inside = SelectionPiece::of(selection).within(&Region::all(&self.reading.bound.source.extent));
         MosaicPieces { tiles: self.index.as_ref(), rest: inside.into_iter().collect() }
@@ -207,7 +207,7 @@ impl<'a> MosaicRead<'a> {
         Ok(())
     }
 
-    /// The sources of a batch, opened at once.
+    /// The sources of a batch, opened concurrently.
     async fn leaves(&self, batch: &MosaicBatch) -> Result<HashMap<VariableRef, Option<MosaicLeaf>>> {
         let found = Mutex::new(HashMap::new());
         let sources: Vec<VariableRef> = batch.sources.iter().cloned().collect();
@@ -222,7 +222,7 @@ impl<'a> MosaicRead<'a> {
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The reads of a batch: first one of each source, so that the others find its index nodes at hand.
+    /// The reads of a batch: first one of each source, so that the others find its index nodes cached.
     fn waves(
         &self,
         batch: MosaicBatch,
@@ -239,7 +239,7 @@ impl<'a> MosaicRead<'a> {
         Ok([first, rest])
     }
 
-    /// What is read of a piece of a tile; the elements that its source does not have are missing.
+    /// What is read for a piece of a tile; elements that its source does not have are missing.
     fn parts(
         &self,
         piece: &SelectionPiece,
@@ -262,7 +262,7 @@ impl<'a> MosaicRead<'a> {
         Ok(pieces.into_iter().map(part).collect())
     }
 
-    /// Cuts a piece so that its elements lie near each other in a source of which only the order is known.
+    /// Cuts a piece so that its elements are close together in a source of which only the order is known.
     fn cut_numbered(&self, piece: SelectionPiece, place: &TileRegion) -> Vec<SelectionPiece> {
         let mut cut = Vec::new();
         let mut rest = piece.cut(NUMBERED.min(self.part_elements()));
@@ -277,20 +277,20 @@ impl<'a> MosaicRead<'a> {
         cut
     }
 
-    /// Elements of a part, so that those under way take a modest share of the memory.
+    /// Elements of a part, such that those in flight take a modest share of the memory.
     pub(super) fn part_elements(&self) -> u64 {
         let bytes = (self.reading.context.shared.memory.bytes() / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
         let element = self.reading.model.packed_len(self.reading.bound.ty).unwrap_or(4 * ELEMENT_MARK as u64);
         (bytes as u64 / element.max(1)).max(1)
     }
 
-    /// Whether the dataset lies on another machine.
+    /// Whether the dataset is remote.
     fn is_far(&self) -> bool {
         self.reading.context.snapshot.store().local().is_none()
     }
 
-    /// Does `work` for all items: on all threads, or, where it waits for other machines, a bounded number at once. What
-    /// comes out is handed to `done`.
+    /// Does `work` for all items: on all threads, or, if it waits for remote stores, a bounded number at once. Results
+    /// are passed to `done`.
     pub(super) async fn for_all<'s, I: Send, T: Send>(
         &'s self,
         items: Vec<I>,

@@ -7,21 +7,21 @@ use ncirrus_store::Url;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard};
 
-/// Open datasets by address and options; the one that was used longest ago goes first.
+/// Open datasets by address and options; the least recently used one is closed first.
 pub(crate) struct OpenDatasets {
     most: usize,
-    /// Those used longest ago first.
+    /// Least recently used first.
     kept: Mutex<LinkedHashMap<OpenKey, Dataset>>,
 }
 
-/// Which dataset: of which address, opened how.
+/// Identifies an open dataset: its address, and how it was opened.
 #[derive(Clone, PartialEq, Eq)]
 struct OpenKey {
     url: Url,
     options: OpenOptions,
 }
 
-/// Few addresses share a path.
+/// Few addresses share a path, so that hashing the path is enough.
 impl Hash for OpenKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.url.path().hash(state);
@@ -29,12 +29,12 @@ impl Hash for OpenKey {
 }
 
 impl OpenDatasets {
-    /// None yet.
+    /// An empty set of at most `most` datasets.
     pub(crate) fn new(most: usize) -> Self {
         Self { most, kept: Mutex::default() }
     }
 
-    /// How many are kept at most.
+    /// Maximum number that are kept.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
@@ -45,7 +45,8 @@ impl OpenDatasets {
         self.lock().to_back(&key).cloned()
     }
 
-    /// Keeps a dataset that was opened. Nobody waits for others who open the same one: the last one is kept.
+    /// Keeps a dataset that was opened. Concurrent openings of the same dataset do not wait for each other: the last
+    /// one is kept.
     pub(crate) fn keep(&self, url: &Url, options: &OpenOptions, dataset: &Dataset) {
         let key = OpenKey::new(url, options);
         let mut kept = self.lock();
@@ -57,11 +58,11 @@ impl OpenDatasets {
         }
         kept.insert(key, dataset.clone());
         drop(kept);
-        // What is closed is closed without the lock.
+        // Datasets are closed outside the lock.
         drop(gone);
     }
 
-    /// Forgets a dataset that is no longer what it was.
+    /// Forgets a dataset that has changed.
     pub(crate) fn forget(&self, url: &Url, options: &OpenOptions) {
         let gone = self.lock().remove(&OpenKey::new(url, options));
         drop(gone);

@@ -12,10 +12,10 @@ use ncirrus_model::Model;
 use ncirrus_store::{Opened, Store, Url};
 use std::sync::{Arc, Mutex, Weak};
 
-/// Metadata bytes that a dataset keeps at least which others take values from.
+/// Minimum number of metadata bytes that a dataset keeps from which others take values.
 const LEAST_METADATA: usize = 1 << 20;
 
-/// Members that no document names are looked for where that costs nothing.
+/// Members that no document lists are looked for if that costs no requests.
 fn with_members(options: &OpenOptions, context: &DriveContext) -> OpenOptions {
     let members = match (options.members, context.snapshot.store().local().is_some()) {
         (Members::Auto, false) => Members::Named,
@@ -25,12 +25,12 @@ fn with_members(options: &OpenOptions, context: &DriveContext) -> OpenOptions {
 }
 
 impl Session {
-    /// Opens the dataset at `root` with whichever of the drivers knows its format. Its place is not known: it cannot
-    /// refer to others by names that are relative to it.
+    /// Opens the dataset at `root` with whichever of the drivers recognizes its format. Its address is unknown: it
+    /// cannot refer to others by relative names.
     ///
     /// # Errors
-    /// `NotFound` when nothing is there, `Unsupported` or `Malformed` when no driver knows what is there, else what
-    /// the driver fails with.
+    /// `NotFound` if nothing is there, `Unsupported` or `Malformed` if no driver recognizes what is there, otherwise
+    /// errors of the driver.
     pub async fn open(
         &self,
         store: Arc<dyn Store>,
@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// As [`open_opened`](Self::open_opened), for a dataset that another one takes values from; its requests are
-    /// counted with those of the read that it is opened for.
+    /// counted with those of the read for which it is opened.
     pub(crate) async fn open_fragment(
         &self,
         opened: Opened,
@@ -96,7 +96,7 @@ impl Session {
         plain.overlaid(nesting).await
     }
 
-    /// The driver that opened the dataset before, if the index cache knows and it still is certain.
+    /// The driver that opened the dataset before, if the index cache has it and that driver is still certain.
     async fn known_driver(
         &self,
         context: &DriveContext,
@@ -111,7 +111,7 @@ impl Session {
         }
     }
 
-    /// The dataset as its format shows it.
+    /// The dataset as its format presents it.
     async fn open_plain(
         &self,
         context: DriveContext,
@@ -148,7 +148,7 @@ impl Session {
         Ok(Dataset { inner: Arc::new(inner) })
     }
 
-    /// What steps on objects of a store run against; nothing is known of them yet.
+    /// What steps on objects of a store are driven with; nothing of the store is known yet.
     pub(crate) fn context(&self, store: Arc<dyn Store>) -> DriveContext {
         let budget = match self.is_of_others() {
             true => (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
@@ -166,7 +166,7 @@ impl Session {
 }
 
 impl Dataset {
-    /// The dataset as it is now.
+    /// The dataset in its present state.
     ///
     /// # Errors
     /// As [`Session::open`].
@@ -177,10 +177,10 @@ impl Dataset {
         session.open_at(store, root.clone(), address.clone(), (drivers, &others.options), &nesting).await
     }
 
-    /// The dataset of a reference by this one: itself, or another one, which is opened when first needed.
+    /// The dataset that a reference in this one names: itself, or another one, which is opened when first needed.
     ///
     /// # Errors
-    /// `Unsupported` when it lies in another store, else what opening it fails with.
+    /// `Unsupported` if it is in another store, otherwise errors of opening it.
     pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &ReadDepth) -> Result<Self> {
         let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
         self.inner.context.snapshot.check_store(root)?;
@@ -192,7 +192,7 @@ impl Dataset {
     async fn open_other(&self, root: &ObjectId, nesting: &ReadDepth) -> Result<Self> {
         let DatasetInner { session, context, driver, others, .. } = self.inner.as_ref();
         let context = DriveContext { values: None, nesting: nesting.apart(), ..context.clone() };
-        // A dataset mostly refers to others of its own format: then nothing else is looked for.
+        // A dataset usually refers to others of its own format: that one is tried first, before any other.
         let driver = match context.drive(|view| driver.probe(view, root)).await {
             Ok(Confidence::Yes) => Arc::clone(driver),
             _ => open::probe(&context, root, &others.drivers).await?,
@@ -205,7 +205,7 @@ impl Dataset {
         session.open_plain(context, root.clone(), driver, others, None).await
     }
 
-    /// The dataset as overlays show it, unless it is to be shown as it is.
+    /// The dataset as overlays present it, unless the options disable them.
     async fn overlaid(self, nesting: &ReadDepth) -> Result<Self> {
         let mut dataset = self;
         if dataset.inner.others.options.raw {
@@ -227,7 +227,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// This dataset seen through another catalog.
+    /// This dataset, seen through another catalog.
     fn under(self, catalog: Arc<dyn Catalog>, model: Arc<Model>) -> Self {
         let DatasetInner { session, context, root, address, driver, others, .. } = self.inner.as_ref();
         let opening = session.shared.next_opening();
@@ -249,25 +249,25 @@ impl Dataset {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Where it lies, as far as known.
+    /// Its address, if known.
     pub fn address(&self) -> Option<&Url> {
         self.inner.address.as_ref()
     }
 
-    /// The dataset as its format shows it, where an overlay shows more; else itself.
+    /// The dataset as its format presents it, if an overlay adds to it; otherwise itself.
     pub fn plain(&self) -> &Self {
         self.inner.under.as_ref().map_or(self, Self::plain)
     }
 
-    /// The dataset without what an overlay shows, if one shows more.
+    /// The dataset without what an overlay adds, if there is one.
     pub(crate) fn beneath(&self) -> Option<&Self> {
         self.inner.under.as_ref()
     }
 
-    /// Whether it still is what it was when it was opened, as far as that costs nothing.
+    /// Whether it still is in the state in which it was opened, as far as that costs no requests.
     ///
     /// # Errors
-    /// When the file cannot be looked at.
+    /// If the file cannot be examined.
     pub(crate) fn is_current(&self) -> Result<bool> {
         let (store, root) = (self.store(), &self.inner.root);
         let (Some(local), Some(tag)) = (store.local(), self.inner.context.snapshot.tag(root)) else {
@@ -276,7 +276,7 @@ impl Dataset {
         Ok(local.stat(root)?.is_some_and(|(_, now)| now == tag))
     }
 
-    /// What it was opened with.
+    /// The options that it was opened with.
     pub fn options(&self) -> &OpenOptions {
         &self.inner.others.options
     }

@@ -9,9 +9,9 @@ use ncirrus_layout::Result;
 use ncirrus_model::{PointSelection, Values, VarId};
 
 impl Dataset {
-    /// The values of single elements, in the order of the points. Each chunk that holds some of them is fetched and decoded
-    /// once, however many they are; of what is stored as it is only what is needed is read, neighbours together. Of a
-    /// variable that is put together from others, each tile is read for itself.
+    /// The values of single elements, in the order of the points. Each chunk that holds some of them is fetched and
+    /// decoded once, however many they are; of chunks that are stored without codecs only the necessary bytes are read,
+    /// neighbours together. If the variable is assembled from others, each tile is read separately.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -27,7 +27,7 @@ impl Dataset {
         values.map_err(|error| self.located(error, variable))
     }
 
-    /// As [`read_points`](Self::read_points), into memory of the caller, as [`read_into`](Self::read_into) has it.
+    /// As [`read_points`](Self::read_points), into the caller's memory, as [`read_into`](Self::read_into) does.
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).

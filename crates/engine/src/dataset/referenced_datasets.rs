@@ -6,23 +6,23 @@ use ncirrus_layout::{ObjectId, Result};
 use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
-/// Open datasets that belong to one that the caller opened: all are seen in the state of their first touch, for as
-/// long as that one lives.
+/// Open datasets that belong to one that the caller opened: all are seen in the state of their first touch for as long
+/// as that one lives.
 #[derive(Default)]
 pub(crate) struct ReferencedDatasets {
-    /// Those used longest ago first.
+    /// Least recently used first.
     kept: Mutex<LinkedHashMap<ObjectId, Arc<OnceCell<Dataset>>>>,
 }
 
-/// Open datasets that are kept.
+/// Number of open datasets that are kept.
 pub(crate) const KEPT: usize = 256;
 
 impl ReferencedDatasets {
-    /// The dataset at `root`. Whoever comes first opens it; others wait for that. Opening never waits for other
-    /// datasets, so that nobody waits for each other.
+    /// The dataset at `root`. The first caller opens it; others wait for that. Opening never waits for other datasets,
+    /// so that there is no deadlock.
     ///
     /// # Errors
-    /// What opening fails with; the next one tries again.
+    /// Errors of opening; the next caller tries again.
     pub(crate) async fn open<F>(&self, root: &ObjectId, open: impl FnOnce() -> F) -> Result<Dataset>
     where
         F: Future<Output = Result<Dataset>>,

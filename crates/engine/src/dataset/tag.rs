@@ -2,8 +2,8 @@
 use ncirrus_layout::{ObjectId, Tag};
 use std::fmt::Write;
 
-/// The state of a dataset whose opening touched these objects: that of its one object as the store tells it; of a tree a
-/// digest of the states of all objects that tell its definitions. `None` where nothing was touched.
+/// The tag of a dataset whose opening touched these objects: for a single object the one that the store reports; for a
+/// tree a digest of the tags of all objects that hold its definitions. `None` if nothing was touched.
 pub(super) fn tag_of(root: &ObjectId, mut touched: Vec<(ObjectId, Tag)>) -> Option<String> {
     if let Some((_, tag)) = touched.iter().find(|(object, _)| object == root) {
         return Some(tag.as_str().to_owned());
@@ -12,13 +12,13 @@ pub(super) fn tag_of(root: &ObjectId, mut touched: Vec<(ObjectId, Tag)>) -> Opti
     let mut text = String::new();
     for (object, tag) in &touched {
         let key = object.key().strip_prefix(root.key()).unwrap_or(object.key());
-        // A length before each, so that no two lists are one text.
+        // Lengths come first, so that no two lists have the same text.
         let _ = write!(text, "{}:{key}{}:{}", key.len(), tag.as_str().len(), tag.as_str());
     }
     (!touched.is_empty()).then(|| format!("tree-{:016x}{:016x}", digest(&text, FNV), digest(&text, !FNV)))
 }
 
-/// FNV-1a of 64 bits, from another start where another digest is wanted: the same in every process.
+/// FNV-1a of 64 bits, from another start value if a second digest is needed: the same in every process.
 fn digest(text: &str, start: u64) -> u64 {
     text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

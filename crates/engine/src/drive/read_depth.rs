@@ -3,7 +3,7 @@ use crate::resources::SessionCounters;
 use ncirrus_layout::{Error, Limits, ObjectId, Result};
 use std::sync::Arc;
 
-/// Of which reads a read or a step is part.
+/// The reads that a read or a step is nested in.
 #[derive(Clone, Default)]
 pub(crate) struct ReadDepth {
     depth: u32,
@@ -12,7 +12,7 @@ pub(crate) struct ReadDepth {
     tally: Option<Arc<SessionCounters>>,
 }
 
-/// A variable that is being put together from others.
+/// A variable that is being assembled from others.
 struct MosaicFrame {
     dataset: ObjectId,
     path: String,
@@ -20,41 +20,41 @@ struct MosaicFrame {
     outer: Option<Arc<MosaicFrame>>,
 }
 
-/// Variables put together from others may nest so deep.
+/// Maximum nesting depth of variables that are assembled from others.
 const MOSAIC_DEPTH: u32 = 16;
-/// Aggregations of aggregations may nest so deep (docs/spec/cfa.md 5.2).
+/// Maximum nesting depth of aggregations of aggregations (docs/spec/cfa.md 5.2).
 const FRAGMENT_DEPTH: u32 = 8;
 
 impl ReadDepth {
-    /// Of a read whose requests are counted apart from those of others.
+    /// For a read whose requests are counted separately.
     pub(crate) fn counted(tally: &Arc<SessionCounters>) -> Self {
         Self { tally: Some(Arc::clone(tally)), ..Self::default() }
     }
 
-    /// Of a read of its own, whose requests are counted with those of this one.
+    /// For an independent read whose requests are counted with those of this one.
     pub(crate) fn apart(&self) -> Self {
         Self { tally: self.tally.clone(), ..Self::default() }
     }
 
-    /// Where the requests are counted, besides the session's statistics.
+    /// Where requests are counted, in addition to the session's statistics.
     pub(crate) fn tally(&self) -> Option<Arc<SessionCounters>> {
         self.tally.clone()
     }
 
-    /// Of a read that is part of this one.
+    /// For a read that is nested in this one.
     ///
     /// # Errors
-    /// `Limit` when that is too deep.
+    /// `Limit` if the nesting is too deep.
     pub(crate) fn deeper(&self, limits: &Limits) -> Result<Self> {
         let depth = self.depth.saturating_add(1);
         limits.depth(depth, "reading of variables by variables")?;
         Ok(Self { depth, ..self.clone() })
     }
 
-    /// Of a read, part of this one, of a fragment of an aggregated variable.
+    /// For a nested read of a fragment of an aggregated variable.
     ///
     /// # Errors
-    /// `Limit` when that is too deep.
+    /// `Limit` if the nesting is too deep.
     pub(crate) fn of_fragment(&self) -> Result<Self> {
         let fragments = self.fragments + 1;
         if fragments > FRAGMENT_DEPTH {
@@ -64,10 +64,10 @@ impl ReadDepth {
         Ok(Self { fragments, ..self.clone() })
     }
 
-    /// Checks that a variable is not one of those that are put together.
+    /// Checks that a variable is not among those that are being assembled.
     ///
     /// # Errors
-    /// `Malformed` when it is: it would be part of itself.
+    /// `Malformed` if it is: it would be part of itself.
     pub(crate) fn check_new(&self, dataset: &ObjectId, path: &str) -> Result<()> {
         let mut outer = self.mosaics.as_deref();
         while let Some(mosaic) = outer {
@@ -79,10 +79,10 @@ impl ReadDepth {
         Ok(())
     }
 
-    /// Of a read, part of this one, that puts a variable together.
+    /// For a nested read that assembles a variable.
     ///
     /// # Errors
-    /// `Malformed` when the variable is part of itself, `Limit` when that is too deep.
+    /// `Malformed` if the variable is part of itself, `Limit` if the nesting is too deep.
     pub(crate) fn of_mosaic(&self, dataset: &ObjectId, path: &str, limits: &Limits) -> Result<Self> {
         self.check_new(dataset, path)?;
         let number = self.mosaics.as_ref().map_or(1, |mosaic| mosaic.number + 1);

@@ -1,4 +1,4 @@
-//! Which requests a round of needs becomes.
+//! Turns the needs of a round into requests.
 use crate::merge::{merge, split};
 use crate::snapshot::{PinnedBytes, ReadRound, StoreSnapshot};
 use ncirrus_layout::{Need, Needs, ObjectId, VariableRef, Want};
@@ -8,7 +8,7 @@ use ncirrus_store::cache::CacheEntry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// Needs by kind, without repetitions and without what is there already.
+/// Needs by kind, without duplicates and without what is already cached.
 #[derive(Default)]
 pub(super) struct SortedNeeds {
     objects: BTreeMap<ObjectId, ObjectRanges>,
@@ -29,9 +29,9 @@ struct ObjectRanges {
 #[derive(Debug, Clone)]
 struct ObjectState {
     size: Option<u64>,
-    /// What is there already, ascending: nothing of it need come along.
+    /// The ranges that are already cached, ascending: they need not be fetched again.
     there: Vec<Range<u64>>,
-    /// Bytes that reads of unknown extent may be widened by in this round, together.
+    /// Bytes by which reads of unknown extent may be widened in this round, in total.
     allowance: u64,
 }
 
@@ -75,7 +75,7 @@ impl SortedNeeds {
         }
     }
 
-    /// The requests to make. Of what the index cache has, only the state is asked for.
+    /// The requests to make. For objects in the index cache, only the tag is requested.
     pub(super) fn requests(
         &self,
         snapshot: &StoreSnapshot,
@@ -104,7 +104,7 @@ impl SortedNeeds {
 }
 
 impl ObjectRanges {
-    /// Reads of unknown extent widened, near ranges joined, long ones cut; what is known to be small is taken whole.
+    /// Reads of unknown extent widened, near ranges merged, long ones cut; objects known to be small are fetched whole.
     fn requests(&self, object: &ObjectId, state: &ObjectState, facts: &StoreFacts) -> Vec<(ObjectId, Want)> {
         let request = |want| (object.clone(), want);
         let is_small = state.size.is_some_and(|size| size <= SMALL_OBJECT);
@@ -126,7 +126,7 @@ impl ObjectRanges {
             return requests;
         }
         ranges.extend(self.exact.iter().cloned());
-        // All gaps together stay bounded: a request more is cheaper than the megabytes between many.
+        // All gaps together stay bounded: another request is cheaper than megabytes between many ranges.
         let gap = facts.merge_gap.min((ROUND_GAPS / (ranges.len() as u64).max(1)).max(LEAST_BLOCK));
         let ranges = ranges.into_iter().map(|range| (object.clone(), Some(range), ())).collect();
         for merged in merge(ranges, gap, facts.range_cap) {
@@ -138,15 +138,15 @@ impl ObjectRanges {
 }
 
 impl ObjectRanges {
-    /// In how many places of the object there is something to be parsed.
+    /// In how many places of the object something has to be parsed.
     fn places(&self) -> usize {
         let mut parse = self.parse.clone();
         parse.sort_unstable_by_key(|range| (range.start, range.end));
         group(&parse, PLACE).len()
     }
 
-    /// All that is not there of an object that is not large, when a round asks for a good part of it in many places: what
-    /// they lead to lies between them, and each round that is saved is worth more than the bytes.
+    /// All of an object of moderate size that is not cached, if a round requests much of it in many places: the
+    /// structures that these lead to are between them, and each round saved is worth more than the bytes.
     fn rest(&self, widened: &[Range<u64>], state: &ObjectState) -> Option<Vec<Range<u64>>> {
         let size = state.size.filter(|size| *size <= REST_OBJECT)?;
         let (mut rest, mut at) = (Vec::new(), 0);
@@ -162,9 +162,9 @@ impl ObjectRanges {
     }
 }
 
-/// Bytes that the reads of a round may be widened by, together. What lies in many places is most likely scattered over
-/// the object: from the second such round on, more of what surrounds it comes along. A round that takes several turns of
-/// all connections takes that much longer anyway.
+/// Bytes by which the reads of a round may be widened, in total. Structures read in many places are probably scattered
+/// over the object: from the second such round on, more of their surroundings is fetched. A round that uses all
+/// connections several times takes longer anyway, so that more bytes cost little.
 fn allowance(round: ReadRound, places: usize, facts: &StoreFacts) -> u64 {
     let block = FIRST_BLOCK << round.before.min(BLOCK_DOUBLINGS);
     if places <= FEW_PLACES {
@@ -175,9 +175,9 @@ fn allowance(round: ReadRound, places: usize, facts: &StoreFacts) -> u64 {
     block.saturating_mul(turns).min(MOST_WIDENED)
 }
 
-/// Joins reads of unknown extent that lie within one block, and widens each group by its share of the allowance. The
-/// block is the longest of which all groups together may have one: the allowance for one group alone, less for many,
-/// but never less than [`LEAST_BLOCK`].
+/// Joins reads of unknown extent that are within one block, and widens each group by its share of the allowance. The
+/// block is the longest that the allowance can afford for all groups: the whole allowance for one group alone, less for
+/// many, but never less than [`LEAST_BLOCK`].
 fn widen(mut parse: Vec<Range<u64>>, state: &ObjectState) -> Vec<Range<u64>> {
     let allowance = state.allowance;
     parse.sort_unstable_by_key(|range| (range.start, range.end));
@@ -192,8 +192,8 @@ fn widen(mut parse: Vec<Range<u64>>, state: &ObjectState) -> Vec<Range<u64>> {
     groups
 }
 
-/// Widens a group to `share` bytes: most of them follow it, some come before it. What a structure leads to was written
-/// after it, or just before. Nothing comes along that is there, or that lies behind it.
+/// Widens a group to `share` bytes: most of them follow it, some precede it, since structures that it refers to were
+/// written after it, or just before. Cached bytes and those beyond them are not fetched.
 fn surround(group: &mut Range<u64>, share: u64, state: &ObjectState) {
     let next = state.there.partition_point(|block| block.start < group.end);
     let room =
@@ -218,30 +218,31 @@ fn group(ranges: &[Range<u64>], block: u64) -> Vec<Range<u64>> {
     groups
 }
 
-/// Asking for no bytes asks whether the object exists.
+/// A request for no bytes asks whether the object exists.
 fn non_empty(range: &Range<u64>) -> Range<u64> {
     range.start..range.end.max(range.start.saturating_add(1))
 }
 
-/// How far the reads of unknown extent of a round are widened: 256 KiB at first, doubling up to 4 MiB.
+/// The width to which reads of unknown extent of a round are widened: 256 KiB at first, doubling up to 4 MiB.
 const FIRST_BLOCK: u64 = 256 << 10;
 const BLOCK_DOUBLINGS: u32 = 4;
-/// The most that they are widened by where there are many.
+/// The maximum by which they are widened in total if there are many.
 const MOST_WIDENED: u64 = 16 << 20;
-/// What lies closer together is in one place.
+/// Needs that are closer together count as one place.
 const PLACE: u64 = 64 << 10;
-/// Up to so many places are few.
+/// Up to this many places count as few.
 const FEW_PLACES: usize = 4;
-/// All of an object of at most so many bytes is taken when a round asks for one in so many bytes of what is not there.
+/// An object of at most this many bytes is fetched whole if a round requests at least one in this many of its uncached
+/// bytes.
 const REST_OBJECT: u64 = 32 << 20;
 const REST_SHARE: u64 = 4;
-/// Bytes of it that are asked for in one request.
+/// Bytes of it that are fetched in one request.
 const REST_BLOCK: u64 = 1 << 20;
-/// The least that a read of unknown extent is widened to.
+/// The minimum length to which a read of unknown extent is widened.
 const LEAST_BLOCK: u64 = 4 << 10;
-/// Objects of at most so many bytes are taken whole when they are touched again.
+/// Objects of at most this many bytes are fetched whole when they are touched again.
 const SMALL_OBJECT: u64 = 1 << 20;
-/// Bytes between what is needed that come along in one round.
+/// Maximum number of bytes between needed ranges that are fetched in one round.
 const ROUND_GAPS: u64 = 4 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What formats read through: at once from local stores, by stalling from all others.
+//! The views through which formats read: immediate for local stores, stalling for all others.
 mod blocking;
 mod stalling;
 
@@ -12,12 +12,12 @@ use ncirrus_layout::{Error, Limits, ObjectId, Result};
 use ncirrus_model::CodecSpec;
 use std::ops::Range;
 
-/// Encoded bytes inside metadata: what [`ncirrus_layout::View::decoded`] asks for.
+/// Encoded bytes inside metadata, as requested through [`ncirrus_layout::View::decoded`].
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EncodedPart {
     /// The object.
     pub(crate) object: ObjectId,
-    /// Where the encoded bytes lie.
+    /// Where the encoded bytes are.
     pub(crate) range: Range<u64>,
     /// How they were encoded.
     pub(crate) codecs: Vec<CodecSpec>,
@@ -62,12 +62,12 @@ pub(crate) fn check_document(shared: &SharedResources, object: &ObjectId, len: u
     Ok(())
 }
 
-/// That a document is larger than it may be, and what makes it allowed.
+/// The error for a document that exceeds the limit, and how to raise it.
 pub(crate) fn document_error(what: &str) -> Error {
     Error::limit(format!("metadata document: {what} (a quarter of the session's memory)"))
 }
 
-/// Checks that a range that a format asks for may be read into memory.
+/// Checks that a range requested by a format may be read into memory.
 fn check_len(limits: &Limits, object: &ObjectId, len: u64) -> Result<()> {
     limits.metadata_len(len, "a metadata object").map(|_| ()).map_err(|error| error.at_object(object))
 }

@@ -1,4 +1,4 @@
-//! What lies at an address where no dataset was found.
+//! What is at an address where no dataset was found.
 use ncirrus_layout::{
     Detail, Error, ErrorKind, Found as Kind, ObjectBytes, ObjectId, Stall, Step, View, Want,
 };
@@ -20,15 +20,15 @@ pub(super) struct WebPage {
     asks_to_log_in: bool,
 }
 
-/// Bytes that are looked at.
+/// Bytes that are examined.
 const SNIFFED: u64 = 8 << 10;
 
-/// Whether a zip file was found: what lies in it is to be asked for.
+/// Whether a zip file was found: then its contents must be requested.
 pub(crate) fn is_zip(error: &Error) -> bool {
     error.detail() == Some(&Detail::Found(Kind::Zip))
 }
 
-/// Looks at the object, then for names below it.
+/// Examines the object, then looks for names below it.
 pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<FoundInstead> {
     match view.read(root, Want::Parse(0..SNIFFED)) {
         Ok(Some(blob)) => return Ok(FoundInstead::of(&blob)),
@@ -42,14 +42,14 @@ pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<FoundI
     Ok(FoundInstead::Nothing)
 }
 
-/// Whether it is known what lies at the address itself, or that it cannot be had, and nothing can lie below. An empty
-/// object may stand for a folder where something below was as likely.
+/// Whether it is known what is at the address itself, or that it cannot be read, and nothing can be below. An empty
+/// object may represent a folder if something below it was just as likely.
 pub(super) fn is_all(view: &dyn View, root: &ObjectId, root_first: bool) -> bool {
     match view.read(root, Want::Parse(0..SNIFFED)) {
         Ok(Some(blob)) if blob.size == 0 => root_first,
         Ok(Some(blob)) => !FoundInstead::of(&blob).may_be_folder(),
         Ok(None) | Err(Stall::Need(_)) => false,
-        // Who may not read a folder itself may read what lies in it.
+        // A folder that cannot be read itself may contain objects that can.
         Err(Stall::Fail(error)) => {
             !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied | ErrorKind::Invalid)
         }
@@ -71,7 +71,7 @@ impl FoundInstead {
         }
     }
 
-    /// Whether a server may have answered so for a folder: with a list of what lies in it, or with nothing.
+    /// Whether a server may have sent this for a folder: a list of its contents, or nothing.
     fn may_be_folder(&self) -> bool {
         match self {
             Self::Page(page) => page.is_index(),
@@ -81,7 +81,7 @@ impl FoundInstead {
         }
     }
 
-    /// That it is no dataset of one of these formats.
+    /// The error that it is not a dataset of one of these formats.
     pub(super) fn describe(&self, formats: &str) -> Error {
         match self {
             Self::Nothing => Error::not_found("no such object or directory"),
@@ -107,7 +107,7 @@ fn found(kind: Kind, message: impl Into<String>) -> Error {
     Error::malformed(message).with_detail(Detail::Found(kind))
 }
 
-/// What is known not to be read, by its first bytes.
+/// A format that is known not to be supported, recognized by its first bytes.
 fn other_format(first: &[u8]) -> Option<&'static str> {
     match first {
         [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file: only JSON reference files are supported"),
@@ -121,7 +121,7 @@ fn other_format(first: &[u8]) -> Option<&'static str> {
 
 impl WebPage {
     fn of(text: &str) -> Self {
-        // Of the same length as the text.
+        // Has the same length as the text.
         let lower = text.to_ascii_lowercase();
         let title = lower.find("<title>").map(|at| at + "<title>".len()).and_then(|start| {
             let end = start + lower.get(start..)?.find("</title")?;
@@ -137,7 +137,7 @@ impl WebPage {
         Self { title, asks_to_log_in }
     }
 
-    /// Whether it lists what lies in a folder.
+    /// Whether the page lists the contents of a folder.
     fn is_index(&self) -> bool {
         let title = self.title.as_deref().unwrap_or_default().to_lowercase();
         INDEXES.iter().any(|start| title.starts_with(start))
@@ -151,11 +151,11 @@ impl WebPage {
 }
 
 const LONGEST_TITLE: usize = 80;
-/// How titles of pages begin that list what lies in a folder.
+/// Beginnings of titles of pages that list the contents of a folder.
 const INDEXES: [&str; 3] = ["index", "directory", "listing"];
-/// Words in titles of pages to log in.
+/// Words in titles of login pages.
 const LOGINS: [&str; 5] = ["login", "log in", "sign in", "sign-in", "single sign"];
-/// Fields for passwords.
+/// Password fields.
 const PASSWORDS: [&str; 2] = ["type=\"password\"", "type='password'"];
 
 #[cfg(test)]

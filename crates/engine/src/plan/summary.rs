@@ -1,4 +1,4 @@
-//! A plan in figures, for people.
+//! A plan in figures, for users.
 use ncirrus_layout::ObjectId;
 use std::fmt;
 use std::ops::Range;
@@ -8,53 +8,53 @@ use std::ops::Range;
 pub struct ReadPlan {
     /// Shape of the result.
     pub shape: Vec<u64>,
-    /// Bytes of the result; `None` for elements of no fixed size.
+    /// Bytes of the result; `None` for elements without a fixed size.
     pub result_bytes: Option<u64>,
     /// How the variable is stored, in words.
     pub layout: String,
     /// Names of the codecs in the order of encoding.
     pub codecs: Vec<String>,
-    /// Chunks (or blocks of rows) that the selection touches; `None` when they exceed 64 bits.
+    /// Chunks (or blocks of rows) that the selection touches; `None` if their number exceeds 64 bits.
     pub chunks: Option<u64>,
-    /// How many of them the following figures are for: the first ones, when there are very many.
+    /// How many of these the following figures cover: only the first ones if there are very many.
     pub counted: u64,
     /// Chunks that are known never to have been written.
     pub missing: u64,
-    /// Chunks that are at hand in the metadata.
+    /// Chunks that are contained in the metadata.
     pub inline: u64,
-    /// Requests that the plan made for headers and index nodes that were not at hand; reading makes them no more.
+    /// Requests that planning made for headers and index nodes that were not cached; reading does not repeat them.
     pub metadata_requests: u64,
-    /// Bytes that they brought.
+    /// Bytes that these requests fetched.
     pub metadata_bytes: u64,
-    /// Requests to the store, besides those.
+    /// Requests to the store, in addition to those.
     pub requests: u64,
-    /// Bytes that requests of known length bring.
+    /// Bytes that requests of known length will fetch.
     pub bytes: u64,
-    /// Requests for whole objects, whose length is not known.
+    /// Requests for whole objects, whose length is unknown.
     pub whole_objects: u64,
-    /// Whether the elements refer to data elsewhere: what fetching those takes is known only when they are read.
+    /// Whether the elements refer to data elsewhere: the cost of fetching those is known only when they are read.
     pub references: bool,
-    /// Bytes that come out of the codecs when chunks are decoded whole.
+    /// Bytes that codecs produce when chunks are decoded whole.
     pub decoded_bytes: u64,
     /// Bytes of stored elements that the selection needs.
     pub needed_bytes: u64,
     /// The first requests.
     pub examples: Vec<PlannedRequest>,
-    /// Parts that the variable is put together from where it is selected; 0 for one that is stored itself.
+    /// Parts from which the selection is assembled; 0 for a variable that is stored itself.
     pub tiles: u64,
-    /// How many of them the other figures are for.
+    /// How many of these the other figures cover.
     pub tiles_counted: u64,
-    /// Fragments of other datasets among the sources, each of which reading opens.
+    /// Fragments from other datasets among the sources; reading opens each of them.
     pub fragments: u64,
-    /// How many of them were looked into: the other figures are for those.
+    /// How many of these were examined: the other figures cover those.
     pub fragments_counted: u64,
-    /// Variables that they come from, besides fragments.
+    /// Variables from which the parts are read, besides fragments.
     pub sources: u64,
     /// The first of those that exist.
     pub source_examples: Vec<PlannedSource>,
 }
 
-/// A variable that values come from.
+/// A variable from which values are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedSource {
     /// The dataset.
@@ -73,8 +73,8 @@ pub struct PlannedRequest {
 }
 
 impl ReadPlan {
-    /// Bytes that come for each byte that is needed: of the requests where their lengths are known, else of what they
-    /// decode to; `None` when nothing is needed.
+    /// Bytes fetched per byte needed: counted in the requests if their lengths are known, otherwise in decoded bytes;
+    /// `None` if nothing is needed.
     pub fn over_read(&self) -> Option<f64> {
         let moved = if self.whole_objects > 0 { self.decoded_bytes } else { self.bytes };
         #[expect(clippy::cast_precision_loss, reason = "a ratio to be shown")]

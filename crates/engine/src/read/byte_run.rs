@@ -10,25 +10,25 @@ pub(super) struct ByteRun<'out> {
     pub(super) target: ChunkTarget<'out>,
     /// Length of the run.
     pub(super) len: usize,
-    /// Where the run lies; `None` when it was never written.
+    /// Where the run is stored; `None` if it was never written.
     pub(super) place: Option<RunPlace>,
 }
 
-/// Where a run of stored bytes lies.
+/// Where a run of stored bytes is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RunPlace {
     pub(super) object: ObjectId,
-    /// Its bytes; fewer than the run has when the chunk is too short.
+    /// Its bytes; fewer than the run has if the chunk is too short.
     pub(super) range: Range<u64>,
     /// Whether the object must exist.
     pub(super) must_exist: bool,
 }
 
-/// A cell is not read in more runs than this.
+/// A chunk is not read in more runs than this.
 pub(super) const UNITS_PER_CELL: usize = 1 << 14;
 
 impl<'out> ChunkTask<'out> {
-    /// Splits a job on bytes that no codec changed into runs to be read, joining those at most `gap` bytes apart.
+    /// Splits a task on bytes without codecs into runs to be read, merging those at most `gap` bytes apart.
     pub(super) fn into_units(self, gap: usize) -> Result<Vec<ByteRun<'out>>> {
         let mut units = Vec::new();
         let mut parts = self.target.split(gap, UNITS_PER_CELL);
@@ -47,17 +47,17 @@ impl<'out> ChunkTask<'out> {
     }
 }
 
-/// Where a run of a cell's bytes lies.
+/// Where a run of a chunk's bytes is stored.
 pub(super) enum RunLocation {
     At(RunPlace),
     /// It was never written.
     Nowhere,
-    /// In several places, or partly in none.
+    /// In several places, or partly unwritten.
     Across,
 }
 
 impl ChunkSource {
-    /// Where a run of plain bytes lies, counted from the start of the cell.
+    /// Where a run of plain bytes is stored; `span` counts from the start of the chunk.
     pub(super) fn lies(&self, span: Range<usize>) -> Result<RunLocation> {
         match self {
             Self::Plain { object, start, have } => {
@@ -73,7 +73,7 @@ impl ChunkSource {
     }
 }
 
-/// `None` when an offset does not fit 64 bits.
+/// `None` if an offset does not fit in 64 bits.
 fn lies_in(extents: &[Extent], origin: u64, span: &Range<usize>) -> Option<RunLocation> {
     let run = origin.checked_add(span.start as u64)?..origin.checked_add(span.end as u64)?;
     let next = extents.get(extents.partition_point(|extent| extent.logical.end <= run.start));

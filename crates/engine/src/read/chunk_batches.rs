@@ -1,4 +1,4 @@
-//! The cells of a selection, a bounded number at a time, with what has to be done for each.
+//! The chunks of a selection, a bounded number at a time, with a task for each.
 use super::VariableRead;
 use super::chunk_task::{ChunkSource, ChunkTarget, ChunkTask};
 use crate::bound_source::{IndexedChunks, StorageLayout, StridedRows};
@@ -8,10 +8,10 @@ use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};
 use ncirrus_store::StoreExt;
 use std::sync::Arc;
 
-/// Cells that are held at once.
+/// Chunks that are held at once.
 pub(super) const WINDOW: usize = 1 << 15;
 
-/// The cells of a selection.
+/// The chunks of a selection.
 pub(super) struct ChunkBatches<'out, 'p> {
     output: OutputBuffer<'out, 'p>,
     marks: Option<OutputBuffer<'out, 'p>>,
@@ -24,12 +24,12 @@ struct ResultPieces<'out> {
 }
 
 impl<'out, 'p> ChunkBatches<'out, 'p> {
-    /// All cells of the selection that the outputs are for.
+    /// All chunks of the selection to which the output belongs.
     pub(super) fn new(output: OutputBuffer<'out, 'p>, marks: Option<OutputBuffer<'out, 'p>>) -> Self {
         Self { output, marks }
     }
 
-    /// What has to be done for the next cells; `None` at the end.
+    /// The tasks for the next chunks; `None` at the end.
     pub(super) async fn next_jobs(
         &mut self,
         reading: &VariableRead<'_>,
@@ -75,7 +75,8 @@ impl<'out> ResultPieces<'out> {
 }
 
 impl VariableRead<'_> {
-    /// Where the elements of cells lie, and their strides there in bytes. Chunks that were never written are noted.
+    /// Where the elements of chunks are stored, and their strides there in bytes. Chunks that were never written are
+    /// noted.
     pub(super) async fn locate(&self, cells: &CellList) -> Result<Vec<(ChunkSource, Vec<u64>)>> {
         let chunks = match &self.bound.ground {
             StorageLayout::Chunks(chunks) => chunks,
@@ -124,7 +125,7 @@ impl VariableRead<'_> {
         Ok((work, row_major(&shape, elements.sizes().stored as u64)?))
     }
 
-    /// A range of an object instead of an object that is one.
+    /// Replaces the location of a whole object by one of a range, where possible.
     fn within(&self, location: Location) -> Location {
         let Location::Object(object) = &location else { return location };
         let within = self.context.snapshot.store().within(object);

@@ -1,4 +1,4 @@
-//! What has to be done for one cell, and for one run of bytes.
+//! The work for one chunk, and for one run of bytes.
 use super::VariableRead;
 use crate::bound_source::ElementDecoding;
 use crate::convert::RowCopier;
@@ -12,13 +12,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What has to be done for one cell.
+/// The work for one chunk.
 pub(super) struct ChunkTask<'out> {
-    /// Coordinates of the cell; empty where there is none.
+    /// Coordinates of the chunk; empty if there is none.
     pub(super) cell: Box<[u64]>,
     pub(super) target: ChunkTarget<'out>,
     pub(super) work: ChunkSource,
-    /// Set when the decoded chunk is to be kept.
+    /// Set if the decoded chunk is to be cached.
     pub(super) keep: Option<ChunkKey>,
 }
 
@@ -26,13 +26,13 @@ pub(super) struct ChunkTask<'out> {
 pub(super) struct ChunkTarget<'out> {
     /// The elements.
     pub(super) part: ScatterPart<'out>,
-    /// Their marks, set when they were never written.
+    /// Marks that are set for elements that were never written.
     pub(super) marks: Option<ScatterPart<'out>>,
 }
 
 /// Where elements come from.
 pub(super) enum ChunkSource {
-    /// Nowhere: they are fill.
+    /// Nowhere: they are filled.
     Fill,
     /// From an encoded chunk.
     Encoded {
@@ -44,29 +44,29 @@ pub(super) enum ChunkSource {
         /// Elements of the chunk.
         count: u64,
     },
-    /// From stored bytes as they are: those of a chunk that no codec changed.
+    /// From the bytes of a chunk that is stored without codecs.
     Plain {
         object: ObjectId,
         /// Where the chunk starts.
         start: u64,
-        /// Bytes of the chunk, where known; then the object must exist.
+        /// Bytes of the chunk, if known; then the object must exist.
         have: Option<u64>,
     },
     /// From rows at fixed strides.
     Rows {
         extents: Arc<[Extent]>,
-        /// Logical offset of the cell's first element.
+        /// Logical offset of the chunk's first element.
         origin: u64,
     },
 }
 
 impl<'out> ChunkTask<'out> {
-    /// A job that only fills.
+    /// A task that only fills.
     pub(super) fn fill(target: ChunkTarget<'out>) -> Self {
         Self { cell: Box::from([]), target, work: ChunkSource::Fill, keep: None }
     }
 
-    /// Bytes of memory that it takes besides the result, roughly.
+    /// Approximate memory in bytes that it takes besides the result.
     pub(super) fn cost(&self) -> usize {
         match &self.work {
             ChunkSource::Fill => 0,
@@ -81,7 +81,7 @@ impl<'out> ChunkTask<'out> {
             .then(|| self.cell.clone())
     }
 
-    /// The objects of which it is one part of several.
+    /// The objects from which it reads one of several parts.
     pub(super) fn shared_objects(&self) -> impl Iterator<Item = &ObjectId> + '_ {
         let (one, several): (_, &[Extent]) = match &self.work {
             ChunkSource::Encoded { location: Location::Bytes(object, _), .. } => (Some(object), &[]),
@@ -94,12 +94,12 @@ impl<'out> ChunkTask<'out> {
 }
 
 impl VariableRead<'_> {
-    /// Copies elements from stored bytes: those of a whole cell, or of a unit's span.
+    /// Copies elements from stored bytes: those of a whole chunk, or of the span of a run.
     pub(super) fn copy(&self, part: &mut ScatterPart<'_>, stored: &[u8]) -> Result<()> {
         part.copy_from(stored, &self.copier())
     }
 
-    /// What turns stored elements into those of the result, one by one.
+    /// The copier that turns stored elements into those of the result, one by one.
     pub(super) fn copier(&self) -> RowCopier {
         match self.elements {
             ElementDecoding::Copied(copier) => copier.clone(),
@@ -107,7 +107,7 @@ impl VariableRead<'_> {
         }
     }
 
-    /// As [`copy`](Self::copy), from bytes of which only the first `have` were there and that may need repair.
+    /// As [`copy`](Self::copy), from bytes of which only the first `have` were present and that may need repair.
     pub(super) fn copy_stored(
         &self,
         part: &mut ScatterPart<'_>,
@@ -158,8 +158,8 @@ impl VariableRead<'_> {
         }
     }
 
-    /// Copies from the cache of decoded chunks if it has the job's, else finds out whether it is to be kept there.
-    /// Chunks that are needed whole are left alone.
+    /// Copies from the cache of decoded chunks if it has the task's chunk, otherwise finds out whether that is to be
+    /// cached. Chunks that are needed whole bypass the cache.
     pub(super) fn serve_from_cache(&self, job: &mut ChunkTask<'_>) -> Result<bool> {
         let ChunkSource::Encoded { location, len, .. } = &job.work else { return Ok(false) };
         let (object, range) = match location {
@@ -187,7 +187,7 @@ impl VariableRead<'_> {
         }
     }
 
-    /// Decodes what is needed of an encoded chunk, and copies it.
+    /// Decodes the needed parts of an encoded chunk, and copies them.
     pub(super) fn decode(
         &self,
         job: &mut ChunkTask<'_>,
@@ -223,7 +223,7 @@ impl VariableRead<'_> {
         self.copy(part, decoded)
     }
 
-    /// Decodes parts of a chunk; false when it is too short for that.
+    /// Decodes parts of a chunk; false if it is too short for that.
     fn decode_ranges(
         &self,
         chain: &CodecChain,
@@ -247,7 +247,7 @@ impl VariableRead<'_> {
     }
 }
 
-/// Bytes that are far more than a chunk of known length calls for are damage: no other limit would help.
+/// Far more bytes than a chunk of known length calls for mean damage: a higher limit would not help.
 fn damage(error: CodecError) -> CodecError {
     match error {
         CodecError::Limit { codec, limit } => {
@@ -258,15 +258,15 @@ fn damage(error: CodecError) -> CodecError {
     }
 }
 
-/// Needed ranges of a chunk that lie closer than this are decoded as one.
+/// Needed ranges of a chunk that are closer than this are decoded as one.
 const NEEDED_GAP: usize = 512;
 /// A chunk is not decoded in more ranges than this.
 const NEEDED_RANGES: usize = 4096;
 
-/// The first `len` bytes of a buffer that grows as needed; they hold anything.
+/// The first `len` bytes of a buffer that grows as needed; their contents are unspecified.
 pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
-        // Fresh pages come zeroed from the system: cheaper than growing, which copies what nobody needs.
+        // Fresh pages come zeroed from the system: cheaper than growing, which copies contents that are not needed.
         *buffer = vec![0; len];
     }
     &mut buffer[..len]

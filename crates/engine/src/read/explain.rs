@@ -1,4 +1,4 @@
-//! The plan of a read, without the read.
+//! Planning a read without reading.
 use super::VariableRead;
 use super::byte_run::{RunLocation, UNITS_PER_CELL};
 use super::chunk_batches::WINDOW;
@@ -12,12 +12,12 @@ use ncirrus_layout::{CellList, Error, Location, ObjectId, Result};
 use ncirrus_model::Selection;
 use std::ops::Range;
 
-/// Chunks that are looked at; of more only the number is told.
+/// Chunks that are examined; further ones are only counted.
 const COUNTED: usize = 1 << 20;
-/// Requests that are listed.
+/// Maximum number of requests that are listed.
 const EXAMPLES: usize = 8;
 
-/// A request for bytes of an object, nobody's in particular.
+/// A request for bytes of an object, without a recipient.
 type RequestedBytes = (ObjectId, Option<Range<u64>>, ());
 
 impl VariableRead<'_> {
@@ -44,7 +44,7 @@ impl VariableRead<'_> {
         Ok(plan)
     }
 
-    /// What is known of a read without asking where its chunks are.
+    /// What is known of a read without looking up where its chunks are.
     pub(crate) fn describe(&self, selection: &Selection) -> ReadPlan {
         let native = match &self.bound.elements {
             ElementDecoding::Sequences | ElementDecoding::Referenced { .. } => None,
@@ -157,7 +157,7 @@ impl VariableRead<'_> {
     fn plan_requests(&self, asked: Vec<RequestedBytes>, plan: &mut ReadPlan) {
         let store = self.context.snapshot.store();
         let facts = store.facts();
-        // Local stores are read run by run: nothing is gained by joining runs of different chunks.
+        // Local stores are read run by run: merging runs of different chunks has no benefit.
         let (gap, cap) = if store.local().is_some() { (0, 0) } else { (facts.merge_gap, facts.range_cap) };
         for request in merge(asked, gap, cap) {
             match &request.range {

@@ -1,7 +1,7 @@
 //! Reading elements that are gathered as they are stored and then converted together: text, references.
 //!
 //! What is gathered is cut into parts, and a part's elements are converted in batches, several at once: what is held
-//! besides the result stays bounded, however large the selection. Elements never written are not converted.
+//! besides the result stays bounded, however large the selection. Elements that were never written are not converted.
 use super::{VariableRead, check_memory};
 use crate::bound_source::ElementDecoding;
 use crate::convert;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Elements that are converted together.
 const BATCH: usize = 1 << 15;
-/// Batches that wait for a network at once.
+/// Maximum number of batches that wait for a network.
 const UNDER_WAY: usize = 8;
 
 /// Stored elements and the marks of those that were never written.
@@ -38,7 +38,7 @@ impl VariableRead<'_> {
                     self.gather(Picked::Selection(&part), stored_len, &mut result).await?;
                 }
             }
-            // In parts, chunks would be decoded once for each.
+            // If points were split into parts, chunks would be decoded once for each.
             Picked::Points(_) => self.gather(picked, stored_len, &mut result).await?,
         }
         result.map_or_else(|| convert::empty(self.model, self.bound.ty), Ok)
@@ -57,7 +57,7 @@ impl VariableRead<'_> {
         self.convert_all(batches.collect(), result).await
     }
 
-    /// Appends the values of batches: converted on all threads, or by steps that wait for a network together.
+    /// Appends the values of batches: converted on all threads, or by concurrent steps if these wait for a network.
     async fn convert_all(&self, batches: Vec<GatheredBatch<'_>>, result: &mut Option<Values>) -> Result<()> {
         let is_remote = self.context.snapshot.store().local().is_none();
         if is_remote && let ElementDecoding::Referenced { .. } = self.bound.elements {
@@ -102,7 +102,7 @@ impl VariableRead<'_> {
         self.fill_marked(values, batch.unwritten)
     }
 
-    /// Puts the fill value where elements are marked as never written, the others between.
+    /// Inserts the fill value where elements are marked as never written.
     fn fill_marked(&self, values: Values, unwritten: &[u8]) -> Result<Values> {
         if unwritten.iter().all(|mark| *mark == 0) {
             return Ok(values);
@@ -149,8 +149,8 @@ fn other_type() -> Error {
     Error::internal("values of different types in one variable")
 }
 
-/// The selection in parts of at most `most` elements, whose results follow each other in its own; cut at multiples of
-/// `grain` where that can be.
+/// The selection in parts of at most `most` elements, whose results are consecutive in its result; cut at multiples of
+/// `grain` if possible.
 pub(super) fn cut(selection: &Selection, most: u64, grain: &[u64]) -> Vec<Selection> {
     let mut parts = Vec::new();
     let mut rest = vec![selection.clone()];

@@ -1,4 +1,4 @@
-//! Reading from local stores: whoever decodes a chunk also fetches it, with no runtime in between.
+//! Reading from local stores: the thread that decodes a chunk also fetches it, without an async runtime.
 use super::VariableRead;
 use super::byte_run::{ByteRun, RunPlace};
 use super::chunk_task::{ChunkSource, ChunkTask, sized};
@@ -9,11 +9,11 @@ use ncirrus_store::{LocalStore, ReadAt};
 use std::collections::HashSet;
 use std::task::Poll;
 
-/// Bytes that are read in one go when the calling thread also has others to serve.
+/// Bytes that are read without a break if the calling thread also has other tasks to serve.
 const TURN_BYTES: usize = 32 << 20;
 
 impl VariableRead<'_> {
-    /// Does all jobs.
+    /// Does all tasks.
     pub(super) async fn run_local(
         &self,
         store: &dyn LocalStore,
@@ -21,7 +21,8 @@ impl VariableRead<'_> {
         fill: &[u8],
     ) -> Result<()> {
         let shared: HashSet<ObjectId> = jobs.iter().flat_map(ChunkTask::shared_objects).cloned().collect();
-        // What is at hand is of the state that it was read in; that this is still the object's shows at the end.
+        // Cached bytes have the state in which they were read; that this is still the object's state is checked at the
+        // end.
         let elsewhere = shared.iter().filter(|object| self.at_hand(object).is_none());
         self.check_unchanged(store, elsewhere)?;
         while !jobs.is_empty() {
@@ -40,7 +41,7 @@ impl VariableRead<'_> {
         self.context.snapshot.fronts.whole(object)
     }
 
-    /// Checks objects that are read in several ranges against their state at first touch.
+    /// Compares the tags of objects that are read in several ranges with those at first touch.
     fn check_unchanged<'a>(
         &self,
         store: &dyn LocalStore,
@@ -115,7 +116,7 @@ impl VariableRead<'_> {
         done.map_err(|error| at_location(error, &location))
     }
 
-    /// Reads the bytes of a chunk and says how many there are; `None` when it is an object that does not exist.
+    /// Reads the bytes of a chunk and returns their number; `None` if it is an object that does not exist.
     fn fetch_local(
         &self,
         store: &dyn LocalStore,
@@ -149,7 +150,7 @@ impl VariableRead<'_> {
         }
     }
 
-    /// Reads what is needed of bytes that no codec changed.
+    /// Reads the needed bytes of a chunk without codecs.
     fn read_plain(
         &self,
         store: &dyn LocalStore,
@@ -186,7 +187,7 @@ impl VariableRead<'_> {
         Ok(())
     }
 
-    /// Reads the bytes of a unit, straight into the result where that can be; `None` when there is no such object.
+    /// Reads the bytes of a run, directly into the result if possible; `None` if there is no such object.
     fn read_unit(
         &self,
         source: &LocalSource<'_>,
@@ -238,13 +239,13 @@ fn copy_at(bytes: &[u8], offset: u64, buffer: &mut [u8]) -> usize {
     len
 }
 
-/// Runs of one object that are closer than this are read as one. A store tells the gap for reads that each open the
-/// object; these share one opening.
+/// Runs of one object that are closer than this are read as one. The gap that a store states is for reads that each
+/// open the object; these share one opening.
 pub(super) fn run_gap(merge_gap: u64) -> usize {
     usize::try_from(merge_gap / 4).unwrap_or(usize::MAX)
 }
 
-/// How many jobs fit one turn.
+/// Number of tasks that are done before the first break.
 fn first_turn(jobs: &[ChunkTask<'_>]) -> usize {
     let mut bytes = 0usize;
     let fits = |job: &&ChunkTask<'_>| {
@@ -255,7 +256,7 @@ fn first_turn(jobs: &[ChunkTask<'_>]) -> usize {
     jobs.iter().take_while(fits).count().max(1)
 }
 
-/// Lets the caller's executor serve its other tasks.
+/// Lets the caller's executor run its other tasks.
 pub(crate) async fn let_others_run() {
     let mut waited = false;
     std::future::poll_fn(|context| {
@@ -277,7 +278,7 @@ pub(super) fn cut_short(read: usize, len: usize) -> Error {
     Error::malformed(format!("the object ends {} bytes before the stored chunk does", len - read))
 }
 
-/// Adds where a chunk lies.
+/// Adds the location of a chunk.
 pub(super) fn at_location(error: Error, location: &Location) -> Error {
     match location {
         Location::Object(object) => error.at_object(object),

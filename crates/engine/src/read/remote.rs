@@ -1,5 +1,5 @@
-//! Reading from stores that answer over a network: requests are merged, many are under way at once, and what has come
-//! is decoded on all cores while others are still coming.
+//! Reading from stores that answer over a network: requests are merged, many are in flight at once, and what has
+//! arrived is decoded on all cores while the rest is in flight.
 use super::VariableRead;
 use super::byte_run::{ByteRun, RunPlace};
 use super::chunk_task::{ChunkSource, ChunkTask, sized};
@@ -13,21 +13,21 @@ use ncirrus_layout::{Location, ObjectBytes, ObjectId, Result, Tag};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Jobs whose requests are merged with each other.
+/// Tasks whose requests are merged with each other.
 const BATCH: usize = 4096;
 
-/// What is done with bytes when they have come.
+/// What is done with bytes when they have arrived.
 enum RemoteTask<'out> {
     /// An encoded chunk.
     Chunk(ChunkTask<'out>),
-    /// A run of plain bytes of a cell.
+    /// A run of plain bytes of a chunk.
     Run { unit: ByteRun<'out>, place: RunPlace, cell: Box<[u64]>, is_chunk: bool, first: bool },
 }
 
-/// Bytes of an object that a task needs; no range stands for the whole object.
+/// Bytes of an object that a task needs; no range means the whole object.
 type WantedBytes<'out> = (ObjectId, Option<Range<u64>>, RemoteTask<'out>);
 
-/// An answer that has come, with what is to be done with it and its share of the memory.
+/// An answer that has arrived, with its task and its share of the memory.
 struct ArrivedAnswer<'out> {
     request: MergedRequest<RemoteTask<'out>>,
     blob: Option<ObjectBytes>,
@@ -35,7 +35,7 @@ struct ArrivedAnswer<'out> {
 }
 
 impl VariableRead<'_> {
-    /// Does all jobs.
+    /// Does all tasks.
     pub(super) async fn run_remote(&self, mut jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         while !jobs.is_empty() {
             let rest = jobs.split_off(BATCH.min(jobs.len()));
@@ -59,7 +59,7 @@ impl VariableRead<'_> {
         limits.within(memory, FirstRequest::Waits).run(requests, request_cost, begin, finish).await
     }
 
-    /// Does what needs no fetching, and says which bytes the rest needs.
+    /// Does what needs no fetching, and returns the bytes that the rest needs.
     fn ask<'out>(&self, jobs: Vec<ChunkTask<'out>>, fill: &[u8]) -> Result<Vec<WantedBytes<'out>>> {
         let gap = self.context.snapshot.store().facts().merge_gap;
         let gap = usize::try_from(gap).unwrap_or(usize::MAX);
@@ -86,7 +86,7 @@ impl VariableRead<'_> {
         Ok(asked)
     }
 
-    /// Asks for the runs of plain bytes that a job needs; those that were never written are filled.
+    /// Requests the runs of plain bytes that a task needs; those that were never written are filled.
     fn ask_runs<'out>(
         &self,
         job: ChunkTask<'out>,
@@ -107,7 +107,7 @@ impl VariableRead<'_> {
         Ok(())
     }
 
-    /// Does the jobs that need no fetching: fill, and chunks in the metadata.
+    /// Does the tasks that need no fetching: fill, and chunks in the metadata.
     fn finish_at_hand(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         self.context.shared.for_each(jobs, usize::MAX, |mut job, worker| {
             let inline = match &job.work {
@@ -139,7 +139,7 @@ impl VariableRead<'_> {
         Ok(ArrivedAnswer { request, blob, share })
     }
 
-    /// Decodes and scatters what has come, on all cores.
+    /// Decodes and scatters what has arrived, on all cores.
     fn finish(
         &self,
         arrived: Vec<ArrivedAnswer<'_>>,
@@ -165,8 +165,8 @@ impl VariableRead<'_> {
         })
     }
 
-    /// Checks that ranges of one object are of one state: of a file that of first touch, of a chunk that of its other
-    /// ranges.
+    /// Checks that ranges of one object have the same tag: for a file that of first touch, for a chunk that of its
+    /// other ranges.
     fn check_state(
         &self,
         request: &MergedRequest<RemoteTask<'_>>,
@@ -242,7 +242,7 @@ impl RemoteTask<'_> {
         }
     }
 
-    /// Whether the object holds more than this chunk, so that its state must be that of first touch.
+    /// Whether the object holds more than this chunk, so that its tag must be that of first touch.
     fn is_shared(&self) -> bool {
         match self {
             Self::Chunk(job) => job.shared_objects().next().is_some(),
@@ -250,7 +250,7 @@ impl RemoteTask<'_> {
         }
     }
 
-    /// Bytes of memory for what a chunk decodes to.
+    /// Bytes of memory for the decoded chunk.
     fn decoded_len(&self) -> usize {
         match self {
             Self::Chunk(job) => job.cost() / 2,
@@ -259,7 +259,7 @@ impl RemoteTask<'_> {
     }
 }
 
-/// Bytes of memory that a request takes until it is done with: those that come, and one decoded chunk.
+/// Bytes of memory that a request takes until it is finished: those that it fetches, and one decoded chunk.
 fn request_cost(request: &MergedRequest<RemoteTask<'_>>) -> usize {
     let decoded = request.askers.iter().map(|(_, task)| task.decoded_len()).max().unwrap_or(0);
     let encoded = match &request.range {

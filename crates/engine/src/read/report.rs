@@ -1,4 +1,4 @@
-//! What is found while a selection is read.
+//! Reports of reads.
 /// What was found while a selection was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadReport {
@@ -6,21 +6,21 @@ pub struct ReadReport {
     pub missing: Vec<Vec<u64>>,
     /// How many chunks were never written.
     pub missing_count: u64,
-    /// How many chunks have more bytes than their elements (docs/spec/nczarr.md 4.3); the surplus was ignored.
+    /// How many chunks have more bytes than their elements need (docs/spec/nczarr.md 4.3); the surplus was ignored.
     pub surplus_count: u64,
-    /// Fragments of aggregated variables that were not there and whose elements are missing values: the first few, or,
-    /// with [`MissingChunks::Report`](crate::MissingChunks::Report) for absent fragments, all of them.
+    /// Fragments of aggregated variables that were absent and whose elements are missing values: the first few, or all
+    /// of them with [`MissingChunks::Report`](crate::MissingChunks::Report) for absent fragments.
     pub absent: Vec<AbsentFragment>,
 }
 
-/// A fragment whose elements are missing because its dataset is not there.
+/// A fragment whose elements are missing because its dataset is absent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AbsentFragment {
     /// Path of the aggregated variable.
     pub variable: String,
-    /// Place in its array of fragments.
+    /// Its indices in the array of fragments.
     pub index: Vec<u64>,
-    /// Where it was looked for.
+    /// The name by which it was looked for.
     pub name: String,
 }
 

@@ -1,4 +1,5 @@
-//! Reading elements of no fixed size: every chunk is decoded whole, then the selected elements are gathered in order.
+//! Reading elements without a fixed size: every chunk is decoded whole, then the selected elements are gathered in
+//! order.
 use super::VariableRead;
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
@@ -9,7 +10,7 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::Values;
 use std::sync::Mutex;
 
-/// The values of chunks that were decoded so far, in the order in which they were finished.
+/// The values of the chunks decoded so far, in the order in which they were finished.
 #[derive(Default)]
 pub(super) struct DecodedSequences(Mutex<Vec<Values>>);
 
@@ -36,8 +37,8 @@ impl VariableRead<'_> {
         Ok(values)
     }
 
-    /// Decodes a chunk of `count` elements, and leaves in the worker's buffer of decoded bytes the marks of all of
-    /// its elements.
+    /// Decodes a chunk of `count` elements, and leaves the marks of all its elements in the worker's buffer of decoded
+    /// bytes.
     pub(super) fn decode_sequence(
         &self,
         chain: &ncirrus_codec::CodecChain,
@@ -65,7 +66,7 @@ impl VariableRead<'_> {
     }
 }
 
-/// Marks of elements that follow each other in one chunk, or that are all fill.
+/// Splits marks into runs of elements that are consecutive in one chunk, or that are all fill.
 pub(crate) fn runs(marks: &[u8]) -> impl Iterator<Item = &[[u8; ELEMENT_MARK]]> {
     let follows = |a: &[u8; ELEMENT_MARK], b: &[u8; ELEMENT_MARK]| match (place(*a), place(*b)) {
         (Some((chunk, at)), Some((next, then))) => chunk == next && then == at + 1,
@@ -75,7 +76,7 @@ pub(crate) fn runs(marks: &[u8]) -> impl Iterator<Item = &[[u8; ELEMENT_MARK]]> 
     marks.as_chunks::<ELEMENT_MARK>().0.chunk_by(follows)
 }
 
-/// Appends the elements that a run of marks stands for.
+/// Appends the elements that a run of marks represents.
 pub(crate) fn append(
     values: &mut Values,
     chunks: &[Values],
@@ -91,7 +92,7 @@ pub(crate) fn append(
     if appended { Ok(()) } else { Err(Error::internal("values of different types in one variable")) }
 }
 
-/// The number that stands for an element: its chunk and its place there. All ones stand for fill.
+/// The number that represents an element: its chunk and its index there. All ones represent fill.
 pub(crate) fn mark(chunk: u64, at: u64) -> [u8; ELEMENT_MARK] {
     (chunk << 32 | at & 0xffff_ffff).to_ne_bytes()
 }

@@ -1,4 +1,4 @@
-//! Reading and driving without a session, a dataset or a format: a source, a store, and what reads share.
+//! Reading and driving without a session, a dataset or a format: a source, a store, and the resources that reads share.
 use super::*;
 use crate::drive::{NestedRead, ReadDepth};
 use crate::resources::{ResourceOptions, SharedResources, block_on};
@@ -12,7 +12,7 @@ use ncirrus_model::{Atomic, DimensionLen, TypeRef};
 use ncirrus_store::{LocalStore, MemoryStore, PutCondition};
 use std::sync::Arc;
 
-/// One object per chunk; those of even numbers were never written.
+/// One object per chunk; chunks of even numbers were never written.
 #[derive(Debug)]
 struct ByNumber(ObjectId);
 
@@ -26,7 +26,7 @@ impl ChunkIndex for ByNumber {
     }
 }
 
-/// The same value for every element of whatever is asked for, and how deep that lay.
+/// The same value for every element requested, and the depth of the request.
 struct Constant(i32);
 
 impl NestedRead for Constant {

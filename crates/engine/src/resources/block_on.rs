@@ -1,4 +1,4 @@
-//! Waiting for a future without a runtime, and ending a wait that somebody has enough of.
+//! Waiting for a future without a runtime, and interrupting such a wait.
 use ncirrus_layout::{Error, ErrorKind, Result};
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
@@ -9,13 +9,13 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// How many calls of `block_on` this thread is in: inside, nobody else's tasks wait for this thread.
+    /// Depth of nested calls of `block_on` on this thread: inside one, no other tasks depend on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// Who is asked whether to go on while this thread waits.
+    /// The watch that is asked whether to go on while this thread waits.
     static WATCH: RefCell<Option<Rc<Watch>>> = const { RefCell::new(None) };
 }
 
-/// Who is asked whether to go on.
+/// A callback that decides whether to go on.
 struct Watch {
     interval: Duration,
     stops: Box<dyn Fn() -> bool>,
@@ -23,7 +23,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Whether the wait is to end; who is asked is asked once in an interval.
+    /// Whether the wait is to end; the callback is called once per interval.
     fn says_stop(&self) -> bool {
         if self.last.get().elapsed() < self.interval {
             return false;
@@ -33,19 +33,20 @@ impl Watch {
         stops
     }
 
-    /// How long it is until the next question.
+    /// Time until the callback is called again.
     fn rest(&self) -> Duration {
         self.interval.saturating_sub(self.last.get().elapsed())
     }
 }
 
-/// Runs `body`, while every call that waits on this thread asks `stops` once in `interval` whether it is to end. When it
-/// says so, the wait ends with [`ErrorKind::Interrupted`](ncirrus_layout::ErrorKind::Interrupted): what was under way is
-/// dropped, its requests are cancelled. Calls that compute for long ask between their parts.
+/// Runs `body`; every call in it that waits on this thread calls `stops` once in `interval`. When that returns true,
+/// the wait ends with [`ErrorKind::Interrupted`](ncirrus_layout::ErrorKind::Interrupted): what was in flight is
+/// dropped, and its requests are cancelled. Calls that compute for long check between their parts.
 ///
-/// After an interrupted read the dataset is as it was. An interrupted write has written some of its elements; where
-/// changes were under way that the format counts on (on other machines, and in a `sync` or `close` whose commit had begun)
-/// the writer is ended: every later call fails, what was true before stays true, and a new dataset does not appear.
+/// After an interrupted read the dataset is as it was. An interrupted write has written some of its elements; if
+/// changes that the format relies on were in flight (on remote stores, and in a `sync` or `close` whose commit had
+/// begun), the writer is ended: every later call fails, what was committed before stays valid, and a new dataset does
+/// not appear.
 ///
 /// Watches may be nested: the innermost counts.
 pub fn watch<T>(interval: Duration, stops: impl Fn() -> bool + 'static, body: impl FnOnce() -> T) -> T {
@@ -54,7 +55,7 @@ pub fn watch<T>(interval: Duration, stops: impl Fn() -> bool + 'static, body: im
     body()
 }
 
-/// Puts back what was asked before.
+/// Restores the previous watch.
 struct WatchBefore(Option<Rc<Watch>>);
 
 impl Drop for WatchBefore {
@@ -68,7 +69,7 @@ fn watched() -> Option<Rc<Watch>> {
     WATCH.with_borrow(Option::clone)
 }
 
-/// Runs a future to its end on this thread, or until who [watches](watch) it has enough.
+/// Runs a future to its end on this thread, or until its [watch](watch) stops it.
 pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let Some(watch) = watched() else { return block_on(future) };
     let _blocking = BlockedThread::enter();
@@ -86,7 +87,7 @@ pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     }
 }
 
-/// Gives who [watches](watch) this thread an opportunity to end the wait, between parts of a long computation.
+/// Lets the [watch](watch) of this thread end the wait, between parts of a long computation.
 pub(crate) async fn between_parts() {
     if watched().is_none() {
         return;
@@ -117,8 +118,8 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Whether the future that is being polled may keep this thread for long: it was handed to `block_on`, and nobody is asked
-/// meanwhile whether to go on.
+/// Whether the future that is being polled may keep this thread for long: it was passed to `block_on`, and no watch has
+/// to be asked meanwhile.
 pub(crate) fn may_block() -> bool {
     DEPTH.with(|depth| depth.get() > 0) && watched().is_none()
 }
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
     use std::future::{pending, ready};
 
-    /// Says stop from a number of questions on.
+    /// Says stop from the given number of calls on.
     fn after(questions: usize) -> (Rc<Cell<usize>>, impl Fn() -> bool + 'static) {
         let asked = Rc::new(Cell::new(0));
         let counted = Rc::clone(&asked);
@@ -167,7 +168,7 @@ mod tests {
         let ended = watch(Duration::from_millis(1), stops, || wait(pending::<Result<()>>()));
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
         assert_eq!(asked.get(), 3);
-        // Outside nobody is asked any more.
+        // After it, no watch is set.
         assert!(watched().is_none());
         assert_eq!(wait(ready(Ok(5))).unwrap(), 5);
     }
@@ -219,7 +220,7 @@ mod tests {
         });
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
         assert_eq!((parts.get(), asked.get()), (3, 4));
-        // Without a watch nothing comes between.
+        // Without a watch there is no break.
         let mut once = pin!(between_parts());
         let mut context = Context::from_waker(Waker::noop());
         assert!(once.as_mut().poll(&mut context).is_ready());

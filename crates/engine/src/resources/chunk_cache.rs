@@ -1,4 +1,4 @@
-//! Decoded chunks that are read in small parts again and again.
+//! A cache of decoded chunks, for repeated small reads.
 use bytes::Bytes;
 use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
@@ -6,14 +6,14 @@ use ncirrus_layout::ObjectId;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-/// Decoded chunks, at most so many bytes. A chunk is kept when it is asked for a second time: whoever reads every
-/// chunk once leaves nothing behind.
+/// Decoded chunks, up to a number of bytes. A chunk is kept when it is requested for the second time: reading every
+/// chunk once leaves nothing in the cache.
 pub(crate) struct ChunkCache {
     state: Mutex<ChunkCacheState>,
     budget: usize,
 }
 
-/// Which chunk: of which opening of a dataset, and where it lies.
+/// Identifies a chunk: the opening of its dataset, and its location.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ChunkKey {
     /// Number of the opening.
@@ -24,29 +24,29 @@ pub(crate) struct ChunkKey {
     pub(crate) range: Option<Range<u64>>,
 }
 
-/// What the cache knows of a chunk.
+/// What the cache has of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CachedChunk {
     /// Its decoded bytes.
     Here(Bytes),
-    /// It was asked for before: worth keeping.
+    /// It was requested before: worth keeping.
     Again,
-    /// It was not asked for lately.
+    /// It was not requested recently.
     New,
 }
 
 #[derive(Default)]
 struct ChunkCacheState {
-    /// Chunks, and those that were asked for once, which have no bytes: those used longest ago first.
+    /// Chunks, and those that were requested once, which have no bytes: least recently used first.
     entries: LinkedHashMap<ChunkKey, Option<Bytes>>,
     held: usize,
 }
 
-/// How many chunks are remembered without their bytes.
+/// Maximum number of chunks that are remembered without their bytes.
 const REMEMBERED: usize = 4096;
 
 impl ChunkCache {
-    /// An empty cache for `budget` bytes.
+    /// An empty cache of `budget` bytes.
     pub(crate) fn new(budget: usize) -> Self {
         Self { state: Mutex::default(), budget }
     }
@@ -56,7 +56,7 @@ impl ChunkCache {
         self.budget
     }
 
-    /// Looks a chunk of `byte_len` decoded bytes up, and remembers that it was asked for.
+    /// Looks up a chunk of `byte_len` decoded bytes, and remembers that it was requested.
     pub(crate) fn look_up(&self, key: &ChunkKey, byte_len: usize) -> CachedChunk {
         if byte_len > self.budget / 4 {
             return CachedChunk::New;
@@ -81,7 +81,7 @@ impl ChunkCache {
         state.shrink(self.budget);
     }
 
-    /// Forgets the chunks of an opening (it ended, or is being written).
+    /// Forgets the chunks of an opening (it ended, or its dataset is being written).
     pub(crate) fn forget(&self, opening: u64) {
         let mut state = self.lock();
         state.entries.retain(|key, _| key.opening != opening);
@@ -98,7 +98,7 @@ fn byte_len(chunk: &Option<Bytes>) -> usize {
 }
 
 impl ChunkCacheState {
-    /// Once a bound is exceeded, drops what was used longest ago until both bounds are kept with room to spare.
+    /// When a bound is exceeded, drops the least recently used entries until both bounds are met with room to spare.
     fn shrink(&mut self, budget: usize) {
         if self.held <= budget && self.entries.len() <= 2 * REMEMBERED {
             return;

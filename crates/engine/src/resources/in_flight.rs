@@ -1,43 +1,43 @@
-//! Many requests at once, but not too many: the one loop that all fetching goes through.
+//! Many requests at once, but not too many: the one loop for all fetching.
 use super::{MemoryBudget, MemoryPermit};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::Result;
 
-/// How many requests are in flight at once, and what of the memory they share.
+/// How many requests are in flight at once, and the memory that they share.
 pub(crate) struct InFlight<'a> {
     most: usize,
     memory: Option<(&'a MemoryBudget, FirstRequest)>,
 }
 
-/// What a request does that finds no memory, with no other in flight whose end could free some.
+/// What a request does if there is no memory for it and no other request is in flight whose end could free some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FirstRequest {
-    /// It waits until other reads and writes give some back.
+    /// It waits until other reads and writes release some.
     Waits,
-    /// It goes without: what it brings is bounded by the caller.
+    /// It proceeds without: the caller bounds what it fetches.
     Goes,
 }
 
-/// Whether a request begins.
+/// Whether a request may begin.
 enum Admission {
     Now(Option<MemoryPermit>),
     Later,
 }
 
 impl<'a> InFlight<'a> {
-    /// At most so many at once, at least one.
+    /// At most `most` at once, at least one.
     pub(crate) fn at_most(most: usize) -> Self {
         Self { most: most.max(1), memory: None }
     }
 
-    /// The same, where each takes its share of the memory while it is in flight and until its answer is dealt with.
+    /// The same, where each holds its share of the memory while it is in flight and until its answer is processed.
     pub(crate) fn within(self, memory: &'a MemoryBudget, first: FirstRequest) -> Self {
         Self { memory: Some((memory, first)), ..self }
     }
 
-    /// Begins a request for every item, and hands on the answers that have come, in the order in which they come, as
-    /// many as there are. `bytes` says how much memory a request takes.
+    /// Begins a request for every item, and passes on the answers in the order in which they arrive, as many at a time
+    /// as have arrived. `bytes` says how much memory a request takes.
     ///
     /// # Errors
     /// The first failure of `begin` or `done`: what is in flight then is dropped.
@@ -71,7 +71,7 @@ impl<'a> InFlight<'a> {
         }
     }
 
-    /// As [`run`](Self::run), without memory, and one answer after the other.
+    /// As [`run`](Self::run), without memory shares, and one answer at a time.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -102,7 +102,7 @@ mod tests {
     use crate::resources::block_on;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// How many of some requests were in flight at once, each of so many bytes.
+    /// The maximum number of requests in flight at once, each of the given number of bytes.
     fn most_at_once(limits: &InFlight<'_>, count: usize, bytes: usize) -> usize {
         let (now, most, mut done) = (AtomicUsize::new(0), AtomicUsize::new(0), 0);
         let begin = |_, permit: Option<MemoryPermit>| {

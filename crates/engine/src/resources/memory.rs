@@ -15,7 +15,7 @@ pub(crate) struct MemoryPermit {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Bytes that one permit of the semaphore stands for: it counts to 2^32 at most.
+/// Bytes that one permit of the semaphore represents: it counts to 2^32 at most.
 const UNIT: usize = 4096;
 
 impl MemoryBudget {
@@ -25,18 +25,18 @@ impl MemoryBudget {
         Self { bytes, shares: Arc::new(Semaphore::new(units as usize)), units }
     }
 
-    /// All of it.
+    /// Its total size.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// A share, if there is so much left now. More than the whole budget counts as all of it.
+    /// A share, if that much is free now. More than the whole budget counts as all of it.
     pub(crate) fn try_share(&self, bytes: usize) -> Option<MemoryPermit> {
         let permit = Arc::clone(&self.shares).try_acquire_many_owned(self.units(bytes)).ok()?;
         Some(MemoryPermit { _permit: permit })
     }
 
-    /// A share, as soon as there is so much left.
+    /// A share, as soon as that much is free.
     pub(crate) async fn share(&self, bytes: usize) -> Result<MemoryPermit> {
         let permit = Arc::clone(&self.shares).acquire_many_owned(self.units(bytes)).await;
         let permit = permit.map_err(|_| Error::internal("the memory budget is closed"))?;

@@ -11,21 +11,21 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// Requests to stores that answer over a network. The runtime starts with the first of them.
+/// Requests to stores that answer over a network. The first one starts the runtime.
 #[derive(Default)]
 pub(crate) struct NetworkRuntime {
     runtime: OnceLock<Option<Runtime>>,
     hosts: Mutex<HashMap<StoreId, Arc<Semaphore>>>,
 }
 
-/// A request under way; dropping it cancels it.
+/// A request in flight; dropping it cancels it.
 pub(crate) struct PendingRequest<T = Option<ObjectBytes>>(JoinHandle<Result<T>>);
 
-/// Threads that wait for networks; the work happens elsewhere.
+/// Threads that wait for networks; the computing happens on others.
 const NETWORK_THREADS: usize = 2;
 
 impl NetworkRuntime {
-    /// Starts a request; it waits its turn when too many to that store are under way.
+    /// Starts a request; it waits for a permit if too many to that store are in flight.
     pub(crate) fn fetch(
         &self,
         store: &Arc<dyn Store>,
@@ -37,7 +37,7 @@ impl NetworkRuntime {
         Ok(PendingRequest(self.handle()?.spawn(async move { get(store.as_ref(), host, object, want).await })))
     }
 
-    /// Starts asking for the names below a prefix.
+    /// Starts requesting the names below a prefix.
     pub(crate) fn list(
         &self,
         store: &Arc<dyn Store>,
@@ -52,7 +52,7 @@ impl NetworkRuntime {
         })))
     }
 
-    /// Starts something that may need the network.
+    /// Starts a future that may need the network.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
@@ -71,7 +71,7 @@ impl NetworkRuntime {
         Ok(runtime.ok_or_else(failed)?.handle().clone())
     }
 
-    /// The turns of requests to a store: one permit each while it is under way.
+    /// The request permits of a store: each request in flight holds one.
     pub(crate) fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
         let mut hosts = self.hosts.guard();
         let host = hosts.entry(store.id().clone());
@@ -80,7 +80,7 @@ impl NetworkRuntime {
     }
 }
 
-/// Reads when it is its turn.
+/// Reads once it has a permit.
 async fn get(
     store: &dyn Store,
     host: Arc<Semaphore>,
@@ -94,7 +94,7 @@ async fn get(
     found
 }
 
-/// Tells of a read, of whatever store.
+/// Traces a read of any store.
 fn tell(object: &ObjectId, want: &Want, found: &Result<Option<ObjectBytes>>, start: Instant) {
     let outcome = match found {
         Ok(Some(_)) => "",
@@ -119,7 +119,7 @@ fn tell(object: &ObjectId, want: &Want, found: &Result<Option<ObjectBytes>>, sta
 
 impl Drop for NetworkRuntime {
     fn drop(&mut self) {
-        // A session may end inside somebody's runtime, where waiting for ours is not allowed.
+        // A session may be dropped inside another runtime, where waiting for ours is not allowed.
         if let Some(runtime) = self.runtime.take().flatten() {
             runtime.shutdown_background();
         }

@@ -1,4 +1,4 @@
-//! What reads do about chunks that are not as they should be.
+//! What reads do about missing and incomplete chunks.
 /// What reading a chunk that was never written does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissingChunks {
@@ -11,12 +11,12 @@ pub enum MissingChunks {
     Report,
 }
 
-/// What reading a chunk that decodes to fewer bytes than its elements have does (docs/spec/nczarr.md 4.3).
+/// What reading a chunk that decodes to fewer bytes than its elements need does (docs/spec/nczarr.md 4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ShortChunks {
     /// The read fails.
     #[default]
     Error,
-    /// The elements that are not there are fill.
+    /// The elements that are lacking are fill.
     Fill,
 }

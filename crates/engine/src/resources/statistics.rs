@@ -1,7 +1,7 @@
-//! What was fetched and decoded.
+//! Counts of what was fetched and decoded.
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a session fetched and decoded so far.
+/// What a session has fetched and decoded so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionStatistics {
     /// Requests to stores (for local ones: reads).
@@ -16,13 +16,13 @@ pub struct SessionStatistics {
     pub chunks_cached: u64,
     /// Chunks that were never written.
     pub chunks_missing: u64,
-    /// Chunks that decoded to more bytes than their elements have; the surplus was ignored (docs/spec/nczarr.md 4.3).
+    /// Chunks that decoded to more bytes than their elements need; the surplus was ignored (docs/spec/nczarr.md 4.3).
     pub chunks_with_surplus: u64,
     /// Chunks that were stored.
     pub chunks_stored: u64,
 }
 
-/// The same, while it is counted.
+/// The same counts, while they change.
 #[derive(Debug, Default)]
 pub(crate) struct SessionCounters {
     requests: AtomicU64,
@@ -68,7 +68,7 @@ impl SessionCounters {
         self.chunks_stored.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub(crate) fn read(&self) -> SessionStatistics {
         SessionStatistics {
             requests: self.requests.load(Ordering::Relaxed),

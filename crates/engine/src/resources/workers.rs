@@ -1,4 +1,4 @@
-//! Doing many small jobs on all threads, each with buffers that are used again.
+//! Doing many small tasks on all threads, each with reusable buffers.
 use super::SharedResources;
 use ncirrus_codec::CodecScratch;
 use ncirrus_layout::LockExt;
@@ -6,7 +6,7 @@ use ncirrus_layout::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The buffers of whoever decodes or encodes: kept from one chunk to the next, and handed back for the next read.
+/// The buffers of a thread that decodes or encodes: kept from one chunk to the next, and returned for the next read.
 #[derive(Default)]
 pub(crate) struct WorkerBuffers {
     /// For codecs.
@@ -17,13 +17,13 @@ pub(crate) struct WorkerBuffers {
     pub(crate) decoded: Vec<u8>,
 }
 
-/// Workers that nobody uses at the moment.
+/// Workers that are not in use.
 #[derive(Default)]
 pub(crate) struct WorkerPool {
     idle: Mutex<Vec<WorkerBuffers>>,
 }
 
-/// Buffers larger than this are not kept when a worker goes idle.
+/// Buffers larger than this are not kept when a worker becomes idle.
 const KEPT_BYTES: usize = 32 << 20;
 /// More idle workers than this are not kept.
 const KEPT_WORKERS: usize = 64;
@@ -49,8 +49,8 @@ impl WorkerPool {
 }
 
 impl SharedResources {
-    /// Does all jobs, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
-    /// failures the first in order is returned. One job alone is done on the calling thread.
+    /// Does all tasks, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
+    /// failures the first in order is returned. A single task is done on the calling thread.
     pub(crate) fn for_each<J: Send>(
         &self,
         jobs: Vec<J>,
@@ -76,7 +76,7 @@ impl SharedResources {
     }
 }
 
-/// Jobs that several threads take one by one.
+/// Tasks that several threads take one by one.
 struct TaskQueue<J> {
     jobs: Vec<Mutex<Option<J>>>,
     next: AtomicUsize,

@@ -20,7 +20,7 @@ fn cuts(selection: &Selection, chunk: &[u64], extent: &[u64]) -> OutputCuts<'sta
     OutputCuts::selection(selection, &ChunkGrid::Regular(chunk.to_vec()), extent)
 }
 
-/// The native bytes of a cell of `chunk` elements, each of which tells its index in a row of 100.
+/// The native bytes of a chunk of shape `chunk`, each element of which is its own index in rows of 100.
 fn cell_bytes(cell: &[u64], chunk: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for row in cell[0] * chunk[0]..(cell[0] + 1) * chunk[0] {
@@ -35,7 +35,7 @@ fn read(bytes: &[u8]) -> Vec<i16> {
     bytes.as_chunks::<2>().0.iter().map(|element| i16::from_ne_bytes(*element)).collect()
 }
 
-/// Fills an output from all its cells, each piece on a thread of its own.
+/// Fills an output from all its chunks, each piece on a thread of its own.
 fn scattered(selection: &Selection, chunk: &[u64; 2], extent: &[u64; 2]) -> Vec<i16> {
     let count = usize::try_from(selection.element_count().unwrap()).unwrap();
     let mut bytes = vec![0u8; 2 * count];

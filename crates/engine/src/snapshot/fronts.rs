@@ -1,4 +1,5 @@
-//! The first bytes of local files, where formats begin to read: of a small file that is all of it, metadata and values.
+//! The first bytes of local files, where formats begin to read: for a small file these are all of it, metadata and
+//! values.
 use super::resolve;
 use bytes::Bytes;
 use ncirrus_layout::{ObjectBytes, ObjectId, Want};
@@ -10,11 +11,11 @@ pub(crate) struct ObjectFronts(RwLock<Vec<(ObjectId, ObjectBytes)>>);
 
 /// Bytes that are read where a format begins.
 pub(crate) const FRONT: u64 = 64 << 10;
-/// Objects whose fronts are kept: of a dataset, and of the last ones that it refers to.
+/// Objects whose fronts are kept: that of a dataset, and of the last ones that it refers to.
 const MOST: usize = 8;
 
 impl ObjectFronts {
-    /// Keeps the first bytes of an object; of too many the one that came first stays, and the last ones.
+    /// Keeps the first bytes of an object; of too many, the first one and the most recent ones stay.
     pub(crate) fn keep(&self, object: &ObjectId, blob: &ObjectBytes) {
         let mut fronts = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if fronts.iter().any(|(known, _)| known == object) {
@@ -26,7 +27,7 @@ impl ObjectFronts {
         fronts.push((object.clone(), blob.clone()));
     }
 
-    /// What is wanted of an object, if it lies in its front.
+    /// The wanted bytes of an object, if they are within its front.
     pub(crate) fn find(&self, object: &ObjectId, want: &Want) -> Option<ObjectBytes> {
         if let Want::Range(range) | Want::Parse(range) = want
             && range.start >= FRONT
@@ -45,7 +46,7 @@ impl ObjectFronts {
         })
     }
 
-    /// All bytes of an object, if its front is all of it.
+    /// All bytes of an object, if its front covers them.
     pub(crate) fn whole(&self, object: &ObjectId) -> Option<Bytes> {
         let is_whole = |front: &&ObjectBytes| front.bytes.len() as u64 == front.size;
         self.with(object, |front| Some(front).filter(is_whole).map(|front| front.bytes.clone()))

@@ -1,11 +1,12 @@
-//! Boxes cut out of larger ones, and where they lie in a scratch file: pure arithmetic.
+//! Boxes cut out of larger ones, and their offsets in a scratch file: pure arithmetic.
 //!
-//! An array is cut into boxes along each of its axes. When these lie one after the other in row-major order, each of them
-//! in row-major order itself, the elements before one of them are known without a look at the others.
+//! An array is cut into boxes along each of its axes. If these are stored one after the other in row-major order, each
+//! of them in row-major order itself, the number of elements before one of them can be computed without visiting the
+//! others.
 use ncirrus_layout::grid::ElementWalk;
 use ncirrus_model::Region;
 
-/// How many elements lie before a part of a box, when all parts of its size and place along each axis lie one after the
+/// The number of elements before a part of a box, if all parts of the box along each axis are stored one after the
 /// other in row-major order.
 pub(super) fn elements_before(part: &Region, whole: &Region) -> u64 {
     let mut after: u64 = whole.count.iter().fold(1, |all, len| all.saturating_mul(*len));
@@ -20,21 +21,21 @@ pub(super) fn elements_before(part: &Region, whole: &Region) -> u64 {
     before
 }
 
-/// A run of elements of a box inside of a larger array, and of the same box on its own.
+/// A run of elements of a box inside a larger array, and of the same box on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BoxRun {
     /// First element in the array.
     pub(super) outer: usize,
     /// First element in the box.
     pub(super) inner: usize,
-    /// Number of elements; in the box they follow each other.
+    /// Number of elements; in the box they are contiguous.
     pub(super) len: usize,
-    /// From one to the next in the array.
+    /// Distance between consecutive elements in the array.
     pub(super) step: usize,
 }
 
-/// Calls `each` with the runs of a box that starts at `start` of an array of that shape, all in row-major order. Runs are
-/// as long as can be: axes that lie in one piece are one.
+/// Calls `each` with the runs of a box that starts at `start` of an array of that shape, all in row-major order. Runs
+/// are as long as possible: contiguous axes are treated as one.
 pub(super) fn for_each_run(shape: &[usize], start: &[usize], count: &[usize], mut each: impl FnMut(BoxRun)) {
     let wide = |list: &[usize]| list.iter().map(|len| *len as u64).collect::<Vec<_>>();
     let Some(walk) = ElementWalk::of_box(&wide(shape), &wide(start), &wide(count)) else { return };

@@ -1,52 +1,52 @@
-//! Which cells a selection touches, and which of their elements.
+//! Which chunks a selection touches, and which of their elements.
 use ncirrus_layout::grid::{AxisSlab, ChunkIntersections, ElementRun, ElementSizes, ElementWalk, row_major};
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::{AxisSelection, Selection};
 
-/// The cells that a selection touches, in ascending order, and what is picked of each.
+/// The chunks that a selection touches, in ascending order, and the elements picked from each.
 #[derive(Debug)]
 pub(super) struct ChunkSelection {
     cuts: ChunkIntersections,
     grid: ChunkGrid,
-    /// Where the elements along each axis end that a cell must be covered with to be whole: nowhere along an axis that
-    /// grows. `None` where elements are picked by a list, which covers no cell.
+    /// Along each axis, the end of the elements that must be covered for a chunk to be whole: none along an axis that
+    /// grows. `None` if elements are picked by a list, which covers no chunk.
     ends: Vec<Option<u64>>,
-    /// From one element to the next in the selection.
+    /// Distances between consecutive elements in the selection.
     source_strides: Vec<u64>,
 }
 
-/// One touched cell.
+/// One touched chunk.
 #[derive(Debug, Clone)]
 pub(super) struct ChunkPart {
     /// Its coordinates.
     pub(super) cell: Vec<u64>,
-    /// Whether every element of it is picked (those outside the array along axes that never grow aside).
+    /// Whether every element of it is picked (except those outside the array along axes that never grow).
     pub(super) whole: bool,
     slabs: Vec<AxisSlab>,
 }
 
-/// Elements at equal steps in a cell and in the selection.
+/// Elements at equal steps in a chunk and in the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StepRun {
-    /// First element in the cell.
+    /// First element in the chunk.
     pub(super) inside: usize,
     /// First element in the selection.
     pub(super) source: usize,
     /// Number of elements.
     pub(super) len: usize,
-    /// From one to the next in the cell.
+    /// Distance between consecutive elements in the chunk.
     pub(super) inside_step: usize,
-    /// From one to the next in the selection.
+    /// Distance between consecutive elements in the selection.
     pub(super) source_step: usize,
 }
 
 impl StepRun {
-    /// Whether the elements lie one after the other on both sides.
+    /// Whether the elements are contiguous on both sides.
     pub(super) fn is_row(&self) -> bool {
         (self.inside_step == 1 && self.source_step == 1) || self.len == 1
     }
 
-    /// The pairs of elements.
+    /// The pairs of element indices.
     pub(super) fn pairs(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.len).map(move |k| (self.inside + k * self.inside_step, self.source + k * self.source_step))
     }
@@ -65,10 +65,10 @@ impl From<ElementRun> for StepRun {
 }
 
 impl ChunkSelection {
-    /// The cells that `selection` touches of an array of that shape; `growing` marks the axes that may grow.
+    /// The chunks of an array of that shape that `selection` touches; `growing` marks the axes that may grow.
     ///
     /// # Errors
-    /// `Invalid` when an element lies outside the grid.
+    /// `Invalid` if an element is outside the grid.
     pub(super) fn new(
         selection: &Selection,
         grid: &ChunkGrid,
@@ -86,7 +86,7 @@ impl ChunkSelection {
         Ok(Self { cuts, grid: grid.clone(), ends, source_strides: row_major(&selection.shape(), 1)? })
     }
 
-    /// The cells in ascending order.
+    /// The chunks in ascending order.
     pub(super) fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
         let mut cuts = self.cuts.clone();
         std::iter::from_fn(move || self.part(cuts.next_piece()?))
@@ -108,10 +108,10 @@ impl ChunkSelection {
         Some(ChunkPart { cell, whole, slabs })
     }
 
-    /// Calls `each` for every run of picked elements of a cell of that shape.
+    /// Calls `each` for every run of picked elements of a chunk of that shape.
     ///
     /// # Errors
-    /// `Limit` when there are too many elements for this machine.
+    /// `Limit` if there are too many elements for this machine.
     pub(super) fn runs(
         &self,
         part: &ChunkPart,
@@ -127,7 +127,7 @@ impl ChunkSelection {
     }
 }
 
-/// Checks that the elements along an axis lie in cells.
+/// Checks that the elements along an axis are inside the chunk grid.
 fn check_inside(selection: &AxisSelection, grid: &ChunkGrid, axis: usize) -> Result<()> {
     let last = match selection.end() {
         Some(0) => return Ok(()),

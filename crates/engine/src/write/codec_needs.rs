@@ -1,35 +1,35 @@
-//! Codecs to which it is not all the same what they encode: those that lose something each time, and those whose bits are
-//! shared out among all elements of a chunk, so that elements outside of the array take from those inside.
+//! Codecs that depend on which elements they encode: those that lose information each time, and those that distribute
+//! their bits over all elements of a chunk, so that elements outside the array cost precision of those inside.
 use super::target::{WriteTarget, codec_error};
 use crate::decode::element_of;
 use ncirrus_codec::{CodecChain, CodecScratch, names};
 use ncirrus_layout::{Encoding, Error, Result};
 use std::borrow::Cow;
 
-/// What the codecs of a variable want.
+/// The requirements of a variable's codecs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CodecNeeds {
-    /// Those that change values each time, as bits of the mask of skipped ones.
+    /// Codecs that change values each time, as bits of the mask of skipped ones.
     pub(super) changing: u32,
-    /// Whether elements outside of the array should be like those inside.
+    /// Whether elements outside the array should resemble those inside.
     padding: bool,
 }
 
-/// A cell that is encoded.
+/// A chunk that is encoded.
 pub(super) struct EncodingSubject<'a> {
     pub(super) cell: &'a [u64],
     /// The shape of the array.
     pub(super) array: &'a [u64],
-    /// The lengths of what is stored of the cell.
+    /// The lengths of the stored part of the chunk.
     pub(super) shape: &'a [usize],
-    /// Elements that went through the codecs before: where they still are the same they must stay so.
+    /// Elements that went through the codecs before: those that are unchanged must stay so.
     pub(super) kept: Option<&'a [u8]>,
-    /// Whether the format can say that codecs were skipped.
+    /// Whether the format can record that codecs were skipped.
     pub(super) skips: bool,
 }
 
 impl CodecNeeds {
-    /// What the codecs of an encoding want.
+    /// The requirements of the codecs of an encoding.
     pub(super) fn new(encoding: &Encoding) -> Self {
         let element = element_of(&encoding.stored);
         let mut care = Self::default();
@@ -43,21 +43,22 @@ impl CodecNeeds {
         care
     }
 
-    /// Whether a stored cell has gone through codecs that would change it again.
+    /// Whether a stored chunk has gone through codecs that would change it again.
     pub(super) fn has_changed(self, mask: u32) -> bool {
         self.changing & !mask != 0
     }
 }
 
 impl WriteTarget {
-    /// Encodes a cell.
+    /// Encodes a chunk.
     ///
-    /// Elements outside of the array get what costs nothing: along axes that never grow their nearest neighbours inside,
-    /// along the others fill, since they come to light when the array grows. Where fill does harm to the elements inside,
-    /// and where elements that nobody changed would come back as others, the cell goes without the codecs that do it.
+    /// Elements outside the array get the values that cost least: along axes that never grow their nearest neighbours
+    /// inside, along the others fill, since they become visible when the array grows. If fill would harm the elements
+    /// inside, or unchanged elements would come back with other values, the codecs that cause this are skipped for the
+    /// chunk.
     ///
     /// # Errors
-    /// When a codec cannot encode the elements; `Unsupported` when it had to be skipped and the format cannot say so.
+    /// If a codec cannot encode the elements; `Unsupported` if it had to be skipped and the format cannot record that.
     pub(super) fn encode<'a>(
         &self,
         subject: &EncodingSubject<'_>,
@@ -126,7 +127,7 @@ impl WriteTarget {
         encoded.map(|(bytes, mask)| (bytes.to_vec(), mask))
     }
 
-    /// How many elements of the cell are inside of the array, along each axis.
+    /// How many elements of the chunk are inside the array, along each axis.
     fn inside(&self, subject: &EncodingSubject<'_>) -> Vec<usize> {
         let region = self.encoding.grid.clipped_region(subject.cell, subject.array);
         let counts = region.map_or_else(Vec::new, |region| region.count);
@@ -138,8 +139,8 @@ impl WriteTarget {
         .collect()
     }
 
-    /// The elements with those outside of the array along some axes replaced by their nearest neighbours inside; `None`
-    /// when there are none outside.
+    /// The elements with those outside the array along some axes replaced by their nearest neighbours inside; `None` if
+    /// there are none outside.
     fn padded(
         &self,
         (subject, elements): (&EncodingSubject<'_>, &[u8]),
@@ -181,7 +182,7 @@ fn decoded(
     Ok(back)
 }
 
-/// Whether elements inside are those of `best`, and those outside what they should be.
+/// Whether the elements inside equal those of `best`, and those outside have the required values.
 fn is_like(
     back: &[u8],
     (best, raw): (&[u8], &[u8]),

@@ -1,4 +1,4 @@
-//! Making it all true, in order.
+//! Commits: making what was written visible and durable, in order.
 use super::DatasetWriter;
 use super::definitions::translated;
 use super::encoder::{StoredChunk, cells_of};
@@ -12,23 +12,23 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::RwLock;
 
-/// Makes true what a writer put, and knows how far that has come.
+/// Commits what a writer put, and tracks how far that has come.
 #[derive(Default)]
 pub(super) struct Committer {
-    /// Shared by writes and reads, alone for edits and commits.
+    /// Shared by writes and reads, exclusive for edits and commits.
     pub(super) commit_lock: RwLock<()>,
-    /// Shapes of variables whose cells are all stored, for formats that store every cell.
+    /// Shapes of variables whose chunks are all stored, for formats that store every chunk.
     complete: Mutex<HashMap<VarId, Vec<u64>>>,
 }
 
 impl Committer {
-    /// Of a dataset whose variables of these shapes are stored.
+    /// For a dataset whose variables are stored with these shapes.
     pub(super) fn of(complete: HashMap<VarId, Vec<u64>>) -> Self {
         Self { complete: Mutex::new(complete), ..Self::default() }
     }
 
-    /// Puts what is staged, then carries out the format's phases; beside the last chunks goes a request, without which
-    /// the last phase is not begun. Nobody else writes meanwhile.
+    /// Puts cached chunks, then carries out the format's phases; `request` runs beside the last chunks, and the last
+    /// phase begins only if it succeeds. There are no other writes meanwhile.
     pub(super) async fn commit(
         &self,
         writer: &DatasetWriter,
@@ -48,7 +48,7 @@ impl Committer {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
         let mut phases = writer.placer.drive(|view, placer| placer.plan_commit(view, &model)).await?;
-        // Nothing of a new dataset is seen before its second phase: chunks need not be there before.
+        // Nothing of a new dataset is visible before its second phase: chunks need not exist before.
         let unseen = match phases.len() {
             0 | 1 => Vec::new(),
             _ if writer.conflicts.is_shared() || writer.output.local().is_some() => Vec::new(),
@@ -57,7 +57,7 @@ impl Committer {
         let check = writer.output.beside(check)?;
         let (landed, done, checked) = join3(writer.drained(), self.run_phases(writer, unseen), check).await;
         landed.and(done).and(checked)?;
-        // What was put before must be durable before anything says that it is there.
+        // What was put before must be durable before anything refers to it.
         writer.uploads.keep_failure(writer.output.barrier())?;
         let begun = writer.uploads.begin();
         let last = phases.pop();
@@ -82,7 +82,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Stages cells that were cut where the array ended and now have more elements inside it.
+    /// Caches chunks that were clipped at the end of the array and now have more elements inside it.
     async fn complete_cut_cells(&self, writer: &DatasetWriter) -> Result<()> {
         if writer.placer.abilities.sparse {
             return Ok(());
@@ -97,7 +97,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Stages a cell with the elements that it has, fill for those that are new.
+    /// Caches a chunk with its stored elements, and fill for those that are new.
     async fn stage_as_is(&self, writer: &DatasetWriter, key: ChunkKey) -> Result<()> {
         let (target, model) = writer.target(key.var)?;
         let mut held = writer.stage.lock(key).await;
@@ -116,8 +116,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Stores fill in every cell that was never written, for formats that store all cells. A variable without fill
-    /// gets only its last cell, so that the file is long enough.
+    /// Stores fill in every chunk that was never written, for formats that store all chunks. A variable without fill
+    /// gets only its last chunk, so that the file is long enough.
     async fn fill_unwritten(&self, writer: &DatasetWriter, var: VarId) -> Result<()> {
         let (target, model) = writer.target(var)?;
         let array = model.shape(var);
@@ -142,7 +142,7 @@ impl Committer {
         Ok(())
     }
 
-    /// An earlier commit may have cut the last cells along an axis that has grown since.
+    /// An earlier commit may have clipped the last chunks along an axis that has grown since.
     async fn complete_edge(
         &self,
         writer: &DatasetWriter,
@@ -208,7 +208,7 @@ impl Committer {
     }
 }
 
-/// All cells of an array, a window at a time.
+/// All chunks of an array, a window at a time.
 struct ArrayWalk {
     /// First and last-but-one coordinate per axis.
     bounds: Vec<(u64, u64)>,
@@ -217,7 +217,7 @@ struct ArrayWalk {
 }
 
 impl ArrayWalk {
-    /// Cells of an array of that shape, without those inside `complete` as far as one axis alone has grown.
+    /// Chunks of an array of that shape, without those inside `complete` if only one axis has grown.
     fn new(target: &WriteTarget, array: &[u64], complete: Option<&[u64]>) -> Self {
         let grid = &target.encoding.grid;
         let cells = |axis: usize, len: u64| grid.cells_along(axis, len);
@@ -238,7 +238,7 @@ impl ArrayWalk {
         Self { bounds, at, window: WINDOW_CELLS }
     }
 
-    /// Only the cells at one coordinate of the first axis.
+    /// Restricts the walk to the chunks at one coordinate of the first axis.
     fn only(&mut self, cell: u64) {
         if let (Some(bound), Some(at)) =
             (self.bounds.first_mut(), self.at.as_mut().and_then(|at| at.first_mut()))
@@ -248,7 +248,7 @@ impl ArrayWalk {
         }
     }
 
-    /// Only the last cell.
+    /// Restricts the walk to the last chunk.
     fn skip_to_last(&mut self) {
         if self.at.is_some() {
             self.at = Some(self.bounds.iter().map(|(_, end)| end - 1).collect());
@@ -279,5 +279,5 @@ impl ArrayWalk {
     }
 }
 
-/// Most cells that are filled at once.
+/// Maximum number of chunks that are filled at once.
 const WINDOW_CELLS: usize = 256;

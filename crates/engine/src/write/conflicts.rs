@@ -1,12 +1,13 @@
 //! Other programs that change the same dataset, on stores that know only whole objects (`docs/object-stores.md`).
 //!
-//! Where puts can depend on the state of what they replace, nobody's work is lost:
-//! - Before anything is put that two writers could both put (documents, chunks of what has grown), the document that
-//!   decides is put again with other blanks, if it is as this writer read it. Of two writers one succeeds; the other
-//!   has changed nothing yet. The blanks stay where the commit does not rewrite that document.
+//! If puts can be conditional, nobody's work is lost:
+//! - Before anything is put that two writers could both put (documents, chunks of new extents), the commit object is
+//!   put again with other blanks, if it is as this writer read it. Of two writers one succeeds; the other has changed
+//!   nothing yet. The blanks remain if the commit does not rewrite that object.
 //! - Documents are put only over the state that this writer read or put.
-//! - Chunks that were completed with what was stored are put only over that; what others changed meanwhile is taken
-//!   over, element by element. Chunks that a write covers wholly are put as they are: the last one counts.
+//! - Chunks that were completed with stored elements are put only over the chunk that these came from; what others
+//!   changed meanwhile is merged, element by element. Chunks that a write covers wholly are put unconditionally: the
+//!   last one counts.
 pub(super) mod merge;
 
 use super::driven_placer::DrivenPlacer;
@@ -26,35 +27,36 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
-/// What is known of the dataset as others may change it, and what goes to the store in its light.
+/// What is known of other programs' changes to the dataset, and the puts that depend on it.
 pub(super) struct ConflictControl {
     output: TargetStore,
     placer: Arc<DrivenPlacer>,
-    /// An object that never is there.
+    /// The key of an object that never exists.
     probe: ObjectId,
-    /// Whether the caller answers for nobody else writing into the same chunks.
+    /// Whether the caller guarantees that nobody else writes to the same chunks.
     aligned: bool,
     known: Mutex<KnownState>,
-    /// Held while the lease is acquired, and by nobody who only asks: what waits here may hold chunks that others wait for.
+    /// Held while the lease is acquired, but not to query it: a task that waits here may hold chunks that others wait
+    /// for.
     acquiring: AsyncMutex<()>,
-    /// The state that this writer gave to the commit object.
+    /// The tag that this writer's lease gave the commit object.
     lease: Mutex<Option<Tag>>,
-    /// Whether the store has conditional puts, once it was tried.
+    /// Whether the store supports conditional puts, once that was tried.
     conditions: Arc<OnceCell<bool>>,
 }
 
 #[derive(Default)]
 struct KnownState {
-    /// The document that decides; none while the dataset is not there for others.
+    /// The commit object; none while the dataset is not visible to others.
     deciding: Option<ObjectId>,
-    /// Documents as this writer read or put them.
+    /// Tags of documents as this writer read or put them.
     seen: HashMap<ObjectId, Tag>,
-    /// Shapes as they are committed.
+    /// Shapes as committed.
     shapes: HashMap<VarId, Vec<u64>>,
 }
 
 impl ConflictControl {
-    /// Of a dataset that is not there yet.
+    /// For a dataset that does not exist yet.
     pub(super) fn of_new(root: &ObjectId, output: &TargetStore, placer: &Arc<DrivenPlacer>) -> Self {
         Self {
             output: output.clone(),
@@ -68,10 +70,10 @@ impl ConflictControl {
         }
     }
 
-    /// Of a dataset whose documents were read just now, in the states that `seen` tells.
+    /// For a dataset whose documents were just read, with the tags in `seen`.
     ///
     /// # Errors
-    /// `Conflict` when one of them is not as it was when the dataset was opened.
+    /// `Conflict` if one of them changed since the dataset was opened.
     pub(super) fn of(
         dataset: &Dataset,
         (output, placer): (&TargetStore, &Arc<DrivenPlacer>),
@@ -90,7 +92,7 @@ impl ConflictControl {
         Ok(Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root(), output, placer) })
     }
 
-    /// The document that decides; none while the dataset is not there for others.
+    /// The commit object; none while the dataset is not visible to others.
     pub(super) fn commit_object(&self) -> Option<ObjectId> {
         self.known.guard().deciding.clone()
     }
@@ -103,7 +105,7 @@ impl ConflictControl {
         self.known.guard().seen.insert(object, tag);
     }
 
-    /// Documents that go are absent from here on.
+    /// Removed documents are absent from here on.
     fn forget(&self, put: &StorePut) {
         let mut known = self.known.guard();
         match put {
@@ -116,17 +118,17 @@ impl ConflictControl {
         }
     }
 
-    /// The shape of an array as it is committed.
+    /// The shape of an array as committed.
     pub(super) fn committed_shape(&self, var: VarId) -> Option<Vec<u64>> {
         self.known.guard().shapes.get(&var).cloned()
     }
 
-    /// Whether the caller answers for nobody else writing into the same chunks.
+    /// Whether the caller guarantees that nobody else writes to the same chunks.
     pub(super) fn is_aligned(&self) -> bool {
         self.aligned
     }
 
-    /// Whether an array is as it is committed.
+    /// Whether the array has the committed shape.
     pub(super) fn is_committed(&self, var: VarId, shape: &[u64]) -> bool {
         self.known.guard().shapes.get(&var).is_some_and(|committed| committed == shape)
     }
@@ -138,7 +140,7 @@ impl ConflictControl {
         self.output.local().is_none() && self.commit_object().is_some()
     }
 
-    /// From a commit on, the dataset is there for others.
+    /// From a commit on, the dataset is visible to others.
     pub(super) fn shared_from_here(&self, model: &Model) {
         let deciding = self.placer.guard().commit_object();
         let mut known = self.known.guard();
@@ -148,16 +150,17 @@ impl ConflictControl {
         }
     }
 
-    /// Whether puts may depend on the state of what they replace.
+    /// Whether the store supports puts that depend on the state of what they replace.
     ///
     /// # Errors
-    /// What asking the store fails with.
+    /// Errors of the store.
     pub(super) async fn has_conditions(&self) -> Result<bool> {
         let asked = self.output.network()?.spawn(self.asked_for_conditions());
         asked.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
     }
 
-    /// Starts asking what the commit will have to know, while there is other work to do. A failure is met again there.
+    /// Starts asking the store what the commit will need to know, while there is other work. The commit repeats any
+    /// failure.
     pub(super) fn ask_for_conditions(&self) -> Result<()> {
         if self.output.local().is_none() && !self.conditions.initialized() {
             drop(self.output.network()?.spawn(self.asked_for_conditions()));
@@ -165,13 +168,13 @@ impl ConflictControl {
         Ok(())
     }
 
-    /// Whether the store has conditional puts: asked at most once.
+    /// Whether the store supports conditional puts: tried at most once.
     fn asked_for_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
         let (known, asked) = (Arc::clone(&self.conditions), self.output.has_conditions(&self.probe));
         async move { known.get_or_try_init(|| asked).await.copied() }
     }
 
-    /// What the user should know of the place.
+    /// What the user should know about the store.
     pub(super) fn warnings(&self) -> Vec<String> {
         let message = "the store ignores conditional puts: two programs that change a dataset at the same time would \
                        overwrite each other's changes";
@@ -181,10 +184,10 @@ impl ConflictControl {
         }
     }
 
-    /// Tells other writers that this one changes what they read, unless one of them came first.
+    /// Announces to other writers that this one changes what they read, unless one of them came first.
     ///
     /// # Errors
-    /// `Conflict` when one of them did; what the store fails with.
+    /// `Conflict` if one of them did; errors of the store.
     pub(super) async fn acquire_lease(&self) -> Result<()> {
         match self.is_shared() {
             true => self.try_lease().await,
@@ -211,7 +214,7 @@ impl ConflictControl {
         Ok(())
     }
 
-    /// Whether this writer told others first, and none of them came since; `None` when it did not have to.
+    /// Whether this writer acquired the lease and nobody else has since; `None` if it did not need one.
     pub(super) async fn is_first(&self) -> Result<Option<bool>> {
         let lease = self.lease.guard().clone();
         let (Some(tag), Some(deciding)) = (lease, self.commit_object()) else { return Ok(None) };
@@ -220,7 +223,7 @@ impl ConflictControl {
         Ok(Some(self.output.get(&deciding).await?.is_some_and(|blob| blob.tag == tag)))
     }
 
-    /// Carries out a phase; documents only over what this writer knows of them.
+    /// Carries out a phase; documents are put only over the state known to this writer.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
         if self.output.local().is_some() || phase.rewrite || !self.has_conditions().await? {
             return self.output.run_phase(phase).await;
@@ -249,7 +252,7 @@ impl ConflictControl {
         Ok(())
     }
 
-    /// Replaces a document that is there though it should not be, if a killed writer left it.
+    /// Replaces a document that exists unexpectedly, if it was left by a writer that was killed.
     async fn put_over_leftover(&self, object: &ObjectId, body: Bytes, conflict: Error) -> Result<Tag> {
         let now = self.output.get(object).await?.map(|blob| blob.tag);
         if self.is_first().await? != Some(true) {
@@ -259,7 +262,7 @@ impl ConflictControl {
         self.output.put_when(object, body, when).await
     }
 
-    /// Refuses keys that the store does not take.
+    /// Refuses keys that the store does not accept.
     pub(super) fn check_keys(&self, puts: &[StorePut]) -> Result<()> {
         puts.iter().try_for_each(|put| match put {
             StorePut::Object { object, .. } => self.check_key(object, object.key().len()),
@@ -276,7 +279,7 @@ impl ConflictControl {
         Err(Error::invalid(message).at_object(object))
     }
 
-    /// Refuses variables whose longest key the store does not take, before anything is put.
+    /// Refuses variables whose longest key the store does not accept, before anything is put.
     pub(super) fn check_longest_keys(&self, model: &Model) -> Result<()> {
         if self.output.local().is_some() || self.output.store().longest_key() == usize::MAX {
             return Ok(());
@@ -284,7 +287,7 @@ impl ConflictControl {
         let root = self.root();
         for var in model.variables() {
             let path = model.variable_path(var);
-            // The shortest of what is put there: a document, a chunk.
+            // The shortest names that are put there: of a document, of a chunk.
             let chunk = (2 * model.shape(var).len()).saturating_sub(1);
             let len = root.key().len() + path.len() + 1 + chunk.max(".zattrs".len());
             let object = root.child(path.trim_start_matches('/'));
@@ -312,17 +315,17 @@ pub(super) fn is_conflict(error: &Error) -> bool {
     error.kind() == ErrorKind::Conflict
 }
 
-/// That another program came first.
+/// The error if another program came first.
 pub(super) fn overtaken(object: &ObjectId) -> Error {
     let message = "has been changed by another program since it was opened for update: open it again";
     Error::new(ErrorKind::Conflict, message).at_object(object)
 }
 
-/// A number that no other writer has.
+/// A number that differs from other writers' numbers.
 fn any_number() -> u32 {
     let random = RandomState::new().build_hasher().finish();
     u32::try_from(random >> 32).unwrap_or_default()
 }
 
-/// Name of an object that never is there.
+/// Name of an object that never exists.
 const PROBE: &str = ".ncirrus-probe";

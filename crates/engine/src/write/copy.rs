@@ -1,4 +1,4 @@
-//! Copying variables from one dataset to another, in parts that fit the memory.
+//! Copying variables from one dataset to another, in parts that fit in memory.
 mod blocks;
 mod both;
 mod chunks;
@@ -23,13 +23,13 @@ use route::CopyRoute;
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CopiedCounts {
-    /// Elements.
+    /// Number of elements.
     pub elements: u64,
-    /// Elements that were outside the range of the type that they were converted to.
+    /// Number of elements outside the range of the type that they were converted to.
     pub out_of_range: u64,
 }
 
-/// How values are treated on the way.
+/// How values are processed while they are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ValueTreatment {
     /// How they are quantized.
@@ -38,15 +38,15 @@ pub struct ValueTreatment {
     pub verify: bool,
 }
 
-/// Copies the selected elements of a variable to a variable of the same shape as the selection, converting numbers
-/// where the types differ, and quantizing them when that is asked for. Chunks that would be encoded as they are pass
-/// through; the others are decoded as seldom as the memory allows. [`plan_copy`] tells how.
+/// Copies the selected elements of a variable to a variable of the same shape as the selection, converting numbers if
+/// the types differ, and quantizing them if requested. Chunks that would be encoded identically are copied unchanged;
+/// the others are decoded as few times as memory allows. [`plan_copy`] shows which.
 ///
 /// `progress` is called with the number of elements after each part.
 ///
 /// # Errors
-/// What reading or writing fails with; `Invalid` when the shapes or types do not fit each other, or a value has no
-/// place in the destination.
+/// Errors of reading and writing; `Invalid` if the shapes or types do not fit each other, or a value cannot be
+/// represented in the destination.
 pub async fn copy_selection(
     from: (&Dataset, VarId),
     selection: &Selection,
@@ -57,11 +57,11 @@ pub async fn copy_selection(
     VariableCopy::new(from, selection, to, treatment)?.copy(progress).await
 }
 
-/// As [`copy_selection`], but chunks that cannot be decoded become fill, and `skipped` is told of each of them. All chunks
-/// are decoded.
+/// As [`copy_selection`], but chunks that cannot be decoded become fill, and each of them is passed to `skipped`. All
+/// chunks are decoded.
 ///
 /// # Errors
-/// As [`copy_selection`], but for damage of chunks.
+/// As [`copy_selection`], except for damaged chunks.
 pub async fn copy_around_damage(
     from: (&Dataset, VarId),
     selection: &Selection,
@@ -74,11 +74,11 @@ pub async fn copy_around_damage(
     VariableCopy { skipped: Some(skipped), ..copy }.copy(progress).await
 }
 
-/// What [`copy_selection`] will do, without doing it. The format of the destination sees its definitions; of the source
-/// nothing but index nodes is read.
+/// What [`copy_selection`] will do, without doing it. The format of the destination checks its definitions; of the
+/// source only index nodes are read.
 ///
 /// # Errors
-/// As [`copy_selection`], as far as it can be known before.
+/// As [`copy_selection`], as far as they can be detected in advance.
 pub async fn plan_copy(
     from: (&Dataset, VarId),
     selection: &Selection,
@@ -111,17 +111,17 @@ struct VariableCopy<'a> {
     writer: &'a DatasetWriter,
     to: VarId,
     treatment: ValueTreatment,
-    /// Told of chunks that cannot be decoded; without, they are an error.
+    /// Receives chunks that cannot be decoded; without it, these are an error.
     skipped: Option<ReportSkipped<'a>>,
-    /// Of the selection.
+    /// Shape of the selection.
     shape: Vec<u64>,
 }
 
-/// What is copied at once.
+/// A part that is copied at once.
 enum CopyPart {
     /// A box of the result.
     Block(Region),
-    /// Chunks of both.
+    /// Chunks that are the same in source and destination.
     Chunks(CellList),
 }
 
@@ -253,7 +253,7 @@ impl<'a> VariableCopy<'a> {
         }
     }
 
-    /// What is selected for a box of the result.
+    /// The selection for a box of the result.
     fn part_of_selection(&self, region: &Region) -> Selection {
         let ranges = region.start.iter().zip(&region.count);
         let axes = self.selection.axes().iter().zip(ranges).map(|(axis, (first, count))| match axis {
@@ -274,7 +274,7 @@ impl<'a> VariableCopy<'a> {
     }
 }
 
-/// Whether the element at `index` of a block stands at an odd place of the whole array, in row-major order.
+/// Whether the element at `index` of a block has an odd position in the whole array, in row-major order.
 fn is_odd(index: usize, block: &Region, shape: &[u64]) -> bool {
     let (mut rest, mut stride, mut odd) = (index as u64, 1u64, 0u64);
     for ((start, count), len) in block.start.iter().zip(&block.count).zip(shape).rev() {
@@ -286,7 +286,7 @@ fn is_odd(index: usize, block: &Region, shape: &[u64]) -> bool {
     odd == 1
 }
 
-/// Fixed dimensions of the destination must be as long as what is copied.
+/// Checks that fixed dimensions of the destination have the lengths of what is copied.
 fn check_room(model: &Model, var: VarId, shape: &[u64]) -> Result<()> {
     let (there, growing) = (model.shape(var), model.growing(var));
     let fits = there.len() == shape.len()

@@ -1,4 +1,4 @@
-//! The model as it is being edited, and what the format has accepted of it.
+//! The model as it is being edited, and the state that the format has accepted.
 use super::DatasetWriter;
 use super::target::WriteTarget;
 use crate::convert;
@@ -12,35 +12,35 @@ use ncirrus_model::{
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The model as it is being edited, and what the format has accepted of it.
+/// The model as it is being edited, and the state that the format has accepted.
 #[derive(Debug)]
 pub(super) struct WriterDefinitions {
-    /// As edited, current lengths of growing dimensions included.
+    /// As edited, including current lengths of growing dimensions.
     pub(super) model: Arc<Model>,
-    /// The state that the format accepted last; `None` when that is `model`.
+    /// The state that the format accepted last; `None` if that is `model`.
     accepted: Option<Arc<Model>>,
     /// Variables bound to codecs and conversions, made when first used.
     pub(super) targets: HashMap<VarId, Arc<WriteTarget>>,
     /// Variables that have data, whose storage cannot change any more.
     pub(super) written: HashSet<VarId>,
-    /// Variables that were there when writing began.
+    /// Variables that existed when writing began.
     pub(super) existing: HashSet<VarId>,
     /// Whether fixed dimensions of variables that have data may become unlimited.
     unlimits: bool,
-    /// How often the model was replaced, growth aside.
+    /// How often the model was replaced, apart from growth.
     version: u64,
-    /// Why edits were taken back, until the caller shows by another edit, or by writing, that it goes on without them.
+    /// Why edits were rolled back, until another edit or a write shows that the caller continues without them.
     refused: Option<Error>,
 }
 
-/// The definitions as an edit found them.
+/// The definitions at the start of an edit.
 pub(super) struct EditStart {
     pub(super) model: Arc<Model>,
     version: u64,
 }
 
 impl WriterDefinitions {
-    /// Nothing is accepted yet beyond `model`.
+    /// Definitions of which the format has accepted `model` only.
     pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>, unlimits: bool) -> Self {
         let (accepted, existing) = (Some(Arc::clone(&model)), written.clone());
         Self {
@@ -55,15 +55,17 @@ impl WriterDefinitions {
         }
     }
 
-    /// What an edit begins with.
+    /// Starts an edit.
     pub(super) fn begin(&self) -> EditStart {
         EditStart { model: Arc::clone(&self.model), version: self.version }
     }
 
-    /// Takes the model that became of `start`, with what grew meanwhile; a failure leaves the model as it is.
+    /// Adopts the model that resulted from `start`, together with growth since then; a failure leaves the model as it
+    /// is.
     ///
     /// # Errors
-    /// `Invalid` when the edit touches how written data are stored, `Conflict` when what it began with was taken back.
+    /// `Invalid` if the edit affects how written data are stored, `Conflict` if the definitions that it started with
+    /// were rolled back.
     pub(super) fn adopt(&mut self, start: &EditStart, mut edited: Model) -> Result<()> {
         if start.version != self.version {
             let message = "the definitions changed during the edit: repeat the edit";
@@ -80,7 +82,7 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Lets those dimensions grow that writing has let grow since `before`, as far as they are still unlimited.
+    /// Applies the growth of dimensions since `before` to the edited model, as far as they are still unlimited.
     fn grow_alike(&self, before: &Model, edited: &mut Model) -> Result<()> {
         let groups = self.model.walk().into_iter().filter_map(|group| self.model.group(group));
         for dim in groups.flat_map(|group| group.dims.iter().copied()) {
@@ -112,7 +114,7 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Whether a variable has the shape that it had, but for growth.
+    /// Whether a variable has kept its shape, apart from growth.
     fn keeps_shape(&self, edited: &Model, var: VarId) -> bool {
         let (old, new, growing) = (self.model.shape(var), edited.shape(var), edited.growing(var));
         let mut axes = old.iter().zip(&new).zip(&growing);
@@ -126,23 +128,23 @@ impl WriterDefinitions {
         self.accepted.as_ref().map(|_| Arc::clone(&self.model))
     }
 
-    /// The format accepted the model.
+    /// Notes that the format accepted the model.
     pub(super) fn accept(&mut self) {
         self.accepted = None;
         self.targets.clear();
         self.written.retain(|var| self.model.variable(*var).is_some());
     }
 
-    /// Data of the variable are being written.
+    /// Notes that data of the variable are being written.
     pub(super) fn mark_written(&mut self, var: VarId) {
         self.written.insert(var);
         self.refused = None;
     }
 
-    /// Whether edits were taken back and nothing was done since: a commit would leave them out without a word.
+    /// Checks that no edits were rolled back without an edit or write since: a commit would omit them silently.
     ///
     /// # Errors
-    /// What the format refused them with.
+    /// The error with which the format refused them.
     pub(super) fn check_refused(&self) -> Result<()> {
         let Some(error) = &self.refused else { return Ok(()) };
         let message =
@@ -150,7 +152,8 @@ impl WriterDefinitions {
         Err(Error::new(error.kind(), message).because(error.clone()))
     }
 
-    /// The format refused the model: back to what it accepted last, which it will be told again.
+    /// Notes that the format refused the model: restores the last accepted one, which will be passed to the format
+    /// again.
     pub(super) fn roll_back(&mut self, error: &Error) {
         self.refused = Some(error.clone());
         if let Some(accepted) = &self.accepted {
@@ -160,10 +163,10 @@ impl WriterDefinitions {
         }
     }
 
-    /// Raises the lengths of unlimited dimensions so that a selection fits. True when any grew.
+    /// Raises the lengths of unlimited dimensions so that a selection fits. True if any grew.
     ///
     /// # Errors
-    /// `Invalid` when the selection does not fit the other axes.
+    /// `Invalid` if the selection does not fit the other axes.
     pub(super) fn grow(&mut self, var: VarId, selection: &Selection) -> Result<bool> {
         let shape = self.model.shape(var);
         selection.check_growing(&shape, &self.model.growing(var))?;
@@ -181,10 +184,10 @@ impl WriterDefinitions {
     }
 }
 
-/// The model with all filters described in the format's own words.
+/// The model with all filters translated to the format's own descriptions.
 ///
 /// # Errors
-/// `Unsupported` naming the variable and the filter that has no such description, or cannot be applied on writing.
+/// `Unsupported` naming the variable and the filter that has no such description, or cannot be used for writing.
 pub(super) fn translated(
     model: &Arc<Model>,
     abilities: &Abilities,
@@ -209,12 +212,12 @@ pub(super) fn translated(
 }
 
 impl DatasetWriter {
-    /// The model with the numbers that filters get from the chunks that they work on, once the format has chosen those.
-    /// Variables that were there before keep what is recorded of them.
+    /// The model with the filter parameters that depend on the chunks, once the format has chosen those. Variables that
+    /// existed before keep their recorded parameters.
     ///
     /// # Errors
-    /// `Unsupported` naming the variable and the filter that does not work on its chunks, `Malformed` when its
-    /// parameters make no sense.
+    /// `Unsupported` naming the variable and the filter that cannot process its chunks, `Malformed` if its parameters
+    /// are invalid.
     pub(super) fn completed(&self, model: &Arc<Model>) -> Result<Arc<Model>> {
         let mut result = Arc::clone(model);
         for var in model.variables() {
@@ -246,7 +249,7 @@ impl DatasetWriter {
     }
 }
 
-/// The filters with all their numbers. They are bound, too: what they cannot be is told before anything is put.
+/// The filters with all their parameters. They are also bound, so that errors are reported before anything is put.
 fn complete(
     model: &Model,
     variable: &Variable,
@@ -267,7 +270,7 @@ fn complete(
     Ok(filters)
 }
 
-/// A chunk as far as the model tells.
+/// What the model says about the chunks of a variable.
 fn chunk_of(model: &Model, variable: &Variable) -> ChunkInfo {
     let shape = match &variable.storage {
         Storage::Chunked(shape) => shape.clone(),

@@ -1,42 +1,42 @@
-//! The format's side of a writer: who decides where bytes go, asked by one at a time.
+//! The format's side of a writer: it decides where bytes go, and serves one caller at a time.
 use crate::drive::DriveContext;
 use crate::session::Session;
 use ncirrus_layout::{Abilities, LockExt, Memo, ObjectId, Placer, Result, Step, StorePut, View};
 use ncirrus_store::Store;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A placer and what its steps run against.
+/// A placer and what its steps are driven with.
 pub(super) struct DrivenPlacer {
     session: Session,
     store: Arc<dyn Store>,
     memo: Arc<Memo>,
     placer: Mutex<Box<dyn Placer>>,
-    /// What the format can do.
+    /// What the format supports.
     pub(super) abilities: Abilities,
 }
 
 impl DrivenPlacer {
-    /// A placer of a dataset in that store.
+    /// A placer of a dataset in the given store.
     pub(super) fn new(session: &Session, store: Arc<dyn Store>, placer: Box<dyn Placer>) -> Self {
         let memo = Arc::new(Memo::new(session.shared.metadata_cache));
         let abilities = placer.abilities();
         Self { session: session.clone(), store, memo, placer: Mutex::new(placer), abilities }
     }
 
-    /// The placer itself, for a few lines: nothing is waited for while it is held.
+    /// The placer itself, for a few lines: its lock must not be held across a wait.
     pub(super) fn guard(&self) -> MutexGuard<'_, Box<dyn Placer>> {
         self.placer.guard()
     }
 
-    /// Runs a step of the placer to its end, which may read what was put before.
+    /// Runs a step of the placer to its end; the step may read what was put before.
     ///
     /// # Errors
-    /// What the step fails with.
+    /// Errors of the step.
     pub(super) async fn drive<T>(
         &self,
         mut step: impl FnMut(&dyn View, &mut dyn Placer) -> Step<T> + Send,
     ) -> Result<T> {
-        // Each step sees the store as it is now: bytes of earlier steps may have been replaced since.
+        // Each step sees the present state of the store: bytes of earlier steps may have been replaced since.
         let context =
             DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
         context.drive(|view| step(view, self.placer.guard().as_mut())).await
@@ -58,12 +58,12 @@ impl DrivenPlacer {
         }
     }
 
-    /// The same of one object.
+    /// The same for one object.
     pub(super) fn forget_object(&self, object: &ObjectId) {
         self.memo.forget(object);
     }
 
-    /// The same of all objects.
+    /// The same for all objects.
     pub(super) fn forget_all(&self) {
         self.memo.clear();
     }

@@ -1,5 +1,5 @@
-//! Edits of definitions, one after the other. Whoever makes one runs the caller's code, which may look at the dataset,
-//! write to it and commit it: nothing that those need is held meanwhile.
+//! Edits of definitions, one after the other. An edit runs the caller's code, which may read, write and commit the
+//! dataset: no lock that those need is held meanwhile.
 use super::DatasetWriter;
 use super::definitions::WriterDefinitions;
 use futures_util::future::{Either, select};
@@ -12,31 +12,31 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 
-/// Whose turn it is to edit.
+/// Serializes edits.
 #[derive(Debug, Default)]
 pub(super) struct EditTurns {
     turn: AsyncMutex<()>,
-    /// Held while definitions are put before the format.
+    /// Held while definitions are passed to the format.
     pub(super) defining: AsyncMutex<()>,
-    /// The thread that runs a caller's code now.
+    /// The thread that is running a caller's code.
     editor: Mutex<Option<ThreadId>>,
 }
 
-/// The caller's code is run by a thread as long as this lives.
+/// As long as this exists, a thread is running the caller's code.
 struct EditInProgress<'a>(&'a EditTurns);
 
 impl DatasetWriter {
     /// Changes the model: adds, renames and removes groups, dimensions, types and variables, sets attributes. Several
-    /// edits cost no more than one: the format looks at them before the next data or the next commit, and what it
-    /// cannot hold is an error there, which takes back all edits since it looked last.
+    /// edits cost no more than one: the format checks them before the next data or the next commit. Definitions that it
+    /// cannot store are an error at that point, which rolls back all edits since its last check.
     ///
-    /// `change` works on a copy, which counts when it has returned. Until then the dataset is what it was: `change` may
-    /// read, write and commit it as such, but not edit it.
+    /// `change` works on a copy, which takes effect when it has returned. Until then the dataset is unchanged: `change`
+    /// may read, write and commit it, but not edit it.
     ///
     /// # Errors
-    /// What `change` fails with, and `Invalid` when it touches how data already written are stored, or edits the same
-    /// dataset; `Conflict` when earlier edits were taken back meanwhile, or another thread's edit does not end. The
-    /// model is then as before.
+    /// Errors of `change`, and `Invalid` if it affects how data already written are stored, or edits the same dataset;
+    /// `Conflict` if earlier edits were rolled back meanwhile, or another thread's edit does not end. The model is then
+    /// as before.
     pub async fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
         let _turn = self.turn().await?;
         self.check_usable()?;
@@ -57,7 +57,7 @@ impl DatasetWriter {
         Ok(answer)
     }
 
-    /// The definitions, if the format lets them change now.
+    /// The definitions, if the format allows changes now.
     fn redefinable(&self) -> Result<MutexGuard<'_, WriterDefinitions>> {
         let definitions = self.definitions();
         if !self.placer.abilities.redefine && !definitions.written.is_empty() {
@@ -74,7 +74,7 @@ impl DatasetWriter {
         if let Ok(turn) = self.turns.turn.try_lock() {
             return Ok(turn);
         }
-        // The code that is run may be waiting for this very edit, in a thread that it started.
+        // The code that is running may be waiting for this very edit, in a thread that it started.
         let sleep = self.session.shared.network.handle()?.spawn(async { tokio::time::sleep(PATIENCE).await });
         match select(pin!(self.turns.turn.lock()), sleep).await {
             Either::Left((turn, sleep)) => {
@@ -101,5 +101,5 @@ impl Drop for EditInProgress<'_> {
     }
 }
 
-/// How long the edit of another thread is waited for.
+/// Maximum wait for the edit of another thread.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });

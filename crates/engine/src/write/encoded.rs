@@ -1,4 +1,4 @@
-//! Chunks that are stored as somebody else encoded them.
+//! Storing chunks that were encoded elsewhere.
 use super::DatasetWriter;
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
@@ -9,10 +9,10 @@ use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
 use ncirrus_model::{FillValue, Model, Selection, VarId};
 use std::sync::Arc;
 
-/// A chunk as it is stored.
+/// An encoded chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
-    /// Its cell: one coordinate per axis.
+    /// Its coordinates, one per axis.
     pub cell: Vec<u64>,
     /// Its bytes, after all codecs.
     pub body: Bytes,
@@ -24,13 +24,15 @@ pub struct EncodedChunk {
 const WINDOW: usize = 1024;
 
 impl DatasetWriter {
-    /// Stores chunks of a variable as they are: the caller vouches that the variable's codecs decode them. What was
-    /// written of these cells before is replaced. The variable does not grow: each cell has elements inside of it.
+    /// Stores encoded chunks of a variable as they are: the caller guarantees that the variable's codecs decode them.
+    /// They replace what was written of these chunks before. The variable does not grow: each chunk has elements inside
+    /// it.
     ///
     /// # Errors
-    /// `Invalid` when a cell lies outside or is given twice, a chunk without codecs has another length than its
-    /// elements, or codecs were skipped and the format cannot say so; `Unsupported` when chunks cannot be stored so:
-    /// elements of no fixed size, or edges that are cut. Nothing is changed then. Else what putting fails with.
+    /// `Invalid` if a chunk is outside or occurs twice, if a chunk without codecs differs in length from its elements,
+    /// or if codecs were skipped and the format cannot record that; `Unsupported` if the variable's chunks cannot be
+    /// stored in this way: elements without a fixed size, or clipped edge chunks. Nothing is changed then. Otherwise
+    /// errors of putting.
     pub async fn write_encoded(&self, var: VarId, mut chunks: Vec<EncodedChunk>) -> Result<()> {
         let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
@@ -114,7 +116,7 @@ impl DatasetWriter {
     /// Raises the lengths of unlimited dimensions so that an array of that shape fits.
     ///
     /// # Errors
-    /// `Invalid` when fixed dimensions differ.
+    /// `Invalid` if fixed dimensions differ.
     pub async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
         let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
@@ -122,7 +124,7 @@ impl DatasetWriter {
         self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
     }
 
-    /// Whether cells of a variable that are not written are read as its fill value.
+    /// Whether chunks of a variable that are not written read as its fill value.
     pub(super) fn reads_unwritten_as_fill(&self, var: VarId) -> bool {
         let definitions = self.definitions();
         let variable = definitions.model.variable(var);
@@ -131,10 +133,10 @@ impl DatasetWriter {
             && variable.is_some_and(|variable| variable.fill != FillValue::None)
     }
 
-    /// A variable as it is written, once the format has seen it.
+    /// A variable as it is written, once the format has accepted it.
     ///
     /// # Errors
-    /// What the format refuses.
+    /// Definitions that the format refuses.
     pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<WriteTarget>> {
         let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;

@@ -1,5 +1,6 @@
-//! From elements to stored bytes and back: the bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
-//! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
+//! From elements to stored bytes and back: the bytes of encoded chunks, and the remaining work once they have been
+//! placed. If a chunk is an object and the store can be written to immediately, the bytes are borrowed from their
+//! owner: the caller, or a codec.
 mod load;
 
 pub(super) use load::{StoredChunk, cells_of, count_of};
@@ -22,13 +23,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// The bytes of an encoded cell.
+/// The bytes of an encoded chunk.
 pub(super) enum EncodedBody<'a> {
-    /// In memory that is not theirs to keep: the caller's, or a codec's.
+    /// Borrowed from the caller's or a codec's memory.
     Lent(&'a [u8]),
-    /// In a buffer that may be given away.
+    /// In a buffer that may be taken.
     Buffer(&'a mut Vec<u8>),
-    /// Made for this cell.
+    /// Allocated for this chunk.
     Made(Bytes),
 }
 
@@ -51,7 +52,7 @@ impl EncodedBody<'_> {
     }
 }
 
-/// What is left to do for a cell that has its place.
+/// The remaining work for a chunk that has been placed.
 pub(super) enum PlacedChunk<'a> {
     /// To replace one object.
     Object(ObjectId, EncodedBody<'a>),
@@ -60,7 +61,7 @@ pub(super) enum PlacedChunk<'a> {
 }
 
 impl PlacedChunk<'_> {
-    /// As changes that own their bytes.
+    /// The same as puts that own their bytes.
     pub(super) fn into_puts(self) -> Vec<StorePut> {
         match self {
             Self::Object(object, body) => vec![StorePut::Object { object, body: body.into_bytes() }],
@@ -69,22 +70,23 @@ impl PlacedChunk<'_> {
     }
 }
 
-/// What makes stored bytes of elements, and elements of stored bytes, as the format places them.
+/// Turns elements into stored bytes, and stored bytes into elements, according to the format's encoding.
 pub(super) struct ChunkEncoder {
     shared: Arc<SharedResources>,
     output: TargetStore,
     placer: Arc<DrivenPlacer>,
-    /// Cells that were cut where the array ended then, along an axis that grows, and the shape of the array.
+    /// Chunks that were clipped at the former end of the array, along an axis that grows, and the shape of the array
+    /// then.
     cut: Mutex<HashMap<ChunkKey, Vec<u64>>>,
 }
 
 impl ChunkEncoder {
-    /// Of the dataset that `placer` places in `output`.
+    /// The encoder of the dataset that `placer` places in `output`.
     pub(super) fn new(shared: Arc<SharedResources>, output: TargetStore, placer: Arc<DrivenPlacer>) -> Self {
         Self { shared, output, placer, cut: Mutex::default() }
     }
 
-    /// The encoded bytes of a cell that the values cover wholly.
+    /// The encoded bytes of a chunk that the values cover wholly.
     pub(super) fn whole_body<'a>(
         &self,
         window: &WriteWindow<'a>,
@@ -103,11 +105,11 @@ impl ChunkEncoder {
         })
     }
 
-    /// The encoded bytes of a cell of an array of that shape. `scatter` puts all elements that are inside of the array
-    /// into the cell; those outside of it are fill.
+    /// The encoded bytes of a chunk of an array of that shape. `scatter` puts all elements that are inside the array
+    /// into the chunk; those outside it are fill.
     ///
     /// # Errors
-    /// What `scatter` or a codec fails with.
+    /// Errors of `scatter` or of a codec.
     pub(super) fn body_of_elements<'a>(
         &self,
         (target, array): (&WriteTarget, &[u64]),
@@ -137,7 +139,7 @@ impl ChunkEncoder {
         encode(target, &subject, EncodedBody::Buffer(cut), scratch)
     }
 
-    /// Encodes and places the elements of a whole cell, of which some may have gone through the codecs before.
+    /// Encodes and places the elements of a whole chunk, some of which may have gone through the codecs before.
     pub(super) fn store_contents<'a>(
         &self,
         (target, model): (&WriteTarget, &Model),
@@ -196,7 +198,7 @@ impl ChunkEncoder {
         Ok((raw.into(), Vec::new()))
     }
 
-    /// Tells the format of an encoded cell.
+    /// Passes an encoded chunk to the format.
     pub(super) fn place_body<'a>(
         &self,
         target: &WriteTarget,
@@ -215,7 +217,7 @@ impl ChunkEncoder {
         self.place(target, prepared, cell, body.into_bytes(), mask).map(PlacedChunk::Puts)
     }
 
-    /// As [`place_body`](Self::place_body), of bytes that the format keeps.
+    /// As [`place_body`](Self::place_body), for bytes that the format keeps.
     pub(super) fn place(
         &self,
         target: &WriteTarget,
@@ -229,7 +231,7 @@ impl ChunkEncoder {
         puts.map_err(|error| target.located(error, cell))
     }
 
-    /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
+    /// Notes a chunk that is clipped at the present end of the array, along an axis that may grow.
     pub(super) fn note_cut(&self, key: &ChunkKey, target: &WriteTarget, array: &[u64]) -> Result<()> {
         if self.placer.abilities.sparse {
             return Ok(());
@@ -245,18 +247,18 @@ impl ChunkEncoder {
         Ok(())
     }
 
-    /// Whether the format can store which codecs were skipped.
+    /// Whether the format can record which codecs were skipped.
     pub(super) fn takes_mask(&self, target: &WriteTarget, mask: u32) -> bool {
         let known = mask.checked_shr(u32::try_from(target.encoding.codecs.len()).unwrap_or(u32::MAX));
         mask == 0 || (self.placer.abilities.codecs == Some(CodecSpace::Hdf5) && known.unwrap_or(0) == 0)
     }
 
-    /// The cells that were cut, which are forgotten.
+    /// Takes the chunks that were clipped; they are no longer noted.
     pub(super) fn take_cut(&self) -> HashMap<ChunkKey, Vec<u64>> {
         std::mem::take(&mut self.cut.guard())
     }
 
-    /// Remembers a cell that is still as it was cut.
+    /// Notes a chunk that is still clipped.
     pub(super) fn keep_cut(&self, key: ChunkKey, array: Vec<u64>) {
         self.cut.guard().insert(key, array);
     }

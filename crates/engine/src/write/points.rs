@@ -1,4 +1,4 @@
-//! Reading single elements of what is being written.
+//! Reading single elements of a dataset that is being written.
 use super::DatasetWriter;
 use super::rows::GatheredValues;
 use super::target::WriteTarget;
@@ -11,8 +11,8 @@ use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::{Model, PointSelection, Values, VarId};
 
 impl DatasetWriter {
-    /// The values of single elements as they were written so far, in the order of the points; each chunk that holds some
-    /// is looked at once.
+    /// The values of single elements as written so far, in the order of the points; each chunk that holds some is
+    /// loaded once.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -33,7 +33,7 @@ impl DatasetWriter {
         gathered.finish(&model, &target, count)
     }
 
-    /// As [`read_points`](Self::read_points), into memory of the caller, as [`read_into`](Self::read_into) has it.
+    /// As [`read_points`](Self::read_points), into the caller's memory, as [`read_into`](Self::read_into) does.
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
@@ -76,13 +76,13 @@ impl DatasetWriter {
     }
 }
 
-/// The coordinates of a cell; every point that is inside of the array is in one.
+/// The coordinates of a chunk; every point inside the array is in one.
 fn cell_of(points: &CellPoints) -> &[u64] {
     points.cell.as_deref().unwrap_or_default()
 }
 
 impl GatheredValues<'_> {
-    /// Takes points out of a cell of that shape.
+    /// Copies points from a chunk of that shape.
     fn gather_points(
         &mut self,
         points: &CellPoints,

@@ -20,20 +20,20 @@ pub(super) struct TargetStore {
 }
 
 impl TargetStore {
-    /// Changes go to `store`.
+    /// Puts go to `store`.
     pub(super) fn new(session: Arc<SharedResources>, store: Arc<dyn Store>) -> Self {
         Self { session, store }
     }
 
-    /// The store, when changes can be carried out on any thread at once.
+    /// The store, if puts can be carried out on any thread at once.
     pub(super) fn local(&self) -> Option<&dyn LocalStore> {
         self.store.local()
     }
 
-    /// Carries out changes that may happen in any order.
+    /// Carries out puts that may happen in any order.
     ///
     /// # Errors
-    /// The first failure; further changes are not begun then.
+    /// The first failure; further puts are not begun then.
     pub(super) async fn put_all(&self, puts: Vec<StorePut>) -> Result<()> {
         if let Some(local) = self.local() {
             if puts.iter().all(is_of_object) {
@@ -68,20 +68,20 @@ impl TargetStore {
         &self.store
     }
 
-    /// The turns of all requests to the store.
+    /// The request permits of the store.
     pub(super) fn turns(&self) -> Arc<Semaphore> {
         self.session.network.host(&self.store)
     }
 
-    /// Where changes of objects are carried out without anybody waiting.
+    /// Where puts of objects are carried out in the background.
     ///
     /// # Errors
-    /// When the network cannot be started.
+    /// If the network cannot be started.
     pub(super) fn network(&self) -> Result<Handle> {
         self.session.network.handle()
     }
 
-    /// Changes of whole trees on stores that know only objects.
+    /// Changes of whole trees on stores that only support objects.
     async fn change_tree(&self, put: StorePut) -> Result<()> {
         match put {
             StorePut::DeleteTree { prefix } => self.delete_below(&prefix).await,
@@ -94,10 +94,10 @@ impl TargetStore {
         }
     }
 
-    /// Replaces an object if it is in a state, and tells the new one.
+    /// Replaces an object if it has a given tag, and returns the new one.
     ///
     /// # Errors
-    /// `Conflict` when it is in another; what the store fails with.
+    /// `Conflict` if it has another; errors of the store.
     pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
         let (store, turns, at) = (Arc::clone(&self.store), self.turns(), object.clone());
         let put = self.network()?.spawn(async move {
@@ -108,22 +108,22 @@ impl TargetStore {
         put.map_err(|error| error.at_object(object))
     }
 
-    /// An object as it is now.
+    /// An object in its present state.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub(super) async fn get(&self, object: &ObjectId) -> Result<Option<ObjectBytes>> {
         self.session.network.fetch(&self.store, object.clone(), Want::All)?.await
     }
 
-    /// Asks whether a put can depend on the state of what it replaces: one that must be refused tells.
+    /// Finds out whether a put can depend on the state of what it replaces: a put that must be refused shows it.
     pub(super) fn has_conditions(
         &self,
         probe: &ObjectId,
     ) -> impl Future<Output = Result<bool>> + Send + use<> {
         let (store, probe) = (Arc::clone(&self.store), probe.clone());
         async move {
-            // In the words of Amazon, Google and Azure at once: a tag and a version that no object has.
+            // Valid for Amazon, Google and Azure at once: a tag and a version that no object has.
             let never = PutCondition::Matches(Tag::new("\"0\"\n1"));
             match store.put(&probe, Bytes::new(), never).await {
                 Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
@@ -136,10 +136,10 @@ impl TargetStore {
         }
     }
 
-    /// A request of somebody else's; it begins at once where the store is far away.
+    /// A request on behalf of the caller; if the store is remote, it begins at once.
     ///
     /// # Errors
-    /// When the network cannot be started.
+    /// If the network cannot be started.
     pub(super) fn beside(
         &self,
         request: BoxFuture<'static, Result<()>>,
@@ -152,10 +152,10 @@ impl TargetStore {
         Ok(Box::pin(async move { asked.await.map_err(abandoned)? }))
     }
 
-    /// Lets time go by.
+    /// Waits for a time.
     ///
     /// # Errors
-    /// When the network cannot be started.
+    /// If the network cannot be started.
     pub(super) async fn pause(&self, time: Duration) -> Result<()> {
         let pause = self.session.network.handle()?.spawn(async move { tokio::time::sleep(time).await });
         pause.await.map_err(|error| Error::internal("a pause was abandoned").because(error))
@@ -208,10 +208,10 @@ impl TargetStore {
         rewrite(local, phase.puts, || self.barrier())
     }
 
-    /// Makes durable what was put before, unless the session does without.
+    /// Makes durable what was put before, unless the session disables that.
     ///
     /// # Errors
-    /// When the store cannot.
+    /// If the store cannot.
     pub(super) fn barrier(&self) -> Result<()> {
         match self.local() {
             Some(local) if self.session.durable => local.barrier(),
@@ -220,12 +220,12 @@ impl TargetStore {
     }
 }
 
-/// Whether a change concerns one object as a whole.
+/// Whether a put concerns one object as a whole.
 pub(super) fn is_of_object(put: &StorePut) -> bool {
     matches!(put, StorePut::Object { .. } | StorePut::Delete { .. })
 }
 
-/// Bytes that a change brings.
+/// Bytes that a put transfers.
 pub(super) fn bytes_of(put: &StorePut) -> usize {
     match put {
         StorePut::Object { body, .. } | StorePut::Patch { body, .. } => body.len(),
@@ -233,10 +233,10 @@ pub(super) fn bytes_of(put: &StorePut) -> usize {
     }
 }
 
-/// Carries out one change of an object as a whole.
+/// Carries out one put of an object as a whole.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub(super) async fn change_object(store: &dyn Store, put: StorePut) -> Result<()> {
     match put {
         StorePut::Object { object, body } => {
@@ -248,10 +248,10 @@ pub(super) async fn change_object(store: &dyn Store, put: StorePut) -> Result<()
     }
 }
 
-/// Carries out one change on a local store.
+/// Carries out one put on a local store.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub(super) fn put_locally(local: &dyn LocalStore, put: StorePut) -> Result<()> {
     match put {
         StorePut::Object { object, body } => local.put_bytes(&object, body, &PutCondition::None).map(|_| ()),
@@ -300,12 +300,12 @@ fn sort_entries(
     }
 }
 
-/// The object below `from` as it is called below `to`.
+/// The object below `from` with the name that it has below `to`.
 fn moved(object: &ObjectId, from: &ObjectId, to: &ObjectId) -> Option<ObjectId> {
     Some(to.child(object.key().strip_prefix(from.key())?.trim_start_matches('/')))
 }
 
-/// Moves bytes inside an object, from whichever end overlapping bytes are safe.
+/// Moves bytes inside an object, starting at the end from which overlapping bytes are safe.
 fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, u64, u64)) -> Result<()> {
     let (mut buffer, mut done) = (vec![0; MOVE_BYTES], 0);
     while done < len {
@@ -326,7 +326,7 @@ fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, 
     Ok(())
 }
 
-/// Carries out changes of one object on a copy of it, which then takes its place.
+/// Carries out puts of one object on a copy of it, which then replaces it.
 fn rewrite(local: &dyn LocalStore, puts: Vec<StorePut>, barrier: impl Fn() -> Result<()>) -> Result<()> {
     let Some(object) = puts.iter().find_map(|put| target_of(put).cloned()) else { return Ok(()) };
     let copy = ObjectId::new(object.store.clone(), format!("{}.rewritten", object.key()));
@@ -340,7 +340,7 @@ fn rewrite(local: &dyn LocalStore, puts: Vec<StorePut>, barrier: impl Fn() -> Re
         local.replace(&copy, &object)
     })();
     if done.is_err() {
-        // The copy is of no use any more; that it could not be made is the error to tell.
+        // The copy is useless now; the error to report is why it could not be completed.
         let _ = local.delete(&copy);
     }
     done

@@ -1,4 +1,4 @@
-//! Whole cells whose elements come from elsewhere, as they are stored.
+//! Writing whole chunks whose elements the caller supplies as they are stored.
 use super::DatasetWriter;
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
@@ -6,21 +6,21 @@ use super::write_back_cache::{ChunkKey, ChunkLock};
 use ncirrus_layout::{CellList, Error, PlacerWork, Result};
 use ncirrus_model::VarId;
 
-/// Puts all elements of one of several cells that are inside of the array into the elements of the whole cell.
+/// Puts those elements of one of several chunks that are inside the array into the elements of the whole chunk.
 pub(super) type ElementFiller<'a> = &'a (dyn Fn(usize, &mut [u8]) -> Result<()> + Sync);
 
-/// A locked cell and its place in the list.
+/// A locked chunk and its index in the list.
 struct RawChunkTask {
     at: usize,
     held: ChunkLock,
 }
 
 impl DatasetWriter {
-    /// Encodes and stores whole cells of a variable. What was written of them before is replaced. The variable does not
-    /// grow: each cell has elements inside of it.
+    /// Encodes and stores whole chunks of a variable. They replace what was written of these chunks before. The
+    /// variable does not grow: each chunk has elements inside it.
     ///
     /// # Errors
-    /// What `elements` fails with, `Unsupported` for elements of no fixed size, else what encoding or putting fails with.
+    /// Errors of `elements`, `Unsupported` for elements without a fixed size, otherwise errors of encoding or putting.
     pub(super) async fn write_cells(
         &self,
         var: VarId,
@@ -52,7 +52,7 @@ impl DatasetWriter {
             jobs.push(RawChunkTask { at, held: self.stage.lock(key).await });
         }
         let cost = target.cell_cost(cells.get(0));
-        // The shape is looked at when the cells are locked: others may have made it longer before.
+        // The shape is read after the chunks are locked: others may have extended the array before.
         let array = self.model().shape(target.var);
         let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;

@@ -1,4 +1,4 @@
-//! Reading what is being written: staged over placed over committed.
+//! Reading what is being written: cached chunks take precedence over placed ones, and these over committed ones.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::encoder::{StoredChunk, cells_of};
@@ -14,7 +14,7 @@ use ncirrus_layout::{Error, ErrorKind, Result, StoredType};
 use ncirrus_model::{Model, Selection, Values, VarId};
 use std::sync::{Mutex, PoisonError};
 
-/// A cell that is read: locked, with what is staged or stored of it.
+/// A chunk that is read: locked, with what is cached or stored of it.
 struct ChunkReadTask<P> {
     at: usize,
     part: P,
@@ -23,10 +23,10 @@ struct ChunkReadTask<P> {
 }
 
 impl DatasetWriter {
-    /// Reads the selected elements of a variable as they were written so far, by whichever thread.
+    /// Reads the selected elements of a variable as written so far, by any thread.
     ///
     /// # Errors
-    /// `Invalid` when the selection does not fit the variable, else what reading fails with.
+    /// `Invalid` if the selection does not fit the variable, otherwise errors of reading.
     pub async fn read(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
@@ -44,11 +44,11 @@ impl DatasetWriter {
         gathered.finish(&model, &target, count)
     }
 
-    /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order, the
-    /// fields of compounds one after the other without padding.
+    /// As [`read`](Self::read), into the caller's memory: elements of the model's type in the machine's byte order, the
+    /// fields of compounds contiguous, without padding.
     ///
     /// # Errors
-    /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
+    /// As [`read`](Self::read); `Invalid` if the memory has another size, or the type has no fixed size.
     pub async fn read_into(&self, var: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
         let _shared = self.committer.commit_lock.read().await;
         self.check_usable()?;
@@ -112,8 +112,8 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// A variable that can be read but not written, such as one that is put together from others: as the last commit left
-    /// it.
+    /// A variable that can be read but not written, such as one that is assembled from others: in its state of the last
+    /// commit.
     pub(super) async fn committed(&self, var: VarId, error: Error) -> Result<(Dataset, VarId)> {
         let Some(base) = &self.base else { return Err(error) };
         let (now, path) = (base.reopened().await?, self.model().variable_path(var));
@@ -121,7 +121,7 @@ impl DatasetWriter {
         Ok((now, committed))
     }
 
-    /// Reads cells, and hands the contents of each to `each`, in order.
+    /// Reads chunks, and passes the contents of each to `each`, in order.
     pub(super) async fn read_window<P: Send + Sync>(
         &self,
         (target, model): (&WriteTarget, &Model),

@@ -1,4 +1,4 @@
-//! Moving picked elements between a write's values and cells.
+//! Copying picked elements between a write's values and chunks.
 use super::boxes::for_each_run;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::target::WriteTarget;
@@ -8,9 +8,9 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, Values};
 use std::borrow::Cow;
 
-/// The values of one write, ready to be put into cells.
+/// The values of one write, ready to be put into chunks.
 pub(super) enum WriteData<'a> {
-    /// Memory of the caller, swapped on the way where needed.
+    /// The caller's memory, byte-swapped in the copy where needed.
     Native(&'a [u8], RowCopier),
     /// Elements as they are stored.
     Stored(Vec<u8>),
@@ -19,10 +19,10 @@ pub(super) enum WriteData<'a> {
 }
 
 impl<'a> WriteData<'a> {
-    /// Prepares the values of a write. Everything that cannot be stored is found here, before a cell is changed.
+    /// Prepares the values of a write. Values that cannot be stored are found here, before a chunk is changed.
     ///
     /// # Errors
-    /// `Invalid` naming the value that has no place in the stored type.
+    /// `Invalid` naming the value that cannot be represented in the stored type.
     pub(super) fn new(model: &Model, target: &WriteTarget, values: &'a Values) -> Result<Self> {
         target.check(model, values)?;
         if let (Some(copier), Some(native)) = (target.copier.clone(), values.as_bytes()) {
@@ -31,7 +31,7 @@ impl<'a> WriteData<'a> {
         Self::slow(model, target, Cow::Borrowed(values))
     }
 
-    /// Values that are not stored as they lie in memory.
+    /// Values that are stored differently than in memory.
     fn slow(model: &Model, target: &WriteTarget, values: Cow<'a, Values>) -> Result<Self> {
         let stored = &target.encoding.stored;
         let encode = || {
@@ -50,7 +50,7 @@ impl<'a> WriteData<'a> {
     /// Prepares numbers of that type in the caller's memory.
     ///
     /// # Errors
-    /// `Invalid` when the variable is of another type, or a number has no place in the stored type.
+    /// `Invalid` if the variable has another type, or a number cannot be represented in the stored type.
     pub(super) fn native(model: &Model, target: &WriteTarget, ty: Atomic, native: &'a [u8]) -> Result<Self> {
         if model.base_atomic(target.ty) != Some(ty) {
             let message = format!("values of type {} for a variable of a different type", ty.name());
@@ -62,8 +62,8 @@ impl<'a> WriteData<'a> {
     /// Prepares elements of the variable's type in the caller's memory.
     ///
     /// # Errors
-    /// `Invalid` when there is a part of an element, the type has no fixed size, or a number has no place in the stored
-    /// type.
+    /// `Invalid` if the last element is incomplete, the type has no fixed size, or a number cannot be represented in
+    /// the stored type.
     pub(super) fn packed(model: &Model, target: &WriteTarget, native: &'a [u8]) -> Result<Self> {
         if let Some(copier) = target.packed.as_ref().filter(|copier| copier.is_reversible()) {
             return Ok(Self::Native(native, copier.clone()));
@@ -72,7 +72,7 @@ impl<'a> WriteData<'a> {
         Self::slow(model, target, Cow::Owned(values.map_err(|error| error.at_path(target.path.clone()))?))
     }
 
-    /// The stored elements of a cell, when they lie in one piece in the caller's memory.
+    /// The stored elements of a chunk, if they are contiguous in the caller's memory.
     pub(super) fn piece(
         &self,
         touched: &ChunkSelection,
@@ -99,8 +99,8 @@ impl<'a> WriteData<'a> {
         bytes.get(run.source * element..(run.source + run.len) * element)
     }
 
-    /// The stored elements of a box that starts at `start` of the values' shape, one after the other; nothing of values
-    /// that have no fixed size.
+    /// The stored elements of a box that starts at `start` of the values' shape, contiguous; empty for values without a
+    /// fixed size.
     pub(super) fn cut(
         &self,
         (shape, start, count): (&[usize], &[usize], &[usize]),
@@ -122,10 +122,10 @@ impl<'a> WriteData<'a> {
         });
     }
 
-    /// Puts the picked elements into a cell of that shape.
+    /// Puts the picked elements into a chunk of that shape.
     ///
     /// # Errors
-    /// `Internal` when cell and values do not belong together.
+    /// `Internal` if chunk and values do not match.
     pub(super) fn scatter(
         &self,
         touched: &ChunkSelection,
@@ -152,10 +152,10 @@ impl<'a> WriteData<'a> {
         }
     }
 
-    /// As [`scatter`](Self::scatter), into the stored elements of a cell.
+    /// As [`scatter`](Self::scatter), into the stored elements of a chunk.
     ///
     /// # Errors
-    /// `Limit` when there are too many elements for this machine.
+    /// `Limit` if there are too many elements for this machine.
     pub(super) fn scatter_bytes(
         &self,
         touched: &ChunkSelection,
@@ -199,11 +199,11 @@ impl<'a> WriteData<'a> {
     }
 }
 
-/// What a read gives back, while it is put together from cells.
+/// The result of a read, while it is assembled from chunks.
 pub(super) enum GatheredValues<'a> {
     /// Machine numbers, through a copier.
     Native(Values, RowCopier),
-    /// Memory of the caller, through a copier.
+    /// The caller's memory, through a copier.
     Lent(&'a mut [u8], RowCopier),
     /// Elements as they are stored, converted at the end.
     Stored(Vec<u8>),
@@ -215,7 +215,7 @@ impl GatheredValues<'_> {
     /// Room for `count` elements.
     ///
     /// # Errors
-    /// `Limit` when there are too many for this machine.
+    /// `Limit` if there are too many for this machine.
     pub(super) fn new(model: &Model, target: &WriteTarget, count: usize) -> Result<Self> {
         Ok(match (&target.copier, target.element) {
             (Some(copier), _) => Self::Native(convert::zeros(model, target.ty, count)?, copier.clone()),
@@ -224,10 +224,10 @@ impl GatheredValues<'_> {
         })
     }
 
-    /// Takes the picked elements out of a cell of that shape.
+    /// Copies the picked elements from a chunk of that shape.
     ///
     /// # Errors
-    /// `Internal` when cell and values do not belong together.
+    /// `Internal` if chunk and values do not match.
     pub(super) fn gather(
         &mut self,
         touched: &ChunkSelection,
@@ -279,7 +279,7 @@ impl GatheredValues<'_> {
     /// The values.
     ///
     /// # Errors
-    /// What converting them fails with.
+    /// Errors of conversion.
     pub(super) fn finish(self, model: &Model, target: &WriteTarget, count: usize) -> Result<Values> {
         match self {
             Self::Native(values, _) | Self::Values(values) => Ok(values),

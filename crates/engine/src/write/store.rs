@@ -1,4 +1,4 @@
-//! From values to the store: whole cells at once, partly written ones by way of the stage.
+//! From values to the store: whole chunks directly, partly written ones through the write-back cache.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::encoder::{StoredChunk, cells_of, count_of};
@@ -12,14 +12,14 @@ use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-/// A touched cell, locked, and where it is when it must be completed first.
+/// A touched chunk, locked, and its stored state if it must be completed first.
 struct ChunkWriteTask {
     part: ChunkPart,
     held: ChunkLock,
     stored: Option<StoredChunk>,
 }
 
-/// What one window of cells is written with.
+/// What one window of chunks is written with.
 pub(super) struct WriteWindow<'a> {
     pub(super) target: &'a WriteTarget,
     model: &'a Model,
@@ -30,22 +30,23 @@ pub(super) struct WriteWindow<'a> {
 }
 
 impl DatasetWriter {
-    /// Writes values, in row-major order of the selection, to the selected elements of a variable. Unlimited
-    /// dimensions grow as needed. Values are of the variable's own type; [`crate::convert::cast`] makes them so.
+    /// Writes values, in row-major order of the selection, to the selected elements of a variable. Unlimited dimensions
+    /// grow as needed. Values must have the variable's own type; [`crate::convert::cast`] converts them.
     ///
     /// # Errors
-    /// `Invalid` when the selection does not fit the variable, the number or type of the values is another, or a value
-    /// has no place in the stored type: nothing is changed then. Else what putting fails with.
+    /// `Invalid` if the selection does not fit the variable, the number or type of the values differs, or a value
+    /// cannot be represented in the stored type: nothing is changed then. Otherwise errors of putting.
     pub async fn write(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
         let prepare = |model: &Model, target: &WriteTarget| WriteData::new(model, target, values);
         self.write_data(var, selection, values.len(), prepare).await
     }
 
-    /// As [`write`](Self::write), from the caller's memory: `native` holds numbers of that type, which must be the
-    /// variable's, in the machine's byte order. Nothing is copied but into the chunks.
+    /// As [`write`](Self::write), from the caller's memory: `native` holds numbers of type `ty`, which must be the
+    /// variable's, in the machine's byte order. They are copied only into the chunks.
     ///
     /// # Errors
-    /// As [`write`](Self::write); `Invalid` when the type is not the variable's or the length not a multiple of it.
+    /// As [`write`](Self::write); `Invalid` if the type is not the variable's or the length is not a multiple of its
+    /// size.
     pub async fn write_from(
         &self,
         var: VarId,
@@ -67,12 +68,12 @@ impl DatasetWriter {
         self.write_data(var, selection, count, prepare).await
     }
 
-    /// As [`write`](Self::write), from the caller's memory: elements of the variable's type in the machine's byte order, the
-    /// fields of compounds one after the other without padding. Nothing is copied but into the chunks, where no number
-    /// changes its size.
+    /// As [`write`](Self::write), from the caller's memory: elements of the variable's type in the machine's byte
+    /// order, the fields of compounds contiguous, without padding. They are copied only into the chunks, unless the
+    /// size of a number changes.
     ///
     /// # Errors
-    /// As [`write`](Self::write); `Invalid` for types that have no fixed size, and for a part of an element.
+    /// As [`write`](Self::write); `Invalid` for types without a fixed size, and if the last element is incomplete.
     pub async fn write_packed(&self, var: VarId, selection: &Selection, native: &[u8]) -> Result<()> {
         let model = self.model();
         let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
@@ -86,7 +87,7 @@ impl DatasetWriter {
         self.write_data(var, selection, native.len() / element, prepare).await
     }
 
-    /// Writes `count` values, which `prepare` makes ready.
+    /// Writes `count` values, which `prepare` prepares.
     async fn write_data<'a>(
         &self,
         var: VarId,
@@ -145,8 +146,9 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Bytes that a cell holds while its window is written. One that goes to the store at once holds none: what encoding
-    /// it takes is the thread's, which there are few of. The fewer windows, the less threads wait for each other.
+    /// Bytes that a chunk holds while its window is written. A chunk that goes to the store directly holds none: the
+    /// memory that encoding takes belongs to the thread, and there are few of those. Fewer windows mean less waiting
+    /// between threads.
     fn cost_of(&self, target: &WriteTarget, part: &ChunkPart) -> usize {
         match self.output.local() {
             Some(_) if part.whole && target.element.is_some() => 0,
@@ -154,7 +156,7 @@ impl DatasetWriter {
         }
     }
 
-    /// The next cells that fit the memory together; at least one.
+    /// The next chunks that fit in memory together; at least one.
     pub(super) fn window(
         &self,
         parts: &mut Peekable<impl Iterator<Item = ChunkPart>>,
@@ -182,7 +184,8 @@ impl DatasetWriter {
             let key = ChunkKey { var: target.var, cell: part.cell.clone() };
             jobs.push(ChunkWriteTask { part, held: self.stage.lock(key).await, stored: None });
         }
-        // The shape is looked at when the cells are locked: what others stored of them may have grown before.
+        // The shape is read after the chunks are locked: others may have extended the array and stored parts of them
+        // before.
         let model = &self.model();
         self.find_incomplete(target, &mut jobs).await?;
         let whole = jobs.iter().filter(|job| job.part.whole).map(|job| job.part.cell.as_slice());
@@ -198,7 +201,7 @@ impl DatasetWriter {
         done.and(put)
     }
 
-    /// Finds cells of the array as it is now.
+    /// Locates chunks of the array in its present shape.
     pub(super) async fn find(
         &self,
         target: &WriteTarget,
@@ -207,7 +210,7 @@ impl DatasetWriter {
         self.encoder.find(target, cells, &self.model().shape(target.var)).await
     }
 
-    /// Looks up the cells that must be completed with what is stored of them.
+    /// Locates the chunks that must be completed with their stored elements.
     async fn find_incomplete(&self, target: &WriteTarget, jobs: &mut [ChunkWriteTask]) -> Result<()> {
         let lacks = |job: &&mut ChunkWriteTask| !job.part.whole && job.held.slot.contents.is_none();
         let mut incomplete: Vec<&mut ChunkWriteTask> = jobs.iter_mut().filter(lacks).collect();
@@ -257,7 +260,7 @@ impl DatasetWriter {
         done.map_err(located)
     }
 
-    /// Encodes and puts staged cells.
+    /// Encodes and puts cached chunks.
     async fn flush<'a>(&'a self, cells: Vec<ChunkLock>, queue: &mut PutQueue<'a>) -> Result<()> {
         let (mut work, mut targets) = (BTreeMap::new(), BTreeMap::new());
         for held in &cells {
@@ -293,26 +296,26 @@ impl DatasetWriter {
         done.and(put)
     }
 
-    /// Puts the cells that were used longest ago, when more is staged than there is room for.
+    /// Puts the least recently used chunks, if more is cached than fits.
     async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
         let budget = self.stage_budget();
         if self.stage.held() <= budget {
             return Ok(());
         }
-        // Cells that others hold at the moment are theirs to put.
+        // Chunks that others hold at the moment are put by them.
         let oldest = self.stage.oldest(budget / 4 * 3);
         let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
         self.flush(cells, queue).await
     }
 
-    /// Puts everything that is staged, and waits for everything that is under way.
+    /// Puts all cached chunks, and waits for everything in flight.
     pub(super) async fn flush_all(&self) -> Result<()> {
         self.flush_cells(self.stage.keys()).await?;
         self.drained().await
     }
 
-    /// Puts everything that is staged, while nobody else writes. In a dataset that is not there for others yet it is under
-    /// way then, as what holds the other cells is.
+    /// Puts all cached chunks, while nobody else writes. In a dataset that is not visible to others yet, these puts may
+    /// then be in flight, as are those that lock the other chunks.
     pub(super) async fn flush_staged(&self) -> Result<()> {
         self.flush_cells(self.stage.free_keys()).await
     }
@@ -340,5 +343,5 @@ impl DatasetWriter {
     }
 }
 
-/// Most cells that are worked on at once, however small they are.
+/// Maximum number of chunks that are processed at once, however small they are.
 const WINDOW_CELLS: usize = 1024;

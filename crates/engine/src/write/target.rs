@@ -19,24 +19,24 @@ pub(super) struct WriteTarget {
     pub(super) path: String,
     /// Its type.
     pub(super) ty: TypeRef,
-    /// How its elements are cut and stored.
+    /// How its elements are chunked and stored.
     pub(super) encoding: Arc<Encoding>,
     /// Which axes may grow.
     pub(super) growing: Vec<bool>,
-    /// Bytes of a stored element; `None` when elements are staged as values.
+    /// Bytes of a stored element; `None` if elements are cached as values.
     pub(super) element: Option<usize>,
     /// For elements that are one number each.
     pub(super) copier: Option<RowCopier>,
-    /// For elements in memory of the caller, which may be compounds; it need not go the way back.
+    /// For elements in the caller's memory, which may be compounds; need not be reversible.
     pub(super) packed: Option<RowCopier>,
-    /// The codecs, with what follows from the variable.
+    /// The codecs, with the parameters that depend on the variable.
     codecs: Vec<CodecSpec>,
-    /// The codecs, when all cells have one shape.
+    /// The bound codecs, if all chunks have one shape.
     chain: Option<CodecChain>,
     registry: CodecRegistry,
     /// One stored element of fill.
     fill: Vec<u8>,
-    /// Codecs that want more than to be applied.
+    /// Codecs that need special treatment.
     pub(super) care: CodecNeeds,
 }
 
@@ -44,7 +44,8 @@ impl WriteTarget {
     /// Binds the encoding of a variable.
     ///
     /// # Errors
-    /// `Unsupported` naming the codec that is not there, `Invalid` when the fill value has no place in the stored type.
+    /// `Unsupported` naming the codec that is missing, `Invalid` if the fill value cannot be represented in the stored
+    /// type.
     pub(super) fn new(
         model: &Model,
         var: VarId,
@@ -74,7 +75,8 @@ impl WriteTarget {
             registry: registry.clone(),
             fill: fill.map_err(located)?,
             path: path.clone(),
-            // netcdf-c codes szip by the lines of the variable (docs/spec/nczarr.md 11.5), and is read so.
+            // netcdf-c codes szip by the lines of the variable (docs/spec/nczarr.md 11.5), and reads it in the same
+            // way.
             codecs: names::with_shape(&encoding.codecs, &model.shape(var)),
             care: CodecNeeds::new(&encoding),
             encoding,
@@ -93,7 +95,7 @@ impl WriteTarget {
         self.registry.bind(&self.codecs, &chunk).map_err(codec_error)
     }
 
-    /// The codecs for a cell of that shape.
+    /// The codecs for a chunk of that shape.
     pub(super) fn chain(&self, shape: &[usize]) -> Result<CodecChain> {
         match &self.chain {
             Some(chain) => Ok(chain.clone()),
@@ -101,17 +103,17 @@ impl WriteTarget {
         }
     }
 
-    /// The shape of a cell, not clipped.
+    /// The shape of a chunk, not clipped.
     ///
     /// # Errors
-    /// `Invalid` when there is no such cell, `Limit` when it is too large.
+    /// `Invalid` if there is no such chunk, `Limit` if it is too large.
     pub(super) fn cell_shape(&self, cell: &[u64]) -> Result<Vec<usize>> {
         let shape = self.encoding.grid.cell_shape(cell);
         let shape = shape.ok_or_else(|| self.located(Error::invalid("there is no such chunk"), cell))?;
         shape.into_iter().map(to_index).collect()
     }
 
-    /// The lengths of what is stored of a cell of an array of that shape.
+    /// The lengths of the stored part of a chunk of an array of that shape.
     pub(super) fn stored_shape(&self, cell: &[u64], array: &[u64]) -> Result<Vec<usize>> {
         match self.encoding.edge {
             EdgeChunks::Full => self.cell_shape(cell),
@@ -123,13 +125,13 @@ impl WriteTarget {
         }
     }
 
-    /// Bytes that a cell takes in memory, roughly for elements without a fixed size.
+    /// Bytes that a chunk takes in memory, approximate for elements without a fixed size.
     pub(super) fn cell_cost(&self, cell: &[u64]) -> usize {
         let elements = self.cell_shape(cell).map_or(0, |shape| shape.iter().product::<usize>());
         elements.saturating_mul(self.element.unwrap_or(64)).max(1)
     }
 
-    /// A cell of nothing but fill.
+    /// A chunk of nothing but fill.
     pub(super) fn blank(&self, shape: &[usize]) -> Result<DirtyContents> {
         let count: usize = shape.iter().product();
         Ok(match self.element {
@@ -149,15 +151,15 @@ impl WriteTarget {
         }
     }
 
-    /// Whether elements as they are stored are the bytes of the chunk.
+    /// Whether the bytes of the chunk are its elements as stored, without codecs.
     pub(super) fn is_raw(&self) -> bool {
         self.chain.as_ref().is_some_and(CodecChain::is_identity)
     }
 
-    /// Decodes a stored cell of an array of that shape into the elements of the whole cell.
+    /// Decodes a stored chunk of an array of that shape into the elements of the whole chunk.
     ///
     /// # Errors
-    /// `Malformed` when it is damaged or too short.
+    /// `Malformed` if it is damaged or too short.
     pub(super) fn decode(
         &self,
         model: &Model,
@@ -181,7 +183,7 @@ impl WriteTarget {
             let mut bytes = vec![0; element.saturating_mul(count)];
             match chain.decode_into(raw, mask, &mut bytes, scratch) {
                 Ok(_) => return Ok(DirtyContents::Bytes(bytes)),
-                // A cell that was clipped when the array was shorter has fewer rows.
+                // A chunk that was clipped when the array was shorter has fewer rows.
                 Err(CodecError::Short { .. }) if self.encoding.edge == EdgeChunks::Clipped => {}
                 Err(error) => return Err(codec_error(error)),
             }
@@ -190,10 +192,10 @@ impl WriteTarget {
         self.unclip(&shape, stored, &bytes, element)
     }
 
-    /// The references that stand in a stored cell.
+    /// The references in a stored chunk.
     ///
     /// # Errors
-    /// `Malformed` when it is damaged.
+    /// `Malformed` if it is damaged.
     pub(super) fn decode_references(
         &self,
         cell: &[u64],
@@ -206,7 +208,7 @@ impl WriteTarget {
         decoded.map_err(codec_error)
     }
 
-    /// The values of a whole cell from those that are stored of it.
+    /// The values of a whole chunk, extended from those that are stored of it.
     pub(super) fn unclip_values(&self, cell: &[u64], stored: &[usize], mut values: Values) -> Result<Values> {
         let shape = self.cell_shape(cell)?;
         if shape == stored {
@@ -221,7 +223,7 @@ impl WriteTarget {
         convert::take(&values, &indices)
     }
 
-    /// The whole cell from what is stored of it: perhaps fewer rows than the array has now.
+    /// The whole chunk, extended from its stored part, which may have fewer rows than the array has now.
     fn unclip(
         &self,
         shape: &[usize],
@@ -232,7 +234,7 @@ impl WriteTarget {
         let DirtyContents::Bytes(mut whole) = self.blank(shape)? else {
             return Err(Error::internal("elements of fixed size"));
         };
-        // Of a scalar, which has no rows, all that follows is nothing.
+        // A scalar has no rows: `stored` stays empty.
         let row = stored.iter().skip(1).product::<usize>() * element;
         if let Some(rows) = stored.first_mut() {
             *rows = (*rows).min(bytes.len().checked_div(row).unwrap_or(0));
@@ -247,7 +249,7 @@ impl WriteTarget {
         Ok(DirtyContents::Bytes(whole))
     }
 
-    /// The elements of the whole cell, of so many bytes each, cut to what is stored of it.
+    /// The elements of the whole chunk, of `element` bytes each, clipped to its stored part.
     pub(super) fn clip_bytes(bytes: &[u8], shape: &[usize], stored: &[usize], element: usize) -> Vec<u8> {
         let mut packed = Vec::with_capacity(stored.iter().product::<usize>() * element);
         for_each_row(shape, stored, |inside, _, len| {
@@ -256,7 +258,7 @@ impl WriteTarget {
         packed
     }
 
-    /// The values of the whole cell cut to what is stored of it.
+    /// The values of the whole chunk, clipped to its stored part.
     pub(super) fn clip_values<'a>(
         values: &'a Values,
         shape: &[usize],
@@ -275,7 +277,7 @@ impl WriteTarget {
         error.at_path(self.path.clone()).at_chunk(cell)
     }
 
-    /// Whether the values are of the variable's type.
+    /// Checks that the values have the variable's type.
     pub(super) fn check(&self, model: &Model, values: &Values) -> Result<()> {
         if convert::matches(model, self.ty, values) {
             return Ok(());
@@ -284,7 +286,7 @@ impl WriteTarget {
     }
 }
 
-/// Calls `each` with the rows of the box `stored` at the start of a cell of shape `shape`: first element in the cell,
+/// Calls `each` with the rows of the box `stored` at the start of a chunk of shape `shape`: first element in the chunk,
 /// first element in the box, length.
 fn for_each_row(shape: &[usize], stored: &[usize], mut each: impl FnMut(usize, usize, usize)) {
     let Some((&len, outer)) = stored.split_last() else { return each(0, 0, 1) };
@@ -303,7 +305,7 @@ fn for_each_row(shape: &[usize], stored: &[usize], mut each: impl FnMut(usize, u
     }
 }
 
-/// A failure of a codec in the words of the library.
+/// An error of a codec as an error of the engine.
 pub(super) fn codec_error(error: CodecError) -> Error {
     crate::decode::codec_error(error)
 }

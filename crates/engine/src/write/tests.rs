@@ -24,7 +24,7 @@ use flat::FlatFormat;
 use map::{MapFormat, TestDriver, zlib};
 use stores::{DistantStore, UnpluggedStore};
 
-/// What is written with and where to.
+/// A session and store to write with.
 pub(super) struct WritePlace {
     session: Session,
     memory: MemoryStore,

@@ -1,12 +1,12 @@
-//! Puts of encoded chunks on their way to the store: one queue for each call, with a policy for the dataset.
+//! Puts of encoded chunks: one queue for each call, with a policy for the dataset.
 //!
-//! - On this machine a put is carried out by whoever encoded the chunk.
-//! - In a dataset that is not there for others yet, puts are detached ([`DetachedPuts`]): they go on when the call has
-//!   returned.
-//! - In one that others may change, too, puts are conditional: they go on while the call waits for them, and take over
+//! - In a local store, a put is carried out by the thread that encoded the chunk.
+//! - In a dataset that is not visible to others yet, puts are detached ([`DetachedPuts`]): they continue when the call
+//!   has returned.
+//! - In a dataset that others may change, too, puts are conditional: they run while the call waits for them, and merge
 //!   what others changed meanwhile.
 //!
-//! A cell stays locked until its put has landed, whatever the policy.
+//! A chunk stays locked until its put has completed, whatever the policy.
 mod conditional;
 mod detached;
 
@@ -24,17 +24,17 @@ use std::future::poll_fn;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::task::Poll;
 
-/// What all calls of a writer put, and how that failed.
+/// All puts of a writer, and their first failure.
 #[derive(Default)]
 pub(super) struct Uploads {
     /// Dropping them waits for the network, which ends with the session.
     pub(super) detached: DetachedPuts,
-    /// The first failure of a change that the format counts on: it ends the writer.
+    /// The first failure of a change that the format relies on: it ends the writer.
     failure: OnceLock<Error>,
 }
 
 impl Uploads {
-    /// Remembers a failure, because the format already counts on what failed.
+    /// Records a failure, because the format already relies on what failed.
     pub(super) fn keep_failure<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             let _ = self.failure.set(error.clone());
@@ -42,7 +42,7 @@ impl Uploads {
         result
     }
 
-    /// Waits for changes to be carried out. When the caller does not (it drops the future), that is a failure too.
+    /// Waits for changes to be carried out. If the caller does not (it drops the future), that is a failure too.
     pub(super) async fn to_the_end(&self, changes: impl Future<Output = Result<()>>) -> Result<()> {
         let unfinished = self.begin();
         let result = changes.await;
@@ -50,12 +50,12 @@ impl Uploads {
         self.keep_failure(result)
     }
 
-    /// Marks the writer as failed when what comes is not carried out to its end.
+    /// Marks the writer as failed unless the change that follows is carried out to its end.
     pub(super) fn begin(&self) -> UnfinishedChange<'_> {
         UnfinishedChange(Some(&self.failure))
     }
 
-    /// Ends the writer: nothing more is put, and what is under way has ended when this returns.
+    /// Ends the writer: nothing more is put, and when this returns nothing is in flight.
     pub(super) async fn abandon(&self) {
         let _ = self.keep_failure::<()>(Err(abandoned()));
         self.detached.end();
@@ -65,7 +65,7 @@ impl Uploads {
     /// Checks that no change has failed.
     ///
     /// # Errors
-    /// That one has, and why.
+    /// The first failure.
     pub(super) fn check(&self) -> Result<()> {
         match self.failure.get() {
             None => Ok(()),
@@ -77,11 +77,11 @@ impl Uploads {
     }
 }
 
-/// Marks the writer as failed, unless it is told that the changes were carried out.
+/// Marks the writer as failed when dropped, unless [`end`](Self::end) was called.
 pub(super) struct UnfinishedChange<'a>(Option<&'a OnceLock<Error>>);
 
 impl UnfinishedChange<'_> {
-    /// The changes were carried out, or it is known why not.
+    /// The changes were carried out, or their error is known.
     pub(super) fn end(mut self) {
         self.0 = None;
     }
@@ -104,26 +104,26 @@ fn abandoned() -> Error {
 enum PutPolicy {
     /// By the thread that encoded them.
     AtOnce,
-    /// While nobody waits for them.
+    /// In the background.
     Detached,
     /// Depending on the state of what they replace.
     Conditional,
 }
 
-/// The puts of one call, under way while its next chunks are encoded. Whoever drops it before all have landed ends the
+/// The puts of one call, in flight while its next chunks are encoded. Dropping it before all have completed ends the
 /// writer.
 pub(super) struct PutQueue<'a> {
     writer: &'a DatasetWriter,
     policy: PutPolicy,
-    /// Cells whose puts have not begun; they were added by any thread.
+    /// Chunks whose puts have not begun; any thread may add to them.
     waiting: Mutex<Vec<(Vec<StorePut>, ChunkLock)>>,
-    /// Conditional puts, each of which tells its bytes when it has landed. The lock is never waited for.
+    /// Conditional puts, each of which returns its number of bytes when it has completed. Nobody waits for the lock.
     under_way: Mutex<FuturesUnordered<BoxFuture<'a, Result<usize>>>>,
     bytes: usize,
 }
 
 impl<'a> PutQueue<'a> {
-    /// Nothing under way.
+    /// An empty queue.
     pub(super) fn new(writer: &'a DatasetWriter) -> Self {
         let policy = match writer.output.local() {
             Some(_) => PutPolicy::AtOnce,
@@ -133,7 +133,7 @@ impl<'a> PutQueue<'a> {
         Self { writer, policy, waiting: Mutex::default(), under_way: Mutex::default(), bytes: 0 }
     }
 
-    /// Does what is left to do for a cell, which stays locked until it is done.
+    /// Does the remaining work for a chunk, which stays locked until it is done.
     ///
     /// # Errors
     /// As [`add`](Self::add).
@@ -148,11 +148,11 @@ impl<'a> PutQueue<'a> {
         }
     }
 
-    /// Adds the changes of a cell, which stays locked until they have landed. They begin now, or with
-    /// [`flush`](Self::flush) where others have to be heeded, or where they concern more than one object each.
+    /// Adds the puts of a chunk, which stays locked until they have completed. They begin now, or with
+    /// [`flush`](Self::flush) if other writers have to be considered, or if they concern more than one object each.
     ///
     /// # Errors
-    /// What a local store fails with; when the network cannot be started.
+    /// Errors of a local store; if the network cannot be started.
     pub(super) fn add(&self, puts: Vec<StorePut>, held: ChunkLock) -> Result<()> {
         let DatasetWriter { placer, uploads, output, .. } = self.writer;
         match (output.local(), self.policy) {
@@ -172,10 +172,10 @@ impl<'a> PutQueue<'a> {
         }
     }
 
-    /// Begins what waits.
+    /// Begins the puts that wait.
     ///
     /// # Errors
-    /// The first failure of what is done already; `Conflict` when another program came first.
+    /// The first failure of finished puts; `Conflict` if another program came first.
     pub(super) async fn flush(&mut self) -> Result<()> {
         let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
         let cells = std::mem::take(waiting);
@@ -197,13 +197,13 @@ impl<'a> PutQueue<'a> {
         self.begin().await
     }
 
-    /// Adds a conditional put of so many bytes. It begins with [`begin`](Self::begin).
+    /// Adds a conditional put of `bytes` bytes. It begins with [`begin`](Self::begin).
     pub(super) fn push(&mut self, bytes: usize, put: BoxFuture<'a, Result<()>>) {
         self.bytes += bytes;
         self.in_flight().push(Box::pin(async move { put.await.map(|()| bytes) }));
     }
 
-    /// Begins what was pushed, and waits for nothing.
+    /// Begins what was pushed, without waiting.
     async fn begin(&mut self) -> Result<()> {
         let mut landed = 0;
         let in_flight = self.in_flight();
@@ -221,10 +221,10 @@ impl<'a> PutQueue<'a> {
         self.writer.uploads.keep_failure(done)
     }
 
-    /// Waits until there is room for another window beside what is under way.
+    /// Waits until there is room for another window beside what is in flight.
     ///
     /// # Errors
-    /// When something of it failed.
+    /// If something in flight failed.
     pub(super) async fn room(&mut self) -> Result<()> {
         let most = self.writer.window_budget();
         while self.bytes > most
@@ -236,7 +236,7 @@ impl<'a> PutQueue<'a> {
         self.writer.check_usable()
     }
 
-    /// Waits for everything that is conditional, also after a failure. What is detached goes on.
+    /// Waits for all conditional puts, also after a failure. Detached puts continue.
     ///
     /// # Errors
     /// The first failure.
@@ -263,10 +263,10 @@ impl Drop for PutQueue<'_> {
 }
 
 impl DatasetWriter {
-    /// Waits for everything that is detached.
+    /// Waits for all detached puts.
     ///
     /// # Errors
-    /// When something of it failed.
+    /// If one of them failed.
     pub(super) async fn drained(&self) -> Result<()> {
         self.uploads.detached.drained().await;
         self.check_usable()

@@ -1,4 +1,4 @@
-//! Encoding chunks apart from the dataset that they are for: in another process, or by a handle that only reads.
+//! Encoding chunks without the dataset that they are for: in another process, or with a read-only handle.
 mod text;
 
 use super::DatasetWriter;
@@ -19,23 +19,23 @@ use ncirrus_model::{CodecSpace, Model, Region, Selection, VarId};
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes stored chunks of a variable from elements, without its dataset. It travels as text.
+/// Turns elements into stored chunks of a variable, without its dataset. It can be passed on as text.
 pub struct VariableEncoder {
     shared: Arc<SharedResources>,
-    /// What the variable's type is defined in.
+    /// The model that defines the variable's type.
     model: Arc<Model>,
     target: Arc<WriteTarget>,
     /// The shape of the array.
     shape: Vec<u64>,
-    /// Whether the format can say that codecs were skipped.
+    /// Whether the format can record that codecs were skipped.
     takes_masks: bool,
 }
 
 impl DatasetWriter {
-    /// The encoder of a variable of its present shape.
+    /// The encoder of a variable in its present shape.
     ///
     /// # Errors
-    /// `Unsupported` for elements of no fixed size; what the format refuses.
+    /// `Unsupported` for elements without a fixed size; errors of the format.
     pub async fn encoder(&self, var: VarId) -> Result<VariableEncoder> {
         let target = self.target_of(var).await?;
         let model = self.model();
@@ -45,11 +45,11 @@ impl DatasetWriter {
 }
 
 impl Dataset {
-    /// The encoder of a variable of its present shape.
+    /// The encoder of a variable in its present shape.
     ///
     /// # Errors
-    /// `Unsupported` for elements of no fixed size, and for variables that are not chunked; why the variable is
-    /// inaccessible.
+    /// `Unsupported` for elements without a fixed size, and for variables that are not chunked; the reason why the
+    /// variable is inaccessible.
     pub async fn encoder(&self, var: VarId) -> Result<VariableEncoder> {
         let path = self.definitions().variable_path(var);
         let bound = self.bound(var, &ReadDepth::default()).await?;
@@ -94,15 +94,15 @@ impl VariableEncoder {
         &self.target.path
     }
 
-    /// The shape of the array whose chunks it makes.
+    /// The shape of the array whose chunks it encodes.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Where the elements of a chunk lie in the array: its first element and its shape, cut at the array's end.
+    /// The elements of a chunk in the array: its first element and its shape, clipped at the array's end.
     ///
     /// # Errors
-    /// `Invalid` when there is no such chunk.
+    /// `Invalid` if there is no such chunk.
     pub fn region(&self, cell: &[u64]) -> Result<Region> {
         let grid = &self.target.encoding.grid;
         let region = grid.clipped_region(cell, &self.shape).filter(|_| cell.len() == grid.rank());
@@ -112,7 +112,7 @@ impl VariableEncoder {
     /// The chunks that a box of the array consists of.
     ///
     /// # Errors
-    /// `Invalid` when the box is not inside of the array, or holds a part of a chunk only: the chunk is named.
+    /// `Invalid` if the box is not inside the array, or contains only a part of a chunk, which is named.
     pub fn whole_chunks(&self, region: &Region) -> Result<Vec<Vec<u64>>> {
         let located = |error: Error| error.at_path(self.target.path.clone());
         let selection = Selection::from(region.clone());
@@ -132,10 +132,11 @@ impl VariableEncoder {
         Ok(cells)
     }
 
-    /// The elements of a chunk among those of a box that holds it, all as [`encode`](Self::encode) takes them.
+    /// Extracts the elements of a chunk from those of a box that contains it, both in the form that
+    /// [`encode`](Self::encode) takes.
     ///
     /// # Errors
-    /// `Invalid` when the bytes are not those of the box, or the chunk is not inside.
+    /// `Invalid` if the bytes do not match the box, or the chunk is not inside it.
     pub fn cut(&self, region: &Region, native: &[u8], cell: &[u64]) -> Result<Vec<u8>> {
         let element = convert::packed_len(&self.model, self.target.ty)?;
         let whole = self.region(cell)?;
@@ -162,11 +163,11 @@ impl VariableEncoder {
         Ok(bytes)
     }
 
-    /// Encodes a chunk from its elements that are inside of the array: the variable's type in the machine's byte order,
-    /// row-major, the fields of compounds one after the other without padding.
+    /// Encodes a chunk from its elements that are inside the array: of the variable's type in the machine's byte order,
+    /// row-major, the fields of compounds contiguous, without padding.
     ///
     /// # Errors
-    /// `Invalid` when there is no such chunk, or the memory is of another size; what a codec fails with.
+    /// `Invalid` if there is no such chunk, or the memory has another size; errors of codecs.
     pub fn encode(&self, cell: &[u64], native: &[u8]) -> Result<EncodedChunk> {
         let located = |error: Error| self.target.located(error, cell);
         let region = self.region(cell)?;
@@ -199,7 +200,7 @@ impl VariableEncoder {
         Ok(EncodedChunk { cell: cell.to_vec(), body, mask })
     }
 
-    /// The elements of the whole cell as they are stored, fill outside of the array.
+    /// The elements of the whole chunk as they are stored, fill outside the array.
     fn elements(&self, inside: &Selection, data: &WriteData<'_>) -> Result<Vec<u8>> {
         let fixed = vec![false; self.shape.len()];
         let touched = ChunkSelection::new(inside, &self.target.encoding.grid, &self.shape, &fixed)?;

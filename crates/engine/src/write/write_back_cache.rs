@@ -1,4 +1,4 @@
-//! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
+//! Chunks that are partly written and wait to be encoded: a write-back cache, with a lock for each chunk.
 use super::encoder::StoredChunk;
 use super::target::WriteTarget;
 use hashlink::LinkedHashMap;
@@ -7,16 +7,16 @@ use ncirrus_model::{Values, VarId};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// A cell of a variable.
+/// A chunk of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ChunkKey {
     /// The variable.
     pub(super) var: VarId,
-    /// Coordinates of the cell.
+    /// Coordinates of the chunk.
     pub(super) cell: Vec<u64>,
 }
 
-/// What a staged cell holds: all elements of the whole cell, those outside the array too.
+/// The contents of a cached chunk: all elements of the whole chunk, including those outside the array.
 #[derive(Debug, Clone)]
 pub(super) enum DirtyContents {
     /// Elements as they are stored, before codecs.
@@ -26,7 +26,7 @@ pub(super) enum DirtyContents {
 }
 
 impl DirtyContents {
-    /// Bytes held, roughly.
+    /// Approximate number of bytes held.
     fn cost(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -35,7 +35,7 @@ impl DirtyContents {
     }
 }
 
-/// Bytes that values hold, roughly.
+/// Approximate number of bytes that values hold.
 pub(super) fn cost_of(values: &Values) -> usize {
     match values {
         Values::String(strings) => strings.byte_len() + 9 * strings.len(),
@@ -45,19 +45,19 @@ pub(super) fn cost_of(values: &Values) -> usize {
     }
 }
 
-/// What is staged of one cell; nothing while it is only locked.
+/// The cached state of one chunk; empty while it is only locked.
 #[derive(Debug, Default)]
 pub(super) struct DirtyChunk {
     /// The elements, not stored yet.
     pub(super) contents: Option<DirtyContents>,
-    /// What was stored when the elements were completed with it, where others may change it meanwhile.
+    /// The stored chunk with which the elements were completed, if others may change it meanwhile.
     pub(super) origin: Option<StoredChunk>,
-    /// The elements as they were when they had come through lossy codecs, and had not been changed since.
+    /// The elements as they came out of lossy codecs, before any change.
     pub(super) kept: Option<Vec<u8>>,
 }
 
 impl DirtyChunk {
-    /// Remembers the elements that were loaded, where encoding them again might change them.
+    /// Remembers the elements that were loaded, if encoding them again might change them.
     pub(super) fn keep(&mut self, target: &WriteTarget, stored: &StoredChunk, loaded: &DirtyContents) {
         self.kept = match loaded {
             DirtyContents::Bytes(bytes)
@@ -69,13 +69,13 @@ impl DirtyChunk {
         };
     }
 
-    /// Nothing is staged any more.
+    /// Empties the entry.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// All staged cells.
+/// All cached chunks.
 #[derive(Debug, Default)]
 pub(super) struct WriteBackCache {
     state: Mutex<CacheState>,
@@ -83,7 +83,7 @@ pub(super) struct WriteBackCache {
 
 #[derive(Debug, Default)]
 struct CacheState {
-    /// Those used longest ago first.
+    /// Least recently used first.
     cells: LinkedHashMap<ChunkKey, DirtyEntry>,
     held: usize,
 }
@@ -94,32 +94,32 @@ struct DirtyEntry {
     cost: usize,
 }
 
-/// A locked cell. When it is let go, its share of the budget is counted anew and an empty slot vanishes.
+/// A locked chunk. When it is released, its share of the budget is recounted and an empty entry is removed.
 #[derive(Debug)]
 pub(super) struct ChunkLock {
     stage: Arc<WriteBackCache>,
-    /// The cell.
+    /// The chunk.
     pub(super) key: ChunkKey,
-    /// What is staged of it.
+    /// Its cached state.
     pub(super) slot: OwnedMutexGuard<DirtyChunk>,
 }
 
 impl WriteBackCache {
-    /// Locks a cell, whether or not it is staged. Cells are locked in ascending order, or with
-    /// [`try_lock`](Self::try_lock), so that nobody waits for each other.
+    /// Locks a chunk, whether or not it is cached. Chunks are locked in ascending order, or with
+    /// [`try_lock`](Self::try_lock), so that there is no deadlock.
     pub(super) async fn lock(self: &Arc<Self>, key: ChunkKey) -> ChunkLock {
         loop {
             let slot =
                 Arc::clone(&self.state().cells.entry(key.clone()).or_insert_with(DirtyEntry::new).slot);
             let guard = Arc::clone(&slot).lock_owned().await;
-            // Whoever held the lock before may have let the slot vanish.
+            // The previous holder of the lock may have removed the entry.
             if self.is_current(&key, &slot) {
                 return ChunkLock { stage: Arc::clone(self), key, slot: guard };
             }
         }
     }
 
-    /// Locks a staged cell, unless somebody else holds it.
+    /// Locks a cached chunk, unless another task holds it.
     pub(super) fn try_lock(self: &Arc<Self>, key: ChunkKey) -> Option<ChunkLock> {
         let slot = Arc::clone(&self.state().cells.get(&key)?.slot);
         let guard = Arc::clone(&slot).try_lock_owned().ok()?;
@@ -130,7 +130,7 @@ impl WriteBackCache {
         self.state().cells.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.slot, slot))
     }
 
-    /// The cells used longest ago whose removal would leave at most `target` bytes staged.
+    /// The least recently used chunks whose removal would leave at most `target` bytes cached.
     pub(super) fn oldest(&self, target: usize) -> Vec<ChunkKey> {
         let state = self.state();
         let mut excess = state.held.saturating_sub(target);
@@ -146,12 +146,12 @@ impl WriteBackCache {
         keys
     }
 
-    /// All staged cells in ascending order.
+    /// All cached chunks in ascending order.
     pub(super) fn keys(&self) -> Vec<ChunkKey> {
         self.keys_of(|_| true)
     }
 
-    /// As [`keys`](Self::keys), without those that somebody holds.
+    /// As [`keys`](Self::keys), without those that are locked.
     pub(super) fn free_keys(&self) -> Vec<ChunkKey> {
         self.keys_of(|entry| entry.slot.try_lock().is_ok())
     }
@@ -164,12 +164,12 @@ impl WriteBackCache {
         keys
     }
 
-    /// Bytes staged.
+    /// Number of bytes cached.
     pub(super) fn held(&self) -> usize {
         self.state().held
     }
 
-    /// Forgets the cells of variables that are gone.
+    /// Forgets the chunks of variables that were removed.
     pub(super) fn retain(&self, keep: impl Fn(VarId) -> bool) {
         let mut state = self.state();
         state.cells.retain(|key, _| keep(key.var));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Tree = Arc<dyn Fn(&dyn View) -> Step<Model> + Send + Sync>;
 type Probe = Arc<dyn Fn(&dyn View, &ObjectId) -> Step<Confidence> + Send + Sync>;
 
-/// A driver whose probe and tree are what a test says.
+/// A driver whose probe and tree are set by a test.
 #[derive(Clone)]
 struct Scripted {
     name: &'static str,
@@ -139,7 +139,7 @@ fn what_is_no_dataset_is_described() {
     }
 }
 
-/// A driver that wants an object below the root.
+/// A driver that needs an object below the root.
 fn of_trees() -> Arc<dyn Driver> {
     prober("tree", |view, root| {
         let found = view.read(&root.child("marker"), Want::All)?.is_some()
@@ -148,7 +148,7 @@ fn of_trees() -> Arc<dyn Driver> {
     })
 }
 
-/// A driver that wants the object itself.
+/// A driver that needs the object itself.
 fn of_files() -> Arc<dyn Driver> {
     prober("file", |view, root| {
         view.read(root, Want::Parse(0..8))?;
@@ -163,7 +163,7 @@ fn what_lies_at_the_address_ends_the_search_below_it() {
         ("index", b"<html><title>Index of /</title>"),
         ("page.zarr", b"<html>"),
     ]);
-    // (store lists names, root, what was asked for)
+    // (store lists names, root, what was requested)
     for (lists, key, asked) in [
         (true, "page", &["page", "page/marker"][..]),
         (false, "page", &["page"]),
@@ -214,7 +214,7 @@ fn reads_of_unknown_extent_widen_and_exact_ones_do_not() {
     let body = vec![7u8; 12 << 20];
     let late = Arc::new(Late::new(objects(&[("file", &body)])));
     let driver = with_tree(|view| {
-        // Walks through the file in small structures, as a parser of a long header does.
+        // Walks through the file in small structures, like a parser of a long header.
         for at in (0..12u64 << 20).step_by(1 << 16) {
             view.read(&id("file"), Want::Parse(at..at + 100))?;
         }
@@ -256,7 +256,7 @@ fn headers_that_are_asked_for_together_share_what_comes_along() {
     let session = Session::builder().threads(1).build().unwrap();
     let store = Arc::clone(&late) as Arc<dyn Store>;
     session.block_on(session.open(store, id("file"), &[driver], &OpenOptions::default())).unwrap();
-    // Many scattered reads bring what surrounds them, all of them together no more than 16 MiB.
+    // Many scattered reads fetch what surrounds them, no more than 16 MiB in total.
     let fetched = session.statistics().bytes_fetched;
     assert!((1000 * 4096..=16 << 20).contains(&fetched), "{fetched}");
 }
@@ -413,7 +413,7 @@ fn pending_attributes_are_read_together_and_once() {
     assert_eq!(late.requested().len(), 4);
 }
 
-/// An index that looks chunks up in the values of another variable.
+/// An index that looks up chunks in the values of another variable.
 #[derive(Debug)]
 struct ByTable {
     root: ObjectId,

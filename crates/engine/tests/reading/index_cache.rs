@@ -9,7 +9,8 @@ use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A format of one file: a magic, structures every 3 MiB, of which the last is an index node, and one chunk of data.
+/// A format of one file: a magic number, structures every 3 MiB, the last of which is an index node, and one chunk of
+/// data.
 #[derive(Debug, Clone, Copy)]
 struct Scattered;
 
@@ -47,7 +48,7 @@ impl Driver for Scattered {
     }
 }
 
-/// Another format, which looks for objects of its own.
+/// Another format, which looks for other objects.
 #[derive(Debug)]
 struct Elsewhere;
 
@@ -107,7 +108,7 @@ fn text_of(dataset: &Dataset) -> String {
     attributes.known().unwrap().find("text").unwrap().as_text().unwrap()
 }
 
-/// Opens and reads in a session of its own, and says what was requested: for opening, and for reading.
+/// Opens and reads in a session of its own, and returns what was requested: for opening, and for reading.
 fn visit(folder: &Path, most: u64, store: &MemoryStore, key: &str, text: &str) -> [Vec<Want>; 2] {
     let late = Arc::new(Late::new(store.clone()));
     let session = session(folder, most);

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A driver of datasets made beforehand, by the key of their root.
+/// A driver of predefined datasets, by the key of their root.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Library {
     pub(crate) shelves: Arc<BTreeMap<String, Sample>>,
@@ -41,7 +41,7 @@ impl TileIndex for Listed {
     }
 }
 
-/// Datasets while they are made.
+/// A library of datasets under construction.
 #[derive(Default)]
 pub(crate) struct Makers {
     pub(crate) made: BTreeMap<String, (Model, HashMap<VarId, Source>)>,
@@ -62,7 +62,7 @@ impl Makers {
         sources.insert(var, source);
     }
 
-    /// A variable of ints whose value tells the index.
+    /// A variable of ints whose values are their own indices.
     pub(crate) fn add_array(&mut self, dataset: &str, name: &str, array: &Array) {
         let root = store_root().child(&format!("data/{dataset}/{name}"));
         let objects = array.objects();

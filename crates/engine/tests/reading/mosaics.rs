@@ -1,4 +1,4 @@
-//! Variables that are put together from others.
+//! Variables that are assembled from others.
 
 use crate::library::*;
 use crate::support::*;
@@ -45,7 +45,7 @@ fn axis_selection(len: u64) -> BoxedStrategy<AxisSelection> {
     prop_oneof![3 => slice, 1 => indices].boxed()
 }
 
-/// Lengths of the tiles along each axis, what they are, and a selection.
+/// Lengths of the tiles along each axis, their kinds, and a selection.
 fn cases() -> impl Strategy<Value = (Vec<Vec<u64>>, Vec<Kind>, Selection)> {
     let lengths = prop::collection::vec(prop::collection::vec(1u64..5, 1..4), 1..4);
     lengths.prop_flat_map(|lengths| {
@@ -369,7 +369,7 @@ fn text_of_any_length_is_put_together_and_memory_of_the_caller_is_filled() {
     }
 }
 
-/// An index that looks chunks up in a variable of another dataset.
+/// An index that looks up chunks in a variable of another dataset.
 #[derive(Debug)]
 struct ByTable {
     table: VariableRef,

@@ -1,4 +1,4 @@
-//! References to variable-length data: they are gathered, then followed together.
+//! References to variable-length data: they are gathered, then resolved together.
 
 use crate::support::*;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use ncirrus_store::{MemoryStore, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Text of one length in an object `heap`; a reference is its number there, 0 for none.
+/// Texts of one length in an object `heap`; a reference is the number of a text there, 0 for none.
 #[derive(Debug)]
 struct Heap {
     object: ObjectId,
@@ -48,7 +48,8 @@ enum Stored {
     Contiguous,
 }
 
-/// A variable of references whose element at an index refers to the text `index + 1`, of which only some were written.
+/// A variable of references whose element at an index refers to the text `index + 1`; only some of its elements were
+/// written.
 struct Texts {
     store: MemoryStore,
     driver: Sample,
@@ -67,7 +68,7 @@ fn make(stored: Stored, len: u64, chunk: u64, is_written: fn(u64) -> bool) -> Te
     let mut source = Array::new(&[len], &[chunk]).source(&root);
     let codecs = if stored == Stored::Compressed { vec![CodecSpec::hdf5(1, &[1])] } else { Vec::new() };
     if stored == Stored::Contiguous {
-        // What was never written lies outside of all extents.
+        // Elements that were never written are outside all extents.
         let extents = (0..len.div_ceil(chunk)).filter(|cell| is_written(cell * chunk)).map(|cell| {
             let (start, end) = (cell * chunk * 4, ((cell + 1) * chunk).min(len) * 4);
             Extent { logical: start..end, object: root.child("file"), offset: start }

@@ -1,4 +1,4 @@
-//! What a read costs: requests, bytes, memory; and what happens when things go wrong on the way.
+//! What a read costs: requests, bytes, memory; and what happens if something fails meanwhile.
 
 use crate::support::*;
 use ncirrus_engine::Session;
@@ -136,7 +136,7 @@ fn bytes_in_flight_stay_within_the_budget() {
     let all = Selection::all(&array.shape);
     let values = session.block_on(dataset.read(var, &all)).unwrap();
     assert_eq!(values, Values::Int(array.select(&all)));
-    // A chunk of 4 KiB decoded counts as that, twice: five fit.
+    // A chunk decodes to 4 KiB, and counts twice: five fit.
     assert!(late.most_in_flight.load(Ordering::SeqCst) <= 5);
     assert!(late.most_bytes.load(Ordering::SeqCst) <= budget);
 }

@@ -1,4 +1,4 @@
-//! A small driver over arrays made in tests, and a store that answers late and counts.
+//! A small driver over arrays made in tests, and a store that answers with a delay and counts requests.
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A driver that knows one dataset, made beforehand.
+/// A driver that has one predefined dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
     pub(crate) model: Arc<Model>,
@@ -74,7 +74,7 @@ pub(crate) fn key(cell: &[u64]) -> String {
     cell.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
 }
 
-/// An array of ints whose value tells the index, stored in some way.
+/// An array of ints whose values are their own indices, stored in some way.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
     pub(crate) shape: Vec<u64>,
@@ -117,14 +117,14 @@ impl Array {
         ChunkGrid::regular(self.chunk.clone()).unwrap()
     }
 
-    /// All cells of the stored extent.
+    /// All chunks of the stored extent.
     pub(crate) fn cells(&self) -> Vec<Vec<u64>> {
         let counts: Vec<u64> =
             self.extent.iter().zip(&self.chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
         indices(&counts)
     }
 
-    /// The stored bytes of each chunk that is there.
+    /// The stored bytes of each chunk that exists.
     pub(crate) fn chunks(&self) -> BTreeMap<Vec<u64>, Bytes> {
         let mut chunks = BTreeMap::new();
         for cell in self.cells() {
@@ -164,7 +164,7 @@ impl Array {
         }
     }
 
-    /// What an element reads as.
+    /// The value that an element reads as.
     pub(crate) fn expected(&self, index: &[u64]) -> i32 {
         let inside = index.iter().zip(&self.extent).all(|(at, len)| at < len);
         let cell: Vec<u64> = index.iter().zip(&self.chunk).map(|(at, len)| at / len).collect();
@@ -238,7 +238,7 @@ pub(crate) fn open(session: &Session, store: Arc<dyn Store>, driver: Sample) -> 
     session.block_on(session.open(store, root, &drivers, &OpenOptions::default())).unwrap()
 }
 
-/// A store that answers after a while, as a remote one would, and keeps count.
+/// A store that answers with a delay, like a remote one, and counts requests.
 #[derive(Debug)]
 pub(crate) struct Late {
     pub(crate) inner: MemoryStore,

@@ -1,4 +1,4 @@
-//! What lists of tiles take does not grow with what is selected.
+//! The memory for lists of tiles does not grow with the selection.
 
 use crate::library::*;
 use crate::support::select;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ROWS: u64 = 400;
 const COLUMNS: u64 = 500;
-/// Tiles that are alive at once, at most.
+/// Maximum number of tiles that are alive at once.
 const MOST: usize = 4096;
 
-/// Tiles of two elements below each other, each of one value, that remember how many were listed together at most.
+/// Tiles of two elements below each other, each of one value, which remember the longest list requested.
 #[derive(Debug, Clone, Default)]
 struct Cells(Arc<AtomicUsize>);
 

@@ -76,8 +76,8 @@ fn classic_bytes_are_signed_and_unsigned_at_once() {
     assert_eq!(report, RangeReport { count: 2, first: Some(1) });
 }
 
-/// Rule, source type, value, target type, what is read back, whether `NC_ERANGE` was returned. NaN to an integer is a range
-/// error here alone: the C library says nothing.
+/// Rule, source type, value, target type, what is read back, whether `NC_ERANGE` was returned. NaN to an integer is a
+/// range error in ncirrus only: the C library reports nothing.
 #[rustfmt::skip]
 const TRUTH: &[(RangeExcess, Atomic, TestNumber, Atomic, TestNumber, bool)] = &[
     (RangeExcess::Wrap, Atomic::Double, F(1.9), Atomic::Int, I(1), false),

@@ -1,16 +1,16 @@
-//! From the name of a fragment to addresses where it may lie (docs/spec/cfa.md 5.2, 6.3).
+//! Resolves the name of a fragment to the addresses where it may be (docs/spec/cfa.md 5.2, 6.3).
 //!
-//! A name with a scheme is an address, which is percent-decoded first; any other is relative to the folder of the
-//! dataset that aggregates, taken literally first and then percent-decoded. `..` works in files as it does in paths,
-//! and elsewhere as far as the name stays in the same store.
+//! A name with a scheme is an address, and tried percent-decoded first; any other name is relative to the folder of the
+//! master dataset, and tried literally first, then percent-decoded. `..` works for files as in paths, and
+//! elsewhere as long as the name stays in the same store.
 #[cfg(test)]
 mod tests;
 
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_store::{Scheme, Url, percent_encoded};
 
-/// Where a fragment of that name may lie, in the order in which it is looked for. `base` is the dataset that
-/// aggregates; `may_be_local` says whether a dataset on another machine may name files of this one.
+/// Where a fragment of that name may be, in the order in which it is looked for. `base` is the address of the
+/// master dataset; `may_be_local` says whether a remote dataset may name local files.
 pub(crate) fn candidates(name: &str, base: Option<&Url>, may_be_local: bool) -> Result<Vec<Url>> {
     let found = match scheme(name) {
         Some((scheme, rest)) => absolute(name, (scheme, rest), base)?,
@@ -27,12 +27,12 @@ pub(crate) fn candidates(name: &str, base: Option<&Url>, may_be_local: bool) -> 
     Ok(found)
 }
 
-/// Whether an address is of this machine.
+/// Whether an address is on this machine.
 pub(crate) fn is_local(url: &Url) -> bool {
     matches!(url.scheme(), Scheme::File | Scheme::Memory)
 }
 
-/// The scheme and what follows its colon; a single letter is a drive.
+/// The scheme and the rest after its colon; a single letter is a drive.
 fn scheme(name: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = name.split_once(':')?;
     let mut letters = scheme.chars();
@@ -49,7 +49,7 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
             let path = path.strip_prefix("localhost/").map_or(path.to_owned(), |path| format!("/{path}"));
             match path.starts_with('/') {
                 true => each([decoded(&path), path], |path| Ok(Url::of_path(path))),
-                // There is no host to ask: as in netCDF-C, it is a path.
+                // There is no host to contact: as in netCDF-C, it is a path.
                 false => relative(&path, base),
             }
         }
@@ -67,7 +67,7 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
             let path = url.path().to_owned();
             each([decoded(&path), path], |path| Ok(url.with_path(path)))
         }
-        // The stores that were added to the session may know it.
+        // Stores that were added to the session may support it.
         _ if rest.starts_with("//") => Ok(vec![Url::parse(name)?]),
         _ => Err(Error::unsupported(format!("the scheme {scheme:?} of the fragment {name:?}"))),
     }
@@ -101,7 +101,7 @@ fn outside(name: &str) -> Error {
     Error::malformed(format!("the fragment {name:?} leaves the store of the dataset that aggregates"))
 }
 
-/// The path of a name below a folder, with `.` and `..` resolved; `None` when that leaves the root.
+/// The path of a name below a folder, with `.` and `..` resolved; `None` if that leaves the root.
 fn inside(folder: &str, name: &str) -> Option<String> {
     let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in name.split('/') {
@@ -114,18 +114,18 @@ fn inside(folder: &str, name: &str) -> Option<String> {
     Some(format!("/{}", segments.join("/")))
 }
 
-/// The addresses of names, each once.
+/// The addresses of names, without duplicates.
 fn each(names: [String; 2], address: impl Fn(&str) -> Result<Url>) -> Result<Vec<Url>> {
     let [first, second] = names;
     let mut found = vec![address(&first)?];
     if second != first {
-        // What makes no sense when it is decoded is only meant literally.
+        // A name that is not valid when decoded is meant literally.
         found.extend(address(&second));
     }
     Ok(found)
 }
 
-/// Text with percent signs decoded; what is no such code, or gives no text, stays as it is.
+/// Text with percent signs decoded; invalid sequences and those that do not yield text stay as they are.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());

@@ -1,4 +1,4 @@
-//! Whether fragments are what they should be.
+//! Checks that fragments are what the aggregation says.
 use super::{FragmentPart, of_fragment};
 use crate::convert;
 use crate::dataset::mosaic::{MosaicPieces, MosaicRead};
@@ -16,7 +16,7 @@ pub(crate) struct TouchedTiles<'t> {
 }
 
 impl TouchedTiles<'_> {
-    /// The next ones; `None` after the last.
+    /// The next tiles; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Tile>>> {
         let Some(piece) = self.pieces.next() else { return Ok(None) };
         let mut found = self.mosaic.tiles(&piece).await?;
@@ -28,12 +28,12 @@ impl TouchedTiles<'_> {
 }
 
 impl MosaicRead<'_> {
-    /// The tiles that a selection touches, to be taken some at a time.
+    /// The tiles that a selection touches, to be taken in batches.
     pub(crate) fn touched(&self, selection: &Selection) -> TouchedTiles<'_> {
         TouchedTiles { mosaic: self, pieces: self.pieces(selection), last: None }
     }
 
-    /// What is wrong with parts: of each its number and why.
+    /// What is wrong with parts: the number of each faulty part and its error.
     pub(crate) async fn check_fragments(
         &self,
         parts: Vec<(usize, FragmentPart)>,

@@ -7,14 +7,14 @@ use ncirrus_layout::LockExt;
 use ncirrus_layout::Result;
 use std::sync::{Arc, Mutex};
 
-/// A variable, and what reading parts of it will do.
+/// A variable, and the plans of reading parts of it.
 type PlannedVariable = (PlannedSource, Vec<ReadPlan>);
 
-/// Fragments that are looked into; of more only the number is told.
+/// Fragments that are examined; further ones are only counted.
 const LOOKED_INTO: u64 = 64;
 
 impl MosaicRead<'_> {
-    /// Adds what reading parts will do to a plan.
+    /// Adds to a plan what reading parts will do.
     pub(in crate::dataset) async fn plan_fragments(
         &self,
         parts: Vec<FragmentPart>,

@@ -1,4 +1,4 @@
-//! How the elements of a tile lie in the variable of its fragment (docs/spec/cfa.md 2.4, 6.4).
+//! How the elements of a tile are stored in the variable of its fragment (docs/spec/cfa.md 2.4, 6.4).
 #[cfg(test)]
 mod tests;
 
@@ -7,39 +7,40 @@ use ncirrus_layout::grid::{PieceAxis, SelectionPiece};
 use ncirrus_layout::{Error, Fragment, FragmentAxis, FragmentPart, Result};
 use ncirrus_model::{AxisSelection, Region, Selection, Values};
 
-/// Which elements of a stored variable make a tile, and in which order.
+/// Which elements of a stored variable form a tile, and in which order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TileFit {
     tile: Region,
     axes: Vec<StoredAxis>,
-    /// How its texts become those of the aggregated variable, and whether those that do not fit are errors.
+    /// How its texts are converted to those of the aggregated variable, and whether a text that does not fit is an
+    /// error.
     texts: Option<(FragmentTexts, bool)>,
 }
 
 /// An axis of the stored variable.
 #[derive(Debug, Clone, PartialEq)]
 struct StoredAxis {
-    /// The axis of the tile that it makes; `None` where only its first element is taken.
+    /// The axis of the tile that it corresponds to; `None` if only its first element is used.
     axis: Option<usize>,
     elements: TileElements,
 }
 
-/// Stored elements in the order of the tile's.
+/// Stored elements in the order of the tile's elements.
 #[derive(Debug, Clone, PartialEq)]
 enum TileElements {
     /// Element `i` is `first + i * step`.
     Steps { first: u64, step: i64 },
-    /// Those with these indices.
+    /// The elements with these indices.
     Indices(Vec<u64>),
-    /// All of so many, which together are one element of the tile.
+    /// This many elements together, which form one element of the tile.
     Joined(u64),
 }
 
 impl TileFit {
-    /// How the variable of a fragment makes a tile.
+    /// How the variable of a fragment forms a tile.
     ///
     /// # Errors
-    /// `Malformed` with both shapes when it does not, or has another shape than the aggregation says.
+    /// `Malformed` with both shapes if it does not, or if its shape is not the one that the aggregation states.
     pub(crate) fn of_fragment(
         tile: Region,
         shape: &[u64],
@@ -56,7 +57,7 @@ impl TileFit {
                         fit.axes.push(StoredAxis { axis: None, elements: TileElements::Joined(*len) });
                         fit
                     }
-                    // Texts of one character have no axis for it.
+                    // Texts of one character are stored without an axis for the characters.
                     Err(_) => Self::new(tile, shape, fragment.axes.as_deref())?,
                 }
             }
@@ -70,10 +71,10 @@ impl TileFit {
         Ok(fit)
     }
 
-    /// How a variable of that shape makes a tile, with its axes as the aggregation describes them.
+    /// How a variable of that shape forms a tile, with its axes as the aggregation describes them.
     ///
     /// # Errors
-    /// `Malformed` with both shapes when it does not.
+    /// `Malformed` with both shapes if it does not.
     pub(crate) fn new(tile: Region, shape: &[u64], axes: Option<&[FragmentAxis]>) -> Result<Self> {
         let unfit = || Error::malformed(format!("a fragment of shape {shape:?} instead of {:?}", tile.count));
         let axes = match axes {
@@ -84,11 +85,11 @@ impl TileFit {
         Ok(Self { axes: axes.ok_or_else(unfit)?, tile, texts: None })
     }
 
-    /// The stored elements of a piece of the tile, and how far apart in them those are that follow each other along
-    /// the axes of the tile.
+    /// The stored elements of a piece of the tile, and the distances between consecutive elements along the axes of the
+    /// tile, counted in those elements.
     ///
     /// # Errors
-    /// `Limit` for what exceeds this machine.
+    /// `Limit` if something exceeds this machine's address space.
     pub(crate) fn selection(&self, piece: &SelectionPiece) -> Result<(Selection, Vec<u64>)> {
         let mut selected = Vec::with_capacity(self.axes.len());
         for stored in &self.axes {
@@ -122,10 +123,10 @@ impl TileFit {
         Ok((Selection::new(selected), strides))
     }
 
-    /// The stored elements of a piece in the type of the aggregated variable, where that is another type of text.
+    /// The stored elements of a piece in the type of the aggregated variable, if that is another type of text.
     ///
     /// # Errors
-    /// `Malformed` for a text that does not fit, where that is an error.
+    /// `Malformed` for a text that does not fit, if that is an error.
     pub(crate) fn converted(&self, values: Values, piece: &SelectionPiece) -> Result<Values> {
         match (self.texts, piece.axes.last()) {
             (Some((FragmentTexts::Joined, _)), _) => {
@@ -144,7 +145,8 @@ impl TileFit {
     }
 }
 
-/// Checks that a variable has the shape that the aggregation says, but for axes of one element and the axis of texts.
+/// Checks that a variable has the shape that the aggregation states, apart from axes of one element and the axis of
+/// texts.
 fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<FragmentTexts>) -> Result<()> {
     let Some(declared) = declared else { return Ok(()) };
     let are_equal = |one: &[u64], other: &[u64]| {
@@ -166,7 +168,7 @@ fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Fragmen
     }
 }
 
-/// The axes in order; those of one element may be lacking.
+/// The axes in order; those of one element may be missing.
 fn in_order(tile: &[u64], shape: &[u64]) -> Option<Vec<StoredAxis>> {
     if shape.len() > tile.len() {
         return None;
@@ -206,7 +208,7 @@ fn described(tile: &[u64], shape: &[u64], axes: &[FragmentAxis]) -> Option<Vec<S
     rest.then_some(stored)
 }
 
-/// What is taken along an axis of that length, and how much it is; `None` when it is not there.
+/// The elements that are taken along an axis of that length, and their number; `None` if they are not present.
 fn elements(axis: &FragmentAxis, len: u64) -> Option<(TileElements, u64)> {
     let (elements, count) = match &axis.part {
         FragmentPart::All => (TileElements::Steps { first: 0, step: 1 }, len),
@@ -222,7 +224,7 @@ fn elements(axis: &FragmentAxis, len: u64) -> Option<(TileElements, u64)> {
 }
 
 impl TileElements {
-    /// The stored index of the tile's element `at`.
+    /// The stored index of element `at` of the tile.
     fn index(&self, at: u64) -> Option<u64> {
         match self {
             Self::Steps { first, step } => {
@@ -260,7 +262,7 @@ impl TileElements {
         }
     }
 
-    /// The stored elements of some of a tile that starts at `start`.
+    /// The stored elements for a part of a tile that starts at `start`.
     fn selected(&self, axis: &PieceAxis, start: u64) -> Option<AxisSelection> {
         if let (PieceAxis::Slice { start: from, count, stride, .. }, Self::Steps { step, .. }) = (axis, self)
             && let Ok(step) = u64::try_from(*step)

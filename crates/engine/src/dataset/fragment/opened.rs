@@ -1,7 +1,7 @@
-//! Datasets of fragments: opened when values of them are wanted, and kept for the next read.
+//! Datasets of fragments: opened when their values are needed, and kept for the next read.
 //!
-//! Each is seen in a state of its own. A local file that was replaced since it was opened is opened anew; one that
-//! changes while it is read is an error, and the next read opens it anew.
+//! Each has a snapshot of its own. A local file that was replaced since it was opened is opened anew; one that changes
+//! while it is read is an error, and the next read opens it anew.
 #[cfg(test)]
 mod tests;
 
@@ -13,26 +13,26 @@ use ncirrus_model::{GroupId, Model, VarId};
 use ncirrus_store::Url;
 use std::collections::VecDeque;
 
-/// Where a fragment may lie, in the order in which it is looked for.
+/// Where a fragment may be, in the order in which it is looked for.
 #[derive(Debug, Clone)]
 pub(crate) enum FragmentPlaces {
-    /// In the dataset that aggregates.
+    /// In the master dataset itself.
     Here,
-    /// At the first of these addresses that opens, each with the name that it comes from.
+    /// At the first of these addresses that opens, each with the number of the name that it comes from.
     At(Vec<(usize, Url)>),
 }
 
 impl FragmentPlaces {
-    /// Whether nothing is asked of another machine.
+    /// Whether no remote dataset is involved.
     pub(crate) fn are_local(&self) -> bool {
         match self {
-            // Where the dataset lies that aggregates is not known here.
+            // The location of the master dataset is not known here.
             Self::Here => false,
             Self::At(urls) => urls.iter().all(|(_, url)| is_local(url)),
         }
     }
 
-    /// The addresses, for people.
+    /// The addresses, for display.
     pub(crate) fn shown(&self) -> Vec<String> {
         match self {
             Self::Here => Vec::new(),
@@ -42,10 +42,10 @@ impl FragmentPlaces {
 }
 
 impl Dataset {
-    /// Where a fragment may lie: places of this machine go first.
+    /// Where a fragment may be: places on this machine come first.
     ///
     /// # Errors
-    /// What is wrong with the first of its names, when none makes sense.
+    /// The error of the first of its names, if none is valid.
     pub(crate) fn places(&self, fragment: &Fragment) -> Result<FragmentPlaces> {
         if fragment.names.is_empty() {
             return Ok(FragmentPlaces::Here);
@@ -64,10 +64,10 @@ impl Dataset {
         }
     }
 
-    /// The dataset of a fragment, and the number of the name that it has; `None` when there is none.
+    /// The dataset of a fragment, and the number of the name by which it was found; `None` if there is none.
     ///
     /// # Errors
-    /// Why one that is there, or that cannot be reached, does not open, when no other does.
+    /// Why a dataset that exists or cannot be reached does not open, if no other does.
     pub(crate) async fn fragment_at(
         &self,
         places: &FragmentPlaces,
@@ -120,8 +120,8 @@ impl Dataset {
         }
     }
 
-    /// The variable of a fragment in its dataset, which is this one, and the dataset that has it. Names and numbers are
-    /// those of the dataset as it is stored: an overlay hides variables, and keeps the numbers of the others.
+    /// The variable of a fragment in its dataset, which is this one, and the dataset that has the variable. Names and
+    /// numbers refer to the dataset as it is stored: an overlay hides variables, but keeps the numbers of the others.
     pub(crate) fn fragment_variable(&self, variables: &[FragmentVariable]) -> Option<(Self, VarId)> {
         let stored = self.plain().definitions();
         let id = variables.iter().find_map(|variable| find(stored, variable))?;
@@ -133,7 +133,7 @@ impl Dataset {
     }
 }
 
-/// The variable of that name or number.
+/// The variable with that name or number.
 fn find(model: &Model, variable: &FragmentVariable) -> Option<VarId> {
     match variable {
         FragmentVariable::Path(path) => model.variable_at(path),
@@ -162,7 +162,7 @@ fn below(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
     model.variable_in(group, name)
 }
 
-/// The variable in the nearest group below.
+/// The first variable with the name in breadth-first order below a group.
 fn breadth_first(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
     let mut rest = VecDeque::from([group]);
     while let Some(group) = rest.pop_front() {

@@ -1,5 +1,5 @@
-//! How stored values of a fragment become values of the aggregated variable (docs/spec/cfa.md 6.5): masked, taken as
-//! unsigned, unpacked, brought to its units, cast; what is missing becomes its missing value.
+//! How stored values of a fragment become values of the aggregated variable (docs/spec/cfa.md 6.5): masked,
+//! reinterpreted as unsigned, unpacked, converted to its units, cast; missing values become its missing value.
 #[cfg(test)]
 mod tests;
 
@@ -10,27 +10,27 @@ pub(crate) use ncirrus_units::cf::text;
 use ncirrus_units::cf::{LinearPacking, MissingMask, doubles, is_unsigned, taken_for, unsigned};
 use ncirrus_units::{self as units, UnitConversion};
 
-/// What is done with the values of a fragment.
+/// How the values of a fragment are processed.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueRecipe {
-    /// The type that the stored values are taken for.
+    /// The type as which stored values are interpreted.
     from: Atomic,
     mask: MissingMask,
     unpacking: Option<LinearPacking>,
     units: Option<UnitConversion>,
     packing: Option<LinearPacking>,
-    /// The type that they are cast to, which differs from the variable's only in its sign.
+    /// The type that they are cast to, which differs from the variable's at most in signedness.
     to: Atomic,
     missing: Values,
     is_strict: bool,
 }
 
 impl ValueRecipe {
-    /// What is done with numbers of a type, of a variable with those attributes, that become numbers of another type
-    /// whose missing value is given.
+    /// How numbers of a type, of a variable with the given attributes, become numbers of another type whose missing
+    /// value is given.
     ///
     /// # Errors
-    /// `Malformed` when the units do not convert; `Invalid` when the types are not numeric.
+    /// `Malformed` if the units do not convert; `Invalid` if the types are not numeric.
     pub(crate) fn new(
         (from, attributes): (Atomic, &Attributes),
         fragment: &Fragment,
@@ -45,7 +45,7 @@ impl ValueRecipe {
         let mut packing = None;
         if rules.packing == FragmentPacking::Same && unpacking == LinearPacking::of(&rules.attributes) {
             match units {
-                // Packed values have no units: they are unpacked for a moment.
+                // Packed values have no units: they are unpacked for the conversion and packed again.
                 Some(_) => packing = unpacking,
                 None => unpacking = None,
             }
@@ -65,7 +65,7 @@ impl ValueRecipe {
         })
     }
 
-    /// Whether stored values are the values.
+    /// Whether stored values are used unchanged.
     pub(crate) fn is_plain(&self) -> bool {
         let is_same = self.from == self.to && self.unpacking.is_none() && self.units.is_none();
         is_same && self.mask.is_only(&self.missing)
@@ -74,7 +74,7 @@ impl ValueRecipe {
     /// The values of the aggregated variable's type.
     ///
     /// # Errors
-    /// `Malformed` with the first value that the type cannot hold, where that is an error.
+    /// `Malformed` with the first value that the type cannot hold, if that is an error.
     pub(crate) fn apply(&self, stored: Values, ty: Atomic) -> Result<Values> {
         if self.is_plain() {
             return Ok(taken_for(stored, ty));
@@ -116,8 +116,8 @@ impl ValueRecipe {
     }
 }
 
-/// How the units of a fragment become those of the aggregated variable, when they differ. A fragment without units has
-/// the same; one that is a time without a calendar is of the same calendar.
+/// How the units of a fragment are converted to those of the aggregated variable, if they differ. A fragment without
+/// units has the same ones; a time without a calendar has the same calendar.
 fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<UnitConversion>> {
     let FragmentRules { attributes: wanted, .. } = fragment.rules.as_ref();
     let Some(to) = text(wanted, "units") else { return Ok(None) };
@@ -134,7 +134,7 @@ fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<Uni
     })
 }
 
-/// Puts one value at positions.
+/// Puts one value at several positions.
 fn put(values: &mut Values, at: impl Iterator<Item = usize>, value: &Values) -> Result<()> {
     let wrong = || Error::internal("a missing value of another type");
     if values.atomic() != value.atomic() {

@@ -1,9 +1,10 @@
-//! Texts as strings and as arrays of characters (`docs/spec/cfa.md` 6.5), where a fragment and the aggregated variable differ.
+//! Texts as strings and as arrays of characters (`docs/spec/cfa.md` 6.5), if a fragment and the aggregated variable
+//! differ.
 use ncirrus_layout::grid::PieceAxis;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Strings, Values};
 
-/// How the texts of a fragment become those of the aggregated variable.
+/// How the texts of a fragment are converted to those of the aggregated variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FragmentTexts {
     /// Characters along a last axis, which the aggregated variable does not have, become strings.
@@ -13,7 +14,7 @@ pub(crate) enum FragmentTexts {
 }
 
 impl FragmentTexts {
-    /// How texts of a type become those of another; `None` where they do not.
+    /// How texts of one type are converted to another; `None` if the types are not such a pair.
     pub(crate) fn new(from: Atomic, to: Atomic) -> Option<Self> {
         match (from, to) {
             (Atomic::Char, Atomic::String) => Some(Self::Joined),
@@ -23,7 +24,7 @@ impl FragmentTexts {
     }
 }
 
-/// Characters, so many for each string, as strings: without NULs and blanks at the end.
+/// Characters, `len` for each string, as strings: without trailing NULs and blanks.
 pub(super) fn joined(values: Values, len: u64) -> Result<Values> {
     let Values::Char(characters) = values else { return Err(Error::internal("characters of another type")) };
     let len = usize::try_from(len).unwrap_or(usize::MAX).max(1);
@@ -36,10 +37,10 @@ pub(super) fn joined(values: Values, len: u64) -> Result<Values> {
     Ok(Values::String(strings))
 }
 
-/// Strings as characters, of each those that are wanted of `len` from the index `start` on; NULs follow the last one.
+/// Strings as characters: for each, the wanted part of `len` characters from index `start` on, padded with NULs.
 ///
-/// # Errors
-/// `Malformed` with the first string that is longer, where that is an error; else such a string is missing: empty.
+/// `Malformed` with the first string that is longer, if that is an error; otherwise such a string is treated as
+/// missing: empty.
 pub(super) fn spread(
     values: &Values,
     wanted: &PieceAxis,

@@ -1,4 +1,4 @@
-//! The result of a read that is put together from parts.
+//! The result of a read that is assembled from parts.
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
 use crate::read::{append, check_memory, mark, runs};
@@ -7,7 +7,7 @@ use ncirrus_layout::grid::{ElementRun, ElementSizes, ElementWalk, row_major};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Model, TypeRef, Values};
 
-/// Values that are put together from parts; elements that no part has are fill.
+/// Values that are assembled from parts; elements that no part has are fill.
 pub(crate) struct ValueAssembly<'a> {
     shape: Vec<u64>,
     element: usize,
@@ -16,11 +16,11 @@ pub(crate) struct ValueAssembly<'a> {
 }
 
 enum AssemblyLayout<'a> {
-    /// Elements of a fixed size, in their places.
+    /// Elements of a fixed size, at their places.
     Placed(Values),
-    /// The same, in memory of the caller.
+    /// The same, in the caller's memory.
     Lent(&'a mut [u8]),
-    /// Marks of the elements' places in the parts, which are kept.
+    /// Marks that say where in the parts, which are kept, each element is.
     Marked { marks: Vec<u8>, parts: Vec<Values>, empty: Values },
 }
 
@@ -55,7 +55,7 @@ impl<'a> ValueAssembly<'a> {
         Ok(Self { shape, element, fill, ground })
     }
 
-    /// A result of that shape, all fill, in memory of the caller that is as long as it is; for elements of a fixed size.
+    /// A result of that shape, all fill, in the caller's memory, which has its length; for elements of a fixed size.
     pub(crate) fn over(fill: &'a Values, shape: &[u64], out: &'a mut [u8]) -> Self {
         let one = fill.as_bytes().unwrap_or_default();
         fill_with(out, one);
@@ -72,7 +72,7 @@ impl<'a> ValueAssembly<'a> {
         self.put_strided(piece, &strides, values)
     }
 
-    /// Puts the elements of a piece that lie so many elements apart along its axes.
+    /// Puts the elements of a piece that are at the given strides along its axes.
     pub(crate) fn put_strided(
         &mut self,
         piece: &SelectionPiece,

@@ -1,4 +1,4 @@
-//! The plan of a read that is put together from others.
+//! The plan of a read that is assembled from others.
 use super::source::{MosaicLeaf, MosaicPart};
 use super::{MosaicBatch, MosaicRead, fragment};
 use crate::plan::{PlannedSource, ReadPlan};
@@ -8,9 +8,9 @@ use ncirrus_model::Selection;
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-/// Tiles that are looked at; of more only the number is told.
+/// Tiles that are examined; further ones are only counted.
 const COUNTED: u64 = 1 << 14;
-/// Sources that are listed.
+/// Maximum number of sources that are listed.
 const EXAMPLES: usize = 8;
 
 impl MosaicRead<'_> {
@@ -107,7 +107,7 @@ impl MosaicLeaf {
 }
 
 impl ReadPlan {
-    /// Lists a source among the first ones.
+    /// Lists a source if it is among the first.
     pub(in crate::dataset) fn list_source(&mut self, source: PlannedSource) {
         if self.source_examples.len() < EXAMPLES && !self.source_examples.contains(&source) {
             self.source_examples.push(source);

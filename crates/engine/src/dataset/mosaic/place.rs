@@ -1,4 +1,4 @@
-//! How the elements of a tile lie in its source.
+//! How the elements of a tile are arranged in its source.
 use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{AxisSelection, Region, Selection};
@@ -6,7 +6,7 @@ use ncirrus_model::{AxisSelection, Region, Selection};
 /// A tile that a box of another variable fills.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileRegion {
-    /// The tile, in elements of the variable that is put together.
+    /// The tile, in elements of the assembled variable.
     pub(super) tile: Region,
     /// The box, in elements of the source.
     pub(super) source: Region,
@@ -16,7 +16,7 @@ pub(super) struct TileRegion {
 /// How the axes of a tile and of its source correspond.
 #[derive(Debug, Clone, PartialEq)]
 enum AxisOrder {
-    /// For each axis of the source that of the tile; none for axes of one element.
+    /// For each axis of the source, the corresponding axis of the tile; none for axes of one element.
     Axes(Vec<Option<usize>>),
     /// Only the order of the elements is the same.
     Elements,
@@ -26,7 +26,7 @@ impl TileRegion {
     /// The place of a tile of a variable.
     ///
     /// # Errors
-    /// `Malformed` when tile and box differ in their number of elements.
+    /// `Malformed` if tile and box differ in their number of elements.
     pub(super) fn new(tile: Region, source: Region) -> Result<Self> {
         let count = |region: &Region| region.element_count().filter(|_| region.start.len() == region.rank());
         if count(&tile).is_none() || count(&tile) != count(&source) {
@@ -37,10 +37,10 @@ impl TileRegion {
         Ok(Self { tile, source, order })
     }
 
-    /// The part of the tile whose elements are inside of a source of that shape.
+    /// The part of the tile whose elements are inside a source of that shape.
     ///
     /// # Errors
-    /// `Malformed` when the box is of another rank than the source, or the elements outside are no box.
+    /// `Malformed` if the box has another rank than the source, or the elements outside do not form a box.
     pub(super) fn inside(&self, shape: &[u64]) -> Result<Option<Region>> {
         if shape.len() != self.source.rank() {
             let message = format!("a box of rank {} of a source of shape {shape:?}", self.source.rank());
@@ -67,8 +67,8 @@ impl TileRegion {
         Ok((!inside.is_empty()).then_some(inside))
     }
 
-    /// The elements of the source that make up a piece of the tile, where they are a selection of it; elements that
-    /// the piece repeats along an axis on which the tile has only one are named once.
+    /// The elements of the source that make up a piece of the tile, if they form a selection of it; elements that the
+    /// piece repeats along an axis of length one in the tile are selected once.
     pub(super) fn selection(&self, piece: &SelectionPiece) -> Option<Selection> {
         let AxisOrder::Axes(axes) = &self.order else { return None };
         let axis = |(axis, start): (&Option<usize>, &u64)| match axis {
@@ -78,13 +78,13 @@ impl TileRegion {
         axes.iter().zip(&self.source.start).map(axis).collect::<Option<_>>().map(Selection::new)
     }
 
-    /// Elements along each axis of what [`selection`](Self::selection) names.
+    /// Lengths along each axis of the [`selection`](Self::selection).
     pub(super) fn selected_shape(&self, piece: &SelectionPiece) -> Vec<u64> {
         let axes = piece.shape().into_iter().zip(&self.tile.count);
         axes.map(|(count, len)| if *len == 1 { 1 } else { count }).collect()
     }
 
-    /// The numbers of a piece's elements in the order of the tile's, in the order of the piece.
+    /// The numbers of a piece's elements in the order of the tile's elements, listed in the order of the piece.
     pub(super) fn numbers(&self, piece: &SelectionPiece) -> Vec<u64> {
         let mut numbers = vec![0u64];
         for (axis, (start, len)) in piece.axes.iter().zip(self.tile.start.iter().zip(&self.tile.count)) {
@@ -95,7 +95,7 @@ impl TileRegion {
         numbers
     }
 
-    /// How many elements of the source lie from the first to the last of a piece.
+    /// How many elements of the source there are from the first to the last of a piece.
     pub(super) fn reach(&self, piece: &SelectionPiece) -> u64 {
         let (first, end) = self.span(piece);
         end - first
@@ -135,7 +135,7 @@ fn axes(tile: &[u64], source: &[u64]) -> Option<Vec<Option<usize>>> {
     source.iter().map(axis).collect::<Option<_>>().filter(|_| long.next().is_none())
 }
 
-/// The boxes of an array that hold its elements from number `first` to before `end`, each behind `prefix`.
+/// The boxes of an array that hold its elements from number `first` to before `end`, each prefixed with `prefix`.
 fn boxes_of(shape: &[u64], first: u64, end: u64, prefix: &mut Vec<u64>, boxes: &mut Vec<Region>) {
     let ones = vec![1; prefix.len()];
     let Some((_, inner)) = shape.split_first() else {

@@ -1,21 +1,21 @@
-//! Single elements of variables that are put together from others.
+//! Reading single elements of variables that are assembled from others.
 use super::MosaicRead;
 use crate::convert;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{AxisSelection, PointSelection, Selection, Values};
 
-/// A part of the points is read as a box of index lists that has at most so many elements for each point.
+/// A part of the points is read as a box of index lists if the box has at most this many elements per point.
 const DENSE: u64 = 8;
-/// As many elements are read whatever the number of points.
+/// This many elements are read whatever the number of points.
 const AT_LEAST: u64 = 4096;
 
 impl MosaicRead<'_> {
-    /// The values of single elements: neighbours are read together, as the smallest sets of index lists that hold them,
-    /// of which not many more elements are read than are wanted.
+    /// The values of single elements: neighbours are read together, as the smallest index lists that contain them, as
+    /// long as not many more elements are read than are needed.
     pub(in crate::dataset) async fn read_points(&self, points: &PointSelection) -> Result<Values> {
         let (model, ty) = (self.reading.model, self.reading.bound.ty);
         let mut read = convert::empty(model, ty)?;
-        // Where the value of each point stands among what was read.
+        // Where the value of each point is among those that were read.
         let mut places = vec![0usize; points.count()];
         let mut rest = vec![(0..points.count()).collect::<Vec<usize>>()];
         while let Some(part) = rest.pop() {
@@ -51,7 +51,7 @@ impl MosaicRead<'_> {
     }
 }
 
-/// The indices of some points along an axis, each once.
+/// The distinct indices of some points along an axis.
 fn distinct(points: &PointSelection, axis: usize, part: &[usize]) -> Vec<u64> {
     let mut list: Vec<u64> = part.iter().map(|point| points.index(axis, *point)).collect();
     list.sort_unstable();
@@ -59,7 +59,7 @@ fn distinct(points: &PointSelection, axis: usize, part: &[usize]) -> Vec<u64> {
     list
 }
 
-/// The points on both sides of the middle of the longest list; `None` when there is one point, as often as it may be.
+/// The points on both sides of the middle of the longest list; `None` if only one point is left, perhaps repeated.
 fn halves(points: &PointSelection, part: Vec<usize>, lists: &[Vec<u64>]) -> Option<(Vec<usize>, Vec<usize>)> {
     let (axis, list) = lists.iter().enumerate().max_by_key(|(_, list)| list.len())?;
     let middle = *list.get(list.len() / 2).filter(|_| list.len() > 1)?;

@@ -1,4 +1,4 @@
-//! The variables that parts of a mosaic come from.
+//! The variables from which parts of a mosaic are read.
 use super::MosaicRead;
 use super::place::TileRegion;
 use crate::convert::{self, ByteRule, CastRules, RangeExcess};
@@ -8,14 +8,14 @@ use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
 use ncirrus_model::{Atomic, Region, Selection, Values, VarId};
 use std::sync::Arc;
 
-/// A variable that parts of a mosaic come from, at hand for reading.
+/// A variable from which parts of a mosaic are read, opened for reading.
 #[derive(Clone)]
 pub(super) struct MosaicLeaf {
     pub(super) dataset: Dataset,
     pub(super) variable: VarId,
 }
 
-/// A piece of a tile that is read in one go.
+/// A piece of a tile that is read at once.
 pub(super) struct MosaicPart {
     pub(super) piece: SelectionPiece,
     pub(super) place: Arc<TileRegion>,
@@ -34,7 +34,7 @@ impl MosaicLeaf {
         self.dataset.model().shape(self.variable)
     }
 
-    /// Says of an error whose it is.
+    /// Adds to an error the variable that it concerns.
     pub(super) fn located(&self, error: Error) -> Error {
         let path = self.dataset.model().variable_path(self.variable);
         error.at_path(path).at_object(self.dataset.root())
@@ -42,9 +42,9 @@ impl MosaicLeaf {
 }
 
 impl MosaicRead<'_> {
-    /// The variable that a mosaic refers to; `None` when there is no such dataset or variable.
+    /// The variable that a mosaic refers to; `None` if there is no such dataset or variable.
     pub(super) async fn leaf(&self, reference: &VariableRef) -> Result<Option<MosaicLeaf>> {
-        // Names are those of the dataset as it is stored, without what an overlay shows.
+        // Names refer to the dataset as it is stored, without what an overlay adds.
         let dataset = self.dataset.beneath().unwrap_or(self.dataset);
         let opened = match dataset.referred(reference.dataset.as_ref(), &self.reading.context.nesting).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -74,7 +74,7 @@ impl MosaicRead<'_> {
     }
 
     /// The values of a piece of which only the order of the elements is known: the boxes from the first to the last
-    /// are read.
+    /// element are read.
     async fn read_numbers(
         &self,
         leaf: &MosaicLeaf,
@@ -104,7 +104,7 @@ impl MosaicRead<'_> {
         Ok(values)
     }
 
-    /// The values as the mosaic's type; numbers outside of its range become the nearest, as HDF5 has it.
+    /// The values in the mosaic's type; numbers outside its range become the nearest value, as in HDF5.
     pub(super) fn conform(&self, values: Values) -> Result<Values> {
         let (model, ty) = (self.reading.model, self.reading.bound.ty);
         if convert::matches(model, ty, &values) {
@@ -119,8 +119,8 @@ impl MosaicRead<'_> {
         Ok(values)
     }
 
-    /// The one value of a tile as the mosaic's type: the nearest number, where the type has a place for it; elsewhere an
-    /// error, or a missing value when what is clear is accepted (docs/spec/cfa.md 6.5).
+    /// The single value of a tile in the mosaic's type: the nearest number, if the type can represent it; otherwise an
+    /// error, or a missing value if the read is not strict (docs/spec/cfa.md 6.5).
     pub(super) fn constant(&self, value: Values, tile: &Region) -> Result<Values> {
         let (model, ty) = (self.reading.model, self.reading.bound.ty);
         if convert::matches(model, ty, &value) {

@@ -95,7 +95,7 @@ fn state(size: u64, there: Range<u64>, allowance: u64) -> ObjectState {
     ObjectState { size: Some(size), there: vec![there], allowance }
 }
 
-/// Headers of 500 bytes in so many places, as far from each other as can be.
+/// Headers of 500 bytes in the given number of places, as far apart as possible.
 fn headers(places: u64, size: u64) -> ObjectRanges {
     parse((1..=places).map(|at| at * (size / (places + 1))..at * (size / (places + 1)) + 500))
 }
@@ -128,7 +128,7 @@ fn few_places_and_large_objects_are_not_taken_whole() {
         };
         requests.into_iter().map(len).sum()
     };
-    // One structure leads to the next one.
+    // Each structure leads to the next one.
     assert_eq!(bytes(headers(1, 11 << 20), 11 << 20, 4 << 20), 4 << 20);
     // The members of a group of an object of 11 MiB, in the first round that asks for many places.
     assert_eq!(bytes(headers(20, 11 << 20), 11 << 20, 512 * KIB), 512 * KIB / 20 * 20);

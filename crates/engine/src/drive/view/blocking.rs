@@ -1,4 +1,4 @@
-//! A view of a local store: it reads at once, so that no step is ever run twice.
+//! A view of a local store: it reads immediately, so that no step is ever run twice.
 use super::{EncodedPart, check_document, check_len};
 use crate::drive::DriveContext;
 use crate::snapshot::{FRONT, resolve};
@@ -44,7 +44,7 @@ impl<'a> BlockingView<'a> {
         let limits = &self.context.shared.limits;
         match want {
             Want::All | Want::AtMost(_) => {
-                // The first bytes tell the size, and nearly always are all.
+                // The first bytes reveal the size, and nearly always are the whole object.
                 let Some(blob) = self.store.read(object, &Want::Range(0..AT_FIRST))? else { return Ok(None) };
                 check_document(&self.context.shared, object, blob.size)?;
                 if blob.size <= blob.bytes.len() as u64 {
@@ -71,7 +71,7 @@ impl<'a> BlockingView<'a> {
 /// Bytes of a document that are read before its size is known.
 const AT_FIRST: u64 = 1 << 20;
 
-/// The first bytes, which are read at once where a format begins to parse.
+/// The first bytes, which are read together when a format begins to parse.
 fn front_of(want: &Want) -> Option<Want> {
     match want {
         Want::Parse(range) if range.start == 0 && range.end <= FRONT => Some(Want::Parse(0..FRONT)),

@@ -18,14 +18,14 @@ pub(crate) struct StallingView<'a> {
     extra: RefCell<&'a mut DriveExtras>,
 }
 
-/// What a drive has besides bytes of objects.
+/// What a drive holds besides bytes of objects.
 #[derive(Default)]
 pub(crate) struct DriveExtras {
     /// Parts that were decoded.
     pub(crate) decoded: Vec<(EncodedPart, Bytes)>,
     /// Values of other variables.
     pub(crate) values: Vec<(VariableRef, Selection, Values)>,
-    /// Objects and listings that could not be had: the step may do without them, or fail with this.
+    /// Objects and listings that could not be fetched: the step may do without them, or fail with this error.
     pub(crate) failed: HashMap<ObjectId, Error>,
     pub(crate) failed_listings: HashMap<ObjectId, Error>,
 }
@@ -40,7 +40,7 @@ impl<'a> StallingView<'a> {
         Self { context, held: RefCell::new(held), extra: RefCell::new(extra) }
     }
 
-    /// An object that could not be had is not asked for again.
+    /// An object that could not be fetched is not requested again.
     fn check_failed(&self, object: &ObjectId) -> Step<()> {
         match self.extra.borrow().failed.get(object) {
             Some(error) => Err(error.clone().into()),

@@ -1,4 +1,4 @@
-//! What two writers changed of one thing.
+//! Merging the changes of two writers.
 use crate::convert;
 use crate::write::write_back_cache::DirtyContents;
 use bytes::{BufMut, Bytes, BytesMut};
@@ -37,7 +37,7 @@ pub(in crate::write) fn merge(
     }
 }
 
-/// The same JSON, with blanks after its first brace that stand for a number.
+/// The same JSON, with blanks after its first brace that encode a number.
 pub(super) fn stamp_lease(body: &Bytes, number: u32) -> Option<Bytes> {
     let rest = body.strip_prefix(b"{")?.trim_ascii_start();
     let mut marked = BytesMut::with_capacity(rest.len() + 33);
@@ -92,7 +92,7 @@ mod tests {
         let nan = f64::NAN;
         let (odd, other) = (f32::from_bits(0x7fc0_0001), f32::from_bits(0x7fc0_0002));
         let cases = [
-            // Base, ours, theirs, and what becomes of them.
+            // Base, ours, theirs, and the result.
             (
                 vlen(&[&[1.0, f32::NAN], &[f32::NAN], &[3.0]]),
                 vlen(&[&[1.0, f32::NAN], &[f32::NAN], &[4.0]]),

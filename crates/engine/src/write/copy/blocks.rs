@@ -1,51 +1,51 @@
 //! How a copy is cut into blocks: pure arithmetic.
 //!
-//! A block is made of whole cells of the target, so that each is encoded once. A chunk of the source is decoded for
-//! every block that touches it: of all blocks that fit the memory, those are chosen that touch the fewest chunks in
-//! total. Where small blocks touch no more than large ones, they are small, and the next one is read while one is
-//! written.
+//! A block is made of whole chunks of the target, so that each is encoded once. A chunk of the source is decoded for
+//! every block that touches it: of all block shapes that fit in memory, the one that touches the fewest chunks in total
+//! is chosen. If small blocks touch no more chunks than large ones, they are small, and the next one is read while one
+//! is written.
 #[cfg(test)]
 mod tests;
 
-/// A copy that is to be cut: all lengths are elements per axis.
+/// A copy that is to be cut into blocks: all lengths are in elements per axis.
 #[derive(Debug, Clone)]
 pub(super) struct CopyTask {
-    /// What is copied.
+    /// Shape of what is copied.
     pub(super) shape: Vec<u64>,
-    /// Where it begins in the source.
+    /// Its start in the source.
     pub(super) offset: Vec<u64>,
-    /// Chunks of the source; 1 where it makes no difference how it is cut.
+    /// Chunk lengths of the source; 1 where the cut makes no difference.
     pub(super) source: Vec<u64>,
-    /// Cells of the target.
+    /// Chunk lengths of the target.
     pub(super) target: Vec<u64>,
     /// Bytes that an element takes in memory.
     pub(super) element: u64,
     /// Bytes that all blocks together may take.
     pub(super) memory: u64,
-    /// Bytes that a block should not exceed unless that saves decoding.
+    /// Bytes that a block should not exceed unless that avoids repeated decoding.
     pub(super) comfort: u64,
 }
 
-/// How a copy is cut.
+/// How a copy is cut into blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CopyCut {
-    /// Lengths of a block; the last ones are cut at the end of the array.
+    /// Lengths of a block; the last ones end with the array.
     pub(super) block: Vec<u64>,
     /// Blocks in memory at once.
     pub(super) in_flight: u64,
-    /// Blocks.
+    /// Number of blocks.
     pub(super) blocks: u64,
-    /// Chunks of the source.
+    /// Number of chunks of the source.
     pub(super) chunks: u64,
-    /// Chunks of the source, counted once for every block that touches them.
+    /// Number of chunks of the source, counted once for every block that touches them.
     pub(super) touched: u64,
-    /// How many blocks touch the same chunk, at most.
+    /// Maximum number of blocks that touch the same chunk.
     pub(super) most: u64,
     /// Bytes of a block.
     pub(super) block_bytes: u64,
 }
 
-/// A choice for the axes looked at so far, last axis first.
+/// A choice for the axes considered so far, last axis first.
 #[derive(Debug, Clone)]
 struct BlockChoice {
     elements: u64,
@@ -53,9 +53,9 @@ struct BlockChoice {
     lengths: Vec<u64>,
 }
 
-/// Choices that are kept from one axis to the next.
+/// Maximum number of choices that are kept from one axis to the next.
 const KEPT: usize = 512;
-/// Chunks along an axis that are looked at one by one.
+/// Chunks along an axis that are examined one by one.
 const LOOKED_AT: u64 = 1 << 12;
 
 impl CopyTask {
@@ -81,15 +81,15 @@ impl CopyTask {
         self.describe(block, in_flight)
     }
 
-    /// All in one block.
+    /// The whole copy in one block.
     pub(super) fn whole(&self) -> CopyCut {
         let lens = self.shape.iter().enumerate().map(|(axis, _)| self.axis(axis));
         let block = lens.map(|axis| axis.len.div_ceil(axis.cell).saturating_mul(axis.cell)).collect();
         self.describe(block, 1)
     }
 
-    /// The task of cutting the same array into blocks of whole chunks of the source that touch few cells of the target.
-    /// It begins where the first chunk does.
+    /// The task of cutting the same array into blocks of whole chunks of the source that touch few chunks of the
+    /// target. It begins where the first chunk does.
     pub(super) fn turned(&self, memory: u64) -> Self {
         let axes: Vec<TaskAxis> = (0..self.shape.len()).map(|axis| self.axis(axis)).collect();
         let lead = |axis: &TaskAxis| axis.offset % axis.chunk;
@@ -137,7 +137,7 @@ impl CopyTask {
         }
     }
 
-    /// The shapes that are worth considering: each touches fewer chunks than all smaller ones. The smallest comes first.
+    /// The shapes worth considering: each touches fewer chunks than all smaller ones. The smallest comes first.
     fn choices(&self) -> Vec<BlockChoice> {
         let mut choices = vec![BlockChoice { elements: 1, touched: 1, lengths: Vec::new() }];
         for axis in (0..self.shape.len()).rev().map(|axis| self.axis(axis)) {
@@ -156,7 +156,7 @@ impl CopyTask {
     }
 
     fn worthwhile(&self, mut choices: Vec<BlockChoice>) -> Vec<BlockChoice> {
-        // Of equal ones the one that is longer along the last axes is read in longer runs.
+        // Of equal ones, the one that is longer along the last axes is read in longer runs.
         choices.sort_by(|one, other| {
             let key = |choice: &BlockChoice| (choice.elements, choice.touched);
             key(one).cmp(&key(other)).then_with(|| other.lengths.cmp(&one.lengths))
@@ -169,12 +169,13 @@ impl CopyTask {
             }
         }
         let surplus = kept.len().saturating_sub(KEPT);
-        // The smallest stays, so that there is one that fits whatever the other axes need.
+        // The smallest stays, so that one fits whatever the other axes need.
         kept.drain(1.min(surplus)..1.min(surplus) + surplus);
         kept
     }
 
-    /// Joins whole blocks, along the last axes first, as long as they fit `room`. Fewer blocks touch no more chunks.
+    /// Merges whole blocks, along the last axes first, as long as they fit in `room`. Fewer blocks touch no more
+    /// chunks.
     fn enlarge(&self, block: &mut [u64], room: u64) {
         for at in (0..block.len()).rev() {
             let elements = block
@@ -199,7 +200,7 @@ struct TaskAxis {
 }
 
 impl TaskAxis {
-    /// Chunks of the source.
+    /// Number of chunks of the source.
     fn chunks(self) -> u64 {
         self.chunk_at(self.len - 1) - self.chunk_at(0) + 1
     }
@@ -208,13 +209,13 @@ impl TaskAxis {
         self.offset.saturating_add(element) / self.chunk
     }
 
-    /// Chunks of the source, once for every block of that length that touches them.
+    /// Number of chunks of the source, counted once for every block of that length that touches them.
     fn touched(self, block: u64) -> u64 {
         let borders = self.len.div_ceil(block) - 1;
         self.chunks().saturating_add(borders - self.shared_borders(block, borders))
     }
 
-    /// Of the borders between blocks, those that are borders between chunks, too: `k * block + offset` is a multiple of
+    /// The number of borders between blocks that are also borders between chunks: `k * block + offset` is a multiple of
     /// the chunk's length for every `period`-th k.
     fn shared_borders(self, block: u64, borders: u64) -> u64 {
         let period = self.chunk / gcd(block, self.chunk);
@@ -228,7 +229,7 @@ impl TaskAxis {
         first.filter(|first| *first <= borders).map_or(0, |first| (borders - first) / period + 1)
     }
 
-    /// How many blocks of that length touch the same chunk, at most.
+    /// Maximum number of blocks of that length that touch the same chunk.
     fn most(self, block: u64) -> u64 {
         let blocks = |chunk: u64| {
             let first = chunk.saturating_mul(self.chunk).saturating_sub(self.offset);
@@ -240,7 +241,7 @@ impl TaskAxis {
         (first..first.saturating_add(self.chunks().min(LOOKED_AT))).map(blocks).max().unwrap_or(1)
     }
 
-    /// Lengths of blocks that are worth considering: whole cells, also in groups that end with a chunk.
+    /// Lengths of blocks worth considering: whole target chunks, also in groups that end with a source chunk.
     fn lengths(self) -> Vec<u64> {
         let cells = self.len.div_ceil(self.cell);
         let group = self.chunk / gcd(self.chunk, self.cell);
@@ -254,8 +255,8 @@ impl TaskAxis {
     }
 }
 
-/// How many of `count` things a part has when they are shared evenly by 1, 2, 3 and, from some number on, ever more
-/// parts.
+/// How many of `count` things a part has if they are divided evenly into 1, 2, 3 and, beyond some number, increasingly
+/// many parts.
 fn spread(count: u64) -> Vec<u64> {
     let (mut sizes, mut parts) = (Vec::new(), 1u64);
     loop {

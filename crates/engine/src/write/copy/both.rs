@@ -4,11 +4,11 @@ use futures_util::future;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use std::thread;
 
-/// Runs both to their ends, the first on a thread of its own where this thread may be kept: with local stores neither
-/// half waits for anything, so one thread alone would do them one after the other.
+/// Runs both futures to their ends, the first on a thread of its own if this thread may be blocked: with local stores
+/// neither one waits for anything, so a single thread would run them one after the other.
 ///
 /// # Errors
-/// `Io` when no thread can be started.
+/// `Io` if no thread can be started.
 pub(super) async fn both<R: Send, W>(
     read: impl Future<Output = R> + Send,
     write: impl Future<Output = W>,

@@ -1,4 +1,4 @@
-//! Chunks that pass through as they are encoded.
+//! Chunks that are copied without decoding them.
 use super::VariableCopy;
 use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, fetch_range};
@@ -17,17 +17,17 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A copy whose chunks can pass through.
+/// A copy whose chunks can be copied unchanged.
 pub(super) struct PassThroughCopy {
-    /// Where chunks of the source lie.
+    /// The chunk index of the source.
     pub(super) index: Arc<dyn ChunkIndex>,
-    /// The shape of a chunk, of both.
+    /// The shape of a chunk, in both datasets.
     pub(super) chunk: Vec<u64>,
     /// Which axes of the destination may grow.
     pub(super) growing: Vec<bool>,
-    /// Whether the codecs correspond one by one, so that those that were skipped are the same.
+    /// Whether the codecs correspond one by one, so that masks of skipped codecs remain valid.
     pub(super) same_length: bool,
-    /// Whether chunks that were never written can be left out.
+    /// Whether chunks that were never written can be omitted.
     pub(super) sparse: bool,
     /// Chunks that are copied at once.
     pub(super) window: usize,
@@ -35,21 +35,21 @@ pub(super) struct PassThroughCopy {
     pub(super) target: Arc<WriteTarget>,
 }
 
-/// What was found of some chunks.
+/// What was found of a batch of chunks.
 #[derive(Default)]
 pub(super) struct FoundChunks {
-    /// Those that pass through.
+    /// Chunks that are copied unchanged.
     pub(super) encoded: Vec<EncodedChunk>,
-    /// The elements of those that take the other way.
+    /// The elements of those that have to be decoded.
     pub(super) others: Vec<Region>,
-    /// Elements of those that pass through or need not be written.
+    /// Number of elements of chunks that are copied unchanged or need not be written.
     pub(super) elements: u64,
 }
 
-/// What becomes of a chunk.
+/// What happens to a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkFate {
-    /// It passes through.
+    /// It is copied unchanged.
     Passes,
     /// It is decoded and encoded.
     Recoded,
@@ -58,12 +58,12 @@ pub(super) enum ChunkFate {
 }
 
 impl PassThroughCopy {
-    /// The cell that begins where a box does.
+    /// The chunk that begins where a box does.
     pub(super) fn cell_of(&self, region: &Region) -> Vec<u64> {
         region.start.iter().zip(&self.chunk).map(|(start, len)| start / len).collect()
     }
 
-    /// The elements of a cell.
+    /// The elements of a chunk.
     pub(super) fn region(&self, cell: &[u64], shape: &[u64]) -> Region {
         let start: Vec<u64> = cell.iter().zip(&self.chunk).map(|(at, len)| at * len).collect();
         let count = start.iter().zip(&self.chunk).zip(shape);
@@ -71,20 +71,20 @@ impl PassThroughCopy {
         Region { start, count }
     }
 
-    /// Where chunks of the source lie.
+    /// Where chunks of the source are stored.
     ///
     /// # Errors
-    /// Damage of its index.
+    /// A damaged index.
     pub(super) async fn locate(&self, copy: &VariableCopy<'_>, cells: &CellList) -> Result<Vec<ChunkRef>> {
         let context = copy.source.context(ReadDepth::default());
         let places = context.drive(|view| self.index.locate(view, cells)).await;
         places.map_err(|error| copy.located(error))
     }
 
-    /// What becomes of a chunk that lies there.
+    /// What happens to a chunk at that location.
     pub(super) fn fate(&self, copy: &VariableCopy<'_>, region: &Region, place: &ChunkRef) -> ChunkFate {
         let mut axes = region.count.iter().zip(&self.chunk).zip(&self.growing);
-        // What a chunk holds outside of the array must not come to light when the array grows.
+        // Elements of a chunk outside the array must not become visible when the array grows.
         let may_grow = axes.any(|((count, chunk), grows)| *grows && count < chunk);
         match &place.location {
             Location::Absent if self.sparse => ChunkFate::LeftOut,
@@ -98,7 +98,7 @@ impl PassThroughCopy {
     /// Finds and fetches chunks.
     ///
     /// # Errors
-    /// Damage of the index, else what fetching fails with.
+    /// A damaged index, otherwise errors of fetching.
     pub(super) async fn find(&self, copy: &VariableCopy<'_>, cells: &CellList) -> Result<FoundChunks> {
         let places = self.locate(copy, cells).await?;
         let (mut found, mut wanted) = (FoundChunks::default(), Vec::new());
@@ -127,8 +127,8 @@ impl PassThroughCopy {
         Ok(found)
     }
 
-    /// Which bytes are whole chunks. Those that are not are decoded as if they were to be encoded anew, and what is wrong
-    /// with them told there.
+    /// Selects the bytes that are whole chunks. Others are decoded as if they were to be encoded anew, which reports
+    /// what is wrong with them.
     fn fit<'a>(
         &self,
         copy: &VariableCopy<'_>,
@@ -158,7 +158,7 @@ impl PassThroughCopy {
     }
 }
 
-/// The bytes that lie at some places, in that order; `None` where nothing is.
+/// The bytes at several locations, in that order; `None` where there are none.
 async fn fetch<'a>(
     copy: &VariableCopy<'_>,
     places: impl Iterator<Item = &'a Location>,
@@ -202,13 +202,13 @@ fn read_locally(copy: &VariableCopy<'_>, place: &Location) -> Result<Option<Byte
     };
     shared.counters.fetched(have.unwrap_or(0));
     match (have, place) {
-        // What an index names must be there.
+        // An object that an index names must exist.
         (None, Location::Bytes(object, _)) => Err(absent_object(object)),
         (have, _) => Ok(have.map(|_| body.into())),
     }
 }
 
-/// Ranges of one object that lie close together come with one request, as when they are read.
+/// Ranges of one object that are close together are fetched with one request, as in reads.
 async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
     let context = copy.source.context(ReadDepth::default());
     let (facts, limits) = (copy.source.store().facts(), &context.shared.limits);
@@ -234,13 +234,13 @@ async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result
 /// An answer with the chunks that it is for, and its share of the memory.
 type ArrivedChunks = (MergedRequest<usize>, Option<ObjectBytes>, Option<MemoryPermit>);
 
-/// Bytes that a request takes until its chunks are cut out; those of a whole object are one's own.
+/// Bytes that a request takes until its chunks are cut out; the bytes of a whole object are kept without a copy.
 fn cost(request: &MergedRequest<usize>) -> usize {
     let len = request.range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-/// Fetches bytes; ranges of one object must be of one state.
+/// Fetches bytes; ranges of one object must have the same tag.
 async fn arrive(
     context: &DriveContext,
     request: MergedRequest<usize>,
@@ -256,7 +256,7 @@ async fn arrive(
     Ok((request, blob, share))
 }
 
-/// A chunk's own bytes of an answer. What an index names must be there.
+/// A chunk's bytes in an answer. An object that an index names must exist.
 fn body_of(
     object: &ObjectId,
     blob: Option<&ObjectBytes>,
@@ -273,7 +273,7 @@ fn body_of(
             .at_object(object)
             .at_offset(range.start));
     }
-    // What lies between chunks is not kept with them.
+    // Bytes between chunks are not kept with them.
     Ok(Some(if body.len() == blob.bytes.len() { body } else { Bytes::copy_from_slice(&body) }))
 }
 
@@ -284,7 +284,7 @@ fn inline(place: &Location) -> Option<Bytes> {
     }
 }
 
-/// What has to be fetched for some places, and for which of them: on this machine for each by itself.
+/// The requests for several locations, each with the indices of those that it serves: on local stores one per location.
 pub(super) fn requests(copy: &VariableCopy<'_>, places: &[&Location]) -> Vec<MergedRequest<usize>> {
     let store = copy.source.store();
     let (gap, cap) = match (store.local(), store.facts()) {
@@ -295,7 +295,7 @@ pub(super) fn requests(copy: &VariableCopy<'_>, places: &[&Location]) -> Vec<Mer
     merge(asked.collect(), gap, cap)
 }
 
-/// What has to be fetched for a place, and the number of the place.
+/// The request for a location, with its index.
 fn request(
     copy: &VariableCopy<'_>,
     at: usize,

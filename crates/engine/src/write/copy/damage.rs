@@ -1,4 +1,4 @@
-//! Chunks that cannot be decoded, in a copy that shall go on: their elements become fill.
+//! Copies that continue past chunks that cannot be decoded: their elements become fill.
 use super::VariableCopy;
 use super::route::chunk_lengths;
 use crate::convert;
@@ -12,24 +12,24 @@ use ncirrus_model::{Region, Values};
 pub struct SkippedPart {
     /// Path of the variable in the source.
     pub path: String,
-    /// Coordinates of the chunk, where the source is chunked.
+    /// Coordinates of the chunk, if the source is chunked.
     pub chunk: Option<Vec<u64>>,
     /// The elements in the copy.
     pub region: Region,
-    /// Why.
+    /// The error.
     pub error: Error,
 }
 
-/// Told of each part that was skipped.
+/// Receives each part that was skipped.
 pub(super) type ReportSkipped<'a> = &'a (dyn Fn(SkippedPart) + Sync);
 
-/// Elements that are put in their places together.
+/// Elements that are assigned together.
 const ASSIGNED: usize = 1 << 16;
 /// Parts of a variable without chunks that are tried one by one.
 const PARTS: u64 = 1024;
 
 impl VariableCopy<'_> {
-    /// The values of a box of the result, in parts where some of it cannot be decoded.
+    /// The values of a box of the result, read in parts if some of it cannot be decoded.
     pub(super) async fn read_around_damage(
         &self,
         region: &Region,
@@ -56,7 +56,7 @@ impl VariableCopy<'_> {
         Ok(read)
     }
 
-    /// As [`read_around_damage`](Self::read_around_damage), all of it together.
+    /// As [`read_around_damage`](Self::read_around_damage), as one set of values.
     pub(super) async fn read_whole_around_damage(
         &self,
         region: &Region,
@@ -88,7 +88,7 @@ impl VariableCopy<'_> {
         Ok(whole)
     }
 
-    /// Fill instead of what cannot be decoded.
+    /// Fill in place of what cannot be decoded.
     fn filled(
         &self,
         region: Region,
@@ -106,7 +106,7 @@ impl VariableCopy<'_> {
         Ok((region, values))
     }
 
-    /// How the selection is cut into what is decoded at once.
+    /// The units into which the selection is cut for decoding.
     fn units(&self, source: &Source) -> DecodeUnits {
         let region = self.selection.as_region();
         match (&source.layout, &region) {
@@ -125,21 +125,21 @@ impl VariableCopy<'_> {
     }
 }
 
-/// What is decoded at once: boxes of equal shape that begin at multiples of it in the source.
+/// Units of decoding: boxes of equal shape that begin at multiples of it in the source.
 struct DecodeUnits {
     lens: Vec<u64>,
-    /// Where the selection begins in the source.
+    /// Start of the selection in the source.
     offset: Vec<u64>,
     are_chunks: bool,
 }
 
 impl DecodeUnits {
-    /// Elements one by one.
+    /// Single elements.
     fn single(rank: usize) -> Self {
         Self { lens: vec![1; rank], offset: vec![0; rank], are_chunks: false }
     }
 
-    /// The number of the unit along an axis that an element lies in.
+    /// The number of the unit along an axis that contains an element.
     fn unit(&self, axis: usize, element: u64) -> u64 {
         let at = |list: &[u64], default| list.get(axis).copied().unwrap_or(default);
         at(&self.offset, 0).saturating_add(element) / at(&self.lens, 1).max(1)
@@ -150,7 +150,7 @@ impl DecodeUnits {
         self.are_chunks.then(|| all.collect())
     }
 
-    /// The box cut in two between units, along the axis that has the most of them; `None` when it lies in one.
+    /// The box cut in two between units, along the axis that has the most of them; `None` if it is within one.
     fn halves(&self, region: &Region) -> Option<[Region; 2]> {
         let span = |axis: usize| {
             let (start, count) = (region.start.get(axis).copied()?, region.count.get(axis).copied()?);
@@ -168,7 +168,7 @@ impl DecodeUnits {
     }
 }
 
-/// Whether an error says that data are damaged, so that other data of the same variable may be sound.
+/// Whether an error means that data are damaged, so that other data of the same variable may be intact.
 pub(super) fn is_damage(error: &Error) -> bool {
     error.kind() == ErrorKind::Malformed
 }

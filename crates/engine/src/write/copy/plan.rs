@@ -1,4 +1,4 @@
-//! A copy in figures, for people.
+//! The plan of a copy in figures, for users.
 use super::chunks::{ChunkFate, PassThroughCopy, requests};
 use super::route::{ArrayBoxes, CopyRoute};
 use super::spool::SpooledCopy;
@@ -14,48 +14,48 @@ pub struct CopyPlan {
     pub path: String,
     /// Shape of what is copied.
     pub shape: Vec<u64>,
-    /// Bytes of what is copied, as values; `None` for elements of no fixed size.
+    /// Bytes of what is copied, as values; `None` for elements without a fixed size.
     pub bytes: Option<u64>,
-    /// Blocks that are read and written one after the other; of chunks that pass through, as many as fit the memory. With a
-    /// scratch file, slabs that are read.
+    /// Blocks that are read and written one after the other; for chunks that are copied unchanged, batches of as many
+    /// as fit in memory. With a scratch file, slabs that are read.
     pub passes: u64,
     /// Shape of a block.
     pub block: Vec<u64>,
-    /// Blocks in memory at once: with two of them one is read while the other is written.
+    /// Blocks in memory at once: with two of them, one is read while the other is written.
     pub in_flight: u64,
     /// Bytes of all blocks in memory at once.
     pub memory: u64,
-    /// How many passes the following figures are for: the first ones, when there are very many.
+    /// How many passes the following figures cover: only the first ones if there are very many.
     pub counted: u64,
     /// Requests to the source.
     pub requests: u64,
-    /// Bytes that requests of known length bring.
+    /// Bytes that requests of known length will fetch.
     pub request_bytes: u64,
-    /// Requests for whole objects, whose length is not known.
+    /// Requests for whole objects, whose length is unknown.
     pub whole_objects: u64,
-    /// Chunks of the source; 0 where it has none.
+    /// Chunks of the source; 0 if it is not chunked.
     pub chunks: u64,
-    /// Of them, chunks that pass through as they are encoded.
+    /// Those of them that are copied unchanged.
     pub passed: u64,
-    /// Chunks that are known never to have been written, once for every pass that needs them.
+    /// Chunks that are known never to have been written, counted once for every pass that needs them.
     pub missing: u64,
-    /// Chunks that are decoded, once for every pass that needs them.
+    /// Chunks that are decoded, counted once for every pass that needs them.
     pub decoded: u64,
-    /// How often a chunk is decoded at most.
+    /// Maximum number of times that a chunk is decoded.
     pub decoded_most: u64,
-    /// Chunks that are encoded and stored, besides those that pass through.
+    /// Chunks that are encoded and stored, besides those that are copied unchanged.
     pub written: u64,
-    /// Bytes of a scratch file, at most; 0 where none is needed.
+    /// Maximum size of the scratch file in bytes; 0 if none is needed.
     pub scratch: u64,
-    /// Where it lies.
+    /// The folder of the scratch file.
     pub scratch_folder: String,
-    /// Why there is none, although chunks are decoded or fetched several times.
+    /// Why there is no scratch file, although chunks are decoded or fetched several times.
     pub no_scratch: Option<&'static str>,
 }
 
-/// Chunks that are looked at.
+/// Maximum number of chunks that are examined.
 const COUNTED: u64 = 1 << 20;
-/// Blocks that are looked at.
+/// Maximum number of blocks that are examined.
 const BLOCKS: u64 = 1 << 14;
 
 impl VariableCopy<'_> {
@@ -122,7 +122,7 @@ impl VariableCopy<'_> {
         Ok(())
     }
 
-    /// Chunks of the source that the selection touches; 0 where it is not chunked.
+    /// Chunks of the source that the selection touches; 0 if it is not chunked.
     async fn chunk_count(&self) -> Result<u64> {
         let whole = self.source.plan(self.from, self.selection).await?;
         Ok(if whole.codecs.is_empty() { 0 } else { whole.chunks.unwrap_or(u64::MAX) })
@@ -194,7 +194,7 @@ impl CopyPlan {
         }
     }
 
-    /// Several plans as one: figures are added up, of memory and repeated decoding the largest counts.
+    /// Several plans as one: figures are added up, except that memory and repeated decoding are the maxima.
     pub fn total<'a>(plans: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut total = Self { path: "total".to_owned(), bytes: Some(0), ..Self::default() };
         for plan in plans {

@@ -1,4 +1,4 @@
-//! Which way a copy takes: chunks as they are, or values in blocks.
+//! The route of a copy: encoded chunks, or values in blocks.
 use super::blocks::{CopyCut, CopyTask};
 use super::chunks::PassThroughCopy;
 use super::spool::SpooledCopy;
@@ -9,18 +9,18 @@ use ncirrus_layout::{CellList, ChunkGrid, EdgeChunks, Layout, Result, Source, St
 use ncirrus_model::{Region, Selection};
 use std::sync::Arc;
 
-/// Which way a copy takes.
+/// The route of a copy.
 pub(super) enum CopyRoute {
-    /// Values, block by block; and why a scratch file does not help where it should.
+    /// Values, block by block; and why a scratch file is not used although it would help.
     Blocks(CopyCut, Option<&'static str>),
-    /// By way of a scratch file.
+    /// Through a scratch file.
     Spooled(Box<SpooledCopy>),
-    /// Chunk by chunk; those that can pass through do.
+    /// Chunk by chunk; those that can be copied unchanged are.
     Chunks(PassThroughCopy),
 }
 
 impl CopyRoute {
-    /// What is copied at once, in row-major order.
+    /// The parts that are copied at once, in row-major order.
     pub(super) fn parts<'a>(&'a self, shape: &'a [u64]) -> Box<dyn Iterator<Item = CopyPart> + Send + 'a> {
         match self {
             Self::Blocks(cut, _) => Box::new(ArrayBoxes::new(shape, &cut.block).map(CopyPart::Block)),
@@ -47,18 +47,18 @@ impl CopyRoute {
     }
 }
 
-/// Bytes of a row that lies in one piece and is not cut, if it need not be.
+/// Length in bytes of a contiguous row that is not cut unless necessary.
 const UNCUT_ROW: u64 = 1 << 20;
-/// Bytes of a block that is no larger than it has to be.
+/// Preferred maximum of bytes of a block.
 const COMFORT: u64 = 64 << 20;
-/// Most chunks that pass through at once.
+/// Maximum number of chunks that are copied unchanged at once.
 const WINDOW: usize = 256;
 
 impl VariableCopy<'_> {
     /// Decides how to copy.
     pub(super) async fn route(&self) -> Result<CopyRoute> {
         let source = self.source.source(self.from).await?;
-        // What passes through is not decoded: nothing would be known of its damage.
+        // Chunks that are copied unchanged are not decoded: damage to them would go unnoticed.
         if self.skipped.is_none()
             && let Some(passing) = self.passing(&source).await?
         {
@@ -72,7 +72,7 @@ impl VariableCopy<'_> {
         })
     }
 
-    /// What is to be cut, and how the source is cut where that makes a difference.
+    /// The task of cutting the copy into blocks, and the chunk grid of the source if it matters.
     async fn task(&self, source: &Source) -> Result<(CopyTask, Option<ChunkGrid>)> {
         let (model, shared) = (self.source.model(), &self.writer.session.shared);
         let element = model.variable(self.from).and_then(|variable| model.packed_len(variable.ty));
@@ -93,7 +93,7 @@ impl VariableCopy<'_> {
         let memory = shared.memory.bytes() as u64;
         let memory = match is_local {
             true => memory.saturating_sub(at_work.max(memory / 8)).max(memory / 4),
-            // Requests under way need room, too.
+            // Requests in flight need memory, too.
             false => memory / 2,
         };
         let task = CopyTask {
@@ -108,7 +108,7 @@ impl VariableCopy<'_> {
         Ok((task, grid))
     }
 
-    /// How a source is cut into what is decoded at once; `None` where it makes no difference, or cannot be told.
+    /// How the source is cut into units of decoding; `None` if that makes no difference, or is unknown.
     async fn source_grid(&self, source: &Source, element: u64) -> Option<ChunkGrid> {
         match &source.layout {
             Layout::Grid { grid, .. } => Some(grid.clone()),
@@ -122,14 +122,14 @@ impl VariableCopy<'_> {
         }
     }
 
-    /// Whether elements are numbers of one type in both.
+    /// Whether elements are numbers of the same type in both.
     pub(super) fn is_same_number(&self) -> bool {
         let (from, to) = (self.source.model(), self.writer.model());
         let base = |model: &ncirrus_model::Model, var| model.base_atomic(model.variable(var)?.ty);
         base(&from, self.from).is_some_and(|from| base(&to, self.to) == Some(from))
     }
 
-    /// Bytes of an element in the type of the destination, when that is another one.
+    /// Bytes of an element in the type of the destination, if that is another one.
     pub(super) fn cast_len(&self) -> u64 {
         let (from, to) = (self.source.model(), self.writer.model());
         let base = |model: &ncirrus_model::Model, var| model.base_atomic(model.variable(var)?.ty);
@@ -137,7 +137,8 @@ impl VariableCopy<'_> {
         wanted.and_then(ncirrus_model::Atomic::byte_len).unwrap_or(0) as u64
     }
 
-    /// What must hold so that chunks can pass through: the same whole array, cut, stored and encoded the same way.
+    /// The conditions under which chunks can be copied unchanged: the same whole array, with the same chunks, stored
+    /// types and codecs.
     async fn passing(&self, source: &Source) -> Result<Option<PassThroughCopy>> {
         let Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: EdgeChunks::Full, index, codecs } =
             &source.layout
@@ -165,7 +166,8 @@ impl VariableCopy<'_> {
         if there.iter().zip(&self.shape).any(|(there, len)| there > len) {
             return Ok(None);
         }
-        // Chunks that were never written are fill, and have to be written where that is another one here.
+        // Chunks that were never written read as fill, and must be written if the fill value of the destination
+        // differs.
         let fill = source.fill.as_bytes();
         let same_fill = fill.is_some() && fill == encoding.fill.as_bytes();
         let window = self.writer.window_budget() / 2 / target.cell_cost(&vec![0; chunk.len()]);
@@ -181,10 +183,10 @@ impl VariableCopy<'_> {
     }
 }
 
-/// Whether elements are stored with the same bytes.
+/// Whether elements are stored as the same bytes.
 fn same_elements(one: &StoredType, other: &StoredType) -> bool {
     match (one, other) {
-        // The order of one byte is no order.
+        // For a single byte, byte order makes no difference.
         (
             StoredType::Integer { size: 1, signed, .. },
             StoredType::Integer { size: 1, signed: other_signed, .. },
@@ -193,7 +195,7 @@ fn same_elements(one: &StoredType, other: &StoredType) -> bool {
     }
 }
 
-/// The lengths of chunks that are decoded whole; `None` where it makes no difference how the source is cut.
+/// The lengths of chunks that are decoded whole; `None` if the way in which the source is cut makes no difference.
 pub(super) fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
     match &source.layout {
         Layout::Grid { grid, .. } => grid.cell_shape(&vec![0; grid.rank()]),
@@ -219,7 +221,7 @@ fn usual_lengths(grid: &ChunkGrid, extent: &[u64]) -> Vec<u64> {
     }
 }
 
-/// Boxes of equal shape that make up an array, in row-major order; the last ones are cut.
+/// Boxes of equal shape that cover an array, in row-major order; the last ones end with the array.
 pub(super) struct ArrayBoxes<'a> {
     shape: &'a [u64],
     block: &'a [u64],

@@ -1,8 +1,9 @@
-//! Copies whose blocks do not fit the memory, by way of a scratch file (`docs/design/008-rechunking.md`).
+//! Copies whose blocks do not fit in memory, through a scratch file (`docs/design/008-rechunking.md`).
 //!
-//! The source is read once, in slabs of whole chunks. Each slab is cut along the cells of the target, and its pieces go to
-//! the file, one after the other in the order of their cells, as the target stores their elements. Then cell after cell is
-//! put together from its pieces and encoded once. Where a piece lies is arithmetic: there is no table.
+//! The source is read once, in slabs of whole chunks. Each slab is cut along the chunks of the target, and its pieces
+//! are appended to the file in the order of those chunks, with elements as the target stores them. Then one target
+//! chunk after the other is assembled from its pieces and encoded once. The offset of a piece is computed: there is no
+//! table.
 mod drain;
 mod fill;
 mod slabs;
@@ -21,31 +22,32 @@ use slabs::{CellBox, SlabIterator};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// How a copy goes through a scratch file.
+/// A copy through a scratch file.
 pub(super) struct SpooledCopy {
-    /// Boxes of what is copied that go through the file one after the other; one, where there is room for all.
+    /// Boxes of what is copied that go through the file one after the other; a single one, if there is room for
+    /// everything.
     pub(super) outer: CopyCut,
-    /// Lengths of a slab, at most.
+    /// Maximum lengths of a slab.
     pub(super) slab: Vec<u64>,
     /// Bytes that a slab takes in memory.
     pub(super) slab_bytes: u64,
-    /// Bytes that the file takes at most.
+    /// Maximum number of bytes of the file.
     pub(super) file_bytes: u64,
-    /// Where it lies.
+    /// The folder of the file.
     pub(super) folder: PathBuf,
     target: Arc<WriteTarget>,
-    /// Lengths of the target's cells.
+    /// Lengths of the target's chunks.
     cell: Vec<u64>,
-    /// Bytes of an element, as the target stores it.
+    /// Bytes of an element as the target stores it.
     element: usize,
-    /// Chunks of the source, and where what is copied begins among them.
+    /// Chunks of the source, and the start of what is copied among them.
     chunks: ChunkGrid,
     offset: Vec<u64>,
-    /// Bytes of an element in memory, and how it is stored, when that is all that happens to it.
+    /// Bytes of an element in memory, and its copier, if no other conversion is needed.
     native: Option<(usize, RowCopier)>,
-    /// Whether cells can be left out of which nothing was ever written.
+    /// Whether chunks in which nothing was ever written can be omitted.
     sparse: bool,
-    /// Bytes of cells that are put together at once.
+    /// Bytes of chunks that are assembled at once.
     window: u64,
 }
 
@@ -56,34 +58,34 @@ struct SpoolBox<'a> {
     /// The box.
     whole: Region,
     slabs: SlabIterator,
-    /// The target's cells in the box.
+    /// The target's chunks in the box.
     cells: CellBox,
-    /// What was written of the source, where that counts.
+    /// Which parts of the source were written, if that matters.
     written: Option<Mutex<WrittenSource>>,
 }
 
-/// What was written of the source.
+/// Which parts of the source were written.
 struct WrittenSource {
-    /// Of slabs, whether anything was.
+    /// For each slab, whether anything was written.
     slabs: Vec<bool>,
-    /// Of cells, one bit each.
+    /// For each target chunk one bit.
     cells: Vec<u64>,
 }
 
-/// Buffers that are used again.
+/// Reusable buffers.
 #[derive(Default)]
 struct SpoolBuffers(Mutex<Vec<Vec<u8>>>);
 
-/// Chunks that may be decoded again, one of so many, before the scratch file is worth its while.
+/// The scratch file is worthwhile only if more than one in this many chunks would be decoded again.
 const REPEATED: u64 = 8;
 /// Bytes that are gathered before they are written to the file.
 const GATHERED: usize = 1 << 20;
-/// Bytes of a slab, at most.
+/// Maximum number of bytes of a slab.
 const LARGEST_SLAB: u64 = 256 << 20;
 
 impl VariableCopy<'_> {
-    /// How the copy goes through a scratch file, where blocks decode or fetch too much more than once; else why it does not,
-    /// unless blocks do just as well.
+    /// The copy through a scratch file, if blocks would decode or fetch chunks far too often; otherwise why there is
+    /// none, unless blocks do just as well.
     pub(super) async fn spooled(
         &self,
         source: &Source,
@@ -124,7 +126,7 @@ impl VariableCopy<'_> {
         }
         let gathering = (GATHERED * shared.pool.current_num_threads()) as u64;
         let room = (task.memory.saturating_sub(gathering.min(task.memory / 4)) / 2).min(LARGEST_SLAB);
-        // What is put together from others is held in parts, too.
+        // Assembled variables are held in parts, too.
         let is_mosaic = matches!(source.layout, Layout::Mosaic { .. });
         let slabs = task.turned(if is_mosaic { room / 2 } else { room }).cut();
         let is_plain = self.treatment.quantize.is_none() && self.is_same_number() && !is_mosaic;
@@ -146,7 +148,7 @@ impl VariableCopy<'_> {
         }))
     }
 
-    /// Whether it costs more than a look at the same bytes to read a chunk again.
+    /// Whether reading a chunk again takes another request, or more than a copy of its bytes.
     fn repeats_cost(&self, source: &Source) -> bool {
         let is_far = self.source.store().local().is_none();
         match &source.layout {
@@ -156,7 +158,7 @@ impl VariableCopy<'_> {
         }
     }
 
-    /// Whether cells can be left out of which nothing was ever written.
+    /// Whether chunks in which nothing was ever written can be omitted.
     fn leaves_out_fill(&self, source: &Source, target: &WriteTarget) -> bool {
         let fills = (source.fill.as_bytes(), target.encoding.fill.as_bytes());
         self.cast_len() == 0
@@ -168,7 +170,7 @@ impl VariableCopy<'_> {
             && self.writer.reads_unwritten_as_fill(self.to)
     }
 
-    /// Copies by way of a scratch file.
+    /// Copies through a scratch file.
     pub(super) async fn run_spooled(
         &self,
         how: &SpooledCopy,
@@ -194,7 +196,7 @@ impl SpooledCopy {
         SlabIterator::new(whole, &self.slab, &self.chunks, &self.offset).into_regions()
     }
 
-    /// Cells of the target.
+    /// Number of chunks of the target.
     pub(super) fn cell_count(&self, shape: &[u64]) -> u64 {
         CellBox::new(&Region::all(shape), &self.cell).count()
     }
@@ -227,7 +229,7 @@ impl WrittenSource {
 }
 
 impl SpoolBuffers {
-    /// A buffer of that length, which holds anything.
+    /// A buffer of that length; its contents are unspecified.
     fn take(&self, len: usize) -> Vec<u8> {
         let mut buffer = self.0.guard().pop().unwrap_or_default();
         if buffer.capacity() < len {

@@ -1,4 +1,4 @@
-//! Where a source is cut that is put together from others: by its tiles, and by the chunks of the first of them.
+//! Where a source that is assembled from others is cut: along its tiles, and along the chunks of the first of them.
 use super::VariableCopy;
 use crate::drive::ReadDepth;
 use ncirrus_layout::{ChunkGrid, Layout, Tile, TileSource};
@@ -6,14 +6,14 @@ use ncirrus_model::Region;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Cuts along an axis, at most: more would be no help.
+/// Maximum number of cuts along an axis: more would not help.
 const CUTS: usize = 1 << 16;
-/// Boxes that the cuts may make of each tile: more are no grid of tiles.
+/// Maximum number of boxes per tile that the cuts may produce: if there are more, the tiles form no grid.
 const BOXES: usize = 4;
 
 impl VariableCopy<'_> {
-    /// The grid that tiles and their chunks lie on, none of them of more than so many elements; `None` when they lie on
-    /// none, or it cannot be told. What is odd shows when values are read.
+    /// The grid of tiles and their chunks, each of at most `most` elements; `None` if they form none, or it cannot be
+    /// determined. Faulty tiles show when values are read.
     pub(super) async fn tile_grid(&self, most: u64) -> Option<ChunkGrid> {
         let shape = self.source.model().shape(self.from);
         let tiles = self.source.tiles(self.from, &Region::all(&shape)).await.ok()?;
@@ -39,7 +39,8 @@ impl VariableCopy<'_> {
         (largest <= most).then(|| ChunkGrid::Rectilinear(axes.collect()))
     }
 
-    /// The chunks of the first tile that comes from a variable in order, which the others are like.
+    /// The chunk shape of the first tile that is read from a variable with its axes in order; the others are assumed to
+    /// be like it.
     async fn chunk_of_tiles(&self, tiles: &[Tile]) -> Option<Vec<u64>> {
         let is_filled = |tile: &&Tile| !matches!(tile.source, TileSource::Constant(_) | TileSource::Missing);
         let tile = tiles.iter().find(is_filled)?;
@@ -67,13 +68,13 @@ impl VariableCopy<'_> {
     }
 }
 
-/// The longest part between ends.
+/// The longest distance between ends.
 fn longest(ends: &BTreeSet<u64>) -> u64 {
     let starts = std::iter::once(&0).chain(ends);
     starts.zip(ends).map(|(start, end)| end - start).max().unwrap_or(0)
 }
 
-/// Cuts between ends, at multiples of a length from each.
+/// Adds cuts between ends, at multiples of a length from each.
 fn cut_further(ends: &BTreeSet<u64>, len: u64) -> BTreeSet<u64> {
     let (mut all, mut start) = (BTreeSet::new(), 0);
     for end in ends {

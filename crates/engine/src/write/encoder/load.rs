@@ -1,4 +1,4 @@
-//! Cells as they are in the store: for completing partly written ones, and for reading back.
+//! Reading stored chunks: to complete partly written ones, and to read back.
 use super::ChunkEncoder;
 use crate::resources::InFlight;
 use crate::write::cells::to_index;
@@ -9,21 +9,21 @@ use ncirrus_codec::CodecScratch;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Tag, Want};
 use ncirrus_model::{Model, Values};
 
-/// Where a cell is, and its bytes once they are at hand.
+/// Where a chunk is, and its bytes once they are loaded.
 #[derive(Debug, Clone)]
 pub(in crate::write) enum StoredChunk {
     /// Never written.
     Absent,
-    /// In a local store; whoever needs it reads it.
+    /// In a local store; read when needed.
     There(ChunkRef),
-    /// At hand, the codecs that were skipped, and the state of the object, if they are all of one.
+    /// The bytes, the codecs that were skipped, and the tag of the object, if all bytes are of one.
     Bytes(Bytes, u32, Option<Tag>),
-    /// The elements of the whole cell, for those that stand elsewhere and are referred to.
+    /// The elements of the whole chunk, for elements that are stored elsewhere and referred to.
     Values(Values),
 }
 
 impl StoredChunk {
-    /// Bytes held.
+    /// Number of bytes held.
     pub(in crate::write) fn byte_len(&self) -> usize {
         match self {
             Self::Bytes(bytes, ..) => bytes.len(),
@@ -31,7 +31,7 @@ impl StoredChunk {
         }
     }
 
-    /// The codecs that a stored cell went without; `None` where there are no bytes of one.
+    /// The codecs that a stored chunk was encoded without; `None` if there are no bytes of it.
     pub(in crate::write) fn mask(&self) -> Option<u32> {
         match self {
             Self::Bytes(_, mask, _) => Some(*mask),
@@ -42,7 +42,7 @@ impl StoredChunk {
 }
 
 impl ChunkEncoder {
-    /// Finds cells; those in remote stores are fetched, many at once.
+    /// Locates chunks; those in remote stores are fetched, many at once.
     pub(in crate::write) async fn find(
         &self,
         target: &WriteTarget,
@@ -64,7 +64,7 @@ impl ChunkEncoder {
         }
     }
 
-    /// Follows the references that stand in cells.
+    /// Resolves the references in chunks.
     async fn follow(
         &self,
         (target, array): (&WriteTarget, &[u64]),
@@ -126,7 +126,7 @@ impl ChunkEncoder {
         Ok(stored)
     }
 
-    /// The elements of a whole cell, fill where nothing was written.
+    /// The elements of a whole chunk, fill where nothing was written.
     pub(in crate::write) fn load(
         &self,
         (target, model): (&WriteTarget, &Model),
@@ -150,7 +150,7 @@ impl ChunkEncoder {
         }
     }
 
-    /// Reads a chunk into the buffer; false when it does not exist.
+    /// Reads a chunk into the buffer; false if it does not exist.
     fn read_local(&self, found: &ChunkRef, encoded: &mut Vec<u8>) -> Result<bool> {
         let Some(local) = self.output.local() else { return Ok(false) };
         let limit = self.shared.limits.chunk_bytes;
@@ -186,14 +186,14 @@ fn request(at: usize, stored: &StoredChunk) -> Option<(usize, ncirrus_layout::Ob
     }
 }
 
-/// Cells of the given coordinates.
+/// Chunks with the given coordinates.
 pub(in crate::write) fn cells_of<'a>(rank: usize, cells: impl Iterator<Item = &'a [u64]>) -> CellList {
     let mut list = CellList::new(rank);
     cells.for_each(|cell| list.push(cell));
     list
 }
 
-/// A number of elements in memory.
+/// A number of elements as an index in memory.
 pub(in crate::write) fn count_of(count: Option<u64>) -> Result<usize> {
     to_index(count.unwrap_or(u64::MAX))
 }

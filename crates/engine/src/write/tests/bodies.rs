@@ -1,13 +1,13 @@
-//! Whose memory chunks are put from.
+//! From which memory chunks are put.
 use super::*;
 use ncirrus_layout::LockExt;
 use stores::UnpluggedStore;
 
-/// Rows that are written, in chunks of two or three.
+/// Number of rows that are written, in chunks of two or three.
 const ROWS: u64 = 60;
 
-/// Writes a variable of that many columns twice: the number of values, where they lie, and where the bytes of the
-/// chunks lay when they were put.
+/// Writes a variable of that many columns twice: returns the memory range of the values, and the addresses of the
+/// chunks' bytes when they were put.
 fn put_from(columns: u64, filters: bool) -> (std::ops::Range<usize>, Vec<usize>) {
     let mut place = place(false);
     let (store, put_from) = UnpluggedStore::watched(&place.memory);

@@ -72,7 +72,7 @@ fn source() -> (WritePlace, VarId) {
     (WritePlace { session, ..from }, var)
 }
 
-/// A place of that memory with a variable of these chunks to copy to.
+/// A place with that much memory and a variable of these chunks to copy to.
 fn target(memory: usize, chunks: &[u64]) -> (WritePlace, DatasetWriter, VarId) {
     let to = WritePlace { session: session(memory), ..place(false) };
     let writer = to.create();
@@ -86,7 +86,7 @@ fn target(memory: usize, chunks: &[u64]) -> (WritePlace, DatasetWriter, VarId) {
     (to, writer, copy)
 }
 
-/// Copies, and tells what was planned; what happened must be the same.
+/// Copies, and returns the plan; what happened must match it.
 fn copied_as_planned(memory: usize, chunks: &[u64]) -> CopyPlan {
     let (from, var) = source();
     let (to, writer, copy) = target(memory, chunks);
@@ -108,7 +108,7 @@ fn copied_as_planned(memory: usize, chunks: &[u64]) -> CopyPlan {
 #[test]
 fn chunks_of_the_same_kind_pass_through() {
     let plan = copied_as_planned(1 << 20, &[3, 3]);
-    // The last ones along the growing axis hold elements outside of it: they are encoded anew.
+    // The last ones along the growing axis hold elements outside it: they are encoded anew.
     assert_eq!((plan.chunks, plan.passed, plan.decoded, plan.written), (14 * 17, 13 * 17, 17, 17));
 }
 
@@ -170,7 +170,7 @@ fn what_is_selected_and_chunks_that_have_fill_of_another_value_do_not_pass_throu
     to.run(writer.edit(set)).unwrap();
     let all = slab(&[0, 0], &[40, 50]);
     let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
-    // Of 14 rows of 17 chunks the last is cut by the end of the axis that may grow: its fill would come to light.
+    // Of 14 rows of 17 chunks, the last is clipped along the axis that may grow: its fill would become visible.
     assert_eq!(plan.passed, 13 * 17);
 }
 

@@ -1,4 +1,4 @@
-//! What is there after a failure, and what is refused.
+//! The state after a failure, and what is refused.
 use super::*;
 
 /// Creates a dataset of two variables with rows of ones.
@@ -74,7 +74,7 @@ fn a_creation_that_is_cut_off_anywhere_is_no_dataset() {
                     Err(error)
                 }
             };
-            // A flat file exists before its head says so.
+            // A flat file exists before its header says so.
             let complete = match flat {
                 true => head(&place) > 0,
                 false => place.try_open().is_ok(),

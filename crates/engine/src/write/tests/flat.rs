@@ -1,5 +1,5 @@
-//! A format of one file, as netCDF-3: every element has a place, rows of several records share a cell, the number of the
-//! true model stands in the first eight bytes and is put last.
+//! A format of one file, like netCDF-3: every element has a place, rows of several records share a chunk, the number of
+//! the valid model is in the first eight bytes and is put last.
 use super::map::{MapFormat, ModelMap, fill_of, stored_type};
 use super::*;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ pub(super) struct FlatFormat(pub(super) MapFormat);
 
 /// Bytes of the file that belong to one variable.
 const SLAB: u64 = 1 << 16;
-/// Rows of the first axis per cell.
+/// Rows of the first axis per chunk.
 const ROWS: u64 = 3;
 
 fn base(var: VarId) -> u64 {
@@ -80,7 +80,7 @@ struct FlatPlacer {
     models: ModelMap,
     root: ObjectId,
     model: Model,
-    /// Rows placed of each cell.
+    /// Rows placed of each chunk.
     rows: HashMap<(VarId, u64), u64>,
 }
 

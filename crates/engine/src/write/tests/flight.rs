@@ -1,4 +1,4 @@
-//! Chunks on their way to a store that is far away.
+//! Chunks in flight to a remote store.
 use super::*;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 struct GatedStore {
     inner: MemoryStore,
     gate: Semaphore,
-    /// Puts that have begun, wait, and were carried out.
+    /// Number of puts that have begun, that wait, and that were carried out.
     begun: AtomicUsize,
     waiting: AtomicUsize,
     put: AtomicUsize,
@@ -36,7 +36,7 @@ impl GatedStore {
         self.gate.add_permits(1 << 20);
     }
 
-    /// Waits until so many puts wait at the gate.
+    /// Waits until `count` puts wait at the gate.
     fn wait_for(&self, count: usize) {
         while self.waiting.load(Ordering::SeqCst) < count {
             std::thread::yield_now();
@@ -108,7 +108,7 @@ fn far() -> (Arc<GatedStore>, WritePlace) {
     (store, place)
 }
 
-/// What fills so many chunks of three rows and three columns.
+/// The selection and values that fill `count` chunks of three rows and three columns.
 fn chunks(count: u64) -> (Selection, Values) {
     (slab(&[0, 0], &[3 * count, 3]), Values::Int((0..i32::try_from(9 * count).unwrap()).collect()))
 }
@@ -123,7 +123,7 @@ struct SentChunks {
     values: Values,
 }
 
-/// Writes so many chunks, and waits until as many of them as the store takes are at the gate.
+/// Writes `count` chunks, and waits until as many of them as the store accepts at once are at the gate.
 fn sent(count: u64) -> SentChunks {
     let (store, place) = far();
     let writer = place.create();
@@ -164,7 +164,7 @@ fn no_more_are_under_way_than_the_store_takes() {
 #[test]
 fn no_more_bytes_are_under_way_than_the_memory_allows() {
     let (store, near) = far();
-    // A window, and what may be under way when it begins, are 32 bytes each; a chunk has 36 before its codec.
+    // A window, and what may be in flight when it begins, are 32 bytes each; a chunk has 36 before its codec.
     let place = WritePlace { session: session(128), ..near };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[3], true);

@@ -1,5 +1,5 @@
-//! A format of chunks in objects, as Zarr: metadata at commit, the root last. Models are kept beside the store, and the
-//! root object says which one is true.
+//! A format with chunks in objects, like Zarr: metadata at commit, the root last. Models are kept outside the store,
+//! and the root object says which one is valid.
 use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
@@ -15,11 +15,11 @@ pub(super) type ModelMap = Arc<Mutex<Vec<Arc<Model>>>>;
 #[derive(Debug, Clone, Default)]
 pub(super) struct MapFormat {
     pub(super) models: ModelMap,
-    /// How cells lie in the store, per format.
+    /// How chunks are arranged in the store, per format.
     pub(super) flat: bool,
 }
 
-/// What an element of a type is stored as.
+/// The stored type for elements of a type.
 pub(super) fn stored_type(model: &Model, ty: TypeRef, big: bool) -> StoredType {
     let order = if big { ByteOrder::Big } else { ByteOrder::Little };
     match model.base_atomic(ty) {
@@ -162,7 +162,7 @@ impl Placer for MapPlacer {
         };
         let arrays = model.variables().into_iter().map(array).collect();
         let document = |name: &str| StorePut::Object { object: self.root.child(name), body: number.clone() };
-        // As consolidated metadata, by which some readers know a dataset before others see its root.
+        // Like consolidated metadata, from which some readers see a dataset before others see its root.
         let is_covered = |var: &VarId| model.variable(*var).unwrap().name.starts_with("covered");
         let cover = model.variables().iter().any(is_covered).then(|| vec![document("cover")]);
         let phases = [Some(arrays), cover, Some(vec![document("root")])];
@@ -221,7 +221,7 @@ impl ChunkIndex for MapIndex {
     }
 }
 
-/// All elements are those of the variable `v`.
+/// All elements are taken from the variable `v`.
 #[derive(Debug)]
 struct ModelCopy;
 

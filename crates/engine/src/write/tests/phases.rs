@@ -1,4 +1,4 @@
-//! Carrying out changes of the store, and cutting selections into cells.
+//! Carrying out puts, and cutting selections into chunks.
 use super::super::cells::ChunkSelection;
 use super::*;
 use bytes::Bytes;
@@ -98,7 +98,7 @@ fn only_cells_that_are_covered_to_their_end_are_whole() {
         touched.parts().map(|part| part.whole).collect()
     };
     assert_eq!(whole(&Selection::all(&[3, 4]), &[false, false]), [true; 4]);
-    // Along an axis that grows, a cell at the edge may soon hold rows of somebody else.
+    // Along an axis that grows, an edge chunk may soon hold another writer's rows.
     assert_eq!(whole(&Selection::all(&[3, 4]), &[true, false]), [true, true, false, false]);
     assert_eq!(whole(&slab(&[0, 0], &[2, 2]), &[false, false]), [false]);
     assert_eq!(whole(&Selection::strided(&[0, 0], &[2, 2], &[1, 2]), &[false, false]), [false]);

@@ -1,15 +1,15 @@
-//! Copies by way of a scratch file.
+//! Copies through a scratch file.
 use super::*;
 use crate::write::ValueTreatment;
 use ncirrus_store::{LocalStore, StoreOptions};
 
-/// A session of that memory without a cache of chunks, whose scratch files go to a folder.
+/// A session with that much memory and without a cache of chunks, whose scratch files go to a folder.
 fn session_at(memory: usize, folder: Option<&str>) -> Session {
     let stores = StoreOptions { scratch: folder.map(Into::into), ..StoreOptions::default() };
     Session::builder().threads(4).memory(memory).chunk_cache(0).stores(stores.into()).build().unwrap()
 }
 
-/// A place of that memory, near or far.
+/// A place with that much memory, local or remote.
 fn place_of(memory: usize, is_far: bool) -> WritePlace {
     let place = place(false);
     let store: Arc<dyn Store> = match is_far {
@@ -37,7 +37,7 @@ fn add(
     var
 }
 
-/// A dataset of counted numbers.
+/// A dataset of consecutive numbers.
 fn counted(place: &WritePlace, ty: Atomic, shape: &[u64], chunks: &[u64]) -> (Dataset, VarId) {
     let writer = place.create();
     let var = add(place, &writer, "v_big", ty, &shape[1..], chunks);
@@ -58,7 +58,7 @@ fn numbers(ty: Atomic, shape: &[u64]) -> Values {
     convert::cast(&Values::Int((0..count).collect()), ty).unwrap().0
 }
 
-/// Copies by way of a scratch file: what happens is what was planned, and each chunk is decoded and encoded once.
+/// Copies through a scratch file: what happens matches the plan, and each chunk is decoded and encoded once.
 fn copied(
     from: &WritePlace,
     (source, var): &(Dataset, VarId),
@@ -126,7 +126,7 @@ fn chunks_that_were_never_written_stay_so() {
     let shape = [40, 12, 30];
     let writer = from.create();
     let var = add(&from, &writer, "v", Atomic::Int, &[12, 30], &[1, 6, 30]);
-    // Half of some maps; the last one makes the array as long as it is.
+    // Half of some maps; the last one gives the array its full length.
     for map in [3, 4, 39] {
         let values = Values::Int(vec![map; 180]);
         from.run(writer.write(var, &slab(&[u64::try_from(map).unwrap(), 6, 0], &[1, 6, 30]), &values))
@@ -147,7 +147,7 @@ fn chunks_that_were_never_written_stay_so() {
     assert_eq!(to.run(open(&to).read(copy, &all)).unwrap(), expected);
     let is_there = |cell: &str| to.memory.stat(&to.root().child(&format!("v0/{cell}"))).unwrap().is_some();
     assert!(is_there("1.1.0") && !is_there("1.0.0"));
-    // Where the copy's fill is another, all is written.
+    // If the copy has another fill value, everything is written.
     let writer = to.create();
     let copy = add(&to, &writer, "other", Atomic::Int, &[12, 30], &[20, 6, 5]);
     let set = |model: &mut Model| {
@@ -164,7 +164,7 @@ fn chunks_that_were_never_written_stay_so() {
 fn without_room_for_a_file_chunks_are_decoded_more_than_once_and_the_plan_says_why() {
     let from = place_of(1 << 20, false);
     let (source, var) = counted(&from, Atomic::Int, &[40, 12, 30], &[1, 12, 30]);
-    // No file system has less room than this one.
+    // This file system never has any room.
     let to = WritePlace { session: session_at(1 << 13, Some("/proc/scratch")), ..place(false) };
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);

@@ -1,4 +1,4 @@
-//! Stores that fail, and stores that are far away.
+//! Stores that fail, and remote stores.
 use super::*;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -8,12 +8,12 @@ use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, PutCondition, Store,
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A store in memory of which every change after the first `allowed` ones fails: it was unplugged.
+/// A store in memory in which every change after the first `allowed` ones fails, as if it had been unplugged.
 #[derive(Debug)]
 pub(super) struct UnpluggedStore {
     inner: MemoryStore,
     allowed: AtomicUsize,
-    /// Where the bytes lay that were put.
+    /// Addresses of the bytes that were put.
     put_from: Arc<Mutex<Vec<usize>>>,
 }
 
@@ -23,7 +23,7 @@ impl UnpluggedStore {
         Arc::new(BlockingStore(Self { inner: inner.clone(), allowed, put_from }))
     }
 
-    /// A store that stays plugged in, and where the bytes lie that are put.
+    /// A store that stays plugged in, and the addresses of the bytes that are put.
     pub(super) fn watched(inner: &MemoryStore) -> (Arc<dyn Store>, Arc<Mutex<Vec<usize>>>) {
         let (allowed, put_from) = (AtomicUsize::new(usize::MAX), Arc::<Mutex<Vec<usize>>>::default());
         let store = Self { inner: inner.clone(), allowed, put_from: Arc::clone(&put_from) };
@@ -104,7 +104,7 @@ impl LocalStore for UnpluggedStore {
     }
 }
 
-/// A store in memory that answers only after a while, as over a network.
+/// A store in memory that answers with a delay, as over a network.
 #[derive(Debug)]
 pub(super) struct DistantStore(pub(super) MemoryStore);
 

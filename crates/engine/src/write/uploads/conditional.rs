@@ -1,4 +1,5 @@
-//! The conditional policy: a chunk replaces only what it was made of, and what others changed meanwhile is taken over.
+//! The conditional policy: a chunk replaces only the state that it was made from, and what others changed meanwhile is
+//! merged.
 use super::PutQueue;
 use crate::write::DatasetWriter;
 use crate::write::conflicts::merge::merge;
@@ -15,14 +16,14 @@ use std::time::Duration;
 enum PutGuard {
     /// Nothing: it is written wholly.
     Free,
-    /// It is not there: it lies outside of what is committed.
+    /// It does not exist: it is outside the committed extent.
     New,
     /// It is as it was when it was completed.
     As(StoredChunk),
 }
 
 impl DatasetWriter {
-    /// Adds encoded chunks to what is under way: each replaces only what it was made of.
+    /// Adds encoded chunks to the puts in flight: each replaces only the state that it was made from.
     pub(super) async fn put_shared<'a>(
         &'a self,
         cells: Vec<(Vec<StorePut>, ChunkLock)>,
@@ -95,11 +96,12 @@ impl DatasetWriter {
         }
     }
 
-    /// Puts a chunk that somebody else changed meanwhile: what they changed is taken over.
+    /// Puts a chunk that another program changed meanwhile: its changes are merged.
     async fn put_over(&self, object: &ObjectId, ours: Bytes, key: &ChunkKey, guard: &PutGuard) -> Result<()> {
         let mut last = overtaken(object);
         for attempt in 0..ATTEMPTS {
-            // Read first, then asked: who comes first puts only after it told so, and so is not in what was read.
+            // Read first, then check the lease: the first writer puts only after it has acquired the lease, so that its
+            // later puts are not in what was read.
             let theirs = self.output.get(object).await?;
             if self.conflicts.is_first().await? == Some(false) {
                 return Err(overtaken(&self.conflicts.commit_object().unwrap_or_else(|| object.clone())));
@@ -110,7 +112,7 @@ impl DatasetWriter {
                     let merged = self.merged(key, base, &ours, &theirs.bytes).await?;
                     (merged, PutCondition::Matches(theirs.tag))
                 }
-                // What a killed writer left is replaced.
+                // An object that was left by a killed writer is replaced.
                 (Some(theirs), _) => (ours.clone(), PutCondition::Matches(theirs.tag)),
             };
             match self.output.put_when(object, body, when).await {
@@ -156,7 +158,7 @@ impl DatasetWriter {
     }
 }
 
-/// What is said where two writers would lose each other's elements.
+/// The error if two writers would lose each other's elements.
 fn unguarded() -> Error {
     Error::unsupported(
         "writing part of a chunk: the store ignores conditional puts, and what another program writes into the \
@@ -164,5 +166,5 @@ fn unguarded() -> Error {
     )
 }
 
-/// How often a chunk is put over what others put meanwhile.
+/// How often a put is repeated over what others put meanwhile.
 const ATTEMPTS: u32 = 24;

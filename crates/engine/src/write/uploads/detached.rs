@@ -1,7 +1,7 @@
-//! Changes under way on another machine: chunks of a dataset that is not there for others yet are put while the next
-//! ones are encoded. A write returns when its chunks are encoded; whatever relies on them being there waits for them to
-//! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
-//! or writes it again waits, too.
+//! Puts in flight to a remote store: chunks of a dataset that is not visible to others yet are put while the next ones
+//! are encoded. A write returns when its chunks are encoded; operations that rely on them being stored wait for them:
+//! changes of definitions, and commits. A chunk stays locked until its put has completed, so that those who read it or
+//! write it again wait, too.
 use crate::resources::{block_on, may_block};
 use crate::write::put::{TargetStore, bytes_of, change_object};
 use crate::write::write_back_cache::ChunkLock;
@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 
-/// The changes under way of one writer. Dropping it begins no more of them, and waits for those that have begun: what
-/// comes to the same place next must not meet them.
+/// The puts in flight of one writer. Dropping it begins no more of them, and waits for those that have begun: they must
+/// not overlap with what is put to the same place next.
 #[derive(Default)]
 pub(in crate::write) struct DetachedPuts(Arc<QueueState>);
 
@@ -24,9 +24,9 @@ pub(in crate::write) struct DetachedPuts(Arc<QueueState>);
 struct QueueState {
     under_way: Mutex<UnderWay>,
     landed: Notify,
-    /// Nothing more begins: there was a failure, or nobody waits any more.
+    /// Nothing more begins: there was a failure, or the writer is gone.
     ended: AtomicBool,
-    /// The first failure and the variable that it befell, until it is told.
+    /// The first failure and its variable, until it is reported.
     failure: Mutex<Option<(VarId, Error)>>,
 }
 
@@ -36,7 +36,7 @@ struct UnderWay {
     bytes: usize,
 }
 
-/// One change under way.
+/// One put in flight.
 struct InFlightPut {
     state: Arc<QueueState>,
     var: VarId,
@@ -45,10 +45,10 @@ struct InFlightPut {
 }
 
 impl DetachedPuts {
-    /// Begins the changes of a locked cell, one after the other.
+    /// Begins the puts of a locked chunk, one after the other.
     ///
     /// # Errors
-    /// When the network cannot be started. What the store fails with is told by [`failure`](Self::failure).
+    /// If the network cannot be started. Errors of the store are reported by [`failure`](Self::failure).
     pub(in crate::write) fn begin(
         &self,
         output: &TargetStore,
@@ -56,7 +56,7 @@ impl DetachedPuts {
         held: ChunkLock,
     ) -> Result<()> {
         let ticket = InFlightPut::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
-        // Nothing of the session may be part of it: the last of it cannot end on a thread of its own network.
+        // It must not hold the session: the session's last reference cannot be dropped on a thread of its own network.
         let (store, turns) = (Arc::clone(output.store()), output.turns());
         output.network()?.spawn(async move {
             ticket.carry_out(store.as_ref(), &turns, puts).await;
@@ -66,17 +66,17 @@ impl DetachedPuts {
         Ok(())
     }
 
-    /// Waits until at most so many bytes are under way.
+    /// Waits until at most `bytes` bytes are in flight.
     pub(in crate::write) async fn room(&self, bytes: usize) {
         self.until(|under_way| under_way.bytes <= bytes).await;
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until nothing is in flight.
     pub(in crate::write) async fn drained(&self) {
         self.until(|under_way| under_way.changes == 0).await;
     }
 
-    /// The first failure and the variable that it befell, to whoever asks first.
+    /// The first failure and its variable; reported once.
     pub(in crate::write) fn failure(&self) -> Option<(VarId, Error)> {
         self.0.failure.guard().take()
     }
@@ -116,8 +116,8 @@ impl InFlightPut {
         Self { state: Arc::clone(state), var, bytes, is_done: false }
     }
 
-    /// Carries out changes, each when it is its turn among all requests to the store. A failure is known before the turn
-    /// is over: nobody else begins.
+    /// Carries out puts, each when it has one of the store's request permits. A failure is recorded before the permit
+    /// is released, so that no further put begins.
     async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<StorePut>) {
         for put in puts {
             let _turn = turns.acquire().await;

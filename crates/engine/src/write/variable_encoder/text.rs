@@ -1,4 +1,4 @@
-//! An encoder as text, for another process of the same kind of machine.
+//! Encoders as text, for other processes on the same kind of machine.
 use super::VariableEncoder;
 use crate::convert;
 use crate::session::Session;
@@ -10,17 +10,17 @@ use ncirrus_model::{Atomic, CodecSpec, DimensionLen, Field, Model, TypeRef, User
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What the text begins with: its version.
+/// The version, with which the text begins.
 const VERSION: u64 = 1;
-/// How deep types are nested.
+/// Maximum nesting depth of types.
 const DEPTH: u32 = 32;
 
 impl VariableEncoder {
-    /// The encoder as text, which [`from_text`](Self::from_text) reads. It names the variable and holds no data but its fill
-    /// value.
+    /// The encoder as text, which [`from_text`](Self::from_text) reads. It names the variable and holds no data except
+    /// its fill value.
     ///
     /// # Errors
-    /// `Unsupported` for a type that has no text.
+    /// `Unsupported` for a type that cannot be represented as text.
     pub fn to_text(&self) -> Result<String> {
         let encoding = &self.target.encoding;
         let lacks = || Error::unsupported("an encoder of this type has no text").at_path(self.path());
@@ -51,8 +51,8 @@ impl VariableEncoder {
     /// The encoder that a text describes.
     ///
     /// # Errors
-    /// `Malformed` when it is no such text, `Unsupported` when it is of a machine with another byte order or of another
-    /// version, or names a codec that this session does not know.
+    /// `Malformed` if it is not such a text, `Unsupported` if it is from a machine with another byte order, has another
+    /// version, or names a codec that this session does not have.
     pub fn from_text(text: &str, session: &Session) -> Result<Self> {
         let text: Value = serde_json::from_str(text)
             .map_err(|error| Error::malformed("the text is no encoder").because(error))?;
@@ -140,7 +140,7 @@ fn type_of(model: &Model, ty: TypeRef, depth: u32) -> Option<Value> {
         TypeRef::User(id) => id,
     };
     Some(match &model.user_type(id)?.kind {
-        // What the constants are called does not matter to their bytes.
+        // The names of the constants do not affect the bytes.
         UserKind::Enum { base, .. } => json!({ "atomic": base.name() }),
         UserKind::Opaque(len) => json!({ "opaque": len }),
         UserKind::Vlen(_) => return None,

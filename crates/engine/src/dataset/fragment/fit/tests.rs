@@ -49,7 +49,8 @@ fn parts_that_are_not_there_do_not_fit() {
     }
 }
 
-/// A tile's axis of that length as it may be stored: the length of the stored axis, and what is taken.
+/// An axis of a tile of that length as it may be stored: the length of the stored axis, and the elements that are
+/// taken.
 fn part(len: u64) -> impl Strategy<Value = (u64, FragmentPart)> {
     let slice = (0..3u64, 1..4u64, any::<bool>()).prop_map(move |(before, step, down)| {
         let (low, high) = (before, before + (len - 1) * step);
@@ -79,7 +80,7 @@ fn taken(part: &FragmentPart, len: u64) -> Vec<u64> {
 }
 
 proptest! {
-    /// Whatever is read of a tile is what lies there when the tile is made whole.
+    /// Whatever part of a tile is read, the values are those at the same place in the whole tile.
     #[test]
     fn every_element_comes_from_where_the_description_says(
         (first, second) in (part(4), part(3)),

@@ -4,7 +4,7 @@ use ncirrus_model::{Attribute, Attributes, Values};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// An aggregated variable: attributes, missing value, and how it deals with its fragments.
+/// An aggregated variable: attributes, missing value, and how it treats its fragments.
 struct AggregatedFixture {
     attributes: Attributes,
     missing: Values,
@@ -54,7 +54,7 @@ impl AggregatedFixture {
         )
     }
 
-    /// What stored values become, with the attributes of the fragment's variable.
+    /// The result for stored values, given the attributes of the fragment's variable.
     fn takes(&self, stored: Values, list: &[(&str, Values)]) -> Result<Values, String> {
         let recipe = self.recipe(&stored, list).map_err(|error| error.to_string())?;
         let ty = self.missing.atomic().ok_or("no atomic type")?;
@@ -91,7 +91,7 @@ fn a_valid_range_may_be_one_of_unpacked_values() {
     assert_eq!(whole.takes(stored(), &list), unpacked(&[3]));
     let list = [packed.clone(), ("valid_range", Values::Double(vec![-89.0, 90.0]))];
     assert_eq!(whole.takes(stored(), &list), unpacked(&[0, 3]));
-    // Of the stored type, or a wider integer that is not the packing's type: of stored values.
+    // Limits of the stored type, or of a wider integer that is not the packing's type, apply to stored values.
     let list = [packed.clone(), ("valid_max", Values::Short(vec![100]))];
     assert_eq!(whole.takes(stored(), &list), unpacked(&[2, 3]));
     let list = [packed, ("valid_max", Values::Int(vec![9000]))];
@@ -202,7 +202,7 @@ fn values_that_need_nothing_are_taken_as_they_are() {
 }
 
 proptest! {
-    /// 64-bit integers go through exactly.
+    /// 64-bit integers are preserved exactly.
     #[test]
     fn integers_are_kept_exactly(numbers in proptest::collection::vec(any::<i64>(), 0..20), fill: i64) {
         let whole = whole(&[], Values::Int64(vec![3]));

@@ -17,7 +17,7 @@ fn task(shape: &[u64], source: &[u64], target: &[u64], memory: u64) -> CopyTask 
 
 #[test]
 fn where_memory_allows_every_chunk_is_decoded_once() {
-    // Blocks of 12 elements end with chunks of 4 and with cells of 6.
+    // Blocks of 12 elements end with source chunks of 4 and with target chunks of 6.
     let cut = task(&[120], &[4], &[6], 96).cut();
     assert_eq!((cut.block.as_slice(), cut.chunks, cut.touched, cut.most), (&[12][..], 30, 30, 1));
     assert_eq!((cut.in_flight, cut.blocks), (2, 10));
@@ -91,7 +91,7 @@ proptest! {
         let one = task.describe(target.clone(), 1);
         prop_assert!(cut.block_bytes * cut.in_flight <= memory || cut.block_bytes == one.block_bytes, "{:?}", cut);
         prop_assert!(cut.chunks <= cut.touched && cut.touched <= one.touched, "{:?}", cut);
-        // When all fits, nothing is decoded twice.
+        // If everything fits, nothing is decoded twice.
         let all = task.describe(task.shape.clone(), 1);
         prop_assert!(all.block_bytes > memory || cut.touched == cut.chunks, "{:?}", cut);
     }

@@ -1,4 +1,4 @@
-//! Cells of the target are put together from what the scratch file holds of them.
+//! Assembling chunks of the target from their pieces in the scratch file.
 use super::slabs::cell_region;
 use super::{SpoolBox, SpoolBuffers};
 use crate::write::boxes::{elements_before, for_each_run};
@@ -9,24 +9,24 @@ use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, Error, Result};
 use ncirrus_model::Region;
 
-/// Cells that are put together at once, and what was read of them.
+/// Chunks that are assembled at once, and the bytes that were read for them.
 struct DrainWindow {
     cells: CellList,
-    /// Of each cell, its pieces.
+    /// The pieces of each chunk.
     pieces: Vec<Vec<ChunkPiece>>,
     bytes: Vec<u8>,
-    /// Elements of the cells, and of those that are left out.
+    /// Elements of the chunks, including those that are omitted.
     elements: u64,
 }
 
-/// Elements of a cell that lie in one piece.
+/// Elements of a chunk that are contiguous in the file.
 struct ChunkPiece {
-    /// Where in the file.
+    /// Offset in the file.
     offset: u64,
     len: usize,
-    /// Where in what was read.
+    /// Offset in the bytes that were read.
     at: usize,
-    /// Where in the cell.
+    /// Start in the chunk.
     start: Vec<usize>,
     count: Vec<usize>,
 }
@@ -37,13 +37,13 @@ struct FileRun<'a> {
     bytes: &'a mut [u8],
 }
 
-/// Cells that are put together at once, however small they are.
+/// Maximum number of chunks that are assembled at once, however small they are.
 const WINDOW_CELLS: u64 = 1024;
-/// Bytes that one thread reads at once.
+/// Maximum number of bytes that one thread reads at once.
 const RUN: usize = 4 << 20;
 
 impl VariableCopy<'_> {
-    /// Puts together, encodes and stores the cells of a box: the other half of the way.
+    /// Assembles, encodes and stores the chunks of a box: the second half of the progress.
     pub(super) async fn drain(&self, spool: &SpoolBox<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let buffers = SpoolBuffers::default();
         let bytes = spool.how.cell.iter().fold(spool.how.element as u64, |all, len| all.saturating_mul(*len));
@@ -71,7 +71,7 @@ impl VariableCopy<'_> {
         Ok(())
     }
 
-    /// Reads what the file holds of some cells.
+    /// Reads the pieces of a window of chunks from the file.
     fn read_window(
         &self,
         spool: &SpoolBox<'_>,
@@ -120,7 +120,7 @@ impl VariableCopy<'_> {
 }
 
 impl SpoolBox<'_> {
-    /// Where the elements of a cell lie, as far as anything of them was written.
+    /// The locations of the pieces of a chunk in which anything was written.
     fn pieces(&self, cell: &[u64], inside: &Region) -> Result<Vec<ChunkPiece>> {
         let whole_cell = cell_region(cell, &self.how.cell);
         let mut pieces = Vec::new();
@@ -146,7 +146,7 @@ impl SpoolBox<'_> {
         Ok(pieces)
     }
 
-    /// Puts the pieces of a cell where they belong; what has none is fill.
+    /// Copies the pieces of a chunk to their places; the rest is fill.
     fn put_together(&self, pieces: Option<&Vec<ChunkPiece>>, bytes: &[u8], cell: &mut [u8]) -> Result<()> {
         let pieces = pieces.ok_or_else(|| Error::internal("a cell that was not read"))?;
         let shape: Vec<usize> = self.how.cell.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
@@ -174,7 +174,7 @@ impl SpoolBox<'_> {
     }
 }
 
-/// What has to be read: pieces that lie one after the other together.
+/// The runs to read: consecutive pieces are read together.
 fn runs<'a>(pieces: &[&mut ChunkPiece], mut bytes: &'a mut [u8]) -> Result<Vec<FileRun<'a>>> {
     let mut joined: Vec<(u64, usize)> = Vec::new();
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! Slabs of the source go to the scratch file, cut along the cells of the target.
+//! Writing slabs of the source to the scratch file, cut along the chunks of the target.
 use super::slabs::{CellBox, cell_region};
 use super::{GATHERED, SpoolBox, SpoolBuffers};
 use crate::read::ReadReport;
@@ -24,21 +24,22 @@ struct SpooledSlab {
 }
 
 enum SlabSource {
-    /// Numbers in the machine's byte order, in a buffer that is used again.
+    /// Numbers in the machine's byte order, in a reusable buffer.
     Native(Vec<u8>),
     Values(Values),
 }
 
 /// What one thread gathers and writes.
 enum GatherTask {
-    /// The pieces of cells of these numbers, which follow each other in the file.
+    /// The pieces of the chunks with these numbers, which are consecutive in the file.
     Pieces(Range<u64>),
-    /// A part of a piece that is large by itself, and how many elements lie before it.
+    /// A part of a piece that is large by itself, and the number of elements before it.
     Part(Region, u64),
 }
 
 impl VariableCopy<'_> {
-    /// Reads a box and puts it into the file, which is half of the way. Tells how many elements were outside the range of their new type.
+    /// Reads a box and writes it to the file, which is half of the progress. Returns how many elements were outside the
+    /// range of their new type.
     pub(super) async fn fill(&self, spool: &SpoolBox<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
         let buffers = SpoolBuffers::default();
         let mut places = spool.slabs.touched(&spool.whole);
@@ -96,7 +97,7 @@ impl VariableCopy<'_> {
         Ok((SlabSource::Native(buffer), report))
     }
 
-    /// Puts a slab into the file, unless nothing of it was ever written.
+    /// Writes a slab to the file, unless nothing of it was ever written.
     fn spill(&self, spool: &SpoolBox<'_>, buffers: &SpoolBuffers, slab: SpooledSlab) -> Result<u64> {
         let SpooledSlab { place, region, elements, report } = slab;
         if !spool.note_written(&place, &region, &report) {
@@ -160,13 +161,13 @@ impl VariableCopy<'_> {
 }
 
 impl SpoolBox<'_> {
-    /// The elements that a cell and a slab share.
+    /// The elements that a chunk and a slab share.
     pub(super) fn piece(&self, cell: &[u64], slab: &Region) -> Option<Region> {
         let region = cell_region(cell, &self.how.cell).intersect(slab);
         region.or_else(|| cell.is_empty().then(|| Region::all(&[])))
     }
 
-    /// The work on a slab, in parts of about the same size.
+    /// The work on a slab, in parts of about equal size.
     fn jobs(&self, slab: &Region, cells: &CellBox) -> Vec<GatherTask> {
         let lens = slab.count.iter().zip(&self.how.cell).map(|(len, cell)| *len.min(cell));
         let largest = lens.fold(self.how.element as u64, u64::saturating_mul).max(1);
@@ -191,7 +192,7 @@ impl SpoolBox<'_> {
         jobs
     }
 
-    /// Notes of which cells something was written; `false` when nothing of the slab was.
+    /// Notes in which chunks something was written; `false` if nothing of the slab was.
     fn note_written(&self, place: &[usize], slab: &Region, report: &ReadReport) -> bool {
         let Some(written) = &self.written else { return true };
         let how = self.how;
@@ -217,7 +218,7 @@ impl SpoolBox<'_> {
     }
 }
 
-/// The chunks that a box touches, which begins at `offset` among them.
+/// The source chunks that a box touches; what is copied starts at `offset` among them.
 fn chunks_of(region: &Region, chunks: &ChunkGrid, offset: &[u64]) -> Vec<Vec<u64>> {
     let mut list = vec![Vec::new()];
     for (axis, ((start, count), offset)) in region.start.iter().zip(&region.count).zip(offset).enumerate() {
@@ -231,7 +232,7 @@ fn chunks_of(region: &Region, chunks: &ChunkGrid, offset: &[u64]) -> Vec<Vec<u64
     list
 }
 
-/// A box in parts of at most so many elements, or one, which follow each other in row-major order.
+/// A box in parts of at most `most` elements, or one, which are consecutive in row-major order.
 fn rows_of(region: &Region, most: u64) -> Vec<Region> {
     let (mut parts, mut rest) = (Vec::new(), vec![region.clone()]);
     while let Some(part) = rest.pop() {

@@ -1,17 +1,17 @@
-//! How a box is cut into slabs of whole chunks, and which cells lie in it: pure arithmetic.
+//! How a box is cut into slabs of whole chunks, and which target chunks are in it: pure arithmetic.
 use ncirrus_layout::ChunkGrid;
 use ncirrus_model::Region;
 use std::ops::Range;
 
-/// A box that is cut into slabs: they end where chunks of the source do, or the box.
+/// A box that is cut into slabs: each ends at the end of a source chunk, or of the box.
 #[derive(Debug)]
 pub(super) struct SlabIterator {
     start: Vec<u64>,
-    /// Where slabs end, per axis, ascending.
+    /// Ends of slabs, per axis, ascending.
     ends: Vec<Vec<u64>>,
 }
 
-/// The cells of a regular grid that have elements in a box, in row-major order.
+/// The chunks of a regular grid that have elements in a box, in row-major order.
 #[derive(Debug)]
 pub(super) struct CellBox {
     first: Vec<u64>,
@@ -19,8 +19,8 @@ pub(super) struct CellBox {
 }
 
 impl SlabIterator {
-    /// Cuts a box. Slabs have the lengths `most` if that is where a chunk ends, else they are shorter, unless a chunk alone
-    /// is longer. The array begins at `offset` among the chunks.
+    /// Cuts a box. Slabs have the lengths `most` if a chunk ends there, otherwise they are shorter, unless a single
+    /// chunk is longer. The array begins at `offset` among the chunks.
     pub(super) fn new(whole: &Region, most: &[u64], chunks: &ChunkGrid, offset: &[u64]) -> Self {
         let at = |list: &[u64], axis: usize| list.get(axis).copied().unwrap_or(0);
         let axis = |axis: usize| {
@@ -35,7 +35,7 @@ impl SlabIterator {
         self.ends.iter().map(Vec::len).fold(1, usize::saturating_mul)
     }
 
-    /// The slab at a place along each axis.
+    /// The slab with these indices.
     pub(super) fn region(&self, at: &[usize]) -> Region {
         let (mut start, mut count) = (Vec::with_capacity(at.len()), Vec::with_capacity(at.len()));
         for ((ends, begin), at) in self.ends.iter().zip(&self.start).zip(at) {
@@ -46,12 +46,12 @@ impl SlabIterator {
         Region { start, count }
     }
 
-    /// The number of the slab at a place along each axis, in row-major order.
+    /// The number of the slab with these indices, in row-major order.
     pub(super) fn number(&self, at: &[usize]) -> usize {
         self.ends.iter().zip(at).fold(0, |number, (ends, at)| number * ends.len() + at)
     }
 
-    /// The places of the slabs that share elements with a box, in row-major order.
+    /// The indices of the slabs that share elements with a box, in row-major order.
     pub(super) fn touched(&self, region: &Region) -> impl Iterator<Item = Vec<usize>> {
         let spans =
             self.ends.iter().zip(region.start.iter().zip(&region.count)).map(|(ends, (start, count))| {
@@ -69,7 +69,7 @@ impl SlabIterator {
     }
 }
 
-/// All combinations of places, the last axis fastest.
+/// All combinations of indices, the last axis fastest.
 fn places(spans: Vec<Range<usize>>) -> impl Iterator<Item = Vec<usize>> {
     let first = spans.iter().map(|span| (!span.is_empty()).then_some(span.start)).collect::<Option<Vec<_>>>();
     std::iter::successors(first, move |at| {
@@ -94,7 +94,7 @@ fn ends_along(span: Range<u64>, most: u64, offset: u64, chunks: &ChunkGrid, axis
     let (mut ends, mut at) = (Vec::new(), span.start);
     while at < span.end {
         let limit = at.saturating_add(most.max(1));
-        // The last border between chunks that is not too far, else the next one.
+        // The last border between chunks within the limit, otherwise the next one.
         let before = if limit < span.end { chunk_of(limit).map(|chunk| chunk.start) } else { Some(span.end) };
         let end = before.filter(|end| *end > at).or_else(|| chunk_of(at).map(|chunk| chunk.end));
         at = end.filter(|end| *end > at).unwrap_or(span.end).min(span.end);
@@ -104,7 +104,7 @@ fn ends_along(span: Range<u64>, most: u64, offset: u64, chunks: &ChunkGrid, axis
 }
 
 impl CellBox {
-    /// The cells of these lengths that have elements in a box.
+    /// The chunks of these lengths that have elements in a box.
     pub(super) fn new(region: &Region, cell: &[u64]) -> Self {
         let axes = region.start.iter().zip(&region.count).zip(cell);
         let axes = axes.map(|((start, count), len)| {
@@ -115,12 +115,12 @@ impl CellBox {
         Self { first, counts }
     }
 
-    /// Number of cells.
+    /// Number of chunks.
     pub(super) fn count(&self) -> u64 {
         self.counts.iter().fold(1, |all, count| all.saturating_mul(*count))
     }
 
-    /// The cell of a number.
+    /// The coordinates of the chunk with that number.
     pub(super) fn cell(&self, number: u64) -> Vec<u64> {
         let (mut rest, mut cell) = (number, self.first.clone());
         for (slot, count) in cell.iter_mut().zip(&self.counts).rev() {
@@ -130,14 +130,14 @@ impl CellBox {
         cell
     }
 
-    /// The number of a cell.
+    /// The number of a chunk.
     pub(super) fn number(&self, cell: &[u64]) -> u64 {
         let axes = cell.iter().zip(&self.first).zip(&self.counts);
         axes.fold(0, |number, ((at, first), count)| number * count + (at - first))
     }
 }
 
-/// The elements of a cell of these lengths.
+/// The elements of a chunk of these lengths.
 pub(super) fn cell_region(cell: &[u64], lens: &[u64]) -> Region {
     let start = cell.iter().zip(lens).map(|(at, len)| at.saturating_mul(*len)).collect();
     Region { start, count: lens.to_vec() }
