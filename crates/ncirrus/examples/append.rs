@@ -1,9 +1,9 @@
 //! Appends a day to the dataset that the example `write` makes, in place.
 //!
-//! `cargo run -p ncirrus --example append -- new.zarr`. Others who read it see the old length or the new one, never a part.
+//! `cargo run -p ncirrus --example append -- new.zarr`. Other readers see the old length or the new one, never a part.
 use ncirrus::{Dataset, Result, Selection};
 
-/// Appends a day; the new length.
+/// Appends a day and returns the new length.
 pub(crate) fn append(url: &str) -> Result<u64> {
     let dataset = Dataset::update(url)?;
     let (time, field) = (dataset.variable("time")?, dataset.variable("field")?);
@@ -14,7 +14,7 @@ pub(crate) fn append(url: &str) -> Result<u64> {
     let values: Vec<f32> = (0..rows * columns).map(|at| 273.0 + day as f32 + at as f32 / 100.0).collect();
     time.write(&Selection::slab(&[day], &[1]), &[day as f64])?;
     field.write(&Selection::slab(&[day, 0, 0], &[1, rows, columns]), &values)?;
-    // What was written counts from here on: data first, then the length.
+    // This commits what was written: data first, then the length.
     dataset.close()?;
     Ok(day + 1)
 }

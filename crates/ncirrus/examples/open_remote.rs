@@ -1,9 +1,9 @@
-//! Reads a few values of a dataset, wherever it lies, and says what that cost.
+//! Reads a few values of a dataset, local or remote, and prints what that cost.
 //!
 //! `cargo run -p ncirrus --example open_remote -- s3://bucket/sst.zarr sst` (or a path, or an `https://` address).
 use ncirrus::{Dataset, OpenOptions, Result, Selection, Session};
 
-/// What was read: the shape of the variable, the series, and how many bytes were fetched for it.
+/// The result: the shape of the variable, the series, and how many bytes were fetched for it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Series {
     pub(crate) shape: Vec<u64>,
@@ -13,7 +13,7 @@ pub(crate) struct Series {
 
 /// The series at the first point: all of the first axis, one index of the others.
 pub(crate) fn read_series(url: &str, variable: &str) -> Result<Series> {
-    // One session for all datasets: it has the threads, the caches, and the connections.
+    // One session for all datasets: it owns the threads, the caches, and the connections.
     let session = Session::builder().memory(256 << 20).build()?;
     let dataset = Dataset::open_with(url, &OpenOptions::default(), &session)?;
     let variable = dataset.variable(variable)?;
@@ -22,7 +22,7 @@ pub(crate) fn read_series(url: &str, variable: &str) -> Result<Series> {
     if let (Some(count), Some(len)) = (count.first_mut(), shape.first()) {
         *count = *len;
     }
-    // Only the chunks that the series touches are fetched, all of them side by side.
+    // Only the chunks that the series touches are fetched, all concurrently.
     let values = variable.read_selection::<f64>(&Selection::slab(&start, &count))?;
     let fetched = session.statistics().bytes_fetched;
     Ok(Series { shape, values: values.to_vec(), fetched })

@@ -1,7 +1,7 @@
-//! A codec of a program's own: chunks of land-sea masks, classes and the like are stored as runs of equal elements.
+//! A codec defined by a program: chunks of land-sea masks, classes and the like are stored as runs of equal elements.
 //!
-//! `cargo run -p ncirrus --example own_codec -- mask.zarr` (or `mask.nc4`) writes a mask and says how many
-//! bytes are read for it. `docs/extending.md` explains the traits; `tests/examples.rs` holds this codec to the contract.
+//! `cargo run -p ncirrus --example own_codec -- mask.zarr` (or `mask.nc4`) writes a mask and prints how many bytes are
+//! read for it. `docs/extending.md` explains the traits; `tests/examples.rs` tests this codec against the contract.
 use ncirrus::codec::{ChunkInfo, CodecError, CodecFactory, CustomCodec};
 use ncirrus::{
     Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, Json, JsonMap, OpenOptions, Result, Session,
@@ -9,9 +9,9 @@ use ncirrus::{
 };
 use std::sync::Arc;
 
-/// Its name in Zarr. A prefix of one's own keeps it apart from codecs that others may come up with.
+/// Its name in Zarr. A prefix of your own avoids collisions with codecs of others.
 pub(crate) const NAME: &str = "example.runs";
-/// Its number in HDF5: one of those that are free for tests.
+/// Its number in HDF5: one of those reserved for testing.
 pub(crate) const FILTER: u32 = 300;
 
 /// Makes codecs for chunks of any element of fixed size.
@@ -79,7 +79,7 @@ impl CustomCodec for Runs {
             let Some((count, (element, behind))) = run else {
                 return Err(CodecError::malformed(NAME, "the last run is cut short"));
             };
-            // Bytes from a file: they may claim anything. What they claim is checked before memory is taken for it.
+            // Bytes from a file may claim anything: the claimed length is checked before memory is allocated for it.
             let count = u32::from_le_bytes(*count) as usize;
             let len = count.checked_mul(self.width).and_then(|len| len.checked_add(decoded.len()));
             let len = len.filter(|len| *len <= limit).ok_or_else(|| CodecError::limit(NAME, limit))?;
@@ -104,7 +104,7 @@ pub(crate) fn mask() -> Vec<i8> {
     (0..300).flat_map(|row| (0..300).map(move |column| i8::from(is_land(row, column)))).collect()
 }
 
-/// Writes the mask in one chunk.
+/// Writes the mask as a single chunk.
 pub(crate) fn write(url: &str, options: &CreateOptions, session: &Session) -> Result<()> {
     let dataset = Dataset::create_with(url, options, session)?;
     for name in ["y", "x"] {
@@ -117,7 +117,7 @@ pub(crate) fn write(url: &str, options: &CreateOptions, session: &Session) -> Re
     dataset.close()
 }
 
-/// The mask, and how many bytes were read for it.
+/// Reads the mask, and returns how many bytes were fetched for it.
 pub(crate) fn read(url: &str, session: &Session) -> Result<(Vec<i8>, u64)> {
     let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
     let before = session.statistics().bytes_fetched;

@@ -1,8 +1,8 @@
-//! A store of a program's own: datasets are created, opened, copied and listed at `ledger://name/path`.
+//! A store defined by a program: datasets are created, opened, copied and listed at `ledger://name/path`.
 //!
-//! What is put is kept in a list that only grows, so that every state of every object could be had again. A store over a
-//! database or a tape archive has the same eight functions. `docs/extending.md` explains them; the test
-//! `tests/places/own_store.rs` holds this store to the laws.
+//! Everything that is put is kept in a list that only grows, so that any former state of an object could be restored. A
+//! store over a database or a tape archive has the same eight functions. `docs/extending.md` explains them; the test
+//! `tests/places/own_store.rs` checks this store against the laws.
 use ncirrus::store::implement::{
     self, BoxFuture, Bytes, ListEntry, Listing, ObjectBytes, StoreId, Tag, Want,
 };
@@ -19,7 +19,7 @@ struct Line {
     body: Option<Bytes>,
 }
 
-/// Objects in a list of all that ever happened.
+/// Objects, stored as a list of all changes.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     id: StoreId,
@@ -27,7 +27,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger of that name.
+    /// An empty ledger with that name.
     pub(crate) fn new(name: &str) -> Arc<Self> {
         Arc::new(Self { id: StoreId::new(format!("ledger://{name}")), lines: Mutex::default() })
     }
@@ -101,7 +101,7 @@ impl Ledger {
     }
 }
 
-/// What tells one state of an object from another.
+/// The tag of an object's state.
 fn tag(number: usize) -> Tag {
     Tag::new(format!("\"{number}\""))
 }
@@ -166,7 +166,7 @@ impl Store for Ledger {
     }
 }
 
-/// A session that knows addresses such as `ledger://name/path`: all of one name are in one ledger.
+/// A session that supports addresses such as `ledger://name/path`: all with the same name are in one ledger.
 pub(crate) fn session() -> Result<Session> {
     let ledgers = Mutex::new(BTreeMap::<String, Arc<Ledger>>::new());
     let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
@@ -178,7 +178,7 @@ pub(crate) fn session() -> Result<Session> {
     Session::builder().store("ledger", connect).build()
 }
 
-/// Creates a dataset in a ledger and says what it consists of.
+/// Creates a dataset in a ledger and prints its objects.
 #[expect(clippy::print_stdout, reason = "this is what the example shows")]
 pub(crate) fn main() -> Result<()> {
     let session = session()?;

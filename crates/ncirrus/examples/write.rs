@@ -1,7 +1,7 @@
 //! Writes a new dataset: dimensions, attributes, a compressed variable in chunks.
 //!
-//! `cargo run -p ncirrus --example write -- new.zarr` (or `new.nc4`, `new.zip`, `s3://bucket/new.zarr`): the name says
-//! which kind it becomes. Nothing is there under that name before `close`.
+//! `cargo run -p ncirrus --example write -- new.zarr` (or `new.nc4`, `new.zip`, `s3://bucket/new.zarr`): the name
+//! determines the kind. Nothing exists under that name before `close`.
 use ncirrus::{Atomic, Attribute, CodecSpec, Dataset, DimensionLen, Result, Selection, Storage};
 
 const DAYS: u64 = 4;
@@ -20,12 +20,13 @@ pub(crate) fn write(url: &str) -> Result<()> {
     time.set_attribute(Attribute::text("units", "days since 2026-01-01"))?;
     let field = root.add_variable("field", Atomic::Float, &["time", "lat", "lon"])?;
     field.set_attribute(Attribute::text("units", "K"))?;
-    // A day is a chunk. Filters by their numbers in HDF5: shuffle (2) of 4 bytes and deflate (1) of level 4 are read by everything that reads netCDF or Zarr.
+    // One day per chunk. Filters are given by their numbers in HDF5: shuffle (2) of 4 bytes and deflate (1) of level 4
+    // are supported by everything that reads netCDF or Zarr.
     let filters = vec![CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[4])];
     field.set_storage(Storage::Chunked(vec![1, ROWS, COLUMNS]), filters)?;
     for day in 0..DAYS {
         time.write(&Selection::slab(&[day], &[1]), &[day as f64])?;
-        // The unlimited dimension grows with what is written.
+        // The unlimited dimension grows as data are written.
         field.write(&Selection::slab(&[day, 0, 0], &[1, ROWS, COLUMNS]), &values_of(day))?;
     }
     dataset.close()

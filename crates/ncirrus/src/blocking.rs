@@ -1,4 +1,4 @@
-//! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
+//! The one place where the blocking API waits: wraps everything asynchronous in the engine as ordinary calls.
 use crate::dataset::{Dataset, DatasetState};
 use crate::variable::ShowFragments;
 use crate::{Atomic, Error, PointSelection, Result, Selection, Values, Variable};
@@ -86,26 +86,26 @@ impl Dataset {
         self.engine().wait(open.writer.write_from(var, selection, ty, native))
     }
 
-    /// Changes definitions: whatever [`Model`] allows, all of it or, when `change` fails, none of it.
+    /// Changes definitions: whatever [`Model`] allows, all of it or, if `change` fails, none of it.
     ///
-    /// `change` works on a copy, which counts when it has returned. Until then this dataset is what it was before:
-    /// `change` may ask it for variables, read and write it.
+    /// `change` works on a copy, which takes effect when it has returned. Until then this dataset is unchanged:
+    /// `change` may look up its variables, read and write it.
     ///
     /// # Errors
-    /// What `change` fails with; `Unsupported` naming a member that the format cannot hold; `Invalid` when the dataset
-    /// is not open for writing, and for an edit within `change`; `Conflict` when the definitions could not be kept as
-    /// they were when `change` was called, or another thread's edit does not end. Nothing is changed then.
+    /// Errors of `change`; `Unsupported` naming a member that the format cannot store; `Invalid` if the dataset is not
+    /// open for writing, and for an edit within `change`; `Conflict` if definitions were rolled back since `change` was
+    /// called, or another thread's edit does not end. Nothing is changed then.
     pub fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
         let open = self.open_for_writing()?;
         let answer = self.engine().wait(open.writer.edit(change))?;
-        // What is edited while it is closed is not written any more.
+        // Edits of a dataset that was closed meanwhile are lost.
         self.open_for_writing().map(|_| answer)
     }
 
-    /// Makes everything written so far durable, and visible to others when the dataset is changed in place.
+    /// Makes everything written so far durable, and, if the dataset is changed in place, visible to others.
     ///
     /// # Errors
-    /// When writing fails; what was true before stays true. `Unsupported` for a new single file that is sent to an
+    /// If writing fails; the last committed state remains valid. `Unsupported` for a new single file that is sent to an
     /// object store while it is written.
     pub fn sync(&self) -> Result<()> {
         self.with_staged(StagedDataset::check_sync)?;
@@ -113,7 +113,7 @@ impl Dataset {
         self.with_staged(StagedDataset::synced)
     }
 
-    /// Puts everything written so far, and makes it true where it is written.
+    /// Puts everything written so far, and commits it where it is written.
     pub(crate) fn commit(&self) -> Result<()> {
         let open = self.open_for_writing()?;
         let check = open.check_of_place();
@@ -123,34 +123,34 @@ impl Dataset {
     /// How a selection of a variable would be read: requests, bytes, chunks.
     ///
     /// # Errors
-    /// When the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
+    /// If the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
     pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<ReadPlan> {
         let dataset = self.reader()?;
         self.engine().wait(dataset.plan(variable.id(), selection))
     }
 
-    /// Where a variable's elements lie.
+    /// Where a variable's elements are stored.
     ///
     /// # Errors
-    /// When the variable is inaccessible, or the dataset is open for writing.
+    /// If the variable is inaccessible, or the dataset is open for writing.
     pub fn source(&self, variable: &Variable) -> Result<Arc<Source>> {
         let dataset = self.reader()?;
         self.engine().wait(dataset.source(variable.id()))
     }
 
-    /// What a selection of an aggregated variable is put together from.
+    /// The parts from which a selection of an aggregated variable is assembled.
     pub(crate) fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
         let dataset = self.reader()?;
         self.engine().wait(dataset.fragments(var, selection))
     }
 
-    /// The same, each with what is wrong with it.
+    /// The same, each with its fault, if it has one.
     pub(crate) fn check_fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentCheck>> {
         let dataset = self.reader()?;
         self.engine().wait(dataset.check_fragments(var, selection))
     }
 
-    /// The same, some at a time.
+    /// The same, in batches.
     pub(crate) fn each_fragment(
         &self,
         var: VarId,
@@ -162,7 +162,7 @@ impl Dataset {
         self.engine().wait(dataset.each_fragment(var, selection, check, show))
     }
 
-    /// Where the chunks of a selection lie.
+    /// Where the chunks of a selection are stored.
     pub(crate) fn stored_chunks(&self, var: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
         let dataset = self.reader()?;
         self.engine().wait(dataset.chunks(var, selection))

@@ -1,7 +1,8 @@
-//! Values as the CF conventions mean them: packed numbers unpacked, missing ones marked, times as dates of their calendar.
+//! Values as the CF conventions define them: packed numbers unpacked, missing ones marked, times as dates of their
+//! calendar.
 //!
-//! [`Variable::read`] gives numbers as they are stored. [`Variable::read_decoded`] gives what the attributes say they stand
-//! for, and [`Variable::read_dates`] the dates of times:
+//! [`Variable::read`] returns numbers as they are stored. [`Variable::read_decoded`] returns what they mean according
+//! to the attributes, and [`Variable::read_dates`] the dates of times:
 //!
 //! ```
 //! use ncirrus::{Atomic, Attribute, Dataset, DimensionLen, OpenOptions, Selection, Session, Values};
@@ -42,8 +43,8 @@ impl Variable {
     /// How the stored values are decoded by the variable's attributes: mask, packing, units of time.
     ///
     /// # Errors
-    /// `Invalid` for a variable of a type other than numbers, text and enums of them, and attributes that make no sense for
-    /// it; when the attributes cannot be read.
+    /// `Invalid` for a variable of a type other than numbers, text and enums, and for attributes that are not valid for
+    /// it; if the attributes cannot be read.
     pub fn decoding(&self) -> Result<CfDecoding> {
         let ty = self.ty().and_then(|ty| self.dataset().snapshot().base_atomic(ty));
         let ty = ty.ok_or_else(|| {
@@ -52,7 +53,7 @@ impl Variable {
         CfDecoding::new(ty, &self.attributes()?).map_err(|error| of_units(&error).at_path(self.path()))
     }
 
-    /// Values of a selection as their attributes mean them, row-major: unpacked, with a mark for each that is missing.
+    /// Values of a selection decoded by their attributes, row-major: unpacked, with a mark for each that is missing.
     ///
     /// # Errors
     /// As [`values`](Self::values) and [`decoding`](Self::decoding).
@@ -61,12 +62,13 @@ impl Variable {
         Ok(decoding.decode(self.values(selection)?))
     }
 
-    /// The dates (UTC) of a selection of times, row-major, in the variable's calendar; `None` for one that is missing, or is
-    /// no date of it. Units count that the variable has itself: bounds are to be read with the decoding of their variable.
+    /// The dates (UTC) of a selection of times, row-major, in the variable's calendar; `None` for missing values, and
+    /// for those that are not a date in it. Only the variable's own units are used: read bounds with the decoding of
+    /// their variable.
     ///
     /// # Errors
-    /// As [`read_decoded`](Self::read_decoded); `Invalid` when the units are no time since a date, `Unsupported` for a
-    /// calendar that is not known.
+    /// As [`read_decoded`](Self::read_decoded); `Invalid` if the units are not a time since a date, `Unsupported` for
+    /// an unknown calendar.
     pub fn read_dates(&self, selection: &Selection) -> Result<Vec<Option<CivilDate>>> {
         let decoding = self.decoding()?;
         if decoding.time().is_none() {
@@ -86,7 +88,7 @@ impl Variable {
     }
 }
 
-/// An error of units, dates or values as one of this library.
+/// Converts an error of units, dates or values to one of this library.
 fn of_units(error: &UnitError) -> Error {
     let kind = match error.kind() {
         UnitErrorKind::Malformed => ErrorKind::Malformed,

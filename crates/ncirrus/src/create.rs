@@ -1,4 +1,4 @@
-//! What kind of dataset is created, and how.
+//! Options for creating datasets, and the choice of the kind.
 mod setters;
 
 use crate::{Error, Result};
@@ -13,7 +13,8 @@ use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The key of netCDF's files for what stands between the numbers of chunks' keys (docs/spec/nczarr.md 4.1).
+/// The key in netCDF's configuration files for the separator between the numbers in chunk keys (docs/spec/nczarr.md
+/// 4.1).
 const SEPARATOR: &str = "ZARR.DIMENSION_SEPARATOR";
 
 /// The kinds of dataset that can be written.
@@ -27,7 +28,7 @@ pub enum Kind {
     Nc5,
     /// netCDF-4: HDF5.
     Nc4,
-    /// netCDF-4 by the rules of the classic model.
+    /// netCDF-4, restricted to the classic model.
     Nc4Classic,
     /// NCZarr, Zarr v2 underneath.
     NcZarr,
@@ -37,7 +38,7 @@ pub enum Kind {
     Zarr3,
 }
 
-/// Dialects of NCZarr: who shall read the dataset (`docs/formats/zarr-writing.md`).
+/// Dialects of NCZarr, by the readers that a dataset is for (`docs/formats/zarr-writing.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// netCDF-C 4.9.3 and newer.
@@ -55,20 +56,21 @@ pub enum Dialect {
 /// How strings (NC_STRING) are stored in Zarr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StringForm {
-    /// As suits those who shall read them. Copies to NCZarr know the longest string, and store all in as many bytes: netCDF-C
-    /// lists only such variables. Else strings have any length, unless an attribute `_nczarr_maxstrlen` tells one.
+    /// As suits the readers that the dataset is for. Copies to NCZarr, where the longest string is known, store all
+    /// strings in as many bytes as it has: netCDF-C lists only such variables. Otherwise strings have any length,
+    /// unless an attribute `_nczarr_maxstrlen` limits it.
     #[default]
     Suited,
     /// With any length.
     Variable,
-    /// In a fixed number of bytes: that many, else in copies as the longest has, else 128, as in netCDF-C. Longer strings are
-    /// errors.
+    /// In a fixed number of bytes: the given one, otherwise in copies the length of the longest, otherwise 128, as in
+    /// netCDF-C. Longer strings are errors.
     Fixed(Option<u64>),
 }
 
-/// Choices for creating a dataset.
+/// Options for creating a dataset.
 ///
-/// Built from the defaults, one choice after the other:
+/// Built from the defaults, one option after the other:
 ///
 /// ```
 /// use ncirrus::{CreateOptions, Kind};
@@ -79,30 +81,30 @@ pub enum StringForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreateOptions {
-    /// Kind; `None`: as the URL's mode or the name's ending tells.
+    /// Kind; `None`: determined by the URL's mode or the name's extension.
     pub kind: Option<Kind>,
     /// Dialect of NCZarr; `None`: the newest.
     pub dialect: Option<Dialect>,
     /// Write `_ARRAY_DIMENSIONS`, which xarray needs (Zarr v2).
     pub array_dimensions: bool,
-    /// Write consolidated metadata, which make opening one request.
+    /// Write consolidated metadata, with which a dataset is opened by one request.
     pub consolidated: bool,
-    /// What stands between the numbers of a chunk's key: `.` or `/`; `None`: the format's default.
+    /// Separator between the numbers in a chunk's key: `.` or `/`; `None`: the format's default.
     pub separator: Option<char>,
-    /// Replace a dataset that is there already.
+    /// Replace an existing dataset.
     pub overwrite: bool,
     /// Bytes kept free after the header of a netCDF-3 file for later definitions; `None`: a modest default.
     pub header_pad: Option<u64>,
-    /// Put the entries of a zip below one top folder, as netCDF-C needs it.
+    /// Put the entries of a zip below one top folder, as netCDF-C requires.
     pub zip_top_folder: bool,
-    /// Which versions of HDF5 shall read a netCDF-4 file.
+    /// Which versions of HDF5 must be able to read a netCDF-4 file.
     pub structures: FileStructures,
-    /// How chunk shapes are chosen for netCDF-4 where none is given.
+    /// How chunk shapes are chosen for netCDF-4 if none is given.
     pub default_chunks: DefaultChunks,
-    /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: of 8.
+    /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: 8.
     pub align: Option<u64>,
-    /// Bytes kept at the front of a netCDF-4 file for its metadata; `None`: as many as the definitions need, and some
-    /// more.
+    /// Bytes kept free at the start of a netCDF-4 file for its metadata; `None`: as many as the definitions need, plus
+    /// a margin.
     pub reserve: Option<u64>,
     /// How strings are stored in Zarr.
     pub strings: StringForm,
@@ -128,10 +130,10 @@ impl Default for CreateOptions {
     }
 }
 
-/// Bytes of strings where nobody says how many: netCDF-C's default (docs/spec/nczarr.md 3.12).
+/// Bytes of strings if nothing else determines them: netCDF-C's default (docs/spec/nczarr.md 3.12).
 pub const DEFAULT_STRING_BYTES: u64 = 128;
 
-/// How strings are stored by the path of their variable; `None`: with any length.
+/// How strings are stored, by the path of their variable; `None`: with any length.
 #[derive(Debug, Clone, Default)]
 pub struct StringLengths(pub BTreeMap<String, Option<FixedString>>);
 
@@ -164,22 +166,22 @@ impl StringForm {
     }
 }
 
-/// Bytes of strings at most, as the data types of Zarr are read.
+/// Maximum number of bytes of a string, as when data types of Zarr are read.
 const LONGEST_STRING: u64 = 1 << 31;
 
-/// A target with everything decided.
+/// A target for which everything is decided.
 pub struct CreateTarget {
     kind: Kind,
     writing: Arc<dyn Writing>,
 }
 
 impl CreateTarget {
-    /// A tree of objects or one object.
+    /// Whether it is a tree of objects or one object.
     pub fn shape(&self) -> DatasetShape {
         if self.writing.is_single_object() { DatasetShape::Object } else { DatasetShape::Tree }
     }
 
-    /// The format with its choices made.
+    /// The format, configured with the options.
     pub fn writing(&self) -> Arc<dyn Writing> {
         Arc::clone(&self.writing)
     }
@@ -218,7 +220,7 @@ impl CreateOptions {
         if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }
 
-    /// What stores are opened with, with the options of this creation.
+    /// The context with which stores are opened, including the options of this creation.
     pub(crate) fn stores(&self, stores: &StoreContext) -> StoreContext {
         let mut stores = stores.clone();
         if self.zip_top_folder {
@@ -227,11 +229,11 @@ impl CreateOptions {
         stores
     }
 
-    /// Decides the kind where the URL tells it; where it only says netCDF, the first that holds the model: of the
-    /// netCDF-3 kinds, else netCDF-4. `fixed`: no dimension will be unlimited.
+    /// Decides the kind from the URL; if it only says netCDF, the first kind that can hold the model: one of netCDF-3,
+    /// otherwise netCDF-4. `fixed`: no dimension will be unlimited.
     ///
     /// # Errors
-    /// `Invalid` for an address that is none, and when the kind cannot be told.
+    /// `Invalid` for an invalid address, and if the kind cannot be determined.
     pub fn for_model(mut self, url: &str, model: &Model, fixed: bool) -> Result<Self> {
         let named = self.kind.is_some();
         let url = Url::parse(url)?;
@@ -244,8 +246,8 @@ impl CreateOptions {
         Ok(self)
     }
 
-    /// With what a configuration says of new datasets at an address where these options say nothing: whether metadata are
-    /// consolidated (`NCZARR_CONSOLIDATED`), and what stands between the numbers of chunks' keys
+    /// Adds what a configuration says about new datasets at an address, for options that are not set: whether metadata
+    /// are consolidated (`NCZARR_CONSOLIDATED`), and the separator between the numbers in chunk keys
     /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files).
     fn configured(mut self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
         let is_asked_for = url.fragment().modes().contains("consolidated");
@@ -263,10 +265,10 @@ impl CreateOptions {
         Ok(self)
     }
 
-    /// Decides everything, with what a configuration says, where lengths of strings are known.
+    /// Decides everything, including what a configuration says, if lengths of strings are known.
     ///
     /// # Errors
-    /// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
+    /// `Invalid` for an invalid address or separator, and if the kind cannot be determined.
     pub(crate) fn resolve(
         &self,
         url: &str,
@@ -334,7 +336,8 @@ impl CreateOptions {
         })
     }
 
-    /// The kind by option, else by the URL's mode, else by the name's ending (docs/spec/nczarr.md 8.4, 8.5).
+    /// The kind, from the option, otherwise the URL's mode, otherwise the name's extension (docs/spec/nczarr.md 8.4,
+    /// 8.5).
     fn kind_for(&self, url: &Url) -> Result<Kind> {
         if let Some(kind) = self.kind {
             return Ok(kind);
@@ -368,13 +371,13 @@ impl CreateOptions {
     }
 }
 
-/// Whether the URL itself says netCDF-3.
+/// Whether the URL itself requests netCDF-3.
 fn asks_for_classic(url: &Url) -> bool {
     let modes = url.fragment().modes();
     modes.contains("netcdf-3") || modes.contains("classic")
 }
 
-/// The storage that `_NCProperties` tells of.
+/// The storage that `_NCProperties` names.
 fn storage_kind(url: &Url) -> &'static str {
     let zipped = url.fragment().modes().contains("zip") || url.path().to_ascii_lowercase().ends_with(".zip");
     match url.scheme() {
@@ -386,7 +389,7 @@ fn storage_kind(url: &Url) -> &'static str {
     }
 }
 
-/// The first of CDF-1, CDF-2 and CDF-5 that has room and types for the model.
+/// The first of CDF-1, CDF-2 and CDF-5 that has the size limits and types that the model needs.
 fn smallest_classic(model: &Model) -> Kind {
     const CDF1_BYTES: u64 = (1 << 31) - 4;
     const CDF2_BYTES: u64 = (1 << 32) - 4;
@@ -431,7 +434,7 @@ fn byte_len(model: &Model, var: VarId) -> u64 {
 
 fn all_types_classic(model: &Model) -> bool {
     let classic = |ty: TypeRef| match ty {
-        // A string may become text; what cannot is refused later, by name.
+        // A string may become text; one that cannot is refused later, by name.
         TypeRef::Atomic(atomic) => atomic.is_classic() || atomic == Atomic::String,
         TypeRef::User(_) => true,
     };

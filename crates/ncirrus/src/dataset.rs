@@ -1,4 +1,4 @@
-//! A dataset: opened, created or opened for change.
+//! A dataset, opened for reading, created, or opened for update.
 mod asynchronous;
 mod ending;
 mod in_memory;
@@ -20,9 +20,9 @@ use std::sync::{Arc, Mutex};
 
 /// A dataset: groups, dimensions, types, variables and attributes, and the values of the variables. Cheap to clone.
 ///
-/// A dataset that was created or opened for update keeps its changes to itself until [`sync`](Self::sync) or
-/// [`close`](Self::close); dropping the last handle of one that was never closed abandons what was not synced, and a
-/// creation leaves nothing behind.
+/// A dataset that was created or opened for update makes its changes visible only at [`sync`](Self::sync) or
+/// [`close`](Self::close); dropping the last handle of one that was never closed discards what was not synced, and an
+/// unfinished creation leaves nothing behind.
 #[derive(Clone)]
 pub struct Dataset(Arc<DatasetInner>);
 
@@ -31,12 +31,12 @@ struct DatasetInner {
     name: String,
     url: String,
     state: DatasetState,
-    /// Whether aggregated variables are shown as such, and checked.
+    /// Whether aggregated variables are presented as such, and checked.
     shows_aggregations: bool,
     complete: Mutex<Option<Arc<Model>>>,
-    /// Where its bytes are, when they are handed over.
+    /// Where its bytes are, if they are to be returned.
     in_memory: Option<Arc<MemoryPlace>>,
-    /// What other processes write of it.
+    /// The part that other processes write.
     joint: Mutex<Option<JointState>>,
 }
 
@@ -46,8 +46,8 @@ pub(crate) enum DatasetState {
 }
 
 pub(crate) struct WritingState {
-    /// Where a new dataset waits until it is closed; gone afterwards. Dropped before the writer, whose session may be
-    /// needed to take back what was sent.
+    /// A new dataset until it is closed. Dropped before the writer, whose session may be needed to remove what was
+    /// sent.
     staged: Mutex<Option<StagedDataset>>,
     pub(crate) writer: DatasetWriter,
     ended: EndState,
@@ -71,7 +71,7 @@ impl DatasetInner {
 }
 
 impl WritingState {
-    /// Whether the place of a new dataset is still this program's.
+    /// A check whether this program still holds the location of a new dataset.
     pub(crate) fn check_of_place(&self) -> BoxFuture<'static, Result<()>> {
         let staged = self.staged.guard();
         staged
@@ -89,10 +89,11 @@ impl Dataset {
         Self::open_with(url, &OpenOptions::default(), &Session::new()?)
     }
 
-    /// Opens a dataset for reading with options, in a session.
+    /// Opens a dataset for reading in a session, with options.
     ///
     /// # Errors
-    /// As [`open`](Self::open); `Changed` naming both states when the dataset is not in the one that the options expect.
+    /// As [`open`](Self::open); `Changed` naming both states if the dataset is not in the state that the options
+    /// expect.
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
         let opened = session.wait_at(url, ncirrus_store::open(url, &session.stores))?;
         let options = substituted(options, &opened, session);
@@ -100,7 +101,7 @@ impl Dataset {
         Self::reading(session, url, opened.name, dataset, &options)
     }
 
-    /// What was opened for reading, if it is in the state that was expected.
+    /// The dataset that was opened for reading, if it is in the expected state.
     fn reading(
         session: &Session,
         url: &str,
@@ -113,16 +114,16 @@ impl Dataset {
         Ok(Self(Arc::new(DatasetInner { shows_aggregations: !options.raw && !options.lenient, ..inner })))
     }
 
-    /// Creates a dataset of the kind that the URL's mode or the name's ending tells, in a session of its own.
+    /// Creates a dataset of the kind that the URL's mode or the name's extension determines, in a session of its own.
     ///
     /// # Errors
-    /// `Conflict` when something is there already; `Denied`; `Invalid` when the kind cannot be told.
+    /// `Conflict` if something exists there; `Denied`; `Invalid` if the kind cannot be determined.
     pub fn create(url: &str) -> Result<Self> {
         Self::create_with(url, &CreateOptions::default(), &Session::new()?)
     }
 
-    /// Creates a dataset with options, in a session, whose configuration says what the options do not. Nothing appears at
-    /// the target before [`close`](Self::close).
+    /// Creates a dataset in a session, with options; the session's configuration applies to those that are not set.
+    /// Nothing appears at the target before [`close`](Self::close).
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -130,7 +131,7 @@ impl Dataset {
         Self::create_sized(url, options, &StringLengths::default(), session)
     }
 
-    /// As [`create_with`](Self::create_with), where lengths of strings are known.
+    /// As [`create_with`](Self::create_with), with known lengths of strings.
     pub(crate) fn create_sized(
         url: &str,
         options: &CreateOptions,
@@ -147,18 +148,17 @@ impl Dataset {
         Ok(Self::writing(session, url, writer, staged, target.kind_name()))
     }
 
-    /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing. Other programs that
-    /// lock files as HDF5 does cannot open a single file before the first sync, and cannot change it before it is
-    /// closed.
+    /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing. Programs that lock
+    /// files as HDF5 does cannot open a single file before the first sync, nor change it before it is closed.
     ///
     /// # Errors
-    /// As [`open`](Self::open); `Conflict` when another program has the file open; `Unsupported` when the format or
-    /// place cannot be changed.
+    /// As [`open`](Self::open); `Conflict` if another program has the file open; `Unsupported` if the format or store
+    /// is read-only.
     pub fn update(url: &str) -> Result<Self> {
         Self::update_with(url, &OpenOptions::default(), &Session::new()?)
     }
 
-    /// As [`update`](Self::update), with options, in a session.
+    /// As [`update`](Self::update), in a session, with options.
     ///
     /// # Errors
     /// As [`update`](Self::update).
@@ -166,7 +166,7 @@ impl Dataset {
         let staged = session.wait_at(url, ncirrus_store::update(url, &session.stores))?;
         let dataset = Self::open_in(session, &staged.store, &staged.root, &staged.name, options)?;
         if options.expected_tag.is_some() {
-            // What is written may be a copy of what is there, with a state of its own.
+            // The writer may work on a copy of the dataset, with a tag of its own.
             Self::open_with(url, &options.clone().raw(true), session)?;
         }
         refuse_whole_files(&dataset, url)?;
@@ -174,7 +174,7 @@ impl Dataset {
         Ok(Self::writing(session, url, writer, staged, dataset.catalog().kind()))
     }
 
-    /// What lies in a store, opened by whichever driver knows it, as it is stored.
+    /// Opens what is in a store with whichever driver recognizes it, without overlays.
     fn open_in(
         session: &Session,
         store: &Arc<dyn Store>,
@@ -215,7 +215,7 @@ impl Dataset {
         Ok(Group::new(self.clone(), id))
     }
 
-    /// The variable at a path such as `/model/run1/sst`; the leading slash may be left out.
+    /// The variable at a path such as `/model/run1/sst`; the leading slash is optional.
     ///
     /// # Errors
     /// `NotFound`.
@@ -229,8 +229,8 @@ impl Dataset {
         Error::no_member(what, format_args!("{path:?}")).at_object(&self.0.url)
     }
 
-    /// The variable with an id of the [`model`](Self::model), whose members name each other so. Of one that is not there,
-    /// or was removed, names and shapes are empty and values cannot be read.
+    /// The variable with an id of the [`model`](Self::model), whose members refer to each other by ids. If it does not
+    /// exist or was removed, its names and shapes are empty and its values cannot be read.
     pub fn variable_by_id(&self, id: VarId) -> Variable {
         Variable::new(self.clone(), id)
     }
@@ -240,10 +240,10 @@ impl Dataset {
         self.snapshot().variables().into_iter().map(|id| Variable::new(self.clone(), id)).collect()
     }
 
-    /// A global attribute; `None` when there is none of that name.
+    /// A global attribute; `None` if there is none with that name.
     ///
     /// # Errors
-    /// When attributes cannot be read.
+    /// If attributes cannot be read.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         self.root().attribute(name)
     }
@@ -251,7 +251,7 @@ impl Dataset {
     /// All definitions with all attributes.
     ///
     /// # Errors
-    /// When the attributes cannot be fetched; damage of one member is recorded in its place.
+    /// If the attributes cannot be fetched; damage to one member is recorded in its place.
     pub fn model(&self) -> Result<Arc<Model>> {
         let model = self.snapshot();
         if matches!(self.0.state, DatasetState::Writing(_)) {
@@ -265,7 +265,7 @@ impl Dataset {
         Ok(complete)
     }
 
-    /// The model with the attributes that were pending.
+    /// The model, with attributes that were not loaded yet.
     fn completed(&self, model: Arc<Model>) -> Result<Arc<Model>> {
         let is_pending = |node: &NodeId| matches!(model.attributes(*node), Some(AttributeState::Pending));
         let pending: Vec<NodeId> = model.nodes().into_iter().filter(is_pending).collect();
@@ -292,12 +292,12 @@ impl Dataset {
         }
     }
 
-    /// Whether aggregated variables are shown as such, and checked.
+    /// Whether aggregated variables are presented as such, and checked.
     pub(crate) fn shows_aggregations(&self) -> bool {
         self.0.shows_aggregations
     }
 
-    /// Facts about the storage, such as the dialect: name and value.
+    /// Facts about the storage, such as the dialect: names and values.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.catalog().facts(),
@@ -305,7 +305,7 @@ impl Dataset {
         }
     }
 
-    /// Things that were repaired or ignored on opening.
+    /// What was repaired or ignored on opening.
     pub fn warnings(&self) -> Vec<String> {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.warnings(),
@@ -318,7 +318,7 @@ impl Dataset {
         }
     }
 
-    /// Fragments of aggregated variables that were not there when they were read since the dataset was opened, and whose
+    /// Fragments of aggregated variables that have been found absent in reads since the dataset was opened, and whose
     /// elements are missing values.
     pub fn absent_fragments(&self) -> Vec<ncirrus_engine::AbsentFragment> {
         match &self.0.state {
@@ -327,7 +327,7 @@ impl Dataset {
         }
     }
 
-    /// The same in words, the first of them by name; `None` when there are none.
+    /// The same as text, naming the first of them; `None` if there are none.
     pub fn absence(&self) -> Option<String> {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.absence(),
@@ -335,7 +335,7 @@ impl Dataset {
         }
     }
 
-    /// The dataset's name: the last segment of the URL without its ending.
+    /// The dataset's name: the last segment of the URL without its extension.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -358,10 +358,10 @@ impl Dataset {
         &self.0.session.engine
     }
 
-    /// What a read of a dataset that is written goes through.
+    /// The writer through which a dataset that is being written is read.
     ///
     /// # Errors
-    /// `Invalid` when it was abandoned.
+    /// `Invalid` if it was abandoned.
     pub(crate) fn written<'a>(&self, open: &'a WritingState) -> Result<&'a DatasetWriter> {
         if open.ended.is_abandoned() { Err(open.ended.error(&self.0.url)) } else { Ok(&open.writer) }
     }
@@ -396,7 +396,7 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// The options with what the dataset is called, and what the settings say of names of fragments.
+/// The options with the name of the dataset, and the settings for names of fragments.
 fn substituted(options: &OpenOptions, opened: &Opened, session: &Session) -> OpenOptions {
     let mut options = options.clone().name(opened.name.clone());
     for (name, value) in session.settings().substitutions() {
@@ -405,7 +405,7 @@ fn substituted(options: &OpenOptions, opened: &Opened, session: &Session) -> Ope
     options
 }
 
-/// A file on another machine can be replaced, but not changed in place.
+/// A remote file can be replaced, but not changed in place.
 fn refuse_whole_files(dataset: &ncirrus_engine::Dataset, url: &str) -> Result<()> {
     let is_file = dataset.catalog().writing().is_some_and(|writing| writing.is_single_object());
     if !is_file || dataset.store().local().is_some() {

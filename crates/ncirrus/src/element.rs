@@ -5,15 +5,15 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust number that values of a variable can be read into and written from, with netCDF's conversion. Sealed: the
-/// ten numeric types of netCDF-4.
+/// A Rust number type into which values of a variable can be read and from which they can be written, with netCDF's
+/// conversion. Sealed: the ten numeric types of netCDF-4.
 pub trait Element: sealed::Sealed + bytemuck::Pod + Send + Sync {
-    /// The netCDF type that this is.
+    /// The corresponding netCDF type.
     const ATOMIC: Atomic;
     /// Takes the vector out of values of this type.
     ///
     /// # Errors
-    /// `Internal` when the values are of another type.
+    /// `Internal` if the values are of another type.
     fn from_values(values: Values) -> Result<Vec<Self>>;
     /// Values of this type.
     fn into_values(vector: Vec<Self>) -> Values;

@@ -76,15 +76,15 @@ impl Group {
     /// All attributes, in definition order.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn attributes(&self) -> Result<Attributes> {
         self.dataset.node_attributes(NodeId::Group(self.id))
     }
 
-    /// An attribute by name; `None` when there is none.
+    /// An attribute by name; `None` if there is none.
     ///
     /// # Errors
-    /// When attributes cannot be read.
+    /// If attributes cannot be read.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         Ok(self.attributes()?.find(name).cloned())
     }
@@ -92,7 +92,7 @@ impl Group {
     /// Adds or replaces an attribute.
     ///
     /// # Errors
-    /// `Invalid` for a bad name; when the dataset is not open for writing.
+    /// `Invalid` for a bad name; if the dataset is not open for writing.
     pub fn set_attribute(&self, attribute: Attribute) -> Result<()> {
         self.dataset.set_node_attribute(NodeId::Group(self.id), attribute)
     }
@@ -100,7 +100,7 @@ impl Group {
     /// Removes an attribute.
     ///
     /// # Errors
-    /// `NotFound`; when the dataset is not open for writing.
+    /// `NotFound`; if the dataset is not open for writing.
     pub fn remove_attribute(&self, name: &str) -> Result<Attribute> {
         self.dataset.remove_node_attribute(NodeId::Group(self.id), name)
     }
@@ -108,7 +108,7 @@ impl Group {
     /// Adds a subgroup.
     ///
     /// # Errors
-    /// `Invalid` for a bad name, `Conflict` when it is in use.
+    /// `Invalid` for a bad name, `Conflict` if it is in use.
     pub fn add_group(&self, name: &str) -> Result<Self> {
         let id = self.dataset.edit(|model| Ok(model.add_group(self.id, name)?))?;
         Ok(Self::new(self.dataset.clone(), id))
@@ -117,7 +117,7 @@ impl Group {
     /// Adds a dimension.
     ///
     /// # Errors
-    /// `Invalid` for a bad name, `Conflict` when it is in use.
+    /// `Invalid` for a bad name, `Conflict` if it is in use.
     pub fn add_dimension(&self, name: &str, len: DimensionLen) -> Result<()> {
         self.dataset.edit(|model| Ok(model.add_dimension(self.id, name, len).map(|_| ())?))
     }
@@ -125,7 +125,7 @@ impl Group {
     /// Adds a variable of an atomic type on dimensions that are visible from this group, by simple name.
     ///
     /// # Errors
-    /// `Invalid` for a bad name, `Conflict` when it is in use, `NotFound` for a dimension.
+    /// `Invalid` for a bad name, `Conflict` if it is in use, `NotFound` for a dimension.
     pub fn add_variable(&self, name: &str, ty: Atomic, dimensions: &[&str]) -> Result<Variable> {
         let id = self.dataset.edit(|model| {
             let find = |name: &&str| {

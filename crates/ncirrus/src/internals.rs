@@ -1,5 +1,5 @@
-//! What the crate `ncirrus-tools` stands on: the engine behind the handles, for work on whole datasets that moves stored
-//! chunks or definitions. It is for the project's own crates and follows the engine; programs need none of it.
+//! The base of the crate `ncirrus-tools`: the engine behind the handles, for work on whole datasets that moves stored
+//! chunks or definitions. It is for the project's own crates and changes with the engine; programs do not need it.
 use crate::create::CreateOptions;
 pub use crate::create::{CreateTarget, DEFAULT_STRING_BYTES, StringLengths};
 use crate::{Dataset, Result, Selection, Session, Values};
@@ -14,7 +14,7 @@ pub trait SessionInternals {
     /// The engine's session.
     fn engine(&self) -> &ncirrus_engine::Session;
 
-    /// The formats that are looked for.
+    /// The formats that are recognized.
     fn drivers(&self) -> &Arc<[Arc<dyn Driver>]>;
 }
 
@@ -30,7 +30,7 @@ impl SessionInternals for Session {
 
 /// The engine behind a [`Dataset`].
 pub trait DatasetInternals: Sized {
-    /// As [`Dataset::create_with`], where lengths of strings are known.
+    /// As [`Dataset::create_with`], with known lengths of strings.
     ///
     /// # Errors
     /// As [`Dataset::create_with`].
@@ -44,40 +44,40 @@ pub trait DatasetInternals: Sized {
     /// The engine's dataset.
     ///
     /// # Errors
-    /// `Unsupported` when the dataset is open for writing.
+    /// `Unsupported` if the dataset is open for writing.
     fn reader(&self) -> Result<&ncirrus_engine::Dataset>;
 
     /// The engine's writer.
     ///
     /// # Errors
-    /// `Denied` when the dataset is open for reading only, `Invalid` when it was closed.
+    /// `Denied` if the dataset is open for reading only, `Invalid` if it was closed.
     fn writer(&self) -> Result<&DatasetWriter>;
 
-    /// The engine that does the work.
+    /// The session of the engine in which the dataset was opened.
     fn engine(&self) -> &ncirrus_engine::Session;
 
     /// The present definitions; attributes may be pending.
     fn snapshot(&self) -> Arc<Model>;
 
-    /// Values of a selection; errors do not name the variable yet.
+    /// Values of a selection; errors do not yet name the variable.
     ///
     /// # Errors
     /// As [`Variable::values`](crate::Variable::values).
     fn read_values(&self, var: VarId, selection: &Selection) -> Result<Values>;
 
-    /// Writes values of the variable's own type as they are; errors do not name the variable yet.
+    /// Writes values of the variable's own type unchanged; errors do not yet name the variable.
     ///
     /// # Errors
     /// As [`Variable::write_values`](crate::Variable::write_values).
     fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()>;
 
-    /// What a selection of an aggregated variable is put together from.
+    /// The parts from which a selection of an aggregated variable is assembled.
     ///
     /// # Errors
     /// As [`Variable::fragments`](crate::Variable::fragments).
     fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>>;
 
-    /// Where the chunks of a selection lie.
+    /// Where the chunks of a selection are stored.
     ///
     /// # Errors
     /// As [`Variable::chunks`](crate::Variable::chunks).
@@ -127,11 +127,11 @@ impl DatasetInternals for Dataset {
     }
 }
 
-/// Decides everything about a new dataset at an address: options, the lengths of strings that are known, and what a
-/// configuration says.
+/// Decides everything about a new dataset at an address from the options, the known lengths of strings, and the
+/// configuration.
 ///
 /// # Errors
-/// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
+/// `Invalid` for an invalid address or separator, and if the kind cannot be determined.
 pub fn resolve(
     options: &CreateOptions,
     url: &str,

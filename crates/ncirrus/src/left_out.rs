@@ -1,15 +1,15 @@
-//! What a dataset has and cannot give.
+//! Members of a dataset that cannot be represented.
 use crate::{AttributeState, Dataset, Model, NodeId, Result};
 use ncirrus_model::VarId;
 use std::fmt;
 
-/// A member of a dataset, or a part of one, that is not given because it cannot be read or told in netCDF's terms.
+/// A member of a dataset, or a part of one, that is left out because it cannot be read or has no equivalent in netCDF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Path of the variable; of an attribute `/variable:attribute`. A path that ends in `/` is that of a group of which a
-    /// part cannot be read.
+    /// Path of the variable; for an attribute `/variable:attribute`. A path that ends in `/` is that of a group, a part
+    /// of which cannot be read.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -23,28 +23,28 @@ impl fmt::Display for LeftOut {
 }
 
 impl LeftOut {
-    /// A member, and why it is not given.
+    /// A member, and why it is left out.
     pub fn new(path: impl Into<String>, reason: &(impl ToString + ?Sized)) -> Self {
         Self { path: path.into(), reason: reason.to_string() }
     }
 
-    /// The object `{"path": .., "reason": ..}`.
+    /// The JSON object `{"path": .., "reason": ..}`.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({"path": self.path, "reason": self.reason})
     }
 }
 
 impl Dataset {
-    /// What the dataset has and cannot give: groups, variables and attributes that are damaged or of types that netCDF does
-    /// not have, and aggregated variables whose description makes no sense.
+    /// The members of the dataset that are left out: groups, variables and attributes that are damaged or of types that
+    /// netCDF does not have, and aggregated variables whose description is not valid.
     ///
     /// # Errors
-    /// When the attributes cannot be fetched.
+    /// If the attributes cannot be fetched.
     pub fn left_out(&self) -> Result<Vec<LeftOut>> {
         Ok(self.left_out_members()?.into_iter().map(|(_, left_out)| left_out).collect())
     }
 
-    /// The same, each with the member that it is, or is an attribute of.
+    /// The same, each with the member concerned, or the one that has the attribute.
     ///
     /// # Errors
     /// As [`left_out`](Self::left_out).

@@ -1,7 +1,8 @@
-//! netCDF for the cloud: one library for netCDF-3, netCDF-4, NCZarr and Zarr, wherever they lie.
+//! netCDF for the cloud: one library for netCDF-3, netCDF-4, NCZarr and Zarr, local or remote.
 //!
-//! A [`Dataset`] is opened from a path or URL, whatever its format and place: a file, a directory, a zip, HTTP, S3. It has
-//! groups, dimensions, types, variables and attributes as netCDF-4 has them, and is read and written alike in every format.
+//! A [`Dataset`] is opened from a path or URL, whatever its format and location: a file, a directory, a zip, HTTP, S3.
+//! It has groups, dimensions, types, variables and attributes as in netCDF-4, and is read and written in the same way
+//! in every format.
 //!
 //! Handles are `Send + Sync` and cheap to clone; any number of threads may read one dataset. All calls block; inside an
 //! asynchronous runtime they wait on the session's own threads.
@@ -22,8 +23,8 @@
 //! # Ok::<(), ncirrus::Error>(())
 //! ```
 //!
-//! [`Dataset::root`] is the root [`Group`], [`Dataset::model`] all definitions at once. What is damaged leaves the rest
-//! readable: [`Dataset::left_out`] tells what cannot be had, and [`Dataset::warnings`] what was repaired.
+//! [`Dataset::root`] is the root [`Group`], [`Dataset::model`] all definitions at once. Damaged members leave the rest
+//! readable: [`Dataset::left_out`] lists what cannot be read, and [`Dataset::warnings`] what was repaired.
 //!
 //! # Read
 //!
@@ -36,15 +37,15 @@
 //! # Ok::<(), ncirrus::Error>(())
 //! ```
 //!
-//! [`Variable::read`] converts to the numbers that are asked for and puts arrays that are larger than the session's memory
-//! into a file; [`Variable::read_into`] fills a buffer of the caller; [`Variable::values`] gives values of any type, text,
-//! strings and compounds too. [`Dataset::plan`] tells which requests a read would make. What packed numbers, missing values
-//! and times mean by the CF conventions is in [`cf`].
+//! [`Variable::read`] converts to the requested number type and puts arrays that are larger than the session's memory
+//! into a file; [`Variable::read_into`] fills a buffer of the caller; [`Variable::values`] returns values of any type,
+//! including text, strings and compounds. [`Dataset::plan`] shows which requests a read would make. Packed numbers,
+//! missing values and times are decoded by the CF conventions in [`cf`].
 //!
 //! # Select
 //!
-//! A [`Selection`] has one [`AxisSelection`] per dimension: a start, count and stride, or a list of indices. What a user
-//! writes is a [`VariableSelect`]:
+//! A [`Selection`] has one [`AxisSelection`] per dimension: a start, count and stride, or a list of indices. A
+//! [`VariableSelect`] is parsed from what a user writes:
 //!
 //! ```
 //! use ncirrus::VariableSelect;
@@ -56,8 +57,8 @@
 //!
 //! # Write
 //!
-//! A new dataset appears under its name when it is closed, and whole. [`CreateOptions`] choose the [`Kind`] where the name
-//! does not tell it.
+//! A new dataset appears under its name when it is closed, as a whole. [`CreateOptions`] choose the [`Kind`] if the
+//! name does not determine it.
 //!
 //! ```
 //! use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Session};
@@ -81,8 +82,8 @@
 //!
 //! # Append
 //!
-//! [`Dataset::update`] opens a dataset to be changed in place; writing past the end of an unlimited dimension makes it grow.
-//! [`Dataset::sync`] makes true what was written so far. On object stores several programs may write into one dataset:
+//! [`Dataset::update`] opens a dataset to be changed in place; writing past the end of an unlimited dimension extends
+//! it. [`Dataset::sync`] commits what was written so far. On object stores several programs may write to one dataset:
 //! changes to the same chunk are merged, or the write ends in a conflict.
 //!
 //! ```no_run
@@ -96,19 +97,19 @@
 //!
 //! # Copy, aggregate, list, remove
 //!
-//! Work on whole datasets is the crate `ncirrus-tools`: copies between kinds with other chunks and filters, aggregations of
-//! many files, reference files, CDL, listings and removal.
+//! The crate `ncirrus-tools` works on whole datasets: copies between kinds with other chunks and filters, aggregations
+//! of many files, reference files, CDL, listings and removal.
 //!
 //! # Sessions
 //!
-//! A [`Session`] owns threads, caches, budgets, limits and credentials; there are no globals. [`Session::builder`] begins
-//! with what the environment and the user's files say ([`store::config`]) and takes what a program chooses instead.
-//! [`Session::statistics`] tells what was fetched and decoded. Codecs are those of a [`CodecRegistry`].
+//! A [`Session`] owns threads, caches, budgets, limits and credentials; there are no globals. [`Session::builder`]
+//! starts with the settings of the environment and the user's files ([`store::config`]), which a program can override.
+//! [`Session::statistics`] returns what was fetched and decoded. Codecs are those of a [`CodecRegistry`].
 //!
 //! # Stores
 //!
-//! What keeps objects is a [`store::Store`]: folders, zip files, memory, web servers, object stores, reference files, and
-//! those of a program's own, which [`SessionBuilder::store`] adds under a scheme. `docs/extending.md` goes through one.
+//! Objects are kept in a [`store::Store`]: folders, zip files, memory, web servers, object stores, reference files, and
+//! stores defined by a program, which [`SessionBuilder::store`] adds under a scheme. `docs/extending.md` explains one.
 //!
 //! # Errors
 //!

@@ -1,10 +1,10 @@
-//! Selections in text: `v[0:10:2,5,:]`.
+//! Selections as text: `v[0:10:2,5,:]`.
 use crate::{AxisSelection, Error, Result, Selection};
 use ncirrus_model::Region;
 
 /// A variable and which of its elements, as written on a command line: `path[axis,axis,...]`, each axis one of `:`
 /// (all), `5` (one index), `a:b` (from `a` to before `b`), `a:b:s` (every `s`-th), `{1,4,9}` (these). Without brackets
-/// everything is meant; fewer axes than the variable has mean all of the rest.
+/// everything is selected; if there are fewer axes than the variable has, all of the remaining axes are selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariableSelect {
     /// Path of the variable.
@@ -12,7 +12,7 @@ pub struct VariableSelect {
     axes: Vec<AxisPick>,
 }
 
-/// What is picked of one axis.
+/// The selection along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum AxisPick {
     Index(u64),
@@ -24,7 +24,7 @@ impl VariableSelect {
     /// Parses the text.
     ///
     /// # Errors
-    /// `Invalid` with the part that is not understood.
+    /// `Invalid` with the part that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self> {
         let Some((path, rest)) = text.split_once('[') else {
             return Ok(Self { path: text.to_owned(), axes: Vec::new() });
@@ -49,7 +49,7 @@ impl VariableSelect {
     /// The selection in an array of that shape.
     ///
     /// # Errors
-    /// `Invalid` when there are more axes than the array has, or an index is past the end.
+    /// `Invalid` if there are more axes than the array has, or an index is past the end.
     pub fn resolve(&self, shape: &[u64]) -> Result<Selection> {
         if self.axes.len() > shape.len() {
             let message = format!("{} axes are selected, the variable has {}", self.axes.len(), shape.len());
@@ -77,11 +77,11 @@ impl AxisPick {
     }
 }
 
-/// `count` indices from `start` on, `step` apart, which may be negative: the slice that reads them forwards, and whether
-/// its elements are wanted backwards. [`StridedBytes::backwards`](crate::StridedBytes::backwards) puts them there so.
+/// `count` indices from `start` on, `step` apart, which may be negative: the slice that reads them forwards, and
+/// whether its elements must be reversed, which [`StridedBytes::backwards`](crate::StridedBytes::backwards) does.
 ///
 /// # Errors
-/// `Invalid` when the step is 0, or an index is negative or exceeds 64 bits.
+/// `Invalid` if the step is 0, or an index is negative or exceeds 64 bits.
 pub fn slice_by_steps(start: u64, count: u64, step: i64) -> Result<(AxisSelection, bool)> {
     let stride = step.unsigned_abs();
     let bad = |what: &str| Error::invalid(format!("{count} indices from {start} in steps of {step}: {what}"));
@@ -96,7 +96,7 @@ pub fn slice_by_steps(start: u64, count: u64, step: i64) -> Result<(AxisSelectio
     Ok((AxisSelection::Slice { start: first, count, stride }, true))
 }
 
-/// The parts between commas that stand outside braces.
+/// The parts between commas outside braces.
 fn split_axes(text: &str) -> Vec<&str> {
     let mut depth = 0u32;
     let comma = |c: char| {

@@ -22,7 +22,8 @@ use resources::ResourceChoices;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Threads, caches, budgets, limits and credentials, shared by the datasets that are opened with it. Cheap to clone.
+/// Threads, caches, budgets, limits and credentials, shared by the datasets that are opened with the session. Cheap to
+/// clone.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) engine: ncirrus_engine::Session,
@@ -32,30 +33,30 @@ pub struct Session {
     folder: Option<PathBuf>,
 }
 
-/// Makes a [`Session`]; everything has a default.
+/// Builds a [`Session`]; everything has a default.
 pub struct SessionBuilder {
     engine: ncirrus_engine::SessionBuilder,
-    /// Bytes that uploads may hold, of those that the session may.
+    /// Bytes that uploads may hold, out of those of the session.
     upload_memory: usize,
     stores: StoreOptions,
     resources: ResourceChoices,
     configured: SessionConfig,
-    /// Codecs of the program's own.
+    /// Codecs defined by the program.
     codecs: Vec<Arc<dyn CodecFactory>>,
     #[cfg(feature = "plugins")]
     plugins: PluginOptions,
 }
 
 impl Session {
-    /// A session with default settings: all cores, a modest memory budget.
+    /// A session with default settings: all cores, a moderate memory budget.
     ///
     /// # Errors
-    /// When no threads can be started.
+    /// If no threads can be started.
     pub fn new() -> Result<Self> {
         Self::builder().build()
     }
 
-    /// A session of your own making. What the environment and the files of the user say is where it starts from.
+    /// A builder that starts with the settings of the environment and the user's files.
     pub fn builder() -> SessionBuilder {
         let builder = SessionBuilder {
             engine: ncirrus_engine::Session::builder(),
@@ -70,22 +71,22 @@ impl Session {
         builder.configured()
     }
 
-    /// Waits for what a store does for the dataset at an address: for programs that call a [`Store`](crate::store::Store)
-    /// themselves. Only an address on another machine needs (and starts) the session's network.
+    /// Waits for an operation of a store on the dataset at an address: for programs that call a
+    /// [`Store`](crate::store::Store) themselves. Only a remote address needs (and starts) the session's network.
     pub fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
         if is_local(url) { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
     }
 
-    /// As [`wait_for_store`](Self::wait_for_store), until who [watches](crate::watch) this thread ends the wait.
+    /// As [`wait_for_store`](Self::wait_for_store), unless the [watch](crate::watch) of this thread ends the wait.
     pub(crate) fn wait_at<T>(&self, url: &str, future: impl Future<Output = Result<T>>) -> Result<T> {
         if is_local(url) { self.engine.wait(future) } else { self.engine.wait_for_store(future) }
     }
 
-    /// Begins a future on the session's own threads, which also drive its network; for programs without a runtime of their
-    /// own. What comes back is a future of the result, for any executor; dropping it ends the one that was begun.
+    /// Starts a future on the session's own threads, which also drive its network; for programs without a runtime of
+    /// their own. Returns a future of the result, for any executor; dropping it ends the one that was started.
     ///
     /// # Errors
-    /// `Io` when the threads cannot be started.
+    /// `Io` if the threads cannot be started.
     pub fn spawn<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -93,17 +94,17 @@ impl Session {
         self.engine.spawn(future)
     }
 
-    /// Bytes that reading and writing may hold besides the caller's own buffers. Arrays that are larger lie in files.
+    /// Bytes that reading and writing may hold besides the caller's own buffers. Larger arrays are put into files.
     pub fn memory(&self) -> usize {
         self.engine.memory()
     }
 
-    /// Where files go that are needed for a while.
+    /// The folder for temporary files.
     pub fn cache_folder(&self) -> PathBuf {
         self.folder.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// The codecs that chunks are decoded and encoded with: built in, and of plugins.
+    /// The codecs that chunks are decoded and encoded with: built-in ones, and those of plugins.
     pub fn registry(&self) -> &CodecRegistry {
         self.engine.registry()
     }
@@ -114,22 +115,22 @@ impl Session {
     }
 }
 
-/// Whether an address needs no network.
+/// Whether an address does not need the network.
 fn is_local(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory))
 }
 
 impl SessionBuilder {
-    /// Number of threads that decode; all cores by default, at most four for each core, or 128 where that is more.
+    /// Number of threads that decode and encode; all cores by default, at most four per core, or 128 if that is more.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.engine = self.engine.threads(threads);
         self
     }
 
-    /// Bytes that reading and writing may hold besides the caller's own buffers; uploads get a quarter of them, or as
-    /// many as the stores' options say when these are fewer. [`Variable::read`](crate::Variable::read) puts arrays that
-    /// are larger into files.
+    /// Bytes that reading and writing may hold besides the caller's own buffers; uploads get a quarter of them, or the
+    /// number in the stores' options if that is smaller. [`Variable::read`](crate::Variable::read) puts larger arrays
+    /// into files.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.engine = self.engine.memory(bytes);
@@ -144,7 +145,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Limits on what data from outside may cause.
+    /// Limits on resources that data from outside can use.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.engine = self.engine.limits(limits);
@@ -166,31 +167,31 @@ impl SessionBuilder {
         self
     }
 
-    /// Keeps what is fetched of remote datasets besides chunks (headers, chunk indexes, metadata) in files of a folder,
-    /// of at most `bytes` together: opening one again costs one request, which asks whether it changed. Several
-    /// processes may share the folder. None by default.
+    /// Caches what is fetched of remote datasets besides chunks (headers, chunk indexes, metadata) in files of a
+    /// folder, of at most `bytes` together: opening a dataset again costs one request, which checks whether it changed.
+    /// Several processes may share the folder. None by default.
     #[must_use]
     pub fn index_cache(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
         self.engine = self.engine.index_cache(folder, bytes);
         self
     }
 
-    /// Datasets of fragments of aggregated variables that are kept open for the next read: 128 by default.
+    /// Number of datasets of fragments of aggregated variables that are kept open for the next read: 128 by default.
     #[must_use]
     pub fn open_datasets(mut self, most: usize) -> Self {
         self.engine = self.engine.open_datasets(most);
         self
     }
 
-    /// What reading a fragment does whose dataset is not there; what the convention of the aggregation says, by
-    /// default. [`Dataset::warnings`](crate::Dataset::warnings) tells which fragments were filled in.
+    /// What reading a fragment whose dataset is absent does; by default what the convention of the aggregation says.
+    /// [`Dataset::warnings`](crate::Dataset::warnings) lists fragments that were filled in.
     #[must_use]
     pub fn fragments_absent(mut self, absent: ncirrus_engine::MissingChunks) -> Self {
         self.engine = self.engine.fragments_absent(absent);
         self
     }
 
-    /// Whether an aggregation or a reference file on another machine may name files of this one; not by default.
+    /// Whether a remote aggregation or reference file may name local files; not by default.
     #[must_use]
     pub fn local_fragments(mut self, allowed: bool) -> Self {
         self.engine = self.engine.local_fragments(allowed);
@@ -205,7 +206,7 @@ impl SessionBuilder {
         self
     }
 
-    /// How stores will be opened: what [`stores`](Self::stores) may change a part of.
+    /// How stores will be opened, for partial changes with [`stores`](Self::stores).
     pub fn store_options(&self) -> &StoreOptions {
         &self.stores
     }
@@ -218,7 +219,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Adds a codec of the program's own ([`codec`](crate::codec)): chunks of that name are read, and variables may be
+    /// Adds a codec defined by the program ([`codec`](crate::codec)): chunks with that codec can be read, and variables
     /// written with it.
     #[must_use]
     pub fn codec(mut self, factory: impl CodecFactory + 'static) -> Self {
@@ -229,9 +230,8 @@ impl SessionBuilder {
     /// The session.
     ///
     /// # Errors
-    /// When no threads can be started; when a file of the configuration that was named is not there or cannot be
-    /// understood; `Invalid` for a scheme that cannot have a store of the program's own, and for a codec with the name
-    /// or number of another.
+    /// If no threads can be started; if a configuration file that was named does not exist or cannot be parsed;
+    /// `Invalid` for a scheme that cannot have a custom store, and for a codec with the name or number of another.
     pub fn build(self) -> Result<Session> {
         let drivers: [Arc<dyn Driver>; 3] =
             [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];

@@ -1,4 +1,4 @@
-//! Where bytes lie: addresses, stores, the configuration, networks; all that a session opens stores with.
+//! Addresses, stores, the configuration, networks: everything with which a session opens stores.
 #[cfg(feature = "cloud")]
 pub use ncirrus_cloud::{
     BucketIdentity, CloudContext, CloudOpener, CloudStore, CredentialRegistry, MfaCodes, SourcedValue,

@@ -31,7 +31,7 @@ impl Variable {
         Self { dataset, id }
     }
 
-    /// The dataset that it is a variable of.
+    /// The dataset that contains the variable.
     pub fn dataset(&self) -> &Dataset {
         &self.dataset
     }
@@ -61,9 +61,10 @@ impl Variable {
         self.with(|variable| variable.ty)
     }
 
-    /// What the format says of the elements beyond netCDF's types: that Zarr's `ubyte` is true or false, that its `int64`
-    /// count seconds, that text has so many characters. `None` where [`ty`](Self::ty) says all, and for variables that this
-    /// program defined. Through a handle for writing, too, for what was there when it was opened.
+    /// What the format says about the elements beyond netCDF's types: that Zarr's `ubyte` is a boolean, that its
+    /// `int64` counts seconds, that text has a fixed number of characters. `None` if [`ty`](Self::ty) says everything,
+    /// and for variables that this program defined. Also available through a handle for writing, for what existed when
+    /// it was opened.
     pub fn stored_type(&self) -> Option<ExtendedType> {
         let of = |model: &ncirrus_model::Model| {
             model.variable(self.id).and_then(|variable| variable.extended.clone())
@@ -81,7 +82,7 @@ impl Variable {
         dims.iter().filter_map(|dim| model.dimension(*dim).cloned()).collect()
     }
 
-    /// How the elements lie in storage.
+    /// How the elements are laid out in storage.
     pub fn storage(&self) -> Storage {
         self.with(|variable| variable.storage.clone()).unwrap_or_default()
     }
@@ -91,7 +92,7 @@ impl Variable {
         self.with(|variable| variable.filters.clone()).unwrap_or_default()
     }
 
-    /// Why the values cannot be read, if that is so.
+    /// Why the values cannot be read, if they cannot.
     pub fn fault(&self) -> Option<Fault> {
         self.with(|variable| variable.fault.clone()).flatten()
     }
@@ -99,15 +100,15 @@ impl Variable {
     /// All attributes, in definition order.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn attributes(&self) -> Result<Attributes> {
         self.dataset.node_attributes(NodeId::Variable(self.id))
     }
 
-    /// An attribute by name; `None` when there is none.
+    /// An attribute by name; `None` if there is none.
     ///
     /// # Errors
-    /// When attributes cannot be read.
+    /// If attributes cannot be read.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         Ok(self.attributes()?.find(name).cloned())
     }
@@ -115,7 +116,7 @@ impl Variable {
     /// Adds or replaces an attribute.
     ///
     /// # Errors
-    /// `Invalid` for a bad name; when the dataset is not open for writing.
+    /// `Invalid` for a bad name; if the dataset is not open for writing.
     pub fn set_attribute(&self, attribute: Attribute) -> Result<()> {
         self.dataset.set_node_attribute(NodeId::Variable(self.id), attribute)
     }
@@ -123,7 +124,7 @@ impl Variable {
     /// Removes an attribute.
     ///
     /// # Errors
-    /// `NotFound`; when the dataset is not open for writing.
+    /// `NotFound`; if the dataset is not open for writing.
     pub fn remove_attribute(&self, name: &str) -> Result<Attribute> {
         self.dataset.remove_node_attribute(NodeId::Variable(self.id), name)
     }
@@ -131,15 +132,15 @@ impl Variable {
     /// Sets the fill value: one element of the variable's own type.
     ///
     /// # Errors
-    /// `Invalid` when it is not; when the dataset is not open for writing.
+    /// `Invalid` if it is not; if the dataset is not open for writing.
     pub fn set_fill(&self, fill: Values) -> Result<()> {
         self.dataset.edit(|model| Ok(model.set_fill(self.id, fill)?))
     }
 
-    /// Sets storage and filters; before any value was written.
+    /// Sets storage and filters; only before any value is written.
     ///
     /// # Errors
-    /// When the format cannot hold it, or the dataset is not open for writing.
+    /// If the format does not support it, or the dataset is not open for writing.
     pub fn set_storage(&self, storage: Storage, filters: Vec<CodecSpec>) -> Result<()> {
         self.dataset.edit(|model| {
             let variable =
@@ -151,10 +152,10 @@ impl Variable {
     }
 
     /// Quantizes the values that are written from now on, and records it in the attribute that netCDF-C uses
-    /// (docs/spec/hdf5-netcdf4.md G.4). A variable that has such an attribute already is quantized so.
+    /// (docs/spec/hdf5-netcdf4.md G.4). A variable that already has such an attribute is quantized without this call.
     ///
     /// # Errors
-    /// `Invalid` for types other than float and double or more digits than they have; when the dataset is not open for
+    /// `Invalid` for types other than float and double or more digits than they have; if the dataset is not open for
     /// writing.
     pub fn set_quantize(&self, quantize: Quantize) -> Result<()> {
         let ty = self.ty().ok_or_else(|| Error::not_found("the variable was removed"))?;
@@ -174,40 +175,40 @@ impl Variable {
     /// Renames the variable.
     ///
     /// # Errors
-    /// `Invalid` for a bad name, `Conflict` when it is in use.
+    /// `Invalid` for a bad name, `Conflict` if it is in use.
     pub fn rename(&self, name: &str) -> Result<()> {
         self.dataset.edit(|model| Ok(model.rename_variable(self.id, name)?))
     }
 
-    /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
-    /// been written; a variable that is not chunked has none. For tools that keep references of their own.
+    /// Where the chunks that a selection touches are stored, in row-major order, without those that are known never to
+    /// have been written; a variable that is not chunked has none. For tools that keep their own references.
     ///
     /// # Errors
-    /// When the selection does not fit or touches too many chunks, the variable is inaccessible, its index is damaged,
-    /// or the dataset is open for writing.
+    /// If the selection does not fit or touches too many chunks, the variable is inaccessible, its index is damaged, or
+    /// the dataset is open for writing.
     pub fn chunks(&self, selection: &Selection) -> Result<Vec<StoredChunk>> {
         self.dataset.stored_chunks(self.id, selection)
     }
 
-    /// Values of a selection in the variable's own type, row-major; in memory, however many they are.
+    /// Values of a selection in the variable's own type, row-major; in memory, whatever their number.
     ///
     /// # Errors
-    /// When the selection does not fit, or data are damaged or cannot be had; the place names chunk and object.
+    /// If the selection does not fit, or data are damaged or cannot be read; the place names chunk and object.
     pub fn values(&self, selection: &Selection) -> Result<Values> {
         self.dataset.read_values(self.id, selection).map_err(|error| error.at_path(self.path()))
     }
 
-    /// All values, converted to `T`, row-major: a slice of them, in memory or, where they are larger than the session's
+    /// All values, converted to `T`, row-major: a slice of them, in memory or, if they are larger than the session's
     /// [`memory`](crate::Session::memory), in a file in its [`cache_folder`](crate::Session::cache_folder).
     ///
     /// # Errors
-    /// As [`values`](Self::values); `Invalid` when the variable holds no numbers, or values do not fit `T`; `Io` when
-    /// the folder has no room.
+    /// As [`values`](Self::values); `Invalid` if the variable is not numeric, or values are out of the range of `T`;
+    /// `Io` if the folder has no space left.
     pub fn read<T: Element>(&self) -> Result<Array<T>> {
         self.read_selection(&Selection::all(&self.shape()))
     }
 
-    /// Values of a selection, converted to `T`, row-major, as [`read`](Self::read) gives them.
+    /// Values of a selection, converted to `T`, row-major, in the form that [`read`](Self::read) returns.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -233,7 +234,7 @@ impl Variable {
     /// Reads a selection into a buffer of the variable's own type, without allocating: the fastest way.
     ///
     /// # Errors
-    /// `Invalid` when the variable's type is not `T` or the buffer's length is not the selection's; else as
+    /// `Invalid` if the variable's type is not `T` or the buffer's length is not the selection's; otherwise as
     /// [`values`](Self::values).
     pub fn read_into<T: Element>(&self, selection: &Selection, out: &mut [T]) -> Result<()> {
         if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) {
@@ -246,12 +247,12 @@ impl Variable {
     }
 
     /// Writes values of the variable's own type, or numbers that are converted to it; a selection past the end of an
-    /// unlimited dimension makes it grow.
+    /// unlimited dimension extends it.
     ///
     /// # Errors
-    /// `Invalid` when selection, number or type of the values do not fit, or numbers do not fit the variable's type;
-    /// when the dataset is not open for writing; when writing fails. New datasets on other machines are sent in the
-    /// background: what could not be put is an error of the next call, or of `sync` and `close`.
+    /// `Invalid` if the selection, or the number or type of the values, does not fit, or numbers are out of the range
+    /// of the variable's type; if the dataset is not open for writing; if writing fails. New remote datasets are sent
+    /// in the background: a put that fails is an error of the next call, or of `sync` and `close`.
     pub fn write_values(&self, selection: &Selection, values: &Values) -> Result<()> {
         let place = |error: Error| error.at_path(self.path());
         let base = self.ty().and_then(|ty| self.dataset.snapshot().base_atomic(ty));
@@ -275,7 +276,7 @@ impl Variable {
     }
 
     /// Writes numbers to a selection; see [`write_values`](Self::write_values). Numbers of the variable's own type are
-    /// not copied but into the chunks.
+    /// copied only into the chunks.
     ///
     /// # Errors
     /// As [`write_values`](Self::write_values).

@@ -1,4 +1,4 @@
-//! One choice after the other.
+//! The setters of [`CreateOptions`].
 use super::{CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, StringForm};
 
 impl CreateOptions {
@@ -8,7 +8,7 @@ impl CreateOptions {
         Self::default()
     }
 
-    /// Kind; `None`: as the URL's mode or the name's ending tells.
+    /// Kind; `None`: determined by the URL's mode or the name's extension.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<Option<Kind>>) -> Self {
         self.kind = kind.into();
@@ -29,21 +29,21 @@ impl CreateOptions {
         self
     }
 
-    /// Write consolidated metadata, which make opening one request.
+    /// Write consolidated metadata, with which a dataset is opened by one request.
     #[must_use]
     pub fn consolidated(mut self, consolidated: bool) -> Self {
         self.consolidated = consolidated;
         self
     }
 
-    /// What stands between the numbers of a chunk's key: `.` or `/`; `None`: the format's default.
+    /// Separator between the numbers in a chunk's key: `.` or `/`; `None`: the format's default.
     #[must_use]
     pub fn separator(mut self, separator: impl Into<Option<char>>) -> Self {
         self.separator = separator.into();
         self
     }
 
-    /// Replace a dataset that is there already.
+    /// Replace an existing dataset.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
@@ -57,36 +57,36 @@ impl CreateOptions {
         self
     }
 
-    /// Put the entries of a zip below one top folder, as netCDF-C needs it.
+    /// Put the entries of a zip below one top folder, as netCDF-C requires.
     #[must_use]
     pub fn zip_top_folder(mut self, zip_top_folder: bool) -> Self {
         self.zip_top_folder = zip_top_folder;
         self
     }
 
-    /// Which versions of HDF5 shall read a netCDF-4 file.
+    /// Which versions of HDF5 must be able to read a netCDF-4 file.
     #[must_use]
     pub fn structures(mut self, structures: FileStructures) -> Self {
         self.structures = structures;
         self
     }
 
-    /// How chunk shapes are chosen for netCDF-4 where none is given.
+    /// How chunk shapes are chosen for netCDF-4 if none is given.
     #[must_use]
     pub fn default_chunks(mut self, default_chunks: DefaultChunks) -> Self {
         self.default_chunks = default_chunks;
         self
     }
 
-    /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: of 8.
+    /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: 8.
     #[must_use]
     pub fn align(mut self, align: impl Into<Option<u64>>) -> Self {
         self.align = align.into();
         self
     }
 
-    /// Bytes kept at the front of a netCDF-4 file for its metadata; `None`: as many as the definitions need, and some
-    /// more.
+    /// Bytes kept free at the start of a netCDF-4 file for its metadata; `None`: as many as the definitions need, plus
+    /// a margin.
     #[must_use]
     pub fn reserve(mut self, reserve: impl Into<Option<u64>>) -> Self {
         self.reserve = reserve.into();

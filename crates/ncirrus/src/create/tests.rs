@@ -1,4 +1,4 @@
-//! What a configuration says of new datasets.
+//! What a configuration says about new datasets.
 use super::*;
 use crate::ErrorKind;
 use ncirrus_config::{ConfigFormat, ProcessEnvironment};

@@ -1,4 +1,4 @@
-//! Futures: opening and reading without a thread that waits, and several reads at once.
+//! Futures: opening and reading without a blocked thread, and several reads at once.
 use super::{Dataset, DatasetState, substituted};
 use crate::{Error, OpenOptions, Result, Selection, Session, Values, VarId, Variable};
 use futures_util::future::join_all;
@@ -16,7 +16,7 @@ impl Dataset {
         let (url, session) = (url.into(), session.clone());
         async move {
             let (address, stores) = (url.clone(), session.stores.clone());
-            // Stores may need the network that they are opened in.
+            // Stores may need the network in which they are opened.
             let opening = session.spawn(async move { ncirrus_store::open(&address, &stores).await })?;
             let opened = opening.await?;
             let options = substituted(&options, &opened, &session);
@@ -25,11 +25,11 @@ impl Dataset {
         }
     }
 
-    /// Values of several variables, in the order in which they are asked for, each in the variable's own type. They are
-    /// fetched together: it takes as many rounds of requests as the one that needs most.
+    /// Values of several variables, in the requested order, each in the variable's own type. They are fetched together,
+    /// in as many rounds of requests as the read that needs the most rounds.
     ///
     /// # Errors
-    /// The first failure, as [`Variable::values`] tells it.
+    /// The first failure, as from [`Variable::values`].
     pub fn read_many(&self, wanted: &[(VarId, Selection)]) -> Result<Vec<Values>> {
         self.engine().wait(self.read_together(wanted))
     }
@@ -62,8 +62,8 @@ impl Dataset {
 }
 
 impl Variable {
-    /// As [`read_bytes_into`](Self::read_bytes_into), as a future for any executor, which owns the buffer and gives it
-    /// back. Dropping it cancels its requests.
+    /// As [`read_bytes_into`](Self::read_bytes_into), as a future for any executor, which owns the buffer and returns
+    /// it. Dropping it cancels its requests.
     ///
     /// # Errors
     /// As [`read_bytes_into`](Self::read_bytes_into).
@@ -89,7 +89,7 @@ impl Variable {
     /// As [`read_bytes_owned`](Self::read_bytes_owned), into a buffer of its own.
     ///
     /// # Errors
-    /// As [`read_bytes_into`](Self::read_bytes_into); `Limit` when the memory does not hold them.
+    /// As [`read_bytes_into`](Self::read_bytes_into); `Limit` if there is not enough memory.
     pub fn read_bytes_async(
         &self,
         selection: Selection,
@@ -98,7 +98,7 @@ impl Variable {
         async move {
             let located = |error: Error| error.at_path(variable.path());
             let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
-            // Whether the type has a size is what reading tells.
+            // If the type has no size, the read below reports it.
             let len = variable.packed_len().unwrap_or(0);
             let len = count.and_then(|count| count.checked_mul(len));
             let len = len.ok_or_else(|| located(Error::limit("the selection does not fit the memory")))?;

@@ -1,11 +1,11 @@
-//! How writing ends: closed, or abandoned; and whether a dataset still is what it was.
+//! The end of writing: closing or aborting; and the tag of a dataset's state.
 use super::{Dataset, DatasetState};
 use crate::{Error, Result};
 use ncirrus_layout::{ErrorKind, LockExt};
 use ncirrus_store::StagedDataset;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether a dataset is still written.
+/// Whether a dataset is still being written.
 #[derive(Debug, Default)]
 pub(super) struct EndState(AtomicU8);
 
@@ -21,7 +21,7 @@ impl EndState {
         self.0.load(Ordering::Acquire) == ABANDONED
     }
 
-    /// What is said of later calls.
+    /// The error of later calls.
     pub(super) fn error(&self, url: &str) -> Error {
         let message = match self.0.load(Ordering::Acquire) {
             ABANDONED => "the dataset was abandoned: what was not synced is lost",
@@ -36,12 +36,12 @@ impl EndState {
 }
 
 impl Dataset {
-    /// What tells the state of a dataset that was opened for reading from others: of one object what its store tells (an
-    /// ETag, or time, size and inode), of a tree a digest of the states of the objects that hold its definitions.
-    /// `None` for one that is written, and where the store tells nothing.
+    /// The tag of the state of a dataset that was opened for reading: for one object what its store reports (an ETag,
+    /// or time, size and inode), for a tree a digest of the tags of the objects that hold its definitions. `None` for a
+    /// dataset that is being written, and if the store reports no tags.
     ///
-    /// [`OpenOptions::expected_tag`](crate::OpenOptions::expected_tag) opens the dataset only in that state. Chunks of a
-    /// tree that are overwritten in place leave its tag as it is.
+    /// [`OpenOptions::expected_tag`](crate::OpenOptions::expected_tag) opens the dataset only in that state.
+    /// Overwriting chunks of a tree in place does not change its tag.
     pub fn tag(&self) -> Option<String> {
         match self.state() {
             DatasetState::Reading(dataset) => dataset.tag().map(str::to_owned),
@@ -49,13 +49,13 @@ impl Dataset {
         }
     }
 
-    /// Ends writing: a last [`sync`](Self::sync), and a new dataset appears at its place. Nothing happens for one that
-    /// is only read. Other handles of a dataset that was written are of no more use.
+    /// Ends writing: a last [`sync`](Self::sync), and a new dataset appears at its location. Does nothing for a dataset
+    /// that is only read. Other handles of a dataset that was written can no longer be used.
     ///
     /// # Errors
-    /// When writing fails; a new dataset then does not appear. `Conflict` when another program took over the place of a new
-    /// dataset on an object store: what is there then is theirs. `Interrupted` when who [watches](crate::watch) ended the
-    /// wait: where the commit had begun, the handle is of no more use, and a new dataset does not appear.
+    /// If writing fails; a new dataset then does not appear. `Conflict` if another program took over the location of a
+    /// new dataset on an object store: what is there then is theirs. `Interrupted` if the [watch](crate::watch) ended
+    /// the wait: if the commit had begun, the handle can no longer be used, and a new dataset does not appear.
     pub fn close(self) -> Result<()> {
         let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
         self.commit()?;
@@ -64,22 +64,22 @@ impl Dataset {
         staged.map_or(Ok(()), |staged| self.0.session.wait_at(&self.0.url, staged.commit_checked()))
     }
 
-    /// Ends writing without a last sync: what was not synced is abandoned, a new dataset does not appear, and what was sent
-    /// of it to other machines is taken back. Every handle of the dataset fails from then on. Nothing happens for one that
-    /// is only read, and for one that was closed.
+    /// Ends writing without a last sync: what was not synced is discarded, a new dataset does not appear, and what was
+    /// sent to remote stores is removed. Every handle of the dataset fails from then on. Does nothing for a dataset
+    /// that is only read, or was closed.
     ///
-    /// In a tree that is changed in place, chunks that were written wholly are there already; definitions and lengths are
-    /// what the last sync made them.
+    /// In a tree that is changed in place, chunks that were written wholly may already be stored; definitions and
+    /// lengths are those of the last sync.
     ///
     /// # Errors
-    /// When what was sent cannot be taken back: it is no dataset, and `ncirrus clean` removes it.
+    /// If what was sent cannot be removed: it is not a dataset, and `ncirrus clean` removes it.
     pub fn abort(self) -> Result<()> {
         let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
         if open.ended.is_ended() {
             return Ok(());
         }
         open.ended.end(ABANDONED);
-        // What is under way must not land after it was taken back.
+        // Puts in flight must not complete after the removal.
         self.engine().wait(async {
             open.writer.abandon().await;
             Ok(())
@@ -89,14 +89,14 @@ impl Dataset {
         staged.map_or(Ok(()), |staged| self.0.session.wait_at(&self.0.url, staged.abort()))
     }
 
-    /// Does something with the place where the dataset is written, unless it was closed.
+    /// Calls `act` with the location where the dataset is written, unless it was closed.
     pub(crate) fn with_staged(&self, act: impl FnOnce(&StagedDataset) -> Result<()>) -> Result<()> {
         let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
         open.staged.guard().as_ref().map_or(Ok(()), act)
     }
 }
 
-/// Checks that a dataset is in the state that is expected, if one is.
+/// Checks that a dataset is in the expected state, if one is given.
 ///
 /// # Errors
 /// `Changed`, naming both states.

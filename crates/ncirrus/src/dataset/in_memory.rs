@@ -1,4 +1,4 @@
-//! Datasets in memory of the caller.
+//! Datasets in the caller's memory.
 use super::{Dataset, DatasetInner};
 use crate::{CreateOptions, Error, Kind, OpenOptions, Result, Session};
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use ncirrus_store::{LocalStore, MemoryStores, PutCondition};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
-/// A store in memory with one dataset in it, which nobody else finds once this is dropped.
+/// A store in memory with one dataset in it, which is removed from the registry when this is dropped.
 #[derive(Debug)]
 pub(super) struct MemoryPlace {
     stores: MemoryStores,
@@ -33,11 +33,11 @@ impl Drop for MemoryPlace {
 }
 
 impl Dataset {
-    /// Opens the bytes of a file for reading: of any kind that is one file, of a zip file too. They are not copied; who has
-    /// them in memory of his own lends them with [`Bytes::from_owner`].
+    /// Opens the bytes of a file for reading: of any kind that is one file, including zip files. They are not copied;
+    /// memory of another owner can be passed with [`Bytes::from_owner`].
     ///
     /// # Errors
-    /// `Malformed` or `Unsupported` when they are no dataset.
+    /// `Malformed` or `Unsupported` if they are not a dataset.
     pub fn open_bytes(bytes: impl Into<Bytes>, options: &OpenOptions, session: &Session) -> Result<Self> {
         let place = MemoryPlace::new(session, "data");
         let store = place.stores.create(&place.name);
@@ -45,11 +45,11 @@ impl Dataset {
         Self::open_with(&place.url(), options, session)
     }
 
-    /// Creates a dataset whose bytes [`finish_bytes`](Self::finish_bytes) gives: a file of the options' kind, for Zarr a zip
-    /// file.
+    /// Creates a dataset whose bytes [`finish_bytes`](Self::finish_bytes) returns: a file of the options' kind; for
+    /// Zarr, a zip file.
     ///
     /// # Errors
-    /// `Invalid` when the options name no kind; else as [`create_with`](Self::create_with).
+    /// `Invalid` if the options do not name a kind; otherwise as [`create_with`](Self::create_with).
     pub fn create_bytes(options: &CreateOptions, session: &Session) -> Result<Self> {
         let kind = options.kind.ok_or_else(|| Error::invalid("bytes have no name that tells their kind"))?;
         let object = match kind {
@@ -62,7 +62,7 @@ impl Dataset {
         Ok(Self(Arc::new(DatasetInner { in_memory: Some(Arc::new(place)), ..inner })))
     }
 
-    /// Ends writing of a dataset that was made by [`create_bytes`](Self::create_bytes), and gives its bytes.
+    /// Ends writing of a dataset that was created by [`create_bytes`](Self::create_bytes), and returns its bytes.
     ///
     /// # Errors
     /// As [`close`](Self::close); `Invalid` for other datasets.

@@ -1,4 +1,4 @@
-//! States of datasets, ends of writing, datasets in memory, futures and interrupted waits.
+//! Tags of datasets, ends of writing, datasets in memory, futures and interrupted waits.
 #[path = "../../tests/support/far.rs"]
 mod far;
 
@@ -65,7 +65,7 @@ fn a_dataset_is_opened_only_in_the_state_that_is_expected() {
         assert_eq!(open(&url, &session).unwrap().tag().as_ref(), Some(&tag), "{name}");
         let expecting = OpenOptions::new().expected_tag(tag.clone());
         Dataset::open_with(&url, &expecting, &session).unwrap();
-        // Another length is another state, of a tree too.
+        // Another length is another state, for a tree as well.
         let update = Dataset::update_with(&url, &expecting, &session).unwrap();
         assert_eq!(update.tag(), None);
         update.variable("v").unwrap().write(&Selection::slab(&[10], &[1]), &[10]).unwrap();
@@ -106,7 +106,7 @@ fn what_is_aborted_does_not_appear() {
         }
         other.abort().unwrap();
     }
-    // Of one that is changed what was synced stays.
+    // For a dataset that is updated, what was synced remains.
     let url = folder.path().join("b.nc").to_str().unwrap().to_owned();
     made(&url, Kind::Nc4, &session);
     let dataset = Dataset::update_with(&url, &OpenOptions::new(), &session).unwrap();
@@ -135,7 +135,7 @@ fn a_dataset_is_bytes_in_memory() {
         let dataset = Dataset::create_bytes(&CreateOptions::new().kind(kind), &session).unwrap();
         fill(&dataset);
         let bytes = dataset.finish_bytes().unwrap();
-        // Who has the memory lends it, and gets it back.
+        // The owner of the memory lends it, and gets it back.
         let memory = Arc::new(bytes.to_vec());
         let lent = Bytes::from_owner(Lent(Arc::clone(&memory)));
         let dataset = Dataset::open_bytes(lent, &OpenOptions::new(), &session).unwrap();
@@ -152,7 +152,7 @@ fn a_dataset_is_bytes_in_memory() {
     assert_eq!(dataset.finish_bytes().unwrap_err().kind(), ErrorKind::Invalid);
 }
 
-/// A store on another machine that can stop to answer.
+/// A remote store that can stop answering.
 #[derive(Debug)]
 struct Stalling {
     inner: MemoryStore,
@@ -229,7 +229,7 @@ impl Store for Stalling {
     }
 }
 
-/// A session in which `far://x/...` lies in such a store.
+/// A session in which `far://x/...` is in such a store.
 fn stalling() -> (Arc<Stalling>, Session) {
     let inner = MemoryStore::new("far://x");
     let store = Arc::new(Stalling { inner, stalls: AtomicBool::new(false), waiting: AtomicUsize::new(0) });
@@ -242,7 +242,7 @@ fn stalling() -> (Arc<Stalling>, Session) {
     (store, builder.store("far", connect).build().unwrap())
 }
 
-/// Runs something while the store does not answer; a waiting request ends it at the third question.
+/// Runs something while the store does not answer; the watch ends the waiting request at the third call.
 fn interrupted<T: fmt::Debug>(store: &Arc<Stalling>, body: impl FnOnce() -> Result<T>) -> Error {
     store.stalls.store(true, Ordering::SeqCst);
     let asked = Rc::new(Cell::new(0));
@@ -257,7 +257,7 @@ fn interrupted<T: fmt::Debug>(store: &Arc<Stalling>, body: impl FnOnce() -> Resu
     result.unwrap_err()
 }
 
-/// Waits until nothing is asked any more.
+/// Waits until no requests are in flight.
 fn settle(store: &Stalling) {
     while store.waiting.load(Ordering::SeqCst) > 0 {
         std::thread::sleep(Duration::from_millis(1));
@@ -286,7 +286,7 @@ fn an_interrupted_writer_is_abandoned_and_leaves_nothing_half_true() {
     let other = dataset.clone();
     assert_eq!(interrupted(&store, || dataset.close()).kind(), ErrorKind::Interrupted);
     settle(&store);
-    // Either it can go on, or it says that it cannot; nothing is there before a close that succeeds.
+    // Either it can continue, or it reports that it cannot; nothing exists before a close that succeeds.
     assert!(open("far://x/b.zarr", &session).is_err());
     match other.clone().close() {
         Ok(()) => {
@@ -325,7 +325,7 @@ fn a_long_local_computation_is_ended_between_its_parts() {
 fn futures_read_and_dropping_them_cancels_their_requests() {
     let (store, session) = stalling();
     made("far://x/a.zarr", Kind::NcZarr, &session);
-    // Any executor will do: a runtime of somebody else, or the session's own threads.
+    // Any executor will do: another runtime, or the session's own threads.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let dataset =
         runtime.block_on(Dataset::open_async("far://x/a.zarr", OpenOptions::new(), &session)).unwrap();

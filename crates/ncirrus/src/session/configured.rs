@@ -1,4 +1,4 @@
-//! What the user's configuration changes of a session.
+//! The effect of the user's configuration on a session.
 use super::{Session, SessionBuilder};
 use crate::{Error, Result};
 #[cfg(feature = "plugins")]
@@ -8,7 +8,7 @@ use ncirrus_layout::Want;
 use ncirrus_store::{StoreContext, StoreOptions, Url};
 use std::sync::Arc;
 
-/// The configuration, or why there is none.
+/// The configuration, or why it could not be read.
 #[derive(Default)]
 pub(super) struct SessionConfig {
     settings: Option<Arc<ConfigSettings>>,
@@ -26,7 +26,7 @@ impl SessionConfig {
 }
 
 impl SessionBuilder {
-    /// Starts from what the environment and the files of the user say.
+    /// Starts from the settings of the environment and the user's files.
     pub(super) fn configured(self) -> Self {
         match ConfigSettings::of_process() {
             Ok(settings) => self.settings(settings),
@@ -34,8 +34,8 @@ impl SessionBuilder {
         }
     }
 
-    /// Starts from this configuration instead of the one of the environment and the user's files. What was chosen before
-    /// and stands in it, too, is as it says; what is chosen later goes first.
+    /// Starts from this configuration instead of that of the environment and the user's files. It overrides options
+    /// that were set before; options that are set later override it.
     #[must_use]
     pub fn settings(mut self, settings: ConfigSettings) -> Self {
         let count = |key| settings.count(key).and_then(|count| usize::try_from(count).ok());
@@ -54,7 +54,7 @@ impl SessionBuilder {
         }
         if let Some(folder) = settings.path(ConfigKey::CacheFolder) {
             self = self.cache_folder(folder);
-            // A folder alone is one for arrays that are larger than memory.
+            // A folder without a size is for arrays that are larger than memory.
             if let Some(bytes) = settings.size(ConfigKey::CacheSize) {
                 self = self.block_cache(folder, bytes);
             }
@@ -68,7 +68,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Folders of plugins that a file names; variables and netCDF's files are read where plugins are looked for.
+    /// Plugin folders that a file names; environment variables and netCDF's files are read where plugins are looked up.
     #[cfg(feature = "plugins")]
     fn with_plugins_of(mut self, settings: &ConfigSettings) -> Self {
         let is_in_file = matches!(settings.origin(ConfigKey::PluginPath), Some(ValueOrigin::File(path, _)) if path.extension().is_some_and(|end| end == "toml"));
@@ -84,7 +84,7 @@ impl SessionBuilder {
     }
 }
 
-/// How stores are opened, where the configuration says something of it.
+/// Options for stores, as far as the configuration sets them.
 fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
     if let Some(timeout) = settings.duration(ConfigKey::Timeout) {
         stores.timeout = timeout;
@@ -100,22 +100,22 @@ fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
     }
 }
 
-/// What one request found at an address.
+/// The result of one request to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressProbe {
-    /// An object of so many bytes.
+    /// An object of this many bytes.
     Object(u64),
-    /// A whole bucket or folder that may be listed, and how many names its first page has.
+    /// A whole bucket or folder that may be listed, and the number of names on its first page.
     Prefix(usize),
-    /// Nothing of that name.
+    /// Nothing with that name.
     Absent,
 }
 
 impl Session {
-    /// Sends one request, to see whether an address answers to the credentials that are used.
+    /// Sends one request, to find out whether an address is accessible with the credentials that are used.
     ///
     /// # Errors
-    /// What a read would say: `Denied`, `Io`, `Invalid` for an address that is none.
+    /// The errors of a read: `Denied`, `Io`, `Invalid` for an invalid address.
     pub fn probe(&self, url: &str) -> Result<AddressProbe> {
         let address = Url::parse(url)?;
         self.wait_for_store(url, async {
@@ -132,7 +132,7 @@ impl Session {
         })
     }
 
-    /// The configuration that the session goes by.
+    /// The configuration of the session.
     pub fn settings(&self) -> &ConfigSettings {
         &self.network.config
     }
@@ -142,12 +142,12 @@ impl Session {
         &self.stores.options
     }
 
-    /// What the session opens stores with: [`store::open`](crate::store::open) takes it.
+    /// The context with which the session opens stores: an argument of [`store::open`](crate::store::open).
     pub fn store_context(&self) -> &StoreContext {
         &self.stores
     }
 
-    /// What the user should know of the configuration, and of the credentials that were used so far.
+    /// Notes for the user about the configuration, and about the credentials that were used so far.
     pub fn notes(&self) -> Vec<String> {
         #[cfg(feature = "cloud")]
         let others = self.network.cloud.identities.notes();

@@ -1,12 +1,12 @@
-//! What a session goes by, whoever said so.
+//! The effective settings of a session, and their sources.
 use super::Session;
 use ncirrus_config::{ConfigKey, ShownValue, ValueOrigin};
 use ncirrus_store::{HandleBudget, StoreOptions};
 use std::time::Duration;
 
 impl Session {
-    /// The values that count, and where each came from: those of the configuration, what the program chose instead, and
-    /// the defaults of what nobody said. Secrets are masked.
+    /// The effective values, and the source of each: those of the configuration, of the program that overrides it, and
+    /// the defaults of the rest. Secrets are masked.
     pub fn effective(&self) -> Vec<ShownValue> {
         let mut shown = self.settings().shown();
         for (key, value, usual) in self.values() {
@@ -20,7 +20,7 @@ impl Session {
         shown
     }
 
-    /// Keys that have a value without being set: the value here, and what it is by default.
+    /// Keys that have a value without being set: the value here, and the default.
     fn values(&self) -> Vec<(ConfigKey, String, String)> {
         let (threads, memory) = ncirrus_engine::Session::usual();
         let (stores, usual) = (&self.stores.options, StoreOptions::default());
@@ -56,7 +56,7 @@ impl Session {
     }
 }
 
-/// A time as the configuration shows it.
+/// A duration as the configuration shows it.
 fn seconds(time: Duration) -> String {
     format!("{}s", time.as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! What opens addresses on other machines, as far as the library was built with it.
+//! The openers of remote addresses, as far as the library was built with them.
 #[cfg(not(all(feature = "http", feature = "cloud")))]
 mod missing;
 
@@ -28,7 +28,7 @@ pub(super) struct SessionNetwork {
 }
 
 impl SessionNetwork {
-    /// Nothing is connected yet; at most so many requests will be in flight at once.
+    /// Nothing is connected yet; at most `requests` requests will be in flight at once.
     #[cfg(any(feature = "http", feature = "cloud"))]
     pub(super) fn new(config: Arc<ConfigSettings>, requests: Option<usize>) -> Self {
         let connections = requests.map_or_else(ConnectionPool::default, ConnectionPool::new);
@@ -51,7 +51,7 @@ impl SessionNetwork {
         Self { config }
     }
 
-    /// Lets addresses be opened. What lies in a bucket is not for the opener of web servers, which comes last.
+    /// Registers the openers. Addresses in buckets are not for the opener of web servers, which comes last.
     pub(super) fn put_into(&self, schemes: &mut SchemeRegistry) {
         #[cfg(feature = "cloud")]
         schemes.add(Arc::new(self.cloud.clone()));
@@ -68,16 +68,16 @@ impl SessionNetwork {
 }
 
 impl Session {
-    /// What was sent to servers and received from them so far.
+    /// The traffic with servers so far.
     #[cfg(any(feature = "http", feature = "cloud"))]
     pub fn traffic(&self) -> NetworkTraffic {
         self.network.connections.traffic()
     }
 
-    /// Which credentials would be used with an address, and why; none when it lies in no object store. Nothing is sent.
+    /// Which credentials would be used for an address, and why; none if it is not in an object store. Nothing is sent.
     ///
     /// # Errors
-    /// As opening the address: profiles that are not there, settings that contradict each other.
+    /// As when opening the address: profiles that do not exist, settings that contradict each other.
     #[cfg(feature = "cloud")]
     pub fn bucket_identity(&self, url: &Url) -> Result<Option<(BucketUrl, BucketIdentity)>> {
         BucketIdentity::of(url, &self.network.cloud.context(&self.stores.options))

@@ -1,4 +1,4 @@
-//! What a session may use of the machine, and stores of the program's own.
+//! The resources of the machine that a session may use, and custom stores.
 use super::SessionBuilder;
 use super::network::SessionNetwork;
 use crate::Result;
@@ -8,7 +8,7 @@ use ncirrus_store::{HandleBudget, StoreContext, StoreFactory};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Choices that go into the context of stores when the session is built.
+/// Options that are put into the context of stores when the session is built.
 #[derive(Default)]
 pub(super) struct ResourceChoices {
     handles: Option<usize>,
@@ -22,7 +22,7 @@ pub(super) struct ResourceChoices {
 }
 
 impl ResourceChoices {
-    /// Connections and credentials, with these choices.
+    /// Connections and credentials, with these options.
     pub(super) fn network(&self, config: Arc<ConfigSettings>) -> SessionNetwork {
         #[cfg_attr(
             not(feature = "cloud"),
@@ -36,7 +36,7 @@ impl ResourceChoices {
         network
     }
 
-    /// What stores are opened with, with these choices.
+    /// Adds these options to the context of stores.
     pub(super) fn put_into(&self, stores: &mut StoreContext) -> Result<()> {
         if let Some(most) = self.handles {
             stores.handles = HandleBudget::new(most);
@@ -55,56 +55,57 @@ impl ResourceChoices {
 }
 
 impl SessionBuilder {
-    /// How many local files are kept open at most, whatever the number of datasets: a quarter of those that the process
-    /// may open, by default.
+    /// Maximum number of local files that are kept open, whatever the number of datasets: by default a quarter of those
+    /// that the process may open.
     #[must_use]
     pub fn handles(mut self, most: usize) -> Self {
         self.resources.handles = Some(most);
         self
     }
 
-    /// How many requests to servers are under way at once, to all of them together: 256 by default, at least 1. Of one
-    /// bucket there are at most 64, of one web server 16.
+    /// Maximum number of requests in flight to all servers together: 256 by default, at least 1. Of these, at most 64
+    /// go to one bucket, and 16 to one web server.
     #[must_use]
     pub fn requests(mut self, most: usize) -> Self {
         self.resources.requests = Some(most);
         self
     }
 
-    /// Where files go that a session needs for a while, such as arrays that are larger than the memory; the system's
-    /// directory for temporary files by default.
+    /// The folder for temporary files of a session, such as arrays that are larger than memory; by default the system's
+    /// directory for temporary files.
     #[must_use]
     pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.resources.folder = Some(folder.into());
         self
     }
 
-    /// Where files go that are to be uploaded, and what a copy cuts anew and memory has no room for: as many bytes as the
-    /// variable has. `/var/tmp` by default, or what `TMPDIR` says; in the configuration `scratch`.
+    /// The folder for files that are to be uploaded, and for scratch files of copies that are rechunked and do not fit
+    /// in memory, each of the size of the variable. By default `TMPDIR`, otherwise `/var/tmp`; in the configuration
+    /// `scratch`.
     #[must_use]
     pub fn scratch_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.stores.scratch = Some(folder.into());
         self
     }
 
-    /// Keeps what is fetched of objects on other machines, data as well as metadata, in files of a folder, of about
-    /// `bytes` together. What is there is read from there, once a byte of the object was asked for, which tells whether it
-    /// changed. Several processes may share the folder. None by default.
+    /// Caches what is fetched of remote objects, data as well as metadata, in files of a folder, of about `bytes`
+    /// together. Cached bytes are used after a request for one byte of the object has shown that it did not change.
+    /// Several processes may share the folder. None by default.
     #[must_use]
     pub fn block_cache(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
         self.resources.blocks = Some((folder.into(), bytes));
         self
     }
 
-    /// Whether chunks of Zarr datasets never change under their keys: those that the block cache has are then read
-    /// without asking, and only the metadata are asked about. When these changed, the whole dataset is fetched anew.
+    /// Whether chunks of Zarr datasets never change under their keys: those in the block cache are then used without a
+    /// request, and only the metadata are checked. If these changed, the whole dataset is fetched anew.
     #[must_use]
     pub fn immutable_chunks(mut self, immutable: bool) -> Self {
         self.resources.immutable = immutable;
         self
     }
 
-    /// Who types the codes that profiles of Amazon's files want (`mfa_serial`); nobody unless given.
+    /// A callback for entering the MFA codes that profiles in Amazon's files require (`mfa_serial`); none by default.
     #[cfg(feature = "cloud")]
     #[must_use]
     pub fn codes(mut self, codes: ncirrus_cloud::MfaCodes) -> Self {
@@ -112,8 +113,8 @@ impl SessionBuilder {
         self
     }
 
-    /// Lets addresses of a scheme lie in a store of the program's own, for opening, creating, copying and listing. The
-    /// factory gets the address and gives the store, and the dataset in it.
+    /// Registers a custom store for addresses of a scheme, for opening, creating, copying and listing. The factory
+    /// receives the address and returns the store, and the dataset in it.
     #[must_use]
     pub fn store(mut self, scheme: impl Into<String>, factory: impl StoreFactory + 'static) -> Self {
         self.resources.own.push((scheme.into(), Arc::new(factory)));

@@ -1,4 +1,4 @@
-//! Arrays that were read: in memory, or in a file where they are larger than that.
+//! Arrays that were read: in memory, or in a file if they are larger than that.
 use crate::{Element, Error, Result};
 use ncirrus_store::MappedFile;
 use std::fmt;
@@ -6,8 +6,9 @@ use std::ops::{Deref, DerefMut, Range};
 
 /// Numbers that were read: a slice of them in row-major order.
 ///
-/// What is larger than the session's memory lies in a file that is mapped into memory, of which the operating system
-/// keeps there what it has room for. The file has no name, and is gone when this is dropped or the process ends.
+/// An array that is larger than the session's memory is in a file that is mapped into memory; the operating system
+/// keeps as much of it in memory as there is room for. The file has no name, and is removed when this is dropped or the
+/// process ends.
 pub struct Array<T> {
     place: ArrayMemory<T>,
     shape: Vec<u64>,
@@ -32,12 +33,12 @@ impl<T: Element> Array<T> {
         &self.shape
     }
 
-    /// Whether it lies in a file.
+    /// Whether it is in a file.
     pub fn is_mapped(&self) -> bool {
         matches!(self.place, ArrayMemory::Mapped(_))
     }
 
-    /// The numbers as a vector: in memory, however many they are.
+    /// The numbers as a vector: in memory, whatever their number.
     pub fn into_vec(self) -> Vec<T> {
         match self.place {
             ArrayMemory::Memory(values) => values,
@@ -52,7 +53,7 @@ impl<T: Element> Deref for Array<T> {
     fn deref(&self) -> &[T] {
         match &self.place {
             ArrayMemory::Memory(values) => values,
-            // A map starts at the boundary of a page: only an empty slice, which has no map, can fail to be aligned.
+            // A map starts at a page boundary: only an empty slice, which has no map, can be misaligned.
             ArrayMemory::Mapped(file) => bytemuck::try_cast_slice(file.bytes()).unwrap_or_default(),
         }
     }
@@ -79,7 +80,7 @@ impl<T: Element> From<Array<T>> for Vec<T> {
     }
 }
 
-/// Whatever is a slice of the same numbers is equal; shapes do not matter.
+/// Equal to any slice of the same numbers; shapes are not compared.
 impl<T: Element + PartialEq, O: AsRef<[T]> + ?Sized> PartialEq<O> for Array<T> {
     fn eq(&self, other: &O) -> bool {
         **self == *other.as_ref()
@@ -125,7 +126,7 @@ impl<T: Element> IntoIterator for Array<T> {
     }
 }
 
-/// The numbers of an [`Array`], one after the other.
+/// The numbers of an [`Array`], one by one.
 #[derive(Debug)]
 pub struct Numbers<T: Element> {
     array: Array<T>,
@@ -146,7 +147,7 @@ impl<T: Element> Iterator for Numbers<T> {
 
 impl<T: Element> ExactSizeIterator for Numbers<T> {}
 
-/// Why an array cannot be put into a file, and which settings decide on that.
+/// Why an array cannot be put into a file, and the settings that determine that.
 pub(super) fn no_room(error: Error, len: u64, memory: usize) -> Error {
     let message = format!(
         "an array of {len} bytes goes to a file in the folder of the setting cache.folder where it is larger than the \

@@ -5,11 +5,11 @@ use crate::{EncodedChunk, Error, Result, Session};
 use ncirrus_engine::VariableEncoder;
 
 impl Variable {
-    /// What makes stored chunks of this variable from elements, on any handle, for the shape that it has now. As text
-    /// ([`VariableEncoder::to_text`]) it goes to another process, which needs no access to the dataset.
+    /// The encoder for chunks of this variable, on any handle, for its present shape. As text
+    /// ([`VariableEncoder::to_text`]) it can be passed to another process, which needs no access to the dataset.
     ///
     /// # Errors
-    /// `Unsupported` for elements of no fixed size, and on a handle for reading for variables that are not chunked.
+    /// `Unsupported` for elements without a fixed size, and on a handle for reading for variables that are not chunked.
     pub fn encoder(&self) -> Result<VariableEncoder> {
         let engine = self.dataset.engine();
         let encoder = match self.dataset.state() {
@@ -22,39 +22,40 @@ impl Variable {
     /// The encoder that a text describes, bound to the codecs of a session.
     ///
     /// # Errors
-    /// `Malformed` when it is no such text; `Unsupported` when it is of another version or of a machine with another byte
-    /// order, or names a codec that the session does not know.
+    /// `Malformed` if it is not such a text; `Unsupported` if it has another version or is from a machine with another
+    /// byte order, or names a codec that the session does not have.
     pub fn encoder_from_text(text: &str, session: &Session) -> Result<VariableEncoder> {
         VariableEncoder::from_text(text, &session.engine)
     }
 
-    /// The chunk with these coordinates from its elements inside of the array, as
-    /// [`packed_len`](Self::packed_len) has them, row-major. Who encodes many makes one [`encoder`](Self::encoder).
+    /// The chunk with these coordinates, encoded from its elements inside the array, in the form that
+    /// [`packed_len`](Self::packed_len) describes, row-major. To encode many chunks, make one
+    /// [`encoder`](Self::encoder).
     ///
     /// # Errors
-    /// As [`encoder`](Self::encoder); `Invalid` when there is no such chunk or the bytes are not its elements.
+    /// As [`encoder`](Self::encoder); `Invalid` if there is no such chunk or the bytes are not its elements.
     pub fn encode_chunk(&self, index: &[u64], bytes: &[u8]) -> Result<EncodedChunk> {
         self.encoder()?.encode(index, bytes)
     }
 
-    /// Stores chunks as they are, which this variable's encoder made, here or elsewhere. What was written of these
-    /// chunks before is replaced; the variable does not grow ([`grow_to`](Self::grow_to) makes it).
+    /// Stores chunks that this variable's encoder produced, here or in another process. They replace what was written
+    /// of these chunks before; the variable does not grow ([`grow_to`](Self::grow_to) extends it).
     ///
     /// # Errors
-    /// `Invalid` when a chunk lies outside or is given twice, or has another length than its elements where nothing
-    /// encodes them; `Unsupported` for variables whose chunks are not whole at the array's end, as in netCDF-3. Nothing is
-    /// changed then. When the dataset is not open for writing; when writing fails.
+    /// `Invalid` if a chunk is outside or occurs twice, or, without codecs, differs in length from its elements;
+    /// `Unsupported` for variables whose chunks are clipped at the array's end, as in netCDF-3. Nothing is changed
+    /// then. If the dataset is not open for writing; if writing fails.
     pub fn write_encoded(&self, chunks: Vec<EncodedChunk>) -> Result<()> {
         let open = self.dataset.open_for_writing()?;
         let written = self.dataset.engine().wait(open.writer.write_encoded(self.id, chunks));
         written.map_err(|error: Error| error.at_path(self.path()))
     }
 
-    /// Raises the lengths of unlimited dimensions so that the variable has at least that shape; elements that nobody writes
-    /// hold the fill value.
+    /// Raises the lengths of unlimited dimensions so that the variable has at least that shape; elements that are not
+    /// written hold the fill value.
     ///
     /// # Errors
-    /// `Invalid` when a dimension that does not grow has another length; when the dataset is not open for writing.
+    /// `Invalid` if a dimension that does not grow has another length; if the dataset is not open for writing.
     pub fn grow_to(&self, shape: &[u64]) -> Result<()> {
         let open = self.dataset.open_for_writing()?;
         let grown = self.dataset.engine().wait(open.writer.grow_to(self.id, shape));

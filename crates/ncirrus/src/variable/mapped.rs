@@ -6,16 +6,16 @@ use crate::{Element, Error, Result, Selection, Storage, TypeRef};
 use ncirrus_layout::Layout;
 use ncirrus_store::MappedFile;
 
-/// Bytes of values that are converted at a time, at most.
+/// Maximum number of bytes of values that are converted at a time.
 const WINDOW: usize = 16 << 20;
-/// Which part of the session's memory that may be: values are there before and after they are converted, besides what
-/// they are decoded from.
+/// The fraction of the session's memory that this may be: values are held before and after they are converted, in
+/// addition to what they are decoded from.
 const PART: usize = 8;
 
 impl Variable {
     /// Values of a selection, converted to `T`, row-major, in a file that is mapped into memory, however few they are.
-    /// The file lies in the session's [`cache_folder`](crate::Session::cache_folder), without a name, and takes no room
-    /// any more once the array is dropped, or the process has ended.
+    /// The file is in the session's [`cache_folder`](crate::Session::cache_folder), has no name, and its space is
+    /// released when the array is dropped, or the process ends.
     ///
     /// # Errors
     /// As [`read_selection`](Self::read_selection).
@@ -44,7 +44,7 @@ impl Variable {
         Ok(array)
     }
 
-    /// Whether values can be read into memory of the caller without being held elsewhere.
+    /// Whether values can be read into the caller's memory without an intermediate copy.
     fn is_read_in_place<T: Element>(&self) -> Result<bool> {
         if self.ty() != Some(TypeRef::Atomic(T::ATOMIC))
             || matches!(self.dataset.state(), DatasetState::Writing(_))
@@ -55,8 +55,8 @@ impl Variable {
         Ok(!matches!(source.layout, Layout::Mosaic { .. }))
     }
 
-    /// Reads one part of a selection after the other, each small enough to be held and converted. They are cut between
-    /// chunks where that can be.
+    /// Reads a selection part by part, each small enough to be held and converted. The cuts are between chunks if
+    /// possible.
     fn read_windows<T: Element>(&self, selection: &Selection, mut out: &mut [T]) -> Result<()> {
         let chunks = match self.storage() {
             Storage::Chunked(chunks) => chunks,

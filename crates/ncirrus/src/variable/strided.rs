@@ -1,9 +1,9 @@
-//! Results that lie by strides in memory of the caller.
+//! Results in the caller's memory with strides.
 use super::Variable;
 use crate::{Error, Result, Selection, Storage};
 
-/// Memory of the caller in which the elements of an array lie by strides: element `i, j, ...` begins at byte
-/// `origin + i * strides[0] + j * strides[1] + ...`. Strides may be negative; bytes between elements are left alone.
+/// Memory of the caller in which the elements of an array have strides: element `i, j, ...` begins at byte `origin + i
+/// * strides[0] + j * strides[1] + ...`. Strides may be negative; bytes between elements are left unchanged.
 #[derive(Debug)]
 pub struct StridedBytes<'a> {
     bytes: &'a mut [u8],
@@ -17,11 +17,11 @@ impl<'a> StridedBytes<'a> {
         Self { bytes, origin, strides }
     }
 
-    /// A row-major array of that shape, of elements of so many bytes, in which the elements of some axes stand backwards:
-    /// what [`slice_by_steps`](crate::slice_by_steps) makes of negative steps.
+    /// A row-major array of that shape, of elements of `element` bytes, in which the elements of some axes are
+    /// reversed: the memory for the negative steps of [`slice_by_steps`](crate::slice_by_steps).
     ///
     /// # Errors
-    /// `Limit` when the array does not fit this machine.
+    /// `Limit` if the array exceeds the address space.
     pub fn backwards(bytes: &'a mut [u8], shape: &[u64], element: usize, backwards: &[bool]) -> Result<Self> {
         let too_large = || Error::limit(format!("an array of shape {shape:?} does not fit this machine"));
         let mut strides = vec![0isize; shape.len()];
@@ -39,8 +39,8 @@ impl<'a> StridedBytes<'a> {
         Ok(Self { bytes, origin, strides })
     }
 
-    /// Checks that every element of an array of that shape lies inside, each in a place of its own as far as that is
-    /// plain.
+    /// Checks that every element of an array of that shape is inside, and that no two overlap, as far as that is easy
+    /// to tell.
     fn check(&self, shape: &[u64], element: usize) -> Result<()> {
         if self.strides.len() != shape.len() {
             let message = format!("{} strides for an array of shape {shape:?}", self.strides.len());
@@ -70,7 +70,7 @@ impl<'a> StridedBytes<'a> {
         }
     }
 
-    /// Whether the elements lie one after the other from the first byte to the last.
+    /// Whether the elements are contiguous from the first byte to the last.
     fn is_row_major(&self, shape: &[u64], element: usize) -> bool {
         let mut step = Some(element);
         let mut is_next = |stride: &isize, len: u64| {
@@ -82,7 +82,7 @@ impl<'a> StridedBytes<'a> {
         self.origin == 0 && in_order && step == Some(self.bytes.len())
     }
 
-    /// Puts the elements of a box, row-major, that starts at those indices.
+    /// Puts the elements of a box, row-major, that starts at the given indices.
     fn scatter(&mut self, start: &[u64], shape: &[u64], element: usize, from: &[u8]) -> Option<()> {
         let at = |index: u64, stride: isize| isize::try_from(index).ok()?.checked_mul(stride);
         let mut first = self.origin;
@@ -129,18 +129,19 @@ impl<'a> StridedBytes<'a> {
     }
 }
 
-/// Bytes that are read before they are put by their strides, at most; and which part of the session's memory they are.
+/// Maximum number of bytes that are read before they are distributed by strides; and the fraction of the session's
+/// memory that this may be.
 const WINDOW: usize = 16 << 20;
 const PART: usize = 8;
 
 impl Variable {
-    /// Reads a selection into memory of the caller in which elements lie by strides, as
-    /// [`packed_len`](Self::packed_len) has them. Where they lie one after the other they are read in place, else by way of
-    /// a buffer of at most an eighth of the session's memory, cut between chunks where that can be.
+    /// Reads a selection into the caller's memory with strides, elements in the form that
+    /// [`packed_len`](Self::packed_len) describes. If they are contiguous they are read in place, otherwise through a
+    /// buffer of at most an eighth of the session's memory, cut between chunks if possible.
     ///
     /// # Errors
-    /// As [`read_bytes_into`](Self::read_bytes_into); `Invalid` when an element lies outside of the memory, or two of one
-    /// axis overlap.
+    /// As [`read_bytes_into`](Self::read_bytes_into); `Invalid` if an element is outside the memory, or two of one axis
+    /// overlap.
     pub fn read_strided(&self, selection: &Selection, mut out: StridedBytes<'_>) -> Result<()> {
         let located = |error: Error| error.at_path(self.path());
         let element = self.packed_len();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{CreateOptions, Kind, OpenOptions, Session};
 
-/// An array of Zarr v2 as others write it.
+/// An array of Zarr v2 as other programs write it.
 fn array(dtype: &str) -> String {
     format!(
         r#"{{"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "{dtype}", "compressor": null, "fill_value": null,
@@ -35,7 +35,7 @@ fn what_zarr_says_beyond_our_types_is_told_by_every_handle() {
             assert_eq!(dataset.variable(name).unwrap().stored_type(), *extended, "{name}");
         }
     }
-    // A new dataset has what this program defined.
+    // A new dataset has only what this program defined.
     let new = Dataset::create_with("memory://new/a.zarr", &CreateOptions::new().kind(Kind::NcZarr), &session);
     let new = new.unwrap();
     new.edit(|model| Ok(model.add_variable(model.root(), "v", crate::Atomic::UByte.into(), &[])?)).unwrap();

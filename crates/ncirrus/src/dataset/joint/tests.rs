@@ -1,4 +1,4 @@
-//! Joint writing by threads with sessions of their own, and by processes: this test binary, which is started again.
+//! Joint writing by threads with sessions of their own, and by processes: this test binary, which starts itself again.
 use super::*;
 use crate::{
     Atomic, AxisSelection, CodecSpec, CreateOptions, DimensionLen, Kind, OpenOptions, Selection, Session,
@@ -87,7 +87,7 @@ fn a_tree_of_several_writers_is_that_of_one_byte_for_byte() {
                 scope.spawn(move || {
                     let joined = Dataset::join(ticket, &session()).unwrap();
                     joined.write_bytes("v", &row_box(rows.clone()), &numbers(rows.clone())).unwrap();
-                    // The same task again writes the same chunks again.
+                    // A repeated task writes the same chunks again.
                     joined.write_bytes("v", &row_box(rows.clone()), &numbers(rows)).unwrap();
                     joined.close().unwrap()
                 })
@@ -124,14 +124,14 @@ fn rows_are_appended_whole_or_not_at_all() {
         (dataset, ticket)
     };
     let (dataset, ticket) = begin();
-    // Two clients at one place: the second one is told.
+    // Two clients at the same location: the second one gets an error.
     let second = Dataset::update_with(&url, &OpenOptions::new(), &session()).unwrap();
     second.variable("v").unwrap().grow_to(&[5, COLUMNS]).unwrap();
     assert_eq!(second.ticket(&[]).unwrap_err().kind(), ErrorKind::Conflict);
     drop(second);
     let joined = Dataset::join(&ticket, &session()).unwrap();
     joined.write_bytes("v", &row_box(4..ROWS), &numbers(4..ROWS)).unwrap();
-    // The chunk that old and new rows share is the finisher's.
+    // The chunk that old and new rows share is left to the finishing process.
     let error = joined.write_bytes("v", &row_box(2..6), &numbers(2..6)).unwrap_err();
     assert!(error.to_string().contains("there already"), "{error}");
     assert_eq!(error.place().chunk, Some(vec![1, 0]));
@@ -200,7 +200,7 @@ fn parts_of_chunks_and_doctored_texts_are_refused() {
     ] {
         assert_eq!(Dataset::join(&text, &session()).unwrap_err().kind(), ErrorKind::Malformed);
     }
-    // One that is sealed anew is still held to its place.
+    // A ticket with a valid seal is still bound to its location.
     let mut doctored = Ticket::of_text(&ticket).unwrap();
     doctored.place.folder = Ticket::of_text(&others).unwrap().place.folder;
     assert_eq!(Dataset::join(&doctored.to_text(), &session()).unwrap_err().kind(), ErrorKind::Invalid);
@@ -208,7 +208,7 @@ fn parts_of_chunks_and_doctored_texts_are_refused() {
     doctored.variables[0].form = "../../{0}.{1}".to_owned();
     let joined = Dataset::join(&doctored.to_text(), &session()).unwrap();
     assert_eq!(joined.write_chunk("v", &[0, 0], &chunk).unwrap_err().kind(), ErrorKind::Invalid);
-    // Definitions do not change any more; with what is missing it ends.
+    // Definitions cannot change any more; finishing without all receipts fails.
     let joined = Dataset::join(&ticket, &session()).unwrap();
     joined.write_bytes("v", &row_box(8..ROWS), &numbers(8..ROWS)).unwrap();
     dataset.finish(&[first, joined.close().unwrap()]).unwrap();
@@ -221,7 +221,7 @@ fn parts_of_chunks_and_doctored_texts_are_refused() {
 const TICKET: &str = "NCIRRUS_TEST_TICKET";
 const ROWS_OF: &str = "NCIRRUS_TEST_ROWS";
 
-/// What a process of its own does that joins; nothing when the tests are run.
+/// The part of a process that joins; does nothing in an ordinary test run.
 #[test]
 fn joins_when_it_is_asked_to() {
     let (Ok(ticket), Ok(rows)) = (std::env::var(TICKET), std::env::var(ROWS_OF)) else { return };

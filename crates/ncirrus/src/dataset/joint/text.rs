@@ -21,7 +21,7 @@ pub(super) struct TicketVariable {
     pub(super) form: String,
     /// The text of its encoder.
     pub(super) encoder: String,
-    /// The shape of what is there already, in an append; a variable that is new in one has none.
+    /// The shape of what exists already, in an append; none for a variable that is new in it.
     pub(super) old: Option<Vec<u64>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct TicketVariable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Receipt {
     pub(super) mark: String,
-    /// What tells it from others.
+    /// Distinguishes it from others.
     pub(super) id: String,
     pub(super) chunks: BTreeMap<String, Vec<Vec<u64>>>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Receipt {
 const TICKET: &str = "ncirrus-ticket-1";
 const RECEIPT: &str = "ncirrus-receipt-1";
 
-/// A name, a digest against slips, and what it is about.
+/// A name, a digest that detects accidental changes, and the body.
 fn sealed(name: &str, body: &Value) -> String {
     let body = body.to_string();
     format!("{name} {:016x} {body}", digest(&body))
@@ -123,7 +123,7 @@ impl Ticket {
 }
 
 impl TicketVariable {
-    /// The key of a chunk, below the dataset.
+    /// The key of a chunk, relative to the dataset.
     pub(super) fn key(&self, cell: &[u64]) -> String {
         let mut key = self.form.clone();
         for (axis, number) in cell.iter().enumerate() {

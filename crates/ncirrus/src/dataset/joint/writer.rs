@@ -12,9 +12,9 @@ use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 
-/// A dataset that is written by several processes, as one of them: it puts whole chunks, of which nothing is seen before
-/// whoever made the dataset finishes it. Many threads may write at once. Putting a chunk again replaces it, so that a task
-/// can be repeated; two processes that put different chunks do not meet.
+/// One of several processes that write a dataset together: it puts whole chunks, which become visible only when the
+/// process that created the dataset finishes it. Many threads may write at once. Putting a chunk again replaces it, so
+/// that a task can be repeated; two processes that put different chunks do not interfere.
 pub struct JointWriter {
     session: Session,
     url: String,
@@ -24,7 +24,7 @@ pub struct JointWriter {
     written: Mutex<BTreeMap<String, BTreeSet<Vec<u64>>>>,
 }
 
-/// Chunks that are on their way at once.
+/// Maximum number of chunks in flight.
 const AT_ONCE: usize = 16;
 
 impl JointWriter {
@@ -56,10 +56,10 @@ impl JointWriter {
         self.variables.keys().map(String::as_str)
     }
 
-    /// What encodes chunks of a variable: its shape, and where its chunks lie.
+    /// The encoder for chunks of a variable: its shape, and the region of each chunk.
     ///
     /// # Errors
-    /// `NotFound` when there is no such variable, or others cannot write it.
+    /// `NotFound` if there is no such variable, or it cannot be written jointly.
     pub fn encoder(&self, path: &str) -> Result<&VariableEncoder> {
         self.variable(path).map(|variable| &variable.encoder)
     }
@@ -70,14 +70,14 @@ impl JointWriter {
         found.ok_or_else(|| Error::no_member(Member::Variable, format_args!("{path:?}")).at_object(&self.url))
     }
 
-    /// Writes a box of a variable, which consists of whole chunks (those at the array's end are whole as far as the array
-    /// goes), from its elements: the variable's type in the machine's byte order, row-major, the fields of compounds one
-    /// after the other without padding.
+    /// Writes a box of a variable, which must consist of whole chunks (those at the array's end are whole as far as the
+    /// array extends), from its elements: of the variable's type in the machine's byte order, row-major, the fields of
+    /// compounds contiguous, without padding.
     ///
     /// # Errors
-    /// `Invalid` naming a chunk that the box has a part of only, or that holds data that are there already, and when the
-    /// bytes are not those of the box: nothing is put then. `Conflict` when the writing has ended, or another program took
-    /// the place over; when putting fails.
+    /// `Invalid` naming a chunk that the box covers only partly, or that holds existing data, and if the bytes do not
+    /// match the box: nothing is put then. `Conflict` if the writing has ended, or another program took over the
+    /// location; if putting fails.
     pub fn write_bytes(&self, path: &str, region: &Region, bytes: &[u8]) -> Result<()> {
         let variable = self.variable(path)?;
         let cells = variable.encoder.whole_chunks(region)?;
@@ -99,7 +99,7 @@ impl JointWriter {
         Ok(())
     }
 
-    /// Writes one chunk from its elements inside of the array.
+    /// Writes one chunk from its elements inside the array.
     ///
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
@@ -131,10 +131,10 @@ impl JointWriter {
         self.written.guard().entry(variable.told.path.clone()).or_default().extend(cells);
     }
 
-    /// Ends this process's part, and gives the receipt for it, which [`Dataset::finish`](crate::Dataset::finish) wants.
+    /// Ends this process's part, and returns its receipt, which [`Dataset::finish`](crate::Dataset::finish) requires.
     ///
     /// # Errors
-    /// `Conflict` when the writing has ended, or another program took the place over.
+    /// `Conflict` if the writing has ended, or another program took over the location.
     pub fn close(self) -> Result<String> {
         self.session.wait_at(&self.url, self.place.check())?;
         let random = || RandomState::new().build_hasher().finish();

@@ -1,11 +1,11 @@
-//! What is said of addresses that the library was built without.
+//! Errors for addresses that the library was built without.
 use crate::{Error, ObjectId, Result};
 #[cfg(not(feature = "cloud"))]
 use ncirrus_config::ConfigSettings;
 use ncirrus_store::{BucketUrl, Store, StoreOpener, StoreOptions, StoreUpkeep, Url};
 use std::sync::Arc;
 
-/// Knows what lies in a bucket, and opens none of it.
+/// Recognizes addresses in buckets, and refuses to open them.
 #[cfg(not(feature = "cloud"))]
 pub(super) struct WithoutObjectStores(pub(super) Arc<ConfigSettings>);
 
@@ -36,7 +36,7 @@ impl StoreOpener for WithoutObjectStores {
     }
 }
 
-/// Opens nothing of web servers.
+/// Refuses to open addresses of web servers.
 #[cfg(not(feature = "http"))]
 pub(super) struct WithoutHttp;
 

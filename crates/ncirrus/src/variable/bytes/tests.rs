@@ -16,7 +16,7 @@ fn field(name: &str, ty: TypeRef, dims: &[u64]) -> Field {
     Field { name: name.into(), ty, dims: dims.to_vec() }
 }
 
-/// A dataset with variables `v(7)` of numbers, `s(7)` of text, and where the kind has them of other fixed types.
+/// A dataset with variables `v(7)` of numbers, `s(7)` of text, and, for kinds that have them, others of fixed size.
 fn create(url: &str, kind: Kind, session: &Session) -> Dataset {
     let dataset = Dataset::create_with(url, &CreateOptions::new().kind(kind), session).unwrap();
     let edited = dataset.edit(|model| {
@@ -50,7 +50,7 @@ fn create(url: &str, kind: Kind, session: &Session) -> Dataset {
     dataset
 }
 
-/// Bytes of `count` elements of `len` bytes each, of which every number is one of the type.
+/// Bytes of `count` elements of `len` bytes each, in which every number is valid for the type.
 fn bytes(name: &str, len: usize, count: usize) -> Vec<u8> {
     match name {
         "e" => (0..count).flat_map(|at| (300 * (at as u16 % 2)).to_ne_bytes()).collect(),
@@ -59,7 +59,7 @@ fn bytes(name: &str, len: usize, count: usize) -> Vec<u8> {
     }
 }
 
-/// A compound in the machine's order, without padding.
+/// A compound in the machine's byte order, without padding.
 fn pair(at: u8) -> Vec<u8> {
     let mut bytes = vec![at];
     bytes.extend([f64::from(at) * 0.5, -1.0].iter().flat_map(|number| number.to_ne_bytes()));
@@ -94,7 +94,7 @@ fn every_type_of_fixed_size_is_written_and_read_as_bytes() {
             let variable = dataset.variable(name).unwrap();
             assert_eq!(variable.packed_len(), Some(*len), "{kind:?} {name}");
             variable.write_bytes(&Selection::all(&[7]), &bytes(name, *len, 7)).unwrap();
-            // Partly written chunks, too, and by steps.
+            // Also chunks that are partly written, and strides.
             let odd = Selection::strided(&[1], &[3], &[2]);
             variable.write_bytes(&odd, &bytes(name, *len, 3)).unwrap();
         }
@@ -181,7 +181,7 @@ fn text_is_read_by_points() {
     }
 }
 
-/// `v(400, 500)` of `i * 500 + j`, in chunks where a filter is given.
+/// `v(400, 500)` of `i * 500 + j`, in chunks if a filter is given.
 fn plane(url: &str, kind: Kind, chunked: bool, session: &Session) -> Dataset {
     let dataset = Dataset::create_with(url, &CreateOptions::new().kind(kind), session).unwrap();
     let edited = dataset.edit(|model| {
@@ -210,7 +210,7 @@ fn a_million_points_decode_each_chunk_once() {
     let (session, url) = (session(), path(folder.path(), "a.nc"));
     let dataset = plane(&url, Kind::Nc4, true, &session);
     let variable = dataset.variable("v").unwrap();
-    // Of 4 x 6 chunks those of the first three rows.
+    // Of 4 x 6 chunks, those of the first three rows.
     let at = |point: u64, len: u64| (point.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % len;
     let rows: Vec<u64> = (0..1_000_000).map(|point| at(point, 300)).collect();
     let columns: Vec<u64> = (0..1_000_000).map(|point| at(point + 77, 500)).collect();

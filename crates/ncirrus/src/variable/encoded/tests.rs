@@ -59,7 +59,7 @@ fn chunks_that_others_encode_are_those_of_one_writer() {
             let (variable, single) = (joint.variable(name).unwrap(), alone.variable(name).unwrap());
             single.write_bytes(&Selection::slab(&[0, 0], &SHAPE), &all).unwrap();
             variable.grow_to(&SHAPE).unwrap();
-            // Another process makes the chunks from the text of the encoder, in any order.
+            // Another process encodes the chunks with the text of the encoder, in any order.
             let text = variable.encoder().unwrap().to_text().unwrap();
             let encoder = Variable::encoder_from_text(&text, &other).unwrap();
             assert_eq!((encoder.path(), encoder.shape()), (variable.path().as_str(), SHAPE.as_slice()));
@@ -84,7 +84,7 @@ fn chunks_that_others_encode_are_those_of_one_writer() {
             };
             assert_eq!(read(&joint), bytes(element, 35), "{kind:?} {name}");
             assert_eq!(read(&alone), read(&joint), "{kind:?} {name}");
-            // A handle for reading knows the chain, too.
+            // A handle for reading has the same codec chain.
             let variable = joint.variable(name).unwrap();
             let part = cut(&bytes(element, 35), element, &[4, 4], &[1, 3]);
             let chunk = variable.encode_chunk(&[2, 1], &part).unwrap();

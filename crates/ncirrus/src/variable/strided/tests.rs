@@ -41,7 +41,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every element lands where numpy would have it, and nothing else is touched.
+    /// Every element is where numpy would put it, and nothing else is changed.
     #[test]
     fn elements_lie_by_their_strides(
         axes in (any_axis(5), any_axis(7), any_axis(6)),
@@ -53,7 +53,7 @@ proptest! {
             axes.iter().map(|(start, count, step)| slice_by_steps(*start, *count, *step).unwrap()).collect();
         let selection = Selection::new(slices.iter().map(|(slice, _)| slice.clone()).collect());
         let shape = selection.shape();
-        // The result in memory in the order of the axes or the other way round, with gaps.
+        // The result in memory in the order of the axes or reversed, with gaps.
         let order = if is_turned { [0, 1, 2] } else { [2, 1, 0] };
         let (mut strides, mut step) = (vec![0isize; 3], 2 + gap);
         for axis in order {
@@ -105,7 +105,7 @@ fn backwards_is_what_negative_steps_want() {
         .flat_map(|i| (0..7).flat_map(move |j| (0..6).rev().map(move |k| (i * 7 + j) * 6 + k)))
         .collect();
     assert_eq!(numbers, expected);
-    // What lies one after the other is read in place.
+    // Contiguous results are read in place.
     let mut bytes = vec![0; 420];
     let out = StridedBytes::backwards(&mut bytes, &SHAPE, 2, &[]).unwrap();
     assert!(out.is_row_major(&SHAPE, 2));
