@@ -126,6 +126,29 @@ impl Dataset {
         }
     }
 
+    /// A text with which other processes join in writing; of these variables every chunk must come.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn ticket(&self, py: Python<'_>, variables: Vec<Bound<'_, Variable>>) -> PyResult<String> {
+        let dataset = self.open.dataset(py)?;
+        let ids: Vec<_> = variables.iter().map(|variable| variable.get().id()).collect();
+        wait(py, || dataset.ticket(&ids))
+    }
+
+    /// Ends joint writing; where receipts are refused, it can be tried again.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn finish(&self, py: Python<'_>, receipts: Vec<String>) -> PyResult<()> {
+        let dataset = self.open.dataset(py)?;
+        wait(py, || dataset.finish(&receipts))?;
+        self.open.take();
+        Ok(())
+    }
+
     /// What tells this state of the dataset from another.
     fn tag(&self, py: Python<'_>) -> PyResult<Option<String>> {
         Ok(self.open.dataset(py)?.tag())

@@ -248,12 +248,17 @@ impl Variable {
     }
 
     /// The facade's handle.
-    fn facade(&self, py: Python<'_>) -> PyResult<ncirrus::Variable> {
+    pub(crate) fn facade(&self, py: Python<'_>) -> PyResult<ncirrus::Variable> {
         Ok(self.open.dataset(py)?.variable_by_id(self.id))
     }
 
     fn form(&self, py: Python<'_>) -> PyResult<ElementForm> {
         Ok(ElementForm::of(&*self.open.model(py)?, self.type_ref(py)?))
+    }
+
+    /// The facade's id.
+    pub(crate) fn id(&self) -> VarId {
+        self.id
     }
 
     /// The facade's id, with axes that were resolved.

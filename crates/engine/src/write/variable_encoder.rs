@@ -15,7 +15,7 @@ use crate::session::Session;
 use bytes::Bytes;
 use ncirrus_layout::grid::{ChunkIntersections, ElementWalk};
 use ncirrus_layout::{Encoding, Error, Layout, Result};
-use ncirrus_model::{CodecSpace, Model, Region, Selection, VarId};
+use ncirrus_model::{CodecSpace, Model, Region, Selection, TypeRef, Values, VarId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -92,6 +92,16 @@ impl VariableEncoder {
     /// The path of the variable.
     pub fn path(&self) -> &str {
         &self.target.path
+    }
+
+    /// The type of the elements, and the definitions that it is one of; other variables are not told by these.
+    pub fn element_type(&self) -> (&Model, TypeRef) {
+        (&self.model, self.target.ty)
+    }
+
+    /// What elements hold that nobody writes: one value.
+    pub fn fill(&self) -> &Values {
+        &self.target.encoding.fill
     }
 
     /// The shape of the array whose chunks it encodes.

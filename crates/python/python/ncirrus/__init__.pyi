@@ -5,6 +5,10 @@ from ncirrus.configuration import config_show as config_show
 from ncirrus.copying import copy as copy
 from ncirrus.dataset import Dataset as Dataset
 from ncirrus.dimension import Dimension as Dimension
+from ncirrus.encoders import (
+    EncodedChunk as EncodedChunk,
+    Encoder as Encoder,
+)
 from ncirrus.errors import (
     ChangedError as ChangedError,
     ConflictError as ConflictError,
@@ -24,6 +28,10 @@ from ncirrus.errors import (
     UnsupportedError as UnsupportedError,
 )
 from ncirrus.group import Group as Group
+from ncirrus.joint import (
+    JointWriter as JointWriter,
+    join as join,
+)
 from ncirrus.many import open_many as open_many
 from ncirrus.opening import (
     create as create,
@@ -89,9 +97,12 @@ __all__ = [
     "Compound",
     "Dataset",
     "Dimension",
+    "EncodedChunk",
+    "Encoder",
     "Enum",
     "Group",
     "Indexer",
+    "JointWriter",
     "Opaque",
     "Plan",
     "Session",
@@ -101,6 +112,7 @@ __all__ = [
     "configure",
     "create",
     "default_session",
+    "join",
     "open",
     "open_async",
     "open_many",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,7 @@ from ncirrus.errors import InvalidError, NcirrusWarning
 from ncirrus.group import Group, _members
 from ncirrus.indexing import everything
 from ncirrus.sessions import Session
+from ncirrus.variable import Variable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -203,6 +204,40 @@ class Dataset(Group):
         wanted = [(variable._native(), everything(variable.shape).axes) for variable in variables]
         found = self._opened().read_many(wanted)
         return [array.reshape(variable.shape) for array, variable in zip(found, variables)]
+
+    def ticket(self, variables: Sequence[str | Variable] = ()) -> str:
+        """A text without secrets, with which other processes join in writing chunks of this dataset (`ncirrus.join`).
+
+        For new trees (NCZarr, Zarr) and appends to them. Dimensions have the lengths that they will have, and definitions
+        do not change any more. Of `variables`, `finish` wants every chunk that holds no old data. Text and values of
+        various lengths are written by this handle alone.
+        """
+        self._check_writable()
+        found = [variable if isinstance(variable, Variable) else self._variable(variable) for variable in variables]
+        for variable in found:
+            if variable.dataset is not self:
+                raise InvalidError("the variable is one of another dataset", object=self._url, path=variable.path)
+        return str(self._opened().ticket([variable._native() for variable in found]))
+
+    def _variable(self, name: str) -> Variable:
+        found = self[name]
+        if not isinstance(found, Variable):
+            raise InvalidError("a group has no chunks of its own", object=self._url, path=found.path)
+        return found
+
+    def finish(self, receipts: Iterable[str]) -> None:
+        """Ends joint writing: takes over what the receipts name, and closes, so that all of it appears or nothing.
+
+        Receipts that are refused change nothing, and it can be tried again with the right ones.
+        """
+        self._check_writable()
+        receipts = [receipts] if isinstance(receipts, str) else list(receipts)
+        wrong = [receipt for receipt in receipts if not isinstance(receipt, str)]
+        if wrong:
+            raise TypeError(f"receipts are text, not {type(wrong[0]).__name__}")
+        self._opened().finish(receipts)
+        self._is_closed = True
+        self._open = self._handle = None
 
     def sync(self) -> None:
         """Makes what was written so far durable, and visible where the dataset is changed in place."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ncirrus import casts, indexing, pickling, points, processes
+from ncirrus import _ncirrus, casts, indexing, pickling, points, processes
 from ncirrus.attributes import Attributes, of_native
 from ncirrus.asynchronous import outcome
 from ncirrus.chunks import blocks, chunk_table, mapped_array, parts
@@ -22,6 +22,7 @@ from ncirrus.types import Compound, Enum, Opaque, Vlen, type_of
 
 if TYPE_CHECKING:
     from ncirrus.dataset import Dataset
+    from ncirrus.encoders import EncodedChunk, Encoder
 
 _T = TypeVar("_T")
 
@@ -423,6 +424,23 @@ class Variable:
             done += part.size
             if report is not None:
                 report(done, raw.size)
+
+    def encoder(self) -> Encoder:
+        """What makes stored chunks of this variable, in any process; for the shape that it has now."""
+        from ncirrus.encoders import Encoder
+
+        return Encoder._of(self)
+
+    def write_encoded(self, chunks: EncodedChunk | Iterable[EncodedChunk]) -> None:
+        """Stores chunks as they are, which this variable's encoder made, here or elsewhere."""
+        from ncirrus.encoders import write_encoded
+
+        write_encoded(self, chunks)
+
+    def grow_to(self, shape: Sequence[int]) -> None:
+        """Makes the variable at least that long along axes that grow; what nobody writes is the fill value."""
+        self._dataset._check_writable()
+        _ncirrus.grow_to(self._native(), [int(length) for length in shape])
 
     def blocks(self, max_bytes: int | str = "64M") -> Iterator[tuple[slice, ...]]:
         """Selections of at most that many bytes, along the boundaries of chunks where these are smaller."""
