@@ -1,4 +1,4 @@
-//! Aggregations that are made here: of files that are there, by splitting, and by writing; what others make of them.
+//! Aggregations created here: from existing files, by splitting, and by writing; and how other programs read them.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod added;

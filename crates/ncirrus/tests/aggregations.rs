@@ -1,4 +1,4 @@
-//! Aggregations: the corpus of all generations; what goes wrong with fragments; what reading costs.
+//! Aggregations: the corpus of all conventions; faults of fragments; the cost of reading.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 pub(crate) mod constants;

@@ -60,7 +60,7 @@ fn options(dataset: &Dataset) -> PrintOptions {
     PrintOptions::new().name("classic").classic(ncirrus_tools::is_classic(dataset))
 }
 
-/// Bytes as text in which every byte can be seen.
+/// Bytes as text in which every byte is visible.
 fn visible(bytes: &[u8]) -> String {
     let line = |line: &[u8]| line.escape_ascii().to_string();
     bytes.split(|byte| *byte == b'\n').map(line).collect::<Vec<_>>().join("\n")
@@ -113,7 +113,7 @@ fn ncml_is_the_golden_text() {
 fn every_golden_text_is_tested() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     let names = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name());
-    // A name with one dot is that of a text that a dataset was made from.
+    // A name with one dot is that of a text from which a dataset was made.
     let goldens = names.filter_map(|name| {
         let name = name.into_string().unwrap();
         Some(name.strip_suffix(".cdl")?.to_owned()).filter(|name| name.contains('.'))

@@ -1,4 +1,4 @@
-//! Datasets that are changed: updates, random programs, appends, killed writers, aggregations that grow.
+//! Changes of datasets: updates, random programs, appends, killed writers, aggregations that grow.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 #[path = "support/serve.rs"]

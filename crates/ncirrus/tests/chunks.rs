@@ -1,4 +1,4 @@
-//! Where chunks lie, as tools are told that keep references of their own.
+//! Locations of chunks, as reported to tools that keep their own references.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 use crate::support::{open, session, temp};

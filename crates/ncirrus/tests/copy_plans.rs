@@ -1,4 +1,5 @@
-//! Copies between kinds do what their plans say, and chunks that pass through are what the other kind would read.
+//! Copies between kinds do what their plans say, and chunks that are copied unchanged are what the other kind would
+//! read.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{exact_cdl, session, temp};

@@ -1,5 +1,5 @@
-//! The HDF5 corpus: groups, variables, types, values, attributes and chunk tables are those that h5py reads, or the
-//! table of exceptions says why not.
+//! The HDF5 corpus: groups, variables, types, values, attributes and chunk tables equal those that h5py reads, or the
+//! table of exceptions gives the reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 pub(crate) mod attributes;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// What was looked at, and how that went.
+/// What was checked, and the result.
 pub(crate) type Check = (String, Result<(), String>);
 
 #[test]
@@ -75,7 +75,7 @@ fn checks(path: &Path, truth: &Value, session: &Session) -> Vec<Check> {
                 let has_other = truth["objs"].get(other).is_some();
                 datasets::checks(&dataset, path, object, has_other, &mut checks);
             }
-            // netCDF has no names for atomic types.
+            // netCDF has no named atomic types.
             "type" if object["t"].as_str().unwrap().starts_with(['c', 'e', 'v', 'o']) => {
                 checks.push((format!("type:{path}"), has_type(&dataset, path)));
             }
@@ -90,7 +90,7 @@ fn has_type(dataset: &Dataset, path: &str) -> Result<(), String> {
     model.type_at(path).map(|_| ()).ok_or_else(|| "there is no such type".to_owned())
 }
 
-/// What stands before the name of a variable that has the name of a dimension which it does not describe
+/// The prefix of the name of a variable that has the name of a dimension which it does not describe
 /// (docs/spec/hdf5-netcdf4.md H.4).
 pub(crate) const NON_COORD: &str = "_nc4_non_coord_";
 

@@ -1,6 +1,6 @@
-//! The NCZarr corpus: every case opens, its values are those that zarr-python reads, its CDL is that of the text it was
-//! made from, that of the netCDF-C that wrote it and that of the newest one, or the table of exceptions says why not;
-//! damaged cases fail as they should, and mutilated ones never make a panic.
+//! The NCZarr corpus: every case opens, its values are those that zarr-python reads, and its CDL is that of the text
+//! from which it was made, of the netCDF-C that wrote it and of the newest one, or the table of exceptions gives the
+//! reason; damaged cases fail as they should, and mutated ones never cause a panic.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::corpus::text::{Sources, same_as_reference, same_as_twin};
@@ -35,8 +35,8 @@ impl Case {
         }
     }
 
-    /// Whether the newest netCDF-C understands the dialect: it takes the first ones for plain Zarr
-    /// (docs/spec/nczarr.md 2.3).
+    /// Whether the newest netCDF-C supports the dialect: it reads the first ones as plain Zarr (docs/spec/nczarr.md
+    /// 2.3).
     fn is_known_to_reference(&self) -> bool {
         let before = ["nczarr-v1", "nczarr-v2-uppercase"].iter().any(|start| self.dialect.starts_with(start));
         !before && !self.id.starts_with("zipmap-4.8") && self.id != "nczarr_test/ref_oldformat-zip"
@@ -50,17 +50,17 @@ impl Case {
         self.dialect.starts_with("pure") || self.id.ends_with("-zarr")
     }
 
-    /// The text that an NCZarr dataset holds all of; plain Zarr loses some (docs/spec/nczarr.md 5.5).
+    /// The text whose contents an NCZarr dataset holds completely; plain Zarr loses some (docs/spec/nczarr.md 5.5).
     fn source(&self) -> Option<&Path> {
         self.source.as_deref().filter(|_| !self.is_plain())
     }
 
-    /// The text of which a plain Zarr dataset holds the characters as bytes (docs/spec/nczarr.md 3.12).
+    /// The text whose characters a plain Zarr dataset holds as bytes (docs/spec/nczarr.md 3.12).
     fn plain_source(&self) -> Option<&Path> {
         self.source.as_deref().filter(|_| self.id.starts_with("pure-by-netcdf-4.9.0/"))
     }
 
-    /// The same dataset in the second version of Zarr, of one in the third.
+    /// The same dataset in Zarr v2, for one in v3.
     fn twin(&self, cases: &[Case]) -> Option<PathBuf> {
         // These two differ on purpose.
         let differs = ["zarr-python-v3/codecs", "zarr-python-v3/layout"].contains(&self.id.as_str());
@@ -76,7 +76,7 @@ impl Case {
     }
 }
 
-/// All cases; `None` when the corpus is not there.
+/// All cases; `None` if the corpus is not installed.
 pub(crate) fn cases() -> Option<Vec<Case>> {
     let root = corpus("nczarr")?;
     let manifest = json(&root.join("manifest.json"));
@@ -132,7 +132,7 @@ fn checks(case: &Case, cases: &[Case], session: &ncirrus::Session, sources: &mut
     checks
 }
 
-/// zlib's frame around bytes as they are.
+/// A zlib frame around uncompressed bytes.
 const ABCD_IN_ZLIB: [u8; 15] = [0x78, 1, 1, 4, 0, 0xfb, 0xff, b'a', b'b', b'c', b'd', 0x03, 0xd8, 0x01, 0x8b];
 
 #[test]

@@ -7,7 +7,7 @@ use ncirrus::{
     NodeId, OpenOptions, Result, Selection, Storage, TypeRef, UserKind, UserType, Values,
 };
 
-/// What is written where.
+/// What is written, and where.
 type Written = Vec<(String, Selection, Values)>;
 
 fn strings(list: &[Option<&str>]) -> Values {
@@ -34,7 +34,7 @@ fn opaque(bytes: &[u8]) -> Values {
     Values::Opaque { size: 5, bytes: bytes.to_vec() }
 }
 
-/// Observations: `count` compounds of everything.
+/// Observations: `count` compounds with a member of every type.
 fn observations(count: usize) -> Values {
     let number = |at: usize| i32::try_from(at).unwrap();
     let texts = [Some("Zürich"), None, Some("")];
@@ -89,7 +89,7 @@ fn extremes(atomic: Atomic) -> (Values, Values) {
     }
 }
 
-/// Defines types, dimensions, groups, variables and attributes; what is to be written.
+/// Defines types, dimensions, groups, variables and attributes; returns what is to be written.
 fn define(model: &mut Model) -> Result<Written> {
     let root = model.root();
     let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
@@ -138,7 +138,7 @@ fn define(model: &mut Model) -> Result<Written> {
             variable.storage = Storage::Chunked(vec![2, 2]);
             variable.endianness = endianness;
             variable.attributes.known_mut().put(Attribute::atomic("extremes", values.clone()));
-            // The first and the last record; what lies between is never written.
+            // The first and the last record; those between are never written.
             written.push((format!("/{name}"), Selection::slab(&[0, 0], &[1, 3]), values.clone()));
             written.push((format!("/{name}"), Selection::slab(&[6, 0], &[1, 3]), values.clone()));
         }

@@ -81,7 +81,7 @@ fn two_codecs_of_one_name_are_refused() {
     assert_eq!(session.err().map(|error| error.kind()), Some(ErrorKind::Invalid));
 }
 
-/// What methods of the library return can be named from it alone.
+/// Types that methods of the library return can be named through the library alone.
 fn first_of(dataset: &Dataset) -> Option<(ncirrus::VarId, ncirrus::GroupId, ncirrus::Dimension)> {
     let variable = dataset.variables().into_iter().next()?;
     let fault: Option<ncirrus::Fault> = variable.fault();

@@ -12,12 +12,12 @@ use ncirrus::{Session, SessionBuilder};
 use ncirrus_store::{RetryPolicy, StoreOptions};
 use std::time::Duration;
 
-/// A session that loses no time.
+/// A session that retries without delay.
 fn session(change: impl FnOnce(&mut StoreOptions)) -> Session {
     builder(change).build().unwrap()
 }
 
-/// The same, before it is made.
+/// The same, before it is built.
 fn builder(change: impl FnOnce(&mut StoreOptions)) -> SessionBuilder {
     let patience = RetryPolicy {
         first_wait: Duration::from_millis(1),
@@ -31,12 +31,12 @@ fn builder(change: impl FnOnce(&mut StoreOptions)) -> SessionBuilder {
     Session::builder().threads(2).durable(false).stores(options)
 }
 
-/// Every tenth request is harmed.
+/// Every tenth request is disturbed.
 fn tenth(harms: &[Harm]) -> Rule {
     Rule { harms: harms.to_vec(), one_in: 10, latency: Duration::ZERO, seed: 7 }
 }
 
-/// Nothing is harmed.
+/// No request is disturbed.
 fn good() -> Rule {
     tenth(&[])
 }

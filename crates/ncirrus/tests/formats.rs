@@ -1,4 +1,4 @@
-//! Formats end to end: corpora, real data, round trips, what other programs read of what is written, aggregations,
+//! Formats end to end: corpora, real data, round trips, how other programs read what is written, aggregations,
 //! references, filters. One binary, so that the whole stack is linked once.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 

@@ -1,7 +1,8 @@
 //! Dimensions that become unlimited.
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Result, Selection, Session};
 
-/// Zarr by itself has no unlimited dimensions, and any of its arrays may grow; files have what they were made with.
+/// Plain Zarr has no unlimited dimensions, and any of its arrays may grow; files keep the dimensions that they were
+/// created with.
 #[test]
 fn a_fixed_dimension_grows_where_the_format_can() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Dumps of the HDF5 corpus and of real files are, byte for byte, those of `ncdump`, or the table of exceptions says
-//! why not.
+//! Dumps of the HDF5 corpus and of real files equal those of `ncdump`, byte for byte, or the table of exceptions gives
+//! the reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{Exceptions, Tally, cdl_of, difference, json, open, session};
@@ -54,7 +54,7 @@ fn dumps_are_those_of_ncdump() {
     tally.finish("dumps", &exceptions);
 }
 
-/// What the reference prints; `None` when it fails.
+/// What the reference prints; `None` if it fails.
 fn reference(ncdump: &Path, path: &Path, with_data: bool) -> Option<String> {
     let mut command = Command::new(ncdump);
     if !with_data {

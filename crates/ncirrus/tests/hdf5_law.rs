@@ -1,4 +1,4 @@
-//! The law of availability over the HDF5 corpus: what is made of a file does not depend on which bytes arrive when.
+//! The law of availability over the HDF5 corpus: what is read from a file does not depend on which bytes arrive when.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::json;
@@ -8,10 +8,10 @@ use ncirrus_testkit::{ObjectView, law};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Orders of arrival that are tried of each file; more with `NCIRRUS_LAW_SEEDS`.
+/// Number of orders of arrival that are tried for each file; more with `NCIRRUS_LAW_SEEDS`.
 const SEEDS: u64 = 3;
 
-/// The file, and those beside it that it names: external links and virtual datasets.
+/// The file, and the neighbouring files that it names: external links and virtual datasets.
 fn objects(path: &Path) -> ObjectView {
     let body = std::fs::read(path).unwrap();
     let mut objects = ObjectView::new();

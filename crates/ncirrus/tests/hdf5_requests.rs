@@ -1,5 +1,5 @@
-//! What opening and reading HDF5 files over a network cost: requests, how many of them wait for others, and bytes. The
-//! files are made by netCDF4-python and h5py.
+//! The cost of opening and reading HDF5 files over a network: requests, how many of them wait for others, and bytes.
+//! The files are made by netCDF4-python and h5py.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::far::Far;
@@ -23,7 +23,7 @@ fn session() -> Session {
     Session::builder().threads(2).durable(false).build().unwrap()
 }
 
-/// A file of that kind, far away; `None` without the peers.
+/// A remote file of that kind; `None` without the peers.
 fn far(kind: &str) -> Option<Arc<Far>> {
     let python = peers_python()?;
     let folder = tempfile::tempdir().unwrap();
@@ -44,7 +44,7 @@ fn open(session: &Session, far: &Arc<Far>) -> Dataset {
     session.block_on(session.open(store, root, &drivers, &OpenOptions::default())).unwrap()
 }
 
-/// Looks at everything but values: how many variables there are.
+/// Accesses everything except values; returns how many variables there are.
 fn look_at_all(session: &Session, dataset: &Dataset) -> usize {
     let variables = dataset.model().variables();
     let nodes: Vec<NodeId> = variables.iter().map(|var| NodeId::Variable(*var)).collect();
@@ -67,12 +67,12 @@ fn metadata_in_the_first_block_cost_two_requests() {
     assert!(requests.len() <= 2, "{requests:?}");
 }
 
-/// What looking at all metadata of that kind of file costs.
+/// The cost of reading all metadata of a kind of file.
 struct Opening {
     variables: usize,
     rounds: usize,
     requests: usize,
-    /// Bytes that were fetched, and of the file.
+    /// Bytes fetched, and size of the file in bytes.
     bytes: (u64, u64),
 }
 
@@ -104,7 +104,7 @@ fn metadata_between_large_variables_bring_few_of_their_bytes() {
     assert!(rounds <= 8 && requests <= 320 && bytes.0 <= bytes.1 / 4, "{cost}");
 }
 
-/// What one point of all maps costs from opening to the last value: rounds, requests.
+/// The cost of one point of all maps from opening to the last value: rounds, requests.
 fn series(kind: &str) -> Option<(usize, usize)> {
     let far = far(kind)?;
     let session = session();

@@ -1,5 +1,6 @@
 //! Sixteen threads read through one handle, locally and over HTTP: different variables and the same ones, whole and in
-//! parts; every value is right. `NCIRRUS_STRESS_SECONDS` says how long; a few seconds by default, a minute with `CI=true`.
+//! parts; every value is right. `NCIRRUS_STRESS_SECONDS` sets the duration; a few seconds by default, a minute with
+//! `CI=true`.
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
@@ -19,7 +20,7 @@ fn duration() -> Duration {
     Duration::from_secs(seconds.unwrap_or(if required() { 60 } else { 4 }) / 2)
 }
 
-/// A session whose caches hold a part of the file only.
+/// A session whose caches hold only a part of the file.
 fn session() -> Session {
     Session::builder().threads(2).memory(32 << 20).chunk_cache(1 << 20).build().unwrap()
 }

@@ -1,5 +1,5 @@
-//! Files that are cut off: whatever is missing, what can still be read equals what was written, and the rest is an
-//! error; never a panic. `NCIRRUS_CUTS=all` tries every length of the files that `NCIRRUS_CUTS_OF` names a part of.
+//! Truncated files: whatever is missing, what can still be read equals what was written, and the rest is an error;
+//! never a panic. `NCIRRUS_CUTS=all` tries every length of the files whose names contain `NCIRRUS_CUTS_OF`.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
 
 use crate::support::json;
@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Files below this size are cut at every 37th byte, others at so many places.
+/// Files below this size are cut at every 37th byte, others at a fixed number of places.
 const SMALL: usize = 64 << 10;
 const EVERY: usize = 37;
 const PLACES: usize = 200;
@@ -58,12 +58,12 @@ fn contents(session: &Session, dataset: &Dataset) -> Contents {
     let attributes = session.block_on(dataset.attributes(&nodes));
     let attributes = nodes.iter().map(path).zip(attributes).collect();
     let is_faulty = |group| model.group(group).is_none_or(|group| group.fault.is_some());
-    // What is lost is a fault of the group that had it, which every command tells.
+    // A lost member is a fault of its group, which every command reports.
     let is_whole = !model.walk().into_iter().any(is_faulty);
     Contents { shapes, values, attributes, is_whole }
 }
 
-/// What of a cut file is neither as in the whole one nor an error.
+/// What in a truncated file neither equals the whole one nor is an error.
 fn wrong(whole: &Contents, cut: &Contents) -> Option<String> {
     if cut.is_whole && cut.shapes != whole.shapes {
         return Some("members or shapes differ, and nothing tells of it".to_owned());
@@ -97,7 +97,7 @@ fn wrong(whole: &Contents, cut: &Contents) -> Option<String> {
     None
 }
 
-/// References to objects whose paths lay in what was cut off: they are shown by address.
+/// References to objects whose paths were in the missing part: they are shown by address.
 fn is_nameless(values: &Values, cut: &Contents) -> bool {
     !cut.is_whole && has_address(values)
 }
@@ -111,7 +111,7 @@ fn has_address(values: &Values) -> bool {
     }
 }
 
-/// Equal, also where numbers are NaN.
+/// Equal, also if numbers are NaN.
 fn same(a: &Values, b: &Values) -> bool {
     match (a.as_bytes(), b.as_bytes()) {
         (Some(x), Some(y)) => a.atomic() == b.atomic() && x == y,

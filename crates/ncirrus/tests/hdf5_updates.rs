@@ -1,5 +1,5 @@
-//! netCDF-4 files that netCDF-C, h5py and h5netcdf made, and our own, changed in place: what other programs read of them
-//! then, how they go on, and what is there when the writer is killed.
+//! netCDF-4 files made by netCDF-C, h5py, h5netcdf and ncirrus, changed in place: how other programs read them then,
+//! how they continue writing, and the state after the writer is killed.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod bench;
@@ -40,7 +40,7 @@ fn files_of_every_maker_are_changed_and_other_programs_read_and_go_on() {
     assert!(fine, "{text}");
 }
 
-/// All that can be seen of a dataset, failures too.
+/// Everything visible of a dataset, including failures.
 async fn everything(dataset: &Dataset) -> BTreeMap<String, String> {
     let model = dataset.model();
     let mut seen = BTreeMap::new();

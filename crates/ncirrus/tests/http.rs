@@ -1,4 +1,4 @@
-//! Datasets behind a real HTTP server: files, trees and zips are read by ranges, and one odd member costs only itself.
+//! Datasets on a real HTTP server: files, trees and zips are read by ranges, and one odd member affects only itself.
 #![cfg(all(feature = "http", feature = "zip"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
@@ -7,7 +7,7 @@ use crate::support::{exact_cdl, session, temp};
 use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Session};
 use std::path::Path;
 
-/// A small dataset with two variables, as the options say.
+/// A small dataset with two variables, created with the given options.
 fn make(path: &Path, options: &CreateOptions, session: &Session) {
     let dataset = Dataset::create_with(path.to_str().unwrap(), options, session).unwrap();
     let root = dataset.root();

@@ -1,4 +1,4 @@
-//! Writers that are killed after any change to the store: what is there then is a dataset, the old one or the new one.
+//! Writers that are killed after any change to the store: what remains is a dataset, the old one or the new one.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 pub(crate) mod states;
@@ -13,7 +13,7 @@ use states::{Change, State, apply, build, same_cells, state_of};
 use std::sync::Arc;
 use stores::{Far, Unplugged, copy_of};
 
-/// A format and what it can do.
+/// A format and its abilities.
 struct Format {
     name: String,
     writing: Arc<dyn Writing>,
@@ -42,7 +42,7 @@ fn formats() -> Vec<Format> {
     all
 }
 
-/// What a test works in.
+/// The environment of a test.
 struct Bench {
     session: Session,
     format: Format,
@@ -58,7 +58,7 @@ impl Bench {
         self.session.block_on(future)
     }
 
-    /// The store of a writer that dies after so many changes.
+    /// The store of a writer that dies after `allowed` changes.
     fn dying(&self, memory: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
         let store = Unplugged::after(memory, allowed);
         if self.format.far { Arc::new(Far(store)) } else { Arc::new(BlockingStore(store)) }
@@ -79,7 +79,7 @@ impl Bench {
         self.run(self.session.open(store, root, &drivers, &options))
     }
 
-    /// The state that readers see who do not look at consolidated metadata.
+    /// The state for readers that do not use consolidated metadata.
     fn single_state(&self, memory: &MemoryStore) -> Result<State> {
         let dataset = self.open_with(memory.shared(), root(memory), Consolidated::Never)?;
         self.run(state_of(&dataset))
@@ -221,7 +221,7 @@ fn kill_everywhere(bench: &Bench, changes: &[Change]) {
     assert!((1..MOST).contains(&killed), "{name}: {killed} changes");
 }
 
-/// The next writer is not stopped by what a killed one left.
+/// What a killed writer left does not stop the next writer.
 fn recovers(bench: &Bench, memory: &MemoryStore, changes: &[Change], new: &State, at: &str) {
     if bench.state(memory).is_ok_and(|state| state.definitions == new.definitions) {
         return;
@@ -232,7 +232,7 @@ fn recovers(bench: &Bench, memory: &MemoryStore, changes: &[Change], new: &State
     assert_eq!(&state, new, "{at}: the next writer's work");
 }
 
-/// Readers who do not know consolidated metadata see what the others see once another writer was there.
+/// Readers without consolidated metadata see the same as others after another writer has committed.
 #[test]
 fn the_next_change_leaves_no_object_ahead_of_the_others() {
     let changes = [Change::Attributes, Change::Append];

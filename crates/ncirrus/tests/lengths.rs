@@ -1,4 +1,4 @@
-//! Unlimited dimensions and the variables along them, when some of these are removed or are shorter.
+//! Unlimited dimensions and the variables along them, if some of these are removed or are shorter.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{open, session, temp};
@@ -69,7 +69,7 @@ fn a_dimension_keeps_its_length_when_the_variables_along_it_go() {
             let dataset = open(&path, &session).unwrap();
             assert_eq!(len_of(&dataset, "/t"), DimensionLen::Unlimited(3), "{kind:?} without {name}");
             let is_hdf5 = matches!(kind, Kind::Nc4 | Kind::Nc4Classic);
-            // In HDF5 a dimension that no variable lies along has no length to netCDF-C.
+            // In HDF5, a dimension without variables has no length for netCDF-C.
             if path.is_file() && !(is_hdf5 && name == "short") {
                 seen_by_ncdump(&path);
             }
@@ -84,7 +84,7 @@ fn seen_by_ncdump(path: &Path) {
     assert!(text.contains("t = UNLIMITED ; // (3 currently)"), "{text}");
 }
 
-/// A variable that alone lies along the dimension has its records side by side from then on.
+/// A variable that remains alone along the dimension has contiguous records from then on.
 #[test]
 fn what_is_written_goes_on_when_another_variable_along_the_dimension_goes() {
     let session = session();
@@ -110,7 +110,7 @@ fn what_is_written_goes_on_when_another_variable_along_the_dimension_goes() {
     }
 }
 
-/// netCDF-C mixes up values where a dataset ends before its dimension, if that is not its first.
+/// netCDF-C mixes up values if a dataset ends before its dimension, and that is not the first one.
 #[test]
 fn others_read_variables_that_were_shorter_along_another_axis_than_their_first() {
     let Some(python) = peers_python() else { return };

@@ -1,5 +1,5 @@
-//! Copies and updates of data under filters that depend on the type of the numbers or have a budget of bits: values stay
-//! what they were for every filter, type, precision and target, and so does what a peer decodes.
+//! Copies and updates of data under filters that depend on the type of the numbers or have a bit budget: values are
+//! preserved for every filter, type, precision and target, and so is what a peer decodes.
 #![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{open, session, values};
 use ncirrus::{CreateOptions, Dataset, Dialect, Kind, OpenOptions, Selection, Session, Values};
@@ -40,13 +40,13 @@ fn copied(source: &Dataset, to: &Path, options: &CopyOptions<'_>, session: &Sess
         .unwrap_or_else(|error| panic!("{}: {error}", to.display()))
 }
 
-/// Variables whose values are others in the copy.
+/// Variables whose values differ in the copy.
 fn differing(source: &Dataset, copy: &Dataset) -> Vec<String> {
     let mut wrong = Vec::new();
     for variable in source.root().variables() {
         let name = variable.name();
         let there = copy.variable(&name).unwrap();
-        // By bits: no value here is a NaN.
+        // Compared bit by bit: no value here is a NaN.
         if values(&variable).unwrap() != values(&there).unwrap() {
             wrong.push(name);
         }
@@ -102,7 +102,7 @@ fn lossy_chunks_pass_through_or_are_told_of() {
     let notes = of(&lossy, "phony_dim_0/7,phony_dim_1/30", "other.nc").notes;
     assert_eq!(notes.len(), 4, "{notes:#?}");
     assert!(notes[0].contains("plane_") && notes[0].contains("a second time"), "{notes:?}");
-    // What loses nothing is applied again, and nothing is told.
+    // Lossless filters are applied again, and nothing is reported.
     let exact = ["plane_zfp_exact_lf4", "plane_bits_auto_li4", "plane_deflate_lf8"];
     assert_eq!(of(&exact, "phony_dim_0/7,phony_dim_1/30", "exact.nc").notes, [""; 0]);
     let copy = open(&folder.path().join("exact.nc"), &session).unwrap();
@@ -185,7 +185,7 @@ fn an_update_changes_no_value_but_those_that_are_written() {
     let mut edits = serde_json::Map::new();
     for variable in dataset.root().variables() {
         let shape = variable.shape();
-        // In a chunk at the edge.
+        // In an edge chunk.
         let at: Vec<u64> = shape.iter().map(|len| len - 1).collect();
         let ones = vec![1; at.len()];
         let selection = Selection::slab(&at, &ones);

@@ -1,6 +1,7 @@
-//! Many records are appended to netCDF-4 files of every maker: others read on, and the cost does not grow.
+//! Many records are appended to netCDF-4 files of every program: other programs can still read them, and the cost does
+//! not grow.
 //!
-//! Others read after every thousandth record; after every hundredth with `NCIRRUS_APPENDS_EVERY=100`.
+//! Other programs read after every thousandth record; after every hundredth with `NCIRRUS_APPENDS_EVERY=100`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::nc4::changes::build;
@@ -16,14 +17,14 @@ use std::process::Command;
 use std::sync::Arc;
 
 const RECORDS: u64 = 10_000;
-/// Records between one commit and the next.
+/// Records between two commits.
 const SYNC: u64 = 100;
 
 fn root(memory: &MemoryStore) -> ObjectId {
     memory.root().child("data")
 }
 
-/// Files without records, of our making and of others'.
+/// Files without records, made by ncirrus and by other programs.
 fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     let mut all = Vec::new();
     for (name, structures) in [("ours", FileStructures::V18), ("ours_v110", FileStructures::V110)] {
@@ -50,7 +51,7 @@ fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     all
 }
 
-/// What is appended: variable, first value, values of a record.
+/// What is appended: variable, first value, values per record.
 struct Column {
     var: VarId,
     first: i32,
@@ -70,7 +71,7 @@ async fn append(writer: &DatasetWriter, columns: &[Column], record: u64) -> Resu
     Ok(())
 }
 
-/// A writer of the file, and what it has written.
+/// A writer of the file, and the count of its writes.
 async fn updating(session: &Session, memory: &MemoryStore) -> Result<(DatasetWriter, Arc<Count>)> {
     let (store, count) = counting(memory);
     let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
@@ -144,7 +145,7 @@ fn records_are_appended_for_all_readers_at_the_same_cost() {
             }
             Err(error) => failures.push(format!("{maker}: {error:?}")),
         }
-        // The ncdump of an older library does not know the newest structures.
+        // The ncdump of an older library does not support the newest structures.
         let old = maker != "h5py-latest";
         failures.extend(
             snapshots.iter().filter_map(
@@ -177,7 +178,7 @@ fn the_handle_that_made_a_file_appends_at_the_same_cost_with_every_record() {
         let costs = costs.unwrap();
         let (first, last) = (total(&costs[..100]), total(&costs[100..]));
         assert!(last[0] * 2 <= first[0] * 3 && last[1] * 2 <= first[1] * 3, "{first:?}, then {last:?}");
-        // Three chunks, three indexes, the headers of what grows: far from all metadata.
+        // Three chunks, three indexes, the headers of what grows: far less than all metadata.
         assert!(last[1] <= 100 * 16 * 1024, "{structures:?}: {} bytes for 100 records", last[1]);
         let folder = tempfile::tempdir().unwrap();
         let blob = memory.read(&root(&memory), &Want::All).unwrap().unwrap();
@@ -209,7 +210,7 @@ fn tiny_records_are_gathered_and_cost_the_same() {
             Ok(costs)
         });
         let costs = costs.unwrap();
-        // The first makes the file.
+        // The first commit creates the file.
         cheap(&costs[1..]).unwrap_or_else(|reason| panic!("{structures:?}: {reason}"));
     }
 }
@@ -225,7 +226,7 @@ fn cheap(costs: &[[u64; 2]]) -> std::result::Result<(), String> {
     if grown { Err(format!("writes and bytes: {first:?} first, {last:?} last")) } else { Ok(()) }
 }
 
-/// `b` is printed as it was appended, and the dimension has its length.
+/// `b` is printed as it was appended, and the dimension has the right length.
 fn printed_by_ncdump(path: &PathBuf, records: u64) -> std::result::Result<(), String> {
     let Some(ncdump) = program("ncdump") else { return Ok(()) };
     let output = Command::new(ncdump).args(["-v", "b"]).arg(path).output().unwrap();

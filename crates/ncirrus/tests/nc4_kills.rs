@@ -1,5 +1,5 @@
-//! Writers of netCDF-4 files of every maker that are killed after any write: the file opens, here and in h5py, with old
-//! or new contents.
+//! Writers of netCDF-4 files of every program that are killed after any write: the file opens, here and in h5py, with
+//! old or new contents.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 #![allow(
     clippy::allow_attributes,
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// More writes than any of these changes takes.
 const MOST: usize = 1000;
-/// h5py looks at every so many of the states that killed writers leave.
+/// h5py checks one in this many of the states that killed writers leave.
 const SAMPLE: usize = 3;
 
 fn session() -> Session {
@@ -79,7 +79,7 @@ fn file_of(memory: &MemoryStore) -> Option<Bytes> {
     memory.read(&root(memory), &Want::All).unwrap().map(|blob| blob.bytes)
 }
 
-/// Files of every maker.
+/// Files of every program.
 fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     let mut all = Vec::new();
     for (name, structures) in [("ours", FileStructures::V18), ("ours-v110", FileStructures::V110)] {
@@ -100,7 +100,7 @@ fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
     all
 }
 
-/// States of files that h5py is to read too.
+/// States of files that h5py must read, too.
 struct Samples {
     folder: tempfile::TempDir,
     seen: Vec<(String, String, State)>,
@@ -117,7 +117,7 @@ impl Samples {
         self.seen.push((name, what.to_owned(), state.clone()));
     }
 
-    /// h5py reads what was read here; a variable has its own extent there.
+    /// h5py reads what was read here; for h5py, a variable has its own extent.
     fn check(self) {
         let Some(python) = peers_python() else { return };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nc4/kills.py");
@@ -193,7 +193,7 @@ fn a_creation_that_is_killed_is_absent_or_whole() {
     samples.check();
 }
 
-/// The handle that made a file goes on with it.
+/// The handle that created a file continues to write it.
 #[test]
 fn what_its_maker_changes_is_old_or_new() {
     let session = session();
@@ -278,7 +278,7 @@ fn everything_at_once_is_old_or_new() {
     everywhere(&CHANGES);
 }
 
-/// Kills the change of files of every maker after every possible number of writes.
+/// Kills the change of files of every program after every possible number of writes.
 fn everywhere(changes: &[Change]) {
     let (session, mut samples) = (session(), Samples::new());
     let mut failures = Vec::new();
@@ -320,7 +320,7 @@ fn kill_everywhere(
         if outcome.is_ok() {
             return if found == new { Ok(()) } else { Err(format!("{at}: not what was written")) };
         }
-        // The next writer is not stopped by what a killed one left.
+        // What a killed writer left does not stop the next writer.
         if killed % SAMPLE == 1 && found == old {
             update(session, &memory, memory.shared(), changes).map_err(told(&at))?;
             let again = state(session, &memory).map_err(told(&at))?;

@@ -1,4 +1,4 @@
-//! Other programs read the netCDF-4 files that are written here, and the programs that check files find nothing wrong.
+//! Other programs read the netCDF-4 files that are written here, and programs that check files find no errors.
 
 use crate::nc4::fixtures::{FIXTURES, Fixture, PLUGINS};
 use crate::nc4::reading::{output_of, read_all, same};
@@ -120,7 +120,7 @@ fn h5dump_tells_the_filters() {
     }
 }
 
-/// h5py, with the plugins that users have, reads each of the filters, and would have recorded the same parameters.
+/// h5py, with the plugins that users have, reads each filter, and would have recorded the same parameters.
 #[test]
 fn filters_of_plugins_are_recorded_as_the_plugins_do() {
     let Some(python) = peers_python() else { return };
@@ -153,7 +153,7 @@ fn nco_copies_and_concatenates() {
         lines.map(str::to_owned).collect::<Vec<_>>().join("\n")
     };
     for one in written(&temp) {
-        // NCO does not know nested types, and drops dimensions without variables.
+        // NCO does not support nested types, and drops dimensions without variables.
         if !one.fixture.common || matches!(one.fixture.name, "many" | "unlimited") {
             continue;
         }

@@ -1,6 +1,6 @@
-//! Random schemas survive the way through netCDF-4 files, and others read them.
+//! Random schemas survive a round trip through netCDF-4 files, and other programs read them.
 //!
-//! Others read 500 files; as many as `NCIRRUS_SCHEMAS` says.
+//! Other programs read 500 files, or the number in `NCIRRUS_SCHEMAS`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::nc4::reading::{printed, read_all, same_of};
@@ -42,7 +42,7 @@ fn there_and_back(schema: &Schema, url: &str, session: &Session) -> Dataset {
     read
 }
 
-/// All definitions, a line each.
+/// All definitions, one per line.
 fn described(dataset: &Dataset) -> Vec<String> {
     let model = dataset.model().unwrap();
     let name = |ty: TypeRef| ncirrus_tools::type_name(&model, ty);
@@ -112,10 +112,10 @@ fn others_read_random_schemas() {
     assert!(failures.is_empty(), "{} failures, the first:\n{}", failures.len(), first.join("\n"));
 }
 
-/// What netCDF4-python says of arrays of compounds and of strings in compounds, and opens nothing of the file.
+/// netCDF4-python's errors for arrays of compounds and strings in compounds; it then opens nothing of the file.
 const TOO_NESTED: [&str; 2] = ["nested structured dtype arrays not supported", "Not a valid data type"];
 
-/// netCDF4-python leaves out opaque and nested types.
+/// Whether netCDF4-python supports a type: it leaves out opaque and nested types.
 fn known_to_netcdf4(dataset: &Dataset, ty: TypeRef) -> bool {
     match ty {
         TypeRef::Atomic(_) => true,

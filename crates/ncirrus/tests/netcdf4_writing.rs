@@ -1,4 +1,4 @@
-//! NetCDF-4 files as they are made: what is where in them, and what readers see after every sync.
+//! How netCDF-4 files are created: the location of everything in them, and what readers see after every sync.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod long_attributes;
@@ -17,7 +17,7 @@ fn session() -> Session {
     Session::builder().threads(2).durable(false).build().unwrap()
 }
 
-/// A file in memory that is being made.
+/// A file in memory that is being created.
 struct Making {
     session: Session,
     store: MemoryStore,
@@ -65,7 +65,7 @@ impl Making {
         bytes
     }
 
-    /// Where the chunks of a variable lie.
+    /// Addresses of the chunks of a variable.
     fn addresses(&self, dataset: &Dataset, path: &str) -> Vec<u64> {
         let model = dataset.model();
         let var = model.variable_at(path).unwrap();
@@ -139,7 +139,7 @@ fn definitions_and_data_may_follow_a_sync() {
     making.write(first, &[1], &[1], &Values::Double(vec![-2.0]));
     let second = making.writer.model().variable_at("/second").unwrap();
     making.write(second, &[1], &[2], &Values::Short(vec![7, 8]));
-    // Nothing that readers look at has changed so far.
+    // Nothing that readers use has changed so far.
     let now = making.bytes();
     assert!(now.get(..before.len()).unwrap() == before);
     making.sync();

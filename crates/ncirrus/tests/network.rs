@@ -1,4 +1,5 @@
-//! Datasets elsewhere: HTTP, object stores, bad networks, what is asked and how much, and what reading takes of the machine.
+//! Remote datasets: HTTP, object stores, bad networks, the number and size of requests, and the resources that reading
+//! uses.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 #[path = "support/far.rs"]

@@ -1,5 +1,5 @@
-//! The corpus that the project makes itself (`peers/corpus.py`): datasets of every format by the programs that users have,
-//! read here and held against what those programs read.
+//! The corpus that the project makes itself (`peers/corpus.py`): datasets of every format, made by the programs that
+//! users have, read here and compared with what those programs read.
 use crate::support::{json, open, session, temp, values};
 use ncirrus::{Dataset, Session, TypeRef, Values, Variable};
 use ncirrus_testkit::corpus::peers_python;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Each kind and the least number of its datasets.
+/// Each kind and the minimum number of its datasets.
 const KINDS: [(&str, usize); 8] = [
     ("nc3", 10),
     ("nc5", 5),
@@ -42,7 +42,7 @@ fn every_dataset_is_read_as_its_writer_reads_it() {
     }
 }
 
-/// How a dataset is read otherwise than its truth says.
+/// How a dataset reads differently from its truth.
 fn differences(path: &Path, truth: &Value, session: &Session) -> Vec<String> {
     let dataset = match open(path, session) {
         Ok(dataset) => dataset,
@@ -51,7 +51,7 @@ fn differences(path: &Path, truth: &Value, session: &Session) -> Vec<String> {
     let expected = truth["variables"].as_object().unwrap();
     let mut faults: Vec<String> =
         expected.iter().flat_map(|(path, expected)| of_variable(&dataset, path, expected)).collect();
-    // Beside those that describe an aggregation there are no others.
+    // Variables that describe an aggregation are the only additional ones.
     let found: Vec<String> = dataset.variables().iter().map(Variable::path).collect();
     faults.extend(
         found.iter().filter(|path| !expected.contains_key(*path)).map(|path| format!("{path} too many")),
@@ -106,7 +106,7 @@ fn attribute(variable: &Variable, name: &str) -> Value {
     json!((0..values.len()).map(|index| values.number(index)).collect::<Vec<_>>())
 }
 
-/// The machines of the tests are little-endian, as the truth is.
+/// The machines that run the tests are little-endian, as is the truth.
 fn little_endian_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Chunks that pass through a copy as they are encoded are looked at all the same: a damaged one is told of.
+//! Chunks that a copy leaves encoded are checked all the same: a damaged one is reported.
 #![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{open, session, values};
 use ncirrus::{
@@ -30,7 +30,7 @@ fn copied(from: &Path, to: &Path, kind: Kind, verify: bool, session: &Session) -
     copy(&open(from, session)?, to.to_str().unwrap(), &options, session).map(|_| ())
 }
 
-/// What may become of a chunk.
+/// Ways in which a chunk may be damaged.
 fn damages(chunk: &[u8]) -> [(&'static str, Vec<u8>); 4] {
     let mut state = 7u32;
     let random = chunk.iter().map(|_| {
@@ -67,7 +67,7 @@ fn damaged_chunks_of_a_store_are_told_of() {
         made(&from, Kind::Zarr2, chain(&filters), &session);
         let chunk = from.join("v/1");
         let whole = std::fs::read(&chunk).unwrap();
-        // Other numbers are numbers, too, where nothing but their length can be checked.
+        // If nothing but the length can be checked, other numbers are valid, too.
         let shows = |damage: &str| damage != "random" || !matches!(name, "none" | "shuffle");
         for (damage, bytes) in damages(&whole).into_iter().filter(|(damage, _)| shows(damage)) {
             std::fs::write(&chunk, bytes).unwrap();
@@ -130,7 +130,7 @@ fn random_chunks_of_a_file_are_told_of() {
 #[test]
 fn verifying_decodes_what_framing_does_not_tell() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());
-    // The last block of a Zstandard frame is changed; its lengths stay right.
+    // The last block of a Zstandard frame is changed; its lengths remain right.
     let filters = [json!({"id": "zstd", "level": 3})];
     let change = |chunk: &mut [u8]| {
         let middle = chunk.len() / 2;

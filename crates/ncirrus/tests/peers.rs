@@ -64,7 +64,7 @@ fn define(model: &mut Model, extent: Extent) -> Result<Vec<(String, Values)>> {
     Ok(written)
 }
 
-/// Adds a variable: home, name, type, dimensions, values.
+/// Adds a variable: group, name, type, dimensions, values.
 type Add<'a> = dyn FnMut(&mut Model, ncirrus_model::GroupId, &str, TypeRef, &[ncirrus_model::DimId], Values) -> Result<()>
     + 'a;
 
@@ -171,7 +171,7 @@ fn netcdf4_python_reads_all_that_has_no_user_types() {
     }
 }
 
-/// Names of netCDF-4 files and how they are made: for HDF5 1.8, for 1.10, with filters and aligned chunks.
+/// Names of netCDF-4 files and their options: for HDF5 1.8, for 1.10, with filters and aligned chunks.
 fn netcdf4_files() -> [(&'static str, CreateOptions); 2] {
     let newer = FileStructures::V110;
     [("old.nc4", FileStructures::V18), ("new.nc4", newer)].map(|(name, structures)| {

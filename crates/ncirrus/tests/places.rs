@@ -1,4 +1,4 @@
-//! What lies where: datasets below prefixes, objects of stores, and what finding them costs.
+//! Finding datasets below prefixes and objects of stores, and its cost.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod finding;

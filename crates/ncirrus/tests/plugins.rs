@@ -122,7 +122,7 @@ fn filters_given_in_the_words_of_hdf5_get_the_name_of_their_codec() {
     let path = temp.join("a.zarr");
     create(&path, Kind::Zarr2, vec![CodecSpec::hdf5(40001, &[16])], &plain).unwrap();
     assert_eq!(json(&path.join("v/.zarray"))["compressor"]["key"], 5);
-    // One without a name cannot be stored, until it is declared.
+    // A filter without a codec name cannot be stored until it is declared.
     let grow = || vec![CodecSpec::hdf5(40002, &[3])];
     let error = create(&temp.join("b.zarr"), Kind::Zarr2, grow(), &plain).unwrap_err();
     assert!(error.to_string().contains("40002"), "{error}");
@@ -180,7 +180,7 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     assert!(copy.variable("sz").unwrap().filters().is_empty());
     values.iter().for_each(|(name, values)| same(&copy, name, values));
 
-    // With names for the filters they are kept.
+    // With codec names, the filters are kept.
     let names = with(directory).declare(r#"{"hdf5":32018,"codec":"fcidecomp","complete":true}"#).unwrap();
     let session = Session::builder().plugins(names).durable(false).build().unwrap();
     let target = temp.join("named.zarr");

@@ -1,8 +1,9 @@
-//! Random programs of updates and copies, each beside an oracle that keeps every value in memory; in the end
-//! netCDF4-python, h5py and zarr-python read the same.
+//! Random programs of updates and copies, each compared with an oracle that keeps every value in memory; at the end
+//! netCDF4-python, h5py and zarr-python must read the same.
 //!
-//! `NCIRRUS_PROGRAMS` says how many (500), `NCIRRUS_PROGRAMS_FROM` the first seed; `cargo xtask programs` runs many. A
-//! failure names its seed and what the program did: `NCIRRUS_PROGRAMS=1 NCIRRUS_PROGRAMS_FROM=SEED` runs it alone.
+//! `NCIRRUS_PROGRAMS` sets their number (500), `NCIRRUS_PROGRAMS_FROM` the first seed; `cargo xtask programs` runs
+//! many. A failure names its seed and the program's steps: `NCIRRUS_PROGRAMS=1 NCIRRUS_PROGRAMS_FROM=SEED` runs it
+//! alone.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
 
 use crate::support::session;
@@ -19,7 +20,7 @@ mod made;
 mod oracle;
 mod steps;
 
-/// Programs whose files are read by others in one go.
+/// Programs whose files other programs read together.
 const BATCH: u64 = 500;
 
 fn number(variable: &str, default: u64) -> u64 {
@@ -64,7 +65,7 @@ fn failure(seed: u64, log: &[String], reason: &str) -> String {
     format!("seed {seed}: {}\n{log}", reason.chars().take(1500).collect::<String>())
 }
 
-/// Seeds of files that others read otherwise, and how; an error when a reader dies of one.
+/// Seeds of files that other programs read differently, and how; an error if a reader crashes.
 fn read_by_others(folder: &Path, expected: &[Value]) -> Result<Vec<(u64, String)>, String> {
     let Some(python) = peers_python() else { return Ok(Vec::new()) };
     let list = folder.join("expected.json");

@@ -9,7 +9,7 @@ use ncirrus_tools::{CopyOptions, QuantizeRule, copy};
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `in_f4`, `in_f8` and, per algorithm and number kept, what netCDF-C stores of them.
+/// Writes `in_f4`, `in_f8` and, per algorithm and number of kept digits or bits, what netCDF-C stores for them.
 const PROGRAM: &str = r#"
 import sys, numpy as np, netCDF4
 folder = sys.argv[1]
@@ -68,7 +68,7 @@ fn every_algorithm_gives_the_bits_of_netcdf_c() {
     let (f4, f8) = (floats(&folder.join("in_f4")), doubles(&folder.join("in_f8")));
     let mut wrong = Vec::new();
     for (name, kind, [most_f4, most_f8]) in KINDS {
-        // netCDF-C converts the logarithm of infinity to int, which is undefined; here infinity stays.
+        // netCDF-C converts the logarithm of infinity to int, which is undefined; here infinity is preserved.
         let is_granular = name == "GranularBitRound";
         let fill = Values::Float(vec![9.969_21e36]);
         for kept in 1..=most_f4 {

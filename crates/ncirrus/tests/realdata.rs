@@ -30,8 +30,8 @@ fn every_file_equals_its_truth() {
     }
 }
 
-/// Ways to store a copy: its ending, kind and dialect. Those from the fourth on differ in how, not in what: they are
-/// taken for the small files of netCDF-3 and Zarr only.
+/// Ways to store a copy: extension, kind and dialect. Those from the fourth on differ in storage only: they are used
+/// only for the small files of netCDF-3 and Zarr.
 const WAYS: [(&str, Kind, Option<Dialect>); 10] = [
     ("nc", Kind::Nc3, None),
     ("nc", Kind::Nc6, None),
@@ -109,7 +109,7 @@ fn equals_truth(dataset: &Dataset, truth: &Value) {
 /// Plain Zarr has no unlimited dimensions and infers the types of attributes; the older dialects have no unlimited
 /// dimensions (`docs/formats/zarr-writing.md`).
 fn equals_truth_but_for_losses(dataset: &Dataset, truth: &Value, kind: Kind, dialect: Option<Dialect>) {
-    // zarr-python's truth has no types of attributes, and does not show the fill value as one.
+    // zarr-python's truth has no types of attributes, and does not present the fill value as one.
     let from_zarr = truth["format"].as_str().is_some_and(|format| format.starts_with("zarr"));
     let plain_kind = kind == Kind::Zarr2 || dialect == Some(Dialect::Plain);
     let plain = plain_kind || from_zarr;
@@ -162,7 +162,7 @@ fn same_attributes(
         ours.iter().map(|attribute| attribute.name.as_str()).filter(|name| !hidden(name)).collect();
     let mut expected: Vec<&str> = truth.keys().map(String::as_str).collect();
     if names.len() == expected.len() && names != expected {
-        // serde_json keeps the order of the file; only membership matters where a format cannot keep the order.
+        // serde_json keeps the order of the file; if a format cannot keep the order, only membership is compared.
         expected.sort_unstable();
     }
     let mut sorted = names.clone();
@@ -172,7 +172,7 @@ fn same_attributes(
         let place = format!("{place}:{}", attribute.name);
         let expected = &truth[&attribute.name];
         let got = attribute_json(&attribute.values);
-        // Without a type beside it, a float attribute comes back as the shortest number that means it.
+        // Without a recorded type, a float attribute comes back as the shortest number that represents it.
         let rounded = plain && same_json(&rounded(&got), &rounded(expected));
         assert!(rounded || same_json(&got, expected), "{place}: {got} where {expected} was expected");
         if let Some(types) = types.filter(|_| !plain) {
@@ -195,7 +195,7 @@ fn rounded(value: &Value) -> Value {
     }
 }
 
-/// Equal, whatever the spelling of a number.
+/// Equal, however numbers are written.
 fn same_json(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => {

@@ -1,4 +1,4 @@
-//! Copies that are cut anew with less memory than they have bytes.
+//! Copies that are rechunked with less memory than their size.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{exact, temp};
@@ -10,14 +10,14 @@ use ncirrus_tools::{ChunkRule, CopyOptions, Filters};
 use std::ops::Range;
 use std::path::Path;
 
-/// In the folder of a process of its own that is measured.
+/// Where a separate, measured process works.
 const MEASURED: &str = "NCIRRUS_TEST_RECHUNKED";
 const MAPS: u64 = 96;
 const SIDE: u64 = 512;
 const TILE: u64 = 32;
 /// A sixth of the variable.
 const MEMORY: usize = 16 << 20;
-/// What code, threads, the allocator and indexes of chunks take besides.
+/// Memory for code, threads, the allocator and chunk indexes.
 const BESIDES: u64 = 24 << 20;
 
 fn session(memory: usize) -> Session {
@@ -36,7 +36,7 @@ fn map(time: u64, side: u64) -> Vec<f32> {
     (0..side * side).map(|place| value(time, place)).collect()
 }
 
-/// Maps, a chunk each.
+/// Maps, one chunk each.
 fn write_maps(path: &str, maps: Range<u64>, side: u64) {
     let session = session(64 << 20);
     let options = CreateOptions::new().kind(Kind::Nc4);
@@ -54,7 +54,7 @@ fn write_maps(path: &str, maps: Range<u64>, side: u64) {
     dataset.close().unwrap();
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -143,7 +143,7 @@ fn every_kind_is_cut_anew_in_little_memory() {
             ncirrus_tools::copy(&source, &series, &how, &narrow).unwrap();
             assert!(exact(&open(&series, &wide)) == exact(&source), "{from:?} {to:?}");
         }
-        // Series become maps in files that are not cut into chunks.
+        // Series become maps in files without chunks.
         let series = open(&at(&format!("series-{from:?}-Nc4")), &narrow);
         for to in [Kind::Nc3, Kind::Nc5] {
             let flat = at(&format!("flat-{from:?}-{to:?}"));
@@ -160,7 +160,7 @@ fn chunks_of_fragments_are_decoded_once() {
     let (_folder, root) = temp();
     let at = |name: &str| root.join(name).to_str().unwrap().to_owned();
     let (wide, narrow) = (session(64 << 20), session(1 << 18));
-    // Files of different lengths, as months are.
+    // Files of different lengths, like months.
     let starts = [0, 9, 16, 24];
     let files: Vec<String> = starts.windows(2).map(|pair| at(&format!("maps-{}.nc", pair[0]))).collect();
     for (file, pair) in files.iter().zip(starts.windows(2)) {

@@ -1,4 +1,4 @@
-//! Reference files: written for files of every kind, read here and by fsspec, zarr-python and xarray with equal values.
+//! Reference files: created for files of every kind, read here and by fsspec, zarr-python and xarray with equal values.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::far::Far;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// What is made: name, kind, whether variables are chunked and filtered.
+/// What is created: name, kind, whether variables are chunked and filtered.
 const KINDS: [(&str, Kind); 6] = [
     ("classic.nc", Kind::Nc3),
     ("data64.nc", Kind::Nc5),
@@ -30,7 +30,8 @@ fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
     Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap()
 }
 
-/// Records from `start` on: a coordinate, a grid in chunks of one record, text, a scalar, something fixed.
+/// Records from `start` on: a coordinate, a grid in chunks of one record, text, a scalar, a variable on fixed
+/// dimensions.
 fn fill(path: &Path, kind: Kind, start: i32, records: u64, session: &Session) {
     let dataset = create(path, kind, session);
     let root = dataset.root();
@@ -84,7 +85,7 @@ fn open(path: &Path, session: &Session) -> Dataset {
     Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session).unwrap()
 }
 
-/// All variables of one dataset have the same values in the other.
+/// Checks that all variables of one dataset have the same values in the other.
 fn check_same(one: &Dataset, other: &Dataset) {
     for name in ["time", "grid", "small", "fixed", "text", "scalar"] {
         let (a, b) = (one.variable(name).unwrap(), other.variable(name).unwrap());
@@ -95,8 +96,8 @@ fn check_same(one: &Dataset, other: &Dataset) {
     assert!(other.variable("time").unwrap().attribute("units").unwrap().is_some());
 }
 
-/// Prints what xarray reads as sums and shapes, and compares all values with those of the first file by netCDF4 where
-/// it can be read by that.
+/// Prints sums and shapes of what xarray reads, and compares all values with those of the first file as read by
+/// netCDF4, if it can read them.
 const SCRIPT: &str = r#"
 import sys, json, fsspec, zarr, xarray, numpy, netCDF4
 refs, axis, sources = sys.argv[1], sys.argv[2], sys.argv[3:]
@@ -157,7 +158,7 @@ fn chunks_are_referred_to_or_inline_as_told() {
     let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
     fill(&source, Kind::Nc4, 0, 5, &session);
     let none = refer(&[&source], &target, |options| options.inline_threshold = 0, &session).unwrap();
-    // Five records of three variables, and three variables in one piece.
+    // Five records of three variables, and three contiguous variables.
     assert_eq!((none.references, none.inline), (18, 0));
     let some = refer(&[&source], &target, |options| options.inline_threshold = 200, &session).unwrap();
     assert_eq!((some.references + some.inline, some.inline >= 11), (18, true), "{some:?}");
@@ -264,7 +265,7 @@ fn chunks_that_lie_side_by_side_are_asked_for_together() {
         assert!(requests.iter().all(|(key, _)| key == "a.nc"), "{requests:?}");
         assert_eq!(requests.len(), 1, "{chunks} chunks: {requests:?}");
     }
-    // The same when chunks are copied as they are.
+    // The same if chunks are copied unchanged.
     let before = far.requests().len();
     let options = CreateOptions::new().kind(Kind::Zarr2);
     let options = CopyOptions::new().create(options).variables(vec!["grid".to_owned()]);

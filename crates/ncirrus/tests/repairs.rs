@@ -1,4 +1,4 @@
-//! Files that faulty builds made are read, and a copy of them is right (`docs/correctness.md`).
+//! Files written by faulty builds are read, and a copy of them is right (`docs/correctness.md`).
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::checked::mended;
@@ -49,7 +49,7 @@ fn compounds(path: &Path, structures: FileStructures, session: &Session) -> Data
     Dataset::open_with(url, &OpenOptions::default(), session).unwrap()
 }
 
-/// Calls compounds of version 3 such of version 1, as the miscompiled builds did; how many.
+/// Relabels compounds of version 3 as version 1, as the miscompiled builds did; returns how many.
 fn mislabel(path: &Path) -> usize {
     let bytes = std::fs::read(path).unwrap();
     let is_compound = |at: &usize| {
@@ -88,7 +88,7 @@ fn compounds_of_a_wrong_version_are_read_and_rewritten() {
     }
 }
 
-/// A group whose name has 300 bytes, of which netCDF-C refuses the whole file.
+/// A group whose name has 300 bytes, because of which netCDF-C refuses the whole file.
 #[test]
 fn names_that_netcdf_c_cannot_read_are_refused_or_shortened() {
     let Some(corpus) = ncirrus_testkit::corpus::corpus("hdf5/gen") else { return };

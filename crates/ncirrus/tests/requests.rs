@@ -1,4 +1,4 @@
-//! What opening and reading over a network cost: requests, how many of them wait for others, and bytes.
+//! The cost of opening and reading over a network: requests, how many of them wait for others, and bytes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod creating;
@@ -50,7 +50,7 @@ fn many(session: &Session, writing: Arc<dyn Writing>) -> MemoryStore {
     memory
 }
 
-/// Looks at everything but values.
+/// Accesses everything except values.
 fn look_at_all(session: &Session, dataset: &Dataset) {
     let model = dataset.model();
     let variables = model.variables();
@@ -94,7 +94,7 @@ fn single_metadata_objects_of_a_thousand_variables_cost_four_rounds() {
 const TIMES: u64 = 20;
 const SIDE: u64 = 80;
 
-/// Maps along time, a chunk each.
+/// Maps along time, one chunk each.
 fn maps(session: &Session, writing: Arc<dyn Writing>, filters: Vec<CodecSpec>) -> MemoryStore {
     let memory = MemoryStore::new("memory://maps");
     let define = |model: &mut Model| {
@@ -122,7 +122,7 @@ fn maps(session: &Session, writing: Arc<dyn Writing>, filters: Vec<CodecSpec>) -
     memory
 }
 
-/// Reads one cell of all maps; what was asked for then.
+/// Reads one element of all maps; returns the requests.
 fn series(writing: Arc<dyn Writing>, filters: Vec<CodecSpec>) -> (Vec<(String, Want)>, u64) {
     let session = session();
     let far = Arc::new(Far::new(maps(&session, writing, filters)));
@@ -181,7 +181,7 @@ fn a_series_through_raw_chunks_fetches_the_elements_alone() {
 #[test]
 fn a_series_through_records_fetches_the_elements_alone() {
     let (requests, bytes) = series(Arc::new(ClassicWriter::new(FormatVersion::Classic)), Vec::new());
-    // The first record lies within what opening fetched.
+    // The first record is within what opening fetched.
     assert!((TIMES - 1..=TIMES).contains(&(requests.len() as u64)), "{requests:?}");
     let is_element =
         |(_, want): &(String, Want)| matches!(want, Want::Range(range) if range.end - range.start == 4);

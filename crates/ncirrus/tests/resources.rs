@@ -1,4 +1,4 @@
-//! What reading takes of the machine: memory, open files, requests.
+//! The resources that reading uses: memory, open files, requests.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod cached;

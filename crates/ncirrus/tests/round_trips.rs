@@ -1,4 +1,4 @@
-//! Datasets survive the way through every dialect and place, but for the losses that the dialect is known for.
+//! Datasets survive a round trip through every dialect and store, except for the known losses of the dialect.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::fixtures::{FIXTURES, source};
@@ -16,13 +16,13 @@ use std::path::Path;
 enum Loss {
     /// Unlimited dimensions become fixed.
     Unlimited,
-    /// Dimensions without variables go, and those of outer groups become the array's group's.
+    /// Dimensions without variables disappear, and those of outer groups become those of the array's group.
     DimensionHomes,
     /// Dimensions have no names.
     DimensionNames,
     /// Types of attributes are inferred.
     AttributeTypes,
-    /// Members come in alphabetical order.
+    /// Members are in alphabetical order.
     Order,
 }
 
@@ -109,7 +109,7 @@ struct Trip<'a> {
     session: &'a Session,
     name: &'a str,
     source: &'a Dataset,
-    /// The netCDF-3 kind that the source is of.
+    /// The netCDF-3 kind of the source.
     classic: Option<Kind>,
 }
 
@@ -177,7 +177,7 @@ fn way_back(kind: Kind) -> Way {
     way(if kind.is_classic() { "classic" } else { "back" }, kind, None, true, &[])
 }
 
-/// Whether two datasets hold the same but for the losses.
+/// Whether two datasets hold the same except for the losses.
 fn same(expected: &Dataset, got: &Dataset, losses: &[Loss]) -> Result<(), String> {
     if losses.is_empty() {
         difference(&exact(expected), &exact(got))?;
@@ -212,7 +212,7 @@ fn same_variable(path: &str, expected: &Dataset, got: &Dataset, losses: &[Loss])
     };
     let named = !losses.contains(&Loss::DimensionNames);
     let mut wanted = dims(&a, named);
-    // In plain Zarr an axis of length 0 is taken for an unlimited one.
+    // Plain Zarr takes an axis of length 0 for an unlimited one.
     let empty = losses.contains(&Loss::AttributeTypes) && a.shape().contains(&0);
     if empty {
         wanted = dims(&b, named);
@@ -239,7 +239,7 @@ fn same_attributes(path: &str, a: &Attributes, b: &Attributes, losses: &[Loss]) 
     Ok(())
 }
 
-/// Equal but for the type: the same text, or the same numbers, floats as the shortest decimals that mean them.
+/// Equal except for the type: the same text, or the same numbers, floats as the shortest decimals that represent them.
 #[expect(clippy::cast_possible_truncation, reason = "a float's decimals mean the float")]
 fn same_meaning(a: &Attribute, b: &Attribute) -> bool {
     if let (Some(a), Some(b)) = (a.as_text(), b.as_text()) {
@@ -273,7 +273,7 @@ fn identical(a: &Values, b: &Values) -> bool {
     }
 }
 
-/// The names, sorted where the order is lost. Without NCZarr's lists an array's attributes may come in any order too.
+/// The names, sorted if the order is lost. Without NCZarr's lists, an array's attributes may also be in any order.
 fn ordered(names: impl Iterator<Item = String>, losses: &[Loss]) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
     if losses.contains(&Loss::Order) {

@@ -1,4 +1,4 @@
-//! Amazon's protocol against servers that check signatures: round trips, rivals, killed writers, errors, requests.
+//! Amazon's protocol against servers that check signatures: round trips, conflicts, killed writers, errors, requests.
 #![expect(
     clippy::panic,
     clippy::unwrap_used,

@@ -1,9 +1,9 @@
-//! Nothing is lost without a word: of a dataset of which a part is cut off, or in which a byte was changed, all is shown,
-//! or what is not is told: a command ends with 0 only where `told_whole` says so.
+//! Nothing is lost silently: of a truncated dataset, or one in which a byte was changed, everything is shown, or what
+//! is not is reported: a command ends with 0 only if `told_whole` says so.
 //!
-//! A changed byte that no checksum covers can make another text of a text, and another number of a number: see
-//! `Cover`. Some of the corpora at some places; `NCIRRUS_SILENCE=all` tries all of them, each at 40 lengths and with 200
-//! changed bytes.
+//! A changed byte that no checksum covers can turn a text into another text, and a number into another number: see
+//! `Cover`. Some of the corpora are tried at some positions; `NCIRRUS_SILENCE=all` tries all of them, each at 40
+//! lengths and with 200 changed bytes.
 
 use crate::support::{cdl_of, copy_tree, open, temp};
 use ncirrus::{Dataset, Limits, Session};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// How much is tried.
 struct Effort {
-    /// Every how many-th file.
+    /// One in this many files is tried.
     every: usize,
     largest: u64,
     cuts: usize,
@@ -33,7 +33,7 @@ fn session() -> Session {
     Session::builder().threads(1).memory(64 << 20).limits(limits).durable(false).build().unwrap()
 }
 
-/// What is shown of a dataset, and whether that is said to be all; `None` when it ends with an error.
+/// What is shown of a dataset, and whether that is reported to be everything; `None` if it ends with an error.
 fn seen(path: &Path, session: &Session, data: cdl::DataChoice) -> Option<(String, bool)> {
     let dataset = open(path, session).ok()?;
     let (text, without_faults) = cdl_of(&dataset, "x", |options| options.data = data).ok()?;
@@ -45,7 +45,7 @@ fn told_whole(dataset: &Dataset) -> bool {
     dataset.left_out().is_ok_and(|left_out| left_out.is_empty())
 }
 
-/// Variables, groups and attributes. Dimensions without names are made of the lengths of variables.
+/// Number of variables, groups and attributes. Dimensions without names are derived from the lengths of variables.
 fn count(text: &str) -> usize {
     let is_definition = |line: &&str| line.contains(" ;") && !line.trim_start().starts_with("phony_dim_");
     text.lines().filter(|line| is_definition(line) || line.contains("group: ")).count()
@@ -54,13 +54,13 @@ fn count(text: &str) -> usize {
 /// Whether a changed byte can be noticed.
 #[derive(Debug, PartialEq, Eq)]
 enum Cover {
-    /// A checksum covers the structure that it lies in: what is shown without a word is the truth.
+    /// A checksum covers the structure that contains it: what is shown without a report is true.
     Checksum,
-    /// None does: classic files, and the structures of HDF5 before version 2. Texts and numbers may be others.
+    /// None does: classic files, and the structures of HDF5 before version 2. Texts and numbers may differ.
     Nothing,
 }
 
-/// The cover of a byte: by the structure that begins before it.
+/// The cover of a byte, determined by the structure that begins before it.
 fn cover(bytes: &[u8], at: usize) -> Cover {
     let superblock = bytes.windows(8).position(|window| window == b"\x89HDF\r\n\x1a\n");
     let has_checksums =
@@ -101,7 +101,7 @@ fn files(folder: &str, effort: &Effort) -> Vec<PathBuf> {
     all.into_iter().step_by(effort.every).collect()
 }
 
-/// Numbers that look random and are always the same.
+/// Pseudorandom numbers, the same in every run.
 fn numbers(seed: usize) -> impl Iterator<Item = usize> {
     let mut state = seed as u64 ^ 0x9e37_79b9_7f4a_7c15;
     std::iter::repeat_with(move || {
@@ -112,7 +112,7 @@ fn numbers(seed: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What is shown without a word of a dataset of which other things were shown.
+/// What is shown differently, without a report, from what was shown of the whole dataset.
 fn silent(path: &Path, whole: &str, data: cdl::DataChoice, session: &Session) -> Option<String> {
     seen(path, session, data).filter(|(text, says_whole)| *says_whole && text != whole).map(|(text, _)| text)
 }
@@ -126,7 +126,7 @@ fn what_is_lost_of_files_that_are_cut_off_is_told() {
     let (effort, session, (_folder, temp)) = (effort(), session(), temp());
     let (mut tried, mut failures) = (0, Vec::new());
     for file in files("hdf5", &effort).into_iter().chain(files("realdata", &effort)) {
-        // Links to other files are followed from where it lies.
+        // Links to other files are resolved relative to its location.
         let bytes = std::fs::read(&file).unwrap();
         let copy = temp.join(file.file_name().unwrap());
         std::fs::write(&copy, &bytes).unwrap();
@@ -145,7 +145,7 @@ fn what_is_lost_of_files_that_are_cut_off_is_told() {
     assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Values are not looked at: a changed length makes arrays of any size.
+/// Values are not examined: a changed length can make arrays of any size.
 #[test]
 fn changed_bytes_are_told_where_a_checksum_covers_them() {
     let effort = effort();
@@ -204,7 +204,7 @@ fn what_is_lost_of_damaged_stores_is_told() {
         documents.sort();
         for object in documents {
             let bytes = std::fs::read(&object).unwrap();
-            // White space that is left out at the end is no part that is missed.
+            // Missing trailing white space is not a loss.
             let most = bytes.trim_ascii_end().len();
             for len in
                 BTreeSet::from([0, 1, most / 4, most / 2, most * 3 / 4]).into_iter().filter(|len| *len < most)

@@ -21,7 +21,7 @@ fn create(url: &str, kind: Kind, session: &Session) -> Dataset {
     Dataset::create_with(url, &options, session).unwrap()
 }
 
-/// Rows that no codec makes much smaller.
+/// Rows that no codec compresses much.
 fn row(seed: u64, len: usize) -> Vec<i32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -68,7 +68,7 @@ fn parts_leave_while_a_file_is_written_and_the_first_goes_last() {
         assert_eq!(dataset.sync().unwrap_err().kind(), ErrorKind::Unsupported);
         let before = server.requests();
         let left = before.iter().any(|(method, query)| method == "PUT" && query.contains("partNumber"));
-        // Parts of larger cells wait in the cache.
+        // Parts of larger chunks wait in the cache.
         assert!(left || kind != Kind::Nc4);
         dataset.close().unwrap();
         let parts: Vec<String> = before
@@ -84,7 +84,7 @@ fn parts_leave_while_a_file_is_written_and_the_first_goes_last() {
     }
 }
 
-/// Several variables of 60 chunks and more than one part, which compress to a length that nobody knows before.
+/// Several variables of 60 chunks and more than one part, which compress to a length that is not known in advance.
 fn fill_many(dataset: &Dataset) {
     let root = dataset.root();
     root.add_dimension("time", DimensionLen::Unlimited(60)).unwrap();
@@ -122,7 +122,7 @@ fn what_was_sent_is_opened_with_two_requests() {
         front.is_some_and(|text| text.starts_with("in the first ") && text.ends_with(" kB")),
         "{facts:?}"
     );
-    // The index is in what was fetched then: a point costs the chunk it lies in.
+    // The index is in what was fetched then: a point costs the chunk that contains it.
     let point =
         dataset.variable("v3").unwrap().read_selection::<i32>(&Selection::slab(&[59, 7], &[1, 1])).unwrap();
     assert_eq!(point, row(59 * 4 + 3, 50_000)[7..8]);
@@ -258,7 +258,7 @@ fn two_gibibytes_need_a_quarter_of_one() {
     assert!(size >= 2 << 30 && kilobytes <= 256 << 10, "{size} bytes, {peak}");
 }
 
-/// h5py, told what to do line by line.
+/// h5py, controlled line by line.
 struct Peer {
     child: Child,
     answers: BufReader<std::process::ChildStdout>,

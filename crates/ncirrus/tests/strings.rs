@@ -1,5 +1,5 @@
-//! Strings in NCZarr: copies store them in as many bytes as the longest has, so that netCDF-C lists them, and nothing of
-//! them is lost.
+//! Strings in NCZarr: copies store them in as many bytes as the longest has, so that netCDF-C lists them, and nothing
+//! of them is lost.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{json, open, session, temp, values};
@@ -12,7 +12,7 @@ use ncirrus_tools::{CopyOptions, CopyReport, copy, plan_copy};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Name and strings of variables, one axis each.
+/// Names and strings of variables, one axis each.
 type Texts<'a> = [(&'a str, &'a [Option<&'a str>])];
 
 const ZURICH: &[Option<&str>] = &[Some("a"), Some("Zürich"), Some("")];
@@ -56,7 +56,7 @@ fn data_type(store: &Path, name: &str) -> String {
     json(&store.join(name).join(".zarray"))["dtype"].as_str().unwrap().to_owned()
 }
 
-/// A copy as NCZarr of a netCDF-4 file with those variables.
+/// A copy, as NCZarr, of a netCDF-4 file with those variables.
 fn made(folder: &Path, texts: &Texts<'_>, session: &Session) -> (PathBuf, CopyReport) {
     let (from, to) = (folder.join("a.nc"), folder.join("a.zarr"));
     source(&from, texts, session);

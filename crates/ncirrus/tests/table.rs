@@ -1,6 +1,6 @@
-//! The table of who reads what (`docs/formats/readers.md`): every source, copied to every kind, opened by the readers
-//! that the kind is for. What they see after decoding is what xarray sees of the source, but for the exceptions in
-//! `corpus/table_exceptions.tsv`, each with its reason.
+//! The table of which readers read which kinds (`docs/formats/readers.md`): every source, copied to every kind, opened
+//! by the readers that the kind is for. What they see after decoding equals what xarray sees in the source, except for
+//! the exceptions in `corpus/table_exceptions.tsv`, each with its reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{Exceptions, Tally, open, session, temp};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A kind: its name in the table, its ending, how it is made.
+/// A kind: its name in the table, its extension, its options.
 const WAYS: [(&str, &str, Kind, Option<Dialect>); 10] = [
     ("nc3", "nc", Kind::Nc3, None),
     ("nc5", "nc", Kind::Nc5, None),
@@ -26,7 +26,7 @@ const WAYS: [(&str, &str, Kind, Option<Dialect>); 10] = [
     ("nczarr3", "zarr", Kind::Zarr3, None),
 ];
 
-/// What netCDF-C itself reads as whatever lies in memory.
+/// Sources in which netCDF-C itself reads uninitialized memory.
 const UNDEFINED: [&str; 2] = ["nc4_contig", "nc4_multi_unlim"];
 
 fn sources(python: &Path, corpus: &Path, folder: &Path) -> Vec<PathBuf> {
@@ -62,7 +62,7 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
                 Ok(()) => {
                     cases.push(json!({"source": path, "way": way, "copy": target, "name": name(&path)}));
                 }
-                // The classic model has no word for it.
+                // The classic model cannot represent it.
                 Err(error) if error.kind() == ErrorKind::Unsupported && ending == "nc" => {}
                 Err(error) => {
                     let case = format!("{way}/{}", name(&path));
@@ -88,7 +88,7 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
     tally.finish(&format!("table ({of_readers:?})"), &exceptions);
 }
 
-/// Kinds of copies by name in the table, with the ending of their names; without a kind it is references.
+/// Kinds of copies by name in the table, with the extension of their names; without a kind they are references.
 fn ways() -> impl Iterator<Item = (&'static str, &'static str, Option<(Kind, Option<Dialect>)>)> {
     let kinds = WAYS.into_iter().map(|(way, ending, kind, dialect)| (way, ending, Some((kind, dialect))));
     kinds.chain([("reference", "json", None)])
@@ -113,7 +113,7 @@ fn make(
     copy(source, target, &options, session).map(drop)
 }
 
-/// The table in the documentation tells the reason of every exception, and no others.
+/// The table in the documentation states the reason of every exception, and no others.
 #[test]
 fn every_exception_and_its_reason_are_in_the_documentation() {
     let told =

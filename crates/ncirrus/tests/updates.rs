@@ -1,4 +1,4 @@
-//! Datasets that are opened for change: everything can be added, overwritten, renamed and removed, nothing else changes.
+//! Datasets opened for update: everything can be added, overwritten, renamed and removed, and nothing else changes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{exact_cdl, session, temp};
@@ -27,7 +27,7 @@ const KINDS: [(&str, Kind, Option<Dialect>); 11] = [
     ("k.nc", Kind::Nc4Classic, None),
 ];
 
-/// Creates every kind, with and without consolidated metadata, and hands it to a test.
+/// Creates every kind, with and without consolidated metadata, and passes it to a test.
 fn each(test: impl Fn(&str, Kind, bool, &Session)) {
     let session = session();
     for consolidated in [true, false] {
@@ -268,7 +268,7 @@ fn wrong_usage_is_an_error_that_says_so() {
     });
 }
 
-/// Runs a test that would not return if it were wrong.
+/// Runs a test that would hang if the code were wrong.
 fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(test()));
@@ -341,7 +341,7 @@ fn netcdf4_python_opens_classic_model_files_to_which_dimensions_were_added() {
         dataset.root().add_variable(&format!("of_{name}"), Atomic::Int, &[name]).unwrap();
         dataset.close().unwrap();
     }
-    // It counts the dimensions of the classic model from 0 on.
+    // It numbers the dimensions of the classic model from 0.
     let script = "import netCDF4, sys; print(*netCDF4.Dataset(sys.argv[1]).dimensions)";
     let output = Command::new(python).args(["-c", script, &url]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);

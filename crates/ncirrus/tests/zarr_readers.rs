@@ -1,5 +1,5 @@
-//! What zarr-python, xarray, netCDF-C 4.10.1 and Debian's ncdump (4.9.0) stumble over in Zarr, and what is written so that
-//! they do not.
+//! What zarr-python, xarray, netCDF-C 4.10.1 and Debian's ncdump (4.9.0) fail on in Zarr, and what is written to avoid
+//! that.
 #![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{json, session};
 use ncirrus::{
@@ -20,7 +20,7 @@ fn of(kind: Kind, dialect: Option<Dialect>) -> CreateOptions {
     CreateOptions::new().kind(kind).dialect(dialect)
 }
 
-/// Runs a program that prints JSON of the dataset.
+/// Runs a program that prints JSON about the dataset.
 fn told(python: &Path, program: &str, store: &Path) -> Value {
     let output = Command::new(python).args(["-c", program]).arg(store).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -41,7 +41,7 @@ data.set_auto_mask(False)
 print(json.dumps({name: data[name][...].tolist() for name in sorted(data.variables)}))
 ";
 
-/// A dataset of one variable of bytes, 0 and 1 in turn.
+/// A dataset of one variable of bytes, alternating between 0 and 1.
 fn bytes_with(
     folder: &Path,
     name: &str,
@@ -75,7 +75,7 @@ fn zarr_python_reads_codecs_without_parameters() {
             .enumerate()
     {
         for (kind, ending) in [(Kind::Zarr2, "v2"), (Kind::Zarr3, "v3")] {
-            // Its packbits of v3 wants booleans, and asks for them in a way that always fails.
+            // Its packbits of v3 requires booleans, in a check that always fails.
             if (codec, kind) == ("packbits", Kind::Zarr3) {
                 continue;
             }
@@ -158,7 +158,7 @@ print(json.dumps(names))
         let root = dataset.root();
         let (a, b) = (root.add_group("a").unwrap(), root.add_group("b").unwrap());
         let (inner, other) = (a.add_group("inner").unwrap(), b.add_group("inner").unwrap());
-        // Variables are made in turn in one group and the other.
+        // Variables are created alternately in the groups.
         for (at, group) in [&a, &b, &inner, &other, &a, &b, &inner, &other].into_iter().enumerate() {
             let scalar = group.add_variable(&format!("v{at}"), Atomic::Int, &[]).unwrap();
             scalar.write_values(&Selection::all(&[]), &Values::Int(vec![1])).unwrap();
@@ -300,7 +300,7 @@ fn nonsense_parameters_are_refused_before_anything_is_written() {
         assert!(error.contains(reason), "{filter:?}: {error}");
         assert!(!to.exists(), "{filter:?}");
     }
-    // Values that packbits has no place for.
+    // Values that packbits cannot represent.
     let other = folder.path().join("twos.nc");
     let dataset = Dataset::create_with(other.to_str().unwrap(), &of(Kind::Nc4, None), &session).unwrap();
     dataset.root().add_dimension("x", DimensionLen::Fixed(3)).unwrap();

@@ -1,4 +1,4 @@
-//! Files that are added: the master is that of all files at once.
+//! Adding files: the master equals that of all files at once.
 use super::files::{Bench, CONVENTIONS, doubles, master, text};
 use ncirrus::{Atomic, Attribute, Attributes, CreateOptions, Dataset, Kind, Values};
 use ncirrus_tools::aggregate::{
@@ -17,7 +17,7 @@ fn kinds(convention: Convention) -> Vec<Kind> {
     }
 }
 
-/// A master as text: definitions, values, and what describes the fragments.
+/// A master as text: definitions, values, and the description of its fragments.
 fn dump(bench: &Bench, url: &str) -> String {
     let mut text = Vec::new();
     let options = ncirrus_tools::cdl::PrintOptions::new().name("m");
@@ -31,7 +31,8 @@ fn add(bench: &Bench, target: &str, files: &[String], options: &AggregateOptions
     prepared.write(target, &like, &bench.session).unwrap();
 }
 
-/// Every first part of the files with the rest added, at once and one by one, is as all of them.
+/// For every initial part of the files, adding the rest, at once and one by one, gives the same as aggregating all of
+/// them.
 fn check(bench: &Bench, files: &[String], options: &AggregateOptions<'_>, made: &MasterOptions) {
     let case = format!("{} {:?}", made.convention.name(), made.kind.unwrap());
     let whole = bench.path("whole/m.nca");
@@ -67,7 +68,7 @@ fn check_all(bench: &Bench, files: &[String], options: &AggregateOptions<'_>) {
     }
 }
 
-/// Days of a field that are not alike: other units of time, other attributes, conventions and formats.
+/// Days of a field that differ in units of time, attributes, conventions and formats.
 fn unlike(bench: &Bench) -> Vec<String> {
     let moved = |name: &str, days: Range<u32>, by: f64, conventions: &str| {
         bench.changed_field(name, days.clone(), |dataset| {
@@ -143,7 +144,7 @@ fn members_are_added_along_a_new_axis() {
     let files = [3, 1, 4, 2].map(|number| bench.member(number));
     let options = AggregateOptions::new().new_axis("member".to_owned()).sort(true);
     check_all(&bench, &files, &options);
-    // The axis is told by the files, which lack it.
+    // The axis is given by the caller, since the files lack it.
     let target = bench.path("m.nca");
     aggregate(&target, &files[..2], &options, &MasterOptions::default(), &bench.session).unwrap();
     add(&bench, &target, &files[2..], &AggregateOptions::new().sort(true));
@@ -212,7 +213,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
     let far = bench.field("far.nc", 40..41);
     let prepared = PreparedAggregation::adding(&target, &[far], &options, &bench.session).unwrap();
     assert!(prepared.report().notes.iter().any(|note| note.contains("gap")), "{:?}", prepared.report());
-    // What is there already is told and left.
+    // Files that are already part of the master are reported and skipped.
     let prepared = PreparedAggregation::adding(&target, &files[1..], &options, &bench.session).unwrap();
     assert!(
         prepared.report().notes.iter().any(|note| note.contains("already in the aggregation")),
@@ -249,7 +250,7 @@ fn files_are_added_to_what_was_split() {
         let tas = dataset.variable("tas").unwrap();
         let fragments = tas.fragments(&ncirrus::Selection::all(&tas.shape())).unwrap();
         assert_eq!(fragments.len(), 4, "{convention:?}");
-        // Cut along latitudes too, whole rows do not fit.
+        // If fragments are also cut along latitudes, whole rows do not fit.
         let tiles = shape.shape([("lat".to_owned(), 2)].into()).fragments(bench.path("t"));
         let other = bench.path("t.nca");
         split(&bench.open(&source), &other, &tiles, &made, &bench.session).unwrap();
@@ -304,7 +305,7 @@ fn files_are_added_to_what_was_written_part_by_part() {
                 }
             })
         };
-        // Where nothing was written a file finds its place.
+        // A file finds its place where nothing was written.
         let mut files = vec![file("late.nc", 4..6)];
         files.extend(gap.then(|| file("between.nc", 2..4)));
         add(&bench, &target, &files, &AggregateOptions::default());

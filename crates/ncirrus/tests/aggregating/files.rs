@@ -11,7 +11,7 @@ pub(crate) const CONVENTIONS: [Convention; 4] =
     [Convention::Cf113, Convention::Cfa06, Convention::Cfa05, Convention::Cfa04];
 pub(crate) const KINDS: [Kind; 4] = [Kind::Nc3, Kind::Nc5, Kind::Nc4, Kind::NcZarr];
 
-/// A folder that goes at the end, and a session.
+/// A temporary folder and a session.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
     pub(crate) session: Session,
@@ -45,12 +45,12 @@ impl Bench {
         !Path::new(url).exists()
     }
 
-    /// A file with some days of a field; its values are their own numbers in the whole field.
+    /// A file with some days of a field; its values are their own positions in the whole field.
     pub(crate) fn field(&self, name: &str, days: Range<u32>) -> String {
         self.changed_field(name, days, |_| {})
     }
 
-    /// The same, with a change before it is closed.
+    /// The same, with a change before the file is closed.
     pub(crate) fn changed_field(
         &self,
         name: &str,
@@ -66,7 +66,7 @@ impl Bench {
         url
     }
 
-    /// A member of an ensemble: two days, a hundred more for each number, which is a scalar coordinate.
+    /// A member of an ensemble: two days, with 100 added for each number, which is a scalar coordinate.
     pub(crate) fn member(&self, number: u32) -> String {
         self.changed_field(&format!("r{number}.nc"), 0..2, |dataset| {
             let member = dataset.root().add_variable("member", Atomic::Int, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! Files that are put together.
+//! Aggregations of files.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master, text};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Model, Selection, TypeRef,
@@ -222,7 +222,7 @@ fn files_are_added_to_an_aggregation() {
         let target = bench.path("m.nca");
         let options = master(convention, Kind::Nc4).overwrite(true);
         aggregate(&target, &files[..2], &AggregateOptions::default(), &options, &bench.session).unwrap();
-        // Its own files are not looked at.
+        // Its own files are not examined.
         let away = bench.path("away.nc");
         std::fs::rename(&files[0], &away).unwrap();
         let prepared =
@@ -366,7 +366,7 @@ fn data_of_one_file_are_not_missing_because_another_file_calls_them_so() {
         assert!(![5, 0, -9].contains(&fill), "{fill}");
         let fill = i16::try_from(fill).unwrap();
         assert_eq!(v.read::<i16>().unwrap(), [5, fill, 0, fill], "{}", convention.name());
-        // Where nothing clashes the first file's stays.
+        // If nothing clashes, the first file's value is kept.
         let files = [files[0].clone(), shorts(&bench, &name("c"), &[7, -9], -9)];
         let target = bench.path(&name("n"));
         aggregate(&target, &files, &options, &master, &bench.session).unwrap();

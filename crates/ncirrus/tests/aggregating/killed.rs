@@ -8,12 +8,12 @@ use ncirrus_tools::aggregate::{
 };
 use std::sync::Arc;
 
-/// A session whose scheme `far` is a store that takes so many changes.
+/// A session whose scheme `far` is a store that accepts `allowed` changes.
 fn session(memory: &MemoryStore, allowed: usize) -> Session {
     session_with(memory, allowed, StoreOptions::default())
 }
 
-/// The same, with other choices.
+/// The same, with other options.
 pub(crate) fn session_with(memory: &MemoryStore, allowed: usize, stores: StoreOptions) -> Session {
     let store: Arc<dyn Store> = Arc::new(Far(Unplugged::after(memory, allowed)));
     let root = memory.root();
@@ -55,7 +55,7 @@ fn a_splitter_that_is_killed_leaves_no_master_and_is_continued_by_the_next() {
         assert_eq!(values, doubles(&(0..5)), "after {killed} changes");
         killed += 1;
     }
-    // The note, three fragments, the master; then the note goes.
+    // The marker, three fragments, the master; then the marker is removed.
     assert_eq!(killed, 6);
 }
 
@@ -71,7 +71,7 @@ fn a_splitting_that_was_begun_otherwise_is_not_continued() {
     assert!(error.to_string().contains("an unfinished split"), "{error}");
 }
 
-/// Adds the last of the files to a master in a store that takes so many changes.
+/// Adds the last of the files to a master in a store that accepts `allowed` changes.
 fn add(files: &[String], target: &str, session: &Session) -> Result<()> {
     let rest = files.get(2..).unwrap_or_default();
     let prepared = PreparedAggregation::adding(target, rest, &AggregateOptions::default(), session)?;

@@ -1,4 +1,4 @@
-//! What S3netCDF4 wrote is written alike, definition by definition and value by value.
+//! What S3netCDF4 wrote is written identically, definition by definition and value by value.
 use super::files::{Bench, master};
 use crate::support::exact_cdl;
 use ncirrus::Kind;

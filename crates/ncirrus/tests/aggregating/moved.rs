@@ -1,4 +1,4 @@
-//! Fragments that are moved.
+//! Moving fragments.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master};
 use ncirrus::{ErrorKind, Kind};
 use ncirrus_tools::aggregate::{

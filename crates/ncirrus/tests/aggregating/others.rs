@@ -1,4 +1,4 @@
-//! What other programs make of masters that are written here.
+//! How other programs read masters that are written here.
 use super::files::{Bench, doubles};
 use ncirrus::Kind;
 use ncirrus_testkit::corpus::aggregation_python;
@@ -6,7 +6,7 @@ use ncirrus_tools::aggregate::{AggregateOptions, Convention, MasterOptions, Prep
 use std::path::Path;
 use std::process::Command;
 
-/// The values that a program reads, one a line.
+/// The values that a program reads, one per line.
 fn read(python: &Path, program: &str, master: &str, folder: &str) -> Vec<f64> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/aggregating/read.py");
     let output =
@@ -23,13 +23,14 @@ fn check(program: &str, convention: Convention, variants: &[(Kind, bool)]) {
         let files = [bench.field("a.nc", 0..3), bench.field("b.nc", 3..7), bench.field("c.nc", 7..9)];
         let target = bench.path("m.nca");
         let options = MasterOptions::new().convention(convention).kind(*kind).compat(*compat);
-        // The last file comes later.
+        // The last file is added later.
         let (axis, first) = (AggregateOptions::default(), &files[..2]);
         aggregate(&target, first, &axis, &options, &bench.session).unwrap();
         let prepared = PreparedAggregation::adding(&target, &files[2..], &axis, &bench.session).unwrap();
         let overwrite = options.overwrite(true);
         prepared.write(&target, &overwrite, &bench.session).unwrap();
-        // With whole URLs it does not matter where the program runs; others resolve relative names against that.
+        // With whole URLs it does not matter in which folder the program runs; others resolve relative names against
+        // that.
         let folder = if *compat { "/".to_owned() } else { bench.path(".") };
         assert_eq!(read(&python, program, &target, &folder), doubles(&(0..9)), "{program} {kind:?} {compat}");
     }

@@ -1,4 +1,4 @@
-//! Reference files on servers, and those of other kinds.
+//! Reference files on servers, and of other kinds.
 use super::files::{Bench, doubles};
 use crate::serve::serve;
 use crate::small_s3::S3;

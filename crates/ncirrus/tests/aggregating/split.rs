@@ -1,4 +1,4 @@
-//! Datasets that are split.
+//! Splitting datasets.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master};
 use ncirrus::{Atomic, CodecSpec, ErrorKind, Kind, Selection, Storage};
 use ncirrus_tools::aggregate::{Convention, MasterOptions, SplitOptions, split};
@@ -17,7 +17,7 @@ fn every_convention_and_kind_of_master_reads_as_the_dataset_that_was_split() {
     });
     for convention in CONVENTIONS {
         for kind in KINDS {
-            // Groups of the source need a master that has them.
+            // Groups of the source need a kind of master that has groups.
             if kind.is_classic() {
                 continue;
             }
@@ -144,7 +144,7 @@ fn nothing_is_replaced_unasked() {
     run(&shape(&[("time", 2)]), &MasterOptions::default()).unwrap();
     let again = run(&shape(&[("time", 2)]), &MasterOptions::default()).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Conflict);
-    // The fragments are those of a dataset that is read: a new master needs a folder of its own.
+    // The fragments belong to a dataset that is being read: a new master needs a folder of its own.
     let over = MasterOptions::new().overwrite(true);
     let error = run(&shape(&[("time", 2)]), &over).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);

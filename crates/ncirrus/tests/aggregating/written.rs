@@ -9,7 +9,7 @@ fn options(convention: Convention, kind: Kind) -> WriterOptions {
     WriterOptions::new().master(master(convention, kind))
 }
 
-/// A writer with dimensions `time` (which grows) and `x` (of 6), and a variable in blocks of 4 by 3.
+/// A writer with dimensions `time` (which grows) and `x` (of length 6), and a variable in blocks of 4 by 3.
 fn begun(bench: &Bench, target: &str, options: &WriterOptions) -> AggregationWriter {
     let writer = AggregationWriter::create(target, options, &bench.session).unwrap();
     let root = writer.dataset().root();

@@ -5,7 +5,7 @@ use ncirrus::{
 };
 use std::path::{Path, PathBuf};
 
-/// A master of CF-1.13 with `v(x)` of shorts, two elements for each of the values.
+/// A master of CF-1.13 with `v(x)` of shorts, two elements for each value.
 fn master(folder: &Path, numbers: &[f64], session: &Session) -> PathBuf {
     let path = folder.join("m.nca");
     let options = CreateOptions::new().kind(Kind::Nc3);

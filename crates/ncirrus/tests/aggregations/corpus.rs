@@ -1,4 +1,4 @@
-//! Every case of the corpus reads as it should, every invalid one is refused with words that say what is wrong.
+//! Every case of the corpus reads as it should, every invalid one is refused with a message that says what is wrong.
 use crate::support::{Exceptions, Tally, json, open, session, values};
 use ncirrus::{Attribute, Dataset, Session, Values, Variable};
 use ncirrus_testkit::corpus::corpus;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 type Check = Result<(), String>;
 
-/// What is said of the invalid cases: the start of an id, and what the message has.
+/// The expected errors of the invalid cases: the start of an id, and a part of the message.
 const REFUSED: [(&str, &str); 16] = [
     ("04-index-outside", "index"),
     ("04-no-cfa-array", "cfa_array"),
@@ -138,7 +138,7 @@ fn same_attributes(variable: &Variable, due: &Variable) -> Check {
             return Err(format!("attribute {:?} where {:?} is due", text(found), text(attribute)));
         }
     }
-    // What is expected has no other attributes than those that matter.
+    // The expected dataset has only the attributes that matter.
     let plumbing =
         |name: &str| name.starts_with("cfa_") || name.starts_with("aggregated_") || name == "cf_role";
     let surplus = ours.iter().find(|attribute| plumbing(&attribute.name));

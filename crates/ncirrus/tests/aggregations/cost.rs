@@ -1,4 +1,4 @@
-//! What reading aggregations costs does not depend on what is not read.
+//! The cost of reading an aggregation does not depend on parts that are not read.
 use super::made::{Made, value};
 use crate::support::{open, session, temp, values};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Values};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[test]
 fn a_step_opens_the_fragment_that_has_it_and_no_other() {
     let (_folder, root) = temp();
-    // Of the others not even one is there: to look at one would be an error.
+    // None of the other fragments exists: accessing one would be an error.
     let made = Made::master_only(&root, 20_000, 3, &session());
     made.fragment(12_345, &session());
     let dataset = open(&made.path(), &session()).unwrap();
@@ -63,7 +63,7 @@ fn fragment(path: &Path, kind: Kind, numbers: &[f64]) {
     dataset.close().unwrap();
 }
 
-/// Reads of files that opening an aggregation of so many and reading all of it takes.
+/// File reads for opening an aggregation of `count` fragments and reading all of it.
 fn reads_of_all(kind: Kind, count: u64) -> u64 {
     let (_folder, root) = temp();
     let made = Made::master_only(&root, count, 4, &session());
@@ -116,7 +116,7 @@ fn a_thousand_fragments_are_read_with_twenty_handles() {
     assert!(open_files(&root).is_none_or(|now| now <= 20));
 }
 
-/// Where a run of this binary of its own puts what it measured.
+/// The file in which a separate run of this binary stores its measurement.
 const MEASURED: &str = "NCIRRUS_TEST_MEASURED";
 /// Steps of a fragment: half a mebibyte.
 const STEPS: u64 = 1 << 16;
@@ -124,10 +124,10 @@ const STEPS: u64 = 1 << 16;
 const TOGETHER: u64 = 25;
 const FRAGMENTS: u64 = 1000;
 const MEMORY: usize = 64 << 20;
-/// What code, threads and the allocator take besides.
+/// Memory for code, threads and the allocator.
 const BESIDES: u64 = 24 << 20;
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What goes wrong with fragments is said of the fragment, and costs nothing else.
+//! Errors of fragments name the fragment, and affect nothing else.
 use super::made::{Made, claims, fragment, text_fragment, value};
 use crate::support::{open, session, temp, values};
 use ncirrus::{Dataset, Error, ErrorKind, MissingChunks, Selection, Session, Values};
@@ -13,7 +13,7 @@ fn v(dataset: &Dataset) -> Result<Vec<f64>, Error> {
     }
 }
 
-/// What reading all of `v` fails with.
+/// The error of reading all of `v`.
 #[track_caller]
 fn failure(path: &Path, session: &Session) -> Error {
     open(path, session).and_then(|dataset| v(&dataset)).map(|_| ()).unwrap_err()

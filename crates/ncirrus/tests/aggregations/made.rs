@@ -1,4 +1,4 @@
-//! Masters and fragments made for tests, with our own writer.
+//! Masters and fragments made for tests, with the library's own writer.
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage, Values,
     Variable,
@@ -11,7 +11,7 @@ pub(crate) fn value(step: u64) -> f64 {
     step as f64 * 1.5
 }
 
-/// A master of CF-1.13 and its fragments `f0.nc`, `f1.nc`, ..., each of some steps of `v(time)`.
+/// A master of CF-1.13 and its fragments `f0.nc`, `f1.nc`, ..., each with some steps of `v(time)`.
 pub(crate) struct Made {
     pub(crate) folder: PathBuf,
     pub(crate) count: u64,
@@ -40,7 +40,7 @@ impl Made {
         made
     }
 
-    /// A master whose fragments are not there.
+    /// A master whose fragments do not exist.
     pub(crate) fn master_only(folder: &Path, count: u64, steps: u64, session: &Session) -> Self {
         let made = Self { folder: folder.to_owned(), count, steps };
         made.write_master("m.nca", |number| format!("f{number}.nc"), session);
@@ -82,7 +82,7 @@ impl Made {
         fragment(&self.fragment_path(number), &numbers, session);
     }
 
-    /// All values.
+    /// All expected values.
     pub(crate) fn due(&self) -> Vec<f64> {
         (0..self.count * self.steps).map(value).collect()
     }
@@ -143,7 +143,7 @@ pub(crate) fn master_04(
     dataset.close().unwrap();
 }
 
-/// A master that claims so many fragments, none of which it names.
+/// A master that claims `count` fragments, none of which it names.
 pub(crate) fn claims(path: &Path, count: u64, session: &Session) {
     let dataset = create(path, Kind::Nc4, session);
     let root = dataset.root();

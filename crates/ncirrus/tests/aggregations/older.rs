@@ -4,7 +4,7 @@ use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Ope
 use ncirrus_tools::info;
 use std::path::{Path, PathBuf};
 
-/// Opens a master of CFA-0.4 with `v(x)`, whose description is given, and with variables of two elements each of which
+/// Opens a master of CFA-0.4 with `v(x)`, whose description is given, and with variables of two elements each, of which
 /// all but `open` are private.
 fn master(folder: &Path, array: &str, session: &Session) -> PathBuf {
     let path = folder.join("m.nca");
@@ -33,7 +33,7 @@ fn opened(path: &Path, session: &Session) -> Dataset {
     Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session).unwrap()
 }
 
-/// A description of partitions: the first element of each, and what is said of its variable.
+/// A description of partitions: the first element of each, and the description of its variable.
 fn array(partitions: &[(u64, &str)]) -> String {
     let one = |(start, variable): &(u64, &str)| {
         format!(

@@ -1,4 +1,4 @@
-//! Texts that are stored as characters where strings are due, and the other way round; shapes that are not as declared.
+//! Texts stored as characters where strings are expected, and vice versa; shapes that differ from the declared ones.
 use super::made::{Partition, create, fragment, master_04, texts};
 use crate::support::{open, session, temp};
 use ncirrus::{

@@ -1,13 +1,14 @@
-//! Damaged and odd datasets: what is whole is read, what is not fails with the object's key, what was repaired is told.
+//! Damaged and odd datasets: what is intact is read, what is not fails with the object's key, what was repaired is
+//! reported.
 use crate::corpus_nczarr::cases;
 use crate::support::{cdl_of, open, session, values};
 use ncirrus::{Dataset, ErrorKind};
 use std::collections::BTreeSet;
 
-/// What is asked of one dataset.
+/// The expectations for one dataset.
 struct Asked {
     case: &'static str,
-    /// Lines that the dump has.
+    /// Lines that the dump must contain.
     lines: &'static [&'static str],
     /// The only member that cannot be read: its path, the kind of error, a part of the reason, and the object's key.
     fault: Option<(&'static str, ErrorKind, &'static str, &'static str)>,
@@ -26,19 +27,19 @@ const ASKED: [Asked; 24] = [
     whole("alternate-short-keys", ROWS),
     // docs/spec/nczarr.md 3.5: the dimension references win over the names of xarray.
     whole("arraydims-conflict", ROWS),
-    // docs/spec/nczarr.md 3.8.2: the byte order of an attribute's type means nothing.
+    // docs/spec/nczarr.md 3.8.2: the byte order of an attribute's type has no meaning.
     whole("attrtype-be_i2", &["\t\tv:extra = 5s ;"]),
     whole("attrtype-le_i8", &["\t\tv:extra = 5LL ;"]),
     whole("attrtype-na_i1", &["\t\tv:extra = 5b ;"]),
     whole("attrtype-na_u1", &["\t\tv:extra = 5UB ;"]),
-    // docs/spec/nczarr.md 3.8.2: a type that is unknown or does not go with the value is inferred
-    // (docs/spec/nczarr.md 5.4).
+    // docs/spec/nczarr.md 3.8.2: a type that is unknown or does not match the value is inferred (docs/spec/nczarr.md
+    // 5.4).
     whole("attrtype-le_U1", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_J0", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_S1", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_S3", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_b1", &["\t\tv:extra = 5 ;"]),
-    // docs/spec/nczarr.md 3.9: numbers that are no JSON.
+    // docs/spec/nczarr.md 3.9: numbers that are not valid JSON.
     whole("bare-nan-inf", ROWS),
     // docs/spec/nczarr.md 2.2: the third version is preferred; its root has no members.
     whole("both-v2-v3", &["netcdf edge {", "}"]),
@@ -58,7 +59,7 @@ const ASKED: [Asked; 24] = [
         fault: None,
         warnings: &["/v: there is no dimension /nope"],
     },
-    // docs/spec/nczarr.md 4.3: what a chunk has too much is ignored, a missing one is all fill, a short one is an
+    // docs/spec/nczarr.md 4.3: surplus bytes of a chunk are ignored, a missing chunk is all fill, a short one is an
     // error.
     whole("long-chunk", ROWS),
     whole("missing-chunk", &["  _, _, _, _,", "  _, _, _, _ ;"]),
@@ -82,9 +83,9 @@ const ASKED: [Asked; 24] = [
         fault: None,
         warnings: &[],
     },
-    // docs/spec/nczarr.md 3.10: the source of a value that is no string.
+    // docs/spec/nczarr.md 3.10: the JSON source of a value that is not a string.
     whole("text-null", &["\t\tv:long_name = \"null\" ;"]),
-    // docs/spec/nczarr.md 3.4: an array that is not listed is shown, one that is missing is damaged.
+    // docs/spec/nczarr.md 3.4: an array that is not listed is shown, one that is listed but missing is damaged.
     whole("unlisted-array", &["\tint v(lat, lon) ;", "\tint unlisted(lat, lon) ;"]),
     Asked {
         case: "var-no-zarray",

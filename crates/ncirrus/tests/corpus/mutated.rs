@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// As much of a dump as is made: a damaged shape may have any length.
+/// Maximum number of bytes of a dump: a damaged shape may have any length.
 const DUMPED: usize = 1 << 16;
 
 #[test]
@@ -27,7 +27,7 @@ fn mutilated_chunks_never_make_a_panic() {
     assert!(opened > tried / 4, "{opened} of {tried} opened");
 }
 
-/// Mutilates objects of every case so many times; how many were tried, and how many of them opened.
+/// Mutates objects of every case `rounds` times; returns how many mutations were tried, and how many of them opened.
 fn sweep(rounds: u64, is_chosen: &dyn Fn(&Path) -> bool) -> Option<(u64, u64)> {
     let (cases, session) = (cases()?, session());
     let (mut tried, mut opened, mut panics) = (0, 0, Vec::new());
@@ -84,7 +84,7 @@ fn is_metadata(path: &Path) -> bool {
     name.starts_with('.') || name == "zarr.json"
 }
 
-/// Whether it opens; what can be printed is printed.
+/// Whether it opens; whatever can be printed is printed.
 fn opens_and_prints(path: &Path, session: &Session) -> bool {
     let Ok(dataset) = open(path, session) else { return false };
     let whole = cdl::PrintOptions::new().name("m");
@@ -105,7 +105,7 @@ fn look_around(dataset: &Dataset) {
     }
 }
 
-/// Takes so many bytes.
+/// Accepts this many bytes.
 struct Sink(usize);
 
 impl Write for Sink {
@@ -119,7 +119,7 @@ impl Write for Sink {
     }
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -144,7 +144,7 @@ impl Random {
     }
 }
 
-/// Words that may stand where a number or a word stood.
+/// Words that may replace a number or a word.
 const WORDS: [&str; 12] = [
     "-1",
     "0",

@@ -1,4 +1,4 @@
-//! CDL as the reference printed it, and as the text says that a dataset was made from.
+//! CDL compared with what the reference printed, and with the text from which a dataset was made.
 use crate::support::{cdl_of, difference};
 use ncirrus::Dataset;
 use ncirrus_testkit::corpus::program;
@@ -13,7 +13,7 @@ pub(crate) fn same_as_reference(dataset: &Dataset, expected: &Path, special: boo
     let has_data = expected.lines().any(|line| line.trim() == "data:");
     let change = |options: &mut PrintOptions| {
         options.special = special;
-        // Of large datasets only the header was printed.
+        // For large datasets only the header was printed.
         if special || !has_data {
             options.data = DataChoice::HeaderOnly;
         }
@@ -22,13 +22,13 @@ pub(crate) fn same_as_reference(dataset: &Dataset, expected: &Path, special: boo
     difference(&whole_chunk_sizes(&expected), &got)
 }
 
-/// The name in a dump's first line.
+/// The name in the first line of a dump.
 fn name_in(cdl: &str) -> String {
     let line = cdl.lines().next().unwrap_or_default();
     line.trim_start_matches("netcdf ").trim_end_matches(" {").replace('\\', "")
 }
 
-/// The reference cuts the chunk sizes of scalars off in the middle of the line; we have none
+/// The reference truncates the chunk sizes of scalars in the middle of the line; ncirrus prints none
 /// (docs/spec/nczarr.md 12.5).
 fn whole_chunk_sizes(cdl: &str) -> String {
     const CUT: &str = ":_ChunkSizes = \t";
@@ -40,7 +40,7 @@ fn whole_chunk_sizes(cdl: &str) -> String {
     whole
 }
 
-/// The dump of a dataset that holds the same.
+/// The dump of a dataset with the same contents.
 pub(crate) fn same_as_twin(dataset: &Dataset, twin: &Dataset) -> Result<(), String> {
     let text = |dataset| -> Result<String, String> {
         Ok(cdl_of(dataset, "twin", |_| ()).map_err(|error| format!("{error:?}"))?.0)
@@ -48,12 +48,12 @@ pub(crate) fn same_as_twin(dataset: &Dataset, twin: &Dataset) -> Result<(), Stri
     difference(&text(twin)?, &text(dataset)?)
 }
 
-/// What `ncgen` and `ncdump` of netCDF-C make of source texts.
+/// The results of `ncgen` and `ncdump` of netCDF-C for source texts.
 #[derive(Default)]
 pub(crate) struct Sources(HashMap<PathBuf, Option<String>>);
 
 impl Sources {
-    /// Compares with the source text's dump; `None` when the programs are not installed.
+    /// Compares with the source text's dump; `None` if the programs are not installed.
     pub(crate) fn same(&mut self, dataset: &Dataset, source: &Path) -> Option<Result<(), String>> {
         let expected = self.0.entry(source.to_path_buf()).or_insert_with(|| dump_of(source)).clone()?;
         let got = cdl_of(dataset, NAME, |_| ()).map(|(text, _)| text);
@@ -62,8 +62,8 @@ impl Sources {
 }
 
 impl Sources {
-    /// Compares the variables of characters with those of the source text; `None` when the programs are not installed
-    /// or there are none.
+    /// Compares the variables of characters with those of the source text; `None` if the programs are not installed or
+    /// there are none.
     pub(crate) fn same_chars(&mut self, dataset: &Dataset, source: &Path) -> Option<Result<(), String>> {
         let expected = self.0.entry(source.to_path_buf()).or_insert_with(|| dump_of(source)).clone()?;
         let declared = expected.lines().filter_map(|line| line.trim().strip_prefix("char "));
@@ -76,7 +76,7 @@ impl Sources {
     }
 }
 
-/// What a dump has of a variable's data.
+/// The data of a variable in a dump.
 fn data_of<'a>(cdl: &'a str, name: &str) -> &'a str {
     let (_, data) = cdl.split_once("\ndata:\n").unwrap_or_default();
     let rest = data.split_once(&format!("\n {name} =")).map_or("(none)", |(_, rest)| rest);

@@ -1,4 +1,4 @@
-//! Values as zarr-python read them, compared with ours.
+//! Values as zarr-python read them, compared with those of ncirrus.
 use crate::support::{json, values};
 use ncirrus::{Dataset, Values, Variable};
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn same(dataset: &Dataset, path: &str, node: &Value) -> Result<(), String> {
     if wanted == have { Ok(()) } else { Err(format!("expected {wanted:.3?}, got {have:.3?}")) }
 }
 
-/// The variable at a path; an array at the root has a name of ours.
+/// The variable at a path; ncirrus gives an array at the root a name of its own.
 fn variable_at(dataset: &Dataset, path: &str) -> ncirrus::Result<Variable> {
     match (path, dataset.variables().as_slice()) {
         ("/", [only]) => Ok(only.clone()),
@@ -84,7 +84,7 @@ fn flatten_json(value: &Value, dtype: &str, out: &mut Vec<Token>) {
     }
 }
 
-/// A value that the truth has as text: no finite number, a date, bytes in hexadecimal, or text indeed.
+/// A value that the truth has as text: NaN or an infinity, a date, bytes in hexadecimal, or actual text.
 fn text_token(text: &str, dtype: &str) -> Token {
     let is_number = ["float", "complex", "f8", "f4"].iter().any(|name| dtype.contains(name));
     match (text.parse(), text.strip_prefix("b:")) {

@@ -5,7 +5,7 @@ use crate::corpus_hdf5::Check;
 use ncirrus::{Attributes, Dataset, Values, Variable};
 use serde_json::Value;
 
-/// Names that are hidden wherever they stand (docs/spec/hdf5-netcdf4.md H.7).
+/// Names that are hidden everywhere (docs/spec/hdf5-netcdf4.md H.7).
 const HIDDEN: [&str; 17] = [
     "CLASS",
     "DIMENSION_LIST",

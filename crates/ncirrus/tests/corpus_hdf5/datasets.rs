@@ -6,7 +6,7 @@ use crate::corpus_hdf5::{Check, NON_COORD, split};
 use ncirrus::{Dataset, Location, Selection, Variable};
 use serde_json::{Value, json};
 
-/// Checks one dataset; whether a variable of the same name is stored under another one is told by `has_other`.
+/// Checks one dataset; `has_other` says whether a variable of the same name is stored under another one.
 pub(crate) fn checks(dataset: &Dataset, path: &str, truth: &Value, has_other: bool, checks: &mut Vec<Check>) {
     let Some(variable) = variable_at(dataset, path).filter(|_| !has_other) else {
         return checks.push((format!("variable:{path}"), is_dimension(dataset, path, truth)));
@@ -29,7 +29,7 @@ fn variable_at(dataset: &Dataset, path: &str) -> Option<Variable> {
     found.or_else(|| dataset.variable(&format!("{}/{name}", group.trim_end_matches('/'))).ok())
 }
 
-/// A dataset that is no variable is a scale that says so (docs/spec/hdf5-netcdf4.md H.2).
+/// A dataset that is not a variable must be a dimension scale that says so (docs/spec/hdf5-netcdf4.md H.2).
 fn is_dimension(dataset: &Dataset, path: &str, truth: &Value) -> Result<(), String> {
     let is_scale = ["CLASS", "NAME"].iter().all(|name| truth["attrs"].get(name).is_some());
     let model = dataset.model().unwrap();
@@ -41,13 +41,13 @@ fn is_dimension(dataset: &Dataset, path: &str, truth: &Value) -> Result<(), Stri
     }
 }
 
-/// The dataset's lengths, then those of its array type; a null dataspace has no elements.
+/// The dataset's lengths, followed by those of its array type; a null dataspace has no elements.
 fn shape(truth: &Value, ty: &Ty) -> Vec<u64> {
     let dims = truth["shape"].as_array().unwrap().iter().map(|len| len.as_u64().unwrap());
     dims.chain(ty.element().0).collect()
 }
 
-/// A dimension may be longer than the variable where another has grown along it.
+/// A dimension may be longer than the variable if another variable has grown along it.
 fn same_shape(variable: &Variable, shape: &[u64], truth: &Value) -> Result<(), String> {
     let ours = variable.shape();
     if truth["null"] == true {
@@ -85,7 +85,7 @@ fn same_values(variable: &Variable, shape: &[u64], ty: &Ty, truth: &Value) -> Re
     })
 }
 
-/// Offsets, place, size and mask of every chunk.
+/// Offset, location, size and mask of every chunk.
 fn same_chunks(variable: &Variable, truth: &Value) -> Result<(), String> {
     let rank = truth["shape"].as_array().unwrap().len();
     let chunks = variable.chunks(&Selection::all(&variable.shape())).map_err(|error| error.to_string())?;

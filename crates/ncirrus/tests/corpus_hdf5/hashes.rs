@@ -1,4 +1,4 @@
-//! Values against the hashes of the truth.
+//! Values compared with the hashes of the truth.
 use super::types::{FILE, Form, Ty, canon, put_counted, stored, text};
 use ncirrus::Values;
 use serde_json::Value;
@@ -20,7 +20,8 @@ pub(crate) fn same(values: &Values, count: usize, ty: &Ty, truth: &Value) -> Res
     Err(format!("{kind} of {} bytes differs: {got:02x?}", truth["n"]))
 }
 
-/// The kind of hash that suits the type, and what may have been hashed: the truth does not tell how text is padded.
+/// The kind of hash that suits the type, and the bytes that may have been hashed: the truth does not say how text is
+/// padded.
 fn candidates(values: &Values, count: usize, ty: &Ty, truth: &Value) -> (&'static str, Vec<Vec<u8>>) {
     let bytes = |form: Form| {
         let mut out = Vec::new();
@@ -42,7 +43,7 @@ fn candidates(values: &Values, count: usize, ty: &Ty, truth: &Value) -> (&'stati
     ("raw", vec![bytes(FILE), bytes(Form { pad: b' ', ..FILE })])
 }
 
-/// Each string's length and bytes; of a single char nothing is left when it is padding.
+/// Each string's length and bytes; a single char that is padding becomes empty.
 fn strings(values: &Values, count: usize, pad: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for index in 0..count {

@@ -1,4 +1,4 @@
-//! The types of the truth files, and stored bytes made from our values again.
+//! The types of the truth files, and stored bytes reconstructed from the values.
 use ncirrus::{Atomic, Model, TypeRef, UserKind, Values};
 
 /// A datatype as `truth.py` writes it: `i4<`, `s16`, `vstr`, `c{name@offset:type,...}size`, `a[dims](type)`.
@@ -104,7 +104,7 @@ fn compound(rest: &mut &str) -> Ty {
             return Ty::Compound { fields, size: number(rest) };
         }
         *rest = rest.strip_prefix(',').unwrap_or(rest);
-        // A name may hold `@`: the offset follows the first one behind which digits and a colon stand.
+        // A name may contain `@`: the offset follows the first one that is followed by digits and a colon.
         let at = rest.match_indices('@').find(|(at, _)| {
             let digits = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
             digits.starts_with(':')
@@ -190,11 +190,11 @@ fn integer(size: usize, signed: bool) -> Option<Atomic> {
 pub(crate) struct Form {
     /// All numbers little-endian.
     pub(crate) little: bool,
-    /// What fills fixed strings up.
+    /// The padding of fixed-length strings.
     pub(crate) pad: u8,
 }
 
-/// Elements as they stand in the file: fields at their offsets, zeros between them.
+/// Elements as they are stored in the file: fields at their offsets, zeros between them.
 pub(crate) fn stored(values: &Values, from: usize, count: usize, ty: &Ty, form: Form, out: &mut Vec<u8>) {
     if let Ty::Array(dims, base) = ty {
         let each = product(dims);
@@ -261,7 +261,7 @@ fn put_float(values: &Values, index: usize, size: usize, big: bool, out: &mut Ve
     }
 }
 
-/// The binary16 number that was widened to this one: nothing is rounded.
+/// The binary16 number that was widened to this one, without rounding.
 #[expect(clippy::cast_possible_truncation, reason = "the high bits are masked off")]
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
@@ -303,7 +303,7 @@ pub(crate) fn canon(values: &Values, index: usize, ty: &Ty, out: &mut Vec<u8>) {
             for ((_, _, ty), ours) in fields.iter().zip(ours) {
                 match ty {
                     ty if ty.has_vlen() => canon(ours, index, ty, out),
-                    // NumPy drops the NULs behind a string, but has none without a byte.
+                    // NumPy drops trailing NULs of a string, but has no string of zero bytes.
                     Ty::Text(_) => {
                         let text = text(ours, index);
                         out.extend(if text.is_empty() { b"\0" } else { text });
@@ -320,7 +320,7 @@ pub(crate) fn canon(values: &Values, index: usize, ty: &Ty, out: &mut Vec<u8>) {
     }
 }
 
-/// As it stands in the file.
+/// As it is stored in the file.
 pub(crate) const FILE: Form = Form { little: false, pad: 0 };
 
 pub(crate) fn put_counted(bytes: &[u8], out: &mut Vec<u8>) {

@@ -1,4 +1,4 @@
-//! However many stores a session asks, and whatever for, requests under way stay within its bound.
+//! However many stores a session uses, its requests in flight stay within its bound.
 use crate::faults::{builder, good, session};
 use crate::proxy::{Gauge, Proxy, Rule};
 use crate::s3::server::{KEY, SECRET, Server, settings};
@@ -27,7 +27,7 @@ fn read(url: &str, session: &Session) {
     assert_eq!(dataset.variable("v").unwrap().read::<i8>().unwrap()[..], [1; CHUNKS]);
 }
 
-/// Most requests that were under way together while two servers were read from and one was listed.
+/// The maximum number of requests in flight while two servers were read from and one was listed.
 fn most(requests: usize, latency: u64) -> usize {
     let (_folder, temp) = temp();
     let gauge = Arc::new(Gauge::default());

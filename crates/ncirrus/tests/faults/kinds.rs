@@ -1,4 +1,4 @@
-//! What lies at an address is found by looking, in few requests.
+//! The kind of dataset at an address is detected in few requests.
 use crate::faults::{good, session};
 use crate::proxy::{Harm, Proxy, Rule};
 use crate::serve::serve;
@@ -8,10 +8,10 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
-/// Requests for what does not belong to the kind that is found: the object for a tree, the tree for an object.
+/// Requests that do not belong to the kind that is found: for the object if it is a tree, and vice versa.
 const LOOKS: usize = 2;
 
-/// A dataset of that kind whose name does not tell it.
+/// A dataset of that kind whose name does not reveal it.
 fn make(path: &Path, kind: Kind) {
     let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session(|_| {})).unwrap();
@@ -63,7 +63,7 @@ fn what_is_no_dataset_is_told_in_few_requests() {
         ("noise", ErrorKind::Malformed, unknown, 1),
         ("empty", ErrorKind::Malformed, "an empty object, not a dataset", 1),
         ("empty.zarr", ErrorKind::Malformed, "an empty object, not a dataset", 6),
-        // Lists of folders say nothing about what lies in them.
+        // Folder listings say nothing about the kind of their contents.
         ("", ErrorKind::Malformed, "an HTML page, not data: \"Index\"", 6),
         ("nothing", ErrorKind::NotFound, "no such object", 6),
         ("nothing.nc", ErrorKind::NotFound, "no such object", 6),
@@ -90,7 +90,7 @@ fn a_metadata_document_over_the_limit_is_not_fetched() {
         for place in [serve(&temp, None), temp.to_str().unwrap().to_owned()] {
             let opened = Dataset::open_with(&format!("{place}/x"), &OpenOptions::default(), &session);
             if is_read {
-                // Of a server nobody knows the members.
+                // On a server, the members are not known.
                 assert!(opened.is_ok() || place.starts_with("http"));
                 continue;
             }

@@ -10,7 +10,7 @@ use ncirrus_tools::{CopyOptions, copy};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The fixtures as they are, and as netCDF-4: paths below two folders that are served.
+/// The fixtures as they are, and as netCDF-4: paths below two served folders.
 fn everything(root: &Path, temp: &Path, session: &Session) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for (name, from) in FIXTURES {
@@ -28,7 +28,7 @@ fn everything(root: &Path, temp: &Path, session: &Session) -> Vec<(PathBuf, Stri
     found
 }
 
-/// Reads fixtures through proxies; how many requests that took.
+/// Reads fixtures through proxies; returns how many requests that took.
 fn read_all(root: &Path, temp: &Path, fixtures: &[(PathBuf, String)], rule: &Rule) -> usize {
     let local = session(|_| {});
     let corpus = Proxy::start(&serve(root, None), rule.clone());
@@ -113,7 +113,7 @@ fn an_object_that_changes_between_two_reads_is_told_of() {
     assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
 }
 
-/// A variable of so many bytes.
+/// A variable of `len` bytes.
 fn make(path: &Path, len: usize, session: &Session) {
     let options = CreateOptions::new().kind(Kind::Nc3).overwrite(true);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();

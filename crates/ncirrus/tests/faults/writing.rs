@@ -1,4 +1,4 @@
-//! Writing to a endpoint of an S3-compatible server and checks signatures.
+//! Writing to an endpoint of an S3-compatible server that checks signatures.
 use crate::faults::{good, session, tenth};
 use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
@@ -8,7 +8,7 @@ use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session};
 use ncirrus_testkit::corpus::corpus;
 use ncirrus_tools::{CopyOptions, copy};
 
-/// Somebody who knows the server through a proxy.
+/// A client that accesses the server through a proxy.
 fn through(proxy: &Proxy) -> Session {
     session(|options| options.settings = settings(&proxy.address, KEY, SECRET))
 }
@@ -80,7 +80,7 @@ fn a_service_that_never_works_is_told_of_and_not_hammered() {
     assert!(error.message().starts_with(told), "{error}");
     assert!(error.to_string().contains("bucket/x"), "{error}");
     let requests = proxy.requests();
-    // The first object that is given up ends the requests for the others.
+    // The first object that is given up stops the requests for the others.
     let of = |target: &str| requests.iter().filter(|request| request.target == target).count();
     let most = requests.iter().map(|request| of(&request.target)).max();
     assert_eq!(most, Some(3), "{requests:?}");

@@ -1,4 +1,4 @@
-//! Files of every maker, and what other programs say of them.
+//! Files of every program, and what other programs read in them.
 use super::edits::{Edit, apply};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer};
@@ -36,7 +36,7 @@ impl Bench {
         self.folder.path().to_str().unwrap()
     }
 
-    /// The files of all makers.
+    /// The files of all programs.
     pub(crate) fn made(&self) -> Vec<(String, MemoryStore)> {
         let (fine, text) = self.python(&["make", self.folder()]);
         assert!(fine, "{text}");
@@ -52,7 +52,7 @@ impl Bench {
         all
     }
 
-    /// The same as one of them, written here.
+    /// The same contents as one of them, written here.
     pub(crate) fn ours(&self, of: &MemoryStore) -> MemoryStore {
         let memory = MemoryStore::new("memory://updates");
         let from = self.open(of.shared()).unwrap();

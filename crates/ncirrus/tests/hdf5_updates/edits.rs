@@ -59,7 +59,7 @@ pub(crate) async fn write(
     writer.write(find(writer, name), &Selection::slab(start, count), &values).await
 }
 
-/// Changes what is written; `syncs` when in several commits where an edit has several steps.
+/// Applies an edit; with `syncs` in several commits, if the edit has several steps.
 pub(crate) async fn apply(writer: &DatasetWriter, edit: Edit, syncs: bool) -> Result<()> {
     match edit {
         Edit::Attributes => writer.edit(attributes).await,
@@ -160,7 +160,7 @@ fn remove(model: &mut Model) -> Result<()> {
     Ok(model.rename_dimension(x, "longitude")?)
 }
 
-/// Types of its own, used by attributes and variables, once more when they are there.
+/// New types, used by attributes and variables, and reused once they exist.
 async fn types(writer: &DatasetWriter, syncs: bool) -> Result<()> {
     let define = |model: &mut Model| {
         let root = model.root();
@@ -202,7 +202,7 @@ fn use_types(model: &mut Model, name: &str, color: TypeId) -> Result<()> {
     Ok(())
 }
 
-/// A dimension gets a variable of its name, and another one loses it.
+/// A dimension gets a variable with its name, and another one loses it.
 async fn ties(writer: &DatasetWriter) -> Result<()> {
     let change = |model: &mut Model| {
         let root = model.root();
@@ -217,7 +217,8 @@ async fn ties(writer: &DatasetWriter) -> Result<()> {
     write(writer, name, &[0], &[4], Values::Float(vec![10.0, 20.0, 30.0, 40.0])).await
 }
 
-/// A group gets another name, another one comes and goes with a dimension, and what was never written gets a value.
+/// A group is renamed, another one is added and removed with a dimension, and elements that were never written get a
+/// value.
 async fn groups(writer: &DatasetWriter, syncs: bool) -> Result<()> {
     let come = |model: &mut Model| {
         let root = model.root();

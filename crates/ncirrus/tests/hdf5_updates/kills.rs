@@ -1,4 +1,4 @@
-//! Writers that are killed: every part of what is there then is old or new.
+//! Writers that are killed: every part of the resulting state is old or new.
 use super::bench::Bench;
 use super::edits::Edit;
 use crate::kills::stores::{Unplugged, copy_of};
@@ -61,7 +61,7 @@ fn texts(values: &Values) -> Vec<String> {
     }
 }
 
-/// The element of an array at the place that is number `at` in an array of another shape.
+/// The element at position `at` of an array of another shape.
 fn element<'a>((shape, texts): &'a (Vec<u64>, Vec<String>), of: &[u64], at: usize) -> Option<&'a String> {
     let (mut rest, mut index, mut stride) = (u64::try_from(at).unwrap(), 0, 1);
     for (len, other) in shape.iter().zip(of).rev() {
@@ -76,7 +76,7 @@ fn element<'a>((shape, texts): &'a (Vec<u64>, Vec<String>), of: &[u64], at: usiz
     texts.get(usize::try_from(index).unwrap())
 }
 
-/// Every part of a state is that of the old or of the new one.
+/// Every part of a state equals the old or the new one.
 fn mixed(seen: &Seen, old: &Seen, new: &Seen) -> std::result::Result<(), String> {
     for (path, attributes) in &seen.attributes {
         let known = [old, new].into_iter().filter_map(|state| state.attributes.get(path));
@@ -105,7 +105,8 @@ fn mixed(seen: &Seen, old: &Seen, new: &Seen) -> std::result::Result<(), String>
     Ok(())
 }
 
-/// What is killed: of several edits at once, intermediate states would be right that are neither old nor new.
+/// The edits after which the writer is killed: with several edits at once, intermediate states that are neither old nor
+/// new would be valid.
 const SINGLY: [&[Edit]; 7] = [
     &[Edit::Attributes],
     &[Edit::Append],

@@ -1,4 +1,4 @@
-//! The dataset that is changed, the changes, and what is there afterwards.
+//! The dataset that is changed, the changes, and the states afterwards.
 use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Storage, Values, VarId};
@@ -18,7 +18,7 @@ pub(crate) enum Change {
     Append,
     Rename,
     Remove,
-    /// An attribute that no other change has to do with.
+    /// An attribute that no other change affects.
     Note,
 }
 
@@ -118,7 +118,7 @@ pub(crate) async fn apply(writer: &DatasetWriter, change: Change) -> Result<()> 
     }
 }
 
-/// Everything that there is to read.
+/// Everything that can be read.
 pub(crate) async fn state_of(dataset: &Dataset) -> Result<State> {
     let model = dataset.model();
     let mut nodes: Vec<NodeId> = model.walk().into_iter().map(NodeId::Group).collect();
@@ -152,7 +152,7 @@ fn describe(model: &Model, node: NodeId) -> String {
     }
 }
 
-/// Whether every chunk is old or new, and everything that no write meant is as it was.
+/// Whether every chunk is old or new, and everything outside the writes is unchanged.
 pub(crate) fn same_cells(
     state: &State,
     old: &State,

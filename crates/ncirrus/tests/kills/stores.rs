@@ -5,7 +5,7 @@ use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A store in memory of which every change after the first `allowed` ones fails.
+/// A store in memory in which every change after the first `allowed` ones fails.
 #[derive(Debug)]
 pub(crate) struct Unplugged {
     inner: MemoryStore,
@@ -75,7 +75,7 @@ impl LocalStore for Unplugged {
         LocalStore::delete(&self.inner, object)
     }
 
-    /// Objects go one by one, in whatever order.
+    /// Objects are removed one by one, in any order.
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
         let below = format!("{}/", prefix.key());
         let keys = self.inner.keys().into_iter();
@@ -91,7 +91,7 @@ impl LocalStore for Unplugged {
         self.inner.rename(from, to)
     }
 
-    /// A file moves over another at once.
+    /// A file replaces another atomically.
     fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         self.spend()?;
         self.inner.replace(from, to)
@@ -110,7 +110,7 @@ impl LocalStore for Unplugged {
     }
 }
 
-/// The same, as if it were far away: nothing but whole objects can be changed.
+/// The same as a remote store: only whole objects can be changed.
 #[derive(Debug)]
 pub(crate) struct Far(pub(crate) Unplugged);
 

@@ -1,4 +1,4 @@
-//! A netCDF-4 file of any maker (`make.py`), changes of it, and what is there then.
+//! A netCDF-4 file made by any program (`make.py`), changes of it, and the resulting states.
 use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Length of the variable `big`, one chunk.
 pub(crate) const LEN: u64 = 2000;
 
-/// What is in a variable: shape, values and the attribute `title`.
+/// The contents of a variable: shape, values and the attribute `title`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Content {
     pub(crate) shape: Vec<u64>,
@@ -17,7 +17,7 @@ pub(crate) struct Content {
     pub(crate) title: String,
 }
 
-/// What is in a file, by path; the root has a title only.
+/// The contents of a file, by path; the root has only a title.
 pub(crate) type State = BTreeMap<String, Content>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,7 +107,7 @@ pub(crate) async fn build(writer: &DatasetWriter, records: u64) -> Result<()> {
     put_big(writer, false).await
 }
 
-/// Something that is compressed to little, or hardly at all.
+/// Values that compress to little, or hardly at all.
 async fn put_big(writer: &DatasetWriter, noise: bool) -> Result<()> {
     let mut state = 1u32;
     let mut next = || {
@@ -167,7 +167,7 @@ fn retitle(model: &mut Model) -> Result<()> {
     Ok(())
 }
 
-/// Everything that there is to read.
+/// Everything that can be read.
 pub(crate) async fn state_of(dataset: &Dataset) -> Result<State> {
     let model = dataset.model();
     let mut nodes = vec![NodeId::Group(model.root())];
@@ -189,10 +189,10 @@ pub(crate) async fn state_of(dataset: &Dataset) -> Result<State> {
     Ok(state)
 }
 
-/// What records hold that are not yet written: as netCDF fills, and as h5py does.
+/// The contents of records that are not yet written: netCDF's fill value, and h5py's.
 const FILLS: [i64; 2] = [-2_147_483_647, 0];
 
-/// Whether each object is as before or as after the change, and what was appended may still be missing.
+/// Whether each object is as before or as after the change; what was appended may still be missing.
 pub(crate) fn is_between(state: &State, old: &State, new: &State) -> std::result::Result<(), String> {
     for path in old.keys().filter(|path| new.contains_key(*path)) {
         if !state.contains_key(path) {
@@ -223,8 +223,8 @@ pub(crate) fn is_between(state: &State, old: &State, new: &State) -> std::result
     Ok(())
 }
 
-/// The element of `one` that is the `at`-th of `content`: shapes differ in the first axis and, for two axes, maybe the
-/// second.
+/// The element of `one` at position `at` of `content`: shapes differ in the first axis and, for two axes, possibly in
+/// the second.
 fn element(one: &Content, content: &Content, at: usize) -> Option<i64> {
     let columns = |content: &Content| content.shape.get(1).map_or(1, |len| usize::try_from(*len).unwrap());
     let (width, other) = (columns(content), columns(one));

@@ -1,4 +1,4 @@
-//! A store that counts what is written.
+//! A store that counts writes.
 use ncirrus_layout::{Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use ncirrus_store::{LocalStore, MemoryStore, PutCondition, StoreFacts};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Writes and bytes so far.
+    /// Number of writes and bytes so far.
     pub(crate) fn so_far(&self) -> [u64; 2] {
         [self.writes.load(Ordering::SeqCst), self.bytes.load(Ordering::SeqCst)]
     }
@@ -23,7 +23,7 @@ impl Count {
     }
 }
 
-/// A store in memory, beside its count.
+/// A store in memory, with its counts.
 #[derive(Debug)]
 pub(crate) struct Counting {
     pub(crate) inner: MemoryStore,

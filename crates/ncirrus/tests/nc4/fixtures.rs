@@ -1,4 +1,4 @@
-//! netCDF-4 files that have everything of the data model and of the storage between them.
+//! netCDF-4 files that together cover everything in the data model and the storage.
 use crate::numbers::{NUMBERS, six};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, Endianness, EnumMember, Field,
@@ -12,12 +12,12 @@ use std::path::Path;
 pub(crate) struct Fixture {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Whether netCDF4-python, h5netcdf and xarray know all of its types.
+    /// Whether netCDF4-python, h5netcdf and xarray support all of its types.
     pub(crate) common: bool,
     build: fn(&mut Model) -> Result<Vec<Part>>,
 }
 
-/// Values for a part of a variable, from its first element on.
+/// Values for a part of a variable, starting at its first element.
 pub(crate) struct Part {
     pub(crate) path: String,
     pub(crate) count: Vec<u64>,
@@ -58,7 +58,7 @@ impl Fixture {
     }
 }
 
-/// A variable with values, everything else to be changed by the caller.
+/// A variable with values; the caller changes everything else.
 fn add(
     model: &mut Model,
     name: &str,
@@ -113,7 +113,7 @@ fn numbers(model: &mut Model) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Everything in which the elements may lie; chunks that do not divide the shape.
+/// All storage layouts; chunks that do not divide the shape.
 fn storages(model: &mut Model) -> Result<Vec<Part>> {
     fixed(model, &[("y", 7), ("x", 11), ("none", 0)])?;
     let all = [
@@ -138,7 +138,7 @@ fn storages(model: &mut Model) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Several unlimited dimensions per group; variables that do not reach as far as their dimensions.
+/// Several unlimited dimensions per group; variables that are shorter than their dimensions.
 fn unlimited(model: &mut Model) -> Result<Vec<Part>> {
     fixed(model, &[("x", 3)])?;
     let (root, free) = (model.root(), DimensionLen::Unlimited(0));
@@ -162,7 +162,7 @@ fn unlimited(model: &mut Model) -> Result<Vec<Part>> {
     ])
 }
 
-/// Elements that were never written: by default, by a fill value, by none.
+/// Elements that were never written: with the default fill value, with a fill value of their own, without one.
 fn fills(model: &mut Model) -> Result<Vec<Part>> {
     fixed(model, &[("x", 8)])?;
     let mut parts = Vec::new();
@@ -207,7 +207,7 @@ fn strings(model: &mut Model) -> Result<Vec<Part>> {
         add(model, "temperature °C", Atomic::Int, &["x"], &[4], ints(4))?,
     ];
     parts.push(add(model, "partly", Atomic::String, &["x"], &[2], texts().slice(0..2))?);
-    // The HDF5 library cannot read strings in a file without write access where it has to fill in a chunk.
+    // Without write access, the HDF5 library cannot read strings where it has to fill in a chunk.
     change(model, "partly", |variable| variable.storage = Storage::Chunked(vec![4]));
     assert!(model.dimension(t).is_some());
     let top = NodeId::Group(root);
@@ -218,7 +218,7 @@ fn strings(model: &mut Model) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// More members and attributes than fit compact storage in the C library, long names, and large attributes.
+/// More members and attributes than compact storage can hold in the C library, long names, and large attributes.
 fn many(model: &mut Model) -> Result<Vec<Part>> {
     fixed(model, &[("x", 2)])?;
     let root = model.root();
@@ -262,7 +262,7 @@ const OWN_FILTERS: [Filtered; 6] = [
     ("scaleoffset", &[(6, &[2, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])]),
 ];
 
-/// Filters that plugins bring.
+/// Filters that plugins provide.
 pub(crate) const PLUGIN_FILTERS: [Filtered; 9] = [
     ("szip", &[(4, &[32, 16])]),
     ("bzip2", &[(307, &[5])]),
@@ -275,7 +275,7 @@ pub(crate) const PLUGIN_FILTERS: [Filtered; 9] = [
     ("zstd_checked", &[(32015, &[3]), (3, &[])]),
 ];
 
-/// A file with every filter that plugins bring.
+/// A file with every filter that plugins provide.
 pub(crate) const PLUGINS: Fixture = fixture("plugins", plugins);
 
 fn plugins(model: &mut Model) -> Result<Vec<Part>> {
@@ -357,7 +357,7 @@ fn types(model: &mut Model) -> Result<Vec<Part>> {
     ])
 }
 
-/// By the rules of the classic model.
+/// A file of the classic model.
 fn classic(model: &mut Model) -> Result<Vec<Part>> {
     fixed(model, &[("x", 3)])?;
     let root = model.root();

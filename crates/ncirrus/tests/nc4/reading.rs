@@ -1,4 +1,4 @@
-//! What other programs tell of netCDF-4 files.
+//! How other programs read netCDF-4 files.
 use ncirrus::{Dataset, TypeRef, Values};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support;
 
-/// What the programs (`h5py`, `netcdf4`, `h5netcdf`, `xarray`) read of many files, in one Python process.
+/// The contents of many files as read by the programs (`h5py`, `netcdf4`, `h5netcdf`, `xarray`), in one Python process.
 pub(crate) fn read_all(python: &Path, programs: &str, files: &[PathBuf]) -> Value {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ncirrus/tests/nc4/read.py");
     let output = Command::new(python).arg(script).arg(programs).args(files).output().unwrap();
@@ -34,12 +34,12 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a program reads every variable as we do.
+/// Whether a program reads every variable as ncirrus does.
 pub(crate) fn same(dataset: &Dataset, read: &Value, what: &str) -> Result<(), String> {
     same_of(dataset, read, what, |_| true)
 }
 
-/// Whether a program reads every variable of a known type as we do.
+/// Whether a program reads every variable of a known type as ncirrus does.
 pub(crate) fn same_of(
     dataset: &Dataset,
     read: &Value,
@@ -75,7 +75,7 @@ pub(crate) fn same_of(
     Ok(())
 }
 
-/// Runs a program and returns what it prints, or how it failed.
+/// Runs a program and returns what it prints, or its failure.
 pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let errors = String::from_utf8_lossy(&output.stderr);

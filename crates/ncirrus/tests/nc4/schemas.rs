@@ -7,7 +7,7 @@ use ncirrus_model::{DimId, GroupId, VarId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A dataset; numbers choose among what there is to choose from.
+/// A dataset; numbers select among the available choices.
 #[derive(Debug, Clone)]
 pub(crate) struct Schema {
     groups: Vec<Group>,
@@ -18,7 +18,7 @@ pub(crate) struct Schema {
 #[derive(Debug, Clone)]
 struct Group {
     parent: usize,
-    /// Unlimited ones, and lengths.
+    /// Whether each is unlimited, and its length.
     dims: Vec<(bool, u64)>,
     types: Vec<Type>,
     variables: Vec<Variable>,
@@ -36,7 +36,7 @@ enum Type {
 #[derive(Debug, Clone)]
 struct Variable {
     ty: usize,
-    /// Named as a dimension.
+    /// Whether it has the name of a dimension.
     coordinate: bool,
     dims: Vec<usize>,
     storage: usize,
@@ -123,7 +123,7 @@ fn name(start: &str, number: usize) -> String {
 
 struct Builder<'a> {
     model: &'a mut Model,
-    /// Types, and dimensions with the length to be reached, with the group where they are.
+    /// Types, and dimensions with the length to be reached, each with its group.
     types: Vec<(TypeRef, GroupId)>,
     dims: Vec<(DimId, GroupId, u64)>,
     random: u64,
@@ -149,7 +149,7 @@ impl Schema {
 
 impl Builder<'_> {
     fn group(&mut self, home: GroupId, group: &Group, parts: &mut Vec<Part>) -> Result<()> {
-        // No two dimensions or types of the same name: netCDF4-python takes the nearest one for any of them.
+        // No two dimensions or types have the same name: netCDF4-python takes the nearest one for any of them.
         let first = self.dims.len();
         for (number, (unlimited, len)) in (first..).zip(&group.dims) {
             let kind = if *unlimited { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(*len) };
@@ -226,7 +226,7 @@ impl Builder<'_> {
         Ok(Part { var, count, values })
     }
 
-    /// Chooses how a variable is stored, and tells whether all of it must be written.
+    /// Chooses how a variable is stored, and returns whether all of it must be written.
     fn store(&mut self, var: VarId, ty: TypeRef, choices: &Variable) -> bool {
         let grows = self.model.growing(var).contains(&true);
         let plain = matches!(ty, TypeRef::Atomic(atomic) if atomic != Atomic::String);
@@ -257,7 +257,7 @@ impl Builder<'_> {
         if let Some(own) = own {
             self.model.set_fill(var, own).unwrap();
         }
-        // Others disagree about what was never written of the rest.
+        // Other programs disagree about elements of the remaining ones that were never written.
         none || !plain
     }
 

@@ -1,20 +1,20 @@
-//! Versions of structures, told by the bytes of a file (HDF5 file format 3.0: II.A, IV.A).
+//! Versions of structures, determined from the bytes of a file (HDF5 file format 3.0: II.A, IV.A).
 use std::collections::BTreeSet;
 
-/// What stands in a file.
+/// The structures found in a file.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Version of the superblock.
     pub(crate) superblock: u8,
-    /// Where object headers of version 2 begin.
+    /// Offsets of object headers of version 2.
     pub(crate) headers: Vec<usize>,
-    /// Versions of the layout messages in their first pieces.
+    /// Versions of the layout messages in their first blocks.
     pub(crate) layouts: BTreeSet<u8>,
     /// Signatures of chunk indexes.
     pub(crate) signatures: BTreeSet<[u8; 4]>,
 }
 
-/// Looks for signatures at multiples of 8 bytes, where all structures begin here.
+/// Searches for signatures at multiples of 8 bytes, where all structures begin here.
 pub(crate) fn look(file: &[u8]) -> Found {
     let mut found = Found { superblock: file[8], ..Found::default() };
     for (number, eight) in file.chunks_exact(8).enumerate() {
@@ -31,7 +31,7 @@ pub(crate) fn look(file: &[u8]) -> Found {
     found
 }
 
-/// Versions of the layout messages in the first piece of a header of version 2.
+/// Versions of the layout messages in the first block of a header of version 2.
 fn layouts(header: &[u8]) -> Vec<u8> {
     const LAYOUT: u8 = 8;
     assert_eq!(header[4], 2, "version of an object header");

@@ -1,4 +1,4 @@
-//! Attributes that are longer than a message of an object header can be: every program reads them, and changes them.
+//! Attributes that are longer than a message of an object header can be: every program can read and change them.
 use super::{Making, session};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::{FileStructures, Hdf5Driver, Hdf5Writer};
@@ -49,7 +49,7 @@ fn attributes(session: &Session, dataset: &Dataset, var: Option<&str>) -> Attrib
     session.block_on(dataset.attributes(&[node])).remove(0).unwrap()
 }
 
-/// What Python programs print of the attributes: name and length of the values, in order.
+/// What Python programs print of the attributes: names and lengths of the values, in order.
 const SCRIPT: &str = r#"
 import sys, h5py, netCDF4, numpy
 path, change = sys.argv[1:3]
@@ -78,7 +78,7 @@ if change == "change":
             del object.attrs["numbers"]
 "#;
 
-/// What the others say; they change the file then, when told.
+/// What the other programs print; they then change the file, if requested.
 fn others(path: &Path, change: &str) -> Option<Vec<String>> {
     let output = Command::new(peers_python()?).args(["-c", SCRIPT]).arg(path).arg(change).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -125,7 +125,8 @@ fn everyone_reads_long_attributes_and_changes_them() {
     }
 }
 
-/// A long attribute comes to a header that had none, a short one changes beside long ones, all long ones go.
+/// A long attribute is added to a header that had none, a short one changes beside long ones, all long ones are
+/// removed.
 fn change(session: &Session, path: &Path) {
     let dataset = open(session, path);
     session

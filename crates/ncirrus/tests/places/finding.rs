@@ -99,7 +99,7 @@ fn linked_directories_are_looked_into_once_and_circles_end() {
     let all: Vec<String> = list(url, true, true, &session).into_iter().map(|(path, _)| path).collect();
     let names = ["a", "a/deep", "a/deep/one.nc", "a/deep/up", "a/here", "b", "latest.zarr", "z.zarr"];
     assert_eq!(all, names);
-    // A circle is gone around once, and what has two names has two.
+    // A link cycle is followed once, and an object with two names appears twice.
     let keys = keys(url, "", &session);
     let names: Vec<&str> =
         keys.iter().map(|(key, _)| key.as_str()).filter(|key| key.ends_with(".nc")).collect();
@@ -177,7 +177,7 @@ fn a_web_server_says_why_it_lists_nothing() {
     assert!(error.message().contains("plain HTTP has no directory listings"), "{error}");
 }
 
-/// A store far away that counts: requests and the most that were under way at once; it gives pages of a few names.
+/// A remote store that counts requests and the maximum in flight; its listings have pages of a few names.
 #[derive(Debug)]
 struct Counting {
     inner: MemoryStore,

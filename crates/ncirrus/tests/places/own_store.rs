@@ -1,4 +1,4 @@
-//! The example of a store of a program's own: held to the laws, and used as any other.
+//! The example of a custom store: checked against the laws, and used like any other.
 #[path = "../../examples/own_store.rs"]
 mod example;
 

@@ -1,11 +1,11 @@
-//! A dataset beside its oracle: as we read it, and as the script reads it for whom it is told in JSON.
+//! A dataset compared with its oracle: as ncirrus reads it, and as JSON for the script that reads it.
 use super::oracle::{Attr, Oracle, Var, identical, same_attribute, split};
 use super::steps::Program;
 use crate::support::values;
 use ncirrus::{Attributes, Dataset, DimensionLen, Values};
 use serde_json::{Value, json};
 
-/// Whether a dataset holds what it must, and nothing else.
+/// Whether a dataset holds exactly what it must.
 pub(crate) fn whole(dataset: &Dataset, oracle: &Oracle) -> Result<(), String> {
     let mut got: Vec<String> = dataset.variables().iter().map(|variable| variable.path()).collect();
     let mut expected: Vec<String> = oracle.vars.iter().map(|var| var.path.clone()).collect();
@@ -73,7 +73,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> R
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected:?}, got {got:?}")) }
 }
 
-/// What others must read of a dataset: its place and kind, and each variable's shape, values and fill value.
+/// What other programs must read: the location and kind of a dataset, and each variable's shape, values and fill value.
 pub(crate) fn expectation(seed: u64, program: &Program<'_>) -> Value {
     let oracle = &program.oracle;
     let vars = oracle.vars.iter().map(|var| {

@@ -12,7 +12,7 @@ pub(crate) struct Form {
     dialect: Option<Dialect>,
     /// Whether dimensions can be unlimited.
     pub(crate) grows: bool,
-    /// Whether dimensions stand for themselves, and attributes have types.
+    /// Whether dimensions are definitions of their own, and attributes have types.
     pub(crate) is_netcdf: bool,
 }
 
@@ -65,7 +65,7 @@ impl Form {
         }
     }
 
-    /// Choices of a creation.
+    /// Options for creating it.
     pub(crate) fn create(&self, random: &mut RandomSource) -> CreateOptions {
         let mut one_of = |of: u64| random.below(of) == 0;
         let mut options = CreateOptions::new().kind(self.kind).dialect(self.dialect);
@@ -79,15 +79,15 @@ impl Form {
             options.default_chunks = DefaultChunks::NetcdfC;
         }
         options.align = one_of(5).then_some(64);
-        // What is written after a copy may be longer than all that was there.
+        // What is written after a copy may be longer than everything before.
         options.strings = StringForm::Variable;
         options
     }
 
-    /// Whether a dataset can be copied to this kind without leaving anything out.
+    /// Whether a dataset can be copied to this kind without losses.
     pub(crate) fn holds(&self, oracle: &Oracle) -> bool {
         let dims = || oracle.dims.iter().flatten();
-        // A fixed dimension of length 0 is an unlimited one to netCDF.
+        // netCDF takes a fixed dimension of length 0 for an unlimited one.
         if !self.grows && dims().any(|dim| dim.unlimited && dim.len == 0) {
             return false;
         }

@@ -13,7 +13,7 @@ pub(crate) fn word(random: &mut RandomSource) -> String {
     words[below(random, words.len())].to_owned()
 }
 
-/// Few different ones, so that filters have something to do; often the odd ones of the type.
+/// Few distinct values, so that filters have something to do; often the special ones of the type.
 pub(crate) fn values(random: &mut RandomSource, ty: Atomic, count: usize) -> Values {
     if ty == Atomic::String {
         return Values::String((0..count).map(|_| Some(word(random))).collect());
@@ -48,8 +48,8 @@ fn small(random: &mut RandomSource, ty: Atomic) -> [u8; 8] {
     cell
 }
 
-/// An element that JSON can spell: other not-a-numbers than the usual one have no name there, and netCDF-C knows
-/// nothing of escapes in it.
+/// An element that JSON can represent: NaNs other than the usual one have no representation there, and netCDF-C does
+/// not support escapes in it.
 pub(crate) fn spelled(random: &mut RandomSource, ty: Atomic, count: usize) -> Values {
     match values(random, ty, count) {
         Values::Float(list) => {
@@ -63,7 +63,7 @@ pub(crate) fn spelled(random: &mut RandomSource, ty: Atomic, count: usize) -> Va
     }
 }
 
-/// A box of what is there; when it may grow, sometimes past the end.
+/// A box of the existing elements; if the variable may grow, sometimes past the end.
 pub(crate) fn selection(random: &mut RandomSource, dims: &[Dim], grow: bool) -> Selection {
     let mut axes = Vec::new();
     for dim in dims {
@@ -79,12 +79,12 @@ pub(crate) fn selection(random: &mut RandomSource, dims: &[Dim], grow: bool) -> 
     Selection::new(axes)
 }
 
-/// Some indices, in any order, also again.
+/// Some indices, in any order, possibly repeated.
 fn picked(random: &mut RandomSource, room: u64) -> Vec<u64> {
     (0..1 + random.below(4)).map(|_| random.below(room)).collect()
 }
 
-/// Filters for a new variable, in HDF5's words.
+/// Filters for a new variable, as HDF5 describes them.
 pub(crate) fn filters(random: &mut RandomSource) -> Vec<CodecSpec> {
     let deflate = || CodecSpec::hdf5(1, &[4]);
     let shuffle = || CodecSpec::hdf5(2, &[]);
@@ -100,7 +100,7 @@ pub(crate) fn filters(random: &mut RandomSource) -> Vec<CodecSpec> {
     }
 }
 
-/// Filters of a copy, as one writes them on the command line.
+/// Filters of a copy, in the syntax of the command line.
 pub(crate) fn rule(random: &mut RandomSource) -> &'static str {
     let rules = ["zstd", "blosc", "shuffle|zlib", "bz2", "lz4", "none", "zlib,level=1"];
     rules[below(random, rules.len())]

@@ -1,4 +1,4 @@
-//! What a dataset must hold: every cell in memory, nothing clever.
+//! What a dataset must hold: every element in memory, as simply as possible.
 use ncirrus::{Atomic, Attribute, Selection, Values, convert};
 use ncirrus_model::default_fill;
 
@@ -10,7 +10,7 @@ pub(crate) struct Dim {
     pub(crate) unlimited: bool,
 }
 
-/// An attribute; a loose one has been where types of attributes are guessed.
+/// An attribute; `loose` if it has been in a format where types of attributes are inferred.
 #[derive(Debug, Clone)]
 pub(crate) struct Attr {
     pub(crate) attribute: Attribute,
@@ -27,7 +27,7 @@ pub(crate) struct Var {
     /// Lengths of the dimensions.
     pub(crate) shape: Vec<u64>,
     pub(crate) values: Values,
-    /// One element: what was never written.
+    /// One element: the value of elements that were never written.
     pub(crate) fill: Values,
     pub(crate) attributes: Vec<Attr>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Var {
 /// A dataset.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Oracle {
-    /// Dimensions that went leave their places empty.
+    /// Removed dimensions leave empty entries.
     pub(crate) dims: Vec<Option<Dim>>,
     pub(crate) vars: Vec<Var>,
     pub(crate) groups: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) fn join(group: &str, name: &str) -> String {
     if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
 }
 
-/// Puts an attribute in the place of its namesake, or last.
+/// Replaces the attribute of the same name, or appends it.
 pub(crate) fn put(attributes: &mut Vec<Attr>, attribute: Attribute) {
     let attr = Attr { attribute, loose: false };
     match attributes.iter_mut().find(|old| old.attribute.name == attr.attribute.name) {
@@ -95,7 +95,7 @@ impl Oracle {
         self.vars.iter().all(|var| var.path != path) && self.groups.iter().all(|group| group != path)
     }
 
-    /// Writes a box of a variable, past the end of what grows, too.
+    /// Writes a box of a variable, also past the end of growing dimensions.
     pub(crate) fn write(&mut self, var: usize, selection: &Selection, values: &Values) {
         let extent = selection.extent().unwrap();
         for (axis, end) in extent.iter().enumerate() {
@@ -114,7 +114,7 @@ impl Oracle {
         var.values = together(&var.fill, &cells);
     }
 
-    /// Gives every variable the shape of its dimensions; what is new holds its fill value.
+    /// Gives every variable the shape of its dimensions; new elements hold its fill value.
     fn regrow(&mut self) {
         for at in 0..self.vars.len() {
             let shape: Vec<u64> = self.vars[at].dims.iter().map(|dim| self.dim(*dim).len).collect();
@@ -138,7 +138,7 @@ impl Oracle {
         together(&var.fill, &all.into_iter().map(|at| var.values.slice(at..at + 1)).collect::<Vec<_>>())
     }
 
-    /// Dimensions of which no variable is any more are forgotten, and the others belong to the group of the variable.
+    /// Dimensions without variables are forgotten, and the others belong to the group of the variable.
     pub(crate) fn lose_homes(&mut self) {
         for at in 0..self.vars.len() {
             let group = split(&self.vars[at].path).0.to_owned();
@@ -188,7 +188,7 @@ fn together(like: &Values, cells: &[Values]) -> Values {
     all
 }
 
-/// Where the elements of a selection lie in a row-major array.
+/// The positions of the elements of a selection in a row-major array.
 fn places(selection: &Selection, shape: &[u64]) -> Vec<usize> {
     let mut all = vec![0u64];
     for (axis, len) in selection.axes().iter().zip(shape) {
@@ -198,7 +198,7 @@ fn places(selection: &Selection, shape: &[u64]) -> Vec<usize> {
     all.into_iter().map(|at| usize::try_from(at).unwrap()).collect()
 }
 
-/// Whether values are equal, bit for bit; a null string is an empty one to netCDF's readers.
+/// Whether values are equal, bit for bit; netCDF's readers take a null string for an empty one.
 pub(crate) fn identical(a: &Values, b: &Values) -> bool {
     match (a, b) {
         (Values::String(a), Values::String(b)) => {
@@ -208,7 +208,7 @@ pub(crate) fn identical(a: &Values, b: &Values) -> bool {
     }
 }
 
-/// Whether an attribute is what it was: the same text or numbers where its type was guessed on the way.
+/// Whether an attribute is unchanged: the same text or numbers if its type was inferred on the way.
 pub(crate) fn same_attribute(expected: &Attr, got: &Attribute) -> bool {
     let one = &expected.attribute;
     if one.ty == got.ty && identical(&one.values, &got.values) {

@@ -1,4 +1,4 @@
-//! A random program: a dataset is made, changed and copied, and an oracle beside it.
+//! A random program: a dataset is created, changed and copied, in parallel with an oracle.
 use super::compare;
 use super::forms::{FORMS, Form};
 use super::made;
@@ -14,19 +14,19 @@ pub(crate) struct Program<'a> {
     pub(crate) oracle: Oracle,
     pub(crate) form: Form,
     pub(crate) path: PathBuf,
-    /// What was done, for whoever looks for the fault.
+    /// The steps so far, for finding the fault.
     pub(crate) log: Vec<String>,
     dataset: Option<Dataset>,
     folder: &'a Path,
     session: &'a Session,
-    /// For names that nothing else has.
+    /// Counter for unique names.
     names: usize,
-    /// Whether consolidated metadata were asked for.
+    /// Whether consolidated metadata were requested.
     pub(crate) consolidated: bool,
-    /// Names that are free only when what had them was synced away (`docs/formats/zarr-writing.md`, "Order of a
-    /// commit").
+    /// Names that are free only after the removal of their former owners was synced (`docs/formats/zarr-writing.md`,
+    /// "Order of a commit").
     freed: Vec<String>,
-    /// Whether the dataset was made by this handle and never closed.
+    /// Whether the dataset was created by this handle and never closed.
     is_new: bool,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Makes the dataset and changes it; at the end it is closed.
+    /// Creates the dataset and changes it; at the end it is closed.
     pub(crate) fn run(&mut self, seed: u64) -> Done {
         self.path = self.folder.join(format!("{seed}-0{}", self.form.ending));
         let options = self.form.create(&mut self.random);
@@ -123,11 +123,11 @@ impl<'a> Program<'a> {
     fn fresh(&mut self, start: &str) -> String {
         self.names += 1;
         let odd = ["", "", "", "_ü", ".b", "-c", " d", "+e"][self.below(8)];
-        // The second name of a dimension must not look like the first one.
+        // The second name of a dimension must differ from the first one.
         format!("{start}{}{odd}", self.names)
     }
 
-    /// The root, or a group of the dataset, which is made if need be.
+    /// The root, or a group of the dataset, which is created if necessary.
     fn home(&mut self) -> Result<String, String> {
         if self.form.is_classic_model() || !self.one_in(4) {
             return Ok("/".into());
@@ -200,7 +200,7 @@ impl<'a> Program<'a> {
             dims.extend(at.filter(is_new));
         }
         if self.form.is_classic_model() {
-            // What grows comes first, and once.
+            // Growing dimensions come first, and only once.
             dims.sort_by_key(|at| !self.oracle.dim(*at).unlimited);
             dims.dedup_by_key(|at| (self.oracle.dim(*at).unlimited, *at));
         }
@@ -333,11 +333,11 @@ impl<'a> Program<'a> {
         self.log.push("sync".into());
         self.dataset().sync().map_err(told)?;
         self.freed.clear();
-        // A zip is a single file that is replaced when all is done.
+        // A zip is a single file that is replaced at the end.
         if self.form.ending == ".zip" { Ok(()) } else { compare::whole(&self.open()?, &self.as_stored()) }
     }
 
-    /// What another reader sees of the dataset.
+    /// The dataset as another reader sees it.
     fn as_stored(&self) -> Oracle {
         let mut oracle = self.oracle.clone();
         if !self.form.is_netcdf {
@@ -368,7 +368,7 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    /// Goes on with a copy of another kind.
+    /// Continues with a copy of another kind.
     fn copy(&mut self, seed: u64, step: usize) -> Done {
         let forms: Vec<Form> = FORMS.into_iter().filter(|form| form.holds(&self.as_stored())).collect();
         if forms.is_empty() {

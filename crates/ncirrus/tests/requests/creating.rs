@@ -1,4 +1,4 @@
-//! How many answers a new dataset waits for, one after the other.
+//! How many sequential rounds of requests creating a dataset takes.
 use crate::far::Far;
 use ncirrus::store::{Store, Url};
 use ncirrus::{
@@ -7,7 +7,7 @@ use ncirrus::{
 use ncirrus_store::MemoryStore;
 use std::sync::Arc;
 
-/// A session in which addresses `far://` lie in a store that is far away.
+/// A session in which addresses `far://` are in a remote store.
 fn session(far: &Arc<Far>) -> Session {
     let store = Arc::clone(far) as Arc<dyn Store>;
     let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
@@ -16,7 +16,7 @@ fn session(far: &Arc<Far>) -> Session {
     Session::builder().store("far", connect).build().unwrap()
 }
 
-/// A chunked variable in each of three groups, one in the other; how many rounds it took to make them.
+/// A chunked variable in each of three nested groups; returns how many rounds it took to create them.
 fn rounds(far: &Arc<Far>, session: &Session, (kind, consolidated): (Kind, bool)) -> usize {
     let before = far.rounds();
     let options = CreateOptions::new().kind(kind).consolidated(consolidated).overwrite(true);
@@ -42,16 +42,17 @@ fn rounds(far: &Arc<Far>, session: &Session, (kind, consolidated): (Kind, bool))
 
 #[test]
 fn a_new_tree_waits_for_few_answers_however_many_variables_and_groups_it_has() {
-    // The look at the place, its announcement, the chunks; then the documents that are unseen without the root, those
-    // that the root consists of, and the end of the announcement.
+    // The probe of the location, the creation marker, the chunks; then the documents that are not visible without the
+    // root, those that make up the root, and the removal of the marker.
     let kinds = [((Kind::Zarr3, false), 6), ((Kind::Zarr2, true), 8), ((Kind::NcZarr, true), 8)];
     for (kind, most) in kinds {
         let far = Arc::new(Far::new(MemoryStore::new("far://host")));
         let session = session(&far);
         let new = rounds(&far, &session, kind);
         assert!(new <= most, "{kind:?}: {new} rounds");
-        // What was there stays until the new tree is whole: that is told, beside a listing; the old root goes, the new
-        // objects are copied, listed, and the documents of the root put; then the folder goes in which they were.
+        // The existing dataset stays until the new tree is complete: the marker is put, beside a listing; the old root
+        // is removed, the new objects are copied, listed, and the documents of the root put; then their temporary
+        // folder is removed.
         let over = rounds(&far, &session, kind);
         assert!(over <= most + 8, "{kind:?}: {over} rounds");
         let read =

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A store far away that counts requests of more than a byte, and those that only ask for the state of an object.
+/// A remote store that counts requests of more than a byte, and those that only check the state of an object.
 #[derive(Debug)]
 struct Far {
     inner: MemoryStore,
@@ -32,12 +32,12 @@ impl Far {
         builder.block_cache(folder, 1 << 30).immutable_chunks(immutable).build().unwrap()
     }
 
-    /// Requests that fetched, and that asked.
+    /// Requests that fetched, and requests that checked.
     fn counts(&self) -> (u64, u64) {
         (self.fetched.swap(0, Ordering::Relaxed), self.asked.swap(0, Ordering::Relaxed))
     }
 
-    /// Tags that last, as object stores give them.
+    /// Strong tags, like those of object stores.
     fn strong(tag: &Tag) -> Tag {
         Tag::new(format!("\"{}\"", tag.as_str().replace(['-', '"'], "")))
     }
@@ -104,7 +104,7 @@ fn create(url: &str, kind: Kind, session: &Session) {
     create_from(url, kind, 0, session);
 }
 
-/// 100,000 numbers from the first on.
+/// 100,000 numbers starting with `first`.
 fn create_from(url: &str, kind: Kind, first: i32, session: &Session) {
     let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
@@ -155,7 +155,7 @@ fn chunks_of_a_tree_are_asked_about_one_by_one_or_not_at_all() {
 fn objects_that_a_reference_file_names_are_kept_and_asked_about_once_each() {
     let ((_folder, folder), (_files, files), far) = (temp(), temp(), Far::new());
     let (source, refs) = (files.join("a.nc"), files.join("refs.json"));
-    // Several threads put chunks in the order in which they are encoded: two files would differ in where these lie.
+    // Several threads put chunks in the order in which they are encoded: two files would differ in their offsets.
     let local = Session::builder().threads(1).durable(false).build().unwrap();
     create(source.to_str().unwrap(), Kind::Nc4, &local);
     let mut options = ReferenceOptions::default();
@@ -178,12 +178,12 @@ fn objects_that_a_reference_file_names_are_kept_and_asked_about_once_each() {
             "whether the reference file and the file that it names are as they were"
         );
     }
-    // The file is read itself: what was kept of its chunks counts there, too.
+    // The file itself is read: its cached chunks are used there, too.
     assert_eq!(read("far://place/a.nc", &far.session(&folder, false)), first);
     let (metadata, _) = far.counts();
     assert_eq!(read(url, &far.session(&folder, false)), first);
     assert_eq!(far.counts(), (0, 2), "after {metadata} requests for metadata");
-    // Another file of that name is fetched anew.
+    // Another file with that name is fetched anew.
     std::fs::remove_file(&source).unwrap();
     create_from(source.to_str().unwrap(), Kind::Nc4, 1, &local);
     let object = far.inner.root().child("a.nc");

@@ -3,7 +3,7 @@ use crate::support::{open, temp};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Session};
 use std::path::Path;
 
-/// How many files below a folder this process has open; `None` where that cannot be told.
+/// How many files below a folder this process has open; `None` if that cannot be determined.
 fn open_files(folder: &Path) -> Option<usize> {
     let entries = std::fs::read_dir("/proc/self/fd").ok()?;
     let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());

@@ -11,7 +11,7 @@ fn session(folder: &Path) -> Session {
     Session::builder().threads(2).durable(false).memory(64 << 20).cache_folder(folder).build().unwrap()
 }
 
-/// A variable of shorts that count, modulo 10,000.
+/// A variable of shorts with consecutive values, modulo 10,000.
 fn counting(path: &Path, kind: Kind, shape: [u64; 2], chunks: [u64; 2], session: &Session) -> Variable {
     let options = CreateOptions::new().kind(kind);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
@@ -34,7 +34,7 @@ fn a_mapped_array_has_the_values_of_a_read() {
     let ((_folder, temp), maps) = (temp(), tempfile::tempdir().unwrap());
     let session = session(maps.path());
     for (name, kind) in [("a.nc", Kind::Nc3), ("b.nc", Kind::Nc4), ("c.zarr", Kind::Zarr2)] {
-        // Several windows where they are converted.
+        // Several windows if they are converted.
         let variable = counting(&temp.join(name), kind, [2500, 1100], [300, 500], &session);
         let strided = AxisSelection::Slice { start: 3, count: 800, stride: 3 };
         let listed = AxisSelection::Indices(vec![1000, 7, 7, 8]);
@@ -127,11 +127,11 @@ fn where_no_file_can_be_made_the_setting_is_named() {
     assert_eq!(variable.read_selection::<i16>(&Selection::slab(&[1, 1], &[1, 1])).unwrap(), [31]);
 }
 
-/// Where a run of this binary of its own finds its data and leaves what it measured.
+/// Where a separate run of this binary finds its data and stores its measurement.
 const MEASURED: &str = "NCIRRUS_TEST_MEASURED";
-/// What S3netCDF4's file allows.
+/// The memory limit in S3netCDF4's file.
 const MEMORY: u64 = 32_000_000;
-/// What code, threads and the allocator take besides.
+/// Memory for code, threads and the allocator.
 const BESIDES: u64 = 24 << 20;
 /// Shorts that are read: 60 MB, and 240 MB as doubles.
 const SHAPE: [u64; 2] = [3000, 10_000];
@@ -185,7 +185,7 @@ fn reading_in_a_process_of_its_own() {
     std::fs::write(temp.join("grown"), (most - before).to_string()).unwrap();
 }
 
-/// What a function gives, and the most anonymous memory that this process had meanwhile.
+/// The result of a function, and the maximum anonymous memory of this process meanwhile.
 fn watching<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let watched = AtomicBool::new(true);
     std::thread::scope(|scope| {
@@ -203,7 +203,7 @@ fn watching<T>(work: impl FnOnce() -> T) -> (T, u64) {
     })
 }
 
-/// Bytes of memory of this process that no file stands behind.
+/// Bytes of memory of this process that are not backed by a file.
 fn anonymous_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;

@@ -40,7 +40,7 @@ fn update(url: &str, session: &Session) -> Result<Dataset> {
     Dataset::update_with(url, &OpenOptions::default(), session)
 }
 
-/// Writes a record behind the last one that the writer knows.
+/// Writes a record after the last one that the writer knows.
 fn append(dataset: &Dataset, value: i32) -> Result<()> {
     let last = dataset.variable("/one")?.shape()[0];
     for name in ["/one", "/two"] {
@@ -58,7 +58,7 @@ fn records(url: &str, session: &Session) -> Vec<Vec<i32>> {
     one.chunks(8).map(<[i32]>::to_vec).collect()
 }
 
-/// Every order in which two writers can open, write and commit.
+/// All orders in which two writers can open, write and commit.
 fn schedules() -> Vec<Vec<usize>> {
     let choose = |mask: u32| (0..6).map(|at| usize::from(mask >> at & 1 == 1)).collect();
     (0u32..64).filter(|mask| mask.count_ones() == 3).map(choose).collect()
@@ -159,7 +159,7 @@ fn appenders_that_try_again_lose_no_record() {
 
 fn try_append(url: &str, session: &Session, value: i32) -> Result<()> {
     let dataset = match update(url, session) {
-        // What is read while another program commits may be of two states.
+        // A read during another program's commit may see two states.
         Err(error) if error.kind() == ErrorKind::Changed => {
             return Err(ncirrus::Error::new(ErrorKind::Conflict, ""));
         }
@@ -227,7 +227,7 @@ fn of_two_creators_one_wins() {
     }
 }
 
-/// Replaces or makes a dataset all of whose elements are one number.
+/// Replaces or creates a dataset in which all elements have the same value.
 fn make(url: &str, kind: (Kind, Option<Dialect>, bool), value: i32, session: &Session) -> Result<()> {
     let options = options(kind).overwrite(true);
     let dataset = Dataset::create_with(url, &options, session)?;
@@ -246,7 +246,7 @@ fn make(url: &str, kind: (Kind, Option<Dialect>, bool), value: i32, session: &Se
     dataset.close()
 }
 
-/// Two programs that replace, or make, one dataset, the second some time after the first.
+/// Two programs that replace, or create, one dataset, the second some time after the first.
 fn race_to_replace(races: u64) {
     let server = Server::start();
     let sessions = [server.session(), server.session()];
@@ -323,7 +323,7 @@ fn a_tree_and_an_object_of_one_name_are_refused_or_replace_each_other() {
     assert_eq!(values("tree"), all);
 }
 
-/// As [`create`], in what every kind has.
+/// As [`create`], with only what every kind supports.
 fn create_plain(url: &str, options: &CreateOptions, session: &Session) -> Result<()> {
     let dataset = Dataset::create_with(url, options, session)?;
     dataset.edit(|model| {

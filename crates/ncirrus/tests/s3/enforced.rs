@@ -1,4 +1,4 @@
-//! Regions, session tokens and clocks that a server checks in what is signed.
+//! Regions, session tokens and clocks, which a server checks in signed requests.
 use super::errors::{create, open, shown};
 use super::guard::Guard;
 use super::server::{KEY, SECRET, Server, session, settings};
@@ -24,7 +24,7 @@ fn a_bucket_of_another_region_is_asked_there_once_it_said_so() {
     learnt_from_refusals(&server, "AuthorizationHeaderMalformed");
 }
 
-/// The first requests are refused, several of which are sent at once; no others are.
+/// Only the first requests are refused, several of which are sent at once.
 fn learnt_from_refusals(server: &Server, code: &str) {
     let session = server.session();
     let absent = open(&server.url("absent"), &session).unwrap_err();
@@ -51,18 +51,18 @@ fn a_region_that_is_wrong_and_not_told_is_an_error() {
     create(&server.url("data"), &session(&right)).unwrap();
 }
 
-/// Session tokens, none of which may be shown.
+/// Session tokens, which must never be shown.
 const FIRST: &str = "FirstTokenOfTheSession";
 const SECOND: &str = "SecondTokenOfTheSession";
 
-/// Somebody with a home folder.
+/// A user with a home folder.
 struct Somebody {
     home: tempfile::TempDir,
     session: Session,
 }
 
 impl Somebody {
-    /// `config` is that of Amazon's tools, in which `HOME` stands for the folder.
+    /// `config` is a configuration of Amazon's tools, in which `HOME` is replaced by the folder.
     fn new(server: &Server, config: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         let config = config.replace("HOME", home.path().to_str().unwrap());
@@ -82,7 +82,7 @@ impl Somebody {
     }
 }
 
-/// What a program prints that gives credentials.
+/// The output of a program that provides credentials.
 fn printed(token: &str) -> String {
     format!(
         "{{\"Version\": 1, \"AccessKeyId\": {KEY:?}, \"SecretAccessKey\": {SECRET:?}, \"SessionToken\": {token:?}}}"
@@ -96,7 +96,7 @@ fn written(token: &str) -> String {
     )
 }
 
-/// The file that holds the credentials, the configuration that names it, and what the file says.
+/// The file that holds the credentials, the configuration that names it, and the contents of the file.
 type Way = (&'static str, &'static str, fn(&str) -> String);
 
 const WAYS: [Way; 2] = [
@@ -104,7 +104,7 @@ const WAYS: [Way; 2] = [
     (".aws/credentials", "[profile lab]\nregion = us-east-1\n", written),
 ];
 
-/// Tokens that are good for so many seconds from now.
+/// Tokens that are valid for the given numbers of seconds from now.
 fn tokens(seconds: [i64; 2]) -> Guard {
     let now = DateTime::<Utc>::from(SystemTime::now());
     let until = |seconds| now + TimeDelta::seconds(seconds);

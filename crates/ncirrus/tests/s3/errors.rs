@@ -1,4 +1,4 @@
-//! What goes wrong says what it is, and shows no secret.
+//! Errors say what is wrong, and show no secrets.
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, session, settings};
 use ncirrus::{
@@ -23,7 +23,7 @@ pub(super) fn create(url: &str, session: &Session) -> Result<(), Error> {
     dataset.close()
 }
 
-/// Everything that an error shows, none of which is secret.
+/// The full text of an error, which must contain none of the secrets.
 pub(super) fn shown(error: &Error, secrets: &[&str]) -> String {
     let mut text = format!("{error} {error:?} {error:#?}");
     let mut cause = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! Every fixture goes to a server and comes back as it does from a directory.
+//! Every fixture is copied to a server and reads the same as from a directory.
 use super::places::Place;
 use crate::fixtures::{FIXTURES, source};
 use crate::support::{difference, exact_cdl, open, temp};
@@ -7,7 +7,7 @@ use ncirrus_testkit::corpus::corpus;
 use ncirrus_tools::{CopyOptions, copy};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Name, kind, dialect, and how the name ends.
+/// Name, kind, dialect, and extension.
 type Way = (&'static str, Kind, Option<Dialect>, &'static str);
 
 const TREES: [Way; 7] = [
@@ -44,15 +44,15 @@ fn every_fixture_comes_back_by_the_api_of_google() {
     round_trips(&Place::google(), in_turn);
 }
 
-/// Each fixture takes one of the trees: these servers are slow.
+/// Each fixture is stored as one of the trees: these servers are slow.
 fn in_turn(number: usize) -> Vec<Way> {
     vec![TREES[number % TREES.len()]]
 }
 
-/// Copies that are under way at once.
+/// Maximum number of concurrent copies.
 const AT_ONCE: usize = 4;
 
-/// Sends every fixture there and reads it: as some of the trees, and as all files that it can be.
+/// Copies every fixture there and reads it: as some of the trees, and as every kind of file that can hold it.
 fn round_trips(place: &Place, trees: impl Fn(usize) -> Vec<Way>) {
     let Some(root) = corpus("nczarr") else { return };
     let (_folder, temp) = temp();

@@ -1,11 +1,12 @@
-//! Google's XML API in front of the server of Amazon's, in process.
+//! Google's XML API in front of a server of Amazon's protocol, in process.
 //!
-//! What it is: the requests of the client that is used, with its bearer token, its way to write keys, generations of
-//! objects and conditions on them, as <https://cloud.google.com/storage/docs/xml-api/overview> describes them. Listings,
-//! uploads in parts and errors have Amazon's form there, and are what the server behind makes of them.
+//! What it covers: the requests of the client that is used, with its bearer token, its way to write keys, generations
+//! of objects and conditions on them, as <https://cloud.google.com/storage/docs/xml-api/overview> describes them.
+//! Listings, multipart uploads and errors have Amazon's form there, and are produced by the server behind it.
 //!
-//! What it is not: Google's service, or an emulator that others test. It was written from the documentation, so it shows
-//! that the library keeps to that, and nothing of limits, copies, old generations, or of how tokens are come by.
+//! What it does not cover: it is neither Google's service nor an emulator that others test. It was written from the
+//! documentation, so it shows that the library conforms to that, and says nothing about limits, copies, old
+//! generations, or how tokens are obtained.
 use super::places::Place;
 use super::server::{BUCKET, Manners, Server, refusal};
 use hyper::body::Incoming;
@@ -23,7 +24,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::RwLock;
 
-/// Who may use it.
+/// The token that grants access.
 pub(crate) const TOKEN: &str = "ya29.a-token-that-is-no-secret";
 const GENERATION: HeaderName = HeaderName::from_static("x-goog-generation");
 const IF_GENERATION: HeaderName = HeaderName::from_static("x-goog-if-generation-match");
@@ -40,7 +41,7 @@ struct Generations {
     of: BTreeMap<String, u64>,
 }
 
-/// Starts it over a server that takes everybody; its address. It runs to the end of the process.
+/// Starts it in front of a server that accepts all requests; returns its address. It runs until the process ends.
 pub(crate) fn start() -> String {
     let server = Server::with(Manners { no_conditions: true, ..Manners::default() });
     let front = Arc::new(Front { server, generations: RwLock::default() });
@@ -90,7 +91,7 @@ impl Front {
         }
     }
 
-    /// Makes or removes an object, if it is of the generation that the request wants; 0 is none.
+    /// Creates or removes an object, if it has the generation that the request requires; 0 means absent.
     async fn change(&self, request: Request<Incoming>, path: String, is_made: bool) -> Response<Body> {
         let mut generations = self.generations.write().await;
         let now = generations.of.get(&path).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a server asks of signed requests besides their signatures, as Amazon's does.
+//! What a server checks in signed requests besides their signatures, as Amazon's does.
 use super::server::refusal_with;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use hyper::body::Incoming;
@@ -7,20 +7,20 @@ use hyper::{Request, Response};
 use s3s::Body;
 use std::collections::BTreeMap;
 
-/// What is asked; nothing of what is not set.
+/// The checks; those that are not set are skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guard {
-    /// Region that requests are signed for, and whether it is told to those that are not.
+    /// Region that requests must be signed for, and whether the server reports it to others.
     pub(crate) region: Option<(&'static str, bool)>,
-    /// Session tokens and until when they are good; no others are, and none is not enough.
+    /// Valid session tokens with their expiry; others are refused, as are requests without one.
     pub(crate) tokens: Option<BTreeMap<String, DateTime<Utc>>>,
-    /// By how much the server's clock is ahead of this machine's.
+    /// How far the server's clock is ahead of this machine's.
     pub(crate) ahead: TimeDelta,
-    /// By how much the time that it tells differs from its clock.
+    /// How far the reported time differs from the server's clock.
     pub(crate) lies: TimeDelta,
 }
 
-/// How old or young a signature may be.
+/// Maximum difference between the time of a signature and the clock.
 const PATIENCE: TimeDelta = TimeDelta::minutes(15);
 
 impl Guard {
@@ -47,7 +47,7 @@ impl Guard {
         }
     }
 
-    /// The date that answers bear.
+    /// The date in answers.
     pub(crate) fn date(&self) -> HeaderValue {
         let told = self.now() + self.lies;
         HeaderValue::from_str(&told.format("%a, %d %b %Y %H:%M:%S GMT").to_string()).unwrap()

@@ -1,4 +1,4 @@
-//! Several processes that write one tree: sessions of their own here, which share nothing but the server.
+//! Several processes that write one tree: here sessions of their own, which share nothing but the server.
 use super::server::Server;
 use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, Region, Selection, Session,
@@ -18,7 +18,7 @@ fn rows(rows: std::ops::Range<u64>) -> Region {
     Region { start: vec![rows.start, 0], count: vec![rows.end - rows.start, 6] }
 }
 
-/// `v(time, 6)` in chunks of 2 x 3, with so many rows.
+/// `v(time, 6)` in chunks of 2 x 3, with `len` rows.
 fn create(url: &str, kind: Kind, len: u64, overwrite: bool, session: &Session) -> Dataset {
     let options = CreateOptions::new().kind(kind).overwrite(overwrite);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
@@ -73,7 +73,7 @@ fn a_tree_of_several_sessions_appears_whole_and_grows_by_them() {
     let server = Server::start();
     for (number, kind) in [Kind::NcZarr, Kind::Zarr2, Kind::Zarr3].into_iter().enumerate() {
         let url = server.url(&format!("joint-{number}"));
-        // A new one, and one that replaces it.
+        // A new dataset, and one that replaces it.
         for overwrite in [false, true] {
             let dataset = create(&url, kind, 5, overwrite, &server.session());
             let ticket = dataset.ticket(&[v(&dataset)]).unwrap();
@@ -86,7 +86,7 @@ fn a_tree_of_several_sessions_appears_whole_and_grows_by_them() {
             dataset.finish(&receipts).unwrap();
             assert_eq!(read(&url, &server.session()), bytes(0..5), "{kind:?}");
         }
-        // Rows are appended; the chunk that old and new ones share is the finisher's.
+        // Rows are appended; the chunk that old and new ones share is left to the finishing process.
         let dataset = Dataset::update_with(&url, &OpenOptions::new(), &server.session()).unwrap();
         let variable = dataset.variable("v").unwrap();
         // Plain Zarr does not say which dimensions grow.
@@ -111,12 +111,12 @@ fn what_a_killed_client_leaves_is_not_seen_and_is_cleaned() {
     let dataset = create(&url, Kind::NcZarr, 4, false, &server.session());
     let ticket = dataset.ticket(&[v(&dataset)]).unwrap();
     together(&server, &ticket, &[(0, 4)]);
-    // Dropped, as a killed process leaves it.
+    // Dropped, as if the process had been killed.
     drop(dataset);
     assert!(Dataset::open_with(&url, &OpenOptions::new(), &server.session()).is_err());
     clean(&server, &url);
     assert_eq!(Dataset::join(&ticket, &server.session()).unwrap_err().kind(), ErrorKind::Conflict);
-    // The same of rows that were to be appended.
+    // The same for rows that were to be appended.
     let dataset = create(&url, Kind::NcZarr, 4, false, &server.session());
     dataset.variable("v").unwrap().write_bytes(&rows(0..4).into(), &bytes(0..4)).unwrap();
     dataset.close().unwrap();
@@ -147,7 +147,7 @@ fn of_two_clients_at_one_place_one_wins() {
     let second = Dataset::create_with(&url, &options, &server.session());
     assert_eq!(second.unwrap_err().kind(), ErrorKind::Conflict);
     first.finish(&together(&server, &ticket, &[(0, 4)])).unwrap();
-    // Two that append: each has a place of its own; who finishes first wins.
+    // Two that append: each has a location of its own; the first to finish wins.
     let append = |to: u64| {
         let dataset = Dataset::update_with(&url, &OpenOptions::new(), &server.session()).unwrap();
         dataset.variable("v").unwrap().grow_to(&[to, 6]).unwrap();

@@ -203,7 +203,7 @@ fn what_others_put_below_a_killed_creation_stays() {
     std::fs::create_dir_all(folder.join("v")).unwrap();
     std::fs::write(folder.join("other.nc"), "CDF").unwrap();
     let before = server.keys();
-    // What a writer leaves that was killed before its root was described.
+    // The leftovers of a writer that was killed before its root was described.
     for (name, text) in [(".ncirrus-begun", "1"), ("v/.zarray", "{}"), ("v/0.0", "x"), ("zarr/c", "x")] {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Large objects that several writers send in parts at the same time.
+//! Large objects that several writers send as concurrent multipart uploads.
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, settings};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use ncirrus_layout::{ObjectId, Tag, Want};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Least bytes of a part that is not the last one.
+/// Minimum number of bytes of a part other than the last.
 const PART: usize = 5 << 20;
 
 fn connect(settings: BTreeMap<String, String>, url: &str) -> (CloudStore, ObjectId) {
@@ -22,7 +22,7 @@ fn connect(settings: BTreeMap<String, String>, url: &str) -> (CloudStore, Object
     (store, object)
 }
 
-/// An upload of three parts that is not yet ended.
+/// An upload of three parts that is not yet completed.
 async fn begin(store: &CloudStore, object: &ObjectId, fill: u8) -> Arc<dyn MultipartUpload> {
     let upload = store.multipart(object).unwrap();
     for (index, len) in [PART, PART, 7].into_iter().enumerate() {
@@ -31,7 +31,7 @@ async fn begin(store: &CloudStore, object: &ObjectId, fill: u8) -> Arc<dyn Multi
     upload
 }
 
-/// Two uploads are ended at once: what became of each, and the object.
+/// Two uploads are completed at once: the result of each, and the object.
 async fn race(
     store: &CloudStore,
     object: &ObjectId,

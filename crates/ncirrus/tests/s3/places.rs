@@ -11,18 +11,18 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A server and a place on it.
+/// A server and a location on it.
 pub(crate) struct Place {
     pub(crate) name: &'static str,
-    /// What a URL starts with, a slash at its end.
+    /// The beginning of URLs, with a slash at its end.
     pub(crate) prefix: String,
     pub(crate) settings: BTreeMap<String, String>,
-    /// Whether the secret of the settings would be found in a text.
+    /// The secrets of the settings, which must not occur in any text.
     pub(crate) secrets: Vec<String>,
     _running: Running,
 }
 
-/// What ends with the test.
+/// A process that ends with the test.
 struct Running {
     program: Option<Child>,
     _server: Option<Server>,
@@ -56,7 +56,7 @@ impl Place {
         self.boto(&list).split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Begins an upload in parts and lets it be.
+    /// Begins a multipart upload and abandons it.
     pub(crate) fn begin_upload(&self, key: &str) {
         self.boto(&format!("s3.create_multipart_upload(Bucket='bucket', Key={key:?})"));
     }
@@ -66,7 +66,7 @@ impl Place {
         self.boto(&format!("s3.put_object(Bucket='bucket', Key={key:?}, Body=b'x')"));
     }
 
-    /// What a line of Python prints, in which `s3` is boto3's client.
+    /// The output of a line of Python, in which `s3` is boto3's client.
     fn boto(&self, line: &str) -> String {
         let setting = |name: &str| &self.settings[name];
         let client = format!(
@@ -173,7 +173,7 @@ impl Place {
     }
 }
 
-/// The account that every Azurite has, and its key, which is no secret.
+/// The account that every Azurite has, and its key, which is not secret.
 const ACCOUNT: &str = "devstoreaccount1";
 const ACCOUNT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";

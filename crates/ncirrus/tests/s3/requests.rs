@@ -1,4 +1,4 @@
-//! What opening costs, and what cannot be put.
+//! The cost of opening, and what cannot be put.
 use super::places::Place;
 use super::server::Server;
 use ncirrus::{

@@ -1,4 +1,4 @@
-//! A real server of Amazon's protocol, in process, over a temporary folder. Signatures are checked.
+//! A real server of Amazon's protocol, in process, over a temporary folder. It checks signatures.
 use super::guard::Guard;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderName, IF_MATCH, IF_NONE_MATCH};
@@ -18,26 +18,26 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-/// Who may use the servers.
+/// The access key of the servers.
 pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
-/// The bucket that is there.
+/// The bucket that exists.
 pub(crate) const BUCKET: &str = "bucket";
 
 /// How a server differs from Amazon's.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Manners {
-    /// Takes everybody, and ignores conditions on puts.
+    /// Accepts all requests, and ignores conditions on puts.
     pub(crate) no_conditions: bool,
-    /// Nobody may list: what is absent is denied.
+    /// Listing is not permitted: absent objects are denied.
     pub(crate) no_lists: bool,
     /// Answers everything with that status and code.
     pub(crate) refuses: Option<(u16, &'static str)>,
-    /// Answers so many puts, and then none.
+    /// Answers this many puts, and no more.
     pub(crate) puts: Option<usize>,
-    /// Ends uploads in parts when so many are to be ended.
+    /// Completes multipart uploads only when this many wait for completion.
     pub(crate) ends_together: Option<usize>,
-    /// Refuses conditions at the end of uploads in parts.
+    /// Refuses conditions on completing multipart uploads.
     pub(crate) no_condition_at_ends: bool,
 }
 
@@ -53,13 +53,13 @@ struct Shared {
     service: S3Service,
     manners: Mutex<Manners>,
     guard: Mutex<Guard>,
-    /// Uploads in parts that wait to be ended.
+    /// Multipart uploads that wait for completion.
     ends: tokio::sync::watch::Sender<usize>,
-    /// Codes with which the guard refused.
+    /// Codes of the guard's refusals.
     refused: Mutex<Vec<&'static str>>,
     /// Method, path and query of every request.
     seen: Mutex<Vec<String>>,
-    /// What changes objects does so one after the other, as the file system behind does not check and put at once.
+    /// Serializes changes of objects, since the file system below does not check and put atomically.
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -101,7 +101,7 @@ impl Server {
         Self { address, folder, shared }
     }
 
-    /// Answers a request that came elsewhere, whoever signed it.
+    /// Answers a request that was received elsewhere, whoever signed it.
     pub(crate) async fn call(&self, request: Request<Incoming>) -> Response<Body> {
         self.shared.allowed(request).await
     }
@@ -119,7 +119,7 @@ impl Server {
         *self.shared.guard.lock().unwrap() = guard;
     }
 
-    /// Codes with which the guard refused so far.
+    /// Codes of the guard's refusals so far.
     pub(crate) fn refused(&self) -> Vec<&'static str> {
         self.shared.refused.lock().unwrap().clone()
     }
@@ -246,13 +246,13 @@ impl Shared {
         }
     }
 
-    /// Whether the file system has a folder there, of which Amazon's protocol knows nothing.
+    /// Whether the file system has a folder there, which Amazon's protocol does not know.
     fn is_folder(&self, path: &str) -> bool {
         let key = path.trim_start_matches('/').trim_end_matches('/').replace("%20", " ");
         key.contains('/') && self.folder.join(key).is_dir()
     }
 
-    /// Whether the server takes one more change.
+    /// Whether the server accepts another change.
     fn is_alive(&self) -> bool {
         match &mut self.manners.lock().unwrap().puts {
             None => true,

@@ -1,9 +1,9 @@
-//! HDF5 files changed by hand, with checksums that are right again: damage that a checksum finds is found at once, and
-//! what lies behind it would never be reached.
+//! HDF5 files with changes whose checksums were corrected: damage that a checksum detects is found immediately, and the
+//! code after the check would never be reached.
 use crate::checksum::lookup3;
 use std::ops::Range;
 
-/// What structures with a checksum begin with.
+/// Signatures at the start of structures with a checksum.
 const SIGNATURES: [&[u8]; 16] = [
     b"\x89HDF\r\n\x1a\n",
     b"OHDR",
@@ -22,10 +22,10 @@ const SIGNATURES: [&[u8]; 16] = [
     b"SMTB",
     b"SMLI",
 ];
-/// Longest structure that is looked for.
+/// Maximum length of a structure that is searched for.
 const LONGEST: usize = 1 << 16;
 
-/// The bytes after a change of some, those of no structure's signature or length.
+/// The bytes after a change of some of them, except those of signatures and lengths.
 pub(crate) fn mended(bytes: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let starts =
         (0..bytes.len()).filter(|at| SIGNATURES.iter().any(|signature| bytes[*at..].starts_with(signature)));
@@ -39,7 +39,7 @@ pub(crate) fn mended(bytes: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     changed
 }
 
-/// Where the bytes end that the following four are the checksum of.
+/// The end of the bytes that are covered by the checksum that follows.
 fn end(bytes: &[u8], start: usize) -> Option<usize> {
     let last = bytes.len().saturating_sub(4).min(start + LONGEST);
     (start + 8..=last).find(|end| bytes[*end..*end + 4] == lookup3(&bytes[start..*end]).to_le_bytes())

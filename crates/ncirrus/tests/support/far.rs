@@ -1,4 +1,4 @@
-//! A store that is far away: it counts, and answers, or changes, only when nobody asks for more.
+//! A remote store: it counts, and answers requests or carries out changes only when no more are arriving.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 
@@ -9,11 +9,11 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A remote store that keeps count.
+/// A remote store that counts requests.
 #[derive(Debug)]
 pub(crate) struct Far {
     pub(crate) inner: MemoryStore,
-    /// Bytes between ranges that are fetched rather than asked around.
+    /// Gaps of up to this many bytes between ranges are fetched.
     pub(crate) merge_gap: u64,
     seen: Mutex<Seen>,
 }
@@ -24,15 +24,15 @@ struct Seen {
     bytes: u64,
     /// Requests and listings so far.
     arrived: usize,
-    /// How often everybody was answered.
+    /// How many times all waiting requests were answered.
     rounds: usize,
     /// Requests that were answered before this round.
     answered: usize,
-    /// Most requests that waited together.
+    /// Maximum number of requests that waited together.
     most: usize,
 }
 
-/// How long nobody must have asked for anything before all are answered.
+/// Time without a new request after which all are answered.
 const QUIET: Duration = Duration::from_millis(100);
 
 impl Far {
@@ -40,7 +40,7 @@ impl Far {
         Self { inner, merge_gap: 0, seen: Mutex::default() }
     }
 
-    /// What was asked for so far.
+    /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<(String, Want)> {
         self.seen.lock().unwrap().requests.clone()
     }
@@ -49,17 +49,17 @@ impl Far {
         self.seen.lock().unwrap().bytes
     }
 
-    /// How many requests waited for others, one after the other.
+    /// How many sequential rounds of requests there were.
     pub(crate) fn rounds(&self) -> usize {
         self.seen.lock().unwrap().rounds
     }
 
-    /// Most requests that were in flight together.
+    /// Maximum number of requests that were in flight together.
     pub(crate) fn most_in_flight(&self) -> usize {
         self.seen.lock().unwrap().most
     }
 
-    /// Waits until the round is over: nobody asks for more.
+    /// Waits until the round is over: no more requests arrive.
     async fn turn(&self, object: &ObjectId, want: Want) {
         let (mine, mut arrived) = {
             let mut seen = self.seen.lock().unwrap();

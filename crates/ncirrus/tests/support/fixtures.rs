@@ -3,7 +3,7 @@ use ncirrus_testkit::corpus::program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where a fixture comes from: `nc3` and `nc5` are made of its text, else a case of the corpus.
+/// The source of each fixture: `nc3` and `nc5` are made from its text, the others are cases of the corpus.
 pub(crate) const FIXTURES: [(&str, &str); 14] = [
     ("basic", "nc3"),
     ("json", "nc3"),
@@ -21,7 +21,7 @@ pub(crate) const FIXTURES: [(&str, &str); 14] = [
     ("unlim_default", "cases/nczarr-4.9.3/unlim_default/data"),
 ];
 
-/// A fixture as a file or tree; `None` when a program is missing that makes it.
+/// A fixture as a file or tree; `None` if a program that makes it is missing.
 pub(crate) fn source(root: &Path, temp: &Path, name: &str, from: &str) -> Option<PathBuf> {
     if from.starts_with("cases") {
         return Some(root.join(from));

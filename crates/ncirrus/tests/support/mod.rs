@@ -1,4 +1,4 @@
-//! What the end-to-end tests share.
+//! Shared code of the end-to-end tests.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
@@ -33,7 +33,7 @@ pub(crate) fn cdl_of(
     Ok((String::from_utf8_lossy(&text).into_owned(), summary.faults.is_empty()))
 }
 
-/// Exact CDL of everything: enough digits that equal text means equal values.
+/// Exact CDL of everything: with so many digits that equal text means equal values.
 pub(crate) fn exact_cdl(dataset: &Dataset, name: &str) -> String {
     let exact = |options: &mut cdl::PrintOptions| {
         options.float_digits = Some(9);
@@ -44,7 +44,7 @@ pub(crate) fn exact_cdl(dataset: &Dataset, name: &str) -> String {
     text
 }
 
-/// Everything as text, in the words for netCDF-4 whatever the kind.
+/// Everything as text, in netCDF-4 terms whatever the kind.
 pub(crate) fn exact(dataset: &Dataset) -> String {
     let change = |options: &mut cdl::PrintOptions| {
         options.float_digits = Some(9);
@@ -65,8 +65,8 @@ pub(crate) fn values(variable: &Variable) -> Result<Values> {
     variable.values(&Selection::all(&variable.shape()))
 }
 
-/// Lines `case<TAB>check<TAB>failure<TAB>reason` of a file beside the tests; `#` starts a comment. A case may hold
-/// one `*`; the failure must start with what the line says, so that an exception hides nothing but what it explains.
+/// Lines `case<TAB>check<TAB>failure<TAB>reason` of a file beside the tests; `#` starts a comment. A case may contain
+/// one `*`; the failure must start with the text in the line, so that an exception hides only what it explains.
 pub(crate) struct Exceptions(Vec<Exception>);
 
 struct Exception {
@@ -110,7 +110,7 @@ impl Exceptions {
         self.0.iter().map(|exception| exception.reason.as_str()).collect()
     }
 
-    /// What is excepted of a check of a case: the start of the failure.
+    /// The expected start of the failure of a check of a case, if it is an exception.
     fn of(&self, case: &str, check: &str) -> Option<&str> {
         let exception = self.0.iter().find(|exception| exception.covers(case, check))?;
         exception.used.set(true);
@@ -143,7 +143,7 @@ impl Tally {
         }
     }
 
-    /// Prints `N of M` and fails when something failed or an exception was of no use.
+    /// Prints `N of M` and fails if something failed or an exception was not used.
     pub(crate) fn finish(mut self, what: &str, exceptions: &Exceptions) {
         let total = self.passed + self.excepted + self.failures.len();
         println!("{what}: {} of {total} ({} excepted)", self.passed, self.excepted);
@@ -154,7 +154,7 @@ impl Tally {
     }
 }
 
-/// `Err` with how many lines are missing and how many are too many, and the first lines in which two texts differ.
+/// `Err` with the numbers of missing and of surplus lines, and the first lines in which two texts differ.
 pub(crate) fn difference(expected: &str, got: &str) -> std::result::Result<(), String> {
     if expected == got {
         return Ok(());

@@ -15,7 +15,7 @@ pub(crate) const NUMBERS: [Atomic; 10] = [
     Atomic::UInt64,
 ];
 
-/// Six values of a type, its extremes among them.
+/// Six values of a type, including its extremes.
 pub(crate) fn six(atomic: Atomic) -> Values {
     match atomic {
         Atomic::Byte => Values::Byte(vec![i8::MIN, -1, 0, 1, 2, i8::MAX]),

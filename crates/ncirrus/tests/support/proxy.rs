@@ -1,4 +1,4 @@
-//! A proxy between client and server that does harm by rule: the same harm to the same requests in every run.
+//! A proxy between client and server that disturbs requests by rule: the same requests in the same way in every run.
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,22 +7,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What happens to a request that is harmed.
+/// What happens to a request that is disturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Harm {
     /// It is answered with this status instead of being passed on.
     Status(&'static str),
-    /// The connection ends before it is passed on.
+    /// The connection is closed before the request is passed on.
     Unheard,
-    /// It is passed on, and the connection ends without an answer.
+    /// The request is passed on, and the connection is closed without an answer.
     Unanswered,
-    /// The connection ends within the body of the answer.
+    /// The connection is closed within the body of the answer.
     Cut,
-    /// A part is one byte shorter than its place says.
+    /// A part is one byte shorter than its range.
     Short,
     /// The whole object is sent instead of a part.
     NoRange,
-    /// The body stops coming, and the connection stays.
+    /// The body stalls, and the connection stays open.
     Stalled,
 }
 
@@ -37,13 +37,13 @@ pub(crate) const FAILING: [Harm; 7] = [
     Harm::Unanswered,
 ];
 
-/// Who is harmed, and how.
+/// Which requests are disturbed, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) harms: Vec<Harm>,
-    /// One request of so many.
+    /// One request in this many.
     pub(crate) one_in: u64,
-    /// Wait before every answer.
+    /// Delay before every answer.
     pub(crate) latency: Duration,
     pub(crate) seed: u64,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Proxy {
     shared: Arc<Shared>,
 }
 
-/// Counts the requests that are under way.
+/// Counts the requests in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     now: AtomicUsize,
@@ -63,7 +63,7 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// Most requests that were under way together since the last call.
+    /// Maximum number of requests in flight since the last call.
     pub(crate) fn take(&self) -> usize {
         self.most.swap(0, Ordering::SeqCst)
     }
@@ -97,13 +97,13 @@ pub(crate) struct Seen {
 
 /// A request or an answer.
 struct Message {
-    /// Lines of the head, without their ends.
+    /// Lines of the head, without line ends.
     head: Vec<String>,
     body: Vec<u8>,
 }
 
 impl Proxy {
-    /// Stands before a server at `http://host:port`.
+    /// Runs in front of a server at `http://host:port`.
     pub(crate) fn start(upstream: &str, rule: Rule) -> Self {
         Self::watched(upstream, rule, Arc::default())
     }
@@ -184,7 +184,7 @@ impl Shared {
 }
 
 impl Message {
-    /// Reads a request, or the answer to a request of that method.
+    /// Reads a request, or the answer to a request with that method.
     fn read(stream: &mut impl BufRead, method: Option<&str>) -> Option<Self> {
         let mut head = Vec::new();
         loop {
@@ -232,7 +232,7 @@ impl Message {
         stream.write_all(&self.body).ok()
     }
 
-    /// Passes an answer on, harmed or not.
+    /// Passes an answer on, disturbed or not.
     fn send(mut self, client: &mut TcpStream, harm: Option<Harm>) -> Option<()> {
         let half = self.body.len() / 2;
         match harm {
@@ -260,7 +260,7 @@ impl Message {
     }
 }
 
-/// The body of a message that comes in chunks.
+/// The body of a message with chunked transfer encoding.
 fn chunked(stream: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {

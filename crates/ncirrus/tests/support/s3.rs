@@ -1,4 +1,4 @@
-//! A small server that takes objects as Amazon's does, in parts too, for tests. It keeps them in files.
+//! A small server that stores objects like Amazon's, including multipart uploads, for tests. It keeps them in files.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -133,7 +133,7 @@ impl Shared {
 }
 
 impl Shared {
-    /// The file of an object at an address of bucket and key, which is as it stands in URLs.
+    /// The file of an object at an address of bucket and key, in the form that URLs have.
     fn file(&self, address: &str) -> PathBuf {
         self.folder.join(decoded(address).replace('/', "%"))
     }
@@ -179,7 +179,7 @@ impl Shared {
     }
 }
 
-/// What percent signs and two digits stand for.
+/// The text with percent-encoded characters decoded.
 fn decoded(text: &str) -> String {
     let mut out = Vec::new();
     let mut bytes = text.bytes();
@@ -195,7 +195,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Where it stands of how many parts an object was made.
+/// The file that records in how many parts an object was uploaded.
 fn parts(object: &Path) -> PathBuf {
     let mut name = object.as_os_str().to_owned();
     name.push(".parts");
@@ -203,7 +203,7 @@ fn parts(object: &Path) -> PathBuf {
 }
 
 impl Head {
-    /// Whether the object is not in the state that the request wants.
+    /// Whether the object is not in the state that the request requires.
     fn is_refused(&self, now: Option<&str>) -> bool {
         let wanted = self.headers.get("if-match").map(String::as_str);
         wanted.is_some_and(|wanted| now != Some(wanted))
@@ -211,7 +211,7 @@ impl Head {
     }
 }
 
-/// What names the state of an object, quoted.
+/// The tag of the object's state, quoted.
 fn tag(object: &Path) -> Option<String> {
     let metadata = fs::metadata(object).ok()?;
     let changed = metadata.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 
-/// Serves the files below a folder, ranges included, to the end of the test; paths that contain `denied` are denied.
+/// Serves the files below a folder, including ranges, until the test ends; paths that contain `denied` are denied.
 pub(crate) fn serve(folder: &Path, denied: Option<&'static str>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -44,7 +44,7 @@ fn answer(stream: TcpStream, folder: &Path, denied: Option<&str>) -> Option<()> 
     }
 }
 
-/// What the server says of a file; `None`: that it is denied.
+/// The server's response for a file; `None` means denied.
 fn response(file: Option<&PathBuf>, range: Option<&str>) -> Vec<u8> {
     let plain = |status: &str| format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").into_bytes();
     let Some(file) = file else { return plain("403 Forbidden") };
@@ -73,7 +73,7 @@ fn response(file: Option<&PathBuf>, range: Option<&str>) -> Vec<u8> {
     bytes
 }
 
-/// What a folder looks like.
+/// The page for a folder.
 const INDEX: &str = "<!DOCTYPE html>\n<html><head><title>Index</title></head><body></body></html>";
 
 fn part(mut file: File, start: u64, len: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
