@@ -2,8 +2,8 @@
 use super::Variable;
 use crate::{Error, Result, Selection, Storage};
 
-/// Memory of the caller in which the elements of an array have strides: element `i, j, ...` begins at byte `origin + i
-/// * strides[0] + j * strides[1] + ...`. Strides may be negative; bytes between elements are left unchanged.
+/// Memory of the caller in which the elements of an array have strides: element `i, j, ...` begins at byte
+/// `origin + i * strides[0] + j * strides[1] + ...`. Strides may be negative; bytes between elements are left unchanged.
 #[derive(Debug)]
 pub struct StridedBytes<'a> {
     bytes: &'a mut [u8],
