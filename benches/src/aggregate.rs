@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Rows and columns of a step.
 const SIDE: u64 = 16;
-/// More fragments than that are not made.
+/// Maximum number of fragments that are created.
 const MOST: u64 = 100_000;
 
 pub(crate) fn run(case: &str, folder: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
@@ -32,13 +32,13 @@ pub(crate) fn run(case: &str, folder: &str, runs: usize) -> Result<Vec<Duration>
     })
 }
 
-/// What all elements of a step are.
+/// The value of all elements of a step.
 #[expect(clippy::cast_precision_loss, reason = "a remainder of less than 2^24")]
 fn value(step: u64) -> f32 {
     (step % 100_000) as f32
 }
 
-/// Makes the master and its fragments.
+/// Creates the master and its fragments.
 pub(crate) fn make(folder: &str, count: u64) -> Result<(), Failure> {
     let session = Session::builder().durable(false).build()?;
     let fragments = Path::new(folder).join("f");

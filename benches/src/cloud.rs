@@ -1,9 +1,9 @@
-//! A Zarr store far away: `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`; WHO is `ncirrus` or `limit`, ENDPOINT the
-//! address that `ncirrus-bench s3 FOLDER MILLISECONDS` prints, CASE one of `open` (all metadata of 1,000 variables,
-//! consolidated), `series` (one point of 128 chunks), `read` (512 MiB, zstd), `create` (the same at a new place), `write`
-//! (the same over what is there).
+//! A remote Zarr store: `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`; WHO is `ncirrus` or `limit`, ENDPOINT the address
+//! that `ncirrus-bench s3 FOLDER MILLISECONDS` prints, CASE one of `open` (all metadata of 1,000 variables,
+//! consolidated), `series` (one point of 128 chunks), `read` (512 MiB, zstd), `create` (the same at a new location),
+//! `write` (the same over an existing dataset).
 //!
-//! `ncirrus-bench cloud make FOLDER` makes what is read, in the bucket `bench` of a folder that the server serves.
+//! `ncirrus-bench cloud make FOLDER` creates the data in the bucket `bench` of a folder that the server serves.
 use crate::data::{POINT, SHAPE, STEP, codecs, field};
 use crate::http::Client;
 use crate::ours::{read_into, write};
@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Connections of the limit.
+/// Number of connections of the limit.
 const CONNECTIONS: usize = 32;
 const VARIABLES: usize = 1000;
-/// What is read.
+/// The dataset that is read.
 const DATA: &str = "s3://bench/data.zarr";
 
 pub(crate) fn run(who: &str, case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
@@ -31,7 +31,7 @@ pub(crate) fn run(who: &str, case: &str, endpoint: &str, runs: usize) -> Result<
     }
 }
 
-/// Makes what is read.
+/// Creates the dataset that is read.
 pub(crate) fn make(folder: &str) -> Result<(), Failure> {
     let bucket = Path::new(folder).join("bench");
     std::fs::create_dir_all(&bucket)?;
@@ -84,7 +84,7 @@ fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failur
     }
 }
 
-/// The same chunks, fetched or put by a bare client over many connections; opening asks for the two objects that it
+/// The same chunks, fetched or put by a bare client over many connections; opening requests the two objects that it
 /// needs, one after the other.
 fn limit(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
     let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: DecodedElement::sized(Some(4)) };
@@ -126,7 +126,7 @@ fn fetch(endpoint: &str, chain: &CodecChain, out: &mut [f32]) -> Result<(), Fail
     })
 }
 
-/// The name of a store that is not there yet.
+/// The name of a store that does not exist yet.
 fn new(who: &str) -> String {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     format!("{who}-{}-{}.zarr", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
@@ -141,7 +141,7 @@ fn put(endpoint: &str, chain: &CodecChain, values: &[f32], store: &str) -> Resul
     })
 }
 
-/// Lets as many threads compute at once as there are cores: more of them drive each other out of the caches.
+/// Lets at most as many threads compute at once as there are cores: more would evict each other's cache lines.
 struct Cores {
     idle: Mutex<usize>,
     freed: Condvar,
@@ -164,7 +164,7 @@ impl Cores {
     }
 }
 
-/// Hands out numbers below `count` to threads with a connection each.
+/// Distributes the numbers below `count` to threads with one connection each.
 fn on_connections(
     endpoint: &str,
     count: usize,

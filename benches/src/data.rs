@@ -5,7 +5,7 @@ use ncirrus::CodecSpec;
 pub(crate) const SHAPE: [u64; 3] = [128, 1024, 1024];
 /// Values of one step.
 pub(crate) const STEP: usize = 1024 * 1024;
-/// Distance of the elements of a strided read.
+/// Stride of a strided read.
 pub(crate) const STRIDE: u64 = 4;
 /// Row and column of the point series.
 pub(crate) const POINT: [u64; 2] = [517, 301];
@@ -54,7 +54,7 @@ pub(crate) fn codecs(name: &str) -> Option<Vec<CodecSpec>> {
     json.into_iter().map(spec).collect()
 }
 
-/// Largest resident memory of this process so far, in KiB; 0 where the platform does not tell.
+/// Peak resident memory of this process so far, in KiB; 0 if the platform does not report it.
 pub(crate) fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

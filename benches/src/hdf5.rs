@@ -1,6 +1,7 @@
-//! HDF5 files, local and far away: `ncirrus-bench hdf5 WHO CASE PLACE RUNS`; WHO is `ncirrus` or `limit`, PLACE the
-//! folder or URL where `hdf5.py` has made the files, CASE one of `raw`, `zstd`, `deflate` (512 MiB, read whole),
-//! (or the name of another file with such a variable), `series` (one point through 30 of 1470 chunks) and `open` (all metadata of 1,000 variables).
+//! HDF5 files, local and remote: `ncirrus-bench hdf5 WHO CASE PLACE RUNS`; WHO is `ncirrus` or `limit`, PLACE the
+//! folder or URL where `hdf5.py` has created the files, CASE one of `raw`, `zstd`, `deflate` (512 MiB, read whole) or
+//! the name of another file with such a variable, `series` (one point through 30 of 1470 chunks) and `open` (all
+//! metadata of 1,000 variables).
 use crate::data::{STEP, codecs};
 use crate::{Failure, timed};
 use ncirrus::{Dataset, Location, OpenOptions, Selection, Session};
@@ -13,12 +14,12 @@ use std::time::Duration;
 
 use crate::http::Client;
 
-/// The shape of the variable that is read whole; of the one that a series is read from, steps, side of a tile, and the
-/// point.
+/// The shape of the variable that is read whole; for the variable from which a series is read: number of steps, side of
+/// a tile, and the point.
 const WHOLE: [u64; 3] = [128, 1024, 1024];
 const STEPS: u64 = 30;
 const POINT: [u64; 2] = [517, 301];
-/// Connections of the limit to a far place.
+/// Number of connections of the limit to a remote server.
 const CONNECTIONS: usize = 32;
 
 pub(crate) fn run(who: &str, case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
@@ -37,7 +38,7 @@ fn file(case: &str, place: &str) -> String {
     format!("{place}/{case}.{ending}")
 }
 
-/// Opening is within the measured time, and no cache outlives it.
+/// Opening is included in the measured time, and no cache outlives it.
 fn ours(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
     let session = Session::builder().chunk_cache(0).build()?;
     let open = || Dataset::open_with(&file(case, place), &OpenOptions::default(), &session);
@@ -58,7 +59,7 @@ fn ours(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> 
     }
 }
 
-/// One element of a chunk that is in memory, as often as makes a time that can be measured: seconds of one.
+/// One element of a chunk that is in memory, repeated for a measurable time: seconds for one.
 pub(crate) fn element(file: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
     const TIMES: u32 = 2000;
     let variable = Dataset::open(file)?.variable("v")?;
@@ -74,8 +75,8 @@ fn point() -> Selection {
     Selection::slab(&[0, POINT[0], POINT[1]], &[STEPS, 1, 1])
 }
 
-/// A bare loop over chunks whose places are known: as many threads as cores for local files, as connections for far
-/// ones. Opening has no bare loop.
+/// A bare loop over chunks whose locations are known: with as many threads as cores for local files, as connections for
+/// remote ones. Opening has no bare loop.
 fn limit(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
     let selection = match case {
         "open" => return Err("opening has no limit".into()),
@@ -99,7 +100,7 @@ fn limit(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure>
     timed(runs, || loop_over(&path, &ranges, &chain, &mut out))
 }
 
-/// A contiguous variable has no chunks: the file's data are at its end.
+/// A contiguous variable has no chunks: its data are at the end of the file.
 fn ranges(chunks: &[ncirrus::StoredChunk], case: &str) -> Result<Vec<Range<u64>>, Failure> {
     let place = |chunk: &ncirrus::StoredChunk| match &chunk.stored.location {
         Location::Bytes(_, range) => Ok(range.clone()),
@@ -114,7 +115,7 @@ fn ranges(chunks: &[ncirrus::StoredChunk], case: &str) -> Result<Vec<Range<u64>>
     chunks.iter().map(place).collect()
 }
 
-/// Where the data of the contiguous file begin; any place measures the same.
+/// Offset of the data in the contiguous file; any offset measures the same.
 const CONTIGUOUS: u64 = 2048;
 
 fn loop_over(path: &str, ranges: &[Range<u64>], chain: &CodecChain, out: &mut [f32]) -> Result<(), Failure> {

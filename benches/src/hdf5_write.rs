@@ -1,6 +1,6 @@
-//! netCDF-4 files written: `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`; WHO is `ncirrus` or `limit`, CASE one
+//! Writing netCDF-4 files: `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`; WHO is `ncirrus` or `limit`, CASE one
 //! of `raw` (contiguous), `zstd`, `deflate` (STEPS steps of 4 MiB, a chunk each) and `rechunk` (`maps.nc`, which
-//! `hdf5_write.py` has made in FOLDER, to chunks along time).
+//! `hdf5_write.py` has created in FOLDER, to chunks along time).
 use crate::data::{SHAPE, STEP, codecs, field};
 use crate::{Failure, timed_after};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session, Storage};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Rows and columns of a chunk of the rechunked copy.
 const TILE: u64 = 32;
-/// Bytes that rechunking may hold for each step: a quarter of all.
+/// Bytes that rechunking may hold per step: a quarter of the data.
 const MEMORY: usize = 1 << 20;
 
 pub(crate) fn run(
@@ -67,7 +67,7 @@ fn chain(case: &str) -> Result<CodecChain, Failure> {
     Ok(CodecRegistry::builtin().bind(&codecs(codec_name(case)).ok_or("unknown codec")?, &info)?)
 }
 
-/// As the peers: without waiting for stable storage.
+/// Like the peers: without waiting for stable storage.
 fn write(case: &str, path: &str, values: &[f32]) -> Result<(), Failure> {
     let session = Session::builder().durable(false).chunk_cache(0).build()?;
     let options = CreateOptions::new().kind(Kind::Nc4);

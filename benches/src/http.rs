@@ -1,4 +1,4 @@
-//! A file server on this machine that answers late, as one far away would, and a client without overhead.
+//! A file server on this machine that answers with a delay, like a remote one, and a client without overhead.
 use crate::Failure;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Serves the files of a folder by ranges until the standard input ends; every answer waits that long. Prints its URL
-/// as the only line.
+/// Serves the files of a folder by ranges until standard input ends; every answer is delayed by `latency`. Prints its
+/// URL as the only line.
 pub(crate) fn serve(folder: &str, latency: Duration) -> Result<String, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -48,7 +48,7 @@ fn head(reader: &mut impl BufRead) -> Option<Vec<String>> {
     }
 }
 
-/// The value of a header.
+/// The value of a header field.
 fn header<'a>(head: &'a [String], wanted: &str) -> Option<&'a str> {
     let pairs = head.iter().filter_map(|line| line.split_once(':'));
     pairs.filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim()).next()
@@ -87,7 +87,7 @@ fn answer(stream: &mut TcpStream, head: &[String], folder: &Path) -> Result<(), 
     Ok(())
 }
 
-/// A connection that asks for ranges of one file.
+/// A connection that requests ranges of one file.
 pub(crate) struct Client {
     reader: BufReader<TcpStream>,
     host: String,
@@ -119,7 +119,7 @@ impl Client {
         Ok(self.reader.read_exact(out)?)
     }
 
-    /// A whole object of the same host.
+    /// Fetches a whole object from the same host.
     pub(crate) fn whole(&mut self, path: &str) -> Result<Vec<u8>, Failure> {
         let request = format!("GET /{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.host);
         self.reader.get_mut().write_all(request.as_bytes())?;
@@ -135,7 +135,7 @@ impl Client {
         self.body().map(|_| ())
     }
 
-    /// The body of an answer that went well.
+    /// The body of a successful answer.
     fn body(&mut self) -> Result<Vec<u8>, Failure> {
         let head = head(&mut self.reader).ok_or("the connection ended")?;
         if !head.first().is_some_and(|line| line.contains(" 200 ")) {

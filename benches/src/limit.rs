@@ -1,4 +1,4 @@
-//! The limit: a bare loop over the chunk files, on two threads, straight into and out of the caller's array.
+//! The limit: a bare loop over the chunk files, on two threads, directly into and out of the caller's array.
 use crate::data::{POINT, SHAPE, STEP, STRIDE, codecs, field};
 use crate::{Failure, Operation, remove, timed, timed_after};
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecRegistry, CodecScratch, DecodedElement};
@@ -39,7 +39,7 @@ fn usize_of(value: u64) -> usize {
     usize::try_from(value).unwrap_or(1)
 }
 
-/// The elements of one step that a selection needs: first, count, and distance.
+/// The elements of one step that a selection needs: first, count, and stride.
 type Row = (usize, usize, usize);
 
 fn point() -> Row {
@@ -57,7 +57,7 @@ fn chunk(array: &Path, step: usize) -> PathBuf {
     array.join(format!("{step}.0.0"))
 }
 
-/// Hands out numbers below `count` to two threads, each with buffers of its own.
+/// Distributes the numbers below `count` to two threads, each with buffers of its own.
 fn on_two_threads(
     count: usize,
     work: impl Fn(usize, &mut Buffers) -> Result<(), Failure> + Sync,
@@ -109,7 +109,7 @@ fn read(chain: &CodecChain, array: &Path, out: &mut [f32]) -> Result<(), Failure
     })
 }
 
-/// Every `every`-th step, and of it these rows only.
+/// Every `every`-th step, and only these rows of it.
 fn part(chain: &CodecChain, array: &Path, every: usize, rows: &[Row]) -> Result<usize, Failure> {
     let kept = AtomicUsize::new(0);
     on_two_threads(128usize.div_ceil(every), |number, buffers| {

@@ -1,14 +1,15 @@
-//! Measures one operation of ncirrus, or of a bare loop that is the limit, and prints the figures as one line of JSON.
+//! Measures one operation of ncirrus, or of a bare loop that represents the limit, and prints the figures as one line
+//! of JSON.
 //!
-//! `ncirrus-bench WHO CODEC OPERATION FOLDER RUNS`: WHO is `ncirrus` or `limit`; CODEC one of `raw`, `zstd`,
-//! `blosc`, `zlib`, `shuffle-zlib`; OPERATION one of `write`, `read`, `series`, `strided`. The data are 128 steps of
-//! 1024 x 1024 float32, a chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
+//! `ncirrus-bench WHO CODEC OPERATION FOLDER RUNS`: WHO is `ncirrus` or `limit`; CODEC one of `raw`, `zstd`, `blosc`,
+//! `zlib`, `shuffle-zlib`; OPERATION one of `write`, `read`, `series`, `strided`. The data are 128 steps of 1024 x 1024
+//! float32, one chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
 //!
 //! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
-//! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`]. `ncirrus-bench aggregate CASE
-//! FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element of the variable `v`; `ncirrus-bench s3 FOLDER MILLISECONDS`:
-//! an S3 server that answers late; `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
-//! that answers late.
+//! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`];
+//! `ncirrus-bench aggregate CASE FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element
+//! of the variable `v`; `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
+//! `ncirrus-bench serve FOLDER MILLISECONDS`: a file server that answers with a delay.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
@@ -30,7 +31,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Anything that went wrong, for the terminal.
+/// Any error, for the terminal.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is measured.
@@ -117,13 +118,13 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     Ok(figures(&times))
 }
 
-/// The smallest time, and the memory.
+/// The smallest time, and the memory, as JSON.
 fn figures(times: &[Duration]) -> String {
     let seconds = times.iter().min().copied().unwrap_or_default().as_secs_f64();
     serde_json::json!({"seconds": seconds, "peak_kib": data::peak_kib()}).to_string()
 }
 
-/// Serves a folder, every answer so many milliseconds late, until the standard input ends.
+/// Serves a folder, with a delay of `latency` milliseconds for every answer, until standard input ends.
 fn serve(folder: &str, latency: &str) -> Result<String, Failure> {
     println!("{}", http::serve(folder, Duration::from_millis(latency.parse()?))?);
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
@@ -135,7 +136,7 @@ fn timed(runs: usize, run: impl FnMut() -> Result<(), Failure>) -> Result<Vec<Du
     timed_after(runs, || Ok(()), run)
 }
 
-/// As [`timed`], with something that is done before each run and not measured.
+/// As [`timed`], with a preparation before each run that is not measured.
 fn timed_after(
     runs: usize,
     mut before: impl FnMut() -> Result<(), Failure>,

@@ -1,4 +1,4 @@
-//! The same through the library.
+//! The same operations through the library.
 use crate::data::{POINT, SHAPE, STEP, STRIDE, codecs, field};
 use crate::{Failure, Operation, remove, timed, timed_after};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage};
@@ -13,7 +13,7 @@ pub(crate) fn run(
 ) -> Result<Vec<Duration>, Failure> {
     let path = Path::new(folder).join(format!("{codec}.zarr"));
     let path = path.to_str().ok_or("the folder's name is not UTF-8")?;
-    // As the peers: without waiting for stable storage. Small reads are not served from a cache of earlier runs.
+    // Like the peers: without waiting for stable storage. Small reads are not served from a cache of earlier runs.
     let session = Session::builder().durable(false).chunk_cache(0).build()?;
     match operation {
         Operation::Write => {

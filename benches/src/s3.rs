@@ -1,4 +1,4 @@
-//! An S3 server on this machine that answers late, as one far away would.
+//! An S3 server on this machine that answers with a delay, like a remote one.
 use crate::Failure;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
@@ -7,8 +7,8 @@ use s3s_fs::FileSystem;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Serves the folders of a folder as buckets until the program ends; every answer waits that long. Tells its address
-/// once.
+/// Serves the subfolders of a folder as buckets until the program ends; every answer is delayed by `latency`. Reports
+/// its address once.
 pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let files = FileSystem::new(folder).map_err(|error| format!("{folder}: {error:?}"))?;
@@ -27,7 +27,7 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
                 let is_folder = folder.join(request.uri().path().trim_start_matches('/')).is_dir();
                 async move {
                     tokio::time::sleep(latency).await;
-                    // The server fails where Amazon has no such object.
+                    // The server fails in cases in which Amazon reports no such object.
                     if is_folder && request.uri().query().is_none() {
                         let mut absent = hyper::Response::new(s3s::Body::empty());
                         *absent.status_mut() = hyper::StatusCode::NOT_FOUND;

@@ -1,4 +1,5 @@
-//! How fast data are printed: `cargo bench -p ncirrus-cdl`. Prints millions of values per second and MB of text per second.
+//! Speed of printing data: `cargo bench -p ncirrus-cdl`. Prints millions of values per second and MB of text per
+//! second.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark talks to whoever started it")]
 
 use ncirrus_cdl::{DataSource, PrintOptions, ReadError, print};
@@ -24,7 +25,7 @@ impl DataSource for Memory {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Counter(u64);
 
 impl Write for Counter {
@@ -57,7 +58,7 @@ fn measure(name: &str, shape: &[u64], values: Values) {
     println!("{name:<28} {:>7.1} M values/s {:>7.1} MB/s", values / seconds, bytes / seconds);
 }
 
-/// Numbers that differ but repeat from run to run.
+/// Pseudorandom numbers, the same in every run.
 fn random(state: &mut u64) -> f64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     #[expect(clippy::cast_precision_loss, reason = "any double will do")]

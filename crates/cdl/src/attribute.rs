@@ -8,12 +8,12 @@ use crate::out::OutputText;
 use crate::text::{self, VerticalTab};
 use ncirrus_model::{Atomic, Attribute, Model, NodeId, TypeRef, Values};
 
-/// Where an attribute comes from.
+/// The origin of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttributeOrigin {
     /// The dataset holds it.
     Stored,
-    /// It tells a property of the storage.
+    /// It describes a property of the storage.
     Special,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn write(
     if let NodeId::Variable(id) = node {
         let name = model.variable(id).map(|variable| variable.name.as_str()).unwrap_or_default();
         out.push(&escape_name(name));
-        // The reference does not keep keywords apart from special attributes.
+        // The reference does not distinguish keywords from special attributes.
         if is_section_keyword(name) && origin == AttributeOrigin::Stored {
             out.push(" ");
         }
@@ -45,7 +45,8 @@ pub(crate) fn write(
     out.push(" ;");
 }
 
-/// String and user types stand in front, others are told by their suffix. An empty attribute is shown as text.
+/// Strings and user-defined types are stated in front, others are shown by their suffix. An empty attribute is shown as
+/// text.
 fn shows_type(node: NodeId, attribute: &Attribute, options: &PrintOptions) -> bool {
     let is_fill = matches!(node, NodeId::Variable(_)) && attribute.name == "_FillValue";
     let named = match attribute.ty {

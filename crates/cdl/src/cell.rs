@@ -1,13 +1,13 @@
-//! One value of any type, as it stands among data and in attributes of user-defined types (docs/spec/nczarr.md 12.2).
+//! One value of any type, as printed among data and in attributes of user-defined types (docs/spec/nczarr.md 12.2).
 use crate::PrintOptions;
 use crate::number::{write_double, write_float, write_integer};
 use crate::text::{self, VerticalTab};
 use ncirrus_model::{Field, Model, TypeRef, UserKind, Values};
 
-/// How deep values may nest; deeper ones are cut.
+/// Maximum nesting depth of values; deeper ones are cut.
 const DEPTH_MAX: usize = 64;
 
-/// Writes values by their type.
+/// Writes values according to their type.
 #[derive(Clone, Copy)]
 pub(crate) struct CellWriter<'m> {
     model: &'m Model,
@@ -52,7 +52,7 @@ impl<'m> CellWriter<'m> {
         }
     }
 
-    /// The name of an enum's constant; a value without one, like any other integer, as a number.
+    /// An integer, as the name of the enum constant if its type has one for it, otherwise as a number.
     fn integer(&self, out: &mut Vec<u8>, ty: TypeRef, values: &Values, index: usize) {
         match self.kind(ty).and_then(|kind| kind.member_name(values, index)) {
             Some(name) => out.extend_from_slice(name.as_bytes()),
@@ -126,7 +126,7 @@ fn char_field(out: &mut Vec<u8>, field: &Field, chars: &[u8]) {
 
 fn quoted(out: &mut Vec<u8>, chars: &[u8]) {
     out.push(b'"');
-    // The reference ends the line behind the backslash; ncgen reads that as a newline.
+    // The reference ends the line after the backslash; ncgen reads that as a newline.
     text::write_char_data(out, text::trim_nuls(chars), b"\\\n");
     out.push(b'"');
 }

@@ -24,14 +24,14 @@ struct ConversionFlags {
     zero: bool,
 }
 
-/// Formats longer than this are not taken seriously.
+/// Longer formats are ignored.
 const FORMAT_MAX: usize = 100;
 
-/// Widths and precisions longer than this are not taken seriously.
+/// Larger widths and precisions are ignored.
 const NUMBER_MAX: usize = 500;
 
 impl CFormat {
-    /// The variable's format when it has a plausible one and `-p` does not overrule it.
+    /// The variable's format if it has a plausible one and `-p` does not override it.
     pub(crate) fn of(variable: &Variable, options: &PrintOptions) -> Option<Self> {
         let TypeRef::Atomic(atomic) = variable.ty else { return None };
         let overruled = match atomic {
@@ -72,7 +72,7 @@ impl CFormat {
         (fits && complete).then_some(Self { before, after, flags, width, precision, conversion })
     }
 
-    /// Writes `values[index]`; false when it is not finite or of no type that the format is for.
+    /// Writes `values[index]`; false if it is not finite or not of a type that the format is for.
     pub(crate) fn write(&self, out: &mut Vec<u8>, values: &Values, index: usize) -> bool {
         let Some(body) = self.body(values, index) else { return false };
         let pad = self.width.saturating_sub(body.len());
@@ -95,7 +95,7 @@ impl CFormat {
         true
     }
 
-    /// C ignores the flag `0` where an integer has a precision.
+    /// C ignores the flag `0` if an integer has a precision.
     fn zero_is_ignored(&self) -> bool {
         self.precision.is_some() && b"diouxX".contains(&self.conversion)
     }
@@ -115,7 +115,7 @@ impl CFormat {
     }
 
     fn integer(&self, value: i128) -> Vec<u8> {
-        // Narrow types are promoted to 32 bits, so that negative numbers show as their two's complement.
+        // Narrow types are promoted to 32 bits, so that negative numbers are shown in two's complement.
         let is_narrow = value >= i128::from(i32::MIN);
         let unsigned = |value: i128| {
             value & i128::from(if is_narrow && value < 0 { u64::from(u32::MAX) } else { u64::MAX })
@@ -167,7 +167,7 @@ impl CFormat {
     }
 }
 
-/// Reads a format from left to right.
+/// Scans a format from left to right.
 struct FormatScanner<'t> {
     text: &'t [u8],
     at: usize,
@@ -213,7 +213,7 @@ impl FormatScanner<'_> {
                 b' ' => flags.blank = true,
                 b'#' => flags.alternate = true,
                 b'0' => flags.zero = true,
-                // Grouping of thousands does nothing in the C locale.
+                // Grouping of thousands has no effect in the C locale.
                 b'\'' => {}
                 _ => break,
             }
@@ -222,7 +222,7 @@ impl FormatScanner<'_> {
         flags
     }
 
-    /// A number if there is one; the outer `None` when it is absurd.
+    /// A number if there is one; the outer `None` if it is too large.
     fn number(&mut self) -> Option<Option<usize>> {
         let mut number = None;
         while let Some(byte) = self.peek().filter(u8::is_ascii_digit) {

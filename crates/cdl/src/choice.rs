@@ -3,7 +3,7 @@ use crate::{CdlError, PrintOptions};
 use ncirrus_model::{GroupId, Model, VarId};
 use std::collections::HashSet;
 
-/// The members that `-v` and `-g` chose; `None` where there is no limit.
+/// The members that `-v` and `-g` select; `None` if they are not limited.
 #[derive(Debug)]
 pub(crate) struct MemberChoice {
     variables: Option<HashSet<VarId>>,
@@ -14,7 +14,7 @@ impl MemberChoice {
     /// The members that the options name.
     ///
     /// # Errors
-    /// When they name a variable or group that is not there.
+    /// If they name a variable or group that does not exist.
     pub(crate) fn new(model: &Model, options: &PrintOptions) -> Result<Self, CdlError> {
         let variables = choose(&options.variables, |name| {
             if name.contains('/') {
@@ -44,7 +44,7 @@ impl MemberChoice {
     }
 }
 
-/// The members that the names mean; the first name that means none is the error.
+/// The members that the names match; the first name without a match is an error.
 fn choose<Id: std::hash::Hash + Eq>(
     names: &[String],
     find: impl Fn(&str) -> Vec<Id>,

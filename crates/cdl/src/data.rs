@@ -1,7 +1,7 @@
 //! The data of one variable (docs/spec/nczarr.md 12.1 to 12.3).
 //!
-//! Values arrive in blocks that follow each other in row-major order ([`blocks`]); [`rows`] lays them out in rows,
-//! braces and lines without knowing where a block ends.
+//! Values arrive in consecutive blocks in row-major order ([`blocks`]); [`rows`] lays them out in rows, braces and
+//! lines independently of where a block ends.
 mod annotate;
 mod blocks;
 mod fill;
@@ -14,7 +14,7 @@ use blocks::ArrayBlocks;
 use ncirrus_model::{Selection, Storage, Values, VarId};
 use rows::RowPrinter;
 
-/// Prints the data of a variable; nothing when it has no elements.
+/// Prints the data of a variable; nothing if it has no elements.
 pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) -> Result<(), CdlError> {
     let model = printer.model;
     let Some(variable) = model.variable(id) else { return Ok(()) };
@@ -63,7 +63,7 @@ pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) 
     Ok(())
 }
 
-/// Reads a block and makes sure that it has the length it should have.
+/// Reads a block and checks its length.
 fn read(printer: &mut CdlPrinter<'_, '_>, id: VarId, selection: &Selection) -> Result<Values, String> {
     let values = printer.source.read(id, selection).map_err(|error| error.to_string())?;
     let (have, want) = (values.len() as u64, selection.element_count());

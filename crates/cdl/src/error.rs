@@ -1,17 +1,17 @@
-//! Why text could not be printed.
+//! Errors of printing.
 use std::fmt;
 use std::io;
 
-/// What stops printing. Faults of single variables and attributes do not: they are told in the text and in the
-/// [`PrintSummary`](crate::PrintSummary).
+/// Errors that stop printing. Faults of single variables and attributes do not: they are reported in the text and in
+/// the [`PrintSummary`](crate::PrintSummary).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CdlError {
     /// The output could not be written.
     Io(io::Error),
-    /// No variable has a name that was asked for.
+    /// No variable has a name that was requested.
     NoSuchVariable(String),
-    /// No group has a name that was asked for.
+    /// No group has a name that was requested.
     NoSuchGroup(String),
     /// The dataset needs more than the requested text form can express.
     Unsupported(String),

@@ -1,9 +1,10 @@
 //! Line wrapping (docs/spec/nczarr.md 12.3).
 //!
 //! The reference counts columns in one place for the whole print, and some parts of the text do not reset the count:
-//! the values of compound and vlen attributes wrap where the count happens to stand. So there is one [`CurrentLine`] too.
+//! the values of compound and vlen attributes wrap according to whatever the count is. Therefore there is also a single
+//! [`CurrentLine`] here.
 
-/// Where the current line stands and where it must end.
+/// Column of the current line, and the maximum length.
 pub(crate) struct CurrentLine {
     column: usize,
     limit: usize,
@@ -16,17 +17,17 @@ impl CurrentLine {
         Self { column: 0, limit: line_len.saturating_sub(2), indent: 0 }
     }
 
-    /// Blanks in front of lines from now on.
+    /// Sets the blanks in front of lines from now on.
     pub(crate) fn set_indent(&mut self, indent: usize) {
         self.indent = indent;
     }
 
-    /// Says how long the current line is by now.
+    /// Sets the present length of the current line.
     pub(crate) fn set_column(&mut self, column: usize) {
         self.column = column;
     }
 
-    /// Counts the item that begins at `start` of `text`; when it is too long for the line, a new line begins before it.
+    /// Counts the item that begins at `start` of `text`; if it is too long for the line, a new line begins before it.
     #[inline]
     pub(crate) fn item(&mut self, text: &mut Vec<u8>, start: usize) {
         let len = text.len() - start;

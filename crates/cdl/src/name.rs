@@ -1,7 +1,7 @@
 //! Names in CDL (docs/spec/nczarr.md 12.2).
 use ncirrus_model::{DimId, GroupId, Model};
 
-/// A name as CDL writes it: a leading digit and special characters behind a backslash, control characters as `\%xx`.
+/// A name as CDL writes it: a leading digit and special characters after a backslash, control characters as `\%xx`.
 pub fn escape_name(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len() + 4);
     if name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -20,7 +20,7 @@ pub fn escape_name(name: &str) -> String {
     escaped
 }
 
-/// Whether the character stands behind a backslash in names.
+/// Whether the character is written after a backslash in names.
 fn is_special(c: char) -> bool {
     const SPECIAL: &str = " !\"#$&'()*,:;<=>?[]\\^`{|}~";
     SPECIAL.contains(c)
@@ -31,7 +31,7 @@ pub(crate) fn is_section_keyword(name: &str) -> bool {
     matches!(name, "types" | "dimensions" | "variables" | "data" | "group")
 }
 
-/// How a variable of `group` refers to a dimension: by simple name when that means it, else by path
+/// How a variable of `group` refers to a dimension: by simple name if that is unambiguous, otherwise by path
 /// (docs/spec/nczarr.md 12.1).
 pub(crate) fn dimension_reference(model: &Model, group: GroupId, dim: DimId) -> String {
     let name = model.dimension(dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();

@@ -10,7 +10,8 @@ use std::io::Write;
 /// Differs from the reference in that names are escaped, so that the text is always well-formed.
 ///
 /// # Errors
-/// `Unsupported` for a dataset with groups or types of its own or that is not [`classic`](PrintOptions::classic); `Io`.
+/// `Unsupported` for a dataset that has groups or user-defined types or is not [`classic`](PrintOptions::classic);
+/// `Io`.
 pub fn ncml(
     out: &mut dyn Write,
     model: &Model,

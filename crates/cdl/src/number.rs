@@ -3,14 +3,14 @@ mod decimal;
 
 use decimal::DecimalNumber;
 
-/// A float as `%.{digits}g` writes it, but `NaNf` and `Infinityf` for what is not finite (docs/spec/nczarr.md 12.2).
+/// A float as `%.{digits}g` writes it, except `NaNf` and `Infinityf` for non-finite values (docs/spec/nczarr.md 12.2).
 pub fn format_float(value: f32, digits: usize) -> String {
     let mut out = Vec::new();
     write_float(&mut out, value, digits);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A double as `%.{digits}g` writes it, but `NaN` and `Infinity` for what is not finite (docs/spec/nczarr.md 12.2).
+/// A double as `%.{digits}g` writes it, except `NaN` and `Infinity` for non-finite values (docs/spec/nczarr.md 12.2).
 pub fn format_double(value: f64, digits: usize) -> String {
     let mut out = Vec::new();
     write_double(&mut out, value, digits);
@@ -92,7 +92,7 @@ fn write_general(out: &mut Vec<u8>, value: f64, digits: usize, point: DecimalPoi
     }
 }
 
-/// Digits of which the first `whole` stand before the point; zeros fill up what is missing.
+/// Digits, the first `whole` of which are before the point, padded with zeros.
 fn write_fixed(out: &mut Vec<u8>, digits: &[u8], whole: usize, point: DecimalPoint) {
     match digits.split_at_checked(whole) {
         Some((before, after)) => {

@@ -1,7 +1,7 @@
 //! What is printed and how (docs/spec/nczarr.md 12.4).
 mod setters;
 
-/// Choices of a print; the default prints everything as `ncdump` does without options.
+/// Options of a print; the default prints everything as `ncdump` does without options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrintOptions {
@@ -9,25 +9,26 @@ pub struct PrintOptions {
     pub name: String,
     /// Which variables' data are printed (`-h`, `-c`).
     pub data: DataChoice,
-    /// Data only of these variables (`-v`): simple names match in every group, paths one variable. Empty: no limit.
+    /// Restricts data to these variables (`-v`): simple names match in every group, paths a single variable. Empty: no
+    /// limit.
     pub variables: Vec<String>,
-    /// Data only in these groups (`-g`): simple names or paths. Empty: no limit.
+    /// Restricts data to these groups (`-g`): simple names or paths. Empty: no limit.
     pub groups: Vec<String>,
-    /// Longest line of data (`-l`).
+    /// Maximum length of a line of data (`-l`).
     pub line_len: usize,
-    /// Significant digits of floats (`-p`); when set, `C_format` attributes of float variables are ignored.
+    /// Significant digits of floats (`-p`); if set, `C_format` attributes of float variables are ignored.
     pub float_digits: Option<usize>,
-    /// Significant digits of doubles (`-p`); when set, `C_format` attributes of double variables are ignored.
+    /// Significant digits of doubles (`-p`); if set, `C_format` attributes of double variables are ignored.
     pub double_digits: Option<usize>,
     /// Storage properties as attributes (`-s`).
     pub special: bool,
-    /// Leaves `_NCProperties` out (`-Xp`).
+    /// Omits `_NCProperties` (`-Xp`).
     pub no_properties: bool,
-    /// Prints the type of `_FillValue` attributes always (`-XF`).
+    /// Always prints the type of `_FillValue` attributes (`-XF`).
     pub fill_types: bool,
-    /// Time variables as dates (`-t`, `-i`).
+    /// Shows time variables as dates (`-t`, `-i`).
     pub times: Option<TimeStyle>,
-    /// Comments with indices in the data (`-b`, `-f`).
+    /// Adds comments with indices to the data (`-b`, `-f`).
     pub annotation: Option<IndexAnnotation>,
     /// The dataset is of a classic kind or follows the classic model: newlines in text attributes break the string.
     pub classic: bool,
@@ -54,12 +55,12 @@ impl Default for PrintOptions {
 }
 
 impl PrintOptions {
-    /// Digits of a float: 7 unless chosen.
+    /// Digits of a float: 7 unless set.
     pub(crate) fn float_precision(&self) -> usize {
         self.float_digits.unwrap_or(7)
     }
 
-    /// Digits of a double: 15 unless chosen.
+    /// Digits of a double: 15 unless set.
     pub(crate) fn double_precision(&self) -> usize {
         self.double_digits.unwrap_or(15)
     }

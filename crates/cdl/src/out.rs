@@ -1,8 +1,8 @@
-//! The text on its way out.
+//! Buffered output of the text.
 use crate::line::CurrentLine;
 use std::io::{self, Write};
 
-/// Bytes that gather before they are written.
+/// Bytes that are buffered before they are written.
 const FLUSH_LEN: usize = 1 << 16;
 
 /// A buffer in front of the writer; text is appended to `text` directly.
@@ -18,7 +18,7 @@ impl<'w> OutputText<'w> {
         Self { sink, text, line: CurrentLine::new(line_len) }
     }
 
-    /// Writes the buffer away once it is long enough.
+    /// Writes the buffer out once it is long enough.
     pub(crate) fn relieve(&mut self) -> io::Result<()> {
         if self.text.len() >= FLUSH_LEN {
             self.sink.write_all(&self.text)?;
@@ -27,7 +27,7 @@ impl<'w> OutputText<'w> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.sink.write_all(&self.text)?;
         self.text.clear();

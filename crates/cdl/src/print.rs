@@ -10,10 +10,10 @@ use std::io::Write;
 
 /// Prints a dataset as CDL.
 ///
-/// Members that cannot be read leave a comment in their place and an entry in the summary.
+/// Members that cannot be read are replaced by a comment and have an entry in the summary.
 ///
 /// # Errors
-/// When the text cannot be written, or when `options` name a variable or group that is not there.
+/// If the text cannot be written, or `options` name a variable or group that does not exist.
 pub fn print(
     out: &mut dyn Write,
     model: &Model,
@@ -34,7 +34,7 @@ pub fn print(
     Ok(printer.summary)
 }
 
-/// A group on its way in or out.
+/// A group that is entered or left.
 enum GroupVisit {
     Enter(GroupId, usize),
     Leave(GroupId, usize),
@@ -58,7 +58,7 @@ impl<'a> CdlPrinter<'a, '_> {
         Ok(())
     }
 
-    /// Prints a group down to its data; its subgroups follow.
+    /// Prints a group up to its data; its subgroups follow.
     fn group(&mut self, id: GroupId, depth: usize) -> Result<Vec<GroupId>, CdlError> {
         let model = self.model;
         let Some(group) = model.group(id) else { return Ok(Vec::new()) };
@@ -101,7 +101,7 @@ impl<'a> CdlPrinter<'a, '_> {
         for &id in vars {
             declare::variable(&mut self.out, self.model, group, id, indent);
             self.attributes(NodeId::Variable(id), indent);
-            // Else it stands where the values would.
+            // Otherwise it is reported in place of the values.
             if let Some(fault) = self.fault_of(id).filter(|_| self.options.data == DataChoice::HeaderOnly) {
                 self.fault(indent, self.model.variable_path(id), &fault.to_string());
             }
@@ -110,7 +110,7 @@ impl<'a> CdlPrinter<'a, '_> {
         Ok(())
     }
 
-    /// Why a variable cannot be given.
+    /// Why a variable cannot be printed.
     fn fault_of(&self, id: VarId) -> Option<&'a Fault> {
         self.model.variable(id)?.fault.as_ref()
     }
@@ -130,7 +130,7 @@ impl<'a> CdlPrinter<'a, '_> {
         self.attributes(NodeId::Group(id), indent);
     }
 
-    /// Attributes of a variable or group, then its storage properties when they are wanted.
+    /// Attributes of a variable or group, then its storage properties if requested.
     fn attributes(&mut self, node: NodeId, indent: usize) {
         let (model, options) = (self.model, self.options);
         let none = Attributes::new();
@@ -166,7 +166,7 @@ impl<'a> CdlPrinter<'a, '_> {
         }
     }
 
-    /// The data section: also when no variable of the group is chosen (docs/spec/nczarr.md 12.1).
+    /// The data section: also if no variable of the group is selected (docs/spec/nczarr.md 12.1).
     fn data(&mut self, group: GroupId, vars: &[VarId], indent: usize) -> Result<(), CdlError> {
         if !vars.is_empty() {
             self.out.blanks(indent);
@@ -182,7 +182,8 @@ impl<'a> CdlPrinter<'a, '_> {
         Ok(())
     }
 
-    /// One-dimensional and named like a dimension that its group sees, whether it spans that dimension or not.
+    /// Whether the variable is one-dimensional and named like a dimension visible in its group, whether it has that
+    /// dimension or not.
     fn is_coordinate(&self, group: GroupId, id: VarId) -> bool {
         self.model.variable(id).is_some_and(|variable| {
             variable.rank() == 1 && self.model.visible_dimension(group, &variable.name).is_some()

@@ -1,18 +1,18 @@
-//! What all sections print with: the text so far, and the options.
+//! Shared state of all sections: the text so far, and the options.
 use crate::choice::MemberChoice;
 use crate::out::OutputText;
 use crate::time::TimeAxis;
 use crate::{DataSource, PrintOptions};
 use ncirrus_model::{Model, NodeId, VarId};
 
-/// What could not be printed although everything else was.
+/// Members that could not be printed although everything else was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PrintSummary {
     /// Path of the group, variable or attribute (`/g/v`, `/g/v:a`) and the reason, in the order of the text.
     pub faults: Vec<(String, String)>,
 }
 
-/// All that the sections need.
+/// The state that the sections need.
 pub(crate) struct CdlPrinter<'a, 'w> {
     pub(crate) model: &'a Model,
     pub(crate) source: &'a mut dyn DataSource,
@@ -23,12 +23,12 @@ pub(crate) struct CdlPrinter<'a, 'w> {
 }
 
 impl CdlPrinter<'_, '_> {
-    /// How the variable's values are dates, when dates are wanted.
+    /// How the variable's values are converted to dates, if requested.
     pub(crate) fn time_axis(&self, id: VarId) -> Option<TimeAxis> {
         TimeAxis::of(self.model, id, self.options.times?)
     }
 
-    /// Tells a fault in the text and remembers it.
+    /// Reports a fault in the text and records it.
     pub(crate) fn fault(&mut self, indent: usize, path: String, reason: &str) {
         let name = path.rsplit('/').next().unwrap_or_default();
         let told = if name.is_empty() { reason.to_owned() } else { format!("{name}: {reason}") };
@@ -47,7 +47,7 @@ impl CdlPrinter<'_, '_> {
     }
 }
 
-/// Keeps a comment on its line.
+/// Keeps a comment on one line.
 fn no_control(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }

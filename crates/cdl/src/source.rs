@@ -1,7 +1,7 @@
-//! Where the values come from.
+//! The source of values.
 use ncirrus_model::{Attribute, NodeId, Selection, Values, VarId};
 
-/// Why values could not be read; told in the text in place of the values.
+/// Why values could not be read; reported in the text in place of the values.
 pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Values and storage properties of the dataset that is printed.
@@ -9,10 +9,10 @@ pub trait DataSource {
     /// The selected values of a variable, in row-major order.
     ///
     /// # Errors
-    /// Whatever keeps the values from being read; the variable's data end there and printing goes on.
+    /// If the values cannot be read; the variable's data end there and printing continues.
     fn read(&mut self, variable: VarId, selection: &Selection) -> Result<Values, ReadError>;
 
-    /// Bytes of values that are read at once where that keeps chunks from being read more than once.
+    /// Number of bytes of values that may be read at once to avoid reading chunks more than once.
     fn block_len(&self) -> u64 {
         32 << 20
     }

@@ -2,7 +2,7 @@
 
 /// A text attribute: control characters as octal numbers, everything else as it is.
 ///
-/// In classic kinds a newline ends the line and the string; CDL joins the parts again.
+/// In classic kinds a newline ends the line and the string; the CDL parser joins the parts again.
 pub(crate) fn write_text_attribute(out: &mut Vec<u8>, text: &[u8], classic: bool) {
     out.push(b'"');
     for &byte in trim_nuls(text) {
@@ -16,14 +16,14 @@ pub(crate) fn write_text_attribute(out: &mut Vec<u8>, text: &[u8], classic: bool
     out.push(b'"');
 }
 
-/// What a vertical tab in a string becomes: the reference prints it as a newline everywhere but in attributes.
+/// How a vertical tab in a string is printed: the reference prints it as a newline everywhere except in attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VerticalTab {
     Kept,
     AsNewline,
 }
 
-/// One string, `NIL` when it is null.
+/// One string, `NIL` if it is null.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: Option<&[u8]>, tab: VerticalTab) {
     let Some(text) = text else {
         out.extend_from_slice(b"NIL");
@@ -59,7 +59,7 @@ pub(crate) fn trim_nuls(text: &[u8]) -> &[u8] {
     text.get(..len).unwrap_or_default()
 }
 
-/// Writes the escapes that all kinds of text share; false when `byte` is none of them.
+/// Writes the escapes that all kinds of text share; false if `byte` has none.
 fn escape_common(out: &mut Vec<u8>, byte: u8) -> bool {
     let escape: &[u8] = match byte {
         0x08 => b"\\b",

@@ -7,7 +7,7 @@ use ncirrus_units::ncdump::{CdlCalendar, CdlTimeBase, CdlTimeUnit, parse_units};
 use crate::TimeStyle;
 use crate::number::write_double;
 
-/// How a variable's numbers are dates.
+/// How a variable's numbers are converted to dates.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeAxis {
     unit: CdlTimeUnit,
@@ -19,8 +19,8 @@ pub(crate) struct TimeAxis {
 impl TimeAxis {
     /// The variable's time axis, if it has one: its own, or that of the variable whose bounds it holds.
     ///
-    /// As in the reference only the last variable of the dataset that names bounds counts, and its bounds are known by
-    /// their name alone, whatever units they have of their own.
+    /// As in the reference, only the last variable of the dataset that names bounds counts, and its bounds are
+    /// identified by their name alone, whatever units they have of their own.
     pub(crate) fn of(model: &Model, id: VarId, style: TimeStyle) -> Option<Self> {
         let variable = model.variable(id)?;
         if !matches!(variable.ty, TypeRef::Atomic(atomic) if atomic.is_numeric()) {
@@ -41,7 +41,7 @@ impl TimeAxis {
         Some(Self { unit, base, calendar, style })
     }
 
-    /// Writes a value as a date in quotes, or as a number when it is not finite or beyond all calendars.
+    /// Writes a value as a date in quotes, or as a number if it is not finite or outside the range of the calendars.
     pub(crate) fn write(&self, out: &mut Vec<u8>, value: f64) {
         let Some(moment) = moment::at(self.unit, &self.base, self.calendar, value) else {
             return write_double(out, value, 15);
@@ -51,7 +51,7 @@ impl TimeAxis {
         out.push(b'"');
     }
 
-    /// The dates of a numeric attribute as a comment behind it, with the line's end.
+    /// The dates of a numeric attribute as a comment after it, including the line end.
     pub(crate) fn comment(&self, attribute: &Attribute, indent: usize, line_len: usize) -> Option<String> {
         let TypeRef::Atomic(atomic) = attribute.ty else { return None };
         let values = &attribute.values;
@@ -64,7 +64,7 @@ impl TimeAxis {
         }
         let head = format!("\n{}\t\t  // ", " ".repeat(indent));
         let mut comment = head.clone();
-        // Two tabs and what follows them.
+        // Two tabs and the text after them.
         let mut column = 21;
         for (at, date) in dates.iter().enumerate() {
             let comma = usize::from(at + 1 < dates.len());

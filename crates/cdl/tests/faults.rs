@@ -1,4 +1,4 @@
-//! Members that cannot be read leave a comment in their place; everything else is printed.
+//! Members that cannot be read are replaced by a comment; everything else is printed.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 use ncirrus_cdl::{CdlError, DataSource, PrintOptions, PrintSummary, ReadError, ncml, print};
 use ncirrus_model::{
@@ -6,7 +6,7 @@ use ncirrus_model::{
     Values, VarId,
 };
 
-/// Counts from 0 along the flat array, fails at and behind `fail_at`, and keeps what was asked for.
+/// Values are the flat indices; fails from `fail_at` on, and records what was requested.
 struct Counting {
     fail_at: u64,
     asked: Vec<Selection>,

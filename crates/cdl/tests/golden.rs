@@ -1,7 +1,7 @@
-//! Whole dumps against the text that ncdump 4.9.0 printed for the same dataset and options.
+//! Whole dumps compared with the text that ncdump 4.9.0 printed for the same dataset and options.
 //!
-//! `fixtures/<case>/source.cdl` is what ncgen made the dataset from, `tree.json` is the dataset, and each `.txt` file is
-//! named by the options: `b_c.txt` is `ncdump -b c`. `fixtures/make.py` makes them anew.
+//! `fixtures/<case>/source.cdl` is the text from which ncgen made the dataset, `tree.json` is the dataset, and each
+//! `.txt` file is named by the options: `b_c.txt` is `ncdump -b c`. `fixtures/make.py` makes them anew.
 
 use ncirrus_cdl::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle, print};
 use std::fs;
@@ -41,7 +41,7 @@ fn compare(case: &Path, tree: &str, file: &Path) {
     assert!(text == expected, "{}: {} bytes instead of {}", file.display(), text.len(), expected.len());
 }
 
-/// The options that a file's name stands for.
+/// The options that a file's name represents.
 fn options(name: &str) -> PrintOptions {
     let mut options = PrintOptions::default();
     let mut words = name.split('_');

@@ -1,4 +1,4 @@
-//! Numbers against C's `printf`.
+//! Numbers compared with C's `printf`.
 use ncirrus_cdl::{format_double, format_float};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ proptest! {
         prop_assert_eq!(format_float(value, 9).parse::<f32>().unwrap().to_bits(), value.to_bits());
     }
 
-    /// The exact integer path against the exactly rounding formatter of the standard library.
+    /// The exact integer path agrees with the exactly rounding formatter of the standard library.
     #[test]
     fn digits_are_those_of_the_standard_library(bits: u64, digits in 1usize..18) {
         let value = f64::from_bits(bits).abs();

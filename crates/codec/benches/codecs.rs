@@ -1,5 +1,5 @@
-//! Speed of codecs on one thread: `cargo bench -p ncirrus-codec`, for the common chains, in bytes of decoded chunk. With
-//! the argument `serve`, cases are read from standard input, for comparisons (`benches/codecs.py`).
+//! Speed of codecs on one thread: `cargo bench -p ncirrus-codec`, for the common chains, in bytes of decoded chunk.
+//! With the argument `serve`, cases are read from standard input, for comparisons (`benches/codecs.py`).
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
 use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// Seconds and bytes of one case: specs, shape, size of an element, and where the chunk lies, raw and encoded.
+/// Seconds and bytes of one case: specs, shape, size of an element, and the files with the raw and the encoded chunk.
 fn case(line: &str, scratch: &mut CodecScratch) -> Value {
     let case: Value = serde_json::from_str(line).unwrap();
     let list = |value: &Value| value.as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
@@ -96,12 +96,12 @@ fn narrow(bytes: &[u8]) -> f32 {
     f64::from_le_bytes(bytes.try_into().unwrap()) as f32
 }
 
-/// Bytes in units of MiB per second of the best of several runs.
+/// Throughput in MiB per second, the best of several runs.
 fn speed(len: usize, run: impl FnMut()) -> f64 {
     f64::from(u32::try_from(len).unwrap()) / best(9, run) / f64::from(1 << 20)
 }
 
-/// The smallest number of seconds of several runs.
+/// The smallest number of seconds in several runs.
 fn best(runs: usize, mut run: impl FnMut()) -> f64 {
     let time = |_| {
         let start = Instant::now();

@@ -1,12 +1,12 @@
 //! Streams of bits, the highest of each byte first.
 use crate::codec::copy_prefix;
 
-/// Reads bits; behind the end there are zeros.
+/// Reads bits; after the end there are zeros.
 #[derive(Debug)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The bits from `at` on, the next one highest, and how many of them were looked up.
+    /// The bits from `at` on, the next one highest, and how many of them were loaded.
     window: u64,
     count: u32,
 }
@@ -37,7 +37,8 @@ impl<'a> BitReader<'a> {
         value
     }
 
-    /// The number of zeros before the next one, which is taken too; as many as there are when no one follows.
+    /// The number of zeros before the next one bit, which is consumed too; the number of remaining bits if there is
+    /// none.
     #[inline]
     pub(crate) fn zeros(&mut self) -> u32 {
         let mut count = 0u32;
@@ -56,17 +57,17 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Whether more was taken than there is.
+    /// Whether more bits were consumed than there are.
     pub(crate) fn is_over(&self) -> bool {
         self.at > self.bytes.len().saturating_mul(8)
     }
 
-    /// Bits that are left.
+    /// Number of remaining bits.
     pub(crate) fn left(&self) -> usize {
         self.bytes.len().saturating_mul(8).saturating_sub(self.at)
     }
 
-    /// Fills the window, with zeros behind the end of the stream.
+    /// Fills the window, with zeros after the end of the stream.
     #[inline]
     fn look_up(&mut self) {
         let rest = self.bytes.get(self.at / 8..).unwrap_or_default();
@@ -82,7 +83,7 @@ impl<'a> BitReader<'a> {
         self.count = WINDOW;
     }
 
-    /// Takes bits of the window.
+    /// Consumes bits of the window.
     #[inline]
     fn drop(&mut self, count: u32) {
         self.window = self.window.checked_shl(count).unwrap_or(0);
@@ -91,10 +92,10 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Bits that are looked up at once: all of a word but those of a byte that is begun.
+/// Bits that are loaded at once: all of a word except those of a partial byte.
 const WINDOW: u32 = 57;
 
-/// Writes bits; what does not fit is lost, but counted.
+/// Writes bits; those that do not fit are discarded, but counted.
 #[derive(Debug)]
 pub(crate) struct BitWriter<'a> {
     out: &'a mut [u8],
@@ -145,7 +146,7 @@ impl<'a> BitWriter<'a> {
         self.put_short(1, count % 32 + 1);
     }
 
-    /// Fills the last byte with zeros; returns how many bytes there are.
+    /// Fills the last byte with zeros; returns the number of bytes.
     pub(crate) fn finish(mut self) -> usize {
         let last = (self.held << (64 - self.count).min(63)).to_be_bytes();
         let used = usize::try_from(self.count.div_ceil(8)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! A chain of codecs, as one variable's chunks are encoded with.
+//! The chain of codecs of one variable's chunks.
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{CodecScratch, LibraryContexts, ScratchBuffer};
@@ -14,9 +14,9 @@ pub struct CodecChain {
 /// One codec that changes bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct ChainStage {
-    /// Its place among the descriptions: the bit of the mask that says that a chunk went without it.
+    /// Its index among the descriptions: the bit of the mask that says that a chunk was stored without it.
     pub(crate) position: usize,
-    /// Whether chunks may go without it when it fails.
+    /// Whether chunks may be stored without it if it fails.
     pub(crate) optional: bool,
     pub(crate) codec: Arc<dyn Codec>,
 }
@@ -26,7 +26,7 @@ impl CodecChain {
         Self { stages: stages.into() }
     }
 
-    /// The codecs, for what holds of each.
+    /// The codecs, for checks of each.
     #[cfg(any(test, feature = "conformance"))]
     pub(crate) fn codecs(&self) -> impl Iterator<Item = &dyn Codec> {
         self.stages.iter().map(|stage| stage.codec.as_ref())
@@ -37,14 +37,15 @@ impl CodecChain {
         self.stages.is_empty()
     }
 
-    /// Decodes a chunk of known length into `out`, and returns how many bytes it has beyond that (as far as that was
-    /// cheap to find out: at least one when there are any).
+    /// Decodes a chunk of known length into `out`, and returns how many bytes it has beyond that (as far as that is
+    /// cheap to find out: at least one if there are any).
     ///
-    /// `mask`: bit `i` is set when the chunk was stored without codec `i`.
+    /// `mask`: bit `i` is set if the chunk was stored without codec `i`.
     ///
     /// # Errors
-    /// `Short` when the chunk has fewer bytes (what there is then stands at the start of `out`, unless the dimensions
-    /// are in another order), `Malformed` when it is damaged, `Limit` when it is far larger between two codecs than it can be.
+    /// `Short` if the chunk has fewer bytes (those present are then at the start of `out`, unless the order of the
+    /// dimensions differs), `Malformed` if it is damaged, `Limit` if it is far larger between two codecs than it can
+    /// be.
     pub fn decode_into(
         &self,
         input: &[u8],
@@ -63,13 +64,13 @@ impl CodecChain {
         have.checked_sub(want).ok_or(CodecError::Short { have, want })
     }
 
-    /// Decodes those bytes of a chunk of known length that lie in `ranges` (ascending), each to its place in `out`;
-    /// other bytes of `out` may stay as they are.
+    /// Decodes those bytes of a chunk of known length that are in `ranges` (ascending), each to its place in `out`;
+    /// other bytes of `out` may be left unchanged.
     ///
-    /// Stops where the last of them is decoded, so that damage behind it can go unnoticed.
+    /// Stops when the last of them is decoded, so that damage after it can go unnoticed.
     ///
     /// # Errors
-    /// As [`decode_into`](Self::decode_into); `Short` only when bytes in the ranges are lacking.
+    /// As [`decode_into`](Self::decode_into); `Short` only if bytes in the ranges are missing.
     pub fn decode_ranges(
         &self,
         input: &[u8],
@@ -92,10 +93,10 @@ impl CodecChain {
         if have < want { Err(CodecError::Short { have, want }) } else { Ok(()) }
     }
 
-    /// Decodes a chunk of unknown length, at most `limit` bytes.
+    /// Decodes a chunk of unknown length, up to `limit` bytes.
     ///
     /// # Errors
-    /// `Malformed` when the chunk is damaged, `Limit` when it has more bytes.
+    /// `Malformed` if the chunk is damaged, `Limit` if it has more bytes.
     pub fn decode(
         &self,
         input: &[u8],
@@ -118,11 +119,11 @@ impl CodecChain {
         Ok(out.into_vec())
     }
 
-    /// Checks that a chunk is whole, as cheaply as its codecs allow: by checksums beside the bytes, lengths of all parts
-    /// of a frame, and where only decoding tells, by undoing the last codec.
+    /// Checks that a chunk is intact, as cheaply as its codecs allow: by checksums, by the lengths of all parts of a
+    /// frame, and if only decoding can show it, by undoing the last codec.
     ///
     /// # Errors
-    /// `Short` when it has fewer bytes than `want`, `Malformed` when it is damaged or cut short.
+    /// `Short` if it has fewer bytes than `want`, `Malformed` if it is damaged or truncated.
     pub fn check(
         &self,
         input: &[u8],
@@ -152,15 +153,15 @@ impl CodecChain {
         enough(bytes.len(), expected)
     }
 
-    /// Encodes a chunk; returns the bytes and the mask of the optional codecs that it went without.
+    /// Encodes a chunk; returns the bytes and the mask of the optional codecs that were skipped.
     ///
     /// # Errors
-    /// When a codec that may not be skipped cannot encode.
+    /// If a codec that is not optional cannot encode the chunk.
     pub fn encode(&self, input: &[u8], scratch: &mut CodecScratch) -> Result<(Vec<u8>, u32), CodecError> {
         self.encode_in(input, scratch).map(|(encoded, skipped)| (encoded.to_vec(), skipped))
     }
 
-    /// As [`encode`](Self::encode), without a copy: the bytes stay in `scratch`, or are the input where no codec changed
+    /// As [`encode`](Self::encode), without a copy: the bytes stay in `scratch`, or are the input if no codec changed
     /// it.
     ///
     /// # Errors
@@ -173,11 +174,11 @@ impl CodecChain {
         self.encode_without(input, 0, scratch)
     }
 
-    /// As [`encode_in`](Self::encode_in), but without the codecs that have their bits set in `left_out`, may they be
-    /// skipped or not.
+    /// As [`encode_in`](Self::encode_in), but without the codecs whose bits are set in `left_out`, whether they are
+    /// optional or not.
     ///
     /// # Errors
-    /// As there.
+    /// As [`encode_in`](Self::encode_in).
     pub fn encode_without<'a>(
         &self,
         input: &'a [u8],
@@ -211,7 +212,7 @@ impl CodecChain {
         Ok((encoded, skipped))
     }
 
-    /// Undoes all codecs but the first, and hands that one over with its input.
+    /// Undoes all codecs except the first, and passes that one on with its input.
     fn decode_with<T>(
         &self,
         input: &[u8],
@@ -245,15 +246,15 @@ impl ChainStage {
     }
 }
 
-/// How long the bytes that a codec decodes to should be, and may be.
+/// How long the decoded bytes of a codec should be, and may be.
 #[derive(Debug, Clone, Copy)]
 struct DecodedBound {
     expected: Option<usize>,
     limit: usize,
 }
 
-/// For every codec, from the expected length of the chunk: bytes between two codecs that are far more than the chunk
-/// calls for are refused, so that small inputs cannot take much memory.
+/// For every codec, from the expected length of the chunk: far more bytes between two codecs than the chunk calls for
+/// are refused, so that small inputs cannot take much memory.
 fn bounds(codecs: &[&dyn Codec], expected: Option<usize>, limit: usize) -> Vec<DecodedBound> {
     let limit = expected.map_or(limit, slack);
     let mut bound = DecodedBound { expected, limit };
@@ -274,13 +275,13 @@ fn enough(have: usize, want: Option<usize>) -> Result<(), CodecError> {
     }
 }
 
-/// Surplus that is tolerated between codecs: compressed random bytes are a little longer than the bytes, and
-/// some writers store more than a chunk.
+/// Surplus that is tolerated between codecs: compressed random bytes are slightly longer than the bytes, and some
+/// writers store more than a chunk.
 fn slack(len: usize) -> usize {
     len.saturating_add(len / 4).saturating_add(1 << 16)
 }
 
-/// Where the bytes between two codecs are.
+/// The location of the bytes between two codecs.
 #[derive(Debug, Clone, Copy)]
 enum BytesPlace {
     Input,
@@ -319,7 +320,7 @@ impl OuterBuffer {
     }
 }
 
-/// Undoes the codecs from the last to the first, through the two buffers.
+/// Undoes the codecs from the last to the first, using the two buffers.
 fn decode_outer(
     codecs: &[&dyn Codec],
     input: &[u8],

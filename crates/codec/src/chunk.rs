@@ -1,4 +1,4 @@
-//! What codecs may know of the chunk they work on.
+//! What codecs may know about the chunk that they process.
 use crate::number::NumberType;
 
 /// A decoded element.
@@ -6,12 +6,12 @@ use crate::number::NumberType;
 pub struct DecodedElement {
     /// Bytes of one element; `None` for elements without a fixed size.
     pub byte_len: Option<usize>,
-    /// What it is, where it is one number and that is known.
+    /// Its number type, if it is a single number of a known type.
     pub number: Option<NumberType>,
 }
 
 impl DecodedElement {
-    /// An element of that many bytes, of which no more is known.
+    /// An element of that many bytes, of which nothing else is known.
     pub const fn sized(byte_len: Option<usize>) -> Self {
         Self { byte_len, number: None }
     }

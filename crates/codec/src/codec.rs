@@ -1,4 +1,4 @@
-//! What every codec can do.
+//! The operations of every codec.
 use crate::CodecError;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::fmt::Debug;
@@ -9,46 +9,46 @@ pub(crate) trait Codec: Debug + Send + Sync {
     /// Its name, for messages.
     fn name(&self) -> &str;
 
-    /// Why it cannot encode any chunk, where chunks may not go without it for that reason.
+    /// Why it cannot encode any chunk, if chunks must not be stored without it for that reason.
     fn encode_fault(&self) -> Option<CodecError> {
         None
     }
 
-    /// How many bytes `len` bytes are encoded to, where that depends on their number alone.
+    /// The number of bytes to which `len` bytes are encoded, if that depends on their number alone.
     fn encoded_len(&self, _len: usize) -> Option<usize> {
         None
     }
 
-    /// How many bytes the input decodes to, where that can be told without decoding.
+    /// The number of bytes to which the input decodes, if that can be determined without decoding.
     ///
     /// # Errors
-    /// When the input cannot be what this codec made.
+    /// If the input cannot have been produced by this codec.
     fn decoded_len(&self, _input: &[u8]) -> Result<Option<usize>, CodecError> {
         Ok(None)
     }
 
-    /// How many bytes the input decodes to, where that it is whole can be told from its framing: lengths of all its parts.
-    /// `None` where only decoding tells.
+    /// The number of bytes to which the input decodes, if its framing shows that it is complete: lengths of all its
+    /// parts. `None` if only decoding can show that.
     ///
     /// # Errors
-    /// When the input is cut short, or cannot be what this codec made.
+    /// If the input is truncated, or cannot have been produced by this codec.
     fn framed_len(&self, _input: &[u8]) -> Result<Option<usize>, CodecError> {
         Ok(None)
     }
 
-    /// Where in the input the decoded bytes lie, when they lie there as they are.
+    /// The range of the input that contains the decoded bytes, if they are stored unchanged.
     ///
     /// # Errors
-    /// When the input is damaged.
+    /// If the input is damaged.
     fn peel(&self, _input: &[u8]) -> Result<Option<Range<usize>>, CodecError> {
         Ok(None)
     }
 
-    /// Decodes as much as fits, and returns how many bytes the input decodes to: fewer than `out` has, or more (then at
-    /// least one more; the exact number where it is cheap).
+    /// Decodes as much as fits, and returns the number of bytes to which the input decodes: fewer than `out` has, or
+    /// more (then at least one more; the exact number if that is cheap).
     ///
     /// # Errors
-    /// When the input is damaged.
+    /// If the input is damaged.
     fn decode_into(
         &self,
         input: &[u8],
@@ -56,11 +56,11 @@ pub(crate) trait Codec: Debug + Send + Sync {
         contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError>;
 
-    /// Decodes what is needed of `ranges` (ascending) of the decoded bytes to the same place in `out`; returns how many
-    /// bytes from the start are known to exist.
+    /// Decodes what is needed for `ranges` (ascending) of the decoded bytes to the same place in `out`; returns how
+    /// many bytes from the start are known to exist.
     ///
     /// # Errors
-    /// When the input is damaged.
+    /// If the input is damaged.
     fn decode_ranges(
         &self,
         input: &[u8],
@@ -71,10 +71,10 @@ pub(crate) trait Codec: Debug + Send + Sync {
         self.decode_into(input, out, contexts)
     }
 
-    /// Decodes all, `expected` bytes where that is known, at most `limit`.
+    /// Decodes everything: `expected` bytes if that is known, at most `limit`.
     ///
     /// # Errors
-    /// When the input is damaged or decodes to more than `limit` bytes.
+    /// If the input is damaged or decodes to more than `limit` bytes.
     fn decode_all(
         &self,
         input: &[u8],
@@ -94,10 +94,10 @@ pub(crate) trait Codec: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Encodes.
+    /// Encodes a chunk.
     ///
     /// # Errors
-    /// When this codec cannot encode, or not these bytes.
+    /// If this codec cannot encode, or not these bytes.
     fn encode(
         &self,
         input: &[u8],
@@ -114,10 +114,10 @@ pub(crate) fn copy_prefix(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Runs a decoder that needs room for exactly `len` bytes: in `out`, or in a spare buffer when they are a little more.
+/// Runs a decoder that needs room for exactly `len` bytes: in `out`, or in a spare buffer if they are slightly more.
 ///
 /// # Errors
-/// Those of the decoder; `Limit` when the bytes are far more than fit.
+/// Those of the decoder; `Limit` if far more bytes are needed than fit.
 pub(crate) fn with_room(
     name: &str,
     len: usize,
@@ -139,12 +139,12 @@ pub(crate) fn with_room(
     decoded.map(|()| len)
 }
 
-/// Repeats `len` bytes that begin `distance` bytes before `at`; they may overlap what is written. `None` when they begin
+/// Repeats `len` bytes that begin `distance` bytes before `at`; they may overlap what is written. `None` if they begin
 /// before the start, or do not fit.
 pub(crate) fn copy_match(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
     let from = at.checked_sub(distance).filter(|&from| from < at)?;
     let window = out.get_mut(from..at.checked_add(len)?)?;
-    // What is there is copied behind itself, and doubles each time.
+    // The available bytes are copied after themselves, doubling each time.
     let mut have = distance;
     while have < window.len() {
         let count = have.min(window.len() - have);

@@ -1,16 +1,16 @@
-//! A variable cut into boxes of bounded size that follow each other in row-major order.
+//! A variable cut into boxes of bounded size that are consecutive in row-major order.
 use ncirrus_model::Selection;
 
-/// Bytes of a block, unless one element alone is longer.
+/// Bytes of a block, unless a single element is longer.
 const BLOCK_LEN: u64 = 1 << 20;
 
-/// What an element of variable length is taken for.
+/// The assumed length of an element of variable length.
 const VARIABLE_ELEMENT_LEN: u64 = 256;
 
 /// The selections that cover an array, in order.
 pub(super) struct ArrayBlocks {
     shape: Vec<u64>,
-    /// Axis along which blocks are cut: the axes before it are stepped one by one, those behind it are whole.
+    /// Axis along which blocks are cut: the axes before it are stepped one by one, those after it are whole.
     axis: usize,
     /// Indices along `axis` in one block.
     step: u64,
@@ -18,8 +18,8 @@ pub(super) struct ArrayBlocks {
 }
 
 impl ArrayBlocks {
-    /// `shape` has no zero; `element_len` is `None` when elements differ in length. Where whole chunks of the shape
-    /// `chunks` side by side have at most `most` bytes, blocks end where chunks end: each chunk is read once.
+    /// `shape` has no zero; `element_len` is `None` if elements differ in length. If a row of whole chunks of shape
+    /// `chunks` has at most `most` bytes, blocks end where chunks end, so that each chunk is read once.
     pub(super) fn new(shape: &[u64], element_len: Option<u64>, chunks: Option<&[u64]>, most: u64) -> Self {
         let element_len = element_len.unwrap_or(VARIABLE_ELEMENT_LEN).max(1);
         let (axis, step) = chunks
@@ -44,7 +44,7 @@ impl ArrayBlocks {
     }
 }
 
-/// The axis along which an array is cut, and how far each block reaches along it, as long as a block may be.
+/// The axis along which an array is cut, and the length of each block along it, if chunks are ignored.
 fn across_chunks(shape: &[u64], element_len: u64) -> (usize, u64) {
     let limit = (BLOCK_LEN / element_len).max(1);
     let mut axis = shape.len();
@@ -59,7 +59,8 @@ fn across_chunks(shape: &[u64], element_len: u64) -> (usize, u64) {
     (axis, step)
 }
 
-/// The same, with ends where chunks end: along the first axis along which a chunk has more than one element.
+/// The same with blocks that end where chunks end, cut along the first axis along which a chunk has more than one
+/// element.
 fn between_chunks(shape: &[u64], element_len: u64, chunks: &[u64], most: u64) -> Option<(usize, u64)> {
     let lens: Vec<u64> = shape.iter().zip(chunks).map(|(len, chunk)| *len.min(chunk)).collect();
     let len = |axis: usize| shape.get(axis).copied().unwrap_or(1);
@@ -69,7 +70,7 @@ fn between_chunks(shape: &[u64], element_len: u64, chunks: &[u64], most: u64) ->
     let row = behind.checked_mul(chunk).filter(|row| *row <= most)?;
     let mut step = chunk.saturating_mul((BLOCK_LEN / row).max(1)).min(len(axis));
     let mut block = behind.checked_mul(step)?;
-    // Along the axes in front chunks have one element: all ends are between chunks.
+    // Along the axes in front of it, chunks have length one: all ends are between chunks.
     while axis > 0 && step == len(axis) && BLOCK_LEN / block > 1 {
         axis -= 1;
         step = (BLOCK_LEN / block).min(len(axis));

@@ -1,8 +1,8 @@
-//! Which cells print as `_` (docs/spec/nczarr.md 12.2, "Fill").
+//! Which elements print as `_` (docs/spec/nczarr.md 12.2, "Fill").
 use ncirrus_model::{Atomic, TypeRef, Values, Variable, default_fill};
 
-/// The value that prints as `_`, if any: the attribute `_FillValue` of the variable's own type, else the type's
-/// default; bytes have no default, and neither have user-defined types.
+/// The value that prints as `_`, if any: the attribute `_FillValue` of the variable's own type, otherwise the type's
+/// default; neither bytes nor user-defined types have a default.
 pub(super) fn fill_of(variable: &Variable) -> Option<Values> {
     let own = variable.attributes.known().and_then(|attributes| attributes.find("_FillValue"));
     if let Some(own) = own.filter(|own| own.ty == variable.ty && own.values.len() == 1) {
@@ -15,7 +15,7 @@ pub(super) fn fill_of(variable: &Variable) -> Option<Values> {
     }
 }
 
-/// Whether `values[index]` is the fill value, one value of the same type.
+/// Whether `values[index]` is the fill value, which is a single value of the same type.
 pub(super) fn is_fill(values: &Values, index: usize, fill: &Values) -> bool {
     match (values, fill) {
         (Values::Float(v), Values::Float(fill)) => same_at(v, index, fill, float_is),
@@ -33,7 +33,7 @@ fn same_at<T: Copy>(values: &[T], index: usize, fill: &[T], is: impl Fn(T, T) ->
     matches!((values.get(index), fill.first()), (Some(&value), Some(&fill)) if is(value, fill))
 }
 
-/// Equal but for the float type's epsilon, relative to the value. NaN equals NaN.
+/// Equal within the float type's epsilon, relative to the value. NaN equals NaN.
 pub(super) fn float_is(value: f32, fill: f32) -> bool {
     if (value > 0.0) != (fill > 0.0) {
         return false;

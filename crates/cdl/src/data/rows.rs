@@ -11,7 +11,7 @@ use ncirrus_model::{Model, TypeRef, Values, Variable};
 use std::io;
 use std::ops::Range;
 
-/// Values printed between two looks at the buffer.
+/// Values printed between two checks of the buffer.
 const RUN_LEN: usize = 4096;
 
 /// The state of printing one variable.
@@ -21,10 +21,10 @@ pub(super) struct RowPrinter<'a> {
     style: CellStyle,
     fill: Option<Values>,
     name: String,
-    /// The column behind `name = `: the reference counts the name's bytes without escapes.
+    /// The column after `name = `: the reference counts the name's bytes without escapes.
     start_column: usize,
     shape: &'a [u64],
-    /// For each unlimited axis but the first: elements of one record, which stand in braces.
+    /// For each unlimited axis except the first: number of elements of one record, which are enclosed in braces.
     records: Vec<u64>,
     row_len: u64,
     total: u64,
@@ -38,13 +38,13 @@ pub(super) struct RowPrinter<'a> {
     double_digits: usize,
 }
 
-/// How the variable's cells are written.
+/// How the variable's elements are written.
 enum CellStyle {
-    /// As their type is.
+    /// According to their type.
     Plain,
     /// Characters as strings, one per row.
     Text,
-    /// By the variable's `C_format`.
+    /// According to the variable's `C_format`.
     Format(CFormat),
     /// As dates.
     Time(TimeAxis),
@@ -83,7 +83,7 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// What follows the variable's name.
+    /// Prints what follows the variable's name.
     pub(super) fn start(&mut self, out: &mut OutputText<'_>) {
         if self.shape.len() <= 1 {
             out.push(" = ");
@@ -122,7 +122,7 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// Ends the line when no more values are to be had.
+    /// Ends the line if no more values can be read.
     pub(super) fn break_off(&self, out: &mut OutputText<'_>) {
         out.push("\n");
         out.line.set_column(0);
@@ -146,7 +146,7 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// Braces that close behind the last value of a row, before or after which `self.at` stands.
+    /// Number of braces that close after the last value of a row, which ends at `end`.
     fn closing(&self, end: u64) -> usize {
         self.records.iter().filter(|&&len| end.is_multiple_of(len)).count()
     }
@@ -170,7 +170,7 @@ impl<'a> RowPrinter<'a> {
         self.annotation.filter(|annotation| annotation.style == AnnotationStyle::Full)
     }
 
-    /// Prints `values[range]`, a part of one row; `ends_row` tells whether it is the row's last part.
+    /// Prints `values[range]`, a part of one row; `ends_row` says whether it is the row's last part.
     fn run(&mut self, out: &mut OutputText<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
         macro_rules! numbers {
             ($variant:ident, $v:expr, $is:expr, $write:expr) => {{
@@ -215,7 +215,7 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// Values that need a look at their type one by one.
+    /// Values of types that need case distinctions for each one.
     fn others(&mut self, out: &mut OutputText<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
         let (cells, ty) = (self.cells, self.ty);
         let (fill, style) = (self.fill.take(), std::mem::replace(&mut self.style, CellStyle::Plain));
@@ -233,7 +233,7 @@ impl<'a> RowPrinter<'a> {
         (self.fill, self.style) = (fill, style);
     }
 
-    /// Writes `count` items with what separates them.
+    /// Writes `count` items with their separators.
     #[inline]
     fn items(
         &mut self,
@@ -284,7 +284,7 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// After the last value of a row: the row's or the variable's end, then the comment.
+    /// After the last value of a row: the end of the row or of the variable, then the comment.
     fn annotate_end(&self, text: &mut Vec<u8>, end: u64) {
         let Some(annotation) = self.full() else { return };
         text.push(if end == self.total { b';' } else { b',' });

@@ -1,10 +1,10 @@
 //! Correctly rounded decimal digits of a double, ties to even on the exact value, as the C library rounds.
 use std::io::Write;
 
-/// Most digits that the exact path yields; more come from the standard library.
+/// Maximum number of digits of the exact path; more are computed by the standard library.
 const FAST_DIGITS: usize = 17;
 
-/// Room for the digits of any precision that is worth printing: no double has more significant ones.
+/// Room for the digits of any useful precision: no double has more significant ones.
 const MAX_DIGITS: usize = 767;
 
 /// Digits `d.ddd` times ten to the `exponent`.
@@ -13,7 +13,7 @@ pub(super) struct DecimalNumber {
     pub(super) exponent: i32,
 }
 
-/// Up to 17 digits without allocation, any number with.
+/// Up to 17 digits without allocation, or any number of digits with one.
 enum DecimalDigits {
     Few([u8; 24], usize),
     Many(Vec<u8>),
@@ -74,18 +74,19 @@ const POWERS_OF_10: [u64; 19] = {
     powers
 };
 
-/// Powers of ten from -22 to 22. Those below 1 are not exact, so only a value beyond one is surely above the power.
+/// Powers of ten from -22 to 22. Those below 1 are not exact, so that a value is certainly above a power only if it
+/// exceeds it.
 const POWERS: [f64; 45] = [
     1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
     1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Where 1 stands in [`POWERS`].
+/// Index of 1 in [`POWERS`].
 const ESTIMATE_OFFSET: i32 = 22;
 
-/// Digits as an integer of exactly `precision` digits, and the exponent of the first. `None` when the value is so
-/// large or small that the product below does not fit 128 bits.
+/// Digits as an integer of exactly `precision` digits, and the exponent of the first. `None` if the value is so large
+/// or small that the product below does not fit in 128 bits.
 fn round_exactly(value: f64, precision: usize) -> Option<(u64, i32)> {
     let bits = value.to_bits();
     let biased = i32::try_from(bits >> 52).ok()?;
@@ -100,7 +101,8 @@ fn round_exactly(value: f64, precision: usize) -> Option<(u64, i32)> {
         let scale = i32::try_from(precision).ok()? - 1 - exponent;
         let rounded = scaled(mantissa, binary_exponent, scale)?;
         if rounded >= high {
-            // Either the estimate was one too small, or rounding carried into a new digit: both are right one up.
+            // Either the estimate was one too small, or rounding carried into a new digit: in both cases one more is
+            // right.
             exponent += 1;
         } else if rounded < low {
             exponent -= 1;
@@ -111,11 +113,11 @@ fn round_exactly(value: f64, precision: usize) -> Option<(u64, i32)> {
     None
 }
 
-/// The decimal exponent of a value whose binary exponent is given, or one less; never more, for rounding up to the next
-/// power would hide it.
+/// The decimal exponent of a value with the given binary exponent, or one less; never more, since rounding up to the
+/// next power would hide that.
 #[inline]
 fn estimate(value: f64, binary: i32) -> i32 {
-    // 30103 / 100000 is log10(2); no multiple of it comes so near an integer that the difference would show.
+    // 30103 / 100000 is log10(2); no multiple of it is so close to an integer that the difference would matter.
     let low = (binary * 30_103).div_euclid(100_000);
     let next = usize::try_from(low + 1 + ESTIMATE_OFFSET).ok().and_then(|at| POWERS.get(at));
     low + i32::from(next.is_some_and(|&next| value > next))
@@ -162,7 +164,7 @@ fn divide(value: u128, by: u128) -> u128 {
     quotient + u128::from(rest > other || (rest == other && quotient & 1 == 1))
 }
 
-/// The same by way of the standard library, which rounds exactly too but takes longer.
+/// The same through the standard library, which also rounds exactly but takes longer.
 fn round_by_formatting(value: f64, precision: usize) -> DecimalNumber {
     let mut text = Vec::with_capacity(precision + 8);
     if write!(text, "{value:.*e}", precision - 1).is_err() {

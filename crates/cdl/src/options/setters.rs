@@ -1,4 +1,4 @@
-//! One choice after the other.
+//! The setters of [`PrintOptions`].
 use super::{DataChoice, IndexAnnotation, PrintOptions, TimeStyle};
 
 impl PrintOptions {
@@ -22,35 +22,36 @@ impl PrintOptions {
         self
     }
 
-    /// Data only of these variables (`-v`): simple names match in every group, paths one variable. Empty: no limit.
+    /// Restricts data to these variables (`-v`): simple names match in every group, paths a single variable. Empty: no
+    /// limit.
     #[must_use]
     pub fn variables(mut self, variables: impl IntoIterator<Item = String>) -> Self {
         self.variables = variables.into_iter().collect();
         self
     }
 
-    /// Data only in these groups (`-g`): simple names or paths. Empty: no limit.
+    /// Restricts data to these groups (`-g`): simple names or paths. Empty: no limit.
     #[must_use]
     pub fn groups(mut self, groups: impl IntoIterator<Item = String>) -> Self {
         self.groups = groups.into_iter().collect();
         self
     }
 
-    /// Longest line of data (`-l`).
+    /// Maximum length of a line of data (`-l`).
     #[must_use]
     pub fn line_len(mut self, line_len: usize) -> Self {
         self.line_len = line_len;
         self
     }
 
-    /// Significant digits of floats (`-p`); when set, `C_format` attributes of float variables are ignored.
+    /// Significant digits of floats (`-p`); if set, `C_format` attributes of float variables are ignored.
     #[must_use]
     pub fn float_digits(mut self, float_digits: impl Into<Option<usize>>) -> Self {
         self.float_digits = float_digits.into();
         self
     }
 
-    /// Significant digits of doubles (`-p`); when set, `C_format` attributes of double variables are ignored.
+    /// Significant digits of doubles (`-p`); if set, `C_format` attributes of double variables are ignored.
     #[must_use]
     pub fn double_digits(mut self, double_digits: impl Into<Option<usize>>) -> Self {
         self.double_digits = double_digits.into();
@@ -64,28 +65,28 @@ impl PrintOptions {
         self
     }
 
-    /// Leaves `_NCProperties` out (`-Xp`).
+    /// Omits `_NCProperties` (`-Xp`).
     #[must_use]
     pub fn no_properties(mut self, no_properties: bool) -> Self {
         self.no_properties = no_properties;
         self
     }
 
-    /// Prints the type of `_FillValue` attributes always (`-XF`).
+    /// Always prints the type of `_FillValue` attributes (`-XF`).
     #[must_use]
     pub fn fill_types(mut self, fill_types: bool) -> Self {
         self.fill_types = fill_types;
         self
     }
 
-    /// Time variables as dates (`-t`, `-i`).
+    /// Shows time variables as dates (`-t`, `-i`).
     #[must_use]
     pub fn times(mut self, times: impl Into<Option<TimeStyle>>) -> Self {
         self.times = times.into();
         self
     }
 
-    /// Comments with indices in the data (`-b`, `-f`).
+    /// Adds comments with indices to the data (`-b`, `-f`).
     #[must_use]
     pub fn annotation(mut self, annotation: impl Into<Option<IndexAnnotation>>) -> Self {
         self.annotation = annotation.into();

@@ -9,12 +9,12 @@ pub(super) struct DateMoment {
     hour: f64,
 }
 
-/// Hours either side of 1970 beyond which dates are not computed.
+/// Maximum distance from 1970, in hours, for which dates are computed.
 const HOURS_MAX: f64 = 1e13;
 
 const MICROSECONDS_PER_HOUR: f64 = 3.6e9;
 
-/// The moment of a value; `None` when it is not finite or too far away.
+/// The moment of a value; `None` if it is not finite or too far away.
 pub(super) fn at(
     unit: CdlTimeUnit,
     base: &CdlTimeBase,
@@ -35,14 +35,14 @@ pub(super) fn at(
     }
 }
 
-/// Days from 1970-01-01 to the day from which hours are added up. Doubles of hours are added as the reference adds
-/// them, because its rounding shows in the last digits.
+/// Days from 1970-01-01 to the day from which hours are added up. Hours are added as doubles like in the reference,
+/// because its rounding is visible in the last digits.
 const EPOCH_1970: i64 = 0;
 
 /// The mixed calendar counts from 1979-01-01.
 const EPOCH_1979: i64 = 3287;
 
-/// Julian up to the reform, Gregorian behind it; the hour of the reform itself is still Julian.
+/// Julian up to the reform, Gregorian after it; the hour of the reform itself is still Julian.
 fn at_mixed(base: (CdlDate, f64), delta: f64) -> Option<DateMoment> {
     let reform = CdlDate { year: 1582, month: 10, day: 15 };
     let last = CdlDate { year: 1582, month: 10, day: 5 };
@@ -93,7 +93,7 @@ fn at_hours(calendar: CdlCalendar, epoch: i64, base: (CdlDate, f64), delta: f64)
 }
 
 impl DateMoment {
-    /// Writes date and time; parts of the time that are zero at the end are left out.
+    /// Writes date and time; trailing parts of the time that are zero are omitted.
     pub(super) fn write(&self, out: &mut Vec<u8>, calendar: CdlCalendar, style: TimeStyle) {
         let CdlDate { year, month, day } = self.date;
         let sign = if year < 0 { "-" } else { "" };

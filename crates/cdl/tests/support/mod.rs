@@ -1,6 +1,6 @@
-//! Reads a dataset from JSON: the form in which the fixtures hold trees with all their values.
+//! Reads a dataset from JSON: the form in which the fixtures store trees with all their values.
 //!
-//! Numbers are the bytes of their little-endian memory in hexadecimal digits, so that every bit survives.
+//! Numbers are the bytes of their little-endian memory in hexadecimal digits, so that every bit is preserved.
 use ncirrus_cdl::{DataSource, ReadError};
 use ncirrus_model::{
     Atomic, Attribute, Dimension, DimensionLen, EnumMember, Fault, FaultKind, Field, GroupId, Model,
@@ -16,7 +16,7 @@ pub(crate) struct Fixture {
     pub(crate) classic: bool,
 }
 
-/// Values of whole variables, by which boxes of them are answered.
+/// Values of whole variables, from which boxes are cut.
 pub(crate) struct Memory {
     values: HashMap<VarId, (Vec<u64>, Values)>,
 }
@@ -27,7 +27,7 @@ impl DataSource for Memory {
         selection.check(shape)?;
         let mut part = values.empty_like();
         let region = selection.as_region().ok_or("not a box")?;
-        // The boxes asked for are contiguous: they begin at `start` and are as long as they have elements.
+        // The requested boxes are contiguous: they begin at `start` and have as many elements as their shape says.
         let flat = region.start.iter().zip(shape).fold(0, |at, (index, len)| at * len + index);
         let start = usize::try_from(flat)?;
         let count = usize::try_from(region.element_count().ok_or("too many")?)?;

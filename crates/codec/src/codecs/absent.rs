@@ -1,12 +1,12 @@
-//! Stands in for an optional filter that is not there.
+//! A placeholder for an optional filter that is missing.
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 
-/// A filter that only chunks without it can do with.
+/// A missing filter; only chunks that were stored without it can be read.
 #[derive(Debug)]
 pub(crate) struct AbsentFilter {
-    /// Why it is not there.
+    /// Why it is missing.
     pub(crate) fault: CodecError,
 }
 

@@ -1,10 +1,11 @@
-//! Planes of bits: what Bitshuffle and the bit shuffle of Blosc make of elements.
+//! Bit planes: the arrangement of elements that Bitshuffle and the bit shuffle of Blosc produce.
 //!
 //! All first bits (lowest first) of all first bytes, then all second bits, and so on; in a plane, element `i` has bit
-//! `i % 8` of byte `i / 8`. Eight rows of eight bytes are turned at a time, first the bits, then the bytes.
+//! `i % 8` of byte `i / 8`. Eight rows of eight bytes are transposed at a time, first the bits, then the bytes.
 use super::shuffle::{shuffle, unshuffle};
 
-/// Elements from planes. All slices have the same length, a multiple of `8 * size`; `bytes` is for what comes between.
+/// Elements from planes. All slices have the same length, a multiple of `8 * size`; `bytes` holds the intermediate
+/// result.
 pub(crate) fn bit_unshuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &mut [u8]) {
     let count = input.len().checked_div(size).unwrap_or(0);
     if count == 0 {
@@ -19,7 +20,7 @@ pub(crate) fn bit_unshuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &m
     }
 }
 
-/// Planes from elements, as [`bit_unshuffle`].
+/// Planes from elements, with arguments as in [`bit_unshuffle`].
 pub(crate) fn bit_shuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &mut [u8]) {
     let count = input.len().checked_div(size).unwrap_or(0);
     if count == 0 {
@@ -37,7 +38,7 @@ pub(crate) fn bit_shuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &mut
 /// Eight rows of eight bytes, twice: compilers handle both at once.
 type PlaneWords = [[u64; 2]; 8];
 
-/// Bytes of such words.
+/// Bytes of these words.
 const TILE: usize = 128;
 
 /// Bytes from eight rows of their bits.
@@ -111,7 +112,7 @@ fn turn_bytes(mut words: PlaneWords) -> PlaneWords {
     words
 }
 
-/// Changes the upper part of each word with the lower part of the word `DISTANCE` behind it.
+/// Exchanges the upper part of each word with the lower part of the word `DISTANCE` after it.
 #[inline]
 fn swap<const DISTANCE: usize>(words: &mut PlaneWords, shift: u32, lower: u64) {
     for i in (0..8).filter(|i| i & DISTANCE == 0) {

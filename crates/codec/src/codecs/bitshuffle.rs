@@ -1,9 +1,9 @@
-//! Bitshuffle (HDF5 filter 32008): blocks of elements as planes of bits, which may be compressed one by one
+//! Bitshuffle (HDF5 filter 32008): blocks of elements as planes of bits, each of which may be compressed
 //! (docs/spec/hdf5-netcdf4.md G.3).
 //!
 //! Compressed chunks begin with their decoded length (8 bytes) and that of a block (4), and every block with its
-//! encoded length (4), all big-endian. The last block is shorter, and what is left of less than 8 elements is kept as
-//! it is.
+//! encoded length (4), all big-endian. The last block is shorter, and a remainder of fewer than 8 elements is stored
+//! unchanged.
 use super::bitplanes::{bit_shuffle, bit_unshuffle};
 use super::block::{BlockFormat, compress, compress_bound, decompress};
 use crate::CodecError;
@@ -20,17 +20,17 @@ const HEAD: usize = 12;
 #[derive(Debug)]
 pub(crate) struct Bitshuffle {
     size: usize,
-    /// Bytes of a block, for writing, and for reading what is not compressed.
+    /// Bytes of a block, for writing, and for reading uncompressed chunks.
     block: usize,
-    /// How blocks are compressed, and the level.
+    /// The compressor of blocks, and its level.
     compression: Option<(BlockFormat, i32)>,
 }
 
 impl Bitshuffle {
-    /// The block length 0 asks for the usual one.
+    /// The block length 0 selects the default.
     ///
     /// # Errors
-    /// `Malformed` for parameters that cannot be, `Unsupported` for elements without a fixed size.
+    /// `Malformed` for invalid parameters, `Unsupported` for elements without a fixed size.
     pub(crate) fn new(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Self, Error> {
         let stated = parameters.size("elementsize")?.filter(|&size| size > 0);
         let size = stated.or(chunk.element.byte_len).filter(|&size| size > 0);
@@ -93,7 +93,7 @@ impl Bitshuffle {
         decoded
     }
 
-    /// Bytes of the groups of 8 elements.
+    /// Bytes of the complete groups of 8 elements.
     fn whole(&self, len: usize) -> usize {
         let group = self.size.saturating_mul(8);
         len / group * group
@@ -187,7 +187,7 @@ impl Codec for Bitshuffle {
     }
 }
 
-/// A big-endian length of 4 bytes, and what follows it.
+/// A big-endian length of 4 bytes, and the rest.
 fn length(input: &[u8]) -> Option<(usize, &[u8])> {
     let (len, rest) = input.split_first_chunk::<4>()?;
     Some((usize::try_from(u32::from_be_bytes(*len)).ok()?, rest))

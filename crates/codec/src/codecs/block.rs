@@ -1,4 +1,4 @@
-//! Compressed blocks whose decoded length is known: what stands inside of other codecs.
+//! Compressed blocks of known decoded length, inside other codecs.
 use super::blosclz;
 use crate::ffi::lz4_decode;
 use crate::scratch::LibraryContexts;
@@ -8,7 +8,7 @@ use zstd_safe::{CCtx, DCtx};
 /// How a block is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockFormat {
-    /// Blosc's own; it is not written.
+    /// Blosc's own; for reading only.
     BloscLz,
     /// An LZ4 block.
     Lz4,
@@ -18,7 +18,7 @@ pub(crate) enum BlockFormat {
     Zstd,
 }
 
-/// Decodes a block to exactly the bytes of `out`; `None` when it is not that.
+/// Decodes a block to exactly the bytes of `out`; `None` if it does not decode to that.
 pub(crate) fn decompress(
     format: BlockFormat,
     input: &[u8],
@@ -39,19 +39,19 @@ pub(crate) fn decompress(
     (len == out.len()).then_some(())
 }
 
-/// Bytes that `len` bytes are encoded to at most.
+/// Maximum number of bytes to which `len` bytes are encoded.
 pub(crate) fn compress_bound(format: BlockFormat, len: usize) -> usize {
     match format {
         BlockFormat::BloscLz => 0,
         BlockFormat::Lz4 => lz4_flex::block::get_maximum_output_size(len),
         BlockFormat::Snappy => snap::raw::max_compress_len(len),
-        // Blocks of 5 bytes of overhead and at least 5000 bytes, and an envelope.
+        // Blocks of at least 5000 bytes with 5 bytes of overhead each, and an envelope.
         BlockFormat::Zlib => len.saturating_add(len / 1000).saturating_add(64),
         BlockFormat::Zstd => zstd_safe::compress_bound(len),
     }
 }
 
-/// Encodes a block, and returns its length; `None` when that is not possible.
+/// Encodes a block, and returns its length; `None` if that is not possible.
 pub(crate) fn compress(
     format: BlockFormat,
     level: i32,

@@ -1,4 +1,4 @@
-//! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (`docs/spec/nczarr.md` 11.4).
+//! Blosc 1: a compressor after a shuffle, in blocks that can be decoded separately (`docs/spec/nczarr.md` 11.4).
 use super::block::BlockFormat;
 use super::blosc2::Blosc2;
 use super::blosc2::chunk::FrameChunk;
@@ -13,7 +13,7 @@ use std::ops::Range;
 const NAME: &str = "blosc";
 const SNAPPY: &CStr = c"snappy";
 
-/// Blosc (HDF5 filter 32001). Decoding goes by the header of the chunk alone.
+/// Blosc (HDF5 filter 32001). Decoding depends on the header of the chunk alone.
 #[derive(Debug)]
 pub(crate) struct Blosc {
     pub(crate) options: BloscOptions,
@@ -98,7 +98,7 @@ impl Codec for Blosc {
 }
 
 impl Blosc {
-    /// The same options for a compressor that the library here lacks.
+    /// The same options for a compressor that the library lacks here.
     fn snappy(&self) -> Blosc2 {
         Blosc2 {
             type_size: self.options.type_size,
@@ -122,7 +122,7 @@ pub(crate) fn compressor(name: &str) -> Option<&'static CStr> {
     })
 }
 
-/// Whether the header says that the compressor is Snappy, which the library here lacks.
+/// Whether the header says that the compressor is Snappy, which the library lacks here.
 fn is_snappy(input: &[u8]) -> bool {
     input.get(2).is_some_and(|flags| flags >> 5 == 2)
 }
@@ -135,7 +135,7 @@ fn damaged() -> CodecError {
     CodecError::malformed(NAME, "the chunk is damaged, or its compressor is not supported")
 }
 
-/// The ranges in whole items; those that share a block are one run, so that no block is decoded twice.
+/// The ranges in whole items; those that share a block form one run, so that no block is decoded twice.
 fn runs(buffer: &BloscBuffer, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
     let header = buffer.header;
     let (item, block) = (header.type_size.max(1), header.block_len.max(1));

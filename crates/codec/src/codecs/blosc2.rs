@@ -15,22 +15,22 @@ use frame::{ChunkPlace, FrameHeader};
 
 const NAME: &str = "blosc2";
 
-/// Blosc 2. Decoding goes by the frame alone.
+/// Blosc 2. Decoding depends on the frame alone.
 #[derive(Debug)]
 pub(crate) struct Blosc2 {
     pub(crate) type_size: usize,
     pub(crate) level: i32,
-    /// 1: bytes, 2: bits, else nothing.
+    /// 1: bytes, 2: bits, otherwise none.
     pub(crate) shuffle: u32,
     pub(crate) format: BlockFormat,
 }
 
 impl Blosc2 {
-    /// From the numbers that HDF5 stores; those that are missing get their defaults. Blosc's own compressor is not
-    /// written: LZ4 takes its place, as every chunk says itself how it was compressed.
+    /// From the parameters that HDF5 stores; missing ones have their defaults. Blosc's own compressor is not written:
+    /// LZ4 is used instead, since every chunk states how it was compressed.
     ///
     /// # Errors
-    /// `Malformed` when the compressor is not known.
+    /// `Malformed` if the compressor is unknown.
     pub(crate) fn new(parameters: &[u32], chunk: &ChunkInfo) -> Result<Self, CodecError> {
         let number = |index: usize| parameters.get(index).copied();
         let type_size = number(2).and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0);
@@ -110,7 +110,7 @@ fn decode(
     if frame.grid.as_ref().is_some_and(|grid| grid.chunks() != Some(count)) {
         return Err(damaged());
     }
-    // An entry is 8 bytes, a chunk at least one.
+    // An entry takes 8 bytes, a chunk at least one.
     if count.checked_mul(8) != Some(index.len) || index.len > out.len().saturating_mul(8).saturating_add(64) {
         return Err(CodecError::malformed(
             NAME,
@@ -139,12 +139,12 @@ fn read(input: &[u8]) -> Result<FrameChunk<'_>, CodecError> {
     FrameChunk::read(input).map_err(|reason| CodecError::malformed(NAME, reason))
 }
 
-/// Where chunks are decoded to.
+/// The destination of decoded chunks.
 struct DecodeTarget<'a> {
     frame: &'a FrameHeader,
     out: &'a mut [u8],
     block: Vec<u8>,
-    /// The first block of a chunk, where others refer to it.
+    /// The first block of a chunk, if others refer to it.
     first: Vec<u8>,
 }
 
@@ -189,7 +189,7 @@ impl DecodeTarget<'_> {
             }
             return Some(());
         }
-        // A block is not longer than the array, but for what it has beyond its edges.
+        // A block is not longer than the array, apart from its padding at the edges.
         if chunk.block_len > self.out.len().saturating_mul(2).saturating_add(1 << 16) {
             return None;
         }

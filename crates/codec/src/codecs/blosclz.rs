@@ -1,16 +1,16 @@
-//! `BloscLZ`, the compressor that Blosc brings along (docs/spec/hdf5-netcdf4.md G.3).
+//! `BloscLZ`, the compressor that is part of Blosc (docs/spec/hdf5-netcdf4.md G.3).
 //!
-//! A control byte below 32 announces that many bytes, and one, as they are; any other a piece of what is decoded
-//! already: its length, less two, in the upper three bits, its distance, less one, in the lower five and the next byte.
+//! A control byte below 32 announces that many literal bytes plus one; any other a repetition of decoded bytes: its
+//! length minus two in the upper three bits, its distance minus one in the lower five and the next byte.
 use crate::codec::{copy_match, copy_prefix};
 
-/// The distance that says that a longer one follows.
+/// The distance that announces a longer one.
 const FAR: usize = 31 << 8;
 
-/// Decodes as much as there is; `None` when it does not fit or is damaged.
+/// Decodes everything; `None` if it does not fit or is damaged.
 pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Option<usize> {
     let (&first, mut rest) = input.split_first()?;
-    // The upper bits of the first byte are a mark of the level.
+    // The upper bits of the first byte encode the level.
     let mut control = usize::from(first & 31);
     let mut at = 0usize;
     loop {

@@ -1,4 +1,4 @@
-//! Checksums beside the bytes: fletcher32, crc32, crc32c, adler32.
+//! Checksums stored with the bytes: fletcher32, crc32, crc32c, adler32.
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -11,16 +11,16 @@ pub(crate) struct Checksum {
     pub(crate) at_start: bool,
 }
 
-/// How the sum is made.
+/// The algorithm of the sum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ChecksumAlgorithm {
     /// HDF5's: sums of 16-bit big-endian words, modulo 65535 (filter 3; `docs/spec/nczarr.md` 11.3).
     Fletcher32,
-    /// That of gzip and zip.
+    /// As in gzip and zip.
     Crc32,
-    /// Castagnoli's, of iSCSI.
+    /// Castagnoli's, as in iSCSI.
     Crc32c,
-    /// That of zlib.
+    /// As in zlib.
     Adler32,
 }
 
@@ -84,7 +84,7 @@ impl Codec for Checksum {
 }
 
 impl Checksum {
-    /// Where the bytes are, and the stored sum.
+    /// The range of the bytes, and the stored sum.
     fn split(&self, input: &[u8]) -> Result<(Range<usize>, u32), CodecError> {
         let found = if self.at_start {
             input.first_chunk::<4>().map(|sum| (4..input.len(), sum))
@@ -117,8 +117,8 @@ impl ChecksumAlgorithm {
     }
 }
 
-/// Words between two reductions: the most for which the sums cannot overflow 32 bits (as in HDF5, whose result depends
-/// on it when a sum is a multiple of 65535).
+/// Words between two reductions: the maximum for which the sums cannot overflow 32 bits (as in HDF5, whose result
+/// depends on it if a sum is a multiple of 65535).
 const FLETCHER_WORDS: usize = 360;
 
 fn fletcher32(bytes: &[u8]) -> u32 {

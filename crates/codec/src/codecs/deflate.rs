@@ -1,7 +1,7 @@
 //! Deflate streams in a zlib or gzip envelope (RFC 1950, 1951, 1952).
 //!
-//! Whole chunks go through libdeflate, which needs the decoded length. Streams of unknown length, and those of which
-//! only the beginning is needed, go through zlib-rs.
+//! Whole chunks are decoded by libdeflate, which needs the decoded length. Streams of unknown length, and those of
+//! which only the beginning is needed, are decoded by zlib-rs.
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -40,7 +40,7 @@ impl Codec for Deflate {
         contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         match self.decode_whole(input, out, contexts) {
-            // A gzip file may have several members, one after the other.
+            // A gzip file may have several members.
             Ok(len) if len == out.len() || self.envelope == DeflateEnvelope::Zlib => Ok(len),
             Ok(_) | Err(DecompressionError::InsufficientSpace) => {
                 stream::decode_into(self.name(), &mut self.stream(input), out)
@@ -57,7 +57,7 @@ impl Codec for Deflate {
         contexts: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
         let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
-        // The streaming decoder takes about twice as long for each byte.
+        // The streaming decoder takes about twice as long per byte.
         if end > out.len() / 2 {
             return self.decode_into(input, out, contexts);
         }
@@ -105,7 +105,7 @@ impl Codec for Deflate {
 }
 
 impl Deflate {
-    /// Checks the level, 0 to 9; -1 asks for the usual one.
+    /// Checks the level, 0 to 9; -1 selects the default.
     ///
     /// # Errors
     /// `Malformed` for any other level.

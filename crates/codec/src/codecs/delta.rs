@@ -1,4 +1,4 @@
-//! Differences between neighbours; the first element stays as it is.
+//! Differences between neighbours; the first element is unchanged.
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::number::{AnyNumber, NumberType};
@@ -6,7 +6,7 @@ use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "delta";
 
-/// Differences, kept in a type of their own.
+/// Differences, stored in a type of their own.
 #[derive(Debug)]
 pub(crate) struct Delta {
     pub(crate) decoded: NumberType,

@@ -1,11 +1,11 @@
-//! Codecs that turn every element into another: fixedscaleoffset, quantize, bitround, astype.
+//! Codecs that transform every element separately: fixedscaleoffset, quantize, bitround, astype.
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::number::NumberType;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
-/// One such codec.
+/// One of these codecs.
 #[derive(Debug)]
 pub(crate) struct Elementwise {
     pub(crate) map: ElementMap,
@@ -13,7 +13,7 @@ pub(crate) struct Elementwise {
     pub(crate) encoded: NumberType,
 }
 
-/// What is done to each element.
+/// The operation on each element.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ElementMap {
     /// Encoded = rounded (decoded - offset) * scale.
@@ -95,7 +95,7 @@ impl Codec for Elementwise {
     }
 }
 
-/// Elements that are handled at a time, so that they stay in the first-level cache.
+/// Elements that are processed at a time, so that they stay in the first-level cache.
 const TILE: usize = 512;
 
 impl Elementwise {
@@ -173,7 +173,7 @@ fn cast(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8]) {
     to.store_words(words, out);
 }
 
-/// Changes the numbers of a tile as 64-bit floats.
+/// Transforms the numbers of a tile as 64-bit floats.
 fn with_floats(
     from: NumberType,
     to: NumberType,
@@ -200,7 +200,7 @@ fn single(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// The nearest integer, ties to even: large numbers have no fractions, and adding one drops those of small ones.
+/// The nearest integer, ties to even: large numbers have no fractions, and adding one removes those of small numbers.
 #[inline]
 fn whole(value: f64) -> f64 {
     // 2^52: doubles from here on have no bits for a fraction, so that adding it rounds.

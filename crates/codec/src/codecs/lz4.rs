@@ -7,30 +7,30 @@ use lz4_flex::block::{compress_into, get_maximum_output_size};
 
 const NAME: &str = "lz4";
 
-/// How LZ4 blocks are put together.
+/// How LZ4 blocks are framed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Lz4 {
     /// The decoded length in 4 bytes, little-endian, and one block.
     Whole,
     /// The decoded length in 8 bytes and that of a block in 4, big-endian; then per block the encoded length in 4
-    /// bytes, big-endian, and the block: as it is when that is no shorter (HDF5 filter 32004).
+    /// bytes, big-endian, and the block, unencoded if that is no longer (HDF5 filter 32004).
     Blocks { block_len: usize },
 }
 
-/// What the HDF5 filter takes when it is not told otherwise.
+/// The default of the HDF5 filter.
 const DEFAULT_BLOCK_LEN: usize = 1 << 30;
 
-/// LZ4 cannot make more than this many bytes of one.
+/// LZ4 cannot decode a byte to more than this many.
 const MOST_PER_BYTE: usize = 256;
 
 impl Lz4 {
-    /// The framing of the HDF5 filter; zero asks for the usual block length.
+    /// The framing of the HDF5 filter; zero selects the default block length.
     pub(crate) fn blocks(block_len: usize) -> Self {
         let block_len = if block_len == 0 { DEFAULT_BLOCK_LEN } else { block_len.min(DEFAULT_BLOCK_LEN) };
         Self::Blocks { block_len }
     }
 
-    /// Decodes into a place that has exactly room for it.
+    /// Decodes into memory of exactly the decoded length.
     fn decode_whole(self, input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
         match self {
             Self::Whole => decode_block(input.get(4..).unwrap_or_default(), out),
@@ -107,7 +107,7 @@ fn decode_blocks(input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
     Ok(())
 }
 
-/// A big-endian length of 4 bytes, and what follows it.
+/// A big-endian length of 4 bytes, and the rest.
 fn length(input: &[u8]) -> Option<(usize, &[u8])> {
     let (len, rest) = input.split_first_chunk::<4>()?;
     Some((usize::try_from(u32::from_be_bytes(*len)).ok()?, rest))

@@ -1,8 +1,8 @@
 //! LZF (HDF5 filter 32000).
 //!
-//! A byte below 32 announces that many bytes, and one, as they are; any other a piece of what is decoded already: its
-//! length, less two, in the upper three bits (7: a byte with more follows), its distance, less one, in the lower five
-//! and the next byte.
+//! A byte below 32 announces that many literal bytes plus one; any other a repetition of decoded bytes: its length
+//! minus two in the upper three bits (7: another byte with more follows), its distance minus one in the lower five and
+//! the next byte.
 mod encode;
 
 use crate::CodecError;
@@ -66,7 +66,7 @@ enum LzfPiece<'a> {
 }
 
 impl<'a> LzfPiece<'a> {
-    /// The first piece, and what follows it; `None` at the end.
+    /// The first piece, and the rest; `None` at the end.
     fn read(input: &'a [u8]) -> Result<Option<(Self, &'a [u8])>, CodecError> {
         let Some((&control, rest)) = input.split_first() else { return Ok(None) };
         let control = usize::from(control);
@@ -87,7 +87,7 @@ impl<'a> LzfPiece<'a> {
         }
     }
 
-    /// Writes the piece; what does not fit is left out.
+    /// Writes the piece; bytes that do not fit are dropped.
     fn write(&self, out: &mut [u8], at: usize) -> Result<(), CodecError> {
         match *self {
             Self::Literal(bytes) => copy_prefix(bytes, out.get_mut(at..).unwrap_or_default()),

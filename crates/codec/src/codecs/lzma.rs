@@ -11,8 +11,8 @@ use std::ops::Range;
 
 const NAME: &str = "lzma";
 
-/// What the dictionary may take: a stream asks for it before its first byte, whatever its length. The highest preset
-/// asks for 64 MiB.
+/// Maximum dictionary size: a stream requests it before its first byte, whatever its length. The highest preset
+/// requests 64 MiB.
 const DICTIONARY_KIB: u32 = 96 << 10;
 
 /// Dictionary sizes of the presets 0 to 9.
@@ -31,7 +31,7 @@ pub(crate) struct Lzma {
 enum LzmaEnvelope {
     Xz,
     Alone,
-    /// An LZMA2 stream with that dictionary.
+    /// An LZMA2 stream with the given dictionary.
     Raw {
         dictionary: u32,
     },
@@ -41,10 +41,10 @@ impl Lzma {
     /// The members are those of Python's `lzma` module: `format`, `check`, `preset`, `filters`.
     ///
     /// # Errors
-    /// `Malformed` or `Unsupported` for parameters that cannot be.
+    /// `Malformed` or `Unsupported` for invalid parameters.
     pub(crate) fn new(parameters: &CodecParameters) -> Result<Self, CodecError> {
         let preset = parameters.integer("preset")?.unwrap_or(6);
-        // The bit for the extreme variants of the presets changes the encoder's effort only.
+        // The bit for the extreme variants of the presets affects only the encoder's effort.
         let preset = u32::try_from(preset & 0x1f).unwrap_or(6).min(9);
         let envelope = match parameters.integer("format")?.unwrap_or(1) {
             0 | 1 => LzmaEnvelope::Xz,

@@ -1,5 +1,5 @@
-//! N-bit packing (HDF5 filter 5): of every number only the bits that its type gives a meaning, highest first, one
-//! number after the other without gaps (docs/spec/hdf5-netcdf4.md G.2).
+//! N-bit packing (HDF5 filter 5): of every number only the significant bits of its type, highest first, without gaps
+//! between numbers (docs/spec/hdf5-netcdf4.md G.2).
 use crate::CodecError;
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Codec, with_room};
@@ -7,36 +7,36 @@ use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "nbit";
 
-/// Types within types.
+/// Maximum nesting depth of types.
 const MOST_DEPTH: usize = 32;
 
 /// N-bit packing of elements of one type.
 #[derive(Debug)]
 pub(crate) struct Nbit {
     element: NbitField,
-    /// Elements of a chunk.
+    /// Number of elements of a chunk.
     count: usize,
 }
 
-/// What an element, or a part of it, is made of.
+/// The structure of an element, or of a part of it.
 #[derive(Debug)]
 enum NbitField {
     Number(NbitNumber),
-    /// As many of the field as fit.
+    /// As many copies of the field as fit.
     Array {
         len: usize,
         field: Box<NbitField>,
     },
-    /// Fields and where they begin.
+    /// Fields and their offsets.
     Compound {
         len: usize,
         members: Vec<(usize, NbitField)>,
     },
-    /// Bytes that are kept as they are.
+    /// Bytes that are stored unchanged.
     Plain(usize),
 }
 
-/// A number of `len` bytes, of which `bits` bits from bit `offset` on are kept.
+/// A number of `len` bytes, of which `bits` bits from bit `offset` on are stored.
 #[derive(Debug, Clone, Copy)]
 struct NbitNumber {
     len: usize,
@@ -46,10 +46,10 @@ struct NbitNumber {
 }
 
 impl Nbit {
-    /// From the numbers that HDF5 stores; `None` when nothing is packed.
+    /// From the parameters that HDF5 stores; `None` if nothing is packed.
     ///
     /// # Errors
-    /// `Malformed` when they describe no type.
+    /// `Malformed` if they do not describe a type.
     pub(crate) fn new(parameters: &[u32]) -> Result<Option<Self>, CodecError> {
         let [_, plain, count, fields @ ..] = parameters else {
             return Err(CodecError::malformed(
@@ -83,7 +83,7 @@ impl Nbit {
         Ok(())
     }
 
-    /// Whether the input has the bits of so many bytes.
+    /// Whether the input has enough bits for `len` bytes.
     fn suffices(&self, input: &[u8], len: usize) -> bool {
         let bits = self.element.bits().and_then(|bits| bits.checked_mul(len / self.element.len()));
         bits.is_some_and(|bits| bits <= input.len().saturating_mul(8))
@@ -189,7 +189,7 @@ impl NbitField {
         }
     }
 
-    /// Unpacks into bytes that are zero.
+    /// Unpacks into zeroed bytes.
     fn unpack(&self, bits: &mut BitReader, out: &mut [u8]) {
         match self {
             Self::Number(number) => number.unpack(bits, out),
@@ -238,7 +238,7 @@ impl NbitNumber {
         }
     }
 
-    /// All numbers of a length that fits into a word.
+    /// All numbers of a length that fits in a word.
     fn unpack_words<const N: usize>(self, bits: &mut BitReader, out: &mut [u8]) {
         for out in out.as_chunks_mut::<N>().0 {
             let word = (bits.take_long(self.bits) << self.offset).to_le_bytes();
@@ -270,7 +270,7 @@ impl NbitNumber {
         }
     }
 
-    /// One number of any length, into bytes that are zero.
+    /// One number of any length, into zeroed bytes.
     fn unpack(self, bits: &mut BitReader, out: &mut [u8]) {
         for (place, shift, count) in self.pieces() {
             if let Some(out) = out.get_mut(place) {
@@ -285,7 +285,7 @@ impl NbitNumber {
         }
     }
 
-    /// The parts of the bytes that are kept, highest first: place of the byte, shift, number of bits.
+    /// The parts of the bytes that are stored, highest first: index of the byte, shift, number of bits.
     fn pieces(self) -> impl Iterator<Item = (usize, u32, u32)> {
         let end = self.offset + self.bits;
         (self.offset / 8..end.div_ceil(8)).rev().map(move |byte| {

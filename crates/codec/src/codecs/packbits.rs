@@ -1,4 +1,4 @@
-//! Truth values, eight to a byte, the first one in the highest bit; the first byte counts the unused bits at the end.
+//! Booleans, eight to a byte, the first one in the highest bit; the first byte is the number of unused bits at the end.
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -75,7 +75,7 @@ impl Codec for PackBits {
 
 /// A byte for every bit, the highest one first.
 fn spread(byte: u8) -> [u8; 8] {
-    // Eight copies, of which every byte keeps another bit; adding 127 carries that into the highest one.
+    // Eight copies, each byte of which keeps a different bit; adding 127 carries that into the highest one.
     let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x0102_0408_1020_4080;
     (((bits + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
 }

@@ -1,8 +1,8 @@
-//! Scale-offset packing (HDF5 filter 6): distances from the smallest value, in as few bits as they need, those of
-//! floats rounded to a number of decimal digits first (docs/spec/hdf5-netcdf4.md G.2).
+//! Scale-offset packing (HDF5 filter 6): differences from the smallest value, in as few bits as they need; floats are
+//! first rounded to a number of decimal digits (docs/spec/hdf5-netcdf4.md G.2).
 //!
-//! A chunk is the number of bits (4 bytes), the length of the smallest value (1 byte: 8), that value (8 bytes), nothing
-//! up to byte 21, and the packed distances, highest bit first. All ones stand for the fill value, if there is one.
+//! A chunk is the number of bits (4 bytes), the length of the smallest value (1 byte: 8), that value (8 bytes), padding
+//! up to byte 21, and the packed differences, highest bit first. All ones represent the fill value, if there is one.
 use crate::CodecError;
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Codec, with_room};
@@ -20,30 +20,30 @@ pub(crate) struct ScaleOffset {
     big_endian: bool,
     /// The bits of the fill value.
     fill: Option<u64>,
-    /// Numbers of a chunk.
+    /// Number of elements of a chunk.
     count: usize,
 }
 
-/// What is packed.
+/// The type of the packed numbers.
 #[derive(Debug, Clone, Copy)]
 enum PackedNumber {
-    /// Integers, in a number of bits if that is not 0.
+    /// Integers, in a number of bits unless that is 0.
     Integer { bits: u32, signed: bool },
     /// Floats that keep that many decimal digits.
     Float { digits: i32 },
 }
 
-/// What a chunk begins with.
+/// The header of a chunk.
 struct ChunkHead {
     bits: u32,
     least: u64,
 }
 
 impl ScaleOffset {
-    /// From the numbers that HDF5 stores; `None` when nothing is packed.
+    /// From the parameters that HDF5 stores; `None` if nothing is packed.
     ///
     /// # Errors
-    /// `Malformed` when they make no sense.
+    /// `Malformed` if they are invalid.
     pub(crate) fn new(parameters: &[u32]) -> Result<Option<Self>, CodecError> {
         let bad = || CodecError::malformed(NAME, format!("invalid parameters {parameters:?}"));
         let [kind, factor, count, class, size, signed, order, filled, fill @ ..] = parameters else {
@@ -62,7 +62,7 @@ impl ScaleOffset {
         let (size, count) = size.zip(usize::try_from(*count).ok()).ok_or_else(bad)?;
         let word = |index: usize| fill.get(index).copied().map_or(0, u64::from);
         let fill = (*filled == 1).then(|| (word(0) | (word(1) << 32)) & mask(8 * width(size)));
-        // All bits of integers: the library leaves the chunk as it is.
+        // All bits of integers: the library leaves the chunk unchanged.
         if matches!(number, PackedNumber::Integer { bits, .. } if bits >= 8 * width(size)) {
             return Ok(None);
         }
@@ -109,15 +109,15 @@ impl ScaleOffset {
         (!bits.is_over()).then_some(())
     }
 
-    /// Numbers that are not packed have the byte order of the machine that wrote them: little-endian, as all have now.
+    /// Unpacked numbers have the byte order of the machine that wrote them, which is assumed to be little-endian.
     fn turn(&self, numbers: &mut [u8]) {
         if self.big_endian {
             numbers.chunks_exact_mut(self.size).for_each(<[u8]>::reverse);
         }
     }
 
-    /// The bits of the number at a distance from the least one. Floats are computed in their own precision, as the
-    /// library does.
+    /// The bits of the number at a given difference from the smallest. Floats are computed in their own precision, as
+    /// in the library.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

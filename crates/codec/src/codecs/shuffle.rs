@@ -4,7 +4,7 @@ use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
-/// Shuffle of elements of `size` bytes. Bytes beyond the last whole element stay where they are.
+/// Shuffle of elements of `size` bytes. Bytes after the last whole element are not moved.
 #[derive(Debug)]
 pub(crate) struct Shuffle {
     pub(crate) size: usize,
@@ -71,7 +71,7 @@ impl Codec for Shuffle {
     }
 }
 
-/// Elements that are handled at a time, so that the lines of all planes stay in the first-level cache.
+/// Elements that are processed at a time, so that the lines of all planes stay in the first-level cache.
 const TILE: usize = 512;
 
 pub(crate) fn unshuffle(input: &[u8], size: usize, out: &mut [u8]) {
@@ -102,7 +102,7 @@ fn unshuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Puts element after element together from a line of every plane.
+/// Assembles elements from a line of every plane.
 fn merge<const N: usize>(lines: &[&[u8]; N], elements: &mut [[u8; N]]) {
     let len = elements.len();
     if lines.iter().any(|line| line.len() != len) {
@@ -167,7 +167,7 @@ pub(crate) fn shuffle(input: &[u8], size: usize, out: &mut [u8]) {
     }
 }
 
-/// Whole words are shifted and cut: compilers make better code of that than of picking bytes.
+/// Whole words are shifted and truncated: compilers produce better code for that than for picking bytes.
 fn shuffle_fixed<const N: usize, W>(
     input: &[u8],
     out: &mut [u8],

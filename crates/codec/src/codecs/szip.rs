@@ -1,8 +1,8 @@
 //! szip (HDF5 filter 4; CCSDS 121.0-B, "Lossless Data Compression"; docs/spec/nczarr.md 11.5).
 //!
 //! A chunk is its decoded length in 4 bytes, little-endian, and a stream of bits, highest first. Each scanline is coded
-//! in blocks of pixels, every block with the coding option that suits it, and starts afresh from a reference pixel.
-//! Pixels of 4 and 8 bytes are coded byte by byte, after a shuffle of the whole chunk.
+//! in blocks of pixels, every block with the best coding option, and starts afresh from a reference pixel. Pixels of 4
+//! and 8 bytes are coded byte by byte, after a shuffle of the whole chunk.
 mod encode;
 
 use super::shuffle::{shuffle, unshuffle};
@@ -26,15 +26,15 @@ const MOST_PIXELS_PER_SCANLINE: u64 = 4096;
 /// How the pixels of a chunk are coded.
 #[derive(Debug)]
 pub(crate) struct Szip {
-    /// Bytes of an element that were spread by a shuffle, else 1.
+    /// Bytes of an element that were separated by a shuffle, otherwise 1.
     spread: usize,
     samples: SampleBlock,
     /// Samples in a block.
     block: usize,
     /// Samples in a scanline.
     scanline: usize,
-    /// Whether that is only what HDF5 would choose for the chunk: netcdf-c goes by the variable's shape instead, and
-    /// does not store its choice in Zarr (docs/spec/nczarr.md 11.5).
+    /// Whether that is only what HDF5 would choose for the chunk: netcdf-c uses the variable's shape instead, and does
+    /// not store its choice in Zarr (docs/spec/nczarr.md 11.5).
     guessed: bool,
 }
 
@@ -44,15 +44,15 @@ struct SampleBlock {
     bits: u32,
     bytes: usize,
     big_endian: bool,
-    /// Whether what is coded are differences from the sample before.
+    /// Whether differences from the previous sample are coded.
     differences: bool,
 }
 
 impl Szip {
-    /// The parameters that depend on the chunk are worked out as HDF5 does, where they are not given.
+    /// Parameters that depend on the chunk are computed as in HDF5, if they are not given.
     ///
     /// # Errors
-    /// `Malformed` for parameters that cannot be, `Unsupported` for elements without a fixed size.
+    /// `Malformed` for invalid parameters, `Unsupported` for elements without a fixed size.
     pub(crate) fn new(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Self, CodecError> {
         let mask = parameters.integer("mask")?.unwrap_or(NEAREST_NEIGHBOUR);
         let block = parameters.size("pixels-per-block")?.unwrap_or(16);
@@ -106,7 +106,7 @@ impl Szip {
         Ok(())
     }
 
-    /// Decodes a block, or a run of blocks of zeros, behind what the scanline has so far.
+    /// Decodes a block, or a run of blocks of zeros, and appends it to the scanline.
     fn block(&self, bits: &mut BitReader, blocks: usize, line: &mut Vec<u32>) -> Option<()> {
         let sample = self.samples;
         let option_bits = match sample.bits {
@@ -136,7 +136,7 @@ impl Szip {
         (!bits.is_over()).then_some(())
     }
 
-    /// Puts the samples together from the differences, and writes them.
+    /// Reconstructs the samples from the differences, and writes them.
     fn write(&self, line: &mut [u32], out: &mut [u8]) {
         let SampleBlock { bits, bytes, big_endian, differences } = self.samples;
         if differences {
@@ -226,7 +226,7 @@ impl Codec for Szip {
     }
 }
 
-/// Pixels per scanline as HDF5 chooses them: the fastest dimension, if that is neither too short nor too long.
+/// Pixels per scanline as HDF5 chooses them: the fastest dimension, if it is neither too short nor too long.
 pub(crate) fn usual_scanline(shape: &[u64], block: u64) -> Result<usize, CodecError> {
     let fastest = shape.last().copied().unwrap_or(1);
     let total = shape.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
@@ -241,7 +241,7 @@ pub(crate) fn usual_scanline(shape: &[u64], block: u64) -> Result<usize, CodecEr
     scanline.ok_or_else(|| CodecError::unsupported(NAME, format!("a chunk of shape {shape:?}")))
 }
 
-/// The length of a run of zero blocks, of which `done` lie before it in the scanline of `blocks`.
+/// The length of a run of zero blocks, after `done` earlier ones in the scanline of `blocks`.
 ///
 /// The code 4 means "to the end of the segment of 64 blocks"; above it, codes are shifted by one.
 fn zero_blocks(code: u32, done: usize, blocks: usize) -> Option<usize> {
@@ -254,7 +254,7 @@ fn zero_blocks(code: u32, done: usize, blocks: usize) -> Option<usize> {
     (run <= left).then_some(run)
 }
 
-/// Second extension: two samples in one number, which counts the pairs by their sum.
+/// Second extension: two samples in one number, which enumerates the pairs by their sum.
 fn pairs(bits: &mut BitReader, line: &mut Vec<u32>, end: usize) -> Option<()> {
     while line.len() < end {
         let number = bits.zeros();
@@ -266,7 +266,7 @@ fn pairs(bits: &mut BitReader, line: &mut Vec<u32>, end: usize) -> Option<()> {
             sum += 1;
         }
         let second = number - sum * (sum + 1) / 2;
-        // In a block that starts with the reference, the first pair has lost its first half to it.
+        // In a block that starts with the reference, the first pair's first half is dropped in favour of it.
         if (end - line.len()).is_multiple_of(2) {
             line.push(sum - second);
         }
@@ -284,7 +284,7 @@ fn split(bits: &mut BitReader, line: &mut Vec<u32>, end: usize, k: u32) {
     }
 }
 
-/// The sample that follows `last`: small codes mean differences of either sign in turn; where only one sign is left
+/// The sample after `last`: small codes are differences of alternating sign; beyond the point where only one sign stays
 /// within the range, the code is the distance.
 #[inline]
 fn undo(code: u32, last: u32, most: u32) -> u32 {

@@ -5,17 +5,17 @@ use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "transpose";
 
-/// The dimensions of a chunk, put into another order.
+/// A permutation of the dimensions of a chunk.
 #[derive(Debug)]
 pub(crate) struct Transpose {
     /// Bytes of one element.
     size: usize,
-    /// The dimensions as stored.
+    /// The dimensions in stored order.
     axes: Vec<TransposedAxis>,
     byte_len: usize,
 }
 
-/// A dimension: its length, and the elements from one index to the next in the stored and in the decoded chunk.
+/// A dimension: its length, and its strides in elements in the stored and in the decoded chunk.
 #[derive(Debug, Clone, Copy)]
 struct TransposedAxis {
     len: usize,
@@ -24,10 +24,10 @@ struct TransposedAxis {
 }
 
 impl Transpose {
-    /// A chunk of that shape; stored dimension `i` is dimension `order[i]`. `None` when nothing changes.
+    /// A chunk of that shape; stored dimension `i` is dimension `order[i]`. `None` if nothing changes.
     ///
     /// # Errors
-    /// `Malformed` when `order` is not a permutation, `Unsupported` when the chunk has no fixed size.
+    /// `Malformed` if `order` is not a permutation, `Unsupported` if the chunk has no fixed size.
     pub(crate) fn new(
         shape: &[u64],
         size: Option<usize>,
@@ -63,7 +63,7 @@ impl Transpose {
     }
 }
 
-/// Elements between neighbours along each dimension of a chunk that fits memory.
+/// Strides in elements along each dimension of a chunk that fits in memory.
 fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     let mut product = 1usize;
@@ -125,7 +125,7 @@ impl Codec for Transpose {
 }
 
 impl Transpose {
-    /// Copies every element; `encode` says in which direction.
+    /// Copies every element; `encode` sets the direction.
     fn copy(&self, from: &[u8], to: &mut [u8], encode: bool) {
         match self.size {
             1 => self.copy_fixed::<1>(from, to, encode),
@@ -164,7 +164,7 @@ impl Transpose {
 
     /// Calls `pair` with the element index in the stored and in the decoded chunk, for every element.
     ///
-    /// Goes in tiles over the two dimensions along which one of the chunks is contiguous, so that both stay in the
+    /// Proceeds in tiles over the two dimensions along which one of the chunks is contiguous, so that both stay in the
     /// cache.
     fn walk(&self, mut pair: impl FnMut(usize, usize)) {
         let last = self.axes.len().saturating_sub(1);

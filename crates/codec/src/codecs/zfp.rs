@@ -26,14 +26,14 @@ const NAME: &str = "zfpy";
 /// ZFP.
 #[derive(Debug)]
 pub(crate) struct Zfp {
-    /// What is coded, and how.
+    /// The coding parameters.
     header: Result<ZfpHeader, CodecError>,
     /// Whether every chunk begins with its header.
     in_chunks: bool,
 }
 
 impl Zfp {
-    /// Chunks that begin with their header, as numcodecs has it. What the chunk is and the members say is needed for
+    /// Chunks that begin with their header, as in numcodecs. The type of the chunk and the members are needed for
     /// encoding only.
     pub(crate) fn with_headers(parameters: &CodecParameters, chunk: &ChunkInfo) -> Self {
         let is_unsigned = chunk.element.number.is_some_and(|number| number.kind == NumberKind::Unsigned);
@@ -45,15 +45,15 @@ impl Zfp {
         Self { header, in_chunks: true }
     }
 
-    /// The header as HDF5 has it: in the parameters, behind a number of the version.
+    /// The header as in HDF5: in the parameters, after a version number.
     ///
     /// # Errors
-    /// `Malformed` when there is none.
+    /// `Malformed` if there is none.
     pub(crate) fn new(parameters: &[u32]) -> Result<Self, CodecError> {
         Ok(Self { header: Ok(header_of(parameters)?), in_chunks: false })
     }
 
-    /// The header that goes for a chunk, and its stream.
+    /// The header that applies to a chunk, and its stream.
     fn open<'a>(&self, input: &'a [u8]) -> Result<(ZfpHeader, ZfpBits<'a>), CodecError> {
         let mut bits = ZfpBits::new(input);
         if !self.in_chunks {
@@ -116,7 +116,7 @@ impl Codec for Zfp {
             ZfpKind::Float64 => encode::encode::<f64>(header, input, bits),
         });
         if self.in_chunks {
-            // Its readers take words of eight bytes.
+            // Its readers read words of eight bytes.
             stream.resize(stream.len().next_multiple_of(8), 0);
         }
         out.set(stream);
@@ -132,7 +132,7 @@ impl Codec for Zfp {
 fn header_of(parameters: &[u32]) -> Result<ZfpHeader, CodecError> {
     let words = parameters.get(1..).unwrap_or_default();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    // A machine of the other byte order wrote the words in its own.
+    // A machine with the other byte order wrote the words in its own.
     let turned: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
     let header =
         ZfpHeader::read(&mut ZfpBits::new(&bytes)).or_else(|| ZfpHeader::read(&mut ZfpBits::new(&turned)));
@@ -141,10 +141,11 @@ fn header_of(parameters: &[u32]) -> Result<ZfpHeader, CodecError> {
     })
 }
 
-/// The parameters of HDF5 for chunks of that shape and element, from those of other chunks or from what users give.
+/// The parameters of HDF5 for chunks of that shape and element, from those of other chunks or from those that users
+/// give.
 ///
 /// # Errors
-/// `Malformed` when they are neither, `Unsupported` when such chunks cannot be coded.
+/// `Malformed` if they are neither, `Unsupported` if such chunks cannot be coded.
 pub(crate) fn fitted(parameters: &[u32], chunk: &ChunkInfo) -> Result<Vec<u32>, CodecError> {
     let (version, header) = match ZfpMode::of_user(parameters) {
         Some(mode) => (VERSION, ZfpHeader::new(mode, &chunk.element, &chunk.shape)?),
@@ -167,7 +168,7 @@ pub(crate) fn fitted(parameters: &[u32], chunk: &ChunkInfo) -> Result<Vec<u32>, 
     Ok([version].into_iter().chain(words).collect())
 }
 
-/// What H5Z-ZFP 1.1.1 with ZFP 1.0.1 calls itself, in front of the header.
+/// The version that H5Z-ZFP 1.1.1 with ZFP 1.0.1 writes in front of the header.
 const VERSION: u32 = 0x1010_5111;
 
 /// The type is part of the header.

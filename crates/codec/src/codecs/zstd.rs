@@ -8,7 +8,7 @@ use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
 
 const NAME: &str = "zstd";
 
-/// zstd (HDF5 filter 32015); level 0 is the usual one (3), negative levels are fast.
+/// zstd (HDF5 filter 32015); level 0 is the default (3), negative levels are fast.
 #[derive(Debug)]
 pub(crate) struct Zstd {
     pub(crate) level: i32,
@@ -24,7 +24,7 @@ impl Codec for Zstd {
     fn framed_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
         let frame = zstd_safe::find_frame_compressed_size(input)
             .map_err(|code| CodecError::malformed(NAME, zstd_safe::get_error_name(code)))?;
-        // Behind the first frame there may be others.
+        // There may be other frames after the first.
         Ok(content_len(input).filter(|_| frame == input.len()).and_then(|len| usize::try_from(len).ok()))
     }
 
@@ -74,7 +74,7 @@ impl Codec for Zstd {
         if content.is_some_and(|len| len > limit as u64) {
             return Err(CodecError::limit(NAME, limit));
         }
-        // The length that the first frame claims is believed only when it is the one that is expected.
+        // The length that the first frame claims is trusted only if it is the expected one.
         if let Some(len) = expected.filter(|&len| content == Some(len as u64))
             && let Ok(have) = decoder(contexts).decompress(out.prepare(len), input)
         {
@@ -111,7 +111,7 @@ impl Codec for Zstd {
 }
 
 impl Zstd {
-    /// Brings the level into the range of the library.
+    /// Clamps the level to the range of the library.
     pub(crate) fn new(level: i64, checksum: bool) -> Self {
         let (least, most) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
         let level = level.clamp(i64::from(least), i64::from(most));
@@ -123,7 +123,7 @@ impl Zstd {
 struct ZstdStream<'c, 'i> {
     decoder: &'c mut DCtx<'static>,
     input: InBuffer<'i>,
-    /// Whether the input so far ends with a frame.
+    /// Whether the input so far ends with a complete frame.
     at_end: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Arrays of several dimensions in Blosc 2: chunks of blocks that are boxes, each stored whole (b2nd).
 use std::ops::Range;
 
-/// How the elements of an array lie in chunks and blocks.
+/// How the elements of an array are divided into chunks and blocks.
 #[derive(Debug)]
 pub(super) struct ArrayGrid {
     pub(super) axes: Vec<GridAxis>,
@@ -24,7 +24,7 @@ impl GridAxis {
         self.chunk.div_ceil(self.block)
     }
 
-    /// The elements of a block that are in the array.
+    /// The elements of a block that are inside the array.
     fn range(self, chunk: usize, block: usize) -> Range<usize> {
         let start = (chunk * self.chunk).saturating_add(block * self.block);
         let end = start.saturating_add(self.block).min((chunk + 1).saturating_mul(self.chunk)).min(self.len);
@@ -35,7 +35,7 @@ impl GridAxis {
 const MOST_AXES: usize = 16;
 
 impl ArrayGrid {
-    /// Reads the part of a frame's header: an array of version, rank, shape, shape of chunks, shape of blocks, and more.
+    /// Reads this part of a frame's header: an array of version, rank, shape, chunk shape, block shape, and more.
     pub(super) fn read(part: &[u8]) -> Option<Self> {
         let [kind, version, rank, rest @ ..] = part else { return None };
         let rank = usize::from(*rank);
@@ -60,7 +60,7 @@ impl ArrayGrid {
         product(self.axes.iter().map(|axis| Some(axis.block)))
     }
 
-    /// Elements of a chunk with all of its blocks.
+    /// Elements of a chunk including all of its blocks.
     pub(super) fn chunk_len(&self) -> Option<usize> {
         product(self.axes.iter().map(|axis| axis.blocks().checked_mul(axis.block)))
     }
@@ -75,7 +75,7 @@ impl ArrayGrid {
         product(self.axes.iter().map(|axis| Some(axis.blocks())))
     }
 
-    /// The elements of a block that are in the array, along each axis.
+    /// The elements of a block that are inside the array, along each axis.
     pub(super) fn region(&self, mut chunk: usize, mut block: usize) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
@@ -87,11 +87,10 @@ impl ArrayGrid {
         ranges
     }
 
-    /// Whether the elements of a region lie one after the other in the array, and are a whole block: then where they
-    /// begin.
+    /// The start of a region in the array, if the elements of the region are contiguous there, and are a whole block.
     pub(super) fn contiguous(&self, region: &[Range<usize>]) -> Option<usize> {
         let mut start = 0usize;
-        // Whether a row of more than one element lies before.
+        // Whether a block has more than one element along an axis before this one.
         let mut wide = false;
         for (axis, range) in self.axes.iter().zip(region) {
             if range.len() != axis.block || (wide && axis.block != axis.len) {
@@ -133,7 +132,7 @@ impl ArrayGrid {
     }
 }
 
-/// The next place in the region; `false` when there is none.
+/// The next position in the region; `false` if there is none.
 fn step(at: &mut [usize], region: &[Range<usize>]) -> bool {
     for (at, range) in at.iter_mut().zip(region).rev() {
         *at += 1;
@@ -150,7 +149,7 @@ fn product(lens: impl Iterator<Item = Option<usize>>) -> Option<usize> {
     lens.try_fold(1usize, |product, len| product.checked_mul(len?))
 }
 
-/// A list of `rank` numbers of `N` bytes, the first of which says their kind.
+/// A list of `rank` numbers of `N` bytes, the first of which is the type marker.
 fn list<const N: usize>(
     input: &[u8],
     rank: usize,

@@ -4,7 +4,7 @@ use crate::codecs::block::{BlockFormat, decompress};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
-/// A chunk whose header makes sense.
+/// A chunk with a valid header.
 #[derive(Debug)]
 pub(crate) struct FrameChunk<'a> {
     bytes: &'a [u8],
@@ -13,16 +13,16 @@ pub(crate) struct FrameChunk<'a> {
     pub(crate) type_size: usize,
     /// Bytes of a decoded block.
     pub(crate) block_len: usize,
-    /// Where the header ends.
+    /// End of the header.
     head: usize,
     body: ChunkBody,
 }
 
 #[derive(Debug)]
 enum ChunkBody {
-    /// The bytes as they are.
+    /// The bytes unchanged.
     Raw,
-    /// One value again and again.
+    /// A single repeated value.
     Repeated(Vec<u8>),
     Blocks(ChunkBlocks),
 }
@@ -30,9 +30,9 @@ enum ChunkBody {
 #[derive(Debug)]
 struct ChunkBlocks {
     format: BlockFormat,
-    /// Whether full blocks are one stream for every byte of an element.
+    /// Whether full blocks have one stream for every byte of an element.
     split: bool,
-    /// What to undo, in that order.
+    /// The filters to undo, in that order.
     filters: Vec<BlockFilter>,
 }
 
@@ -40,11 +40,11 @@ struct ChunkBlocks {
 type BlockMemory = [ScratchBuffer; 2];
 
 impl<'a> FrameChunk<'a> {
-    /// Reads the header; bytes behind the chunk are cut off. An error says what it is that cannot be.
+    /// Reads the header; bytes after the chunk are cut off. An error says what is invalid.
     pub(crate) fn read(input: &'a [u8]) -> Result<Self, &'static str> {
         let cut = "the chunk is cut short";
         let flags = *input.get(2).ok_or(cut)?;
-        // Both shuffles at once are the mark of a long header.
+        // Both shuffles at once mark a long header.
         let head = if flags & 5 == 5 { 32 } else { 16 };
         let length = |at| length(input, at).ok_or(cut);
         let (len, block_len, encoded_len) = (length(4)?, length(8)?, length(12)?);
@@ -57,7 +57,7 @@ impl<'a> FrameChunk<'a> {
         Ok(Self { bytes, len, type_size, block_len, head, body })
     }
 
-    /// Decodes all into `out`, which has the length of the chunk.
+    /// Decodes everything into `out`, which has the length of the chunk.
     pub(crate) fn decode(&self, out: &mut [u8], contexts: &mut LibraryContexts) -> Option<()> {
         let mut work = std::mem::take(&mut contexts.blocks);
         match &self.body {
@@ -96,7 +96,7 @@ impl<'a> FrameChunk<'a> {
         Some(())
     }
 
-    /// Whether blocks are decoded with the help of the first.
+    /// Whether decoding other blocks needs the first block.
     pub(super) fn refers_to_first(&self) -> bool {
         matches!(&self.body, ChunkBody::Blocks(blocks) if blocks.filters.contains(&BlockFilter::Delta))
     }
@@ -147,7 +147,7 @@ impl<'a> FrameChunk<'a> {
         Some(())
     }
 
-    /// Blosc 1 splits only blocks of that many elements, which are not larger than that.
+    /// Blosc 1 splits only blocks of at least 128 elements of at most 16 bytes each.
     fn can_split(&self, len: usize) -> bool {
         self.head == 32 || (self.type_size <= 16 && len / self.type_size >= 128)
     }
@@ -244,7 +244,7 @@ pub(super) fn repeat(value: &[u8], out: &mut [u8]) {
     }
 }
 
-/// A length of 4 bytes, which is not negative.
+/// A length of 4 bytes, which must not be negative.
 fn length(bytes: &[u8], at: usize) -> Option<usize> {
     let word = bytes.get(at..)?.first_chunk()?;
     usize::try_from(i32::from_le_bytes(*word)).ok()

@@ -5,7 +5,7 @@ use crate::codecs::block::{BlockFormat, compress, compress_bound};
 use crate::codecs::shuffle::shuffle;
 use crate::scratch::LibraryContexts;
 
-/// Bytes of a block, if there are so many.
+/// Bytes of a block, if the chunk has that many.
 const BLOCK: usize = 1 << 18;
 const HEAD: usize = 97;
 const CHUNK_HEAD: usize = 32;
@@ -15,7 +15,7 @@ const LONG_HEADER: u8 = 5;
 const RAW: u8 = 2;
 const NOT_SPLIT: u8 = 16;
 
-/// Appends a frame; `None` when the lengths do not fit.
+/// Appends a frame; `None` if the lengths do not fit.
 pub(super) fn frame(
     codec: &Blosc2,
     input: &[u8],
@@ -25,7 +25,7 @@ pub(super) fn frame(
     out.resize(HEAD, 0);
     chunk(codec, input, out, contexts)?;
     let chunk_len = out.len() - HEAD;
-    // The places of the chunks, as one more chunk: the only one begins at once.
+    // The offsets of the chunks, as another chunk: the only one begins immediately.
     chunk_head(codec, VERSION, LONG_HEADER | RAW, [8, 8, 40], 8, out);
     out.extend_from_slice(&[0; 8]);
     // The trailer: an empty list of parts, its own length, no fingerprint.
@@ -67,7 +67,7 @@ pub(crate) fn classic(
     Some(())
 }
 
-/// The header of the frame: numbers with the byte that says their kind before each.
+/// The header of the frame: numbers, each after its type marker.
 fn head(codec: &Blosc2, len: usize, chunk_len: usize, frame_len: usize) -> Option<[u8; HEAD]> {
     let mut head = Vec::with_capacity(HEAD);
     let short = |len: usize| u32::try_from(len).ok().filter(|len| *len < 1 << 31).map(u32::to_be_bytes);
@@ -85,7 +85,7 @@ fn head(codec: &Blosc2, len: usize, chunk_len: usize, frame_len: usize) -> Optio
         head.push(0xd2);
         head.extend_from_slice(&short(len)?);
     }
-    // Threads, one and one; no parts behind the data; filters.
+    // Threads, one and one; no parts after the data; filters.
     head.extend_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
     head.extend_from_slice(&filters(codec));
     head.resize(HEAD - 10, 0);
@@ -104,7 +104,7 @@ fn compressor(format: BlockFormat) -> u8 {
     }
 }
 
-/// The compressor's own level for one of 0 to 9, as Blosc has it.
+/// The compressor's own level for one of 0 to 9, as Blosc maps it.
 fn level(codec: &Blosc2) -> i32 {
     match (codec.format, codec.level) {
         (BlockFormat::Zstd, 9..) => 22,
@@ -114,7 +114,7 @@ fn level(codec: &Blosc2) -> i32 {
     }
 }
 
-/// What the flags of a chunk say of its compressor.
+/// The flags of a chunk for its compressor.
 fn format_bits(format: BlockFormat) -> u8 {
     match format {
         BlockFormat::BloscLz => 0,
@@ -141,7 +141,7 @@ fn chunk_head(codec: &Blosc2, version: u8, flags: u8, lens: [u32; 3], type_size:
     out.extend_from_slice(&[0; 10]);
 }
 
-/// Appends a chunk, raw when it does not get shorter.
+/// Appends a chunk, uncompressed if it does not get shorter.
 fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut LibraryContexts) -> Option<()> {
     let block = block_len(codec, input.len());
     let lens = |encoded: usize| {
@@ -165,7 +165,7 @@ fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Library
     Some(())
 }
 
-/// Appends where the blocks begin, counted from a header of that length, and the blocks.
+/// Appends the offsets of the blocks, counted from a header of that length, and the blocks.
 fn blocks(
     codec: &Blosc2,
     (block, head): (usize, usize),
@@ -191,7 +191,7 @@ fn blocks(
         let len = if len < input.len() {
             len
         } else {
-            // As it is; the length tells.
+            // Stored unchanged, as the length shows.
             out.get_mut(at + 4..at + 4 + input.len())?.copy_from_slice(filtered);
             input.len()
         };
@@ -202,7 +202,7 @@ fn blocks(
     Some(())
 }
 
-/// `classic`: Blosc 1 shuffles the bits of whole groups of 8 elements only.
+/// `classic`: Blosc 1 shuffles the bits of complete groups of 8 elements only.
 fn filter(codec: &Blosc2, classic: bool, input: &[u8], spare: &mut [u8], out: &mut [u8]) {
     match codec.shuffle {
         1 => shuffle(input, codec.type_size, out),

@@ -8,20 +8,20 @@ use crate::scratch::ScratchBuffer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockFilter {
     Shuffle(usize),
-    /// Elements of that size; those beyond the last group of 8 are kept, or else (as Blosc 1 has it) all elements are
-    /// when they are not whole groups.
+    /// Elements of that size; those after the last group of 8 are unchanged, or (as in Blosc 1) all elements are if
+    /// they do not form complete groups.
     BitShuffle {
         size: usize,
         keeps_rest: bool,
     },
-    /// Bytes as differences from those before, in the planes that a shuffle made.
+    /// Bytes as differences from the previous ones, within the planes that a shuffle produced.
     ByteDelta(usize),
-    /// Exclusive or with the first block, or, in that, with the element before.
+    /// Exclusive or with the first block, or, in that block, with the previous element.
     Delta,
 }
 
 impl BlockFilter {
-    /// Whether bytes go elsewhere, so that a second block is needed.
+    /// Whether bytes are moved, so that a second block is needed.
     pub(super) fn moves(self) -> bool {
         self != Self::Delta
     }
@@ -37,7 +37,7 @@ pub(super) fn pipeline(
     for (&code, &meta) in codes.iter().zip(metas).rev() {
         let size = if meta == 0 { type_size } else { usize::from(meta) };
         match code {
-            // Nothing, and a loss of precision.
+            // No filter, and truncation of precision.
             0 | 4 => {}
             1 => filters.push(BlockFilter::Shuffle(size)),
             2 => filters.push(BlockFilter::BitShuffle { size: type_size, keeps_rest: version > 2 }),
@@ -49,7 +49,7 @@ pub(super) fn pipeline(
     Ok(filters)
 }
 
-/// The filter that the flags of Blosc 1 tell.
+/// The filter that the flags of Blosc 1 specify.
 pub(super) fn classic(flags: u8, size: usize) -> Vec<BlockFilter> {
     match flags & 5 {
         1 => vec![BlockFilter::Shuffle(size)],
@@ -92,7 +92,7 @@ fn undo_byte_delta(input: &[u8], size: usize, out: &mut [u8]) {
     }
 }
 
-/// Undoes the differences of a block from the first.
+/// Undoes the differences of a block from the first block.
 pub(super) fn undo_delta(first: &[u8], bytes: &mut [u8]) {
     for (byte, first) in bytes.iter_mut().zip(first) {
         *byte ^= first;

@@ -1,8 +1,8 @@
-//! Contiguous frames of Blosc 2: a header with named parts, chunks, where they lie, and a trailer, which is not needed.
+//! Contiguous frames of Blosc 2: a header with named parts, chunks, their offsets, and a trailer, which is not needed.
 use super::array::ArrayGrid;
 use std::ops::Range;
 
-/// What the header of a frame says.
+/// The contents of a frame's header.
 #[derive(Debug)]
 pub(super) struct FrameHeader {
     /// Bytes of the header.
@@ -12,29 +12,29 @@ pub(super) struct FrameHeader {
     /// Bytes of all chunks.
     encoded_len: usize,
     pub(super) type_size: usize,
-    /// Decoded bytes of a chunk, but the last.
+    /// Decoded bytes of a chunk, except the last.
     pub(super) chunk_len: usize,
-    /// How blocks lie in an array of several dimensions.
+    /// How blocks are arranged in an array of several dimensions.
     pub(super) grid: Option<ArrayGrid>,
 }
 
-/// Where a chunk is.
+/// The location of a chunk.
 #[derive(Debug)]
 pub(super) enum ChunkPlace {
     At(usize),
-    /// One value again and again, which is not stored: zeros, or not a number.
+    /// A single repeated value, which is not stored: zero or NaN.
     Zeros,
     Nan,
 }
 
-/// Numbers have a byte before them that says their kind; they lie where they lie.
+/// Numbers are preceded by a byte with their type; their offsets are fixed.
 const INT32: u8 = 0xd2;
 const INT64: u8 = 0xd3;
 const UINT64: u8 = 0xcf;
 const FIRST_PART: usize = 87;
 
 impl FrameHeader {
-    /// Reads the header; `None` when it is not one.
+    /// Reads the header; `None` if it is not one.
     pub(super) fn read(input: &[u8]) -> Option<Self> {
         if input.first() != Some(&0x9e) || input.get(1..10)? != b"\xa8b2frame\0" {
             return None;
@@ -57,7 +57,7 @@ impl FrameHeader {
         (whole <= input.len() as u64 && frame.type_size > 0).then_some(frame)
     }
 
-    /// Chunks, if they all have the same length.
+    /// Number of chunks, if they all have the same length.
     pub(super) fn chunks(&self) -> Option<usize> {
         match (self.len, self.chunk_len) {
             (0, _) => Some(0),
@@ -66,12 +66,12 @@ impl FrameHeader {
         }
     }
 
-    /// Where the chunk of their places is.
+    /// Offset of the chunk that contains the offsets.
     pub(super) fn index(&self) -> Option<usize> {
         self.head.checked_add(self.encoded_len)
     }
 
-    /// Where a chunk is, by what the index says.
+    /// The location of a chunk, according to its entry in the index.
     pub(super) fn place(&self, entry: [u8; 8]) -> Option<ChunkPlace> {
         match entry[7] {
             0x81 | 0x84 => Some(ChunkPlace::Zeros),
@@ -83,7 +83,7 @@ impl FrameHeader {
         }
     }
 
-    /// The decoded bytes of a chunk, among those of all.
+    /// The decoded bytes of a chunk, as a range of the whole.
     pub(super) fn range(&self, chunk: usize) -> Option<Range<usize>> {
         let start = chunk.checked_mul(self.chunk_len)?;
         Some(start..start.checked_add(self.chunk_len)?.min(self.len))
@@ -95,7 +95,7 @@ impl FrameHeader {
 struct HeaderBytes<'a>(&'a [u8]);
 
 impl<'a> HeaderBytes<'a> {
-    /// A big-endian number, which is not negative, behind the byte that says its kind.
+    /// A big-endian number, not negative, after its type marker.
     fn number(self, at: usize, kind: u8) -> Option<u64> {
         let (&found, rest) = self.0.get(at..)?.split_first()?;
         let number = match kind {
@@ -105,9 +105,9 @@ impl<'a> HeaderBytes<'a> {
         u64::try_from(number).ok().filter(|_| found == kind)
     }
 
-    /// A named part: after a list of names and places.
+    /// A named part, found through the list of names and offsets.
     fn part(self, wanted: &[u8]) -> Option<&'a [u8]> {
-        // An array of three, the length of the list, a map of so many.
+        // An array of three, the length of the list, a map of this many.
         let [0x93, 0xcd, _, _, 0xde, high, low, rest @ ..] = self.0.get(FIRST_PART..)? else { return None };
         let mut rest = rest;
         for _ in 0..u16::from_be_bytes([*high, *low]) {

@@ -1,17 +1,17 @@
 //! Finding repetitions.
 
-/// Bytes that one piece can keep as they are.
+/// Maximum number of literal bytes in one piece.
 const MOST_LITERALS: usize = 32;
-/// What the format can say: a length of up to 3 + 8 bits beyond two bytes, a distance in 13 bits.
+/// The limits of the format: a length of up to 3 + 8 bits beyond two bytes, a distance in 13 bits.
 const MOST_REPEATED: usize = 264;
 const MOST_DISTANCE: usize = 1 << 13;
-/// The table takes 64 KiB, and is made anew for each chunk: a larger one would find more and cost more than it finds in
-/// small chunks.
+/// The table takes 64 KiB, and is cleared for each chunk: a larger one would find more repetitions, but cost more than
+/// it saves in small chunks.
 const TABLE_BITS: u32 = 14;
 
 /// Appends the stream.
 pub(super) fn encode(input: &[u8], out: &mut Vec<u8>) {
-    // Where three bytes were seen last, one more than that.
+    // For each hash of three bytes, one more than the position at which they were last seen.
     let mut seen = vec![0u32; 1 << TABLE_BITS];
     let (mut at, mut kept) = (0usize, 0usize);
     while let Some(head) = input.get(at..).and_then(|rest| rest.first_chunk::<3>()) {
@@ -26,7 +26,7 @@ pub(super) fn encode(input: &[u8], out: &mut Vec<u8>) {
         };
         literals(input.get(kept..at).unwrap_or_default(), out);
         repeat(len, at - from, out);
-        // The end of the repetition is a likely start of the next.
+        // The end of the repetition is a likely start of the next one.
         if let Some(head) = input.get(at + len - 2..).and_then(|rest| rest.first_chunk::<3>()) {
             seen[self::slot(*head)] = u32::try_from(at + len - 1).unwrap_or(0);
         }
@@ -41,7 +41,7 @@ fn slot([a, b, c]: [u8; 3]) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> (32 - TABLE_BITS)) as usize
 }
 
-/// How many bytes are the same in both places.
+/// Number of equal bytes at both positions.
 fn common(input: &[u8], from: usize, at: usize) -> usize {
     let (one, other) = (input.get(from..).unwrap_or_default(), input.get(at..).unwrap_or_default());
     one.iter().zip(other).take(MOST_REPEATED).take_while(|(one, other)| one == other).count()

@@ -1,13 +1,13 @@
 //! Packing.
 use super::{BitWriter, HEAD, PackedNumber, ScaleOffset, ScratchBuffer, mask, width};
 
-/// What is written of a chunk.
+/// The parts of an encoded chunk.
 struct PackedChunk {
     bits: u32,
     least: u64,
 }
 
-/// Encodes whole numbers.
+/// Encodes a chunk of whole elements.
 pub(super) fn encode(codec: &ScaleOffset, input: &[u8], out: &mut ScratchBuffer) {
     match codec.size {
         1 => encode_words::<1>(codec, input, out),
@@ -25,7 +25,7 @@ fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut Scr
     };
     let packed = packed.filter(|packed| packed.bits <= all).unwrap_or(PackedChunk { bits: all, least: 0 });
     let bits = usize::try_from(packed.bits).unwrap_or(64);
-    // One byte more than the bits need, as the library has it.
+    // One byte more than the bits need, as in the library.
     let body = if packed.bits == all { input.len() } else { (input.len() / N).saturating_mul(bits) / 8 + 1 };
     let room = out.prepare(HEAD + body);
     let (head, body) = room.split_at_mut(HEAD);
@@ -74,7 +74,7 @@ fn numbers<const N: usize>(codec: &ScaleOffset, input: &[u8]) -> impl Iterator<I
     })
 }
 
-/// `None` when distances need as many bits as numbers.
+/// `None` if differences need as many bits as numbers.
 fn integers<const N: usize>(
     codec: &ScaleOffset,
     input: &[u8],
@@ -82,7 +82,7 @@ fn integers<const N: usize>(
     signed: bool,
 ) -> Option<PackedChunk> {
     let all = mask(8 * width(N));
-    // With the highest bit changed, signed numbers are in the order of unsigned ones.
+    // With the highest bit flipped, signed numbers sort like unsigned ones.
     let turn = if signed { all ^ (all >> 1) } else { 0 };
     let valid = numbers::<N>(codec, input).filter(|value| codec.fill != Some(*value));
     let (least, most) = valid.fold((u64::MAX, 0), |(least, most), value| {
@@ -94,7 +94,7 @@ fn integers<const N: usize>(
     Some(PackedChunk { bits: if bits > 0 { bits } else { needed }, least: least ^ turn })
 }
 
-/// `None` when the rounded distances are too large or there are numbers that are not finite.
+/// `None` if the rounded differences are too large or some numbers are not finite.
 fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Option<PackedChunk> {
     let scale = DecimalScale::new(codec, digits);
     let valid = numbers::<N>(codec, input)
@@ -113,7 +113,7 @@ fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Opt
     Some(PackedChunk { bits: bits_for(rounded(span), codec.fill.is_some())?, least: codec.bits(least) })
 }
 
-/// Bits for distances up to `span`, and a code for the fill value.
+/// Bits for differences up to `span`, and a code for the fill value.
 fn bits_for(span: u64, fill: bool) -> Option<u32> {
     let codes = span.checked_add(if fill { 2 } else { 1 })?;
     Some(codes.checked_next_power_of_two().map_or(64, u64::trailing_zeros))
@@ -122,7 +122,7 @@ fn bits_for(span: u64, fill: bool) -> Option<u32> {
 /// The power of ten that floats are multiplied by, in their own precision.
 struct DecimalScale {
     factor: f64,
-    /// Floats that are closer to the fill value are that.
+    /// Floats that are closer than this to the fill value are stored as it.
     near: f64,
     single: bool,
 }
@@ -146,7 +146,7 @@ impl DecimalScale {
     }
 }
 
-/// To the nearest integer; halves away from zero.
+/// To the nearest integer, ties away from zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
 fn rounded(value: f64) -> u64 {
     value.round() as u64

@@ -3,11 +3,11 @@ use super::{SampleBlock, Szip};
 use crate::bits::BitWriter;
 
 impl Szip {
-    /// Bytes that a chunk of `len` bytes takes at most, with its length before it.
+    /// Maximum number of encoded bytes of a chunk of `len` bytes, including its length field.
     pub(super) fn most_encoded(&self, len: usize) -> usize {
         let samples = len / self.samples.bytes;
         let padded = samples.div_ceil(self.scanline).saturating_mul(self.padded_scanline());
-        // A block as it is takes a few bits more than its samples.
+        // An uncompressed block takes a few more bits than its samples.
         padded.saturating_mul(self.samples.bytes).saturating_add(padded / self.block).saturating_add(64)
     }
 
@@ -16,7 +16,7 @@ impl Szip {
     }
 }
 
-/// Writes the stream to `out`, which has room for the most; returns how many bytes it has.
+/// Writes the stream to `out`, which has room for the maximum; returns its number of bytes.
 pub(super) fn encode(codec: &Szip, input: &[u8], out: &mut [u8]) -> usize {
     let SampleBlock { bytes, .. } = codec.samples;
     let mut bits = BitWriter::new(out);
@@ -24,7 +24,7 @@ pub(super) fn encode(codec: &Szip, input: &[u8], out: &mut [u8]) -> usize {
     for input in input.chunks(codec.scanline.saturating_mul(bytes)) {
         line.clear();
         line.extend(input.chunks_exact(bytes).map(|sample| load(sample, codec.samples.big_endian)));
-        // Scanlines that are not whole blocks are filled up; the last one may end after any block.
+        // Scanlines that are not a multiple of the block are padded; the last one may end after any block.
         let end = line.len().next_multiple_of(codec.block);
         line.resize(end, line.last().copied().unwrap_or(0));
         if codec.samples.differences {
@@ -40,7 +40,7 @@ fn load(sample: &[u8], big_endian: bool) -> u32 {
     if big_endian { sample.iter().fold(0, push) } else { sample.iter().rev().fold(0, push) }
 }
 
-/// Every sample but the first becomes the code that the decoder undoes.
+/// Every sample except the first becomes the code that the decoder reverses.
 fn to_differences(line: &mut [u32], bits: u32) {
     let most = u32::MAX >> (32 - bits);
     let mut last = line.first().copied().unwrap_or(0);
@@ -89,7 +89,7 @@ fn option_bits(codec: &Szip) -> u32 {
     }
 }
 
-/// A run of blocks of zeros; `ends`: up to the end of the segment, which has a code of its own.
+/// A run of blocks of zeros; `ends`: up to the end of the segment, which has its own code.
 fn zeros(codec: &Szip, reference: Option<u32>, run: usize, ends: bool, bits: &mut BitWriter) {
     bits.put(0, option_bits(codec) + 1);
     if let Some(reference) = reference {
@@ -121,7 +121,7 @@ fn encode_block(codec: &Szip, reference: Option<u32>, block: &[u32], bits: &mut 
     coded.iter().for_each(|sample| bits.put(u64::from(*sample), k));
 }
 
-/// The number of low bits, up to `most`, for which a block takes the fewest bits, and how many these are.
+/// The number of low bits, up to `most`, for which a block takes the fewest bits, and that number of bits.
 fn best_split(samples: &[u32], most: u32) -> (u32, u64) {
     // Samples have at most 24 bits, and blocks at most 32 samples.
     let cost = |k: u32| {

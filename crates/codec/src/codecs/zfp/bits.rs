@@ -1,12 +1,12 @@
 //! Streams of bits, the lowest of each byte first.
 use crate::codec::copy_prefix;
 
-/// Reads bits; behind the end there are zeros.
+/// Reads bits; after the end there are zeros.
 #[derive(Debug, Clone)]
 pub(super) struct ZfpBits<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The bits from `at` on, the next one lowest, and how many of them are those of the stream.
+    /// The bits from `at` on, the next one lowest, and how many of them are from the stream.
     window: u64,
     count: u32,
 }
@@ -37,7 +37,7 @@ impl<'a> ZfpBits<'a> {
         bit
     }
 
-    /// The number of zeros before a one, which is taken too; when there are `most` zeros, nothing behind them is taken.
+    /// The number of zeros before a one, which is consumed too; after `most` zeros nothing more is consumed.
     #[inline]
     pub(super) fn zeros(&mut self, most: u32) -> u32 {
         let mut count = 0;
@@ -60,12 +60,12 @@ impl<'a> ZfpBits<'a> {
         self.count = 0;
     }
 
-    /// Whether more was taken than there is.
+    /// Whether more bits were consumed than there are.
     pub(super) fn is_over(&self) -> bool {
         self.at.div_ceil(8) > self.bytes.len()
     }
 
-    /// Takes bits that are in the window.
+    /// Consumes bits of the window.
     #[inline]
     fn drop(&mut self, count: u32) {
         self.window = self.window.checked_shr(count).unwrap_or(0);
@@ -73,7 +73,7 @@ impl<'a> ZfpBits<'a> {
         self.at += count as usize;
     }
 
-    /// Fills the window, unless it has so many bits.
+    /// Fills the window, unless it has enough bits.
     #[inline]
     fn need(&mut self, count: u32) {
         if self.count >= count {
@@ -135,5 +135,5 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Bits that a window has at least.
+/// Minimum number of bits in a window.
 const WINDOW: u32 = 57;

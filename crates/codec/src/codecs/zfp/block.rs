@@ -79,7 +79,7 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         used
     }
 
-    /// Blocks that come back exactly say how many bit planes they have.
+    /// Reversible blocks state how many bit planes they have.
     fn reversible_words(&mut self, head: u32) -> u32 {
         let width = S::Word::BITS.trailing_zeros();
         let planes = u32::try_from(self.bits.take(width)).unwrap_or(0) + 1;
@@ -98,8 +98,8 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         }
     }
 
-    /// Decodes the digits of all coefficients, plane by plane from the highest, within a number of bits; returns how
-    /// many it took.
+    /// Decodes the digits of all coefficients, plane by plane from the highest, within a budget of bits; returns how
+    /// many were used.
     fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
         let mut bits = self.bits.clone();
         self.codes = [0; SIZE];
@@ -121,8 +121,8 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
     }
 }
 
-/// The digits of a plane of up to 64 coefficients: those of the first `known`, which had a one before, as they are;
-/// then, again and again, whether the rest has a one, and how many zeros are before it.
+/// The digits of a plane of up to 64 coefficients: those of the first `known`, which had a one before, unchanged; then,
+/// repeatedly, whether the rest has a one, and how many zeros precede it.
 #[inline]
 fn small_plane<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u32) -> u64 {
     let verbatim = (*known).min(*left);

@@ -1,4 +1,4 @@
-//! Encoding: the steps of decoding, backwards.
+//! Encoding: the steps of decoding in reverse.
 use super::bits::BitWriter;
 use super::header::{CodingLimits, ZfpHeader};
 use super::order::order;
@@ -6,7 +6,7 @@ use super::planes::{BitPlane, plane as plane_of, turn};
 use super::scalar::{WrappingWord, ZfpScalar};
 use super::transform::{forward, reversible_forward};
 
-/// Encodes an array; `None` when a number is not finite and cannot be kept, or the bytes are not the array.
+/// Encodes an array; `None` if a number is not finite and cannot be preserved, or the bytes do not match the array.
 pub(super) fn encode<S: ZfpScalar>(header: &ZfpHeader, input: &[u8], bits: BitWriter) -> Option<()> {
     if input.len() != header.len() {
         return None;
@@ -46,13 +46,13 @@ fn encode_blocks<S: ZfpScalar, const SIZE: usize>(
     Some(())
 }
 
-/// Fills up a block that has `inside` numbers along each axis with numbers that cost little.
+/// Pads a block that has `inside` numbers along each axis with numbers that cost little.
 fn pad<S: ZfpScalar>(block: &mut [S], inside: &[usize]) {
     for (axis, &count) in inside.iter().enumerate().filter(|(_, count)| **count < 4) {
         let stride = 1usize << (2 * axis);
         for start in (0..block.len()).filter(|place| (place >> (2 * axis)) & 3 == 0) {
             for place in count..4 {
-                // The first number again in the last place, else the one before.
+                // The first number again in the last place, otherwise the previous one.
                 let from = if place == 3 { 0 } else { place - 1 };
                 block[start + place * stride] = block[start + from * stride];
             }
@@ -145,7 +145,7 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
         }
     }
 
-    /// Encodes bit planes within a number of bits; returns how many it took.
+    /// Encodes bit planes within a budget of bits; returns how many were used.
     fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
         let size = u32::try_from(SIZE).unwrap_or(256);
         turn(&mut self.codes);
@@ -184,12 +184,12 @@ fn bias<S: ZfpScalar>() -> i32 {
     (1 << (S::EXPONENT_BITS - 1)) - 1
 }
 
-/// The exponent of two that is above all numbers; `None` when one is not finite.
+/// The smallest power of two above all numbers, as an exponent; `None` if one is not finite.
 fn exponent<S: ZfpScalar>(block: &[S]) -> Option<i32> {
     block.iter().try_fold(-bias::<S>(), |most, value| Some(value.exponent()?.max(most)))
 }
 
-/// The first one in a plane from a place on.
+/// The first one bit in a plane from a position on.
 fn next_one(digits: &BitPlane, from: u32) -> Option<u32> {
     let (first, shift) = (from / 64, from % 64);
     (first..4).find_map(|word| {

@@ -1,4 +1,4 @@
-//! What is coded, and how.
+//! The coding parameters.
 use super::bits::{BitWriter, ZfpBits};
 
 /// The header of a stream.
@@ -22,12 +22,12 @@ pub(super) enum ZfpKind {
 /// The limits within which a block is coded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CodingLimits {
-    /// How the header says it; 4095 when all follow.
+    /// The mode as the header states it; 4095 if all limits follow.
     pub(super) mode: u64,
-    /// Bits of a block, at least and at most.
+    /// Minimum and maximum number of bits of a block.
     pub(super) least_bits: u32,
     pub(super) most_bits: u32,
-    /// Bit planes of a block at most.
+    /// Maximum number of bit planes of a block.
     pub(super) most_planes: u32,
     /// The lowest bit plane of floats, as an exponent of two.
     pub(super) least_exponent: i32,
@@ -37,7 +37,7 @@ pub(super) struct CodingLimits {
 const MAGIC: u64 = 0x0570_667a;
 /// Bits of a length, by the number of axes.
 const WIDTHS: [u32; 4] = [48, 24, 16, 12];
-/// The limits of a block in zfp (`ZFP_MAX_BITS`, `ZFP_MAX_PREC`, `ZFP_MIN_EXP`), which headers are relative to.
+/// The limits of a block in zfp (`ZFP_MAX_BITS`, `ZFP_MAX_PREC`, `ZFP_MIN_EXP`), to which headers are relative.
 pub(super) const MOST_BITS: u32 = 16658;
 const MOST_PLANES: u32 = 64;
 pub(super) const LEAST_EXPONENT: i32 = -1074;
@@ -52,7 +52,7 @@ impl CodingLimits {
         least_exponent: LEAST_EXPONENT,
     };
 
-    /// 12 bits, or 64 when all of these are ones but for the last.
+    /// 12 bits, or 64 if all of these except the last are ones.
     fn read(bits: &mut ZfpBits) -> Option<Self> {
         let small = |bits: u64| u32::try_from(bits).unwrap_or(0);
         let mode = bits.take(12);
@@ -74,7 +74,7 @@ impl CodingLimits {
         Some(Self { mode, ..coding })
     }
 
-    /// The same limits as headers say them: briefly, where that is possible.
+    /// The same limits in the form that headers have: the short one if possible.
     pub(super) fn named(self) -> Self {
         let all = Self::ALL;
         let any_bits = self.least_bits == all.least_bits && self.most_bits == all.most_bits;
@@ -101,21 +101,21 @@ impl CodingLimits {
         }
     }
 
-    /// Bit planes that a block of floats has, by its largest exponent.
+    /// Bit planes of a block of floats, from its largest exponent.
     pub(super) fn planes(self, exponent: i32, rank: usize) -> u32 {
         let margin = 2 * (i64::try_from(rank).unwrap_or(4) + 1);
         let planes = i64::from(exponent) - i64::from(self.least_exponent) + margin;
         u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.most_planes)
     }
 
-    /// Whether blocks come back exactly.
+    /// Whether blocks are preserved exactly.
     pub(super) fn is_reversible(self) -> bool {
         self.least_exponent < LEAST_EXPONENT
     }
 }
 
 impl ZfpHeader {
-    /// Reads a whole header; `None` when it is not one.
+    /// Reads a whole header; `None` if it is not one.
     pub(super) fn read(bits: &mut ZfpBits) -> Option<Self> {
         if bits.take(32) != MAGIC {
             return None;
@@ -136,7 +136,7 @@ impl ZfpHeader {
         (!bits.is_over() && coding.least_bits <= coding.most_bits).then_some(Self { kind, shape, coding })
     }
 
-    /// Writes a whole header; `None` when it does not have such shapes. What follows begins with the next bit.
+    /// Writes a whole header; `None` if it cannot represent the shape. What follows begins with the next bit.
     pub(super) fn write(&self, bits: &mut BitWriter) -> Option<()> {
         bits.put(MAGIC, 32);
         bits.put(self.kind as u64, 2);
@@ -174,14 +174,14 @@ impl ZfpHeader {
         })
     }
 
-    /// Numbers of a block that are in the array, along each axis.
+    /// How many numbers of a block are inside the array, along each axis.
     pub(super) fn inside(&self, origin: &[usize; 4]) -> [usize; 4] {
         let lens = self.lens();
         std::array::from_fn(|axis| (lens[axis] - origin[axis]).min(4))
     }
 
-    /// Hands over the rows of a block that have numbers in the array: which row, where it begins in the array, how many
-    /// numbers it has there.
+    /// Passes on the rows of a block that have numbers in the array: index of the row, its offset in the array, and how
+    /// many numbers it has there.
     pub(super) fn rows(&self, origin: &[usize; 4], mut visit: impl FnMut(usize, usize, usize)) {
         let [len_x, len_y, len_z, _] = self.lens();
         let [start_x, start_y, start_z, start_w] = *origin;
@@ -199,7 +199,7 @@ impl ZfpHeader {
 }
 
 impl ZfpKind {
-    /// Bits that a block has at least when all have the same number: room for an exponent.
+    /// Minimum number of bits of a block if all have the same number: room for an exponent.
     pub(super) fn least_rate_bits(self) -> u32 {
         match self {
             Self::Int32 | Self::Int64 => 1,

@@ -1,4 +1,4 @@
-//! The limits that people ask for, and what is stored of them.
+//! The limits that users request, and their stored form.
 use super::header::{CodingLimits, ZfpHeader, ZfpKind};
 use super::{NAME, header_of};
 use crate::parameters::CodecParameters;
@@ -8,20 +8,21 @@ use serde_json::{Map, Value, json};
 /// How the limits of a block are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ZfpMode {
-    /// Bits of a number.
+    /// Bits per number.
     Rate(f64),
     /// Bit planes.
     Precision(u32),
-    /// The largest error.
+    /// The maximum error.
     Accuracy(f64),
     /// No error at all.
     Reversible,
-    /// Least and most bits of a block, bit planes, lowest exponent.
+    /// Minimum and maximum bits of a block, bit planes, lowest exponent.
     Expert([u32; 3], i32),
 }
 
 impl ZfpMode {
-    /// From the numbers that users of the HDF5 filter give: `None` when they are others, for instance a header.
+    /// From the parameters that users of the HDF5 filter give: `None` if they are something else, for instance a
+    /// header.
     pub(super) fn of_user(numbers: &[u32]) -> Option<Self> {
         let double = || {
             let [_, _, low, high, ..] = numbers else { return None };
@@ -39,7 +40,7 @@ impl ZfpMode {
         }
     }
 
-    /// Those numbers.
+    /// The same as those parameters.
     pub(super) fn to_user(self) -> Vec<u32> {
         let double = |mode: u32, value: f64| {
             let words = value.to_bits();
@@ -57,10 +58,10 @@ impl ZfpMode {
         }
     }
 
-    /// From the members that numcodecs knows.
+    /// From the members that numcodecs has.
     ///
     /// # Errors
-    /// `Malformed` when they make no sense.
+    /// `Malformed` if they are invalid.
     pub(super) fn of_members(members: &CodecParameters) -> Result<Self, CodecError> {
         let number = |key: &str| -> Result<f64, CodecError> {
             let within = members.get("compression_kwargs").and_then(|kwargs| kwargs.get(key)?.as_f64());
@@ -83,10 +84,10 @@ impl ZfpMode {
         }
     }
 
-    /// Those members.
+    /// The same as those members.
     ///
     /// # Errors
-    /// `Unsupported` when numcodecs has no such mode.
+    /// `Unsupported` if numcodecs has no such mode.
     pub(super) fn to_members(self) -> Result<Map<String, Value>, CodecError> {
         let (mode, tolerance, rate, precision) = match self {
             Self::Rate(rate) => (2, json!(-1), json!(rate), json!(-1)),
@@ -105,7 +106,7 @@ impl ZfpMode {
         Ok(members.map(|(key, value)| (key.to_owned(), value)).into_iter().collect())
     }
 
-    /// What a header says.
+    /// The mode that a header describes.
     pub(super) fn of(header: &ZfpHeader) -> Self {
         let CodingLimits { least_bits, most_bits, most_planes, least_exponent, .. } = header.coding;
         let all = CodingLimits::ALL;
@@ -125,7 +126,7 @@ impl ZfpMode {
         }
     }
 
-    /// The limits, for numbers along so many axes.
+    /// The limits, for numbers along `rank` axes.
     pub(super) fn coding(self, kind: ZfpKind, rank: usize) -> Result<CodingLimits, CodecError> {
         let bad = |what: &str| CodecError::malformed(NAME, format!("{what} in {self:?}"));
         let coding = match self {
@@ -166,16 +167,16 @@ impl ZfpMode {
     }
 }
 
-/// The exponent of the largest power of two that is no larger.
+/// The exponent of the largest power of two that is not larger.
 fn exponent_of(error: f64) -> i32 {
     let least = super::header::LEAST_EXPONENT;
     (least..=1023).rev().find(|exponent| f64::from(*exponent).exp2() <= error).unwrap_or(least)
 }
 
-/// The members for the numbers of HDF5, a header or what users give.
+/// The members for the parameters of HDF5, which are a header or what users give.
 ///
 /// # Errors
-/// `Malformed` when they are neither, `Unsupported` when numcodecs has no such mode.
+/// `Malformed` if they are neither, `Unsupported` if numcodecs has no such mode.
 pub(crate) fn members(numbers: &[u32]) -> Result<Map<String, Value>, CodecError> {
     match ZfpMode::of_user(numbers) {
         Some(mode) => mode.to_members(),
@@ -183,15 +184,15 @@ pub(crate) fn members(numbers: &[u32]) -> Result<Map<String, Value>, CodecError>
     }
 }
 
-/// The numbers that users of the HDF5 filter would give for some members.
+/// The parameters that users of the HDF5 filter would give for some members.
 ///
 /// # Errors
-/// `Malformed` when they make no sense.
+/// `Malformed` if they are invalid.
 pub(crate) fn user_numbers(members: &CodecParameters) -> Result<Vec<u32>, CodecError> {
     ZfpMode::of_members(members).map(ZfpMode::to_user)
 }
 
-/// Whether numbers come back as they were: the mode is the one without loss.
+/// Whether numbers are preserved: the mode is reversible.
 pub(crate) fn is_reversible(numbers: &[u32]) -> bool {
     match ZfpMode::of_user(numbers) {
         Some(mode) => mode == ZfpMode::Reversible,
@@ -203,8 +204,8 @@ impl ZfpHeader {
     /// For chunks of a shape, the slowest axis first.
     ///
     /// # Errors
-    /// `Unsupported` when numbers are not of 4 or 8 bytes in the machine's usual order, or their type is not known, or
-    /// there are more than four axes longer than 1; `Malformed` when the limits make no sense.
+    /// `Unsupported` if numbers are not of 4 or 8 bytes in little-endian order, or their type is not known, or there
+    /// are more than four axes longer than 1; `Malformed` if the limits are invalid.
     pub(super) fn new(mode: ZfpMode, element: &DecodedElement, shape: &[u64]) -> Result<Self, CodecError> {
         let kind = kind_of(element)?;
         let shape = axes(shape)?;
@@ -224,12 +225,12 @@ pub(super) fn axes(shape: &[u64]) -> Result<Vec<usize>, CodecError> {
     if lens.len() > 4 || lens.contains(&0) { Err(unfit()) } else { Ok(lens) }
 }
 
-/// What a chunk's numbers are to ZFP.
+/// The ZFP type of a chunk's numbers.
 pub(super) fn kind_of(element: &DecodedElement) -> Result<ZfpKind, CodecError> {
     let number = element.number.ok_or_else(super::untold)?;
     match (number.kind, number.size) {
         _ if number.big_endian => Err(CodecError::unsupported(NAME, "big-endian numbers")),
-        // HDF5's filter takes unsigned numbers for signed ones.
+        // HDF5's filter treats unsigned numbers as signed.
         (NumberKind::Signed | NumberKind::Unsigned, 4) => Ok(ZfpKind::Int32),
         (NumberKind::Signed | NumberKind::Unsigned, 8) => Ok(ZfpKind::Int64),
         (NumberKind::Float, 4) => Ok(ZfpKind::Float32),

@@ -1,6 +1,6 @@
-//! The order of the coefficients of a block: by the sum of their places along the axes, then by that of the squares.
+//! The order of the coefficients of a block: by the sum of their positions along the axes, then by that of the squares.
 
-/// The places of the coefficients of a block of `rank` axes.
+/// The positions of the coefficients of a block of `rank` axes.
 pub(super) fn order(rank: usize) -> &'static [u8] {
     match rank {
         1 => &ORDER_1,

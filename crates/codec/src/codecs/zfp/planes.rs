@@ -3,8 +3,8 @@
 /// The digits of up to 256 coefficients in one plane.
 pub(super) type BitPlane = [u64; 4];
 
-/// Changes coefficients to planes or back, in groups of up to 64: bit `j` of word `i` changes with bit `i` of word `j`,
-/// within squares as wide as the group.
+/// Transposes coefficients to planes or back, in groups of up to 64: bit `j` of word `i` is exchanged with bit `i` of
+/// word `j`, within squares as wide as the group.
 pub(super) fn turn<const SIZE: usize>(words: &mut [u64; SIZE]) {
     if SIZE <= 64 {
         turn_group::<SIZE>(words);
@@ -28,7 +28,7 @@ fn turn_group<const SIZE: usize>(words: &mut [u64]) {
     }
 }
 
-/// The digits of a plane, from words that were turned.
+/// The digits of a plane, from transposed words.
 #[inline]
 pub(super) fn plane<const SIZE: usize>(words: &[u64; SIZE], plane: u32) -> BitPlane {
     let plane = plane as usize;
@@ -39,7 +39,7 @@ pub(super) fn plane<const SIZE: usize>(words: &[u64; SIZE], plane: u32) -> BitPl
     [if SIZE == 64 { digits } else { digits & ((1 << (SIZE % 64)) - 1) }, 0, 0, 0]
 }
 
-/// Puts the digits of a plane into words that are still to be turned, and are zero there.
+/// Puts the digits of a plane into words that are not yet transposed, and are zero there.
 #[inline]
 pub(super) fn put_plane<const SIZE: usize>(words: &mut [u64; SIZE], plane: u32, digits: BitPlane) {
     let plane = plane as usize;

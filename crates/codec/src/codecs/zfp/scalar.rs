@@ -1,23 +1,23 @@
-//! Numbers, and the integers that they are coded as.
+//! Number types, and the integers as which they are coded.
 
-/// A type of numbers.
+/// A number type.
 pub(super) trait ZfpScalar: Copy + Default {
     type Word: WrappingWord;
     /// Bits of an exponent, 0 for integers.
     const EXPONENT_BITS: u32;
-    /// The number for an integer of a block whose largest number is below two to that.
+    /// The number for an integer of a block whose largest number is below two to the power of `exponent`.
     fn scaled(word: Self::Word, exponent: i32) -> Self;
-    /// The number with the bits of an integer, where negative ones have the order of their magnitude.
+    /// The number with the bits of an integer, where negative ones are ordered by magnitude.
     fn reinterpreted(word: Self::Word) -> Self;
     /// Writes its little-endian bytes.
     fn store(self, out: &mut [u8]);
-    /// The number of these bytes.
+    /// The number with these bytes.
     fn load(bytes: &[u8]) -> Self;
-    /// The integer that is scaled to this number, cut off.
+    /// The integer that is scaled to this number, truncated.
     fn unscaled(self, exponent: i32) -> Self::Word;
     /// The integer that is reinterpreted as this number.
     fn interpreted(self) -> Self::Word;
-    /// The exponent of two that is above it, not less than that of the smallest normal number; `None` when it is not
+    /// The exponent of the power of two above it, not less than that of the smallest normal number; `None` if it is not
     /// finite.
     fn exponent(self) -> Option<i32>;
     /// Whether all bits are the same.
@@ -27,9 +27,9 @@ pub(super) trait ZfpScalar: Copy + Default {
 /// Integers that wrap around.
 pub(super) trait WrappingWord: Copy + Default {
     const BITS: u32;
-    /// From digits to the base of -2.
+    /// From digits in base -2.
     fn from_negabinary(code: u64) -> Self;
-    /// To digits to the base of -2.
+    /// To digits in base -2.
     fn to_negabinary(self) -> u64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -81,7 +81,7 @@ macro_rules! word {
 word!(i32, u32);
 word!(i64, u64);
 
-/// Integers are coded as they are.
+/// Integers are coded unchanged.
 macro_rules! integer {
     ($int:ty) => {
         impl ZfpScalar for $int {
@@ -214,7 +214,7 @@ impl ZfpScalar for f64 {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the exponent keeps it within the word")]
     fn unscaled(self, exponent: i32) -> i64 {
-        // In two steps: one power can be more than there is.
+        // In two steps: a single power can be out of range.
         (self * power_of_two(-exponent) * power_of_two(62)) as i64
     }
 
@@ -239,7 +239,7 @@ impl ZfpScalar for f64 {
     }
 }
 
-/// Two to that power: zero or infinite where it is too small or too large.
+/// Two to that power: zero or infinite if it is too small or too large.
 pub(super) fn power_of_two(exponent: i32) -> f64 {
     let bits = match exponent {
         1024.. => return f64::INFINITY,

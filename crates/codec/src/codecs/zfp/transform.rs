@@ -1,7 +1,7 @@
 //! The transforms of blocks, axis by axis.
 use super::scalar::WrappingWord;
 
-/// Undoes the transform that most blocks have: nearly orthogonal, with a little loss.
+/// Undoes the usual transform of blocks: nearly orthogonal, with a small loss.
 pub(super) fn inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line(block, rank, |[x, y, z, w]| {
         let y = y.plus(w.halved());
@@ -18,7 +18,7 @@ pub(super) fn inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
     });
 }
 
-/// The transform that most blocks have.
+/// The usual transform of blocks.
 pub(super) fn forward<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line_back(block, rank, |[x, y, z, w]| {
         let x = x.plus(w).halved();
@@ -35,7 +35,7 @@ pub(super) fn forward<W: WrappingWord>(block: &mut [W], rank: usize) {
     });
 }
 
-/// Undoes the transform without loss: numbers from differences of differences.
+/// Undoes the reversible transform: numbers from differences of differences.
 pub(super) fn reversible_inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line(block, rank, |[x, y, z, w]| {
         let w = w.plus(z);
@@ -48,7 +48,7 @@ pub(super) fn reversible_inverse<W: WrappingWord>(block: &mut [W], rank: usize) 
     });
 }
 
-/// The transform without loss.
+/// The reversible transform.
 pub(super) fn reversible_forward<W: WrappingWord>(block: &mut [W], rank: usize) {
     each_line_back(block, rank, |[x, y, z, w]| {
         let w = w.minus(z);
