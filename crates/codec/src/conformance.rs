@@ -1,20 +1,20 @@
-//! What every codec must hold to: call these from the tests of a new one, registered with a registry
-//! ([`CodecRegistry::register`]), built in, or of a plugin.
+//! The contract of every codec: call these functions from the tests of a new one, which is registered with a registry
+//! ([`CodecRegistry::register`]), built in, or from a plugin.
 //!
 //! They fail by a failed assertion.
 use crate::chain::CodecChain;
 use crate::{ChunkInfo, CodecRegistry, CodecScratch};
 use ncirrus_model::CodecSpec;
 
-/// How much more than the chunk, and how many times as much, decoding of foreign bytes may hold on to: what
-/// [`CodecChain::decode_into`] allows between two codecs, in each of the buffers.
+/// The memory that decoding of foreign bytes may keep: this much more than the chunk, and at most this many times as
+/// much, as [`CodecChain::decode_into`] allows between two codecs, in each of the buffers.
 const MEMORY: (usize, usize) = (1 << 20, 16);
 
-/// Holds a codec to the contract of those that give back what they got: all of [`harmless`], and every chunk decodes to
-/// what was encoded, whole and in parts, by several threads at once.
+/// Checks a codec against the contract of lossless ones: all of [`harmless`], and every chunk decodes to what was
+/// encoded, whole and in parts, by several threads at once.
 ///
 /// # Panics
-/// When the codec breaks the contract, or does not encode chunks of that kind.
+/// If the codec breaks the contract, or does not encode chunks of that kind.
 pub fn lossless(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) {
     let chain = bound(registry, spec, chunk);
     for data in samples(chunk) {
@@ -27,11 +27,11 @@ pub fn lossless(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) {
     harmless(registry, spec, chunk);
 }
 
-/// Holds a codec to the contract of those that round: all of [`harmless`], and what was decoded once is encoded and
-/// decoded to the same again.
+/// Checks a codec against the contract of those that round: all of [`harmless`], and what was decoded once is encoded
+/// and decoded to the same again.
 ///
 /// # Panics
-/// When the codec breaks the contract, or does not encode chunks of that kind.
+/// If the codec breaks the contract, or does not encode chunks of that kind.
 pub fn rounding(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) {
     let chain = bound(registry, spec, chunk);
     for data in samples(chunk) {
@@ -45,12 +45,11 @@ pub fn rounding(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) {
     harmless(registry, spec, chunk);
 }
 
-/// Holds a codec to what is promised of bytes that may come from anywhere: cut short, changed, foreign, or of a chunk
-/// that is larger, they decode to something or are an error; nothing panics, and memory stays in proportion to the
-/// chunk.
+/// Checks a codec against the guarantees for bytes of any origin: truncated, changed, foreign, or of a chunk that is
+/// larger, they decode to something or are an error; nothing panics, and memory stays in proportion to the chunk.
 ///
 /// # Panics
-/// When the codec breaks the contract, or cannot be bound to chunks of that kind.
+/// If the codec breaks the contract, or cannot be bound to chunks of that kind.
 pub fn harmless(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) {
     let chain = bound(registry, spec, chunk);
     let len = byte_len(chunk);
@@ -84,7 +83,7 @@ fn fail<T>(spec: &CodecSpec, what: &str) -> T {
     panic!("{spec:?}: {what}")
 }
 
-/// An encoded chunk, and which codecs it went without: optional ones may be skipped.
+/// An encoded chunk, and which codecs were skipped: optional ones may be.
 #[derive(Debug, PartialEq)]
 struct StoredForm {
     bytes: Vec<u8>,
@@ -117,7 +116,7 @@ fn comes_back(chain: &CodecChain, encoded: &StoredForm, data: &[u8], spec: &Code
     let mut scratch = CodecScratch::default();
     assert!(decoded(chain, encoded, data.len(), spec) == data, "{spec:?}: the chunk does not come back");
     let whole = chain.decode(&encoded.bytes, encoded.mask, data.len(), &mut scratch);
-    // Some do not know how long a chunk is that nobody tells them the length of.
+    // Some codecs do not know the length of a chunk unless it is given.
     assert!(whole.is_err() || whole.is_ok_and(|whole| whole == data), "{spec:?}: of unknown length");
     assert_eq!(
         chain.check(&encoded.bytes, encoded.mask, data.len(), &mut scratch),
@@ -140,7 +139,7 @@ fn parts_come_back(chain: &CodecChain, encoded: &StoredForm, data: &[u8], spec: 
     }
 }
 
-/// What a codec says of lengths without decoding is so.
+/// Checks that the lengths a codec states without decoding are right.
 fn lengths_are_right(chain: &CodecChain, encoded: &StoredForm, data: &[u8], spec: &CodecSpec) {
     if encoded.mask != 0 {
         return;
@@ -174,7 +173,7 @@ fn threads_agree(chain: &CodecChain, samples: &[Vec<u8>], spec: &CodecSpec) {
     });
 }
 
-/// Chunks of that kind: zeros, all bits set, small steps, a few values, noise. No float in them is unequal to itself.
+/// Chunks of that kind: zeros, all bits set, small steps, a few values, noise. No float in them is NaN.
 fn samples(chunk: &ChunkInfo) -> Vec<Vec<u8>> {
     let len = byte_len(chunk);
     let width = chunk.element.byte_len.unwrap_or(1).max(1);
@@ -182,7 +181,7 @@ fn samples(chunk: &ChunkInfo) -> Vec<Vec<u8>> {
     let mut random = 0x9e37_79b9_u32;
     let mut noise = || {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        // The exponent of no float is all ones.
+        // No float has an exponent of all ones.
         random.to_be_bytes()[0] & 0x3f
     };
     vec![
@@ -194,7 +193,7 @@ fn samples(chunk: &ChunkInfo) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Bytes that no codec should come to harm from.
+/// Bytes that must not harm any codec.
 fn hostile(chain: &CodecChain, chunk: &ChunkInfo) -> Vec<Vec<u8>> {
     let len = byte_len(chunk);
     let mut scratch = CodecScratch::default();

@@ -1,4 +1,4 @@
-//! Codecs of a program's own: what it implements, and how they take their place beside those of this crate.
+//! Custom codecs: what a program implements, and how they are combined with those of this crate.
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecEntry, CodecError, CodecOrigin, names};
@@ -7,29 +7,30 @@ use serde_json::{Map, Value};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Makes codecs of one name: what a program registers
-/// ([`CodecRegistry::register`](crate::CodecRegistry::register)) to have chunks encoded and decoded by code of its own.
+/// Makes codecs of one name: a program registers it ([`CodecRegistry::register`](crate::CodecRegistry::register)) to
+/// have chunks encoded and decoded by its own code.
 ///
-/// In Zarr a codec has a name and a configuration in JSON; in HDF5 a number and a list of unsigned integers. A codec
-/// with a number has its [`members`](Self::members) in the order of that list, and is translated between both by it.
+/// In Zarr a codec has a name and a configuration in JSON; in HDF5 a number and a list of unsigned integers. For a
+/// codec with a number, its [`members`](Self::members) are in the order of that list, and it is translated between both
+/// accordingly.
 pub trait CodecFactory: Debug + Send + Sync {
-    /// What Zarr calls it (`id` in version 2, `name` in version 3), and what messages say. No codec of this crate may
-    /// have the name.
+    /// Its name in Zarr (`id` in version 2, `name` in version 3), and in messages. It must differ from the names of the
+    /// codecs of this crate.
     fn name(&self) -> &str;
 
-    /// Its number among the filters of HDF5; `None` for one that HDF5 files cannot have. Numbers from 256 to 511 are
-    /// free for tests; others are given out by The HDF Group.
+    /// Its filter number in HDF5; `None` for a codec that HDF5 files cannot use. Numbers from 256 to 511 are reserved
+    /// for testing; others are assigned by The HDF Group.
     fn hdf5_id(&self) -> Option<u32>;
 
-    /// The members of its configuration in JSON. With a number in HDF5 all of them are unsigned integers below 2^32, in
-    /// the order of the filter's client data.
+    /// The members of its configuration in JSON. If it has a number in HDF5, all of them are unsigned integers below
+    /// 2^32, in the order of the filter's client data.
     fn members(&self) -> &[&str];
 
     /// The codec for chunks of one shape and element.
     ///
     /// # Errors
-    /// `Malformed` when the configuration makes no sense (it may come from a file: nothing in it can be relied on),
-    /// `Unsupported` for chunks that the codec cannot encode.
+    /// `Malformed` if the configuration is invalid (it may come from a file: do not trust it), `Unsupported` for chunks
+    /// that the codec cannot encode.
     fn bind(
         &self,
         configuration: &Map<String, Value>,
@@ -37,11 +38,11 @@ pub trait CodecFactory: Debug + Send + Sync {
     ) -> Result<Arc<dyn CustomCodec>, CodecError>;
 }
 
-/// A codec of a program's own, bound to chunks of one shape. Several threads use it at once.
+/// A custom codec, bound to chunks of one shape. Several threads may use it at once.
 ///
-/// What is decoded must be what was encoded, or, for a codec that rounds, something that is encoded and decoded to the
-/// same again: parts of chunks are changed by decoding, changing and encoding them.
-/// The functions of `conformance` hold a codec to that.
+/// Decoding must yield what was encoded, or, for a codec that rounds, values that are encoded and decoded to the same
+/// again: parts of chunks are changed by decoding, changing and encoding them. The functions of `conformance` check a
+/// codec against this.
 pub trait CustomCodec: Debug + Send + Sync {
     /// Encodes a chunk.
     ///
@@ -49,11 +50,11 @@ pub trait CustomCodec: Debug + Send + Sync {
     /// `Unsupported` for bytes that cannot be encoded.
     fn encode(&self, input: &[u8]) -> Result<Vec<u8>, CodecError>;
 
-    /// Decodes a chunk, which has at most `limit` bytes. The input may come from anywhere: no length in it is to be
-    /// relied on, and no more than about `limit` bytes are allocated.
+    /// Decodes a chunk, which has at most `limit` bytes. The input may come from anywhere: do not trust any length in
+    /// it, and do not allocate more than about `limit` bytes.
     ///
     /// # Errors
-    /// `Malformed` when the input is damaged, `Limit` when it decodes to more than `limit` bytes.
+    /// `Malformed` if the input is damaged, `Limit` if it decodes to more than `limit` bytes.
     fn decode(&self, input: &[u8], limit: usize) -> Result<Vec<u8>, CodecError>;
 }
 
@@ -65,7 +66,7 @@ impl CustomCodecs {
     /// Adds one.
     ///
     /// # Errors
-    /// `Malformed` when another codec has its name or number.
+    /// `Malformed` if another codec has its name or number.
     pub(crate) fn add(&mut self, factory: Arc<dyn CodecFactory>) -> Result<(), CodecError> {
         let name = factory.name();
         if name.is_empty() {
@@ -83,7 +84,7 @@ impl CustomCodecs {
         Ok(())
     }
 
-    /// The one that a description names.
+    /// The codec that a description names.
     pub(crate) fn find(&self, spec: &CodecSpec) -> Option<&dyn CodecFactory> {
         let is_meant = |factory: &&Arc<dyn CodecFactory>| match spec {
             CodecSpec::Hdf5 { id, .. } => factory.hdf5_id() == Some(*id),
@@ -92,7 +93,7 @@ impl CustomCodecs {
         self.0.iter().find(is_meant).map(AsRef::as_ref)
     }
 
-    /// The codec for a description, if it is one of them.
+    /// The codec for a description, if it is a custom one.
     ///
     /// # Errors
     /// As [`CodecFactory::bind`].
@@ -107,10 +108,10 @@ impl CustomCodecs {
         Some(codec.map(|codec| Arc::new(BoundCustomCodec { name, codec }) as Arc<dyn Codec>))
     }
 
-    /// A description in another name space, if it is of one of them.
+    /// A description in another name space, if it is of a custom codec.
     ///
     /// # Errors
-    /// `Unsupported` when it has no number in HDF5, `Malformed` when its parameters make no sense.
+    /// `Unsupported` if it has no number in HDF5, `Malformed` if its parameters are invalid.
     pub(crate) fn translate(
         &self,
         spec: &CodecSpec,
@@ -126,12 +127,12 @@ impl CustomCodecs {
         })
     }
 
-    /// What is known of the one that a description names.
+    /// The entry of the codec that a description names.
     pub(crate) fn entry(&self, spec: &CodecSpec) -> Option<CodecEntry> {
         self.find(spec).map(entry)
     }
 
-    /// What is known of all.
+    /// The entries of all custom codecs.
     pub(crate) fn entries(&self) -> impl Iterator<Item = CodecEntry> {
         self.0.iter().map(|factory| entry(factory.as_ref()))
     }
@@ -170,7 +171,7 @@ fn with_members(spec: CodecSpec, members: Map<String, Value>) -> CodecSpec {
     }
 }
 
-/// The members of the configuration, wherever the description comes from.
+/// The members of the configuration, from a description of any format.
 fn configuration(factory: &dyn CodecFactory, spec: &CodecSpec) -> Result<Map<String, Value>, CodecError> {
     match spec {
         CodecSpec::Hdf5 { parameters, .. } => {
@@ -190,7 +191,7 @@ fn configuration(factory: &dyn CodecFactory, spec: &CodecSpec) -> Result<Map<Str
     }
 }
 
-/// The description for HDF5: the members up to the first that is not there.
+/// The description for HDF5: the members up to the first missing one.
 fn client_data(factory: &dyn CodecFactory, spec: &CodecSpec) -> Result<CodecSpec, CodecError> {
     let nameless = || CodecError::unsupported(factory.name(), "it has no number in HDF5");
     let id = factory.hdf5_id().ok_or_else(nameless)?;
@@ -213,7 +214,7 @@ fn client_data(factory: &dyn CodecFactory, spec: &CodecSpec) -> Result<CodecSpec
     Ok(CodecSpec::hdf5(id, &parameters))
 }
 
-/// A codec of the program's own in a chain.
+/// A custom codec in a chain.
 #[derive(Debug)]
 struct BoundCustomCodec {
     name: String,
@@ -221,7 +222,7 @@ struct BoundCustomCodec {
 }
 
 impl BoundCustomCodec {
-    /// What the codec decodes to, held to what it was allowed.
+    /// The output of the codec, checked against its limit.
     fn decoded(&self, input: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
         let decoded = self.codec.decode(input, limit)?;
         if decoded.len() > limit {
@@ -242,7 +243,7 @@ impl Codec for BoundCustomCodec {
         out: &mut [u8],
         _: &mut LibraryContexts,
     ) -> Result<usize, CodecError> {
-        // A little more than fits tells a chunk that is too long from one that is far too long.
+        // With slightly more room, a chunk that is too long is distinguished from one that is far too long.
         let decoded = self.decoded(input, out.len().saturating_mul(2).saturating_add(1 << 16))?;
         copy_prefix(&decoded, out);
         Ok(decoded.len())

@@ -1,11 +1,11 @@
-//! What is known of codecs, and of libraries that are not used: what the registry answers, and plugins tell it.
+//! Entries about codecs, and about unused libraries: returned by the registry, and filled in by plugins.
 use std::path::PathBuf;
 
-/// What is known of one codec.
+/// What is known about one codec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodecEntry {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: String,
     /// Its HDF5 filter number.
     pub hdf5: Option<u32>,
@@ -13,19 +13,19 @@ pub struct CodecEntry {
     pub v2: Vec<String>,
     /// Its Zarr v3 names, the one that is written first.
     pub v3: Vec<String>,
-    /// The members of its Zarr v2 JSON, where they are known.
+    /// The members of its Zarr v2 JSON, if known.
     pub parameters: Vec<String>,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: CodecOrigin,
     /// Whether chunks can be decoded.
     pub decodes: bool,
     /// Whether chunks can be encoded.
     pub encodes: bool,
-    /// Whether encoding needs all parameters that the filter works with, those included that HDF5 would add.
+    /// Whether encoding needs all parameters that the filter works with, including those that HDF5 would add.
     pub needs_complete_parameters: bool,
 }
 
-/// Where a codec comes from.
+/// The origin of a codec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodecOrigin {
@@ -35,9 +35,9 @@ pub enum CodecOrigin {
     Program,
     /// Shared libraries.
     Plugin {
-        /// The library with the filter; `None` when it is a built-in one with another name.
+        /// The library with the filter; `None` for a built-in filter with another name.
         filter: Option<PathBuf>,
-        /// The library or file that gives it its name in Zarr, unless the configuration does.
+        /// The library or file that defines its name in Zarr, unless the configuration does.
         codec: Option<PathBuf>,
     },
 }
@@ -45,7 +45,7 @@ pub enum CodecOrigin {
 /// A library, or a file that declares codecs, that is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredPlugin {
-    /// Where it is; empty for declarations of the configuration.
+    /// Its path; empty for declarations of the configuration.
     pub path: PathBuf,
     /// Why it is not used.
     pub reason: String,

@@ -1,20 +1,20 @@
-//! What can go wrong with a codec.
+//! Errors of codecs.
 use std::fmt;
 
-/// Why a chunk could not be decoded or encoded, or a codec not be bound.
+/// Why a chunk could not be decoded or encoded, or a codec could not be bound.
 #[expect(missing_docs, reason = "the fields of the variants are named by what they hold")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// No codec of that name is known.
+    /// No codec with that name is known.
     Unknown { codec: String },
     /// The encoded bytes, or the parameters of the codec, are damaged.
     Malformed { codec: String, reason: String },
-    /// The chunk decodes to fewer bytes than it must have.
+    /// The chunk decodes to fewer bytes than required.
     Short { have: usize, want: usize },
     /// The codec is known, but this use of it is not supported.
     Unsupported { codec: String, reason: String },
-    /// The decoded bytes are more than the limit.
+    /// There are more decoded bytes than the limit.
     Limit { codec: String, limit: usize },
 }
 
@@ -29,7 +29,7 @@ impl CodecError {
         Self::Unsupported { codec: codec.to_owned(), reason: reason.into() }
     }
 
-    /// The bytes that `codec` decodes are more than `limit`.
+    /// `codec` decodes to more than `limit` bytes.
     pub fn limit(codec: &str, limit: usize) -> Self {
         Self::Limit { codec: codec.to_owned(), limit }
     }

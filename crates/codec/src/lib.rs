@@ -1,7 +1,7 @@
-//! Codecs: what lies between the bytes of a stored chunk and the bytes of its elements.
+//! Codecs: the conversion between the bytes of a stored chunk and the bytes of its elements.
 //!
-//! Formats describe codecs as [`CodecSpec`](ncirrus_model::CodecSpec)s, in the words of HDF5, Zarr v2 or Zarr v3.
-//! A [`CodecRegistry`] binds a list of them to a [`CodecChain`], which encodes and decodes chunks.
+//! Formats describe codecs as [`CodecSpec`](ncirrus_model::CodecSpec)s, in the terms of HDF5, Zarr v2 or Zarr v3. A
+//! [`CodecRegistry`] binds a list of them to a [`CodecChain`], which encodes and decodes chunks.
 //!
 //! | codec | HDF5 | Zarr v2 | Zarr v3 | decodes | encodes |
 //! |---|---|---|---|---|---|

@@ -1,6 +1,6 @@
 //! Names and parameters of codecs in HDF5, Zarr v2 and Zarr v3, and translation between them.
 //!
-//! In between, every description has the parameters of Zarr v2 (numcodecs), whatever it came from.
+//! Internally, every description has the parameters of Zarr v2 (numcodecs), whatever its origin.
 mod bytes;
 mod complete;
 mod hdf5;
@@ -20,13 +20,13 @@ use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
 pub(crate) use table::{CodecKind, CodecName, TABLE};
 
-/// A description reduced to the codec and the parameters that Zarr v2 gives it.
+/// A description reduced to the codec and its parameters in Zarr v2.
 #[derive(Debug, Clone)]
 pub(crate) struct DescribedCodec {
     pub(crate) name: &'static CodecName,
     /// Parameters without `id`.
     pub(crate) parameters: Map<String, Value>,
-    /// Where the description comes from: some codecs frame their bytes otherwise in HDF5.
+    /// The origin of the description: some codecs frame their bytes differently in HDF5.
     pub(crate) space: CodecSpace,
 }
 
@@ -39,8 +39,8 @@ impl DescribedCodec {
 /// The same codec described in another name space; missing parameters get their defaults.
 ///
 /// # Errors
-/// `Unknown` when the codec has no known name, `Unsupported` when it has none in that space, `Malformed` when its
-/// parameters are damaged.
+/// `Unknown` if the codec has no known name, `Unsupported` if it has none in that space, `Malformed` if its parameters
+/// are damaged.
 pub fn translate(
     spec: &CodecSpec,
     to: CodecSpace,
@@ -57,7 +57,7 @@ pub fn translate(
         CodecSpace::Hdf5 => {
             let id = name.hdf5.ok_or_else(|| nameless("HDF5"))?;
             let parameters = hdf5::parameters(&described)?;
-            // As the HDF5 library's own calls declare them; a checksum must not be left out.
+            // As the HDF5 library's own calls declare them; a checksum must not be skipped.
             Ok(CodecSpec::Hdf5 { id, parameters, optional: described.kind() != CodecKind::Fletcher32 })
         }
         CodecSpace::V2 => {
@@ -76,7 +76,7 @@ pub fn translate(
     }
 }
 
-/// The codecs of a variable of that shape, with what follows from the shape and was not written down: netcdf-c codes
+/// The codecs of a variable of that shape, with parameters that depend on the shape and were not stored: netcdf-c codes
 /// szip chunks by the scanlines of the variable, and HDF5 by those of the chunk (docs/spec/nczarr.md 11.5).
 pub fn with_shape(specs: &[CodecSpec], shape: &[u64]) -> Vec<CodecSpec> {
     specs.iter().map(|spec| with_scanline(spec, shape).unwrap_or_else(|| spec.clone())).collect()
@@ -99,7 +99,7 @@ fn with_scanline(spec: &CodecSpec, shape: &[u64]) -> Option<CodecSpec> {
 /// Reduces a description to the codec and its Zarr v2 parameters.
 ///
 /// # Errors
-/// `Unknown` when the name is not known, `Malformed` when the parameters make no sense.
+/// `Unknown` if the name is not known, `Malformed` if the parameters are invalid.
 pub(crate) fn describe(spec: &CodecSpec) -> Result<DescribedCodec, CodecError> {
     let name = find(spec).ok_or_else(|| CodecError::Unknown { codec: label(spec) })?;
     let parameters = match spec {
@@ -114,12 +114,12 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<DescribedCodec, CodecError> {
     Ok(DescribedCodec { name, parameters, space: spec.space() })
 }
 
-/// Whether zarr-python has a codec: filters of HDF5 that are carried into Zarr are not all there.
+/// Whether zarr-python has a codec: not all HDF5 filters that are carried over into Zarr exist there.
 pub fn is_in_numcodecs(spec: &CodecSpec) -> bool {
     find(spec).is_some_and(|name| name.kind.is_in_numcodecs())
 }
 
-/// What messages call a codec that is not known.
+/// The name of an unknown codec in messages.
 pub fn label(spec: &CodecSpec) -> String {
     match spec {
         CodecSpec::Hdf5 { id, .. } => registered::label(*id),
@@ -131,7 +131,7 @@ pub fn label(spec: &CodecSpec) -> String {
 pub(crate) fn find(spec: &CodecSpec) -> Option<&'static CodecName> {
     let has = |names: &[&str], wanted: &str| names.contains(&wanted);
     TABLE.iter().find(|name| match spec {
-        // gzip shares the number of zlib and comes behind it in the table.
+        // gzip has the same number as zlib and follows it in the table.
         CodecSpec::Hdf5 { id, .. } => name.hdf5 == Some(*id),
         CodecSpec::V2(_) => has(name.v2, &spec.identifier()),
         CodecSpec::V3 { name: wanted, .. } => has(name.v3, wanted),
@@ -144,7 +144,7 @@ pub(crate) fn is_built_in(hdf5: u32) -> bool {
     TABLE.iter().any(|name| name.hdf5 == Some(hdf5) && name.decodes)
 }
 
-/// The parameters with those filled in that writers leave out, as numbers where writers put text (`docs/spec/nczarr.md` 11.2).
+/// The parameters including those that writers omit, as numbers where writers put text (`docs/spec/nczarr.md` 11.2).
 fn completed(described: &DescribedCodec, element: &DecodedElement) -> Result<Map<String, Value>, CodecError> {
     let mut map = described.parameters.clone();
     let parameters = CodecParameters::new(described.name.label(), &described.parameters);
@@ -157,9 +157,9 @@ fn completed(described: &DescribedCodec, element: &DecodedElement) -> Result<Map
             let size = shuffle_size(&parameters, element)?;
             map.insert("elementsize".to_owned(), Value::from(size));
         }
-        // The header of HDF5 is that of its chunks; in Zarr each has its own.
+        // The header in HDF5 applies to all its chunks; in Zarr each chunk has its own.
         CodecKind::Zfp if described.space == CodecSpace::Hdf5 => map = zfp::members(&parameters.numbers()?)?,
-        // What HDF5 alone keeps: both follow from the chunk.
+        // Stored by HDF5 only: both follow from the chunk.
         CodecKind::Lz4 => _ = map.remove("blocksize"),
         CodecKind::Blosc => {
             map.remove("typesize");
@@ -170,7 +170,8 @@ fn completed(described: &DescribedCodec, element: &DecodedElement) -> Result<Map
     Ok(map)
 }
 
-/// The element size that shuffle works with: the stored one is believed only when it says something (`docs/spec/nczarr.md` 11.3).
+/// The element size that shuffle works with: the stored one is used only if it is meaningful (`docs/spec/nczarr.md`
+/// 11.3).
 pub(crate) fn shuffle_size(
     parameters: &CodecParameters,
     element: &DecodedElement,

@@ -1,9 +1,9 @@
-//! Types of numbers, as parameters name them, and their bytes.
+//! Number types, as parameters name them, and their bytes.
 mod many;
 
 use half::f16;
 
-/// A type of numbers in bytes.
+/// A number type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberType {
     /// What the bytes mean.
@@ -86,7 +86,7 @@ impl NumberType {
         }
     }
 
-    /// Writes the number, cut or rounded to this type as C does.
+    /// Writes the number, truncated or rounded to this type as in C.
     pub(crate) fn store(self, number: AnyNumber, out: &mut [u8]) {
         let word = match self.kind {
             NumberKind::Float => match self.size {
@@ -103,7 +103,7 @@ impl NumberType {
         }
     }
 
-    /// Rounds the result of an operation on numbers of this type to it; that of integers is a 64-bit float.
+    /// Rounds the result of an operation on numbers of this type; that of integers is a 64-bit float.
     pub(crate) fn round(self, value: f64) -> f64 {
         match (self.kind, self.size) {
             (NumberKind::Float, 2) => f16::from_f64(value).to_f64(),

@@ -1,4 +1,4 @@
-//! Parameters as writers spell them: numbers, numeric strings, or nothing (docs/spec/nczarr.md 11.2).
+//! Parameters in the forms that writers use: numbers, numeric strings, or nothing (docs/spec/nczarr.md 11.2).
 use crate::CodecError;
 use serde_json::{Map, Value};
 
@@ -53,7 +53,7 @@ impl<'a> CodecParameters<'a> {
         }
     }
 
-    /// The numbers of an HDF5 filter that have no names of their own.
+    /// The unnamed parameters of an HDF5 filter.
     pub(crate) fn numbers(&self) -> Result<Vec<u32>, CodecError> {
         const KEY: &str = "parameters";
         let Some(value) = self.get(KEY) else { return Ok(Vec::new()) };
@@ -66,12 +66,12 @@ impl<'a> CodecParameters<'a> {
         self.codec
     }
 
-    /// The error that a member is not there.
+    /// The error for a missing member.
     pub(crate) fn missing(&self, key: &str) -> CodecError {
         CodecError::malformed(self.codec, format!("parameter {key:?} is missing"))
     }
 
-    /// The error that a member has a value that it cannot have.
+    /// The error for a member with an invalid value.
     pub(crate) fn bad(&self, key: &str, value: &Value) -> CodecError {
         CodecError::malformed(self.codec, format!("parameter {key:?} cannot be {value}"))
     }

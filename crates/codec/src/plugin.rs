@@ -1,8 +1,8 @@
-//! Filters and codecs from shared libraries: HDF5's filter plugins, and netCDF's codec plugins that give them a name in
-//! Zarr (docs/spec/nczarr.md 11.9, 11.10).
+//! Filters and codecs from shared libraries: HDF5's filter plugins, and netCDF's codec plugins that name them in Zarr
+//! (docs/spec/nczarr.md 11.9, 11.10).
 //!
-//! Nothing is loaded until a filter is needed that is not built in, or the list is asked for. Then every library of the
-//! directories is loaded, which runs code of theirs: a library that crashes takes the process with it.
+//! Nothing is loaded until a filter is needed that is not built in, or the list is requested. Then every library of the
+//! directories is loaded, which runs its code: a library that crashes takes the process with it.
 mod bound;
 mod declared;
 mod found;
@@ -45,7 +45,7 @@ impl Default for PluginOptions {
 const STATELESS: [u32; 4] = [307, 32004, 32008, 32015];
 
 impl PluginOptions {
-    /// Plugins of these directories instead of those that the environment names; none without directories.
+    /// Plugins of these directories instead of those in the environment; none without directories.
     #[must_use]
     pub fn directories(self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self { directories: Some(directories.into_iter().map(Into::into).collect()), ..self }
@@ -54,7 +54,7 @@ impl PluginOptions {
     /// Names in Zarr for filters whose plugins have none: JSON as in the files `*.ncfilter.json` beside plugins.
     ///
     /// # Errors
-    /// `Malformed` when it is not such JSON.
+    /// `Malformed` if it is not such JSON.
     pub fn declare(mut self, json: &str) -> Result<Self, CodecError> {
         let declared = declared::parse(json);
         let declared =
@@ -63,20 +63,20 @@ impl PluginOptions {
         Ok(self)
     }
 
-    /// Whether plugins are used rather than built-in codecs (not by default).
+    /// Whether plugins are preferred to built-in codecs (not by default).
     #[must_use]
     pub fn preferred(self, preferred: bool) -> Self {
         Self { preferred, ..self }
     }
 
-    /// Whether the parameters given for encoding are all that a filter needs, though its plugin would complete them with
-    /// HDF5's help (not by default: such a filter then refuses to encode).
+    /// Whether the parameters given for encoding are all that a filter needs, although its plugin would complete them
+    /// with HDF5's help (not by default: such a filter then refuses to encode).
     #[must_use]
     pub fn complete_parameters(self, complete: bool) -> Self {
         Self { complete, ..self }
     }
 
-    /// Filters (by HDF5 number) whose plugins several threads may use at once; by default those known to keep no state.
+    /// Filters (by HDF5 number) whose plugins several threads may use at once; by default those known to be stateless.
     #[must_use]
     pub fn concurrent(self, ids: impl IntoIterator<Item = u32>) -> Self {
         Self { concurrent: ids.into_iter().collect(), ..self }
@@ -93,11 +93,11 @@ struct PluginSetInner {
     found: OnceLock<FoundPlugins>,
 }
 
-/// What a description is bound to.
+/// The result of binding a description.
 #[derive(Debug)]
 pub(crate) enum BoundFilter {
     Codec(Arc<dyn Codec>),
-    /// A plugin gives the name, and a built-in codec does the work.
+    /// A plugin defines the name, and a built-in codec does the work.
     BuiltIn(CodecSpec),
 }
 
@@ -106,15 +106,15 @@ impl PluginSet {
         Self(Arc::new(PluginSetInner { options, found: OnceLock::new() }))
     }
 
-    /// Whether they go before built-in codecs.
+    /// Whether they take precedence over built-in codecs.
     pub(crate) fn are_preferred(&self) -> bool {
         self.0.options.preferred
     }
 
-    /// The codec for a description, if a plugin has it.
+    /// The codec for a description, if a plugin provides it.
     ///
     /// # Errors
-    /// When its parameters make no sense.
+    /// If its parameters are invalid.
     pub(crate) fn bind(
         &self,
         spec: &CodecSpec,
@@ -124,10 +124,10 @@ impl PluginSet {
         Some(bound::bind(filter, spec, chunk, &self.0.options))
     }
 
-    /// A description in another name space, if a plugin has it.
+    /// A description in another name space, if a plugin provides it.
     ///
     /// # Errors
-    /// When it has no name there, or its parameters make no sense.
+    /// If it has no name there, or its parameters are invalid.
     pub(crate) fn translate(
         &self,
         spec: &CodecSpec,
@@ -137,12 +137,12 @@ impl PluginSet {
         Some(pairing::translate(self.find(spec)?, spec, to, chunk))
     }
 
-    /// What is known of the plugin for a description.
+    /// The entry of the plugin for a description.
     pub(crate) fn entry(&self, spec: &CodecSpec) -> Option<CodecEntry> {
         self.find(spec).map(|filter| filter.entry())
     }
 
-    /// What is known of all of them.
+    /// The entries of all of them.
     pub(crate) fn entries(&self) -> Vec<CodecEntry> {
         self.found().filters.iter().map(|filter| filter.entry()).collect()
     }
@@ -152,7 +152,7 @@ impl PluginSet {
         &self.found().ignored
     }
 
-    /// Where they were looked for.
+    /// The directories that were searched.
     pub(crate) fn directories(&self) -> &[PathBuf] {
         &self.found().directories
     }

@@ -1,4 +1,4 @@
-//! Binding of descriptions to codecs.
+//! Binding descriptions to codecs.
 mod build;
 mod plugins;
 
@@ -14,7 +14,7 @@ use build::build;
 use ncirrus_model::{CodecSpace, CodecSpec};
 use std::sync::Arc;
 
-/// The codecs that are there.
+/// The available codecs.
 #[derive(Debug, Clone, Default)]
 pub struct CodecRegistry {
     custom: CustomCodecs,
@@ -23,21 +23,21 @@ pub struct CodecRegistry {
 }
 
 impl CodecRegistry {
-    /// The codecs that this crate brings along.
+    /// The codecs of this crate.
     pub fn builtin() -> Self {
         Self::default()
     }
 
-    /// Those, and what plugins offer.
+    /// The same, and those of plugins.
     #[cfg(feature = "plugins")]
     pub fn with_plugins(options: PluginOptions) -> Self {
         Self { plugins: Some(PluginSet::new(options)), ..Self::default() }
     }
 
-    /// Adds a codec of the program's own.
+    /// Adds a custom codec.
     ///
     /// # Errors
-    /// `Malformed` when a codec of this crate, or one that was registered before, has its name or number.
+    /// `Malformed` if a codec of this crate, or one that was registered before, has its name or number.
     pub fn register(&mut self, factory: Arc<dyn CodecFactory>) -> Result<(), CodecError> {
         self.custom.add(factory)
     }
@@ -45,7 +45,8 @@ impl CodecRegistry {
     /// Binds descriptions, in the order of encoding, to codecs for chunks of that shape and element.
     ///
     /// # Errors
-    /// `Unknown` or `Unsupported` when a codec is not there (an optional HDF5 filter may be missing until a chunk needs it), `Malformed` when its parameters make no sense.
+    /// `Unknown` or `Unsupported` if a codec is not available (an optional HDF5 filter may be missing until a chunk
+    /// needs it), `Malformed` if its parameters are invalid.
     pub fn bind(&self, specs: &[CodecSpec], chunk: &ChunkInfo) -> Result<CodecChain, CodecError> {
         let mut chunk = chunk.clone();
         let big_endian = specs.iter().any(is_big_endian);
@@ -53,7 +54,7 @@ impl CodecRegistry {
         for (position, spec) in specs.iter().enumerate() {
             let optional = matches!(spec, CodecSpec::Hdf5 { optional: true, .. });
             let codec = match self.codec(spec, &mut chunk, big_endian) {
-                // Chunks that went without it can be read, and new ones go without it.
+                // Chunks that were stored without it can be read, and it is skipped for new ones.
                 Err(fault @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) if optional => {
                     Some(Arc::new(AbsentFilter { fault }) as Arc<dyn Codec>)
                 }
@@ -67,7 +68,7 @@ impl CodecRegistry {
         Ok(CodecChain::new(stages))
     }
 
-    /// The codec for a description: the program's own, built in, else of a plugin.
+    /// The codec for a description: a custom one, a built-in one, otherwise one of a plugin.
     fn codec(
         &self,
         spec: &CodecSpec,
@@ -90,11 +91,11 @@ impl CodecRegistry {
         }
     }
 
-    /// The same codec described in another name space, as [`names::translate`], those of the program and of plugins
-    /// included.
+    /// The same codec described in another name space, as [`names::translate`], including custom codecs and those of
+    /// plugins.
     ///
     /// # Errors
-    /// As there.
+    /// As [`names::translate`].
     pub fn translate(
         &self,
         spec: &CodecSpec,
@@ -115,7 +116,7 @@ impl CodecRegistry {
     /// Whether chunks can be encoded with a codec of that description.
     ///
     /// # Errors
-    /// Why not.
+    /// Why they cannot.
     pub fn check_encodes(&self, spec: &CodecSpec, chunk: &ChunkInfo) -> Result<(), CodecError> {
         if self.entry(spec).is_some_and(|entry| !entry.encodes) {
             return Err(CodecError::unsupported(&spec.identifier(), "it can be read but not written"));
@@ -126,8 +127,8 @@ impl CodecRegistry {
         }
     }
 
-    /// What is known of the codec that a description is bound to; `None` when nothing is. Plugins are asked only when no
-    /// built-in codec decodes it, or when they are preferred.
+    /// The entry of the codec to which a description is bound; `None` if there is none. Plugins are consulted only if
+    /// no built-in codec decodes it, or if they are preferred.
     pub fn entry(&self, spec: &CodecSpec) -> Option<CodecEntry> {
         if let Some(entry) = self.custom.entry(spec) {
             return Some(entry);
@@ -139,14 +140,14 @@ impl CodecRegistry {
         }
     }
 
-    /// All codecs that have a name here, those that can be named only included, those of the program, and those of
-    /// plugins, which are loaded for it.
+    /// All codecs with a name here, including those that can only be named, custom codecs, and those of plugins, which
+    /// are loaded for this.
     pub fn known(&self) -> Vec<CodecEntry> {
         TABLE.iter().map(entry).chain(self.custom.entries()).chain(self.plugin_entries()).collect()
     }
 }
 
-/// What is known of a built-in codec.
+/// The entry of a built-in codec.
 fn entry(name: &CodecName) -> CodecEntry {
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     CodecEntry {
@@ -162,7 +163,7 @@ fn entry(name: &CodecName) -> CodecEntry {
     }
 }
 
-/// Whether the elements of the chunk are big-endian: the number types of the codecs before do not say it in Zarr v3.
+/// Whether the elements of the chunk are big-endian: the number types of earlier codecs do not state it in Zarr v3.
 fn is_big_endian(spec: &CodecSpec) -> bool {
     let CodecSpec::V3 { name, configuration } = spec else { return false };
     matches!(name.as_str(), "bytes" | "endian")

@@ -15,14 +15,14 @@ impl fmt::Debug for CodecScratch {
 }
 
 impl CodecScratch {
-    /// Bytes that the buffers hold on to.
+    /// Bytes that the buffers retain.
     pub fn byte_len(&self) -> usize {
         let kept = [&self.contexts.spare, &self.contexts.work];
         self.buffers.iter().chain(kept).chain(&self.contexts.blocks).map(|buffer| buffer.bytes.len()).sum()
     }
 }
 
-/// Contexts of the libraries, made when first needed.
+/// Contexts of the libraries, created when first needed.
 #[derive(Default)]
 pub(crate) struct LibraryContexts {
     pub(crate) inflate: Option<libdeflater::Decompressor>,
@@ -31,13 +31,13 @@ pub(crate) struct LibraryContexts {
     pub(crate) zstd_encoder: Option<zstd_safe::CCtx<'static>>,
     /// For codecs that need a buffer of their own.
     pub(crate) spare: ScratchBuffer,
-    /// For what lies between the steps of one codec.
+    /// For intermediate results of one codec.
     pub(crate) work: ScratchBuffer,
     /// For blocks between the filters within a codec.
     pub(crate) blocks: [ScratchBuffer; 2],
 }
 
-/// Bytes that keep their memory; what lies beyond `len`, or in a part just prepared, is left from earlier use.
+/// Bytes that keep their memory; bytes after `len`, or in a part just prepared, are left over from earlier use.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchBuffer {
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ pub(crate) struct ScratchBuffer {
 }
 
 impl ScratchBuffer {
-    /// Makes the buffer `len` bytes long, with whatever values.
+    /// Makes the buffer `len` bytes long, with unspecified contents.
     pub(crate) fn prepare(&mut self, len: usize) -> &mut [u8] {
         if self.bytes.len() < len {
             // A fresh zeroed allocation is cheaper than growing: the old bytes need not be kept.
@@ -56,7 +56,7 @@ impl ScratchBuffer {
         self.bytes.get_mut(..len).unwrap_or_default()
     }
 
-    /// Makes the buffer longer, keeping its bytes.
+    /// Extends the buffer, keeping its bytes.
     pub(crate) fn extend_to(&mut self, len: usize) -> &mut [u8] {
         if self.bytes.len() < len {
             self.bytes.resize(len, 0);
@@ -70,14 +70,14 @@ impl ScratchBuffer {
         self.len = self.len.min(len);
     }
 
-    /// The memory as an empty vector, to be given back with [`set`](Self::set).
+    /// The memory as an empty vector, to be returned with [`set`](Self::set).
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
         bytes
     }
 
-    /// Makes the buffer these bytes.
+    /// Replaces the buffer with these bytes.
     pub(crate) fn set(&mut self, bytes: Vec<u8>) {
         self.len = bytes.len();
         self.bytes = bytes;

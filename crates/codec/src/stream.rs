@@ -1,11 +1,11 @@
-//! Decoding of streams whose length shows only at their end.
+//! Decoding of streams whose length is known only at their end.
 use crate::CodecError;
 use crate::scratch::ScratchBuffer;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
-/// Decodes from the start until `out` is full, and a little more to see whether more would follow; returns the number
-/// of bytes that were there.
+/// Decodes from the start until `out` is full, and slightly more to find out whether there is more; returns the number
+/// of decoded bytes.
 pub(crate) fn decode_into(name: &str, stream: &mut dyn Read, out: &mut [u8]) -> Result<usize, CodecError> {
     let have = fill(name, stream, out)?;
     if have < out.len() {
@@ -14,7 +14,8 @@ pub(crate) fn decode_into(name: &str, stream: &mut dyn Read, out: &mut [u8]) -> 
     Ok(have + fill(name, stream, &mut [0; 4096])?)
 }
 
-/// Decodes all, `expected` bytes where that is known (else about four times the `encoded` ones), at most `limit`.
+/// Decodes everything: `expected` bytes if that is known (otherwise about four times the `encoded` ones), at most
+/// `limit`.
 pub(crate) fn decode_all(
     name: &str,
     stream: &mut dyn Read,
@@ -58,7 +59,7 @@ pub(crate) fn grow(
     out: &mut ScratchBuffer,
     mut step: impl FnMut(&mut [u8]) -> Result<(usize, bool), CodecError>,
 ) -> Result<(), CodecError> {
-    // One byte beyond the limit tells a stream that ends there from one that goes on.
+    // One byte beyond the limit distinguishes a stream that ends there from one that continues.
     let most = limit.saturating_add(1);
     let mut len = 0;
     out.truncate(0);

@@ -1,4 +1,4 @@
-//! Codecs against their peers, golden bytes and laws. One binary, so that what it needs is linked once.
+//! Codecs compared with their peers, golden bytes and laws. One binary, so that its dependencies are linked once.
 
 mod chains;
 mod corpus;

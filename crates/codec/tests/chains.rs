@@ -263,7 +263,7 @@ fn the_lz4_filter_of_hdf5_has_a_framing_of_its_own() {
     let chain = bind(&[CodecSpec::hdf5(32004, &[8])], &chunk(&[10], 1));
     let data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
-    // Blocks that do not get shorter are stored as they are.
+    // Blocks that do not get shorter are stored uncompressed.
     let expected =
         [&[0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 8, 0, 0, 0, 8][..], &data[..8], &[0, 0, 0, 2], &data[8..]]
             .concat();
@@ -298,7 +298,7 @@ fn parameters_may_be_text_or_missing_or_too_many() {
         r#"{"id":"fixedscaleoffset","scale":"10","offset":0.5,"dtype":"float64","astype":"|u1"}"#,
     ] {
         let bound = CodecRegistry::builtin().bind(&[v2(text)], &info);
-        // Text that is no number is the one thing that is refused.
+        // Only text that is not a number is refused.
         assert_eq!(bound.is_err(), text.contains(r#":"""#), "{text}: {bound:?}");
     }
     for (name, configuration) in [

@@ -1,5 +1,5 @@
 //! Chunks that the HDF5 library and its registered filters encoded (`fixtures/filters.py`) are decoded to the same
-//! bytes, encoded again, and survive being cut and changed anywhere.
+//! bytes, encoded again, and decoding survives truncation and changes anywhere in them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
@@ -13,11 +13,11 @@ struct Case {
     mask: u32,
     encoded: Vec<u8>,
     decoded: Vec<u8>,
-    /// What was encoded, if it can be compared; not what it decodes to where the filter loses something.
+    /// What was encoded, if it can be compared; differs from what it decodes to if the filter is lossy.
     source: Option<Vec<u8>>,
 }
 
-/// What is encoded to the same bytes as by the library.
+/// Filters that encode to the same bytes as the library.
 const EXACT: [&str; 4] = ["nbit", "scaleoffset", "bitshuffle none", "zfp"];
 
 fn hex(text: &Value) -> Vec<u8> {
@@ -59,7 +59,7 @@ impl Library {
         Some(Self { process, cases })
     }
 
-    /// The names of chunks that are not decoded to what they should be.
+    /// The names of chunks that are not decoded correctly.
     fn check(mut self, encoded: &[Option<(Vec<u8>, u32)>]) -> String {
         let mut input = self.process.stdin.take().unwrap();
         for chunk in encoded {
@@ -123,7 +123,7 @@ impl Case {
         (skipped == self.mask).then_some((encoded, skipped))
     }
 
-    /// Any result, but no panic, and no memory beyond what the chunk calls for.
+    /// Any result is fine, except a panic, or more memory than the chunk calls for.
     fn is_safe(&self, scratch: &mut CodecScratch) {
         if self.decoded.len() > 20_000 {
             return;

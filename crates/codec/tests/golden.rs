@@ -1,5 +1,5 @@
 //! Chunks encoded by numcodecs and zarr-python (`fixtures/make.py`) are decoded to the same bytes, re-encoded, and
-//! survive being cut and changed anywhere.
+//! decoding survives truncation and changes anywhere in them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
@@ -9,10 +9,10 @@ struct Case {
     name: String,
     chain: CodecChain,
     decoded: Vec<u8>,
-    /// What was encoded; not what it decodes to where the codec loses something.
+    /// What was encoded; differs from what it decodes to if the codec is lossy.
     source: Vec<u8>,
     encoded: Vec<u8>,
-    /// Filters that the chunk was stored without.
+    /// Filters that were skipped for the chunk.
     mask: u32,
     exact: bool,
 }
@@ -124,7 +124,7 @@ fn cut_chunks_are_errors_or_short() {
         for len in (0..case.encoded.len()).step_by(step) {
             let cut = &case.encoded[..len];
             if let Ok(surplus) = case.chain.decode_into(cut, case.mask, &mut out, &mut scratch) {
-                // Only a trailer that says nothing about the bytes may be lacking.
+                // Only a trailer that says nothing about the bytes may be missing.
                 assert_eq!((surplus, &out), (0, &case.decoded), "{} cut to {len}", case.name);
             }
             let _ = case.chain.decode(cut, 0, case.decoded.len(), &mut scratch);

@@ -1,5 +1,5 @@
-//! What HDF5 expects of filters: numbers that are missing, bytes that are too many, filters that are not there; and that
-//! all filters give back what they got.
+//! What HDF5 expects of filters: defaults for missing parameters, surplus bytes, missing filters; and that all filters
+//! are reversible.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, DecodedElement, names};
 use ncirrus_model::CodecSpec;
@@ -95,7 +95,7 @@ fn parameters_that_describe_nothing_are_refused() {
         let bound = CodecRegistry::builtin().bind(&[CodecSpec::hdf5(id, parameters)], &info);
         assert!(matches!(bound, Err(CodecError::Malformed { .. })), "{id} {parameters:?}: {bound:?}");
     }
-    // An array in an array in an array, and so on.
+    // Deeply nested arrays.
     let deep: Vec<u32> = [9, 0, 8].into_iter().chain([2, 4].repeat(500)).chain([1, 4, 0, 9, 0]).collect();
     assert!(CodecRegistry::builtin().bind(&[CodecSpec::hdf5(5, &deep)], &info).is_err());
 }
@@ -121,7 +121,7 @@ fn filters_get_the_numbers_of_the_chunk() {
     assert_eq!(complete(32013, &zfp), self::zfp(&[6, 50], 0, 2176));
 }
 
-/// The numbers of ZFP: shape with the slowest axis first, type, mode.
+/// The parameters of ZFP: shape with the slowest axis first, type, mode.
 fn zfp(shape: &[u64], kind: u32, mode: u32) -> Vec<u32> {
     let width = [48, 24, 16, 12][shape.len() - 1];
     let mut bits = u128::from(kind) << 32 | (shape.len() as u128 - 1) << 34 | 0x0570_667a;
@@ -146,7 +146,7 @@ fn a_zarr_chunk_of_zfp_has_the_header_before_the_stream() {
     assert_eq!(decode(&bind(&[zarr], &info), &[header, stream].concat(), 0, 120), Ok(data));
 }
 
-/// Filters that give back what they got, and the chunk that they work on.
+/// Lossless filters, and the chunk that they process.
 fn lossless() -> impl Strategy<Value = (CodecSpec, ChunkInfo)> {
     (vec(1u64..20, 1..4), prop::sample::select(vec![4usize, 8]), 0usize..10, 0u32..4).prop_map(
         |(shape, size, filter, choice)| {

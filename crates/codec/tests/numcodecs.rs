@@ -1,4 +1,4 @@
-//! What is encoded here is decoded by numcodecs. (What numcodecs encodes is in `golden.rs`.)
+//! numcodecs decodes what is encoded here. (What numcodecs encodes is in `golden.rs`.)
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
 use ncirrus_model::CodecSpec;
@@ -38,7 +38,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Encoded here, and what is decoded of it here.
+/// A chunk encoded here, and the result of decoding it here.
 fn case(config: &Value, values: &[u8], scratch: &mut CodecScratch) -> Value {
     let spec = CodecSpec::V2(config.as_object().unwrap().clone());
     let info = ChunkInfo { shape: vec![values.len() as u64 / 4], element: DecodedElement::sized(Some(4)) };

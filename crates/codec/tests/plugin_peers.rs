@@ -1,4 +1,5 @@
-//! The plugins of hdf5plugin: what h5py stores through them is decoded alike, and it reads what is encoded through them.
+//! The plugins of hdf5plugin: what h5py stores through them decodes to the same, and it reads what is encoded through
+//! them.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 use ncirrus_codec::{
     ChunkInfo, CodecChain, CodecOrigin, CodecRegistry, CodecScratch, DecodedElement, PluginOptions,
@@ -49,7 +50,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the script prints, by name, and the line before.
+/// The output of the script by name, and the line before it.
 fn run(python: &Path, mode: &str, input: &str) -> (Option<String>, Vec<Case>) {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("peers-{mode}"));
     fs::create_dir_all(&directory).unwrap();
@@ -77,7 +78,7 @@ fn run(python: &Path, mode: &str, input: &str) -> (Option<String>, Vec<Case>) {
     (plugins, cases)
 }
 
-/// Decodes in both ways that chains do.
+/// Decodes in the two ways of chains.
 fn decode(chain: &CodecChain, encoded: &[u8], mask: u32, len: usize) -> Vec<u8> {
     let mut scratch = CodecScratch::default();
     let mut out = vec![0; len];
@@ -120,7 +121,7 @@ fn every_filter_of_hdf5plugin_decodes_and_encodes_through_its_plugin() {
     assert!(expected.len() + 2 >= cases.len(), "{} of {}", expected.len(), cases.len());
 }
 
-/// The directory of the plugins that netCDF4-python brings along.
+/// The directory of the plugins that are part of netCDF4-python.
 fn netcdf_plugins(python: &Path) -> Option<String> {
     let script = "import netCDF4, pathlib; print(pathlib.Path(netCDF4.__file__).parent / 'plugins')";
     let output = Command::new(python).args(["-c", script]).output().unwrap();
@@ -142,7 +143,7 @@ fn plugins_of_netcdf_and_built_in_codecs_read_each_other() {
         (r#"{"id":"zlib","level":4}"#, true),
         (r#"{"id":"bz2","level":4}"#, true),
         (r#"{"id":"zstd","level":4}"#, true),
-        // These ask netCDF for the variable when they are to encode.
+        // These query netCDF for the variable in order to encode.
         (r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1}"#, false),
     ] {
         let spec = CodecSpec::V2(serde_json::from_str(json).unwrap());

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 const SOURCES: [&str; 10] =
     ["both", "driver", "failing", "future", "growing", "local", "lying", "names", "shrinking", "unrelated"];
 
-/// A directory with all libraries, a text that calls itself one, and a second name for one of them.
+/// A directory with all libraries, a text file named like a library, and a second name for one of them.
 fn libraries() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     BUILT.get_or_init(build).as_deref()
@@ -179,7 +179,7 @@ fn a_filter_that_wants_hdf5s_help_decodes_and_encodes_only_with_complete_paramet
 
     let trusting = CodecRegistry::with_plugins(options().unwrap().complete_parameters(true));
     assert_eq!(round_trip(&trusting, &[CodecSpec::hdf5(40005, &[9, 4])]).0, mixed);
-    // Leaving an optional filter out in silence is not what was asked for.
+    // Silently skipping an optional filter is not what was requested.
     assert!(encode(&bind(&registry, &[optional(40005, &[9])])).is_err());
     let check = registry.check_encodes(&optional(40005, &[9]), &chunk());
     assert!(check.unwrap_err().to_string().contains("HDF5's help"));
@@ -189,7 +189,7 @@ fn a_filter_that_wants_hdf5s_help_decodes_and_encodes_only_with_complete_paramet
 #[test]
 fn parameters_that_the_codec_itself_would_make_are_complete() {
     let Some(registry) = registry() else { return };
-    // 16 is what key 5 is completed to; with 15 nobody knows.
+    // Key 5 is completed to 16; 15 is unknown.
     assert!(encode(&bind(&registry, &[CodecSpec::hdf5(40001, &[16])])).is_ok());
     let error = encode(&bind(&registry, &[CodecSpec::hdf5(40001, &[15])])).unwrap_err();
     assert!(matches!(error, CodecError::Unsupported { .. }), "{error}");
@@ -270,7 +270,7 @@ fn what_is_found_and_what_is_ignored_is_listed() {
 
 #[test]
 fn nothing_is_loaded_for_built_in_codecs() {
-    // This directory cannot be listed, which would show once plugins are looked for.
+    // This directory cannot be listed, which would show when plugins are searched for.
     let options = PluginOptions::default().directories(["/nowhere"]);
     let registry = CodecRegistry::with_plugins(options);
     assert!(format!("{registry:?}").contains("uninit"));
@@ -331,7 +331,7 @@ mod declared {
             v2(r#"{"id":"xor","key":9}"#),
             v2(r#"{"id":"xor","key":"9"}"#),
             v3("example.xor", r#"{"key":9}"#),
-            // Just what the declaration makes of key 9.
+            // Exactly what the declaration produces for key 9.
             CodecSpec::hdf5(40005, &[9, 4]),
         ] {
             assert_eq!(round_trip(&registry, &[spec]), (expected.clone(), 0));
@@ -374,7 +374,7 @@ mod declared {
         else {
             return;
         };
-        // The configuration goes before the libraries.
+        // The configuration takes precedence over the libraries.
         assert_eq!(entry(&registry, 40004).v2, ["mixing"]);
         assert_eq!(entry(&registry, 40002).v2, ["mine"]);
         assert_eq!(entry(&registry, 40001).v2, [""; 0]);
@@ -409,7 +409,7 @@ mod declared {
 #[test]
 fn plugins_replace_built_in_codecs_only_when_told_to() {
     let Some(options) = options() else { return };
-    // As a filter of that number would: the declaration stands in for one.
+    // As a filter with that number would: the declaration stands in for one.
     let declared = options.declare(r#"{"hdf5":40002,"codec":"zlib","parameters":["level"]}"#).unwrap();
     let zlib = v2(r#"{"id":"zlib","level":3}"#);
     let (built_in, _) =

@@ -10,7 +10,7 @@ fn v2(text: impl AsRef<str>) -> CodecSpec {
     CodecSpec::V2(serde_json::from_str(text.as_ref()).unwrap())
 }
 
-/// Codecs that give back what they got, whatever it is.
+/// Lossless codecs that accept any bytes.
 fn lossless() -> impl Strategy<Value = CodecSpec> {
     let cname = prop::sample::select(vec!["blosclz", "lz4", "lz4hc", "zlib", "zstd"]);
     let checksum = prop::sample::select(vec!["fletcher32", "crc32", "crc32c", "adler32"]);
@@ -43,7 +43,7 @@ fn chunks() -> impl Strategy<Value = (ChunkInfo, Vec<u8>)> {
     })
 }
 
-/// Filters that know the elements, with an order of the dimensions for any rank.
+/// Filters that depend on the elements, with an order of the dimensions for any rank.
 fn array_filters(info: &ChunkInfo, turn: usize, delta: bool) -> Vec<CodecSpec> {
     let rank = info.shape.len();
     let order: Vec<usize> = (0..rank).map(|axis| (axis + turn) % rank.max(1)).collect();
@@ -131,8 +131,8 @@ proptest! {
         let info = ChunkInfo { shape: vec![16], element: element.clone() };
         let mut scratch = CodecScratch::default();
         for space in [CodecSpace::Hdf5, CodecSpace::V2, CodecSpace::V3] {
-            // HDF5 has no gzip envelope: its deflate filter takes the place, for chunks to be written. Its shuffle
-            // always takes the size of the element.
+            // HDF5 has no gzip envelope: its deflate filter replaces it, for chunks to be written. Its shuffle always
+            // uses the size of the element.
             if ["gzip", "shuffle"].contains(&spec.identifier().as_str()) && space == CodecSpace::Hdf5 {
                 continue;
             }

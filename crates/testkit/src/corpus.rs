@@ -1,15 +1,15 @@
-//! Where the data sets and programs for tests are, and what is done when they are absent.
+//! Locations of the data sets and programs for tests, and what happens if they are missing.
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The folder of that name in the corpus, or `None` (with a note) when it is not there. The corpus is the folder that
-/// `NCIRRUS_CORPUS` names, else `shared/corpus` beside the project.
+/// The folder of that name in the corpus, or `None` (with a note) if it does not exist. The corpus is the folder that
+/// `NCIRRUS_CORPUS` names, otherwise `shared/corpus` beside the project.
 ///
 /// # Panics
-/// With `CI=true` in the environment when it is absent: a missing corpus is then a failure.
+/// With `CI=true` in the environment if it is missing: that is then a failure.
 pub fn corpus(folder: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let path = std::env::var_os("NCIRRUS_CORPUS").map_or(beside, PathBuf::from).join(folder);
@@ -23,12 +23,12 @@ pub fn corpus(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// How many cases a folder of the corpus has.
+/// Number of cases in a folder of the corpus.
 fn cases(folder: &str) -> Option<usize> {
     CASES.iter().find(|(name, _)| *name == folder).map(|(_, cases)| *cases)
 }
 
-/// Folders of the corpus and their cases, for saying what is left out where they are absent.
+/// Folders of the corpus and their numbers of cases, for reporting what is skipped if they are missing.
 const CASES: [(&str, usize); 8] = [
     ("hdf5", 239),
     ("hdf5/gen", 139),
@@ -45,20 +45,20 @@ pub fn required() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
-/// Says that a test is left out because of something that is not there: in a line of standard error, once per process,
-/// and for each test in the file that `NCIRRUS_LEFT_OUT` names.
+/// Reports that a test is skipped because something is missing: in a line on standard error, once per process, and for
+/// each test in the file that `NCIRRUS_LEFT_OUT` names.
 ///
 /// # Panics
 /// With `CI=true` in the environment.
 pub fn left_out(absent: &str) {
     assert!(!required(), "not there: {absent}");
     if let Some(file) = std::env::var_os("NCIRRUS_LEFT_OUT") {
-        // Only a summary is made of it: that it cannot be written spoils no test.
+        // Only used for a summary: failing to write it does not fail a test.
         let _ = note(Path::new(&file), absent);
     }
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(absent.to_owned()) {
-        // Past what the test's runner keeps of tests that pass.
+        // Bypasses the capture of output of passing tests.
         let _ = writeln!(io::stderr(), "left out, as it is not there: {absent}");
     }
 }
@@ -68,21 +68,21 @@ fn note(file: &Path, line: &str) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file)?.write_all(format!("{line}\n").as_bytes())
 }
 
-/// The Python of the environment that holds the peers (netCDF4, h5py, zarr, xarray), or `None` (with a note): the one
-/// that `NCIRRUS_PEERS_PYTHON` names, else `.venv` in the project.
+/// The Python of the environment with the peers (netCDF4, h5py, zarr, xarray), or `None` (with a note): the one that
+/// `NCIRRUS_PEERS_PYTHON` names, otherwise `.venv` in the project.
 ///
 /// # Panics
-/// With `CI=true` in the environment when there is none.
+/// With `CI=true` in the environment if there is none.
 pub fn peers_python() -> Option<PathBuf> {
     python("NCIRRUS_PEERS_PYTHON", ".venv", "a Python with the peers")
 }
 
-/// The Python of the environment that holds a reader of aggregations (`cfdm`, `CFAPyX`, `cf`), or `None` (with a note):
-/// the one that `NCIRRUS_CFA_PYTHON` names, for `cf` `NCIRRUS_CF_PYTHON`, else `.venv-cfa` or `.venv-cf` in the project:
-/// they do not get along with each other.
+/// The Python of the environment with a reader of aggregations (`cfdm`, `CFAPyX`, `cf`), or `None` (with a note): the
+/// one that `NCIRRUS_CFA_PYTHON` names, for `cf` `NCIRRUS_CF_PYTHON`, otherwise `.venv-cfa` or `.venv-cf` in the
+/// project: they are incompatible with each other.
 ///
 /// # Panics
-/// With `CI=true` in the environment when there is none.
+/// With `CI=true` in the environment if there is none.
 pub fn aggregation_python(program: &str) -> Option<PathBuf> {
     let (variable, folder) = match program {
         "cf" => ("NCIRRUS_CF_PYTHON", ".venv-cf"),
@@ -104,7 +104,7 @@ fn python(variable: &str, folder: &str, what: &str) -> Option<PathBuf> {
 /// A program of the netCDF C library (`ncdump`, `ncgen`, `nccopy`) on the path, or `None` (with a note).
 ///
 /// # Panics
-/// With `CI=true` in the environment when it is absent.
+/// With `CI=true` in the environment if it is missing.
 pub fn program(name: &str) -> Option<PathBuf> {
     let found = std::env::var_os("PATH")
         .and_then(|path| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file()));
@@ -118,7 +118,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// The entries of a folder's list, told by a member that each has.
+    /// Number of entries in a folder's list, counted by a text that occurs once in each.
     fn listed(folder: &str, list: &str, mark: &str) -> Option<usize> {
         let text = std::fs::read_to_string(corpus(folder)?.join(list)).unwrap();
         Some(text.matches(mark).count())
@@ -139,7 +139,7 @@ mod tests {
             let found = listed(of, list, mark);
             assert!(found.is_none() || found == cases(folder), "{folder}: {found:?}");
         }
-        // The first line has the names of the columns.
+        // The first line contains the names of the columns.
         let found = listed("realdata", "MANIFEST.tsv", "\n").map(|lines| lines - 1);
         assert!(found.is_none() || found == cases("realdata"), "realdata: {found:?}");
         let golden = corpus("nczarr/cdl-format").map(|folder| folder.read_dir().unwrap().count());

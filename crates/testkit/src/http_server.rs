@@ -1,4 +1,4 @@
-//! A small web server for the tests: a thread per connection, one request each.
+//! A small web server for tests: a thread per connection, one request each.
 #![expect(clippy::unwrap_used, reason = "a test cannot go on without its server")]
 
 use std::collections::BTreeMap;
@@ -7,36 +7,36 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What the server does with a path.
+/// The behaviour of the server for a path.
 #[derive(Clone)]
 pub enum ServerPage {
     /// Sends ranges of these bytes.
     Ranged(Vec<u8>),
-    /// Sends all bytes, whatever is asked.
+    /// Sends all bytes, whatever is requested.
     Whole(Vec<u8>),
     /// Sends a status line and headers, each with its line end, without a body.
     Status(&'static str),
-    /// Sends the first so many times, then the other.
+    /// Behaves like the first page this many times, then like the second.
     First(u32, Box<ServerPage>, Box<ServerPage>),
     /// Declares more bytes than it sends.
     Cut(Vec<u8>),
-    /// As `Ranged`, and ends the connection after so many bytes.
+    /// As `Ranged`, but closes the connection after this many bytes.
     Broken(Vec<u8>, usize),
-    /// As `Ranged`, and sends nothing more after so many bytes.
+    /// As `Ranged`, but stalls after this many bytes.
     Trickle(Vec<u8>, usize),
-    /// As `Ranged`, in another state.
+    /// As `Ranged`, with another ETag.
     Tagged(&'static str, Vec<u8>),
-    /// As `Ranged`, without telling the size of the object.
+    /// As `Ranged`, without stating the size of the object.
     Unsized(Vec<u8>),
-    /// As `Ranged`, of ranges that are a byte too short.
+    /// As `Ranged`, with ranges that are one byte too short.
     Short(Vec<u8>),
-    /// The first when the request has this header line, else the other.
+    /// The first page if the request has this header line, otherwise the second.
     If(String, Box<ServerPage>, Box<ServerPage>),
 }
 
 /// A running server; it ends with the process.
 pub struct TestHttpServer {
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     state: Arc<Mutex<ServerState>>,
 }
@@ -48,10 +48,10 @@ struct ServerState {
 }
 
 impl TestHttpServer {
-    /// Starts to serve pages by their paths.
+    /// Starts serving pages by their paths.
     ///
     /// # Panics
-    /// When no port can be had.
+    /// If no port is available.
     pub fn start(pages: impl IntoIterator<Item = (&'static str, ServerPage)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -77,7 +77,7 @@ impl TestHttpServer {
         self.state.lock().unwrap().pages.insert(path.to_owned(), page);
     }
 
-    /// Request lines with the interesting headers, in the order in which they came.
+    /// Request lines with the relevant headers, in order of arrival.
     pub fn requests(&self) -> Vec<String> {
         self.state.lock().unwrap().requests.clone()
     }
@@ -108,10 +108,10 @@ fn answer(stream: TcpStream, state: &Mutex<ServerState>) {
     send(stream, &page, range.as_deref());
 }
 
-/// The headers that tell the state of an object.
+/// The headers that state the tag of an object.
 const STATE: &str = "etag: \"1\"\r\nlast-modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
 
-/// The page as it is this time.
+/// The page for this request.
 fn turn(page: Option<&mut ServerPage>) -> ServerPage {
     match page {
         Some(ServerPage::First(0, _, then)) => (**then).clone(),
@@ -168,7 +168,7 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
         ServerPage::Broken(_, len) => _ = stream.write_all(&body[..body.len().min(*len)]),
         ServerPage::Trickle(_, len) => {
             let _ = stream.write_all(&body[..body.len().min(*len)]);
-            // Until the other side gives up.
+            // Until the other side closes the connection.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
         _ => _ = stream.write_all(&body),

@@ -1,5 +1,5 @@
-//! Laws that every implementation of a contract must keep; each crate runs them on its own samples: [`availability`] on
-//! drivers, [`chunk_index`] and [`chunk_indexes`] on chunk indexes, [`placer`] on formats that are written.
+//! Laws for every implementation of a contract; each crate runs them on its own samples: [`availability`] on drivers,
+//! [`chunk_index`] and [`chunk_indexes`] on chunk indexes, [`placer`] on writable formats.
 mod chunk_index;
 mod placer;
 
@@ -10,12 +10,12 @@ use crate::{MemoryView, ObjectView, StallingView, drive};
 use ncirrus_layout::{Catalog, CellList, Driver, Layout, OpenOptions, Result, Step, View};
 use std::fmt::Write as _;
 
-/// The availability law: what a driver makes of a dataset does not depend on which bytes arrive when, in which blocks,
-/// in which order. Opens the dataset with everything at hand and, for each seed, with bytes arriving late, in random
-/// extra blocks, with random loss between runs; returns what was read.
+/// The availability law: what a driver reads from a dataset does not depend on which bytes arrive when, in which
+/// blocks, in which order. Opens the dataset with all bytes available and, for each seed, with bytes arriving late, in
+/// random extra blocks, with random loss between runs; returns what was read.
 ///
 /// # Panics
-/// When the results differ.
+/// If the results differ.
 #[expect(clippy::panic, reason = "a broken law fails the test that runs it")]
 pub fn availability(driver: &dyn Driver, objects: &ObjectView, root: &str, seeds: u64) -> String {
     let complete = MemoryView::new(objects.clone());
@@ -43,7 +43,7 @@ pub fn availability(driver: &dyn Driver, objects: &ObjectView, root: &str, seeds
 /// Runs a step to its end.
 type StepRunner<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>;
 
-/// The value of a step that has everything at hand.
+/// The value of a step for which everything is available.
 fn settle_complete<T>(step: Step<T>) -> Result<T> {
     match step {
         Ok(value) => Ok(value),
@@ -105,7 +105,7 @@ fn describe_catalog(catalog: &dyn Catalog, run: StepRunner<'_>, text: &mut Strin
     }
 }
 
-/// Makes random blocks of random objects arrive before anything was asked for.
+/// Makes random blocks of random objects arrive before anything was requested.
 fn scatter_blocks(rounds: &StallingView, objects: &ObjectView, random: &mut RandomSource) {
     for key in objects.keys() {
         let len = objects.find(key).map_or(0, |body| body.len() as u64);
@@ -130,7 +130,7 @@ impl RandomSource {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`; 0 when the limit is 0.
+    /// A number below `limit`; 0 if the limit is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next_u64().checked_rem(limit).unwrap_or(0)
     }

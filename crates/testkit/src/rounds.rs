@@ -1,4 +1,4 @@
-//! A view that has only what was asked for before, and counts the rounds and requests that this takes.
+//! A view that has only what was requested before, and counts the rounds and requests that this takes.
 use crate::view::{resolve, strip_checksums};
 use crate::{MemoryView, ObjectView};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-/// A view that stalls for everything that was not fetched, as a remote store would.
+/// A view that stalls for everything that was not fetched, like a remote store.
 #[derive(Debug)]
 pub struct StallingView {
     objects: ObjectView,
@@ -21,7 +21,7 @@ pub struct StallingView {
 
 #[derive(Debug, Default)]
 struct StallState {
-    /// Bytes at hand, as disjoint or overlapping ranges per key.
+    /// Fetched bytes, as disjoint or overlapping ranges per key.
     held: HashMap<String, Vec<Range<u64>>>,
     known: HashSet<String>,
     listed: HashSet<String>,
@@ -29,10 +29,10 @@ struct StallState {
     rounds: usize,
 }
 
-/// Runs a step to its end over a [`StallingView`] view.
+/// Runs a step to its end over a [`StallingView`].
 ///
 /// # Errors
-/// What the step fails with; `Internal` when it makes no progress.
+/// Errors of the step; `Internal` if it makes no progress.
 pub fn drive<T>(rounds: &StallingView, mut step: impl FnMut(&dyn View) -> Step<T>) -> Result<T> {
     for _ in 0..10_000 {
         match step(rounds) {
@@ -64,7 +64,7 @@ impl StallingView {
         self.state.borrow().requests.clone()
     }
 
-    /// Forgets everything that was fetched, but not what was memoised.
+    /// Forgets everything that was fetched, except what was memoised.
     pub fn evict(&self) {
         let mut state = self.state.borrow_mut();
         state.held.clear();
@@ -72,14 +72,14 @@ impl StallingView {
         state.listed.clear();
     }
 
-    /// Fetches one range of an object unasked.
+    /// Fetches one range of an object without a request.
     pub fn hold(&self, key: &str, range: Range<u64>) {
         let mut state = self.state.borrow_mut();
         state.known.insert(key.to_owned());
         state.held.entry(key.to_owned()).or_default().push(range);
     }
 
-    /// Fetches what is needed; false when all of it was there already.
+    /// Fetches what is needed; false if all of it was available already.
     fn fetch<'a>(&self, needs: impl Iterator<Item = &'a Need>) -> bool {
         let mut progress = false;
         self.state.borrow_mut().rounds += 1;

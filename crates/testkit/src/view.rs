@@ -1,4 +1,4 @@
-//! Views over objects in memory: one that has everything, and the ground for those that have only parts.
+//! Views over objects in memory: one that has everything, and the basis of those that have only parts.
 use bytes::Bytes;
 use ncirrus_layout::{
     Error, Limits, ListEntry, Listing, Memo, ObjectBytes, ObjectId, Step, StoreId, StorePut, Tag,
@@ -21,7 +21,7 @@ impl ObjectView {
         Self::default()
     }
 
-    /// One object under that key.
+    /// One object with that key.
     pub fn one(key: &str, body: impl Into<Bytes>) -> Self {
         let mut objects = Self::new();
         objects.put(key, body);
@@ -31,7 +31,7 @@ impl ObjectView {
     /// Every file below a directory, by its path relative to it.
     ///
     /// # Errors
-    /// When the directory or a file in it cannot be read.
+    /// If the directory or a file in it cannot be read.
     pub fn from_dir(root: &Path) -> std::io::Result<Self> {
         let mut objects = Self::new();
         let mut stack = vec![root.to_path_buf()];
@@ -93,7 +93,7 @@ impl ObjectView {
         self.put(object.key(), bytes);
     }
 
-    /// Takes everything below a prefix out, by names without the prefix.
+    /// Takes out everything below a prefix, by names without the prefix.
     fn take_below(&mut self, prefix: &ObjectId) -> Vec<(String, Bytes)> {
         let below = format!("{}/", prefix.key());
         let keys: Vec<String> = self.map.keys().filter(|key| key.starts_with(&below)).cloned().collect();
@@ -114,17 +114,17 @@ impl ObjectView {
         self.map.keys().map(String::as_str)
     }
 
-    /// The store that these objects are said to lie in.
+    /// The store of these objects.
     pub fn store() -> StoreId {
         StoreId::new("memory:")
     }
 
-    /// The object of that key in [`store`](Self::store).
+    /// The object with that key in [`store`](Self::store).
     pub fn id(key: &str) -> ObjectId {
         ObjectId::new(Self::store(), key)
     }
 
-    /// What a complete view answers.
+    /// The answer of a complete view.
     pub fn blob(&self, object: &ObjectId, want: &Want) -> Option<ObjectBytes> {
         let whole = self.map.get(object.key())?;
         let size = whole.len() as u64;
@@ -148,7 +148,7 @@ impl ObjectView {
     }
 }
 
-/// The range that is wanted of an object of that size.
+/// The wanted range of an object of that size.
 pub(crate) fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
         Want::All | Want::AtMost(_) => 0..size,
@@ -163,7 +163,7 @@ fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// A view that has every object at hand and never stalls.
+/// A view that has all objects and never stalls.
 #[derive(Debug)]
 pub struct MemoryView {
     /// The objects; change them between steps only.
@@ -222,7 +222,7 @@ impl View for MemoryView {
     }
 }
 
-/// Undoes `bytes` and `crc32c`, which is what shard indexes use; checksums are not verified here.
+/// Undoes `bytes` and `crc32c`, which shard indexes use; checksums are not verified here.
 pub(crate) fn strip_checksums(bytes: &Bytes, codecs: &[CodecSpec], len: u64) -> Result<Bytes, Error> {
     let mut end = bytes.len();
     for codec in codecs.iter().rev() {

@@ -1,4 +1,4 @@
-//! The codecs of this crate hold to the contract.
+//! The codecs of this crate satisfy the contract.
 use super::*;
 use crate::{DecodedElement, NumberType, names};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ fn v2(value: &Value) -> CodecSpec {
     CodecSpec::V2(value.as_object().unwrap().clone())
 }
 
-/// Chunks of numbers of that type, as numpy spells it.
+/// Chunks of numbers of that type, in NumPy's notation.
 fn chunk(ty: &str) -> ChunkInfo {
     ChunkInfo { shape: vec![6, 9], element: DecodedElement::of(NumberType::parse(ty).unwrap()) }
 }
 
-/// The description with the numbers that HDF5 would add.
+/// The description with the parameters that HDF5 would add.
 fn complete(spec: &CodecSpec, chunk: &ChunkInfo) -> CodecSpec {
     names::complete(spec, chunk, None).unwrap()
 }
@@ -29,7 +29,7 @@ fn codecs_for_any_bytes_give_back_what_they_got() {
     for id in [1, 2, 3, 307, 32_001, 32_004, 32_008, 32_015, 32_026] {
         specs.push(CodecSpec::Hdf5 { id, parameters: Vec::new(), optional: true });
     }
-    // It leaves out chunks that would not become smaller.
+    // It skips chunks that would not become smaller.
     specs.push(CodecSpec::Hdf5 { id: 32_000, parameters: Vec::new(), optional: true });
     for ty in ["|i1", "<i2", "<f4", "<f8"] {
         for spec in &specs {

@@ -1,9 +1,9 @@
-//! A codec of a program's own among those of this crate.
+//! A custom codec among those of this crate.
 use super::*;
 use crate::{CodecRegistry, CodecScratch, DecodedElement, conformance};
 use serde_json::json;
 
-/// Adds a number to each byte, behind a header with their count.
+/// Adds a number to each byte, after a header with their count.
 #[derive(Debug)]
 struct AddFactory;
 
@@ -106,7 +106,7 @@ fn parameters_that_make_no_sense_are_refused() {
 
 #[test]
 fn names_and_numbers_stay_apart() {
-    /// A factory of that name and number.
+    /// A factory with that name and number.
     #[derive(Debug)]
     struct Named(&'static str, Option<u32>);
     impl CodecFactory for Named {

@@ -1,23 +1,23 @@
-//! Which chains of codecs make the same bytes of the same elements.
+//! Which codec chains encode the same elements to the same bytes.
 use super::{CodecKind, complete, find, translate};
 use crate::ChunkInfo;
 use ncirrus_model::CodecSpec;
 
-/// Codecs whose bytes are the same in HDF5 and Zarr. The others that HDF5 has frame their bytes otherwise (LZ4,
+/// Codecs whose bytes are the same in HDF5 and Zarr. The others that HDF5 has frame their bytes differently (LZ4,
 /// Fletcher-32, bit shuffle, zlib under the name of gzip) or work with parameters of the file.
 const IN_ALL_SPACES: [CodecKind; 5] =
     [CodecKind::Zlib, CodecKind::Shuffle, CodecKind::Bzip2, CodecKind::Blosc, CodecKind::Zstd];
-/// Codecs whose bytes are the same in Zarr v2 and v3, besides those.
+/// Codecs whose bytes are the same in Zarr v2 and v3, in addition to those.
 const IN_ZARR: [CodecKind; 3] = [CodecKind::Gzip, CodecKind::Lz4, CodecKind::Zfp];
 
-/// Whether chunks of that kind that one chain encoded are what the other would decode to the same elements and would
-/// itself encode with equal parameters. Only what is known for certain counts.
+/// Whether chunks of that kind encoded by one chain would be decoded by the other to the same elements, and encoded by
+/// it with equal parameters. True only if that is certain.
 pub fn make_same_bytes(one: &[CodecSpec], other: &[CodecSpec], chunk: &ChunkInfo) -> bool {
     let (one, other) = (working(one), working(other));
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| make_same(one, other, chunk))
 }
 
-/// The codecs that do anything to bytes.
+/// The codecs that change bytes.
 fn working(specs: &[CodecSpec]) -> Vec<&CodecSpec> {
     specs.iter().filter(|spec| find(spec).is_none_or(|name| name.kind != CodecKind::Identity)).collect()
 }
@@ -25,14 +25,14 @@ fn working(specs: &[CodecSpec]) -> Vec<&CodecSpec> {
 fn make_same(one: &CodecSpec, other: &CodecSpec, chunk: &ChunkInfo) -> bool {
     let kind = find(one).map(|name| name.kind);
     if one.space() == other.space() {
-        // netcdf-c leaves out what szip needs, which then follows from the variable.
+        // netcdf-c omits what szip needs, which then follows from the variable.
         let is_szip = kind == Some(CodecKind::Szip) && !matches!(one, CodecSpec::Hdf5 { .. });
         return !is_szip && equal(one, other, chunk);
     }
     let in_hdf5 = [one, other].iter().any(|spec| matches!(spec, CodecSpec::Hdf5 { .. }));
     let is_known =
         kind.is_some_and(|kind| IN_ALL_SPACES.contains(&kind) || (!in_hdf5 && IN_ZARR.contains(&kind)));
-    // Translation drops what the other space cannot say: what is the same is so in both directions.
+    // Translation drops what the other space cannot represent: equality must therefore hold in both directions.
     let is = |one: &CodecSpec, other: &CodecSpec| {
         translate(one, other.space(), &chunk.element).is_ok_and(|one| equal(&one, other, chunk))
     };
@@ -44,7 +44,7 @@ fn equal(one: &CodecSpec, other: &CodecSpec, chunk: &ChunkInfo) -> bool {
     firm(one).is_some_and(|one| firm(other) == Some(one))
 }
 
-/// Whether a filter may be skipped, and a checksum that is not there, say nothing of the bytes.
+/// Removes what does not affect the bytes: whether a filter may be skipped, and a checksum without a value.
 fn without_what_makes_no_bytes(mut spec: CodecSpec) -> CodecSpec {
     match &mut spec {
         CodecSpec::Hdf5 { optional, .. } => *optional = false,
@@ -88,7 +88,7 @@ mod tests {
             (json!({"id": "zstd", "level": 3}), 9),
             (json!({"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}), 9),
             (json!({"id": "blosc", "cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 0}), 9),
-            // Zarr's two by two.
+            // Zarr's codecs in pairs.
             (json!({"id": "gzip", "level": 3}), 4),
             (json!({"id": "lz4", "acceleration": 1}), 4),
         ] {

@@ -1,4 +1,5 @@
-//! The numbers that HDF5 and its filters add to those of the user when a dataset is created (`docs/spec/hdf5-netcdf4.md` G).
+//! The parameters that HDF5 and its filters add to those of the user when a dataset is created
+//! (`docs/spec/hdf5-netcdf4.md` G).
 use super::{CodecKind, describe, find};
 use crate::codecs::szip::usual_scanline;
 use crate::codecs::zfp::fitted;
@@ -7,12 +8,12 @@ use crate::{ChunkInfo, CodecError, NumberKind, NumberType};
 use ncirrus_model::CodecSpec;
 use serde_json::Value;
 
-/// The codec with all numbers that it works with, for chunks of that shape and element whose missing elements are
-/// `fill`, as they are stored. What depends on the type of the elements is made for this one, whatever it was made for
-/// before; other descriptions stay as they are.
+/// The codec with all parameters that it works with, for chunks of that shape and element whose missing elements are
+/// `fill`, as stored. Parameters that depend on the element type are computed for this one, whatever they were computed
+/// for before; other descriptions are unchanged.
 ///
 /// # Errors
-/// `Unsupported` when the codec does not work on such chunks, `Malformed` when its parameters make no sense.
+/// `Unsupported` if the codec cannot process such chunks, `Malformed` if its parameters are invalid.
 pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo, fill: Option<&[u8]>) -> Result<CodecSpec, CodecError> {
     let Some(name) = find(spec) else { return Ok(spec.clone()) };
     let chunk = ChunkFacts::new(name.label(), chunk, fill)?;
@@ -21,7 +22,7 @@ pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo, fill: Option<&[u8]>) -> Res
             let parameters = chunk.complete(name.kind, parameters)?;
             Ok(CodecSpec::Hdf5 { id: *id, parameters, optional: *optional })
         }
-        // Filters of HDF5 that Zarr has their numbers of.
+        // Filters of HDF5 whose parameters Zarr stores.
         _ if matches!(name.kind, CodecKind::Nbit | CodecKind::ScaleOffset) => {
             let described = describe(spec)?;
             let given = CodecParameters::new(name.label(), &described.parameters).numbers()?;
@@ -39,8 +40,8 @@ pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo, fill: Option<&[u8]>) -> Res
     }
 }
 
-/// What writers may leave out, and readers want all the same: a level (netCDF-C ends without one); and no member that
-/// readers do not know (zarr-python refuses the dataset).
+/// Adds members that writers may omit but readers require: a level (netCDF-C crashes without one); and removes members
+/// that readers do not know (zarr-python refuses the dataset).
 fn spelt_out(spec: &CodecSpec, kind: CodecKind) -> Result<CodecSpec, CodecError> {
     let mut spelt = spec.clone();
     let described = describe(spec)?;
@@ -64,12 +65,12 @@ fn spelt_out(spec: &CodecSpec, kind: CodecKind) -> Result<CodecSpec, CodecError>
     Ok(spelt)
 }
 
-/// What parameters follow from.
+/// The facts from which parameters are computed.
 struct ChunkFacts<'a> {
     label: &'static str,
     info: &'a ChunkInfo,
     fill: Option<&'a [u8]>,
-    /// Elements of the chunk.
+    /// Number of elements of the chunk.
     count: u32,
     /// Bytes of an element.
     size: u32,
@@ -94,7 +95,7 @@ impl<'a> ChunkFacts<'a> {
         self.check_count(kind, parameters)?;
         Ok(match kind {
             CodecKind::Shuffle => vec![size],
-            // HDF5 takes exactly one.
+            // HDF5 requires exactly one.
             CodecKind::Zlib => vec![given(0, 1)],
             CodecKind::Szip => {
                 let pixels = given(1, 16);
@@ -106,7 +107,7 @@ impl<'a> ChunkFacts<'a> {
             CodecKind::Lzf => vec![4, 0x105, len],
             CodecKind::Blosc => vec![2, 2, size, len, given(4, 5), given(5, 1), given(6, 0)],
             CodecKind::Bitshuffle => {
-                // The level is there only when it was given.
+                // The level is present only if it was given.
                 let level = parameters.get(5).copied();
                 [0, 4, size, given(3, 0), given(4, 0)].into_iter().chain(level).collect()
             }
@@ -125,7 +126,7 @@ impl<'a> ChunkFacts<'a> {
         })
     }
 
-    /// More parameters than a filter of HDF5's own has make it fail on reading.
+    /// Too many parameters of one of HDF5's own filters make it fail on reading.
     fn check_count(&self, kind: CodecKind, parameters: &[u32]) -> Result<(), CodecError> {
         let most = match kind {
             CodecKind::Zlib | CodecKind::Shuffle => 1,
@@ -140,7 +141,7 @@ impl<'a> ChunkFacts<'a> {
         Err(CodecError::malformed(self.label, reason))
     }
 
-    /// Types that are written keep all their bits, so that nothing is packed, and HDF5 is told so.
+    /// Types that are written keep all their bits, so that nothing is packed; the parameters tell HDF5 so.
     fn nbit(&self) -> Vec<u32> {
         const PLAIN: u32 = 1;
         let mut numbers = match self.info.element.number {
@@ -154,8 +155,8 @@ impl<'a> ChunkFacts<'a> {
         numbers
     }
 
-    /// How and to how many digits or bits is what was asked for; the type is that of the elements. The fill value is the
-    /// one that was stated for numbers of the same type.
+    /// The method and the number of digits or bits are those requested; the type is that of the elements. The fill
+    /// value is the stored one if it belongs to the same number type.
     fn scale_offset(&self, parameters: &[u32]) -> Result<Vec<u32>, CodecError> {
         let malformed = |reason: String| CodecError::malformed(self.label, reason);
         let number = self.info.element.number.filter(|number| !(number.is_float() && number.size == 2));
@@ -188,7 +189,7 @@ impl<'a> ChunkFacts<'a> {
             Some(of) if of == ty => numbers.extend_from_slice(parameters.get(7..).unwrap_or_default()),
             _ => numbers.extend(self.stated_fill(number)),
         }
-        // HDF5 has room for them all, whatever it needs.
+        // HDF5 stores all of them, however many are used.
         numbers.resize(numbers.len().max(SCALE_OFFSET_NUMBERS), 0);
         Ok(numbers)
     }
@@ -213,11 +214,11 @@ impl<'a> ChunkFacts<'a> {
     }
 }
 
-/// Numbers that scale-offset has in the file.
+/// Number of parameters that scale-offset has in the file.
 const SCALE_OFFSET_NUMBERS: usize = 20;
 
-/// Pixels are what they are in the file; little-endian ones, unless it says something else. As HDF5's own call has it,
-/// blocks may take the short cut for k = 13.
+/// Pixels have the byte order of the file: little-endian, unless specified otherwise. As in HDF5's own call, blocks may
+/// use the shortcut for k = 13.
 fn szip_mask(mask: u32) -> u32 {
     const RAW: u32 = 128 | 1;
     const LITTLE: u32 = 8;

@@ -1,4 +1,4 @@
-//! Parameters of HDF5 filters: vectors of unsigned numbers (`docs/spec/nczarr.md` 11.2, 11.4, 11.5).
+//! Parameters of HDF5 filters: vectors of unsigned integers (`docs/spec/nczarr.md` 11.2, 11.4, 11.5).
 use super::{CodecKind, DescribedCodec};
 use crate::CodecError;
 use crate::codecs::zfp;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 const COMPRESSORS: [&str; 6] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
-/// The Zarr v2 members for a parameter vector; what the vector lacks stays missing.
+/// The Zarr v2 members for a parameter vector; those that the vector lacks stay missing.
 pub(super) fn members(kind: CodecKind, parameters: &[u32]) -> Result<Map<String, Value>, CodecError> {
     let mut map = Map::new();
     let mut put = |index: usize, key: &str| {
@@ -17,7 +17,7 @@ pub(super) fn members(kind: CodecKind, parameters: &[u32]) -> Result<Map<String,
     };
     match kind {
         CodecKind::Zlib | CodecKind::Gzip | CodecKind::Bzip2 => put(0, "level"),
-        // Working parameters only: the size that the filter was used with.
+        // Working parameters only: the size with which the filter was used.
         CodecKind::Shuffle => put(0, "elementsize"),
         CodecKind::Szip => {
             let keys = ["mask", "pixels-per-block", "bits-per-pixel", "pixels-per-scanline"];
@@ -25,7 +25,7 @@ pub(super) fn members(kind: CodecKind, parameters: &[u32]) -> Result<Map<String,
         }
         CodecKind::Blosc => {
             put(2, "typesize");
-            // Once the revision is filled in, the length of the chunk stands in this place (docs/spec/nczarr.md 11.4).
+            // Once the revision is filled in, this entry is the length of the chunk (docs/spec/nczarr.md 11.4).
             if parameters.first() == Some(&0) {
                 put(3, "blocksize");
             }
@@ -39,7 +39,7 @@ pub(super) fn members(kind: CodecKind, parameters: &[u32]) -> Result<Map<String,
             put(4, "compression");
             put(5, "level");
         }
-        // It has none.
+        // No parameters.
         CodecKind::Fletcher32 => {}
         // Signed, stored as unsigned.
         CodecKind::Zstd => {
@@ -74,7 +74,7 @@ pub(super) fn parameters(described: &DescribedCodec) -> Result<Vec<u32>, CodecEr
         }
         CodecKind::Blosc => {
             let shuffle = members.integer("shuffle")?.unwrap_or(1);
-            // The automatic choice has no number; byte shuffle is what it mostly means.
+            // The automatic choice has no number; it usually means byte shuffle.
             let shuffle = u32::try_from(shuffle).unwrap_or(1);
             let cname = members.text("cname")?.unwrap_or("lz4");
             vec![0, 0, 0, number("blocksize", 0)?, number("clevel", 5)?, shuffle, code(cname)?]

@@ -1,4 +1,4 @@
-//! Which codecs change values, and what to take instead of those that would do so again.
+//! Which codecs change values, and what replaces those that would do so again.
 use super::{CodecKind, DescribedCodec, describe, find};
 use crate::codecs::zfp;
 use crate::parameters::CodecParameters;
@@ -6,11 +6,11 @@ use crate::{DecodedElement, NumberType};
 use ncirrus_model::CodecSpec;
 use serde_json::json;
 
-/// Filters of others that change values: APAX, JPEG-XR, B3D, SZ, JPEG, SZ3, SPERR, FFMPEG.
+/// Registered filters that change values: APAX, JPEG-XR, B3D, SZ, JPEG, SZ3, SPERR, FFMPEG.
 const OF_OTHERS: [u32; 8] = [32005, 32007, 32016, 32017, 32019, 32024, 32028, 32030];
 
-/// Whether values that were encoded and decoded once may come back as others when that is done again: what is lost
-/// depends on the neighbours of a value. Codecs that round each number for itself give the same again.
+/// Whether values that were encoded and decoded once may change if that is repeated: the loss depends on the neighbours
+/// of a value. Codecs that round each number separately give the same again.
 pub fn changes_again(spec: &CodecSpec, element: &DecodedElement) -> bool {
     match describe(spec) {
         Ok(described) => changes(&described, element),
@@ -25,7 +25,7 @@ fn changes(described: &DescribedCodec, element: &DecodedElement) -> bool {
         CodecKind::Zfp if described.parameters.contains_key("parameters") => !zfp::is_reversible(&numbers()),
         CodecKind::Zfp => parameters.integer("mode").ok().flatten() != Some(5),
         CodecKind::ScaleOffset => match numbers().as_slice() {
-            // As many bits as are needed, or all of them.
+            // As many bits as needed, or all of them.
             [2, bits, ..] => *bits != 0 && element.byte_len.is_none_or(|len| (*bits as usize) < 8 * len),
             _ => true,
         },
@@ -38,8 +38,8 @@ fn changes(described: &DescribedCodec, element: &DecodedElement) -> bool {
     }
 }
 
-/// A chain without the codecs that would change values again: with shuffle and zlib in their place, if nothing else
-/// compresses. `None` when there are none of them.
+/// A chain without the codecs that would change values again: replaced by shuffle and zlib, if nothing else compresses.
+/// `None` if there are none of them.
 pub fn without_change(specs: &[CodecSpec], element: &DecodedElement) -> Option<Vec<CodecSpec>> {
     let kept: Vec<CodecSpec> = specs.iter().filter(|spec| !changes_again(spec, element)).cloned().collect();
     if kept.len() == specs.len() {
@@ -54,8 +54,8 @@ pub fn without_change(specs: &[CodecSpec], element: &DecodedElement) -> Option<V
     Some(instead.into_iter().chain(kept).collect())
 }
 
-/// Whether it matters to what is stored of a chunk which numbers its elements outside of the array have: they take from
-/// the same bits, or have to be 0 or 1 as the others.
+/// Whether the stored bytes of a chunk depend on the elements outside the array: they share a bit budget with the
+/// others, or must be 0 or 1 like them.
 pub fn minds_padding(spec: &CodecSpec) -> bool {
     find(spec).is_some_and(|name| {
         matches!(name.kind, CodecKind::Zfp | CodecKind::ScaleOffset | CodecKind::PackBits)

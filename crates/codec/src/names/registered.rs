@@ -1,4 +1,4 @@
-//! Filters that are registered with The HDF Group, for messages about those that are not here.
+//! Filters that are registered with The HDF Group, for messages about those that are not supported here.
 
 /// Numbers and names.
 const REGISTERED: [(u32, &str); 24] = [
@@ -28,7 +28,7 @@ const REGISTERED: [(u32, &str); 24] = [
     (32031, "JPEG2000"),
 ];
 
-/// The number, and the name that is registered for it.
+/// The number, and its registered name.
 pub(super) fn label(id: u32) -> String {
     match REGISTERED.iter().find(|(number, _)| *number == id) {
         Some((_, name)) => format!("HDF5 filter {id} ({name})"),

@@ -1,6 +1,6 @@
 //! The table of names.
 
-/// What a codec is, whatever it is called.
+/// The kind of a codec, independent of its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum CodecKind {
     Zlib,
@@ -18,7 +18,7 @@ pub(crate) enum CodecKind {
     Zfp,
     Zstd,
     Blosc2,
-    /// Rounded before other filters, for good.
+    /// Rounded before other filters, irreversibly.
     BitGroom,
     Lzma,
     Delta,
@@ -32,7 +32,7 @@ pub(crate) enum CodecKind {
     Adler32,
     Jenkins,
     Transpose,
-    /// Handled by the type of the stored elements: byte order, variable-length and JSON elements.
+    /// Handled according to the type of the stored elements: byte order, variable-length and JSON elements.
     Identity,
     /// Handled by the index of the chunks.
     Sharding,
@@ -50,7 +50,7 @@ pub(crate) struct CodecName {
 }
 
 impl CodecKind {
-    /// Members that are integers, and what they are when missing.
+    /// Members that are integers, with their defaults.
     pub(crate) fn integers(self) -> &'static [(&'static str, i64)] {
         match self {
             Self::Zlib | Self::Gzip | Self::Bzip2 => &[("level", 1)],
@@ -88,7 +88,7 @@ impl CodecKind {
 }
 
 impl CodecKind {
-    /// Whether numcodecs, and so zarr-python, has it under that name.
+    /// Whether numcodecs, and therefore zarr-python, has it under that name.
     pub(crate) fn is_in_numcodecs(self) -> bool {
         !matches!(
             self,
@@ -104,13 +104,13 @@ impl CodecKind {
 }
 
 impl CodecName {
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn label(&self) -> &'static str {
         self.v2.first().or(self.v3.first()).copied().unwrap_or("codec")
     }
 }
 
-/// Whether a codec decodes only, or encodes too.
+/// Whether a codec only decodes, or also encodes.
 const BOTH: u8 = 2;
 const NONE: u8 = 0;
 
@@ -124,7 +124,7 @@ const fn row(
     CodecName { kind, hdf5, v2, v3, decodes: able > 0, encodes: able == BOTH }
 }
 
-/// All codecs that have a name here; numbers are those registered with The HDF Group.
+/// All codecs with a name here; numbers are those registered with The HDF Group.
 pub(crate) static TABLE: &[CodecName] = &[
     row(CodecKind::Zlib, Some(1), &["zlib"], &["numcodecs.zlib", "zlib"], BOTH),
     row(CodecKind::Gzip, Some(1), &["gzip"], &["gzip", "numcodecs.gzip"], BOTH),

@@ -1,4 +1,4 @@
-//! Configurations of Zarr v3 codecs, where they differ from the parameters of Zarr v2.
+//! Configurations of Zarr v3 codecs, if they differ from the parameters of Zarr v2.
 use super::{CodecKind, DecodedElement};
 use crate::CodecError;
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ pub(super) fn configuration(
                 word.ok_or_else(|| CodecError::malformed("blosc", format!("shuffle {number} is not known")))?;
             members.insert("shuffle".to_owned(), Value::from(word));
         }
-        // The core codec has both members, always.
+        // The core codec always has both members.
         CodecKind::Zstd => {
             members.entry("checksum").or_insert(Value::Bool(false));
         }

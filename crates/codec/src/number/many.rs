@@ -1,8 +1,8 @@
-//! Many numbers at once: one loop for every type, without a choice within it.
+//! Many numbers at once: one loop for every type, without a branch in it.
 use super::{NumberKind, NumberType, narrow};
 use half::f16;
 
-/// Calls `$each` for the size and meaning of a type's bytes, with how a number becomes `$target`.
+/// Calls `$each` for the size and kind of a number type, with its conversion to `$target`.
 macro_rules! by_type {
     ($number:expr, $each:ident, $target:ty) => {
         match ($number.kind, $number.size) {
@@ -21,7 +21,7 @@ macro_rules! by_type {
 }
 
 impl NumberType {
-    /// Reads numbers as 64-bit floats, as many as there are places for.
+    /// Reads numbers as 64-bit floats, as many as `out` has room for.
     #[expect(clippy::cast_precision_loss, reason = "numbers become floats with rounding, as in C")]
     pub(crate) fn load_floats(self, bytes: &[u8], out: &mut [f64]) {
         macro_rules! load {
@@ -36,7 +36,7 @@ impl NumberType {
         by_type!(self, load, f64);
     }
 
-    /// Writes 64-bit floats, cut or rounded to this type as C does.
+    /// Writes 64-bit floats, truncated or rounded to this type as in C.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -44,7 +44,7 @@ impl NumberType {
     )]
     pub(crate) fn store_floats(self, values: &[f64], out: &mut [u8]) {
         let big = self.big_endian;
-        // The low bits of a negative number are those of a signed one; all smaller types are within these.
+        // The low bits of a negative number are those of a signed one; they contain all smaller types.
         let bits = |value: f64| if value < 0.0 { (value as i64).cast_unsigned() } else { value as u64 };
         let low = |value: f64| (value as i64).cast_unsigned();
         match (self.is_float(), self.size) {
@@ -58,7 +58,7 @@ impl NumberType {
         }
     }
 
-    /// Reads integers, with their sign, as 64 bits; those of floats are their bits.
+    /// Reads integers, sign-extended to 64 bits; for floats, their bits.
     #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "bits are meant")]
     pub(crate) fn load_words(self, bytes: &[u8], out: &mut [u64]) {
         macro_rules! load {

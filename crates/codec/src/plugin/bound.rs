@@ -25,7 +25,7 @@ struct PluginCodec {
 /// Binds a description to a filter that it names.
 ///
 /// # Errors
-/// When its parameters make no sense.
+/// If its parameters are invalid.
 pub(super) fn bind(
     filter: &Arc<FilterEntry>,
     spec: &CodecSpec,

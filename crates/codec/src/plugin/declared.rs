@@ -1,4 +1,4 @@
-//! Codecs that are declared in JSON, for filters whose library brings no codec.
+//! Codecs that are declared in JSON, for filters whose library defines no codec.
 //!
 //! ```json
 //! { "hdf5": 32017, "codec": "sz", "v3": "sz", "complete": true,
@@ -14,7 +14,7 @@ pub(super) struct DeclaredCodec {
     pub(super) hdf5: u32,
     pub(super) v2: String,
     pub(super) v3: String,
-    /// Whether the filter needs no parameters but these.
+    /// Whether the filter needs no other parameters.
     pub(super) complete: bool,
     parameters: Vec<DeclaredParameter>,
 }
@@ -26,7 +26,7 @@ struct DeclaredParameter {
     source: ParameterSource,
 }
 
-/// How a parameter lies in 32-bit words; those of 64 bits take two, the lower first (docs/spec/nczarr.md 11.11).
+/// How a parameter is stored in 32-bit words; those of 64 bits take two, the lower first (docs/spec/nczarr.md 11.11).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ParameterType {
     Unsigned,
@@ -35,14 +35,14 @@ enum ParameterType {
     UnsignedLong,
     SignedLong,
     Double,
-    /// All words that are left.
+    /// All remaining words.
     Words,
 }
 
-/// Where a parameter comes from.
+/// The source of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 enum ParameterSource {
-    /// A member of the codec's JSON; without a default it must be there.
+    /// A member of the codec's JSON; required if it has no default.
     Member(Option<Value>),
     ElementSize,
     ChunkBytes,
@@ -54,7 +54,7 @@ enum ParameterSource {
 /// All declarations of a file: an object or an array of objects.
 ///
 /// # Errors
-/// What is wrong with which.
+/// Which declaration is invalid, and why.
 pub(super) fn parse(json: &str) -> Result<Vec<DeclaredCodec>, String> {
     match serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))? {
         Value::Array(declarations) => declarations.iter().map(DeclaredCodec::parse).collect(),
@@ -96,7 +96,7 @@ impl DeclaredCodec {
     /// Parameters for the members of a codec.
     ///
     /// # Errors
-    /// Which member is missing or has a value that it cannot have, or what must be known of the chunk.
+    /// Which member is missing or has an invalid value, or what must be known about the chunk.
     pub(super) fn to_parameters(
         &self,
         members: &Map<String, Value>,
@@ -110,10 +110,10 @@ impl DeclaredCodec {
         Ok(words)
     }
 
-    /// Members of the codec for parameters: those that do not follow from the chunk.
+    /// Members of the codec for parameters, without those that follow from the chunk.
     ///
     /// # Errors
-    /// When there are more or fewer parameters than are declared.
+    /// If there are more or fewer parameters than are declared.
     pub(super) fn to_members(&self, mut words: &[u32]) -> Result<Map<String, Value>, CodecError> {
         let mut members = Map::new();
         let given = words.len();
@@ -252,7 +252,7 @@ impl DeclaredParameter {
     }
 
     fn put_value(&self, value: &Value, words: &mut Vec<u32>) -> Option<()> {
-        // Writers put numbers as text too (docs/spec/nczarr.md 11.2).
+        // Some writers also store numbers as text (docs/spec/nczarr.md 11.2).
         let parsed = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
         let value = parsed.as_ref().unwrap_or(value);
         match self.ty {
@@ -271,7 +271,7 @@ impl DeclaredParameter {
         Some(())
     }
 
-    /// Its value (none where JSON has no such number) and the words behind it.
+    /// Its value (none if JSON has no such number) and the remaining words.
     fn take<'w>(&self, words: &'w [u32]) -> Option<(Option<Value>, &'w [u32])> {
         if self.takes_rest() {
             return Some((Some(Value::from(words.to_vec())), &[]));

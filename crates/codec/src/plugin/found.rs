@@ -1,4 +1,4 @@
-//! Looking through the directories, and bringing filters and codecs together by HDF5 number.
+//! Searching the directories, and matching filters and codecs by HDF5 number.
 use super::PluginOptions;
 use super::declared::{self, DeclaredCodec};
 use super::locations::{self, ProcessEnvironment};
@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What was found.
+/// The result of the search.
 #[derive(Debug, Default)]
 pub(super) struct FoundPlugins {
     pub(super) directories: Vec<PathBuf>,
-    /// In the order of finding; no two of one number.
+    /// In the order of discovery; no two with the same number.
     pub(super) filters: Vec<Arc<FilterEntry>>,
     pub(super) ignored: Vec<IgnoredPlugin>,
 }
@@ -22,12 +22,12 @@ pub(super) struct FoundPlugins {
 #[derive(Debug)]
 pub(super) struct FilterEntry {
     pub(super) id: u32,
-    /// The function, and the library that has it; none for filters that are built in.
+    /// The function, and its library; none for built-in filters.
     pub(super) native: Option<(NativeFilter, PathBuf)>,
     pub(super) codec: Option<NamePair>,
 }
 
-/// What gives a filter its name in Zarr.
+/// The source of a filter's name in Zarr.
 #[derive(Debug)]
 pub(super) enum NamePair {
     Native(NativeCodec, PathBuf),
@@ -45,7 +45,7 @@ impl FilterEntry {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) fn label(&self) -> String {
         let named = self.codec.as_ref().map(NamePair::v2);
         let own = self.native.as_ref().map(|(filter, _)| filter.name.as_str()).unwrap_or_default();
@@ -138,7 +138,7 @@ impl FoundPlugins {
     }
 }
 
-/// Collects; codecs are ranked by where they come from: configuration, the library itself, files, defaults.
+/// Collects; codecs are ranked by their source: configuration, the library itself, files, defaults.
 #[derive(Default)]
 struct PluginFinder {
     natives: Vec<(NativeFilter, PathBuf)>,
@@ -147,7 +147,7 @@ struct PluginFinder {
     files: Vec<NamePair>,
     defaults: Vec<NamePair>,
     ignored: Vec<IgnoredPlugin>,
-    /// Libraries by their real paths.
+    /// Libraries by their resolved paths.
     seen: HashMap<PathBuf, PathBuf>,
 }
 
@@ -226,7 +226,7 @@ impl PluginFinder {
         FoundPlugins { directories: Vec::new(), filters, ignored: self.ignored }
     }
 
-    /// Gives a filter its codec, unless it has one; a name belongs to the first that has it.
+    /// Assigns a codec to a filter, unless it has one; a name belongs to its first owner.
     fn pair(&mut self, filters: &mut Vec<FilterEntry>, pair: NamePair) {
         let path = pair.path().map(Path::to_owned).unwrap_or_default();
         let taken = filters.iter().find(|filter| {
@@ -257,7 +257,7 @@ impl PluginFinder {
     }
 }
 
-/// How the names of files with declarations end.
+/// Extension of files with declarations.
 const DECLARATIONS: &str = ".ncfilter.json";
 
 /// Whether a file's name is that of a shared library.

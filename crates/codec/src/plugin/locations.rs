@@ -1,16 +1,16 @@
-//! Where plugins are looked for (docs/spec/nczarr.md 9.1, 11.10).
+//! Where plugins are searched for (docs/spec/nczarr.md 9.1, 11.10).
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is asked of the environment; tests bring their own.
+/// Access to the environment; tests provide their own.
 pub(super) trait PluginEnvironment {
-    /// A variable that is set and not empty.
+    /// The value of a variable that is set and not empty.
     fn variable(&self, name: &str) -> Option<OsString>;
-    /// The text of a file; `None` when it cannot be read.
+    /// The text of a file; `None` if it cannot be read.
     fn text(&self, path: &Path) -> Option<String>;
 }
 
-/// Those of the process.
+/// The environment of the process.
 #[derive(Debug)]
 pub(super) struct ProcessEnvironment;
 
@@ -24,11 +24,11 @@ impl PluginEnvironment for ProcessEnvironment {
     }
 }
 
-/// The directories in the order in which they are looked through: those of `HDF5_PLUGIN_PATH`, else those of the user's
-/// configuration, else the usual ones.
+/// The directories in search order: those of `HDF5_PLUGIN_PATH`, otherwise those of the user's configuration, otherwise
+/// the default ones.
 pub(super) fn directories(surroundings: &dyn PluginEnvironment) -> Vec<PathBuf> {
     if surroundings.variable("HDF5_PLUGIN_PRELOAD").is_some_and(|value| value == "::") {
-        // How HDF5 is told to load nothing.
+        // With this value HDF5 loads no plugins.
         return Vec::new();
     }
     let path = surroundings.variable("HDF5_PLUGIN_PATH");
@@ -38,7 +38,7 @@ pub(super) fn directories(surroundings: &dyn PluginEnvironment) -> Vec<PathBuf> 
     }
 }
 
-/// Directories between colons or semicolons; where paths have colons, between semicolons.
+/// Directories separated by colons or semicolons; only by semicolons if paths contain colons.
 fn split(path: &str) -> Vec<PathBuf> {
     let separators: &[char] = if cfg!(windows) { &[';'] } else { &[':', ';'] };
     path.split(separators).map(str::trim).filter(|part| !part.is_empty()).map(PathBuf::from).collect()
@@ -48,8 +48,8 @@ fn split(path: &str) -> Vec<PathBuf> {
 const KEY: &str = "PLUGIN.PATH";
 const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
 
-/// The setting in the user's own configuration files. Those of the current directory are not asked: whoever left one
-/// there would have their code run.
+/// The setting in the user's own configuration files. Those of the current directory are not read: anyone who could
+/// write there would have their code run.
 fn configured(surroundings: &dyn PluginEnvironment) -> Option<String> {
     if surroundings.variable("NCRCENV_IGNORE").is_some() {
         return None;
@@ -64,14 +64,14 @@ fn configured(surroundings: &dyn PluginEnvironment) -> Option<String> {
     files.iter().filter_map(|file| setting(&surroundings.text(file)?)).next_back()
 }
 
-/// The last setting that is for all URLs.
+/// The last setting that applies to all URLs.
 fn setting(text: &str) -> Option<String> {
     let values = text.lines().filter_map(|line| line.trim().split_once('='));
     let value = values.filter(|(key, _)| key.trim() == KEY).map(|(_, value)| value.trim()).next_back();
     value.filter(|value| !value.is_empty()).map(str::to_owned)
 }
 
-/// Where HDF5, its packages and netCDF put plugins.
+/// Where HDF5, its packages and netCDF install plugins.
 fn usual(surroundings: &dyn PluginEnvironment) -> Vec<PathBuf> {
     let mut directories = Vec::new();
     let mut below = |variable: &str, rest: &str| {

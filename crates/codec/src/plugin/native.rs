@@ -1,6 +1,6 @@
 //! Foreign code: what shared libraries export, and calls into it (docs/spec/nczarr.md 11.9).
 //!
-//! What is loaded stays loaded as long as the process runs: plugins start threads and register handlers of their own.
+//! Libraries stay loaded until the process ends: plugins start threads and register handlers of their own.
 mod abi;
 mod buffer;
 mod codec;
@@ -19,25 +19,25 @@ use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
-/// What one library offers.
+/// What one library exports.
 #[derive(Debug, Default)]
 pub(super) struct LibraryExports {
     pub(super) filter: Option<NativeFilter>,
     /// The codec of the library's own filter.
     pub(super) codec: Option<NativeCodec>,
-    /// Codecs for filters that may be elsewhere.
+    /// Codecs for filters that may be in other libraries.
     pub(super) defaults: Vec<NativeCodec>,
-    /// What it exports but is not taken, and why.
+    /// Exports that are not used, and why.
     pub(super) refused: Vec<String>,
 }
 
 type RecordGetter = unsafe extern "C" fn() -> *const c_void;
 type TypeGetter = unsafe extern "C" fn() -> c_int;
 
-/// Loads a library and asks what it offers.
+/// Loads a library and finds its exports.
 ///
 /// # Errors
-/// Why it cannot be loaded, or is no plugin.
+/// Why it cannot be loaded, or that it is not a plugin.
 pub(super) fn load(path: &Path) -> Result<LibraryExports, String> {
     let library = open(path).map_err(|error| format!("cannot be loaded: {}", told(&error, path)))?;
     let mut exports = LibraryExports::default();
@@ -68,10 +68,10 @@ pub(super) fn load(path: &Path) -> Result<LibraryExports, String> {
     Err(exports.refused.join("; "))
 }
 
-/// Loads a library with all that it refers to: a function that is missing would end the process when it is called.
+/// Loads a library with all its dependencies: a missing function would end the process when it is called.
 fn open(path: &Path) -> Result<Library, libloading::Error> {
-    // SAFETY: loading runs the initialisers of the library. Nothing can be known of them: whoever puts a library into
-    // a plugin directory, or names the directory, vouches for it (docs/filters.md).
+    // SAFETY: loading runs the initialisers of the library. Nothing can be known about them: whoever puts a library
+    // into a plugin directory, or names the directory, vouches for it (docs/filters.md).
     #[cfg(unix)]
     let library = unsafe { unix::Library::open(Some(path), unix::RTLD_NOW | unix::RTLD_LOCAL) }?.into();
     // SAFETY: as above.
@@ -80,7 +80,7 @@ fn open(path: &Path) -> Result<Library, libloading::Error> {
     Ok(library)
 }
 
-/// What the system says of an error, without the path that it starts with.
+/// The system's message for an error, without the path at its start.
 fn told(error: &libloading::Error, path: &Path) -> String {
     let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     text.strip_prefix(&format!("{}: ", path.display())).map(str::to_owned).unwrap_or(text)
@@ -94,18 +94,18 @@ const PLUGIN_TYPE: &CStr = c"H5PLget_plugin_type";
 const PLUGIN_INFO: &CStr = c"H5PLget_plugin_info";
 const CODEC_INFO: &CStr = c"NCZ_get_codec_info";
 const CODEC_DEFAULTS: &CStr = c"NCZ_codec_info_defaults";
-/// What `H5PLget_plugin_type` says of filters.
+/// The value of `H5PLget_plugin_type` for filters.
 const TYPE_FILTER: c_int = 0;
-/// More default codecs than this are not looked at.
+/// Maximum number of default codecs that are examined.
 const MOST_DEFAULTS: usize = 1024;
 
 fn getter(library: &Library, name: &CStr) -> Option<RecordGetter> {
-    // SAFETY: the symbols with these names are functions of that form (`docs/spec/nczarr.md` 11.9); the copied pointer is used
-    // only while the library is loaded.
+    // SAFETY: the symbols with these names are functions of that form (`docs/spec/nczarr.md` 11.9); the copied pointer
+    // is used only while the library is loaded.
     unsafe { library.get::<RecordGetter>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
 }
 
-/// An address inside of the library that tells it from others.
+/// An address inside the library that identifies it.
 fn anchor(library: &Library) -> Option<usize> {
     [PLUGIN_INFO, CODEC_INFO, CODEC_DEFAULTS]
         .iter()
@@ -132,10 +132,10 @@ fn filter(library: &Library, shared: &LibraryLock) -> Result<Option<NativeFilter
     }
     // SAFETY: the function says that a filter is described there; every version starts with this member.
     let class = match unsafe { (*class).version } {
-        // SAFETY: as the version says.
+        // SAFETY: according to the version.
         1 => unsafe { class.cast::<FilterClass2>().read() },
-        // The form before versions begins with the number of the filter.
-        // SAFETY: HDF5 reads what has no version in that form too.
+        // The form before versions were introduced begins with the number of the filter.
+        // SAFETY: HDF5 also reads descriptions without a version in that form.
         256..=65535 => unsafe { class.cast::<FilterClass1>().read() }.into(),
         other => return Err(format!("version {other} of the description of filters is not known")),
     };
@@ -178,7 +178,7 @@ fn defaults(
         return Ok(codecs);
     }
     for at in 0..MOST_DEFAULTS {
-        // SAFETY: the vector ends with a null pointer, and nothing behind that is read.
+        // SAFETY: the vector ends with a null pointer, and nothing after that is read.
         let record = unsafe { *records.add(at) };
         if record.is_null() {
             return Ok(codecs);
@@ -188,7 +188,7 @@ fn defaults(
     Err(format!("more than {MOST_DEFAULTS} default codecs"))
 }
 
-/// The text at a pointer that a plugin gave; null and bytes that are not UTF-8 are none.
+/// The text at a pointer from a plugin; none for null and for bytes that are not UTF-8.
 fn text(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;

@@ -1,21 +1,21 @@
-//! From the JSON of a codec to the parameters of its filter, and back.
+//! Conversion between the JSON of a codec and the parameters of its filter.
 use super::found::{FilterEntry, NamePair};
 use crate::{ChunkInfo, CodecError, names};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
 
-/// The parameters that a filter works with.
+/// The working parameters of a filter.
 #[derive(Debug)]
 pub(super) struct WorkingParameters {
     pub(super) parameters: Vec<u32>,
-    /// Why they may not be all that encoding needs.
+    /// Why they may be insufficient for encoding.
     pub(super) incomplete: Option<String>,
 }
 
 /// Parameters for a description.
 ///
 /// # Errors
-/// `Malformed` when the codec cannot make anything of it.
+/// `Malformed` if the codec cannot convert it.
 pub(super) fn working(
     filter: &FilterEntry,
     spec: &CodecSpec,
@@ -24,7 +24,7 @@ pub(super) fn working(
     let sets_local = filter.native.as_ref().is_some_and(|(native, _)| native.sets_local);
     let mut working = match spec {
         CodecSpec::Hdf5 { parameters, .. } => {
-            // Parameters that the codec would make just like this are complete.
+            // Parameters are complete if the codec would produce them itself.
             let incomplete =
                 if !sets_local || made_by_codec(filter, parameters, chunk) { None } else { Some("") };
             WorkingParameters { parameters: parameters.clone(), incomplete: incomplete.map(str::to_owned) }
@@ -39,7 +39,7 @@ pub(super) fn working(
 /// A description in another name space.
 ///
 /// # Errors
-/// `Unsupported` when it has no name there, `Malformed` when its parameters make no sense.
+/// `Unsupported` if it has no name there, `Malformed` if its parameters are invalid.
 pub(super) fn translate(
     filter: &FilterEntry,
     spec: &CodecSpec,
@@ -87,7 +87,7 @@ fn of_members(
             let visible = codec.to_parameters(&json).map_err(|reason| {
                 CodecError::malformed(&filter.label(), format!("{json}: {reason}: {}", path.display()))
             })?;
-            // Decoding goes without what could not be completed.
+            // Decoding does without parameters that could not be completed.
             Ok(match codec.working(&visible) {
                 Ok(parameters) => WorkingParameters { parameters, incomplete: None },
                 Err(reason) => WorkingParameters { parameters: visible, incomplete: Some(reason) },
@@ -96,7 +96,7 @@ fn of_members(
     }
 }
 
-/// Whether the codec, asked to describe and complete the parameters, comes back to them.
+/// Whether the codec, after describing and completing the parameters, arrives at the same ones.
 fn made_by_codec(filter: &FilterEntry, parameters: &[u32], chunk: &ChunkInfo) -> bool {
     let again = || {
         let members = members(filter, filter.codec.as_ref()?, parameters).ok()?;

@@ -28,12 +28,12 @@ use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A codec that changes something, or nothing.
+/// A codec, or none if it changes nothing.
 type BoundCodec = Option<Arc<dyn Codec>>;
 
-/// The codec for a description, `None` when it changes nothing; `chunk` becomes what the next codec gets.
+/// The codec for a description, `None` if it changes nothing; `chunk` becomes the input of the next codec.
 ///
-/// `big_endian`: number types that do not state their order have that one.
+/// `big_endian`: the byte order of number types that do not state one.
 pub(super) fn build(
     spec: &CodecSpec,
     chunk: &mut ChunkInfo,
@@ -68,7 +68,7 @@ pub(super) fn build(
         CodecKind::Blosc2 => bound(Blosc2::new(&parameters.numbers()?, chunk)?),
         CodecKind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
         CodecKind::Zfp => bound(Zfp::with_headers(&parameters, chunk)),
-        // What was rounded stays as it is.
+        // Rounded values stay as they are.
         CodecKind::BitGroom => Ok(None),
         CodecKind::Szip => bound(Szip::new(&parameters, chunk)?),
         CodecKind::Lzf => bound(Lzf),
@@ -126,7 +126,7 @@ fn checksum(
 
 fn blosc(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Blosc, CodecError> {
     let cname = parameters.text("cname")?.unwrap_or("lz4");
-    // Chunks say themselves how they were compressed; the name matters for writing only.
+    // Chunks state how they were compressed; the name matters for writing only.
     let compressor = compressor(cname)
         .ok_or_else(|| CodecError::unsupported("blosc", format!("the compressor {cname:?}")))?;
     let level = parameters.integer("clevel")?.unwrap_or(5).clamp(0, 9);
@@ -151,7 +151,7 @@ fn blosc(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Blosc, Codec
     })
 }
 
-/// Elements go on in the encoded type.
+/// The following codecs see elements of the encoded type.
 fn types(
     parameters: &CodecParameters,
     [decoded, encoded]: [&str; 2],
@@ -202,7 +202,7 @@ fn elementwise(
     bound(Elementwise { map, decoded, encoded })
 }
 
-/// The inverse of the largest power of two below the precision that the digits ask for.
+/// The inverse of the largest power of two below the precision that the digits require.
 fn quantum(digits: f64) -> f64 {
     let exponent = 10f64.powf(-digits).log10();
     let exponent = if exponent < 0.0 { exponent.floor() } else { exponent.ceil() };

@@ -1,4 +1,4 @@
-//! What plugins add to the registry, or, without them, nothing.
+//! The part of the registry that depends on plugins, with stubs for builds without them.
 use super::CodecRegistry;
 #[cfg(feature = "plugins")]
 use super::build::build;
@@ -17,7 +17,7 @@ impl CodecRegistry {
         self.plugins.as_ref().map(PluginSet::ignored).unwrap_or_default()
     }
 
-    /// Where plugins are looked for.
+    /// The directories in which plugins are searched for.
     pub fn plugin_directories(&self) -> &[PathBuf] {
         self.plugins.as_ref().map(PluginSet::directories).unwrap_or_default()
     }
@@ -59,12 +59,12 @@ impl CodecRegistry {
 
 #[cfg(not(feature = "plugins"))]
 impl CodecRegistry {
-    /// Libraries that are not used, and why: none are looked for.
+    /// Libraries that are not used, and why: none, since none are searched for.
     pub fn ignored(&self) -> &[IgnoredPlugin] {
         &[]
     }
 
-    /// Where plugins are looked for: nowhere.
+    /// The directories in which plugins are searched for: none.
     pub fn plugin_directories(&self) -> &[PathBuf] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! What holds of every chunk index.
+//! The law of chunk indexes.
 use super::{RandomSource, settle_complete};
 use crate::{MemoryView, ObjectView, StallingView, drive};
 use ncirrus_layout::{
@@ -6,16 +6,16 @@ use ncirrus_layout::{
 };
 use std::collections::BTreeMap;
 
-/// Where chunks lie, or why not.
+/// Locations of chunks, or the error.
 type Answers = Result<Vec<ChunkRef>, String>;
 
-/// Most chunks of one array that are looked up.
+/// Maximum number of chunks of one array that are looked up.
 const MOST: u64 = 300;
 
-/// Holds the chunk indexes of all variables of a dataset to [`chunk_index`]; returns how many there are.
+/// Checks the chunk indexes of all variables of a dataset with [`chunk_index`]; returns their number.
 ///
 /// # Panics
-/// When one breaks the law, or the dataset cannot be opened.
+/// If one breaks the law, or the dataset cannot be opened.
 #[expect(clippy::panic, reason = "a test cannot go on")]
 pub fn chunk_indexes(driver: &dyn Driver, objects: &ObjectView, root: &str) -> usize {
     let view = MemoryView::new(objects.clone());
@@ -34,12 +34,12 @@ pub fn chunk_indexes(driver: &dyn Driver, objects: &ObjectView, root: &str) -> u
     count
 }
 
-/// What holds of an index over whole objects: each chunk has one answer, in the order of the questions; it does not
-/// matter whether they are asked for together, in another order, again, or while bytes are still arriving; chunks do not
-/// overlap and lie inside of their objects; tight limits and chunks beyond the array are an error at most.
+/// The law of an index over whole objects: each chunk has one location, in the order of the request; it does not matter
+/// whether they are looked up together, in another order, again, or while bytes are still arriving; chunks do not
+/// overlap and are inside their objects; tight limits and chunks beyond the array cause at most an error.
 ///
 /// # Panics
-/// When the index breaks the law.
+/// If the index breaks the law.
 pub fn chunk_index(index: &dyn ChunkIndex, objects: &ObjectView, grid: &ChunkGrid, shape: &[u64]) {
     let view = MemoryView::new(objects.clone());
     let locate = |cells: &[Vec<u64>]| -> Answers {
@@ -72,7 +72,7 @@ fn list(rank: usize, cells: &[Vec<u64>]) -> CellList {
     list
 }
 
-/// All chunks of the array, or as many of them spread over it as are looked up.
+/// All chunks of the array, or a limited number of them spread over it.
 fn sample(grid: &ChunkGrid, shape: &[u64]) -> Vec<Vec<u64>> {
     let along: Vec<u64> =
         (0..grid.rank()).map(|axis| grid.cells_along(axis, shape.get(axis).copied().unwrap_or(0))).collect();
@@ -89,12 +89,12 @@ fn sample(grid: &ChunkGrid, shape: &[u64]) -> Vec<Vec<u64>> {
         cell
     };
     let mut cells: Vec<_> = numbers.map(cell).collect();
-    // A chunk that is asked for twice has two answers.
+    // A chunk that is requested twice has two results.
     cells.extend(cells.first().cloned());
     cells
 }
 
-/// The answers when each round of requests brings only what was asked for, and some of it is lost again.
+/// The results if each round of requests fetches only what was requested, and some of it is lost again.
 fn arriving_late(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList) -> Answers {
     let late = StallingView::new(objects.clone());
     let mut random = RandomSource(cells.len() as u64);
@@ -108,7 +108,7 @@ fn arriving_late(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList)
     found.map_err(|error| error.to_string())
 }
 
-/// Limits turn answers into errors, never into other answers.
+/// Limits turn results into errors, never into other results.
 fn under_limits(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList, all: &Answers) {
     let tight = Limits { metadata_bytes: 16, chunk_bytes: 16, depth: 1, count: 1, rank: 1 };
     let view = MemoryView::new(objects.clone()).with_limits(tight);
@@ -116,7 +116,7 @@ fn under_limits(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList, 
     assert!(found.is_err() || &found == all, "tight limits make {found:?} of {all:?}");
 }
 
-/// Chunks lie inside of their objects and do not overlap.
+/// Chunks are inside their objects and do not overlap.
 fn are_apart<'a>(objects: &ObjectView, found: impl Iterator<Item = (&'a Vec<u64>, &'a ChunkRef)>) {
     let mut taken: BTreeMap<(String, u64), (u64, &Vec<u64>)> = BTreeMap::new();
     for (cell, found) in found {

@@ -1,4 +1,4 @@
-//! What holds of every placer: a dataset is made, changed, grown and reopened by hand, as the engine would.
+//! The law of placers: a dataset is created, changed, extended and reopened step by step, as the engine would.
 mod stored;
 
 use super::{RandomSource, chunk_indexes, settle_complete};
@@ -13,18 +13,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Holds a format's placers to their contract with a model whose variables have elements of fixed size: those of new
-/// datasets, of what is written after the first commit, and of datasets that are changed in place, where the format can
-/// do that. The chunk indexes that they make are held to [`chunk_index`](super::chunk_index).
+/// Checks a format's placers against their contract with a model whose variables have elements of fixed size: those of
+/// new datasets, of what is written after the first commit, and of datasets that are changed in place, if the format
+/// supports that. Their chunk indexes are checked with [`chunk_index`](super::chunk_index).
 ///
-/// - Chunks that are placed can be found at once, with their bytes, and puts of one chunk do not touch another's.
-/// - Nothing but the commit makes definitions true: before it, readers see the tree that they saw before, and until its
-///   last phase each variable as it was or as it will be.
-/// - After the commit every chunk reads back as it was placed last, and sparse ones that never were are absent.
-/// - To ask where a chunk beyond the array lies is an error at most.
+/// - Chunks that are placed can be found immediately, with their bytes, and puts of one chunk do not affect another.
+/// - Only the commit makes definitions visible: before it, readers see the former tree, and until its last phase each
+///   variable as it was or as it will be.
+/// - After the commit every chunk reads back as it was placed last, and sparse ones that were never placed are absent.
+/// - Looking up a chunk beyond the array causes at most an error.
 ///
 /// # Panics
-/// When the law is broken, or the format cannot write the model.
+/// If the law is broken, or the format cannot write the model.
 pub fn placer(driver: &dyn Driver, writing: &dyn Writing, root: &str, model: &Model) {
     let root = ObjectView::id(root);
     let objects = ObjectView::new();
@@ -42,7 +42,7 @@ pub fn placer(driver: &dyn Driver, writing: &dyn Writing, root: &str, model: &Mo
     trial.define();
     trial.place(|_| true);
     trial.commit();
-    // The same placer goes on after its first commit.
+    // The same placer continues after its first commit.
     trial.place(|number| number % 3 == 1);
     trial.commit();
     trial.reopen();
@@ -71,7 +71,7 @@ struct PlacerTrial<'a> {
     objects: ObjectView,
     model: Model,
     placer: Box<dyn Placer>,
-    /// What each chunk holds that was placed, and which elements of the array it was for.
+    /// The contents of each placed chunk, and which elements of the array they were for.
     bodies: BTreeMap<Cell, (Bytes, Vec<u64>)>,
     random: RandomSource,
     /// The model that readers see.
@@ -101,10 +101,10 @@ impl PlacerTrial<'_> {
         }
     }
 
-    /// Places chunks of all variables: those that `wanted` chooses by their number, those that changed their shape, and
-    /// those that must not be left out.
+    /// Places chunks of all variables: those that `wanted` selects by number, those that changed their shape, and those
+    /// that must not be left out.
     fn place(&mut self, wanted: impl Fn(u64) -> bool) {
-        // What each chunk's puts wrote.
+        // The ranges that each chunk's puts wrote.
         let mut written: Vec<(Cell, String, Range<u64>)> = Vec::new();
         for var in self.model.variables() {
             let mut number = 0;
@@ -145,7 +145,7 @@ impl PlacerTrial<'_> {
         puts.unwrap_or_else(|error| fail(&format!("place {var:?} {cell:?}"), &error))
     }
 
-    /// Chunks beyond the array are no reason to panic.
+    /// Looking up chunks beyond the array must not panic.
     fn beyond(&self) {
         for var in self.model.variables() {
             let rank = self.model.shape(var).len();
@@ -183,7 +183,7 @@ impl PlacerTrial<'_> {
     }
 
     fn phase(&mut self, phase: PutPhase, is_unseen: bool) {
-        // A rewrite appears at once.
+        // A rewrite is visible at once.
         match is_unseen && !phase.rewrite {
             true => self.apply(COMMIT, phase.puts),
             false => phase.puts.into_iter().for_each(|put| self.objects.apply(put)),
@@ -194,8 +194,8 @@ impl PlacerTrial<'_> {
         self.done("open", |view| self.driver.open(view, &self.root, &OpenOptions::default()))
     }
 
-    /// Before the commit readers see what they saw before; while it is going on, each variable as it was or as it will
-    /// be: formats with a document for each have no single moment in which all of them become true.
+    /// Before the commit readers see the former state; during it, each variable as it was or as it will be: formats
+    /// with a document per variable have no single moment at which all of them become visible.
     fn readers_see_no_more(&self, what: &str, is_commit: bool) {
         let Some(committed) = &self.committed else { return };
         let catalog = self.catalog();
@@ -256,7 +256,7 @@ impl PlacerTrial<'_> {
         self.committed = Some(self.model.clone());
     }
 
-    /// All unlimited dimensions become longer.
+    /// Extends all unlimited dimensions.
     fn grow(&mut self) {
         let dims: Vec<DimId> = self
             .model
@@ -275,7 +275,7 @@ impl PlacerTrial<'_> {
         self.define();
     }
 
-    /// The chunks of a variable, with the lengths that are stored of each.
+    /// The chunks of a variable, with the stored lengths of each.
     fn cells(&self, var: VarId) -> Vec<(Vec<u64>, Vec<u64>)> {
         let encoding = match self.placer.encoding(var) {
             Ok(encoding) => encoding,
@@ -301,7 +301,7 @@ impl PlacerTrial<'_> {
         cells.into_iter().filter_map(stored).collect()
     }
 
-    /// Bytes for a chunk: as many as its elements have, or, behind filters, any number.
+    /// Bytes for a chunk: as many as its elements have, or, with filters, any number.
     fn body(&mut self, var: VarId, _: &[u64], shape: &[u64]) -> Bytes {
         let byte_len = self.placer.encoding(var).ok().and_then(|encoding| encoding.stored.byte_len());
         let elements: u64 = shape.iter().product();

@@ -3,20 +3,21 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// Decoding, in the flags of a filter function.
 pub(super) const REVERSE: c_uint = 0x0100;
-/// The chunk may go without the filter.
+/// The filter may be skipped for a chunk.
 pub(super) const OPTIONAL: c_uint = 0x0001;
 
-/// Flags, number of parameters, parameters, bytes, length of the buffer, the buffer; returns bytes, 0 for failure.
+/// Arguments: flags, number of parameters, parameters, bytes, length of the buffer, the buffer; returns the number of
+/// bytes, 0 for failure.
 pub(super) type FilterFn =
     unsafe extern "C" fn(c_uint, usize, *const c_uint, usize, *mut usize, *mut *mut c_void) -> usize;
 
-/// How every version of a filter's description starts.
+/// The common start of all versions of a filter's description.
 #[repr(C)]
 pub(super) struct ClassHead {
     pub(super) version: c_int,
 }
 
-/// A filter, since HDF5 1.8. The functions that want HDF5's handles are never called.
+/// A filter, since HDF5 1.8. The functions that require HDF5's handles are never called.
 #[repr(C)]
 pub(super) struct FilterClass2 {
     pub(super) version: c_int,
@@ -54,7 +55,7 @@ impl From<FilterClass1> for FilterClass2 {
     }
 }
 
-/// How every record of a codec starts.
+/// The common start of all records of a codec.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct CodecHead {
@@ -64,7 +65,7 @@ pub(super) struct CodecHead {
     pub(super) hdf5: c_uint,
 }
 
-/// A record as the first release with codecs had it, under the same version number.
+/// A record in the first release with codecs, with the same version number.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct ShortRecord {

@@ -1,4 +1,4 @@
-//! Memory of C's allocator, which plugins free and replace.
+//! Memory of C's allocator, which plugins may free and replace.
 use std::ffi::c_void;
 
 /// Allocated memory that is freed with the value.
@@ -9,10 +9,10 @@ pub(super) struct AllocatedBuffer {
 }
 
 impl AllocatedBuffer {
-    /// A copy of bytes; `None` when there is no memory.
+    /// A copy of bytes; `None` if there is no memory.
     pub(super) fn copy_of(bytes: &[u8]) -> Option<Self> {
         let byte_len = bytes.len().max(1);
-        // SAFETY: allocation has no conditions.
+        // SAFETY: allocation has no preconditions.
         let pointer = unsafe { libc::malloc(byte_len) };
         if pointer.is_null() {
             return None;

@@ -19,9 +19,9 @@ pub(in crate::plugin) struct NativeCodec {
     shared: LibraryLock,
 }
 
-/// Filters cannot have more parameters in HDF5.
+/// Maximum number of parameters of a filter in HDF5.
 const MOST_PARAMETERS: usize = 65535;
-/// A file or variable that netCDF's functions do not know, whatever files are open.
+/// An invalid file or variable for netCDF's functions, whatever files are open.
 const NO_HANDLE: c_int = -1;
 
 impl NativeCodec {
@@ -34,7 +34,7 @@ impl NativeCodec {
         shared: &LibraryLock,
         initialized: &mut InitializedRecords,
     ) -> Result<Self, String> {
-        // SAFETY: the library says that a record is there; every form starts like this.
+        // SAFETY: the library says that a record is there; every form starts in this way.
         let head = unsafe { record.read() };
         if head.version != 1 || head.sort != 1 {
             let (version, sort) = (head.version, head.sort);
@@ -44,8 +44,8 @@ impl NativeCodec {
         let id = id.ok_or_else(|| "a codec record without a name".to_owned())?;
         let functions = functions(record);
         let [initialize, _, to_hdf5, to_codec, modify] = functions;
-        // SAFETY: the places in the record are null or functions of these forms (docs/spec/nczarr.md 11.9); a null
-        // pointer is what `None` is.
+        // SAFETY: the fields of the record are null or functions of these forms (docs/spec/nczarr.md 11.9); a null
+        // pointer is represented by `None`.
         let codec = unsafe {
             Self {
                 id,
@@ -60,7 +60,7 @@ impl NativeCodec {
             // SAFETY: as above.
             let initialize =
                 unsafe { std::mem::transmute::<*const c_void, Option<InitializeFn>>(initialize) };
-            // SAFETY: a function without arguments of a plugin, called once, while no other thread is inside of it.
+            // SAFETY: a function without arguments of a plugin, called once, while no other thread is inside it.
             initialize.into_iter().for_each(|initialize| unsafe { initialize() });
         }
         Ok(codec)
@@ -74,14 +74,13 @@ impl NativeCodec {
     /// Visible parameters for the JSON object of a codec.
     ///
     /// # Errors
-    /// When the plugin cannot tell.
+    /// If the plugin fails.
     pub(in crate::plugin) fn to_parameters(&self, json: &str) -> Result<Vec<u32>, String> {
         let Some(convert) = self.to_hdf5 else { return Ok(Vec::new()) };
         let json = CString::new(json).map_err(|_| "a zero byte in the JSON".to_owned())?;
         let (mut count, mut words) = (0, null_mut());
         let _running = self.shared.lock();
-        // SAFETY: the text ends with a zero byte and outlives the call; the results are written to places that are
-        // there.
+        // SAFETY: the text ends with a zero byte and outlives the call; the results are written to valid locations.
         let status = unsafe { convert(json.as_ptr(), &raw mut count, &raw mut words) };
         let words = PluginWords::taken(words, count);
         succeeded(status, "read the codec's JSON")?;
@@ -91,22 +90,22 @@ impl NativeCodec {
     /// The JSON object of the codec for parameters.
     ///
     /// # Errors
-    /// When the plugin cannot tell.
+    /// If the plugin fails.
     pub(in crate::plugin) fn to_json(&self, parameters: &[u32]) -> Result<String, String> {
         let convert = self.to_codec.ok_or_else(|| "it cannot describe parameters as JSON".to_owned())?;
         let mut json = null_mut();
         let _running = self.shared.lock();
-        // SAFETY: the parameters are readable; the result is written to a place that is there.
+        // SAFETY: the parameters are readable; the result is written to a valid location.
         let status = unsafe { convert(parameters.len(), parameters.as_ptr(), &raw mut json) };
         let json = AllocatedBuffer::taken(json, 0);
         succeeded(status, "describe parameters as JSON")?;
         text(json.pointer.cast()).ok_or_else(|| "it gave no JSON".to_owned())
     }
 
-    /// Working parameters for visible ones. Plugins that ask netCDF for the variable fail: there is none.
+    /// Working parameters for visible ones. Plugins that query netCDF for the variable fail: there is none.
     ///
     /// # Errors
-    /// When the plugin has no such function, or that fails.
+    /// If the plugin has no such function, or it fails.
     pub(in crate::plugin) fn working(&self, visible: &[u32]) -> Result<Vec<u32>, String> {
         let modify = self.modify.ok_or_else(|| "it does not complete parameters".to_owned())?;
         let bytes: Vec<u8> = visible.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -115,8 +114,8 @@ impl NativeCodec {
         std::mem::forget(copy);
         let (mut working, mut count) = (null_mut(), 0);
         let _running = self.shared.lock();
-        // SAFETY: both vectors are null or memory of C's allocator, for the plugin to replace; the handles are ones
-        // that netCDF knows to be none.
+        // SAFETY: both vectors are null or memory of C's allocator, which the plugin may replace; the handles are known
+        // to netCDF to be invalid.
         let status = unsafe {
             modify(
                 NO_HANDLE,
@@ -127,7 +126,7 @@ impl NativeCodec {
                 &raw mut working,
             )
         };
-        // Some plugins give the same vector for both.
+        // Some plugins return the same vector for both.
         let _visible = (visible != working).then(|| PluginWords::taken(visible, visible_count));
         let working = PluginWords::taken(working, count);
         succeeded(status, "complete the parameters without netCDF's handles")?;
@@ -153,7 +152,7 @@ impl PluginWords {
         if self.memory.pointer.is_null() || self.count > MOST_PARAMETERS {
             return Err(format!("it gave {} parameters", self.count));
         }
-        // SAFETY: the plugin says that the vector has so many members.
+        // SAFETY: the plugin says that the vector has this many members.
         Ok(unsafe { std::slice::from_raw_parts(self.memory.pointer.cast::<u32>(), self.count) }.to_vec())
     }
 }
@@ -162,21 +161,21 @@ fn succeeded(status: c_int, what: &str) -> Result<(), String> {
     if status == 0 { Ok(()) } else { Err(format!("it could not {what} (netCDF error {status})")) }
 }
 
-/// The functions of a record in the places of the long form.
+/// The functions of a record, in the fields of the long form.
 fn functions(record: *const CodecHead) -> [*const c_void; 5] {
     // SAFETY: the short form is the start of the long one.
     let [first, second] = unsafe { record.cast::<ShortRecord>().read() }.functions;
     let long = record.cast::<LongRecord>();
     if first.is_null() || second.is_null() {
-        // The two functions of the short form are always there.
+        // The short form always has both of its functions.
         // SAFETY: hence it is the long form.
         return unsafe { long.read() }.functions;
     }
-    // Both forms have the same version, so that only the places behind can tell.
+    // Both forms have the same version, so that only the fields after them can tell.
     if !in_library(long.wrapping_add(1).cast::<u8>().wrapping_sub(1).cast()) {
         return [std::ptr::null(), std::ptr::null(), first, second, std::ptr::null()];
     }
-    // SAFETY: the end of the long form lies in a loaded library as its start does.
+    // SAFETY: the end of the long form is in a loaded library, as is its start.
     let functions = unsafe { long.read() }.functions;
     let [_, _, to_hdf5, to_codec, modify] = functions;
     let is_function = |place: *const c_void| place.is_null() || in_library(place);
@@ -188,11 +187,11 @@ fn functions(record: *const CodecHead) -> [*const c_void; 5] {
     }
 }
 
-/// Whether an address lies in a loaded library.
+/// Whether an address is in a loaded library.
 #[cfg(unix)]
 fn in_library(address: *const c_void) -> bool {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: any address may be asked for; the answer is written to a place that is there, and not read.
+    // SAFETY: any address may be queried; the answer is written to a valid location, and not read.
     unsafe { libc::dladdr(address, info.as_mut_ptr()) != 0 }
 }
 

@@ -8,30 +8,30 @@ use super::shared::LibraryLock;
 pub(in crate::plugin) struct NativeFilter {
     /// Its HDF5 number.
     pub(in crate::plugin) id: u32,
-    /// What it calls itself.
+    /// Its own name for itself.
     pub(in crate::plugin) name: String,
     pub(in crate::plugin) encodes: bool,
     pub(in crate::plugin) decodes: bool,
-    /// Whether it completes its parameters through HDF5's handles, which there are none of.
+    /// Whether it completes its parameters through HDF5's handles, which do not exist here.
     pub(in crate::plugin) sets_local: bool,
     pub(super) function: FilterFn,
     pub(super) shared: LibraryLock,
 }
 
-/// How a filter function is called.
+/// The arguments of a call of a filter function.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::plugin) struct FilterCall<'a> {
     pub(in crate::plugin) decode: bool,
-    /// Whether chunks may go without the filter.
+    /// Whether the filter may be skipped for a chunk.
     pub(in crate::plugin) optional: bool,
-    /// Whether other threads may be inside of the library meanwhile.
+    /// Whether other threads may be inside the library at the same time.
     pub(in crate::plugin) concurrent: bool,
     /// Working parameters.
     pub(in crate::plugin) parameters: &'a [u32],
 }
 
 impl NativeFilter {
-    /// Runs the filter on a copy of the bytes, and hands its output over.
+    /// Runs the filter on a copy of the bytes, and passes its output to `take`.
     ///
     /// # Errors
     /// Why there is no output.
@@ -44,11 +44,11 @@ impl NativeFilter {
         let buffer = AllocatedBuffer::copy_of(input);
         let mut buffer = buffer.ok_or_else(|| format!("no memory for {} bytes", input.len()))?;
         let flags = if call.decode { REVERSE } else { 0 } | if call.optional { OPTIONAL } else { 0 };
-        // Some filters write into their parameters, though they promise not to.
+        // Some filters write to their parameters, although they promise not to.
         let parameters = call.parameters.to_vec();
         let running = (!call.concurrent).then(|| self.shared.lock());
-        // SAFETY: the function is a filter by the library's own word; parameters and buffer are as HDF5 passes them,
-        // the buffer comes from C's allocator, and nothing else refers to it.
+        // SAFETY: the function is a filter according to the library; parameters and buffer are as HDF5 passes them, the
+        // buffer comes from C's allocator, and nothing else refers to it.
         let len = unsafe {
             (self.function)(
                 flags,

@@ -1,4 +1,4 @@
-//! What all sessions of a process share about a library, because the library itself is there only once.
+//! What all sessions of a process share about a library, because the library itself exists only once.
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,13 +12,13 @@ pub(super) type InitializedRecords = BTreeSet<usize>;
 static LIBRARIES: Mutex<BTreeMap<usize, LibraryLock>> = Mutex::new(BTreeMap::new());
 
 impl LibraryLock {
-    /// That of the library with a function at that address.
+    /// The lock of the library that contains a function at that address.
     pub(super) fn of(address: usize) -> Self {
         let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
         libraries.entry(address).or_insert_with(|| Self(Arc::default())).clone()
     }
 
-    /// Waits until no other thread is inside of the library.
+    /// Waits until no other thread is inside the library.
     pub(super) fn lock(&self) -> MutexGuard<'_, InitializedRecords> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

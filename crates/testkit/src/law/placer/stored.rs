@@ -4,7 +4,7 @@ use bytes::Bytes;
 use ncirrus_layout::{CellList, ChunkRef, Extent, Layout, Location, Source, Step, View};
 use ncirrus_model::Region;
 
-/// The bytes at a place; `None` where nothing was written.
+/// The bytes at a location; `None` if nothing was written.
 pub(super) fn bytes(objects: &ObjectView, found: &ChunkRef) -> Option<Bytes> {
     match &found.location {
         Location::Bytes(object, range) => {
@@ -18,12 +18,12 @@ pub(super) fn bytes(objects: &ObjectView, found: &ChunkRef) -> Option<Bytes> {
     }
 }
 
-/// Whether what is stored is what was placed. Room that is longer than the chunk is no fault.
+/// Whether what is stored begins with what was placed. It may be longer than the chunk.
 pub(super) fn begins(stored: Option<&Bytes>, placed: Option<&Bytes>) -> bool {
     match (stored, placed) {
         (Some(stored), Some(placed)) => stored.starts_with(placed),
         (None, None) => true,
-        // Fill that the format stores by itself.
+        // Fill that the format stores on its own.
         (Some(_), None) => true,
         (None, Some(_)) => false,
     }
@@ -62,7 +62,7 @@ pub(super) fn read(
     }
 }
 
-/// How far an element of a box lies behind the first of the array.
+/// Offset of an element of a box from the first element of the array.
 fn logical(number: u64, start: &[u64], shape: &[u64], strides: &[u64]) -> u64 {
     let (mut rest, mut offset) = (number, 0);
     for ((start, len), stride) in start.iter().zip(shape).zip(strides).rev() {
