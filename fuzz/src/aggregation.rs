@@ -6,7 +6,7 @@ use ncirrus_model::{Atomic, Attribute, Attributes, DimensionLen, Model, NodeId, 
 use ncirrus_testkit::{MemoryView, ObjectView};
 use std::sync::Arc;
 
-/// A dataset that is nothing but a model.
+/// A dataset that consists of a model only.
 #[derive(Debug)]
 struct Master(Arc<Model>);
 

@@ -1,4 +1,4 @@
-//! A view that counts what is asked of it and ends the run when it is too much.
+//! A view that counts reads and ends the run if there are too many.
 use bytes::Bytes;
 use ncirrus_layout::{Limits, Listing, Memo, ObjectBytes, ObjectId, Step, VariableRef, View, Want};
 use ncirrus_model::{CodecSpec, Selection, Values};
@@ -6,7 +6,7 @@ use ncirrus_testkit::MemoryView;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// A view of one object that panics when it is read more often than its size justifies.
+/// A view of one object that panics if it is read more often than its size justifies.
 pub(crate) struct Budgeted {
     inner: MemoryView,
     reads: Cell<u64>,
@@ -14,7 +14,7 @@ pub(crate) struct Budgeted {
 }
 
 impl Budgeted {
-    /// At most so many reads: some for every byte of the object, since every structure is read once.
+    /// Limits the number of reads: some for every byte of the object, since every structure is read once.
     pub(crate) fn new(inner: MemoryView, len: usize) -> Self {
         Self { inner, reads: Cell::new(0), most: 20_000 + 64 * len as u64 }
     }

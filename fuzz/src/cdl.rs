@@ -1,4 +1,4 @@
-//! Printing of what texts in a dataset decide: formats, units, names, text itself.
+//! Printing that depends on texts in a dataset: formats, units, names, text itself.
 use ncirrus_cdl::{
     AnnotationStyle, DataSource, IndexAnnotation, IndexOrder, PrintOptions, ReadError, TimeStyle, ncml, print,
 };
@@ -9,7 +9,7 @@ use std::io::sink;
 
 const NUMBERS: [f64; 8] = [0.0, 1.5, -3.0, 1e10, -1e15, 1e300, f64::NAN, f64::NEG_INFINITY];
 
-/// Lines: `C_format`, units, calendar, a name, and a text, which may have more lines.
+/// Lines: `C_format`, units, calendar, a name, and a text, which may have several lines.
 pub fn cdl(data: &[u8]) {
     let mut lines = data.splitn(5, |byte| *byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
@@ -55,7 +55,7 @@ fn model(attributes: &[Attribute], name: &str) -> Model {
     model
 }
 
-/// The numbers, as far as the type has them.
+/// The numbers, as far as the type can represent them.
 fn numbers(ty: Atomic, count: usize) -> Option<Values> {
     let numbers = NUMBERS.iter().copied().cycle().take(count);
     Some(match ty {

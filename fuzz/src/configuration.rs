@@ -3,7 +3,7 @@ use ncirrus_config::{ConfigFormat, ConfigSettings};
 use ncirrus_store::Url;
 use std::path::Path;
 
-/// Reads a text as each kind of configuration file, and as an address. What is read can be shown, without secrets.
+/// Parses a text as each kind of configuration file, and as an address. The result can be shown, without secrets.
 pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut settings = ConfigSettings::default();

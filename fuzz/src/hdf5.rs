@@ -6,7 +6,7 @@ use ncirrus_layout::{Catalog, CellList, Driver, Layout, OpenOptions, View};
 use ncirrus_model::VarId;
 use ncirrus_testkit::{MemoryView, ObjectView};
 
-/// From the superblock to the chunk index: everything but values, within a budget of reads.
+/// From the superblock to the chunk index: everything except values, within a budget of reads.
 pub fn hdf5_structures(data: &[u8]) {
     let objects = ObjectView::one("x.h5", data.to_vec());
     let view = Budgeted::new(MemoryView::new(objects).with_limits(limits()), data.len());
@@ -36,7 +36,7 @@ fn locate(catalog: &dyn Catalog, view: &dyn View, var: VarId, shape: &[u64]) {
     _ = index.locate(view, &cells);
 }
 
-/// The cell of that number in row-major order.
+/// The coordinates of the chunk with that number in row-major order.
 fn cell(mut number: u64, counts: &[u64]) -> Vec<u64> {
     let mut cell = vec![0; counts.len()];
     for (at, count) in cell.iter_mut().zip(counts).rev() {

@@ -1,4 +1,4 @@
-//! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
+//! Fuzz targets: every parser of bytes from outside, as plain functions that must return for any input.
 mod aggregation;
 mod budget;
 mod cdl;
@@ -27,7 +27,7 @@ use ncirrus_store::{BlockingStore, MemoryStore, Store, ZipStore};
 use ncirrus_testkit::{MemoryView, ObjectView};
 use std::sync::Arc;
 
-/// Chunks of a variable, and elements of a read, that are looked at.
+/// Maximum number of chunks of a variable, and of elements of a read.
 const LOOKED_AT: u64 = 4096;
 
 /// Limits that keep one input cheap.
@@ -35,7 +35,7 @@ fn limits() -> Limits {
     Limits { metadata_bytes: 1 << 22, chunk_bytes: 1 << 22, count: 1 << 16, ..Limits::default() }
 }
 
-/// Opens a dataset and looks at everything but the values.
+/// Opens a dataset and accesses everything except values.
 fn open_all(driver: &dyn Driver, objects: ObjectView, root: &str) {
     let view = MemoryView::new(objects).with_limits(limits());
     let root = ObjectView::id(root);
@@ -91,7 +91,7 @@ pub fn zip_directory(data: &[u8]) {
     }
 }
 
-/// Printing of numbers: what is printed reads back as a number close to it.
+/// Printing of numbers: the text reads back as a number close to the original.
 pub fn number_printing(data: &[u8]) {
     for bytes in data.chunks_exact(9) {
         let (bits, digits) = (
@@ -113,7 +113,7 @@ pub fn number_printing(data: &[u8]) {
     }
 }
 
-/// Encoded chunks: the first byte chooses the codec, the rest is the chunk.
+/// Encoded chunks: the first byte selects the codec, the rest is the chunk.
 pub fn codecs(data: &[u8]) {
     let Some((which, body)) = data.split_first() else { return };
     let info = ChunkInfo { shape: vec![64, 16], element: DecodedElement::sized(Some(4)) };
@@ -124,7 +124,7 @@ pub fn codecs(data: &[u8]) {
     _ = chain.decode_into(body, 0, &mut out, &mut scratch);
     _ = chain.decode(body, 0, 1 << 16, &mut scratch);
     _ = chain.decode_ranges(body, 0, &[16..32, 4000..4096], &mut out, &mut scratch);
-    // Foreign bytes are encoded and come back, unless the codec refuses them.
+    // Arbitrary bytes survive encoding and decoding, unless the codec refuses them.
     if let Ok((encoded, skipped)) = chain.encode(body.get(..4096).unwrap_or(body), &mut scratch) {
         _ = chain.decode(&encoded, skipped, 1 << 16, &mut scratch);
     }
@@ -142,7 +142,7 @@ pub fn codec_samples() -> Vec<Vec<u8>> {
     (0..NAMES.len() + FILTERS.len()).filter_map(sample).collect()
 }
 
-/// Parameters of HDF5 filters: the first byte chooses the filter, the rest are its numbers.
+/// Parameters of HDF5 filters: the first byte selects the filter, the rest are its parameters.
 pub fn filter_parameters(data: &[u8]) {
     let Some((which, body)) = data.split_first() else { return };
     let Some((id, _)) = FILTERS.get(usize::from(*which) % FILTERS.len()) else { return };
@@ -171,7 +171,7 @@ const NAMES: [&str; 12] = [
     "adler32",
 ];
 
-/// HDF5 filters and their numbers, for chunks of 1,024 elements of 4 bytes.
+/// HDF5 filters and their parameters, for chunks of 1,024 elements of 4 bytes.
 const FILTERS: [(u32, &[u32]); 18] = [
     (4, &[32, 16, 32, 64]),
     (4, &[16, 8, 12, 60]),

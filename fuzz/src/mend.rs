@@ -1,9 +1,9 @@
-//! Checksums of a mutated HDF5 file made right again: damage that a checksum finds is found at once, and what lies
-//! behind it would never be reached.
+//! Corrects checksums of a mutated HDF5 file: damage that a checksum detects is found immediately, and the code after
+//! the check would never be reached.
 use crate::checksum::lookup3;
 use std::ops::Range;
 
-/// What every structure with a checksum begins with.
+/// Signatures of all structures with a checksum.
 const SIGNATURES: [&[u8]; 16] = [
     b"\x89HDF\r\n\x1a\n",
     b"OHDR",
@@ -22,23 +22,23 @@ const SIGNATURES: [&[u8]; 16] = [
     b"SMTB",
     b"SMLI",
 ];
-/// Longest structure that is looked for.
+/// Maximum length of a structure that is searched for.
 const LONGEST: usize = 4096;
 
-/// The structures of a file that their checksums follow.
+/// The structures of a file that are followed by their checksums.
 pub fn checked(bytes: &[u8]) -> Vec<Range<usize>> {
     let starts =
         (0..bytes.len()).filter(|at| SIGNATURES.iter().any(|signature| bytes[*at..].starts_with(signature)));
     starts.filter_map(|start| Some(start..end(bytes, start)?)).collect()
 }
 
-/// Where the bytes end that the following four are the checksum of.
+/// The end of the bytes that are covered by the checksum that follows.
 fn end(bytes: &[u8], start: usize) -> Option<usize> {
     let last = bytes.len().saturating_sub(4).min(start + LONGEST);
     (start + 8..=last).find(|end| bytes[*end..*end + 4] == lookup3(&bytes[start..*end]).to_le_bytes())
 }
 
-/// Makes the checksums of these structures right, as far as they are still there.
+/// Corrects the checksums of these structures, as far as they still exist.
 pub fn mend(bytes: &mut [u8], structures: &[Range<usize>]) {
     for range in structures {
         let Some(content) = bytes.get(range.clone()) else { continue };

@@ -1,9 +1,9 @@
-//! What users write on command lines: selections, chunking, filters, sizes, times.
+//! User input on command lines: selections, chunking, filters, sizes, times.
 use ncirrus::VariableSelect;
 use ncirrus_config::{parse_duration, parse_size};
 use ncirrus_tools::{ChunkRule, FilterRule, QuantizeRule};
 
-/// Each line as everything that it may be.
+/// Parses each line as everything that it may be.
 pub fn selections(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for line in text.lines().take(16) {
@@ -12,7 +12,7 @@ pub fn selections(data: &[u8]) {
                 check(&select, shape);
             }
         }
-        // Nothing is read from files.
+        // No input is read from files.
         if !line.contains('@') {
             _ = FilterRule::parse(line);
         }
@@ -20,7 +20,7 @@ pub fn selections(data: &[u8]) {
     }
 }
 
-/// What is selected of an array lies in it.
+/// A selection of an array is inside it.
 fn check(select: &VariableSelect, shape: &[u64]) {
     let Ok(selection) = select.resolve(shape) else { return };
     assert_eq!(selection.rank(), shape.len(), "{select:?}");

@@ -25,7 +25,7 @@ fn split(line: &str) -> (&str, Option<&str>) {
     line.split_once('\t').map_or((line, None), |(units, calendar)| (units, Some(calendar)))
 }
 
-/// Dates of numbers, which are the numbers of these dates again.
+/// Dates of numbers, which convert back to the same numbers.
 fn numbers(units: &TimeUnits) {
     _ = (units.to_string(), units.reference());
     for number in

@@ -15,7 +15,7 @@ static SESSION: LazyLock<Session> = LazyLock::new(|| {
     session.build().expect("a session")
 });
 
-/// Whole files: all attributes, and of every variable as many values as are quickly read.
+/// Whole files: all attributes, and as many values of every variable as can be read quickly.
 pub fn hdf5_read(data: &[u8]) {
     _ = open_file(data, Arc::new(Hdf5Driver)).map(|dataset| read(&dataset));
 }
@@ -25,7 +25,7 @@ pub fn classic_read(data: &[u8]) {
     _ = open_file(data, Arc::new(ClassicDriver)).map(|dataset| read(&dataset));
 }
 
-/// As [`hdf5_read`], for Zarr: `key<TAB>content`, one after the other with [`BETWEEN`] between them.
+/// As [`hdf5_read`], for Zarr: objects as `key<TAB>content`, separated by [`BETWEEN`].
 pub fn zarr_read(data: &[u8]) {
     let store = MemoryStore::new("memory://fuzz");
     let root = store.root().child("x.zarr");
@@ -43,12 +43,12 @@ pub fn zarr_read(data: &[u8]) {
     _ = open(store.shared(), root, Arc::new(ZarrDriver)).map(|dataset| read(&dataset));
 }
 
-/// What stands between the objects of [`zarr_read`].
+/// The separator between the objects of [`zarr_read`].
 pub const BETWEEN: &[u8] = b"\n~~\n";
 
-/// Files of HDF5 and netCDF-3 are changed: each variable's first elements become zeros, one variable and one attribute
-/// come, one variable gets another name, and the file is opened again. They lie in a folder, as a damaged file may have
-/// places far behind its end: there these cost nothing.
+/// Updates HDF5 and netCDF-3 files: each variable's first elements become zeros, one variable and one attribute are
+/// added, one variable is renamed, and the file is opened again. The files are in a folder, since a damaged file may
+/// have offsets far after its end: there these cost nothing.
 pub fn update(data: &[u8]) {
     let driver: Arc<dyn Driver> =
         if data.starts_with(b"CDF") { Arc::new(ClassicDriver) } else { Arc::new(Hdf5Driver) };
@@ -61,9 +61,10 @@ pub fn update(data: &[u8]) {
     _ = std::fs::remove_dir_all(&folder);
 }
 
-/// More elements than this would have to be filled when a variable of the same dimensions comes.
+/// Adding a variable with the same dimensions would fill this many elements at most.
 const FILLED: u64 = 1 << 20;
-/// A file that grew beyond this by a write to a place far behind its end is not rewritten: that copies all of it.
+/// A file that grew beyond this through a write at an offset far after its end is not rewritten: that would copy all of
+/// it.
 const COPIED: u64 = 1 << 26;
 
 fn change_file(store: &Arc<dyn Store>, root: &ObjectId, driver: Arc<dyn Driver>, path: &Path) {
@@ -137,7 +138,7 @@ fn read(dataset: &Dataset) {
     }
 }
 
-/// The first elements of an array, about as many as are looked at.
+/// The first elements of an array, about as many as are read.
 fn beginning(shape: &[u64]) -> Selection {
     let mut left = LOOKED_AT;
     let mut count: Vec<u64> = Vec::new();

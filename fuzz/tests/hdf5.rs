@@ -1,5 +1,5 @@
 //! All HDF5 targets over mutations of the corpus' small files: no panic, no more reads than the budget, no more memory
-//! than the limits. `NCIRRUS_FUZZ_ROUNDS` says how many mutations of each file; a few by default.
+//! than the limits. `NCIRRUS_FUZZ_ROUNDS` sets the number of mutations of each file; a few by default.
 use ncirrus_testkit::corpus::corpus;
 use ncirrus_testkit::law::RandomSource;
 use peak_alloc::PeakAlloc;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The limits of the targets, and room for what is kept beside them.
+/// The limits of the targets, plus a margin for what they keep.
 const MOST_BYTES: usize = 128 << 20;
-/// Files above this size are left out: a run has to be quick.
+/// Files above this size are skipped: a run must be quick.
 const SMALL: u64 = 20 << 10;
 const ROUNDS: u64 = 200;
-/// A name and what is run.
+/// A name and the function that is run.
 type Target = (&'static str, fn(&[u8]));
 /// The last one takes as long as many rounds of the others.
 const TARGETS: [Target; 3] = [
@@ -72,7 +72,7 @@ fn run(targets: &[Target], bytes: &[u8], what: &dyn std::fmt::Display) {
     }
 }
 
-/// One change as damage and attackers make them: bytes, bits, whole numbers, parts moved about.
+/// One change, as damage and attackers make them: bytes, bits, whole numbers, parts moved around.
 fn change(bytes: &mut Vec<u8>, random: &mut RandomSource) {
     let at = usize::try_from(random.below(bytes.len() as u64)).unwrap();
     let value = random.next_u64().to_le_bytes();

@@ -170,7 +170,8 @@ fn configurations_survive() {
     mutate(&samples, 6000, ncirrus_fuzz::configuration);
 }
 
-/// A variable of Zarr v2 with a chunk as it is, one of texts, and one of v3 in a shard whose index has no checksum.
+/// A variable of Zarr v2 with an uncompressed chunk, one of texts, and one of v3 in a shard whose index has no
+/// checksum.
 #[test]
 fn chunks_of_zarr_survive() {
     let numbers = r#".zarray	{"zarr_format": 2, "shape": [5], "dtype": "<i4", "chunks": [3], "fill_value": -1, "order": "C",

@@ -1,6 +1,6 @@
-//! Who may depend on whom (docs/ARCHITECTURE.md, "Crates"). Arrows between the project's crates are read from their
-//! manifests; what reaches the pure ones by whatever way, from the tree of what is built. Any other arrow is an error, and so
-//! is a circle between the modules of a crate that is not known (`circles.rs`).
+//! Allowed dependencies between crates (docs/ARCHITECTURE.md, "Crates"). Direct dependencies between the project's
+//! crates are read from their manifests; indirect ones of the pure crates from the dependency tree of a build. Any
+//! other dependency is an error, and so is an unknown cycle between the modules of a crate (`circles.rs`).
 use crate::circles;
 use crate::run::{Outcome, project};
 use serde_json::Value;
@@ -87,7 +87,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtask", &["ncirrus"]),
 ];
 
-/// What formats, shapes and words must never pull in, whatever the way.
+/// Crates that formats, shapes and names must never depend on, directly or indirectly.
 const PURE: &[&str] = &[
     "ncirrus-model",
     "ncirrus-layout",
@@ -100,14 +100,14 @@ const PURE: &[&str] = &[
 ];
 const IMPURE: &[&str] = &["tokio", "object_store", "rayon", "reqwest", "hyper", "mio"];
 
-/// What reaches networks through openers alone, and the libraries that would do it otherwise.
+/// Crates that access networks only through openers, and the libraries that would bypass these.
 const WITHOUT_NETWORK: &[&str] = &["ncirrus-store", "ncirrus-config", "ncirrus-engine"];
 const NETWORKS: &[&str] = &["object_store", "reqwest", "hyper", "rustls"];
 
-/// The crate that all the others end in, as it is shipped.
+/// The crate that depends on all the others, as it is shipped.
 const SHIPPED: &str = "ncirrus-cli";
 
-/// Checks every arrow between the project's crates, and that the pure ones stay pure.
+/// Checks all dependencies between the project's crates, and that the pure ones stay pure.
 pub(crate) fn check() -> Outcome {
     let mut wrong = wrong_arrows(&project())?;
     wrong.extend(impure(&Tree::of(&project(), SHIPPED)?)?);
@@ -119,7 +119,7 @@ pub(crate) fn check() -> Outcome {
     }
 }
 
-/// Arrows between the project's own crates that are not allowed.
+/// Dependencies between the project's own crates that are not allowed.
 fn wrong_arrows(folder: &Path) -> Result<Vec<String>, String> {
     let metadata = cargo(folder, &["metadata", "--format-version", "1", "--no-deps"])?;
     let metadata: Value =
@@ -143,7 +143,7 @@ fn wrong_arrows_of(package: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The ways from pure crates to impure ones, the shortest of each.
+/// The paths from pure crates to impure ones, the shortest of each.
 fn impure(tree: &Tree) -> Result<Vec<String>, String> {
     let mut ways = Vec::new();
     for pure in PURE {
@@ -160,7 +160,7 @@ fn impure(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(ways)
 }
 
-/// What each crate of a build uses when the program runs, on any platform, with the features that are on in it.
+/// What each crate of a build uses when the program runs, on any platform, with the features that are enabled in it.
 struct Tree {
     arrows: BTreeMap<String, BTreeSet<String>>,
 }
@@ -173,7 +173,7 @@ impl Tree {
         Ok(Self::parse(&text))
     }
 
-    /// Lines `DEPTH NAME vVERSION ..`; what is below a crate stands at its first line only.
+    /// Lines `DEPTH NAME vVERSION ..`; the dependencies of a crate follow its first line only.
     fn parse(text: &str) -> Self {
         let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut above: Vec<&str> = Vec::new();
@@ -192,7 +192,7 @@ impl Tree {
         Self { arrows }
     }
 
-    /// The shortest way between two crates, as `a -> b -> c`.
+    /// The shortest path between two crates, as `a -> b -> c`.
     fn way(&self, from: &str, to: &str) -> Option<String> {
         let mut seen = BTreeSet::from([from]);
         let mut ways = vec![vec![from]];
@@ -214,7 +214,7 @@ impl Tree {
     }
 }
 
-/// What cargo says on its standard output.
+/// The standard output of cargo.
 fn cargo(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new("cargo")
         .args(arguments)

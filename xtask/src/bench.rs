@@ -1,4 +1,5 @@
-//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|python|write|zarr]]]`.
+//! ncirrus compared with its peers and with a bare loop, in one run:
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|python|write|zarr]]]`.
 mod aggregate;
 mod cloud;
 mod hdf5;
@@ -16,10 +17,10 @@ const CODECS: [&str; 5] = ["raw", "zstd", "blosc", "zlib", "shuffle-zlib"];
 const OPERATIONS: [&str; 4] = ["read", "write", "series", "strided"];
 const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "zarr-python", "zarrs-python", "tensorstore", "netcdf-c"];
 
-/// Smallest time in seconds and largest memory in MiB, by table, case and program.
+/// Smallest time in seconds and peak memory in MiB, by table, case and program.
 type Figures = BTreeMap<(usize, usize, usize), (f64, f64)>;
 
-/// Measures everything several times, in turn, and prints a table in Markdown.
+/// Measures everything several times, alternating between programs, and prints a table in Markdown.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     peers::install()?;
     peers::python_packages("peers/bench.txt")?;
@@ -67,7 +68,7 @@ fn zarr(folder: &Path, rounds: usize) -> Outcome {
     Ok(())
 }
 
-/// Every program in turn for every case, so that a busy moment of the machine strikes all alike.
+/// Every program once for every case, alternating, so that a busy moment of the machine affects all alike.
 fn one_round(folder: &Path, figures: &mut Figures) {
     for (o, operation) in OPERATIONS.iter().enumerate() {
         for (c, codec) in CODECS.iter().enumerate() {
@@ -98,7 +99,7 @@ fn program() -> Command {
     Command::new(project().join("target/release/ncirrus-bench"))
 }
 
-/// Seconds and MiB that a program prints; `None` when it fails.
+/// The seconds and MiB that a program prints; `None` if it fails.
 fn figures_of(command: &mut Command) -> Option<(f64, f64)> {
     let output = command.output().ok()?;
     let line: Value = serde_json::from_slice(&output.stdout).ok()?;
@@ -122,7 +123,7 @@ fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str
     }
 }
 
-/// A time, with three digits that say something.
+/// A time with three significant digits.
 fn told(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 0.001 => format!("{:.1} us", seconds * 1e6),

@@ -1,11 +1,11 @@
-//! Circles between the modules of a crate: whoever changes a module of one has to read all of them. Modules are those
-//! that the root of a crate declares, each with everything below it; tests do not count.
+//! Cycles between the modules of a crate: a change of one module in a cycle requires reading all of them. Modules are
+//! those that the root of a crate declares, each with everything below it; tests do not count.
 use crate::run::project;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Circles that are there, with the reason why. None may be added to, and one that shrinks is to shrink here, too.
+/// Existing cycles, each with its reason. None may grow, and one that shrinks must be shortened here, too.
 const KNOWN: &[(&str, &[&str], &str)] = &[
     (
         "engine",
@@ -25,7 +25,7 @@ type Modules = BTreeSet<String>;
 /// Which modules each module uses.
 type Uses = BTreeMap<String, Modules>;
 
-/// What is wrong: circles that are not known, and known ones that are no more.
+/// The errors: unknown cycles, and known ones that no longer exist.
 pub(crate) fn wrong() -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     let mut found = Vec::new();
@@ -60,7 +60,7 @@ fn folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     Ok(paths)
 }
 
-/// What the modules of a crate use of each other.
+/// Which modules of a crate use each other.
 fn uses(source: &Path) -> Result<Uses, String> {
     let root = ["lib.rs", "main.rs"].iter().find_map(|name| fs::read_to_string(source.join(name)).ok());
     let root = code(&root.unwrap_or_default());
@@ -80,7 +80,7 @@ fn uses(source: &Path) -> Result<Uses, String> {
     Ok(uses)
 }
 
-/// The files of a module with the number of modules around what is in them; those of tests are left out.
+/// The files of a module, each with the nesting depth of its contents; those of tests are left out.
 fn texts(source: &Path, module: &str) -> Result<Vec<(usize, String)>, String> {
     let mut texts = Vec::new();
     let mut files = vec![(1, source.join(format!("{module}.rs")))];
@@ -114,7 +114,7 @@ fn code(text: &str) -> String {
     lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The modules that a root declares; those of tests are left out.
+/// The modules that a root declares, without those of tests.
 fn declared(root: &str) -> Modules {
     let lines: Vec<&str> = root.lines().map(str::trim).collect();
     let is_test = |at: usize| at.checked_sub(1).and_then(|above| lines.get(above)) == Some(&"#[cfg(test)]");
@@ -125,7 +125,7 @@ fn declared(root: &str) -> Modules {
     names.map(str::to_owned).collect()
 }
 
-/// Which module each name comes from that the root passes on.
+/// The module of origin of each name that the root re-exports.
 fn exports(root: &str, modules: &Modules) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
     for statement in root.split(';') {
@@ -142,7 +142,8 @@ fn exports(root: &str, modules: &Modules) -> BTreeMap<String, String> {
     exports
 }
 
-/// The names that a text takes from the root of its crate: by `crate::`, or by as many `super::` as modules are around.
+/// The names that a text imports from the root of its crate: by `crate::`, or by as many `super::` as it is nested
+/// deep.
 fn names_at_root(text: &str, depth: usize) -> Vec<String> {
     let mut names = Vec::new();
     let above = "super::".repeat(depth);
@@ -182,7 +183,7 @@ fn first_names(rest: &str) -> Vec<String> {
     names
 }
 
-/// Sets of modules each of which is reached from each other.
+/// Sets of modules each of which is reachable from every other.
 fn circles(uses: &Uses) -> Vec<Modules> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         uses.keys().map(|module| (module.as_str(), reach(uses, module))).collect();

@@ -1,4 +1,4 @@
-//! What comments and documents refer to must be there: sections of the specifications in `docs/spec`, and files.
+//! What comments and documents refer to must exist: sections of the specifications in `docs/spec`, and files.
 use crate::run::{Outcome, project};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
@@ -20,13 +20,13 @@ pub(crate) fn check() -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(format!("wrong citations:\n  {}", wrong.join("\n  "))) }
 }
 
-/// Where the specifications lie.
+/// The folder of the specifications.
 const FOLDER: &str = "docs/spec/";
-/// Notes about the past, which may name files that have gone.
+/// Notes about the past, which may name files that no longer exist.
 const HISTORY: &str = "docs/design/";
 /// Files that may cite something.
 const ENDINGS: &[&str] = &["rs", "py", "md", "tsv", "toml"];
-/// Folders of the project; what is named below one of them must exist.
+/// Folders of the project; files named below one of them must exist.
 const FOLDERS: &[&str] = &["crates/", "docs/", "xtask/", "fuzz/", "benches/", "peers/", "examples/"];
 
 /// The specifications by name, each with the sections that it has.
@@ -46,7 +46,7 @@ impl Specifications {
         Ok(Self(all))
     }
 
-    /// Citations in one file of sections that are not there, or of specifications without their folder.
+    /// Citations in one file of sections that do not exist, or of specifications without their folder.
     fn wrong_citations(&self, file: &str, text: &str) -> Vec<String> {
         let flat = Flat::of(text);
         let mut wrong = Vec::new();
@@ -70,7 +70,7 @@ impl Specifications {
         wrong
     }
 
-    /// In files that say that numbers are "sections of docs/spec/...": those that begin a field of a table with tabs,
+    /// In files that state that numbers are "sections of docs/spec/...": those that begin a field of a table with tabs,
     /// elsewhere those in parentheses.
     fn wrong_shorthands(&self, file: &str, text: &str) -> Vec<String> {
         let words = text.split_once("sections of").unwrap_or_default().1;
@@ -96,7 +96,7 @@ fn in_fields(line: &str) -> Vec<String> {
     fields.filter(|(id, _)| is_id(id)).map(|(id, _)| id.to_owned()).collect()
 }
 
-/// Sections that are all that stands in parentheses: `(3.1, 3.2)`.
+/// Sections that are the only contents of parentheses: `(3.1, 3.2)`.
 fn in_parentheses(line: &str) -> Vec<String> {
     let pieces = line.split('(').skip(1).filter_map(|piece| piece.split_once(')'));
     let lists = pieces.filter(|(list, _)| list.split(", ").all(|id| is_id(id) && id.contains('.')));
@@ -148,7 +148,7 @@ fn is_entry(word: &str) -> bool {
     !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The names of sections that a text begins with: `3.8 to 3.10, 5.4` and the like.
+/// The names of sections at the start of a text: `3.8 to 3.10, 5.4` and the like.
 fn ids(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -168,10 +168,10 @@ fn ids(text: &str) -> Vec<String> {
     }
 }
 
-/// A text without the marks of comments and the ends of lines: citations may run over several lines.
+/// A text without comment markers and line ends: citations may extend over several lines.
 struct Flat {
     text: String,
-    /// Where each line begins.
+    /// Offsets of the lines.
     lines: Vec<usize>,
 }
 
@@ -186,18 +186,18 @@ impl Flat {
         flat
     }
 
-    /// Number of the line that has the byte.
+    /// Number of the line that contains the byte.
     fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|start| *start <= at)
     }
 
-    /// What follows a name that ends there, and the mark that ends code in Markdown.
+    /// The text after a name that ends there, and after the mark that ends code in Markdown.
     fn after_name(&self, end: usize) -> &str {
         let rest = self.text.get(end..).unwrap_or_default();
         rest.strip_prefix('`').unwrap_or(rest).trim_start()
     }
 
-    /// Names of Markdown files, each with its path and where it begins.
+    /// Names of Markdown files, each with its path and its offset.
     fn names_of_files(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.match_indices(".md").filter_map(|(end, ending)| {
             let part = |letter: char| letter.is_ascii_alphanumeric() || "./_-".contains(letter);
@@ -210,7 +210,7 @@ impl Flat {
     }
 }
 
-/// Files and folders that a document names between backticks and that are not there.
+/// Files and folders that a document names between backticks and that do not exist.
 fn missing_files(root: &Path, file: &str, text: &str) -> Vec<String> {
     let pieces = text
         .lines()

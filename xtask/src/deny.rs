@@ -1,8 +1,8 @@
-//! Licences, sources and duplicates of what is used, and known faults of it: `cargo deny` by `deny.toml`.
+//! Licences, sources and duplicates of dependencies, and known vulnerabilities: `cargo deny` with `deny.toml`.
 use crate::run::{Outcome, command};
 
 /// Runs the checks that are named (`bans`, `licenses`, `sources`, `advisories`); all of them by default. Advisories are
-/// fetched from GitHub; without a way to it, the others are to be named.
+/// fetched from GitHub; without access to it, name the others.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     if command("cargo", &["deny", "--version"], &[]).is_err() {
         println!("installing cargo-deny, which takes minutes");

@@ -22,7 +22,7 @@ mod suites;
 use run::{Outcome, cargo};
 use std::process::ExitCode;
 
-/// A task: its name, what it does, and how.
+/// A task: its name, what it does, and its function.
 struct Task {
     name: &'static str,
     about: &'static str,
@@ -142,7 +142,7 @@ fn lint() -> Outcome {
     cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-/// Each feature left out in turn, and all of them; they stand in the facade, which adds what opens addresses.
+/// Omits each feature in turn, and all of them; they are features of the facade, which adds what opens addresses.
 fn features() -> Outcome {
     let all = ["zip", "http", "cloud", "plugins"];
     cargo(&["check", "--quiet", "--package", "ncirrus-cli", "--no-default-features"])?;
@@ -163,7 +163,7 @@ fn features() -> Outcome {
     Ok(())
 }
 
-/// What is cited, and the libraries; the comments of the command are its help.
+/// Checks citations, and the documentation of the libraries; the comments of the command are its help.
 fn docs() -> Outcome {
     citations::check()?;
     let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
@@ -171,12 +171,12 @@ fn docs() -> Outcome {
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
-/// The file that the README's first command copies.
+/// Creates the file that the README's first command copies.
 fn example() -> Outcome {
     cargo(&["run", "--quiet", "--package", "ncirrus", "--example", "make_sst", "--", "examples/sst.nc"])
 }
 
-/// Long for one that is looked for; a minute is a part of the tests.
+/// A long stress run, for finding rare faults; the tests include a minute.
 fn stress(arguments: &[String]) -> Outcome {
     let seconds = arguments.first().map_or("600", String::as_str);
     let python = peers::python();
@@ -186,7 +186,7 @@ fn stress(arguments: &[String]) -> Outcome {
     run::command("cargo", &test, &environment)
 }
 
-/// Nothing is lost without a word; the tests try a part.
+/// Checks that nothing is lost silently; the tests try a part.
 fn silence() -> Outcome {
     let test = [
         "test",
@@ -202,7 +202,7 @@ fn silence() -> Outcome {
     run::command("cargo", &test, &[("NCIRRUS_SILENCE", "all")])
 }
 
-/// Every length of every file; the tests try some.
+/// Cuts every file at every length; the tests try some.
 fn cuts(arguments: &[String]) -> Outcome {
     let part = arguments.first().map_or("", String::as_str);
     let environment = [("NCIRRUS_CUTS", "all"), ("NCIRRUS_CUTS_OF", part)];

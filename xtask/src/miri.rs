@@ -1,5 +1,5 @@
-//! Miri over scatter, the one module with `unsafe` that calls nothing foreign. Maps of files, plugins and codecs in C
-//! are beyond it: the sanitizers look at those (`cargo xtask sanitize`).
+//! Miri over scatter, the only module with `unsafe` that calls no foreign code. It does not support mapped files,
+//! plugins and codecs in C: the sanitizers check those (`cargo xtask sanitize`).
 use crate::run::{Outcome, command};
 
 /// The modules with `unsafe`, and those whose bytes they move.
@@ -10,7 +10,7 @@ pub(crate) fn run(_: &[String]) -> Outcome {
         let components = "rustup toolchain install nightly --component miri,rust-src";
         return Err(format!("miri is a part of nightly toolchains: {components}"));
     }
-    // Properties try few cases each: every step of theirs is interpreted.
+    // Property tests try few cases each: every step is interpreted.
     let environment = [("MIRIFLAGS", "-Zmiri-disable-isolation"), ("PROPTEST_CASES", "8")];
     let mut arguments = vec!["+nightly", "miri", "test", "--package", "ncirrus-engine", "--lib", "--"];
     arguments.extend(TESTS);

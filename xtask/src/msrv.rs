@@ -1,13 +1,13 @@
-//! The oldest Rust that builds the project (`rust-version`): what everything that is shipped says that it needs.
+//! The oldest Rust that builds the project (`rust-version`), compared with what everything that is shipped requires.
 use crate::run::{Outcome, command, project};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The crates that are shipped, each with what it uses.
+/// The crates that are shipped, each with its dependencies.
 const SHIPPED: &[&str] = &["ncirrus-cli"];
 
-/// Fails when something that is shipped needs a newer Rust than the project says; builds with the oldest one where
+/// Fails if something that is shipped requires a newer Rust than the project states; builds with the oldest one if
 /// rustup has it.
 pub(crate) fn run(_: &[String]) -> Outcome {
     let metadata = metadata()?;
@@ -31,7 +31,7 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     build(said)
 }
 
-/// Whether the oldest compiler is there is up to the machine.
+/// Builds with the oldest compiler; whether it is installed depends on the machine.
 fn build(version: Version) -> Outcome {
     let toolchain = format!("+{version}");
     let there =
@@ -62,7 +62,7 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// What `cargo metadata` tells of packages, by their identifiers.
+/// The output of `cargo metadata` on packages, by their identifiers.
 struct Packages<'a> {
     packages: BTreeMap<&'a str, &'a Value>,
     nodes: BTreeMap<&'a str, &'a Value>,
@@ -101,7 +101,7 @@ impl<'a> Packages<'a> {
         format!("{} {}", of("name"), of("version"))
     }
 
-    /// The Rust that a package says it needs; 1.0 for one that says nothing.
+    /// The Rust version that a package requires; 1.0 if it states none.
     fn version_of(&self, id: &str) -> Result<Version, String> {
         let Some(text) = self.packages.get(id).and_then(|package| package["rust_version"].as_str()) else {
             return Ok(Version(1, 0));
@@ -122,8 +122,7 @@ impl<'a> Packages<'a> {
         Ok(format!("{} ({})", newest.0, self.label(newest.1)))
     }
 
-    /// Packages and all that they use, by whatever of the kinds of dependency. What tests use counts for the first ones
-    /// only.
+    /// Packages and all their dependencies of the given kinds. Dependencies of tests count for the first packages only.
     fn below(&self, names: &[&str], kinds: &[&str]) -> Result<BTreeSet<&'a str>, String> {
         let mut open: Vec<&str> = names.iter().map(|name| self.named(name)).collect::<Result<_, _>>()?;
         let mut seen = BTreeSet::new();

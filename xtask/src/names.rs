@@ -1,12 +1,12 @@
-//! What types are called: how many names are a single word, and which stand for several things.
+//! Names of types: how many are a single word, and which have several meanings.
 use crate::run::{Outcome, project};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Share of one-word names, in percent, from which on the check fails: a type's name says what it is without its module.
+/// The percentage of one-word names above which the check fails: a type's name says what it is without its module.
 const MOST_SINGLE_WORDS: usize = 45;
-/// Names that may stand for three types or more.
+/// Maximum number of names that are used for three types or more.
 const MOST_REPEATED: usize = 25;
 
 /// A name and where it is defined.
@@ -16,7 +16,7 @@ struct Definition {
     place: String,
 }
 
-/// Prints both figures and fails when one is beyond its limit.
+/// Prints both figures and fails if one exceeds its limit.
 pub(crate) fn check() -> Outcome {
     let mut definitions = Vec::new();
     for folder in ["crates", "fuzz", "xtask"] {
@@ -38,7 +38,7 @@ pub(crate) fn check() -> Outcome {
     Ok(())
 }
 
-/// Reads every source file below a folder, what cargo has built left out.
+/// Reads every source file below a folder, except what cargo has built.
 fn collect(folder: &Path, definitions: &mut Vec<Definition>) -> Outcome {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for entry in entries.flatten() {
@@ -59,13 +59,13 @@ fn collect(folder: &Path, definitions: &mut Vec<Definition>) -> Outcome {
     Ok(())
 }
 
-/// Whether a file is product code, not a test beside it: those name what they test.
+/// Whether a file is product code, not a test next to it: types of tests are named after what they test.
 fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
         && path.components().any(|part| part.as_os_str() == "src")
 }
 
-/// The name of the type that a line defines; those associated with traits stand indented and are left out.
+/// The name of the type that a line defines; associated types of traits are indented and left out.
 fn type_name(line: &str) -> Option<&str> {
     let item = line.trim_start();
     let is_indented = item.len() < line.len();
@@ -82,7 +82,7 @@ fn type_name(line: &str) -> Option<&str> {
     (is_type && name.starts_with(char::is_uppercase)).then_some(name)
 }
 
-/// How many words a name is made of; a run of capitals is one.
+/// The number of words in a name; a run of capitals counts as one.
 fn words(name: &str) -> usize {
     let letters: Vec<char> = name.chars().collect();
     let begins = |at: usize| {
@@ -94,7 +94,7 @@ fn words(name: &str) -> usize {
     (0..letters.len()).filter(|at| begins(*at)).count()
 }
 
-/// Names that are defined three times or more, with their places.
+/// Names that are defined three times or more, with their locations.
 fn repeated(definitions: &[Definition]) -> BTreeMap<&str, Vec<&str>> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for definition in definitions {

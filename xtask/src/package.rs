@@ -1,10 +1,11 @@
-//! What would be published, packed as it would be: each crate alone must build from its package.
+//! Packages as they would be published: each crate must build from its package alone.
 use crate::run::{Outcome, cargo};
 
-/// Crates that are for this repository only.
+/// Crates for this repository only.
 const OURS: &[&str] = &["ncirrus-testkit", "ncirrus-bench", "ncirrus-fuzz", "xtask"];
 
-/// Packs and builds all of them; arguments go to `cargo package`: `--no-verify` packs only, `--list` names the files.
+/// Packages and builds all of them; arguments are passed to `cargo package`: `--no-verify` only packages, `--list`
+/// lists the files.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut all = vec!["package", "--workspace"];
     for name in OURS {

@@ -3,18 +3,18 @@ use crate::run::{Outcome, command, project};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, else the project's own environment.
+/// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, otherwise the project's own environment.
 pub(crate) fn python() -> PathBuf {
     named("NCIRRUS_PEERS_PYTHON", ".venv")
 }
 
-/// The Python that has cfdm and CFAPyX: the one that `NCIRRUS_CFA_PYTHON` names, else an environment of the project's
-/// own.
+/// The Python that has cfdm and CFAPyX: the one that `NCIRRUS_CFA_PYTHON` names, otherwise an environment of the
+/// project's own.
 pub(crate) fn cfa_python() -> PathBuf {
     named("NCIRRUS_CFA_PYTHON", ".venv-cfa")
 }
 
-/// The Python that has cf-python, which wants older packages than the others.
+/// The Python that has cf-python, which requires older packages than the others.
 pub(crate) fn cf_python() -> PathBuf {
     named("NCIRRUS_CF_PYTHON", ".venv-cf")
 }
@@ -24,7 +24,7 @@ fn named(variable: &str, environment: &str) -> PathBuf {
     std::env::var_os(variable).map_or_else(own, PathBuf::from)
 }
 
-/// Installs what is not there yet; running it again costs a second.
+/// Installs what is missing; running it again takes a second.
 pub(crate) fn install() -> Outcome {
     debian(&[
         ("ncdump", "netcdf-bin"),
@@ -60,7 +60,7 @@ pub(crate) fn python_packages(list: &str) -> Outcome {
     packages(&python(), list)
 }
 
-/// Installs Python packages into the environment of a Python, which is made when it is not there.
+/// Installs Python packages into the environment of a Python, which is created if it does not exist.
 fn packages(python: &Path, list: &str) -> Outcome {
     if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
         let folder = folder.to_string_lossy();
@@ -77,7 +77,7 @@ fn packages(python: &Path, list: &str) -> Outcome {
         command(&python.to_string_lossy(), &all, &[])
     };
     pip(&["install", "--quiet", "-r", list])?;
-    // pip only prints that what was there before asks for other versions.
+    // pip only prints that packages installed before require other versions.
     pip(&["check", "--quiet"])
 }
 

@@ -1,8 +1,8 @@
-//! Random programs of updates and copies: many more of them than the tests run.
+//! Random programs of updates and copies: many more than the tests run.
 use crate::peers;
 use crate::run::{Outcome, command};
 
-/// `[HOW MANY [FIRST SEED]]`.
+/// Arguments: `[HOW MANY [FIRST SEED]]`.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let count = arguments.first().map_or("100000", String::as_str);
     let first = arguments.get(1).map_or("0", String::as_str);

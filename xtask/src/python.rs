@@ -1,10 +1,10 @@
-//! The Python package: built into the project's environment and tested there, and packed into wheels.
+//! The Python package: built into the project's environment and tested there, and packaged as wheels.
 use crate::peers;
 use crate::run::{self, Outcome, project, target};
 use std::path::{Path, PathBuf};
 
-/// Builds the package as it ships into the project's environment, then runs its tests (arguments go to pytest) and, without
-/// arguments, checks its types.
+/// Builds the package as it ships into the project's environment, then runs its tests (arguments are passed to pytest)
+/// and, without arguments, checks its types.
 pub(crate) fn test(arguments: &[String]) -> Outcome {
     build()?;
     let mut pytest = vec!["-m", "pytest", "-q"];
@@ -13,15 +13,17 @@ pub(crate) fn test(arguments: &[String]) -> Outcome {
     if arguments.is_empty() { types() } else { Ok(()) }
 }
 
-/// An editable package in the project's environment, with its entry points; the extension module is that of `release`.
+/// Installs an editable package in the project's environment, with its entry points; the extension module is that of
+/// `release`.
 pub(crate) fn build() -> Outcome {
-    // The server of the benchmarks, which tests of object stores ask; built of what the tests of Rust were built of.
+    // The server of the benchmarks, which tests of object stores use; built with the same dependencies as the tests of
+    // Rust.
     let server = ["build", "--quiet", "--profile", "checked", "--workspace", "--bin", "ncirrus-bench"];
     run::cargo(&server)?;
     python(&["-m", "maturin", "develop", "--release", "--quiet"])
 }
 
-/// What the package says of its types is what it is, all of it, and the examples keep to it.
+/// The package's type annotations are right and complete, and the examples conform to them.
 fn types() -> Outcome {
     python(&["-m", "mypy"])?;
     python(&[
@@ -35,11 +37,11 @@ fn types() -> Outcome {
     python(&["-m", "pyright", "--verifytypes", "ncirrus", "--ignoreexternal"])
 }
 
-/// The sdist and the wheel, as they are published, in `wheels` below the folder that cargo builds in: checked by auditwheel,
-/// and tried in an environment that has neither Rust nor a network.
+/// Builds the sdist and the wheel, as they are published, in `wheels` below cargo's build folder: checked by
+/// auditwheel, and tried in an environment that has neither Rust nor a network.
 pub(crate) fn wheel(_: &[String]) -> Outcome {
     let folder = target().join("wheels");
-    // What an earlier run left would be tried as well; that there is none is all right.
+    // Leftovers of an earlier run would be tried as well; it is fine if there are none.
     let _ = std::fs::remove_dir_all(&folder);
     let out = folder.to_string_lossy().into_owned();
     python(&["-m", "maturin", "sdist", "--quiet", "--out", &out])?;
@@ -58,7 +60,7 @@ pub(crate) fn wheel(_: &[String]) -> Outcome {
 
 /// The oldest Linux that the wheel runs on.
 const OLDEST: &str = "manylinux_2_28";
-/// Bytes of a wheel, at most.
+/// Maximum number of bytes of a wheel.
 const MOST_BYTES: u64 = 15 << 20;
 
 fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
@@ -77,7 +79,7 @@ fn try_out(wheel: &Path) -> Outcome {
     let folder = environment.to_string_lossy();
     run::command("python3", &["-m", "venv", &folder], &[])?;
     let python = environment.join("bin/python").to_string_lossy().into_owned();
-    // numpy is all that it needs, and comes before the index is left out.
+    // numpy is its only dependency, and is installed before the index is disabled.
     run::command(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], &[])?;
     let bare = [("PATH", "/usr/bin:/bin"), ("PIP_NO_INDEX", "1"), ("PYTHONPATH", "")];
     let wheel = wheel.to_string_lossy();
@@ -111,7 +113,7 @@ fn python(arguments: &[&str]) -> Outcome {
     run::command(&python.to_string_lossy(), arguments, &environment)
 }
 
-/// The path on which the programs of the environment stand first: pyright asks the `python` there what is installed.
+/// The path with the programs of the environment first: pyright runs the `python` on it to find out what is installed.
 fn path_of_tools(python: &Path) -> String {
     let rest = std::env::var("PATH").unwrap_or_default();
     match python.parent() {

@@ -2,7 +2,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Done, or a message that says what failed.
+/// Success, or a message that says what failed.
 pub(crate) type Outcome = Result<(), String>;
 
 /// The root folder of the project.

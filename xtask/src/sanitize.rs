@@ -1,13 +1,13 @@
-//! The address and thread sanitizers over what is `unsafe`: codecs in C, filter plugins, mapped memory, scatter.
+//! The address and thread sanitizers over all `unsafe` code: codecs in C, filter plugins, mapped memory, scatter.
 //!
-//! The compiler must ship the sanitizers' runtimes, as rustup's do; the thread sanitizer also wants the standard library
-//! compiled with it, hence the component `rust-src`: without, whatever is passed from thread to thread through a lock of
-//! the standard library looks like a race.
+//! The compiler must ship the sanitizers' runtimes, as rustup's do; the thread sanitizer also requires the standard
+//! library to be compiled with it, hence the component `rust-src`: otherwise everything that is passed between threads
+//! through a lock of the standard library looks like a race.
 use crate::run::{Outcome, command};
 use std::path::Path;
 use std::process::Command;
 
-/// What is run: arguments to `cargo test`.
+/// The tests that are run: arguments to `cargo test`.
 const TESTS: &[&[&str]] = &[
     &["--package", "ncirrus-codec", "--features", "plugins", "--lib", "--tests"],
     &["--package", "ncirrus-store", "--no-default-features", "--lib", "mapped"],
@@ -15,7 +15,7 @@ const TESTS: &[&[&str]] = &[
     &["--package", "ncirrus-engine", "--test", "reading"],
 ];
 
-/// One of the sanitizers, or both.
+/// Runs one of the sanitizers, or both.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     match arguments.first().map(String::as_str) {
         None => {
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
 }
 
-/// C code is compiled with it as well, so that a codec that leaves a buffer of ours is found.
+/// C code is compiled with it as well, so that a codec that leaves one of our buffers is found.
 fn address() -> Outcome {
     let host = Compiler::found()?.host;
     let c = format!("CFLAGS_{}", host.replace('-', "_"));
@@ -43,7 +43,7 @@ fn address() -> Outcome {
     test("address", &host, &[], &environment)
 }
 
-/// Plugins leak what they keep: that is theirs. C libraries have tables of the same name, which are their own.
+/// Plugins leak what they keep, which is not our fault. C libraries have tables of the same name, each with its own.
 const ASAN: &str = "allocator_may_return_null=1:detect_leaks=0:detect_odr_violation=0:detect_stack_use_after_return=1:strict_string_checks=1";
 
 fn thread() -> Outcome {
@@ -57,7 +57,7 @@ fn thread() -> Outcome {
     test("thread", &compiler.host, &["-Zbuild-std"], &environment)
 }
 
-/// Flags of unstable features are taken by any compiler that is told to take them.
+/// Flags of unstable features are accepted by any compiler if it is told to.
 fn test(name: &str, host: &str, more: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let folder = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let folder = format!("{folder}/sanitize-{name}");

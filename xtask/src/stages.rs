@@ -1,8 +1,8 @@
-//! What must hold before a change lands, one stage after the other, and how long each takes.
+//! The checks before a change lands, one stage after the other, and how long each takes.
 use crate::run::Outcome;
 use std::time::{Duration, Instant};
 
-/// Runs the stages; the first that fails is the last. What each took is told at the end.
+/// Runs the stages up to the first that fails. At the end prints what each took.
 pub(crate) fn all(names: &[&'static str], run: impl Fn(&str) -> Outcome) -> Outcome {
     let mut took = Vec::new();
     for name in names {
@@ -30,10 +30,10 @@ fn tell(took: &[(&&str, Duration, Duration)]) {
     println!("   {:10} {:7.1} {:15.1}", "all", sum(|it| it.1), sum(|it| it.2));
 }
 
-/// Time that processors spent on programs that were run and have ended, on Linux.
+/// Processor time of child programs that have ended, on Linux.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in parentheses, may have blanks.
+    // The name of the program, in parentheses, may contain blanks.
     let numbers = stat.rsplit_once(')').map_or("", |(_, numbers)| numbers);
     let ticks = numbers.split_whitespace().skip(13).take(2).filter_map(|number| number.parse::<u64>().ok());
     Duration::from_millis(ticks.sum::<u64>() * 10)

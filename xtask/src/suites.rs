@@ -1,12 +1,12 @@
-//! The tests: most in a profile with the optimisation of `release`, with assertions and checks for overflow; and those of
-//! the command against the program of `cargo build --release` itself.
+//! The tests: most in a profile with the optimisation of `release`, with assertions and overflow checks; those of the
+//! command against the program of `cargo build --release` itself.
 use crate::peers;
 use crate::run::{self, Outcome, cargo, project, target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Everything but what needs the program that ships; with arguments, what `cargo test` makes of them.
+/// Everything except what needs the program that ships; arguments are passed to `cargo test`.
 pub(crate) fn unit(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         let all = [&TEST[..], &["--workspace"]].concat();
@@ -19,7 +19,7 @@ pub(crate) fn unit(arguments: &[String]) -> Outcome {
     tests(&[&TEST[..], &["--workspace", "--", "--skip", "shipped::"]].concat(), None)
 }
 
-/// The command's tests, against the program of `cargo build --release`; arguments choose some of them.
+/// The command's tests, against the program of `cargo build --release`; arguments select some of them.
 pub(crate) fn shipped(arguments: &[String]) -> Outcome {
     cargo(&["build", "--quiet", "--release"])?;
     let program = target().join("release").join(format!("ncirrus{}", std::env::consts::EXE_SUFFIX));
@@ -27,23 +27,23 @@ pub(crate) fn shipped(arguments: &[String]) -> Outcome {
     let command = if arguments.is_empty() && has_nextest() {
         [&NEXTEST[..], &["--filterset", "binary(command)"]].concat()
     } else {
-        // All of the workspace, so that its crates are built with the features that the other tests have.
+        // Builds the whole workspace, so that its crates have the same features as in the other tests.
         let some = [&TEST[..], &["--workspace", "--test", "command", "--"]].concat();
         [some, arguments.iter().map(String::as_str).collect()].concat()
     };
     tests(&command, Some(&program))
 }
 
-/// The fuzz targets are plain functions; here they meet a few thousand mutated samples each, as they do in `unit`.
-/// `fuzz/README.md` tells how to run them under libFuzzer.
+/// The fuzz targets are plain functions; here they run on a few thousand mutated samples each, as they do in `unit`.
+/// `fuzz/README.md` describes how to run them under libFuzzer.
 pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
     let rounds: Vec<_> = arguments.iter().map(|rounds| ("NCIRRUS_FUZZ_ROUNDS", rounds.as_str())).collect();
     let test = [&TEST[..], &["--workspace", "--quiet", "--test", "hdf5", "--test", "mutations"]].concat();
     run::command("cargo", &test, &rounds)
 }
 
-/// Datasets of every format by the peers, and their truth, in a folder: `corpus` below the one that cargo builds in, where
-/// no other is named. Tests make their own.
+/// Creates datasets of every format with the peers, and their truth, in a folder: `corpus` below cargo's build folder,
+/// unless another is named. Tests create their own.
 pub(crate) fn corpus(arguments: &[String]) -> Outcome {
     let folder = arguments.first().map_or_else(|| target().join("corpus"), PathBuf::from);
     let script = project().join("peers/corpus.py");
@@ -54,14 +54,14 @@ pub(crate) fn corpus(arguments: &[String]) -> Outcome {
 const TEST: [&str; 3] = ["test", "--profile", "checked"];
 const NEXTEST: [&str; 5] = ["nextest", "run", "--workspace", "--cargo-profile", "checked"];
 
-/// It runs tests of all binaries side by side; nobody has to have it.
+/// It runs tests of all binaries concurrently; it is optional.
 fn has_nextest() -> bool {
     let mut command = Command::new("cargo");
     command.args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
     command.current_dir(project()).status().is_ok_and(|status| status.success())
 }
 
-/// Runs cargo with what tests want to know.
+/// Runs cargo with the environment that tests need.
 fn tests(arguments: &[&str], program: Option<&str>) -> Outcome {
     let pythons = [peers::python(), peers::cfa_python(), peers::cf_python()];
     let pythons = pythons.map(|python| python.to_string_lossy().into_owned());
@@ -69,7 +69,7 @@ fn tests(arguments: &[&str], program: Option<&str>) -> Outcome {
     let mut environment: Vec<_> = names.into_iter().zip(pythons.iter().map(String::as_str)).collect();
     environment.extend(program.map(|program| ("NCIRRUS_BINARY", program)));
     let notes = target().join("left-out.txt");
-    // That there are none yet is all right, too.
+    // It is fine if there are none yet.
     let _ = std::fs::remove_file(&notes);
     let file = notes.to_string_lossy();
     environment.push(("NCIRRUS_LEFT_OUT", &file));
@@ -80,7 +80,7 @@ fn tests(arguments: &[&str], program: Option<&str>) -> Outcome {
     outcome
 }
 
-/// What tests were left out, in one line: the notes are lines, one of each test, that say what was not there.
+/// A one-line summary of skipped tests: the notes are lines, one per test, that say what was missing.
 fn left_out(notes: &str) -> Option<String> {
     let mut tests: BTreeMap<&str, usize> = BTreeMap::new();
     notes.lines().for_each(|absent| *tests.entry(absent).or_default() += 1);

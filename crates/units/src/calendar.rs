@@ -1,8 +1,8 @@
-//! Calendars of CF (4.4.1): which days there are.
+//! Calendars of CF (4.4.1): which days exist.
 use crate::{Result, UnitError};
 use std::fmt;
 
-/// Which days there are. Years are counted with a year 0, before which the years are negative.
+/// Which days exist. Years are counted with a year 0, before which they are negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Calendar {
     /// Julian until 1582-10-04, Gregorian from 1582-10-15 on: `standard`, `gregorian`.
@@ -13,11 +13,11 @@ pub enum Calendar {
     Julian,
     /// No year has a 29 February: `noleap`, `365_day`.
     NoLeap,
-    /// Every year has one: `all_leap`, `366_day`.
+    /// Every year has a 29 February: `all_leap`, `366_day`.
     AllLeap,
     /// Every month has 30 days.
     Day360,
-    /// No calendar: times are only compared with those since the same date.
+    /// No calendar: times can be compared only with those since the same date.
     None,
 }
 
@@ -26,7 +26,7 @@ const REFORM: (i64, u32, u32) = (1582, 10, 15);
 const MONTHS: [u32; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 impl Calendar {
-    /// The calendar of that name; the standard one when there is no name.
+    /// The calendar with that name; the standard one without a name.
     ///
     /// # Errors
     /// `Unsupported` naming the calendar.
@@ -57,7 +57,7 @@ impl Calendar {
         }
     }
 
-    /// The number of a day: those of one calendar follow each other. `None` when there is no such day.
+    /// The number of a day: consecutive days of a calendar have consecutive numbers. `None` if there is no such day.
     pub fn day_number(self, (year, month, day): (i64, u32, u32)) -> Option<i64> {
         let is_there = (1..=12).contains(&month)
             && (1..=self.month_len(year, month)).contains(&day)
@@ -67,16 +67,16 @@ impl Calendar {
         }
         let before: u32 = (1..month).map(|month| self.month_len(year, month)).sum();
         self.new_year(year)?.checked_add(i64::from(before + day - 1)).map(|number| {
-            // Ten days of October 1582 are not there.
+            // Ten days of October 1582 do not exist.
             let reformed = self == Self::Standard && year == REFORM.0 && (month, day) >= (REFORM.1, REFORM.2);
             if reformed { number - 10 } else { number }
         })
     }
 
-    /// Year, month and day of a number. `None` where there is no calendar, or for a year beyond all counting.
+    /// Year, month and day of a number. `None` if there is no calendar, or for a year out of range.
     pub fn day(self, number: i64) -> Option<(i64, u32, u32)> {
         let mut year = number / 366;
-        // A guess, and then steps that are never too long.
+        // A guess, followed by steps that never overshoot.
         while self.new_year(year)? > number {
             let far = self.new_year(year)? - number;
             year -= 1 + far / 367;

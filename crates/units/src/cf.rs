@@ -1,9 +1,9 @@
-//! Values as CF and the netCDF User Guide mean them: what stored numbers become by the attributes of their variable.
+//! Values as defined by CF and the netCDF User Guide: decoding stored numbers by the attributes of their variable.
 //!
-//! A [`CfDecoding`] is read from a variable's type and attributes, once; then it decodes stored values, wherever they come
-//! from. The order is that of the conventions: stored numbers are taken for unsigned ones where `_Unsigned` says so; those
-//! that `_FillValue`, `missing_value` and the valid range exclude are missing; the rest are unpacked by `scale_factor` and
-//! `add_offset`. Numbers whose units are a time since a date have dates in the variable's calendar.
+//! A [`CfDecoding`] is created from a variable's type and attributes, once; then it decodes stored values of any
+//! origin. The order is that of the conventions: stored numbers are interpreted as unsigned if `_Unsigned` says so;
+//! those that `_FillValue`, `missing_value` and the valid range exclude are missing; the rest are unpacked by
+//! `scale_factor` and `add_offset`. Numbers whose units are a time since a date have dates in the variable's calendar.
 //!
 //! ```
 //! use ncirrus_model::{Atomic, Attribute, Attributes, Values};
@@ -33,7 +33,7 @@ use ncirrus_model::{Atomic, Attributes, Values};
 /// How the stored values of a variable are decoded: its mask, packing and time units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CfDecoding {
-    /// The type that stored values are taken for.
+    /// The type as which stored values are interpreted.
     taken: Atomic,
     stored: Atomic,
     mask: MissingMask,
@@ -41,21 +41,22 @@ pub struct CfDecoding {
     time: Option<TimeUnits>,
 }
 
-/// Values that were decoded, in the order of the stored ones.
+/// Decoded values, in the order of the stored ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodedValues {
-    /// Numbers of [`CfDecoding::decoded_type`]. Where one is missing, a floating one is NaN, and an integer what is stored.
+    /// Numbers of [`CfDecoding::decoded_type`]. A missing one is NaN if floating-point, and the stored value if an
+    /// integer.
     pub values: Values,
-    /// Which of them are missing: as many as there are values.
+    /// Which of them are missing: one mark per value.
     pub missing: Vec<bool>,
 }
 
 impl CfDecoding {
-    /// Reads what the attributes of a variable of a type say. Units that are not understood, and times of calendars that
-    /// are not known, leave the numbers without dates: [`TimeUnits::parse`] says why.
+    /// Reads the attributes of a variable of the given type. Units that cannot be parsed, and times in unknown
+    /// calendars, leave the numbers without dates: [`TimeUnits::parse`] reports why.
     ///
     /// # Errors
-    /// `Invalid` when the attributes' values are not of types that compare with the variable's.
+    /// `Invalid` if the attributes' values are not of types that can be compared with the variable's.
     pub fn new(stored: Atomic, attributes: &Attributes) -> Result<Self> {
         let taken = if is_unsigned(attributes) { unsigned(stored) } else { stored };
         let mask = MissingMask::new((stored, taken), attributes)?;
@@ -73,13 +74,13 @@ impl CfDecoding {
         self.stored
     }
 
-    /// The type of decoded values. Packed ones are as `scale_factor` and `add_offset` are (CF 8.1): float when both are, else
-    /// double. Others are of the variable's own type, unsigned where it says so.
+    /// The type of decoded values. For packed ones it depends on `scale_factor` and `add_offset` (CF 8.1): float if
+    /// both are, otherwise double. Others have the variable's own type, unsigned if `_Unsigned` says so.
     pub fn decoded_type(&self) -> Atomic {
         self.packing.map_or(self.taken, |(_, ty)| ty)
     }
 
-    /// Scale and offset, where values are packed.
+    /// Scale and offset, if values are packed.
     pub fn packing(&self) -> Option<LinearPacking> {
         self.packing.map(|(packing, _)| packing)
     }
@@ -89,12 +90,12 @@ impl CfDecoding {
         &self.mask
     }
 
-    /// Unit, reference date and calendar, where the numbers are times since a date.
+    /// Unit, reference date and calendar, if the numbers are times since a date.
     pub fn time(&self) -> Option<&TimeUnits> {
         self.time.as_ref()
     }
 
-    /// Decodes stored values of the variable's type: as many as were given, in their order.
+    /// Decodes stored values of the variable's type; the result has the same number and order.
     pub fn decode(&self, stored: Values) -> DecodedValues {
         let taken = taken_for(stored, self.taken);
         let mut missing = self.mask.of(&taken);
@@ -109,8 +110,8 @@ impl CfDecoding {
         DecodedValues { values, missing }
     }
 
-    /// The dates (UTC) of decoded numbers, to the microsecond; `None` for one that is missing or has none. Of numbers that are
-    /// no times all are `None`.
+    /// The dates (UTC) of decoded numbers, to the microsecond; `None` for a number that is missing or has no date. If
+    /// the numbers are not times, all are `None`.
     pub fn dates(&self, decoded: &DecodedValues) -> Vec<Option<CivilDate>> {
         let one = |(at, missing): (usize, &bool)| {
             let number = decoded.values.number(at).filter(|_| !missing)?;
@@ -119,8 +120,8 @@ impl CfDecoding {
         decoded.missing.iter().enumerate().map(one).collect()
     }
 
-    /// The stored values of decoded numbers: packed, rounded to the nearest number of the variable's type; NaN becomes the
-    /// missing value, where there is one and the type has no NaN.
+    /// The stored values of decoded numbers: packed, rounded to the nearest number of the variable's type; NaN becomes
+    /// the missing value, if there is one and the type has no NaN.
     ///
     /// # Errors
     /// `Invalid` naming the first number that the variable's type cannot hold.
@@ -144,7 +145,7 @@ impl CfDecoding {
 }
 
 impl DecodedValues {
-    /// The numbers as doubles, NaN where one is missing.
+    /// The numbers as doubles, NaN for missing ones.
     pub fn numbers(&self) -> Vec<f64> {
         let mut numbers = doubles(&self.values);
         let missing = self.missing.iter().zip(&mut numbers).filter(|(missing, _)| **missing);

@@ -1,12 +1,12 @@
-//! Dates with times of day, as UDUNITS writes them.
+//! Dates with times of day, as in UDUNITS.
 use crate::calendar::Calendar;
 use crate::{Result, UnitError};
 use std::fmt;
 
-/// A date and a time of day, in no calendar yet; UTC unless said otherwise.
+/// A date and a time of day, without a calendar; UTC unless said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CivilDate {
-    /// Year; 0 is the one before 1.
+    /// Year; 0 is the year before 1.
     pub year: i64,
     /// Month from 1.
     pub month: u32,
@@ -24,20 +24,20 @@ pub struct CivilDate {
 
 pub(crate) const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
-/// Years beyond are not read.
+/// Maximum absolute value of a year.
 const YEARS: i64 = 1_000_000_000;
 
 impl CivilDate {
-    /// Reads a date such as `2000-01-01`, `1992-10-8 15:15:42.5 -6:00`, `20000101T1200Z`; what is left out is the first
-    /// of its kind. Also how many seconds its time zone is ahead of UTC.
+    /// Parses a date such as `2000-01-01`, `1992-10-8 15:15:42.5 -6:00`, `20000101T1200Z`; omitted parts have their
+    /// first value. Also returns how many seconds its time zone is ahead of UTC.
     ///
     /// # Errors
-    /// `Malformed` for what is no date.
+    /// `Malformed` if it is not a date.
     pub fn parse(text: &str) -> Result<(Self, i64)> {
         read(text.trim()).ok_or_else(|| UnitError::malformed(format!("{text:?} is no date")))
     }
 
-    /// Billionths of a second from the calendar's day 0 on; `None` when the calendar has no such day.
+    /// Nanoseconds since the calendar's day 0; `None` if the calendar has no such day.
     pub(crate) fn instant(&self, calendar: Calendar) -> Option<i128> {
         let day = calendar.day_number((self.year, self.month, self.day))?;
         let seconds = i128::from(self.hour) * 3600 + i128::from(self.minute) * 60 + i128::from(self.second);
@@ -177,7 +177,7 @@ impl<'a> DateReader<'a> {
     }
 }
 
-/// As CF writes it: the time of day only where it is not midnight.
+/// In CF's notation: the time of day only if it is not midnight.
 impl fmt::Display for CivilDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.year < 0 { "-" } else { "" };

@@ -1,27 +1,27 @@
-//! Why units, dates and values are not understood.
+//! Errors of units, dates and values.
 use std::fmt;
 
-/// What [`UnitError`]s are about: who has to act.
+/// Kinds of [`UnitError`]s, by who has to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnitErrorKind {
-    /// The text is no unit, no date, or no date of its calendar.
+    /// The text is not a unit, not a date, or not a date of its calendar.
     Malformed,
-    /// It is one, but not one that is known: a calendar, a logarithm of no reference.
+    /// It is valid, but not supported: a calendar, a logarithm without a reference.
     Unsupported,
-    /// Both are understood and do not fit each other.
+    /// Both are valid, but do not fit each other.
     Invalid,
-    /// It is more than is taken on.
+    /// It exceeds a limit.
     Limit,
 }
 
-/// Why a unit, a date or a value is not understood, or does not become another.
+/// Why a unit, a date or a value cannot be parsed or converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitError {
     kind: UnitErrorKind,
     message: String,
 }
 
-/// What the functions of this crate return.
+/// The result type of the functions of this crate.
 pub type Result<T> = std::result::Result<T, UnitError>;
 
 impl UnitError {

@@ -4,7 +4,7 @@ use crate::table;
 use crate::unit::Unit;
 use crate::{Result, UnitError};
 
-/// What a specification says.
+/// A parsed specification.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum UnitSpec {
     /// A unit.
@@ -13,26 +13,26 @@ pub(crate) enum UnitSpec {
     Since(TimeSince),
 }
 
-/// A time since a date, which is not yet read: that takes a calendar.
+/// A time since a date, which is not yet parsed: that requires a calendar.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimeSince {
-    /// The unit as it stands there.
+    /// The unit as written.
     pub(crate) name: String,
-    /// Its seconds.
+    /// The unit in seconds.
     pub(crate) seconds: f64,
-    /// What stands for the date.
+    /// The text of the date.
     pub(crate) date: String,
 }
 
-/// Parentheses nest so deep.
+/// Maximum nesting depth of parentheses.
 const DEPTH: u32 = 32;
-/// Longer specifications are none.
+/// Maximum length of a specification.
 const LENGTH: usize = 1024;
 
-/// Reads a specification. Nothing at all is the dimensionless unit.
+/// Parses a specification. The empty one is the dimensionless unit.
 ///
 /// # Errors
-/// `Malformed` naming what is not understood; `Unsupported` for logarithmic units.
+/// `Malformed` naming what cannot be parsed; `Unsupported` for logarithmic units.
 pub(crate) fn parse(text: &str) -> Result<UnitSpec> {
     let text = text.trim();
     if text.len() > LENGTH {
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<UnitSpec> {
     Ok(UnitSpec::Plain(unit.shifted(number(product, origin)?)))
 }
 
-/// What stands before and after a word for an origin, outside of parentheses.
+/// The parts before and after a word for an origin, outside parentheses.
 fn shift(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0i32;
     for (at, letter) in text.char_indices() {
@@ -73,13 +73,13 @@ fn shift(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Reads a definition of the table, or what stands in parentheses: a product, with its zero somewhere.
+/// Parses a definition of the table, or the contents of parentheses: a product, possibly with a shifted zero.
 pub(crate) fn parse_shifted(text: &str, depth: u32) -> Result<Unit> {
     let Some((product, origin)) = shift(text) else { return parse_product(text, depth) };
     Ok(parse_product(product.trim(), depth)?.shifted(number(product, origin)?))
 }
 
-/// Where zero lies.
+/// The number at which zero is.
 fn number(product: &str, origin: &str) -> Result<f64> {
     let zero = origin.trim().parse::<f64>().ok().filter(|zero| zero.is_finite());
     zero.ok_or_else(|| UnitError::malformed(format!("the origin {:?} of {product:?}", origin.trim())))
@@ -169,7 +169,7 @@ impl<'a> UnitParser<'a> {
         })
     }
 
-    /// What stands in parentheses, of which the first was taken.
+    /// The contents of parentheses, the first of which was consumed.
     fn parenthesized(&mut self) -> Result<Unit> {
         let mut open = 1;
         for (at, letter) in self.rest.char_indices() {
@@ -192,7 +192,7 @@ impl<'a> UnitParser<'a> {
     fn name(&mut self) -> Option<&'a str> {
         let first = self.rest.chars().next()?;
         if "%'\"°′″‰℃℉".contains(first) {
-            // A degree sign goes together with a letter.
+            // A degree sign belongs to the letter after it.
             let len = first.len_utf8();
             let next = self.rest.get(len..)?.chars().next();
             let len =
@@ -204,7 +204,7 @@ impl<'a> UnitParser<'a> {
         }
         let end = self.rest.find(|letter| !(is_letter(letter) || char::is_ascii_digit(&letter)));
         let word = self.rest.get(..end.unwrap_or(self.rest.len()))?;
-        // The digits at the end are an exponent.
+        // Trailing digits are an exponent.
         self.take(word.trim_end_matches(|letter: char| letter.is_ascii_digit()).len())
     }
 
@@ -218,7 +218,7 @@ impl<'a> UnitParser<'a> {
         let mut fraction = 0;
         if bytes.get(end) == Some(&b'.') && (whole > 0 || digits(end + 1) > 0) {
             fraction = digits(end + 1);
-            // A point before a name multiplies.
+            // A point before a name is a multiplication sign.
             if fraction > 0 || !bytes.get(end + 1).is_some_and(|next| is_letter(char::from(*next))) {
                 end += 1 + fraction;
             }
@@ -285,7 +285,7 @@ impl<'a> UnitParser<'a> {
         rest.is_some()
     }
 
-    /// Takes a word that is followed by space.
+    /// Consumes a word that is followed by space.
     fn takes_word(&mut self, word: &str) -> bool {
         let begins = self.rest.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
         let after =
@@ -304,7 +304,7 @@ impl<'a> UnitParser<'a> {
         UnitError::malformed(format!("{:?} is no unit: what is {:?}?", self.text, self.rest))
     }
 
-    /// Why these have no such power or product.
+    /// The error if a power or product of these units is too large.
     fn too_large(&self, units: &[Unit]) -> UnitError {
         match units.iter().any(|unit| unit.level.is_some()) {
             true => {
@@ -315,7 +315,7 @@ impl<'a> UnitParser<'a> {
     }
 }
 
-/// What follows the word for a reference, in the parentheses behind the name of a logarithm.
+/// The text after the word for a reference, in the parentheses after the name of a logarithm.
 fn reference(rest: &str) -> Option<&str> {
     let inside = rest.trim_start().strip_prefix('(')?.trim_start();
     let (_, reference) = inside.split_at_checked(2).filter(|(word, _)| word.eq_ignore_ascii_case("re"))?;

@@ -1,7 +1,7 @@
 //! Logarithmic units: logarithms of multiples of a reference, such as `lg(re 1 mW)`.
 use crate::UnitConversion;
 
-/// How numbers are logarithms: `x` stands for `base` to the power of `factor * (x + offset)`.
+/// The parameters of a logarithm: `x` represents `base` to the power of `factor * (x + offset)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LogarithmicLevel {
     base: LogarithmBase,
@@ -17,7 +17,7 @@ enum LogarithmBase {
 }
 
 impl LogarithmicLevel {
-    /// By the name of the logarithm.
+    /// The logarithm with that name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let base = match name {
             "lg" => LogarithmBase::Ten,
@@ -46,14 +46,14 @@ impl LogarithmicLevel {
         logarithm / self.factor - self.offset
     }
 
-    /// How numbers become those of other logarithms, whose reference is that many times smaller.
+    /// The conversion to another logarithm, whose reference is smaller by the factor `ratio`.
     pub(crate) fn to(self, other: &Self, ratio: f64) -> UnitConversion {
         let bases = self.base_in(other.base);
         let slope = bases * self.factor / other.factor;
         UnitConversion::Linear { slope, intercept: self.offset * slope + other.logarithm(ratio) }
     }
 
-    /// The logarithm of the base, to another one.
+    /// The logarithm of this base to another base.
     fn base_in(self, base: LogarithmBase) -> f64 {
         let natural = |base| match base {
             LogarithmBase::Two => std::f64::consts::LN_2,

@@ -1,9 +1,9 @@
-//! Units of measurement, times since a date and their calendars, as UDUNITS and CF write them, and values decoded by CF's
-//! attributes ([`cf`]).
+//! Units of measurement, times since a date and their calendars, in the notation of UDUNITS and CF, and values decoded
+//! by CF's attributes ([`cf`]).
 //!
-//! Units convert when they measure the same thing; angles and other dimensionless units measure nothing and convert
-//! into each other. Numbers become numbers of the reciprocal unit, such as seconds hertz, and logarithmic units those
-//! of which they are logarithms. Times convert between reference dates of the same calendar.
+//! Units convert into each other if they measure the same quantity; angles and other dimensionless units are all
+//! convertible. Numbers also convert to the reciprocal unit, such as seconds to hertz, and between logarithmic units
+//! and those of which they are logarithms. Times convert between reference dates of the same calendar.
 #![forbid(unsafe_code)]
 
 mod calendar;
@@ -30,23 +30,23 @@ pub use unit::Unit;
 
 use grammar::UnitSpec;
 
-/// How numbers in one unit become numbers in another.
+/// The conversion of numbers in one unit to numbers in another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UnitConversion {
-    /// Times a slope, plus an intercept.
+    /// Multiplied by a slope, plus an intercept.
     Linear {
-        /// What a difference of one becomes.
+        /// The image of a difference of one.
         slope: f64,
-        /// What zero becomes.
+        /// The image of zero.
         intercept: f64,
     },
-    /// By way of the base units: where one of both is logarithmic, or the reciprocal of what the other measures.
+    /// Through the base units: if one of the units is logarithmic, or measures the reciprocal of the other.
     Curved {
         /// The unit of the numbers.
         from: Unit,
-        /// The unit that they get.
+        /// The unit of the results.
         to: Unit,
-        /// Whether they are turned upside down on the way.
+        /// Whether the reciprocal is taken.
         is_reciprocal: bool,
     },
 }
@@ -64,8 +64,8 @@ impl UnitConversion {
     }
 }
 
-/// How numbers become numbers in other units, each with the calendar that holds when they are a time since a date;
-/// `None` when nothing changes.
+/// The conversion of numbers to other units, each with its calendar, which is used for times since a date; `None` if
+/// nothing changes.
 ///
 /// ```
 /// use ncirrus_units::conversion;
@@ -78,8 +78,8 @@ impl UnitConversion {
 /// ```
 ///
 /// # Errors
-/// `Malformed` for what is no unit; `Unsupported` for logarithmic units of no reference; `Invalid` when the units measure different
-/// things, or the calendars differ.
+/// `Malformed` for text that is not a unit; `Unsupported` for logarithmic units without a reference; `Invalid` if the
+/// units measure different quantities, or the calendars differ.
 pub fn conversion(from: (&str, Option<&str>), to: (&str, Option<&str>)) -> Result<Option<UnitConversion>> {
     let ((from, from_calendar), (to, to_calendar)) = (from, to);
     if from == to && from_calendar == to_calendar {

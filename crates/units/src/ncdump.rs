@@ -1,7 +1,7 @@
-//! Times as ncdump reads them (docs/spec/nczarr.md 12.4): leniently, and otherwise than UDUNITS. Units are known by their first
-//! letters, what is missing of a date is filled in, and what makes no sense is passed over; months have their own lengths.
-//! For printing alone: whatever computes with times reads them by [`TimeUnits`](crate::TimeUnits). Days are counted by
-//! [`Calendar`](crate::Calendar) for both.
+//! Times as ncdump parses them (docs/spec/nczarr.md 12.4): leniently, and differently from UDUNITS. Units are
+//! identified by their first letters, missing parts of a date are filled in, and nonsense is ignored; months have their
+//! own lengths. For printing only: computations with times use [`TimeUnits`](crate::TimeUnits). Both count days by
+//! [`Calendar`](crate::Calendar).
 mod calendar;
 mod units;
 

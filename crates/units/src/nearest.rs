@@ -1,9 +1,10 @@
-//! Casts that round to the nearest value and keep apart what has no place in the target (docs/spec/cfa.md 6.5).
+//! Casts that round to the nearest value and report values outside the range of the target (docs/spec/cfa.md 6.5).
 use crate::{Result, UnitError};
 use ncirrus_model::{Atomic, Values};
 
-/// Numbers as another numeric type: fractions become the nearest integer, of two the even one. Also the positions of
-/// those that are outside of its range, NaN for an integer type included; what stands there means nothing.
+/// Numbers as another numeric type: fractions are rounded to the nearest integer, ties to even. Also returns the
+/// positions of the numbers outside its range, including NaN for an integer type; the results at these positions are
+/// meaningless.
 ///
 /// # Errors
 /// `Invalid` for text and user-defined types.
@@ -61,7 +62,7 @@ fn column<T: NearestTarget>(values: &Values, outside: &mut Vec<usize>) -> Option
     })
 }
 
-/// A type that numbers become; `None` for those outside of its range.
+/// A type that numbers are cast to; `None` for those outside its range.
 trait NearestTarget: Copy + Default {
     fn of_integer(value: i128) -> Option<Self>;
     fn of_float(value: f64) -> Option<Self>;

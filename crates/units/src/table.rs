@@ -1,6 +1,6 @@
 //! Names, symbols and prefixes of units.
 //!
-//! What units are is what standards say (SI brochure, NIST SP 811, UDUNITS-2 where those leave room, as with the year).
+//! Definitions follow the standards (SI brochure, NIST SP 811, UDUNITS-2 where those leave a choice, as for the year).
 use crate::grammar;
 use crate::unit::Unit;
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 /// Symbols of the base units, in the order of [`crate::unit::BasePowers`].
 pub(crate) const BASE: [&str; 8] = ["m", "kg", "s", "A", "K", "mol", "cd", "rad"];
 
-/// Definitions refer to others so deep.
+/// Maximum depth of references between definitions.
 const DEPTH: u32 = 24;
 
-/// The unit of a name or symbol, with or without a prefix. Names may be plural and in any case.
+/// The unit with that name or symbol, with or without a prefix. Names may be plural and in any case.
 pub(crate) fn find(name: &str, depth: u32) -> Option<Unit> {
     if depth > DEPTH {
         return None;
@@ -21,7 +21,7 @@ pub(crate) fn find(name: &str, depth: u32) -> Option<Unit> {
     found(name).or_else(|| prefixed(name, found))
 }
 
-/// Whether a name is that of a logarithmic unit which does not say of what.
+/// Whether a name is that of a logarithmic unit, without a reference.
 pub(crate) fn is_logarithmic(name: &str) -> bool {
     ["dB", "B", "Np", "dBz"].contains(&name)
         || ["bel", "decibel", "neper", "bels", "decibels", "nepers"].contains(&name.to_lowercase().as_str())
@@ -56,7 +56,7 @@ fn by_name(name: &str, depth: u32) -> Option<Unit> {
     defined(singular?, depth)
 }
 
-/// The unit of a row of the table.
+/// The unit of a row in the table.
 fn defined(row: usize, depth: u32) -> Option<Unit> {
     let (_, symbols, definition) = UNITS.get(row)?;
     if !definition.is_empty() {
@@ -101,7 +101,7 @@ const PREFIX_SYMBOLS: [(&str, f64); 22] = [
     ("p", 1e-12), ("f", 1e-15), ("a", 1e-18), ("z", 1e-21), ("y", 1e-24),
 ];
 
-/// Names in lower case, symbols, and what it is in other units; base units are nothing else.
+/// Names in lower case, symbols, and the definition in other units; base units have none.
 #[rustfmt::skip]
 const UNITS: [(&str, &str, &str); 166] = [
     // Base units.

@@ -189,7 +189,7 @@ fn calendars() -> impl Strategy<Value = Calendar> {
 }
 
 proptest! {
-    /// Numbers of days and days are the same thing, and later days have larger numbers.
+    /// Converting numbers to dates and back preserves them, and later days have larger numbers.
     #[test]
     fn days_and_their_numbers_go_both_ways(calendar in calendars(), number in -5_000_000i64..5_000_000) {
         let day = calendar.day(number);
@@ -205,7 +205,7 @@ proptest! {
         prop_assert_eq!(date.and_then(|date| units.number(&date)), Some(f64::from(number) / 4.0));
     }
 
-    /// There and back again.
+    /// Conversions there and back.
     #[test]
     fn conversions_have_inverses(number in -1e6..1e6f64, at in 0..8usize) {
         let number = if at == 6 { number / 1e4 } else { number };
@@ -217,7 +217,7 @@ proptest! {
         prop_assert!((back.apply(there.apply(number)) - number).abs() <= 1e-9 * number.abs().max(1.0));
     }
 
-    /// Whatever stands there, it is a unit or it is refused.
+    /// Any text is a unit or is refused.
     #[test]
     fn no_text_is_a_panic(text in "[a-zA-Z0-9 .*/^()@+-]{0,24}|\\PC{0,12}") {
         _ = Unit::parse(&text);
@@ -226,7 +226,7 @@ proptest! {
         _ = CivilDate::parse(&text);
     }
 
-    /// A prefix of a specification is one, or it is refused.
+    /// Any prefix of a specification is a specification or is refused.
     #[test]
     fn nothing_cut_short_is_a_panic(len in 0..60usize) {
         let text = "10 kg.m-2 (s2/K)**-3 °C² per µmol since 2000-01-01T12:30:15.25 +05:30";

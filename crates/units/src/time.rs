@@ -6,25 +6,26 @@ use crate::grammar::{self, TimeSince, UnitSpec};
 use crate::{Result, UnitError};
 use std::fmt;
 
-/// A unit of time since a date of a calendar, such as `days since 2000-01-01`. Months and years have the lengths that
+/// A unit of time since a date in a calendar, such as `days since 2000-01-01`. Months and years have the lengths that
 /// UDUNITS gives them: a year is 365.242198781 days, a month a twelfth of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeUnits {
     name: String,
-    /// Billionths of a second of one unit.
+    /// Nanoseconds of one unit.
     unit: i128,
     seconds: f64,
     reference: CivilDate,
-    /// Seconds that the reference's time zone is ahead of UTC.
+    /// How many seconds the reference's time zone is ahead of UTC.
     zone: i64,
     calendar: Calendar,
 }
 
 impl TimeUnits {
-    /// Reads units that are a time since a date; `None` for other units.
+    /// Parses units that are a time since a date; `None` for other units.
     ///
     /// # Errors
-    /// `Malformed` for what is no unit, or a date that the calendar does not have; `Unsupported` for other calendars.
+    /// `Malformed` for text that is not a unit, or a date that the calendar does not have; `Unsupported` for other
+    /// calendars.
     pub fn parse(units: &str, calendar: Option<&str>) -> Result<Option<Self>> {
         match grammar::parse(units)? {
             UnitSpec::Since(since) => Self::new(&since, calendar).map(Some),
@@ -43,7 +44,7 @@ impl TimeUnits {
         Ok(Self { name: since.name.clone(), unit, seconds: since.seconds, reference, zone, calendar })
     }
 
-    /// The date from which is counted, in its own time zone.
+    /// The reference date, in its own time zone.
     pub fn reference(&self) -> CivilDate {
         self.reference
     }
@@ -58,7 +59,7 @@ impl TimeUnits {
         &self.name
     }
 
-    /// The date (UTC) of a number, to the microsecond; `None` for what is none, or none in this calendar.
+    /// The date (UTC) of a number, to the microsecond; `None` if it is not finite, or has no date in this calendar.
     pub fn date(&self, number: f64) -> Option<CivilDate> {
         let whole = number.trunc();
         #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
@@ -67,16 +68,16 @@ impl TimeUnits {
         CivilDate::of_instant(self.origin()?.checked_add(way)?.checked_add(rest)?, self.calendar)
     }
 
-    /// The number of a date (UTC); `None` for one that the calendar does not have.
+    /// The number of a date (UTC); `None` if the calendar does not have it.
     pub fn number(&self, date: &CivilDate) -> Option<f64> {
         let way = date.instant(self.calendar)?.checked_sub(self.origin()?)?;
         Some(quotient(way, self.unit))
     }
 
-    /// How numbers become numbers of other units; `None` when they are the same.
+    /// The conversion to numbers in other units; `None` if they are the same.
     ///
     /// # Errors
-    /// `Invalid` when the calendars differ, or there is none and the dates differ.
+    /// `Invalid` if the calendars differ, or there is none and the dates differ.
     pub fn to(&self, other: &Self) -> Result<Option<UnitConversion>> {
         if self.calendar != other.calendar {
             let (one, other) = (self.calendar, other.calendar);
@@ -97,7 +98,7 @@ impl TimeUnits {
     }
 }
 
-/// As CF writes it; a time zone other than UTC follows.
+/// In CF's notation, followed by a time zone other than UTC.
 impl fmt::Display for TimeUnits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} since {}", self.name, self.reference)?;
@@ -118,7 +119,7 @@ fn nanoseconds(seconds: f64) -> Option<i128> {
     (nanoseconds.abs() < 1e36).then_some(nanoseconds as i128)
 }
 
-/// The quotient, exact where it is an integer of less than 53 bits.
+/// The quotient, exact if it is an integer of less than 53 bits.
 fn quotient(dividend: i128, divisor: i128) -> f64 {
     let (whole, rest) = (dividend.div_euclid(divisor), dividend.rem_euclid(divisor));
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]

@@ -7,11 +7,12 @@ use crate::{UnitConversion, table};
 /// Powers of metre, kilogram, second, ampere, kelvin, mole, candela and radian.
 pub(crate) type BasePowers = [i16; 8];
 
-/// Where radians stand: they do not count for what is measured.
+/// Index of radians: they do not count in comparing quantities.
 pub(crate) const RADIAN: usize = 7;
 
-/// A unit: a multiple of a product of powers of base units, with its zero somewhere. A number `x` in it is
-/// `factor * (x + offset)` of that product; in a logarithmic unit that holds of what the number is the logarithm of.
+/// A unit: a multiple of a product of powers of base units, possibly with a shifted zero. A number `x` in it is
+/// `factor * (x + offset)` of that product; in a logarithmic unit that applies to the number of which `x` is the
+/// logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
     pub(crate) factor: f64,
@@ -21,14 +22,14 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// What does not measure anything.
+    /// The dimensionless unit.
     pub(crate) const ONE: Self = Self { factor: 1.0, offset: 0.0, powers: [0; 8], level: None };
 
-    /// Reads a unit, such as `W m-2` or `degC`.
+    /// Parses a unit, such as `W m-2` or `degC`.
     ///
     /// # Errors
-    /// `Malformed` for what is no unit, `Unsupported` for a logarithmic one that says not of what, `Invalid` for a time
-    /// since a date.
+    /// `Malformed` for text that is not a unit, `Unsupported` for a logarithmic one without a reference, `Invalid` for
+    /// a time since a date.
     pub fn parse(text: &str) -> Result<Self> {
         match grammar::parse(text)? {
             UnitSpec::Plain(unit) => Ok(unit),
@@ -36,15 +37,15 @@ impl Unit {
         }
     }
 
-    /// Whether numbers in it can become numbers in another one, or in the reciprocal of it.
+    /// Whether numbers in it can be converted to another one, or to the reciprocal of it.
     pub fn is_convertible(&self, other: &Self) -> bool {
         self.measured() == other.measured() || self.is_reciprocal(other)
     }
 
-    /// How numbers in it become numbers in another one.
+    /// The conversion of numbers in it to another one.
     ///
     /// # Errors
-    /// `Invalid` when they measure different things.
+    /// `Invalid` if they measure different quantities.
     pub fn to(&self, other: &Self) -> Result<UnitConversion> {
         if !self.is_convertible(other) {
             let (one, other) = (self.described(), other.described());
@@ -66,7 +67,7 @@ impl Unit {
         self.factor * (self.level.map_or(number, |level| level.antilogarithm(number)) + self.offset)
     }
 
-    /// The number of a multiple of the product of base units.
+    /// The number for a multiple of the product of base units.
     pub(crate) fn of_base(&self, base: f64) -> f64 {
         let number = base / self.factor - self.offset;
         self.level.map_or(number, |level| level.logarithm(number))
@@ -81,7 +82,7 @@ impl Unit {
         self.measured() == [0, 0, 1, 0, 0, 0, 0, 0] && self.offset == 0.0 && self.level.is_none()
     }
 
-    /// The product of two; where their zeros lie is lost. Logarithmic units have products with numbers alone.
+    /// The product of two units; shifts of zero are dropped. Logarithmic units can only be multiplied by numbers.
     pub(crate) fn times(&self, other: &Self) -> Option<Self> {
         match (self.level, other.level) {
             (None, None) => {}
@@ -96,7 +97,7 @@ impl Unit {
         Some(Self { factor: self.factor * other.factor, offset: 0.0, powers, level: None })
     }
 
-    /// A power of it; where its zero lies is lost, unless it is the first power. Logarithmic units have no others.
+    /// A power of it; a shift of zero is dropped, unless it is the first power. Logarithmic units have no other powers.
     pub(crate) fn power(&self, exponent: i32) -> Option<Self> {
         if exponent == 1 {
             return Some(*self);
@@ -111,7 +112,7 @@ impl Unit {
         Some(Self { factor: self.factor.powi(exponent), offset: 0.0, powers, level: None })
     }
 
-    /// So many of it as one; its zero stays where it is.
+    /// A multiple of it as a new unit; its zero does not move.
     pub(crate) fn scaled(&self, factor: f64) -> Self {
         match self.level {
             Some(level) => Self { level: Some(level.scaled(factor)), ..*self },
@@ -119,7 +120,7 @@ impl Unit {
         }
     }
 
-    /// The same with zero elsewhere: at `origin` of its own.
+    /// The same unit with zero at `origin`.
     pub(crate) fn shifted(&self, origin: f64) -> Self {
         match self.level {
             Some(level) => Self { level: Some(level.shifted(origin)), ..*self },

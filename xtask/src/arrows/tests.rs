@@ -1,9 +1,9 @@
-//! The check finds what it says that it finds: in workspaces that are made for it.
+//! The check finds the errors that it is for, in workspaces made for the purpose.
 use super::{PURE, Tree, impure, wrong_arrows};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A workspace in a folder of its own; it goes when this goes.
+/// A workspace in a temporary folder, which is removed when this is dropped.
 struct Made(PathBuf);
 
 impl Made {
@@ -15,7 +15,7 @@ impl Made {
         Self(folder)
     }
 
-    /// A crate and what it uses; `rest` is the rest of its manifest.
+    /// Adds a crate and its dependencies; `rest` is the rest of its manifest.
     fn add(&self, name: &str, uses: &[&str], rest: &str) {
         let folder = self.0.join(name);
         std::fs::create_dir_all(folder.join("src")).unwrap();
@@ -27,7 +27,7 @@ impl Made {
         std::fs::write(folder.join("Cargo.toml"), manifest + rest).unwrap();
     }
 
-    /// The crates of the architecture that are pure, below a command that uses them all.
+    /// The pure crates of the architecture, below a command that uses them all.
     fn rooms(&self, model_uses: &[&str]) {
         for name in PURE {
             let uses: &[&str] = if *name == "ncirrus-model" { model_uses } else { &["ncirrus-model"] };
@@ -71,7 +71,7 @@ fn a_runtime_that_a_feature_brings_is_found_only_where_the_feature_is_on() {
         made.add("tokio", &[], "");
         made.add("innocent", &[], optional);
         made.rooms(&["innocent"]);
-        // Another crate of the build turns the feature on, for all of them.
+        // Another crate of the build enables the feature, for all of them.
         made.add("other", &[], &format!("innocent = {{ path = \"../innocent\"{live} }}\n"));
         made.add("ncirrus-cli", &[PURE, &["other"]].concat(), "");
         assert_eq!(made.ways().len(), found, "{name}: {:?}", made.ways());

@@ -1,4 +1,4 @@
-//! An aggregation of 20,000 files beside cfdm, CFAPyX, xarray and kerchunk, and one of a million.
+//! An aggregation of 20,000 files compared with cfdm, CFAPyX, xarray and kerchunk, and one of a million.
 use super::Figures;
 use crate::peers;
 use crate::run::{Outcome, project};
@@ -10,7 +10,8 @@ const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "cfdm", "cfapyx", "xarray", "ke
 const COUNT: &str = "20000";
 const MANY: &str = "1000000";
 
-/// Measures everything several times, in turn, and prints tables in Markdown. There is no bare loop.
+/// Measures everything several times, alternating between programs, and prints tables in Markdown. There is no bare
+/// loop.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let (few, many) = (folder.join("few"), folder.join("many"));
     make(&few, COUNT)?;

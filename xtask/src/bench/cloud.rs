@@ -1,4 +1,4 @@
-//! A Zarr store on an S3 server that answers late, beside xarray, zarr-python and tensorstore.
+//! A Zarr store on an S3 server that answers with a delay, compared with xarray, zarr-python and tensorstore.
 use super::Figures;
 use crate::peers;
 use crate::run::{Outcome, project};
@@ -12,7 +12,7 @@ const CASES: [&str; 5] = ["open", "series", "read", "create", "write"];
 const PROGRAMS: [&str; 7] =
     ["limit", "ncirrus", "xarray-s3fs", "xarray-obstore", "zarr-s3fs", "zarr-obstore", "tensorstore"];
 
-/// Measures everything several times, in turn, and prints a table in Markdown.
+/// Measures everything several times, alternating between programs, and prints a table in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let made = super::program().args(["cloud", "make"]).arg(folder).status();
     if !made.map_err(|error| error.to_string())?.success() {
@@ -47,7 +47,7 @@ fn measure(who: &str, case: &str, endpoint: &str) -> Option<(f64, f64)> {
     super::figures_of(command.args([who, case, endpoint, "2"]))
 }
 
-/// A server; gone when this is dropped.
+/// A server; stopped when this is dropped.
 pub(super) struct Server {
     child: Child,
     pub(super) url: String,

@@ -1,4 +1,4 @@
-//! HDF5 files, local and behind a server that answers late, beside h5py, netCDF4-python and h5netcdf.
+//! HDF5 files, local and on a server that answers with a delay, compared with h5py, netCDF4-python and h5netcdf.
 use super::Figures;
 use super::cloud::Server;
 use crate::peers;
@@ -12,7 +12,7 @@ const CASES: [&str; 5] = ["raw", "zstd", "deflate", "series", "open"];
 const PLACES: [&str; 2] = ["local", "50 ms away"];
 const PROGRAMS: [&str; 5] = ["limit", "ncirrus", "h5py", "netcdf4", "h5netcdf"];
 
-/// Measures everything several times, in turn, and prints a table in Markdown.
+/// Measures everything several times, alternating between programs, and prints a table in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let made = python().arg("make").arg(folder).status().map_err(|error| error.to_string())?;
     if !made.success() {

@@ -1,4 +1,5 @@
-//! netCDF-4 files written, and rechunked from maps to series, beside h5py, netCDF4-python, nccopy, xarray and rechunker.
+//! Writing netCDF-4 files, and rechunking them from maps to series, compared with h5py, netCDF4-python, nccopy, xarray
+//! and rechunker.
 use super::Figures;
 use crate::peers;
 use crate::run::{Outcome, project};
@@ -11,7 +12,7 @@ const RECHUNKERS: [&str; 5] = ["limit", "ncirrus", "nccopy", "xarray", "rechunke
 /// Steps of 4 MiB that are written, and that are rechunked.
 const STEPS: [&str; 2] = ["128", "512"];
 
-/// Measures everything several times, in turn, and prints a table in Markdown.
+/// Measures everything several times, alternating between programs, and prints a table in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let steps =
         std::env::var("NCIRRUS_BENCH_STEPS").map_or(STEPS.map(str::to_owned), |few| [few.clone(), few]);

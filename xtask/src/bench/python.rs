@@ -1,4 +1,4 @@
-//! The Python package beside Rust, and beside the engines that xarray and Dask have.
+//! The Python package compared with Rust, and with the other engines of xarray and Dask.
 use super::Figures;
 use super::cloud::Server;
 use crate::peers;
@@ -20,7 +20,7 @@ const TREES: [&str; 2] = ["ncirrus-zarr", "zarr"];
 const FAR_TREES: [&str; 3] = ["ncirrus-zarr", "zarr-s3fs", "zarr-obstore"];
 const CALLERS: [&str; 6] = [RUST, "ncirrus", "h5py", "netcdf4", "h5netcdf", "zarr"];
 
-/// Measures everything several times, in turn, and prints tables in Markdown.
+/// Measures everything several times, alternating between programs, and prints tables in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     crate::python::build()?;
     let made = python().arg("make").arg(folder).status().map_err(|error| error.to_string())?;
@@ -79,7 +79,7 @@ fn reads(here: &str, folder: &Path, rounds: usize) {
     super::print_table(&figures, 0, &cases, &WAYS);
 }
 
-/// Cases by programs, each in turn.
+/// Cases by programs, alternating.
 fn table(title: &str, cases: &[&str], programs: &[&str], place: &str, rounds: usize) {
     let mut figures = Figures::new();
     for _ in 0..rounds {

@@ -1,4 +1,4 @@
-//! Citations that are right, and each kind that is wrong.
+//! Correct citations, and each kind of wrong ones.
 use super::*;
 
 const TOY: &str = "# Toys\n\n5.5 is before all sections\n\n## 1. Blocks\n\n1.1 Wood.\n2.0 is a version, no paragraph.\n\n```\n1.7 is code\n```\n\n\
@@ -8,7 +8,7 @@ fn toys() -> Specifications {
     Specifications(BTreeMap::from([("toy.md".to_owned(), sections(TOY))]))
 }
 
-/// What is wrong with a text; the folder is put in here, as this file is checked, too.
+/// The errors of a text; the folder is inserted here, since this file is checked, too.
 fn wrong(text: &str) -> Vec<String> {
     toys().wrong_citations("a.rs", &text.replace("SPEC", "docs/spec"))
 }

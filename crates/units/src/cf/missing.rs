@@ -4,10 +4,10 @@ use crate::Result;
 use crate::nearest::cast_to_nearest;
 use ncirrus_model::{Atomic, Attributes, Values, default_fill};
 
-/// Which values of a type are missing: those that equal one of some, those outside of a range.
+/// Which values of a type are missing: those that equal one of several values, and those outside a range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MissingMask {
-    /// Values of the type.
+    /// Values that mean missing, in that type.
     equal: Values,
     least: Option<RangeLimit>,
     most: Option<RangeLimit>,
@@ -17,20 +17,20 @@ pub struct MissingMask {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct RangeLimit {
     value: f64,
-    /// How stored numbers are unpacked before they are compared, where the limit is of the unpacked ones.
+    /// How stored numbers are unpacked before the comparison, if the limit applies to unpacked ones.
     unpacking: Option<LinearPacking>,
 }
 
-/// By how much of itself an unpacked number may exceed a limit: both are rounded to float often enough.
+/// The relative excess over a limit that is tolerated in unpacked numbers: both are often rounded to float.
 const ROUNDING: f64 = 1e-6;
 
 impl MissingMask {
-    /// What the attributes of a variable say: its fill value (the type's own where it has none, but not of bytes), its
-    /// missing values, its valid range. What the type cannot hold equals nothing. Values are stored as one type and taken
-    /// for another, which differs from it in its sign at most.
+    /// The mask that the attributes of a variable define: its fill value (the type's default if it has none, except for
+    /// bytes), its missing values, its valid range. Values that the type cannot represent equal nothing. Values are
+    /// stored as one type and interpreted as another, which differs at most in signedness.
     ///
     /// # Errors
-    /// `Invalid` when values of the attributes do not compare with those of the variable.
+    /// `Invalid` if values of the attributes cannot be compared with those of the variable.
     pub fn new((stored, ty): (Atomic, Atomic), attributes: &Attributes) -> Result<Self> {
         let mut equal = Values::zeroed(ty, 0);
         let fill = attributes.find("_FillValue").map(|attribute| &attribute.values);
@@ -55,12 +55,13 @@ impl MissingMask {
         Ok(Self { equal, least: bound("valid_min", 0), most: bound("valid_max", 1) })
     }
 
-    /// The value that stands for a missing one: the fill value, else the first missing value; `None` for bytes without either.
+    /// The value that represents a missing one: the fill value, otherwise the first missing value; `None` for bytes
+    /// without either.
     pub fn value(&self) -> Option<Values> {
         (!self.equal.is_empty()).then(|| self.equal.slice(0..1))
     }
 
-    /// Whether nothing is missing but what equals `value`.
+    /// Whether only values that equal `value` are missing.
     pub fn is_only(&self, value: &Values) -> bool {
         let same = |at: usize| {
             let one = self.equal.slice(at..at + 1);
@@ -69,7 +70,7 @@ impl MissingMask {
         self.least.is_none() && self.most.is_none() && (0..self.equal.len()).all(same)
     }
 
-    /// Which ones of the values are missing; nothing when none is.
+    /// Marks for the values that are missing; empty if none is.
     pub fn of(&self, values: &Values) -> Vec<bool> {
         let mut masked = Vec::new();
         macro_rules! look {
@@ -102,7 +103,7 @@ impl RangeLimit {
     fn new(values: &Values, at: usize, ty: Atomic, attributes: &Attributes) -> Option<Self> {
         let unpacking = LinearPacking::of(attributes).filter(|_| is_of_unpacked(values, ty, attributes));
         let value = number(values, at, ty)?;
-        // A float that stands for the same decimal number is not beyond it.
+        // A float that represents the same decimal number as the limit does not exceed it.
         let is_rounded =
             ty == Atomic::Float && values.atomic() == Some(Atomic::Double) && unpacking.is_none();
         #[expect(clippy::cast_possible_truncation, reason = "rounded as the stored numbers are")]
@@ -110,7 +111,7 @@ impl RangeLimit {
         Some(Self { value, unpacking })
     }
 
-    /// By how much a stored number is above the limit; less than 0 when it is below.
+    /// How far a stored number is above the limit; negative if it is below.
     fn excess(self, stored: f64) -> f64 {
         let Some(LinearPacking { scale, offset }) = self.unpacking else { return stored - self.value };
         let unpacked = stored * scale + offset;
@@ -120,8 +121,8 @@ impl RangeLimit {
     }
 }
 
-/// Whether a valid range is one of unpacked numbers (the netCDF User Guide's rule): its type is wider than that of the
-/// stored ones, and that of the packing, or a floating one where integers are stored.
+/// Whether a valid range applies to unpacked numbers (the netCDF User Guide's rule): if its type is wider than that of
+/// the stored ones and that of the packing, or floating-point while integers are stored.
 fn is_of_unpacked(range: &Values, stored: Atomic, attributes: &Attributes) -> bool {
     let width = |atomic: Atomic| WIDTHS.iter().position(|types| types.contains(&atomic));
     let Some(own) = range.atomic() else { return false };
@@ -132,7 +133,7 @@ fn is_of_unpacked(range: &Values, stored: Atomic, attributes: &Attributes) -> bo
     width(own) > width(stored) && (Some(own) == packing || (is_float(own) && !is_float(stored)))
 }
 
-/// Types, from narrow to wide; those that differ in their sign alone are of one width.
+/// Types from narrow to wide; those that differ only in signedness have the same width.
 const WIDTHS: [&[Atomic]; 6] = [
     &[Atomic::Byte, Atomic::UByte, Atomic::Char],
     &[Atomic::Short, Atomic::UShort],
@@ -154,13 +155,13 @@ fn mark<T>(list: &[T], masked: &mut Vec<bool>, is_masked: impl Fn(&T) -> bool) {
     list.iter().zip(masked).for_each(|(value, masked)| *masked |= is_masked(value));
 }
 
-/// Adds those of the values that are values of the type, too.
+/// Adds those of the values that the type can represent.
 fn add(equal: &mut Values, values: &Values, ty: Atomic) -> Result<()> {
     if values.atomic() == Some(ty) {
         _ = equal.extend_from(values, 0..values.len());
         return Ok(());
     }
-    // Signed attributes of values that are taken for unsigned ones have the same bits.
+    // Signed attributes of values that are interpreted as unsigned have the same bits.
     let bits = values.atomic().filter(|own| super::unsigned(*own) == ty).and(values.as_bytes());
     if let Some(same) = bits.and_then(|bytes| Values::from_native_bytes(ty, bytes)) {
         _ = equal.extend_from(&same, 0..same.len());
@@ -182,7 +183,7 @@ fn add(equal: &mut Values, values: &Values, ty: Atomic) -> Result<()> {
     Ok(())
 }
 
-/// A bound of the valid range, in the type's own sense.
+/// A bound of the valid range, interpreted as the type.
 fn number(values: &Values, at: usize, ty: Atomic) -> Option<f64> {
     let bits = values.atomic().filter(|own| *own != ty && super::unsigned(*own) == ty).and(values.as_bytes());
     match bits.and_then(|bytes| Values::from_native_bytes(ty, bytes)) {

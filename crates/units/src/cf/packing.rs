@@ -1,17 +1,17 @@
-//! Numbers that are stored in fewer bits (CF 8.1), and types that stand for others.
+//! Numbers that are stored in fewer bits (CF 8.1), and reinterpretation of types.
 use ncirrus_model::{Atomic, Attributes, Values};
 
 /// A packed number is `(number - offset) / scale`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearPacking {
-    /// `scale_factor`, 1 where there is none.
+    /// `scale_factor`, by default 1.
     pub scale: f64,
-    /// `add_offset`, 0 where there is none.
+    /// `add_offset`, by default 0.
     pub offset: f64,
 }
 
 impl LinearPacking {
-    /// What `scale_factor` and `add_offset` say; `None` when there is neither.
+    /// The packing that `scale_factor` and `add_offset` define; `None` if there is neither.
     pub fn of(attributes: &Attributes) -> Option<Self> {
         let number = |name| attributes.find(name).and_then(|attribute| attribute.values.number(0));
         match (number("scale_factor"), number("add_offset")) {
@@ -20,7 +20,7 @@ impl LinearPacking {
         }
     }
 
-    /// The number that a packed one stands for.
+    /// The number that a packed one represents.
     pub fn unpacked(self, packed: f64) -> f64 {
         packed * self.scale + self.offset
     }
@@ -41,7 +41,7 @@ impl LinearPacking {
     }
 }
 
-/// The type of unpacked values: float when the attributes of the packing are floats, and double in all other cases.
+/// The type of unpacked values: float if the attributes of the packing are floats, otherwise double.
 pub(super) fn unpacked_type(attributes: &Attributes, stored: Atomic) -> Atomic {
     let types = ["scale_factor", "add_offset"].into_iter().filter_map(|name| attributes.find(name));
     let mut types = types.filter_map(|attribute| attribute.values.atomic());
@@ -49,12 +49,12 @@ pub(super) fn unpacked_type(attributes: &Attributes, stored: Atomic) -> Atomic {
     if is_float { Atomic::Float } else { Atomic::Double }
 }
 
-/// Whether stored integers are taken for unsigned ones: `_Unsigned = "true"` (the netCDF User Guide).
+/// Whether stored integers are interpreted as unsigned: `_Unsigned = "true"` (the netCDF User Guide).
 pub fn is_unsigned(attributes: &Attributes) -> bool {
     text(attributes, "_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true"))
 }
 
-/// The text of an attribute, the first of several, without what pads it.
+/// The text of an attribute, the first of several, without padding.
 pub fn text(attributes: &Attributes, name: &str) -> Option<String> {
     let bytes = match &attributes.find(name)?.values {
         Values::Char(text) => text.as_slice(),
@@ -76,7 +76,7 @@ pub fn unsigned(atomic: Atomic) -> Atomic {
     }
 }
 
-/// The same bits as another type of the same size.
+/// The same bits, interpreted as another type of the same size.
 pub fn taken_for(values: Values, ty: Atomic) -> Values {
     if values.atomic() == Some(ty) {
         return values;
@@ -85,7 +85,7 @@ pub fn taken_for(values: Values, ty: Atomic) -> Values {
     same.and_then(|bytes| Values::from_native_bytes(ty, bytes)).unwrap_or(values)
 }
 
-/// Numbers of any type as doubles, NaN for what is no number.
+/// Numbers of any type as doubles, NaN for values that are not numbers.
 pub fn doubles(values: &Values) -> Vec<f64> {
     match values {
         Values::Byte(list) => list.iter().copied().map(f64::from).collect(),
@@ -100,7 +100,7 @@ pub fn doubles(values: &Values) -> Vec<f64> {
     }
 }
 
-/// Makes a floating number NaN.
+/// Sets a floating-point number to NaN.
 pub(super) fn put_nan(values: &mut Values, at: usize) {
     match values {
         Values::Float(list) => list.get_mut(at).into_iter().for_each(|slot| *slot = f32::NAN),
@@ -109,7 +109,7 @@ pub(super) fn put_nan(values: &mut Values, at: usize) {
     }
 }
 
-/// Puts one value of the same type at a position; `false` when it does not fit there.
+/// Sets one position to a value of the same type; `false` if that is not possible.
 pub(super) fn put(values: &mut Values, at: usize, value: &Values) -> bool {
     if values.atomic() != value.atomic() {
         return false;

@@ -96,14 +96,14 @@ fn what_the_type_cannot_hold_is_not_encoded() {
 }
 
 proptest! {
-    /// Packed numbers that are unpacked and packed again are what they were.
+    /// Packed numbers that are unpacked and packed again are unchanged.
     #[test]
     fn packing_goes_both_ways(
         stored in proptest::collection::vec(-32_766i16..=32_767, 0..20),
         scale in prop_oneof![1e-6..1e6f64, -1e6..-1e-6f64],
         offset in -1e6..1e6f64,
     ) {
-        // An offset that is far larger than what is packed takes the digits.
+        // An offset far larger than the packed numbers would use up the precision.
         let offset = offset.clamp(-scale.abs() * 1e6, scale.abs() * 1e6);
         let list = [("scale_factor", Values::Double(vec![scale])), ("add_offset", Values::Double(vec![offset]))];
         let decoding = decoding(Atomic::Short, &list);
@@ -111,7 +111,7 @@ proptest! {
         prop_assert_eq!(decoding.encode(&decoded.numbers()), Ok(Values::Short(stored)));
     }
 
-    /// As many values and marks as were stored, whatever the attributes are.
+    /// There are as many values and marks as stored values, whatever the attributes are.
     #[test]
     fn nothing_is_lost_or_added(stored in proptest::collection::vec(any::<f64>(), 0..20), fill: f64, least: f64, scale: f32) {
         let list = [
@@ -126,7 +126,7 @@ proptest! {
         }
     }
 
-    /// Dates are those that the units count, one by one.
+    /// Dates are those obtained by counting units one by one.
     #[test]
     fn dates_are_those_of_the_units(stored in proptest::collection::vec(-100_000i32..100_000, 0..20)) {
         let units = "hours since 1900-01-01";

@@ -1,11 +1,11 @@
-//! Calendars as ncdump knows them: dates from days and back, counted from 1970-01-01 of the same calendar.
+//! Calendars of ncdump: dates from days and back, counted from 1970-01-01 of the same calendar.
 use crate::Calendar;
 
 /// How days are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CdlCalendar {
-    /// Julian up to 1582-10-04, Gregorian from 1582-10-15; what every unknown name means. Days are counted in one of
-    /// the two; asked itself, it counts as the Gregorian does.
+    /// Julian up to 1582-10-04, Gregorian from 1582-10-15; also used for every unknown name. Callers count days in one
+    /// of the two; this variant itself counts as the Gregorian does.
     Mixed,
     /// Gregorian at all times.
     Gregorian,
@@ -24,7 +24,7 @@ pub enum CdlCalendar {
 /// A date without its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CdlDate {
-    /// Year; 0 is the one before 1.
+    /// Year; 0 is the year before 1.
     pub year: i64,
     /// Month from 1.
     pub month: i64,
@@ -33,7 +33,7 @@ pub struct CdlDate {
 }
 
 impl CdlCalendar {
-    /// The calendar of that name.
+    /// The calendar with that name.
     pub fn from_name(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {
             "proleptic_gregorian" => Self::Gregorian,
@@ -46,15 +46,15 @@ impl CdlCalendar {
         }
     }
 
-    /// Days from 1970-01-01 to a date; 0 for a month that is none, or years beyond all counting. A day past its month's end
-    /// counts on into the next.
+    /// Days from 1970-01-01 to a date; 0 for an invalid month, or years out of range. A day past the end of its month
+    /// continues into the next.
     pub fn days(self, date: CdlDate) -> i64 {
         let month = u32::try_from(date.month).unwrap_or(0);
         let first = self.counted().day_number((date.year, month, 1));
         first.map_or(0, |first| first - self.epoch() + date.day - 1)
     }
 
-    /// The date of a day; 1970-01-01 for one beyond all counting.
+    /// The date of a day; 1970-01-01 for one out of range.
     pub fn date(self, days: i64) -> CdlDate {
         let date = days.checked_add(self.epoch()).and_then(|number| self.counted().day(number));
         let (year, month, day) = date.unwrap_or((1970, 1, 1));
@@ -66,7 +66,7 @@ impl CdlCalendar {
         self.counted().day_number((1970, 1, 1)).unwrap_or(0)
     }
 
-    /// The calendar of CF that counts days likewise.
+    /// The calendar of CF that counts days in the same way.
     fn counted(self) -> Calendar {
         match self {
             Self::Mixed | Self::Gregorian => Calendar::ProlepticGregorian,

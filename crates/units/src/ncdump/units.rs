@@ -1,14 +1,14 @@
-//! Units of the form "X since Y", read leniently.
+//! Units of the form "X since Y", parsed leniently.
 use super::CdlCalendar;
 
-/// What one step of the axis is.
+/// The unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CdlTimeUnit {
-    /// A length of time: the value times `times`, divided by `per`, is hours.
+    /// A length of time: the value times `times`, divided by `per`, is in hours.
     Hours {
-        /// What the value is multiplied by.
+        /// The factor for the value.
         times: f64,
-        /// What the product is divided by.
+        /// The divisor of the product.
         per: f64,
     },
     /// A number of months.
@@ -18,17 +18,17 @@ pub enum CdlTimeUnit {
 /// The date and time from which an axis counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CdlTimeBase {
-    /// Year; 0 is the one before 1.
+    /// Year; 0 is the year before 1.
     pub year: i64,
     /// Month from 1.
     pub month: i64,
-    /// Day from 1; it may lie past the end of its month.
+    /// Day from 1; it may be past the end of its month.
     pub day: i64,
     /// Hours since midnight.
     pub hour: f64,
 }
 
-/// The largest year, and the largest day of a month, that are taken seriously, either way.
+/// Maximum absolute value of a year, and of a day of a month.
 const LARGEST: u64 = 100_000_000;
 
 const YEARS: CdlTimeUnit = CdlTimeUnit::Months(12.0);
@@ -50,7 +50,7 @@ pub fn parse_units(units: &str, calendar: CdlCalendar) -> Option<(CdlTimeUnit, C
     };
     let (year, month, day) = parse_date(date, calendar);
     // As in the reference: a date with a year loses its time in the calendar without years, and a month outside the
-    // year is taken for the first.
+    // year is replaced by the first.
     let has_extra =
         calendar == CdlCalendar::Climatology && date.trim_start_matches('-').matches('-').count() > 1;
     let hour = if has_extra { 0.0 } else { parse_time(time) };
@@ -59,7 +59,7 @@ pub fn parse_units(units: &str, calendar: CdlCalendar) -> Option<(CdlTimeUnit, C
     is_serious.then_some((unit, CdlTimeBase { year, month, day, hour }))
 }
 
-/// Units are known by their first letters, or by an abbreviation, in either case.
+/// Units are identified by their first letters, or by an abbreviation, in either case.
 fn unit(word: &str) -> Option<CdlTimeUnit> {
     let word = word.to_ascii_lowercase();
     let is = |prefix: &str, short: &str| word.starts_with(prefix) || word == short;
@@ -85,7 +85,7 @@ fn unit(word: &str) -> Option<CdlTimeUnit> {
     }
 }
 
-/// `y-m-d`; what is missing or no number is year 0, month 1, day 1.
+/// `y-m-d`; a missing or invalid part is year 0, month 1, day 1.
 ///
 /// The climatological calendar has no year: there the first number is the month.
 fn parse_date(text: &str, calendar: CdlCalendar) -> (i64, i64, i64) {
@@ -117,7 +117,7 @@ fn whole(number: i64) -> f64 {
     number as f64
 }
 
-/// Reads numbers as C's `scanf` does.
+/// Parses numbers like C's `scanf`.
 struct NumberReader<'t> {
     text: &'t str,
 }

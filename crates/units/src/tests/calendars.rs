@@ -1,10 +1,10 @@
-//! Laws of calendars: properties that hold of all of them, and what sets each apart.
+//! Laws of calendars: properties that hold for all of them, and what distinguishes each.
 use super::super::ncdump::{CdlCalendar, CdlDate};
 use super::super::{Calendar, CivilDate, TimeUnits};
 use super::calendars;
 use proptest::prelude::*;
 
-/// Days of a year.
+/// Number of days of a year.
 fn year_len(calendar: Calendar, year: i64) -> i64 {
     let first = |year| calendar.day_number((year, 1, 1)).unwrap();
     first(year + 1) - first(year)
@@ -33,7 +33,7 @@ proptest! {
         prop_assert_eq!(year_len(Calendar::Day360, year), 360);
     }
 
-    /// The day after is the next of the month, or the first of the next month, or New Year; but for ten days of 1582.
+    /// The next day is the next of the month, or the first of the next month, or New Year; except for ten days of 1582.
     #[test]
     fn days_follow_each_other(calendar in calendars(), number in -5_000_000i64..5_000_000) {
         let ((year, month, day), next) = (calendar.day(number).unwrap(), calendar.day(number + 1).unwrap());
@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(Calendar::Standard.day(number), other.day(number));
     }
 
-    /// What is no day of a calendar has no number, and what has a number is that day.
+    /// A date that does not exist in a calendar has no number, and the date of a number has that number.
     #[test]
     fn only_days_have_numbers(calendar in calendars(), year in -5000i64..5000, month in 0u32..14, day in 0u32..33) {
         if let Some(number) = calendar.day_number((year, month, day)) {
@@ -63,7 +63,7 @@ proptest! {
         }
     }
 
-    /// Dates that are written are read again, and later times are later dates.
+    /// Formatted dates are parsed back to the same, and later times are later dates.
     #[test]
     fn dates_are_written_and_read(calendar in calendars(), hours in -50_000_000i32..50_000_000) {
         let units = TimeUnits::parse("hours since 1970-01-01", Some(calendar.name())).unwrap().unwrap();
@@ -73,7 +73,7 @@ proptest! {
         prop_assert_eq!(CivilDate::parse(&date.to_string()).ok(), Some((date, 0)));
     }
 
-    /// What ncdump counts leniently is what is counted strictly.
+    /// ncdump's lenient count agrees with the strict one.
     #[test]
     fn ncdump_counts_days_as_calendars_do(days in -5_000_000i64..5_000_000, at in 0..5usize) {
         let (lenient, strict) = [
@@ -88,7 +88,7 @@ proptest! {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         let date = units.date(days as f64).unwrap();
         prop_assert_eq!((year, month, day), (date.year, i64::from(date.month), i64::from(date.day)));
-        // A day past its month's end counts on.
+        // A day past the end of its month continues into the next.
         prop_assert_eq!(lenient.days(CdlDate { year, month, day: day + 40 }), days + 40);
     }
 }

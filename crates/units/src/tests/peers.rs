@@ -1,10 +1,10 @@
-//! What UDUNITS and cftime make of the same.
+//! Comparison with UDUNITS and cftime.
 use super::super::{TimeUnits, conversion};
 use ncirrus_testkit::corpus::{peers_python, program};
 use ncirrus_testkit::law::RandomSource;
 use std::process::Command;
 
-/// Units that measure the same, as they stand in data.
+/// Units that measure the same quantity, as they occur in data.
 const SAME: [&[&str]; 9] = [
     &["K", "degC", "degF", "Celsius", "mK", "degree_Rankine"],
     &["Pa", "hPa", "mbar", "bar", "atm", "mmHg", "psi", "N m-2", "dbar", "inHg", "cmH2O"],
@@ -17,7 +17,7 @@ const SAME: [&[&str]; 9] = [
     &["days", "hours", "months", "years", "weeks", "common_years", "milliseconds"],
 ];
 
-/// Units that others are made of: with prefixes, powers, scales and zeros elsewhere.
+/// Parts of units: with prefixes, powers, scales and shifted zeros.
 const PARTS: [&str; 16] = [
     "m", "gram", "s", "K", "Pa", "W", "Hz", "liter", "mole", "volt", "newton", "bar", "eV", "day", "ohm",
     "tesla",
@@ -25,7 +25,7 @@ const PARTS: [&str; 16] = [
 const PREFIXES: [&str; 8] = ["", "kilo", "milli", "micro", "MEGA", "centi", "hecto", "nano"];
 const POWERS: [&str; 6] = ["", "2", "-1", "^-2", "**3", "²"];
 
-/// Logarithms, reciprocals, origins, ways of writing, and times since dates with zones and fractions.
+/// Logarithms, reciprocals, origins, notations, and times since dates with zones and fractions.
 const PAIRS: &[[&str; 2]] = &[
     ["s", "Hz"],
     ["hour", "Hz"],
@@ -82,7 +82,7 @@ const PAIRS: &[[&str; 2]] = &[
     ["days since 1582-10-15", "days since 1582-10-4"],
     ["hours since 20000102T0630", "hours since 2000-01-01"],
     ["days since 2000-02-29 0:0 UTC", "days since 2000-03-01"],
-    // What one of both refuses, the other does, too.
+    // If one of them refuses a pair, the other does, too.
     ["dBZ", "dBm"],
     ["dBm", "J"],
     ["dBm2", "W2"],
@@ -100,7 +100,7 @@ const PAIRS: &[[&str; 2]] = &[
     ["psu", "1"],
 ];
 
-/// What the program `udunits2` says that so many of a unit are; `None` when it refuses.
+/// The result of the program `udunits2` for a number in a unit; `None` if it refuses.
 fn udunits(number: f64, from: &str, to: &str) -> Option<f64> {
     let said = format!("{number} {from}");
     let output = Command::new("udunits2").args(["-U", "-H", &said, "-W", to]).output().ok()?;
@@ -110,7 +110,7 @@ fn udunits(number: f64, from: &str, to: &str) -> Option<f64> {
     result.split_whitespace().next()?.parse().ok()
 }
 
-/// What is told otherwise, if it is.
+/// The difference between the results, if there is one.
 fn difference(number: f64, from: &str, to: &str) -> Option<String> {
     let theirs = udunits(number, from, to);
     let ours = conversion((from, None), (to, None));
@@ -118,7 +118,7 @@ fn difference(number: f64, from: &str, to: &str) -> Option<String> {
     let near = |one: f64, other: f64| (one - other).abs() <= 2e-5 * one.abs() + 1e-30;
     let alike = match (&ours, theirs) {
         (Ok(ours), Some(theirs)) => near(*ours, theirs),
-        // It does not know every unit that stands in data.
+        // It does not support every unit that occurs in data.
         (ours, None) => ours.is_err() || from.contains("kWh") || to.contains("kWh"),
         _ => false,
     };
@@ -151,7 +151,7 @@ fn udunits_knows_the_same_prefixes_powers_and_products() {
     for _ in 0..250 {
         let mut part = || {
             let (unit, power) = (any(&PARTS), any(&POWERS));
-            // Prefixes of names go with names.
+            // Prefixes of names are combined with names.
             let prefix = if unit.len() > 2 { any(&PREFIXES) } else { "" };
             (format!("{prefix}{unit}{power}"), format!("{unit}{power}"))
         };
