@@ -94,12 +94,12 @@ impl VariableEncoder {
         &self.target.path
     }
 
-    /// The type of the elements, and the definitions that it is one of; other variables are not told by these.
+    /// The type of the elements, and the model that defines it, which need not contain other variables.
     pub fn element_type(&self) -> (&Model, TypeRef) {
         (&self.model, self.target.ty)
     }
 
-    /// What elements hold that nobody writes: one value.
+    /// The value of elements that are never written: a single value.
     pub fn fill(&self) -> &Values {
         &self.target.encoding.fill
     }
