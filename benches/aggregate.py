@@ -47,7 +47,7 @@ def with_xarray():
 
 
 def references():
-    """What kerchunk's users keep: made once, not measured."""
+    """The reference file that users of kerchunk keep: made once, not measured."""
     from kerchunk.combine import concatenate_arrays
     from kerchunk.hdf import SingleHdf5ToZarr
 

@@ -1,7 +1,7 @@
-"""Measures one operation of a peer on a store far away; prints the same line of JSON as ncirrus-bench.
+"""Measures one operation of a peer on a remote store; prints the same line of JSON as ncirrus-bench.
 
 usage: cloud.py PEER CASE ENDPOINT RUNS, with PEER one of xarray-s3fs, xarray-obstore, zarr-s3fs, zarr-obstore,
-tensorstore, and CASE as in `cloud.rs`. Reads what `ncirrus-bench cloud make` has made; exit code 3 when the peer cannot.
+tensorstore, and CASE as in `cloud.rs`. Reads what `ncirrus-bench cloud make` has made; exit code 3 if the peer cannot.
 """
 import json
 import os
@@ -25,7 +25,7 @@ def lacks(why=""):
 
 
 def target():
-    """Where to write: a new place each time, or always the same."""
+    """Where to write: a new location each time, or always the same."""
     global made
     made += 1
     return f"{peer}-{os.getpid()}-{made}.zarr" if case == "create" else f"{peer}.zarr"

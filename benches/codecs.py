@@ -1,9 +1,9 @@
-"""Measures every codec beside numcodecs and the HDF5 filters on one thread, and prints a table.
+"""Compares every codec with numcodecs and the HDF5 filters on one thread, and prints a table.
 
-usage: codecs.py [RUNS [NAME ...]]. Needs h5py, hdf5plugin, numcodecs and numpy. Chunks have 4 MiB. A cell is the speed
-of ncirrus in MiB/s of decoded bytes, and its ratio to the peer's time (below 1: ncirrus takes less). Everybody decodes the
-bytes that the peer encoded; the smallest times of RUNS rounds count, in which both take turns. Filters of plugins are called
-directly, those of the HDF5 library itself by reading and writing a chunk in memory.
+usage: codecs.py [RUNS [NAME ...]]. Needs h5py, hdf5plugin, numcodecs and numpy. Chunks have 4 MiB. A cell is the
+speed of ncirrus in MiB/s of decoded bytes, and the ratio of its time to the peer's (below 1: ncirrus takes less). Both
+decode the bytes that the peer encoded, alternating; the smallest times of RUNS rounds count. Filters of plugins are
+called directly, those of the HDF5 library itself by reading and writing a chunk in memory.
 """
 import ctypes
 import glob
@@ -36,7 +36,7 @@ libc.free.argtypes = [ctypes.c_void_p]
 
 
 def best(action, count=3):
-    """The smallest time of a few runs; an action may say how long its measured part took."""
+    """The smallest time of a few runs; an action may return the time of its measured part."""
     least = float("inf")
     for _ in range(count):
         start = time.perf_counter()

@@ -59,7 +59,7 @@ def make(folder):
 
 
 def members(group, number):
-    """Two variables with ten attributes each; their data lie between the metadata."""
+    """Two variables with ten attributes each; their data are between the metadata."""
     group.createDimension("x", 1000)
     for name in ("a", "b"):
         variable = group.createVariable(name, "f8", ("x",))

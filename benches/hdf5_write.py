@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from hdf5 import field  # noqa: E402
 
-# Bytes that rechunking may hold for each step: a quarter of all.
+# Bytes that rechunking may hold per step: a quarter of the data.
 CHUNK, TILE, MEMORY = (1, 1024, 1024), 32, 1 << 20
 
 

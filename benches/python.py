@@ -1,4 +1,4 @@
-"""The Python package beside Rust and beside its peers.
+"""The Python package compared with Rust and with its peers.
 
 usage: python.py make FOLDER: makes what is read.
        python.py WHO CASE PLACE RUNS: measures, and prints the same line of JSON as ncirrus-bench. PLACE is a folder, or the
@@ -46,7 +46,7 @@ def whole():
 
 
 def make(folder):
-    """The files of netCDF4, and the same as Zarr in the bucket ``bench``."""
+    """The netCDF-4 files, and the same data as Zarr in the bucket ``bench``."""
     import netCDF4
 
     import ncirrus
@@ -91,7 +91,7 @@ def path_of(who, case, place):
 
 
 def opened(who, path, chunks=None, **rest):
-    """A dataset of xarray by an engine, undecoded, with a new client each time."""
+    """A dataset opened by xarray with an engine, undecoded, with a new client each time."""
     import xarray
 
     plain = {"chunks": chunks, "decode_cf": False, **rest}
@@ -137,7 +137,7 @@ def zarr_store(who, path):
 
 
 def best_of(runs, work):
-    """The smallest time of some runs, each with what it leaves closed."""
+    """The smallest time of some runs; what each leaves open is closed."""
     best = float("inf")
     for _ in range(runs):
         gc.collect()
@@ -202,7 +202,7 @@ def element(who, place, runs):
 
 
 def importing(who, runs):
-    """Seconds that a fresh interpreter takes longer for an import."""
+    """Seconds by which an import delays a fresh interpreter."""
     module = {"ncirrus": "ncirrus", "netcdf4": "netCDF4", "h5netcdf": "h5netcdf", "zarr": "zarr"}[who]
 
     def of(code):
@@ -263,7 +263,7 @@ def with_dask(who, case, place, runs):
 
 
 def writing(who, place, runs):
-    """Computed values, so that workers have something to do, to a dataset that is there and whole at the end."""
+    """Writes computed values, so that workers have something to do; the dataset is complete at the end."""
     import dask.array
     import xarray
 
