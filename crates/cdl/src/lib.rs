@@ -39,6 +39,7 @@ mod ncml;
 mod number;
 mod options;
 mod out;
+pub mod parse;
 mod print;
 mod printer;
 mod source;

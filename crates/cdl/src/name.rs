@@ -28,7 +28,7 @@ fn is_special(c: char) -> bool {
 
 /// Whether a variable of that name needs a blank before the colon of its attributes: section keywords do.
 pub(crate) fn is_section_keyword(name: &str) -> bool {
-    matches!(name, "types" | "dimensions" | "variables" | "data" | "group")
+    crate::parse::is_section_word(name)
 }
 
 /// How a variable of `group` refers to a dimension: by simple name if that is unambiguous, otherwise by path

@@ -4,4 +4,5 @@
 mod faults;
 mod golden;
 mod numbers;
+mod reading;
 mod support;
