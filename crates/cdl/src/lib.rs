@@ -1,4 +1,5 @@
-//! Prints a netCDF tree and its data as CDL text, byte for byte as `ncdump` 4.9 does (docs/spec/nczarr.md 12).
+//! Prints a netCDF tree and its data as CDL text, byte for byte as `ncdump` 4.9 does (docs/spec/nczarr.md 12), and reads such
+//! text back ([`parse`]).
 //!
 //! [`print`](fn@print) takes the description ([`Model`](ncirrus_model::Model)) and a source of values ([`DataSource`]);
 //! values are read in bounded pieces, so that memory does not grow with the data.

@@ -244,4 +244,3 @@ pub fn data(
 ) -> Result<DataSummary, ParseFailure> {
     data::read(text, definitions, options, sink)
 }
-

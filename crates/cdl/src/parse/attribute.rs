@@ -18,13 +18,9 @@ enum Inferred {
 
 impl Declarations<'_, '_> {
     /// Reads the rest of an attribute: what stands in front of its colon was read.
-    pub(super) fn attribute(
-        &mut self,
-        place: Place,
-        references: &mut Vec<(Place, Reference)>,
-    ) -> Result<(), Stop> {
+    pub(super) fn attribute(&mut self, references: &[(Place, Reference)]) -> Result<(), Stop> {
         if !self.lexer.peek()?.is(b':') {
-            return Err(self.no_attribute(place, references)?);
+            return Err(self.no_attribute(references)?);
         }
         self.lexer.expect(b':')?;
         let name = self.lexer.name("an attribute")?;
@@ -65,7 +61,7 @@ impl Declarations<'_, '_> {
     }
 
     /// The fault of a statement that is no attribute either.
-    fn no_attribute(&mut self, place: Place, references: &[(Place, Reference)]) -> Result<Stop, Stop> {
+    fn no_attribute(&mut self, references: &[(Place, Reference)]) -> Result<Stop, Stop> {
         // A word in place of a type says more than what follows the name.
         if let [(at, ty), _] = references
             && self.names.any_type(&self.model, self.group(), ty).is_none()
@@ -74,7 +70,6 @@ impl Declarations<'_, '_> {
             return Ok(at.fault(format!("no type {ty} is declared")));
         }
         let token = self.lexer.next()?;
-        let _ = place;
         Ok(self.lexer.unexpected(&token, "\":\" and the name of an attribute"))
     }
 

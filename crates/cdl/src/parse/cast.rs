@@ -29,11 +29,7 @@ const NO_INT64: i64 = i64::MIN;
 /// A double as an `i64`, as C programs do it.
 fn c_int64(value: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "the range is checked; the fraction goes as in C")]
-    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) {
-        value as i64
-    } else {
-        NO_INT64
-    }
+    if (-EXP63..EXP63).contains(&value) { value as i64 } else { NO_INT64 }
 }
 
 /// A double as an `i32`, as C programs do it.
@@ -43,47 +39,40 @@ fn c_int32(value: f64) -> i32 {
 
 /// A double as a `u64`, as C programs do it: above `i64` in two steps.
 fn c_uint64(value: f64) -> u64 {
-    const HALF: f64 = 9_223_372_036_854_775_808.0;
-    if value >= HALF {
-        c_int64(value - HALF).cast_unsigned() ^ (1 << 63)
+    if value >= EXP63 {
+        c_int64(value - EXP63).cast_unsigned() ^ (1 << 63)
     } else {
         c_int64(value).cast_unsigned()
     }
 }
 
-/// Integers. `$wide` is how C converts a double, of which the lowest bits stay.
+/// What is left of an integer in a smaller type, as in C.
+macro_rules! lowest_bits {
+    ($ty:ty, $value:expr) => {{
+        let bytes = $value.to_le_bytes();
+        <$ty>::from_le_bytes(std::array::from_fn(|at| bytes.get(at).copied().unwrap_or(0)))
+    }};
+}
+
+/// Integers: the doubles from `$least` to below `$end` fit; `$wide` is how C converts one, of which the lowest bits stay.
 macro_rules! integer_target {
-    ($ty:ty, $unsigned:ty, $wide:expr) => {
+    ($ty:ty, $unsigned:ty, $wide:expr, $least:expr, $end:expr) => {
         impl NumericTarget for $ty {
             #[inline]
             fn of_integer(value: i128) -> (Self, Fit) {
                 match Self::try_from(value) {
                     Ok(value) => (value, Fit::Exact),
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_sign_loss,
-                        reason = "the lowest bits, as in C"
-                    )]
-                    Err(_) => (value as Self, Fit::OutOfRange),
+                    Err(_) => (lowest_bits!($ty, value), Fit::OutOfRange),
                 }
             }
 
             fn of_real(value: f64) -> (Self, Fit) {
                 let whole = value.trunc();
-                #[expect(
-                    clippy::cast_precision_loss,
-                    clippy::cast_lossless,
-                    reason = "the largest of 64 bits rounds up to the power of two, which is out of range"
-                )]
-                let (least, most) = (<$ty>::MIN as f64, <$ty>::MAX as f64);
-                #[expect(clippy::float_cmp, reason = "powers of two are exact")]
-                let is_edge = most == whole && <$ty>::BITS == 64;
                 let fit = match () {
-                    () if !(least..=most).contains(&whole) || is_edge => Fit::OutOfRange,
-                    () if whole.to_bits() != value.to_bits() && whole - value != 0.0 => Fit::Cut,
+                    () if !($least..$end).contains(&whole) => Fit::OutOfRange,
+                    () if value - whole != 0.0 => Fit::Cut,
                     () => Fit::Exact,
                 };
-                // The lowest bits, as in C.
                 (Self::of_integer(i128::from($wide(value))).0, fit)
             }
 
@@ -94,14 +83,20 @@ macro_rules! integer_target {
     };
 }
 
-integer_target!(i8, u8, c_int32);
-integer_target!(u8, u8, c_int32);
-integer_target!(i16, u16, c_int32);
-integer_target!(u16, u16, c_int32);
-integer_target!(i32, u32, c_int32);
-integer_target!(u32, u32, c_int64);
-integer_target!(i64, u64, c_int64);
-integer_target!(u64, u64, c_uint64);
+/// 2^31, 2^32, 2^63, 2^64.
+const EXP31: f64 = 2_147_483_648.0;
+const EXP32: f64 = 4_294_967_296.0;
+const EXP63: f64 = 9_223_372_036_854_775_808.0;
+const EXP64: f64 = 18_446_744_073_709_551_616.0;
+
+integer_target!(i8, u8, c_int32, -128.0, 128.0);
+integer_target!(u8, u8, c_int32, 0.0, 256.0);
+integer_target!(i16, u16, c_int32, -32_768.0, 32_768.0);
+integer_target!(u16, u16, c_int32, 0.0, 65_536.0);
+integer_target!(i32, u32, c_int32, -EXP31, EXP31);
+integer_target!(u32, u32, c_int64, 0.0, EXP32);
+integer_target!(i64, u64, c_int64, -EXP63, EXP63);
+integer_target!(u64, u64, c_uint64, 0.0, EXP64);
 
 impl NumericTarget for f32 {
     #[inline]

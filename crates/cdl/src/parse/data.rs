@@ -4,7 +4,7 @@ use super::fault::{FaultList, ParseFailure, Stop};
 use super::lexer::Lexer;
 use super::text::CdlText;
 use super::values::{ListState, Unfit, ValueReader, default_element};
-use super::{BlockSink, DataBlock, DataStatement, DataSummary, Definitions, ParseOptions};
+use super::{BlockSink, DataBlock, DataStatement, DataSummary, Definitions, NumberRange, ParseOptions};
 use ncirrus_model::{Atomic, FillValue, Model, TypeRef, Values, VarId};
 
 /// Reads all data sections.
@@ -195,8 +195,7 @@ impl<'a, 't> StatementReader<'a, 't> {
         let mut state = ListState::Start;
         let mut chars = CharQueue::new(&lens, &self.fill);
         let mut first = 0u64;
-        loop {
-            let Some((start, most)) = boxes.at(first) else { break };
+        while let Some((start, most)) = boxes.at(first) {
             let want = count(&most);
             let mut values = self.empty.clone();
             let target = usize::try_from(want).unwrap_or(usize::MAX);
@@ -290,7 +289,7 @@ impl<'a, 't> StatementReader<'a, 't> {
 
     /// More values than there are elements, of which the first was reached: an error, or passed over as by the reference.
     fn surplus(&mut self, room: u64, close: u8) -> Result<(), Stop> {
-        if self.values.range == super::NumberRange::Strict && self.ty != TypeRef::Atomic(Atomic::Char) {
+        if self.values.range == NumberRange::Strict && self.ty != TypeRef::Atomic(Atomic::Char) {
             let place = self.values.lexer.next_place()?;
             let path = self.values.model.variable_path(self.variable);
             return Err(place.fault(format!("more values than the {room} elements of {path} here")));
@@ -393,20 +392,32 @@ struct CharQueue {
     bytes: Vec<u8>,
     taken: usize,
     row: Option<(usize, u8)>,
+    /// The row that the last text began, while it may go on.
+    open: Option<OpenRow>,
 }
+
+/// A row of which the first characters are known.
+struct OpenRow {
+    len: usize,
+    /// Whether it began where `ncdump` begins rows, and ends with a line end so far: then it may go on.
+    may_go_on: bool,
+}
+
+/// Blanks in front of the rest of a row that `ncdump` broke behind a line end; rows themselves have fewer.
+const BROKEN_ROW: u64 = 4;
 
 impl CharQueue {
     /// For characters only. Strings are padded to the last dimension if there is another one and it has a length.
     fn new(lens: &[Option<u64>], fill: &Values) -> Option<Self> {
         let Values::Char(fill) = fill else { return None };
         let last = if lens.len() > 1 { lens.last().copied().flatten() } else { None };
-        let row = last.and_then(|len| usize::try_from(len).ok());
+        let row = last.and_then(|len| usize::try_from(len).ok()).filter(|row| *row > 0);
         let row = row.map(|row| (row, fill.first().copied().unwrap_or(0)));
-        Some(Self { bytes: Vec::new(), taken: 0, row })
+        Some(Self { bytes: Vec::new(), taken: 0, row, open: None })
     }
 
     fn is_empty(&self) -> bool {
-        self.taken >= self.bytes.len()
+        self.taken >= self.bytes.len() && self.open.is_none()
     }
 
     /// The next characters, fewer at the list's end only.
@@ -418,16 +429,50 @@ impl CharQueue {
     ) -> Result<Values, Stop> {
         self.bytes.drain(..self.taken);
         self.taken = 0;
-        while self.bytes.len() < want && values.next_item(state, close)? {
-            let before = self.bytes.len();
-            let mut one = Vec::new();
-            values.chars(&mut one, self.row)?;
-            self.bytes.extend_from_slice(&one);
-            debug_assert!(self.bytes.len() >= before);
+        // One more than is wanted: what stands behind a row decides whether it has ended.
+        while self.bytes.len() <= want {
+            if !values.next_item(state, close)? {
+                self.end_row();
+                break;
+            }
+            self.item(values)?;
         }
-        // A list that ends here is known to have ended before the block is placed.
         self.taken = want.min(self.bytes.len());
         Ok(Values::Char(self.bytes.get(..self.taken).unwrap_or_default().to_vec()))
+    }
+
+    /// Takes one item in.
+    fn item(&mut self, values: &mut ValueReader<'_, '_>) -> Result<(), Stop> {
+        let mut text = Vec::new();
+        let is_text = values.chars(&mut text, None)?;
+        if !is_text || self.row.is_none() {
+            self.end_row();
+            self.bytes.extend_from_slice(&text);
+            return Ok(());
+        }
+        let place = values.lexer.place;
+        let column = place.offset - place.line_start;
+        let before = match self.open.take() {
+            Some(row) if row.may_go_on && column == BROKEN_ROW => row.len,
+            open => {
+                self.open = open;
+                self.end_row();
+                0
+            }
+        };
+        let is_dump = values.range == NumberRange::Strict && (before > 0 || column < BROKEN_ROW);
+        let may_go_on = is_dump && text.last() == Some(&b'\n');
+        self.open = Some(OpenRow { len: before + text.len(), may_go_on });
+        self.bytes.extend_from_slice(&text);
+        Ok(())
+    }
+
+    /// Fills the row up; empty text is a row as well.
+    fn end_row(&mut self) {
+        if let (Some(open), Some((row, fill))) = (self.open.take(), self.row) {
+            let missing = open.len.max(1).next_multiple_of(row) - open.len;
+            self.bytes.resize(self.bytes.len() + missing, fill);
+        }
     }
 }
 

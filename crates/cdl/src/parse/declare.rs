@@ -156,9 +156,8 @@ impl Declarations<'_, '_> {
             Section::Dimensions => self.dimensions_or_attribute()?,
             Section::Variables => self.variables_or_attribute()?,
             Section::Top | Section::Groups => {
-                let place = self.lexer.next_place()?;
-                let mut references = self.references()?;
-                self.attribute(place, &mut references)?;
+                let references = self.references()?;
+                self.attribute(&references)?;
             }
         }
         Ok(true)
@@ -274,17 +273,11 @@ impl Declarations<'_, '_> {
     }
 
     fn dimensions_or_attribute(&mut self) -> Result<(), Stop> {
-        let place = self.lexer.next_place()?;
-        let mut references = self.references()?;
-        let [(_, Reference::Simple(_))] = references.as_slice() else {
-            return self.attribute(place, &mut references);
-        };
-        if !self.lexer.peek()?.is(b'=') {
-            return self.attribute(place, &mut references);
-        }
-        let (mut place, mut name) = match references.pop() {
-            Some((place, Reference::Simple(name))) => (place, name),
-            _ => return Ok(()),
+        let references = self.references()?;
+        let is_dimension = self.lexer.peek()?.is(b'=');
+        let (mut place, mut name) = match references.as_slice() {
+            [(place, Reference::Simple(name))] if is_dimension => (*place, name.clone()),
+            _ => return self.attribute(&references),
         };
         loop {
             self.lexer.expect(b'=')?;
@@ -327,6 +320,8 @@ impl Declarations<'_, '_> {
                 let len = whole.and_then(|len| u64::try_from(len).ok());
                 let most = self.options.limits.dimension_len;
                 match len {
+                    // The number of NC_UNLIMITED: the library knows no other dimension without elements.
+                    Some(0) => Ok(DimensionLen::Unlimited(0)),
                     Some(len) if len <= most => Ok(DimensionLen::Fixed(len)),
                     Some(len) => Err(self.lexer.fault(format!("a dimension of {len}: at most {most}"))),
                     None => Err(self.lexer.fault(format!("{number} is not the length of a dimension"))),
@@ -337,15 +332,14 @@ impl Declarations<'_, '_> {
     }
 
     fn variables_or_attribute(&mut self) -> Result<(), Stop> {
-        let place = self.lexer.next_place()?;
-        let mut references = self.references()?;
+        let references = self.references()?;
         let is_attribute = self.lexer.peek()?.is(b':');
         match references.as_slice() {
             [(at, ty), (name_at, Reference::Simple(name))] if !is_attribute => {
                 let ty = self.type_of(*at, ty)?;
                 self.variables(ty, *name_at, name.clone())
             }
-            _ => self.attribute(place, &mut references),
+            _ => self.attribute(&references),
         }
     }
 

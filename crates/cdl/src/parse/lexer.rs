@@ -160,7 +160,7 @@ impl<'t> Lexer<'t> {
     fn path(&mut self, place: Place) -> Result<Token, Stop> {
         let mut parts = Vec::new();
         while self.cursor.peek()? == Some(b'/') {
-            if parts.len() >= self.limits.nesting + 1 {
+            if parts.len() > self.limits.nesting {
                 return Err(place.fault(format!("a path of more than {} names", self.limits.nesting + 1)));
             }
             self.cursor.skip(1);

@@ -62,7 +62,6 @@ impl<'t> Cursor<'t> {
         Place { offset: self.base + self.at as u64, line: self.line, line_start: self.line_start }
     }
 
-
     /// The next bytes: at least `wanted` of them unless the text ends before.
     pub(crate) fn ahead(&mut self, wanted: usize) -> Result<&[u8], Stop> {
         if self.window.len() - self.at < wanted && !self.is_last {

@@ -9,8 +9,7 @@ use std::collections::HashSet;
 
 impl Declarations<'_, '_> {
     pub(super) fn type_or_attribute(&mut self) -> Result<(), Stop> {
-        let place = self.lexer.next_place()?;
-        let mut references = self.references()?;
+        let references = self.references()?;
         let next = self.lexer.peek()?.clone();
         match (references.as_slice(), next) {
             ([(_, Reference::Simple(word)), (at, Reference::Simple(name))], Token::Punct(b'{'))
@@ -28,7 +27,7 @@ impl Declarations<'_, '_> {
                 let base = self.enum_base(*at, &base.clone())?;
                 self.enumeration(base)?;
             }
-            _ => return self.attribute(place, &mut references),
+            _ => return self.attribute(&references),
         }
         // The semicolon behind a type may be missing.
         self.lexer.take(b';').map(|_| ())

@@ -140,6 +140,8 @@ impl ValueReader<'_, '_> {
             let (value, fit) = match (item, fill) {
                 (QuickItem::Integer(value), _) => T::of_integer(i128::from(value)),
                 (QuickItem::Real(value), _) => T::of_real(value),
+                (QuickItem::MinusZero, _) if self.range == NumberRange::Strict => T::of_real(-0.0),
+                (QuickItem::MinusZero, _) => T::of_integer(0),
                 (QuickItem::Fill, Some(fill)) => (fill, Fit::Exact),
                 (QuickItem::Fill, None) => {
                     return Err(self.lexer.fault("there is no fill value here"));
@@ -149,7 +151,7 @@ impl ValueReader<'_, '_> {
                 let shown = match item {
                     QuickItem::Integer(value) => value.to_string(),
                     QuickItem::Real(value) => value.to_string(),
-                    QuickItem::Fill => "_".to_owned(),
+                    QuickItem::MinusZero | QuickItem::Fill => String::new(),
                 };
                 self.judge(fit, || shown, std::any::type_name::<T>())?;
             }
@@ -446,9 +448,11 @@ impl ValueReader<'_, '_> {
         self.list(ty, out, b';', DEPTH)
     }
 
-    /// Characters of one item; text is padded to whole rows.
-    pub(super) fn chars(&mut self, out: &mut Vec<u8>, row: Option<(usize, u8)>) -> Result<(), Stop> {
-        match self.lexer.next()? {
+    /// Characters of one item, and whether it is text; text is padded to whole rows.
+    pub(super) fn chars(&mut self, out: &mut Vec<u8>, row: Option<(usize, u8)>) -> Result<bool, Stop> {
+        let token = self.lexer.next()?;
+        let is_text = matches!(token, Token::Text(_));
+        match token {
             Token::Char(byte) => out.push(byte),
             Token::Text(text) => {
                 out.extend_from_slice(&text);
@@ -466,7 +470,7 @@ impl ValueReader<'_, '_> {
             let most = self.lexer.limits().list_len;
             return Err(self.lexer.fault(format!("text of more than {most} bytes")));
         }
-        Ok(())
+        Ok(is_text)
     }
 
     /// The fields of a compound up to its closing brace; those that are missing are fill.

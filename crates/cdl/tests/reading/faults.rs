@@ -12,7 +12,8 @@ fn faults_of(text: &[u8], options: &ParseOptions) -> Vec<CdlFault> {
 /// Line, column and a part of each message.
 fn assert_faults(text: &str, expected: &[(u64, u64, &str)]) {
     let faults = faults_of(text.as_bytes(), &ParseOptions::new());
-    let found: Vec<_> = faults.iter().map(|fault| (fault.line, fault.column, fault.message.as_str())).collect();
+    let found: Vec<_> =
+        faults.iter().map(|fault| (fault.line, fault.column, fault.message.as_str())).collect();
     assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
     for ((line, column, message), (want_line, want_column, part)) in found.iter().zip(expected) {
         assert_eq!((line, column), (want_line, want_column), "{text}: {found:?}");
@@ -55,7 +56,11 @@ fn faults_of_data_are_all_told() {
     let text = "netcdf t {\nvariables:\n int v, w, x;\ndata:\n v = a;\n w = 1 2;\n x = 99999999999;\n}";
     assert_faults(
         text,
-        &[(5, 6, "expected a number"), (6, 8, "expected \",\" or \";\""), (7, 6, "99999999999 does not fit int")],
+        &[
+            (5, 6, "expected a number"),
+            (6, 8, "expected \",\" or \";\""),
+            (7, 6, "99999999999 does not fit int"),
+        ],
     );
 }
 
@@ -99,7 +104,10 @@ fn what_is_wrong_is_named() {
         ("dimensions: d=2; variables: int v(d); data: v = {1,2};", "braces are for"),
         ("variables: int v; data: v = 1};", "unexpected \"}\""),
         ("dimensions: t=UNLIMITED; x=2; variables: int v(x,t); data: v = 1,2;", "stand in braces"),
-        ("types: int enum e {A=1}; int enum f {A=2}; variables: int v; data: v = A;", "of two types, /e and /f"),
+        (
+            "types: int enum e {A=1}; int enum f {A=2}; variables: int v; data: v = A;",
+            "of two types, /e and /f",
+        ),
         ("types: int enum e {A=1}; variables: int v; data: v = A;", "a constant of the type /e, not int"),
         ("types: int enum e {A=1}; int enum f {B=2}; variables: e v; data: v = B;", "the type /f, not of /e"),
         ("types: int enum e {A=1}; variables: e v; data: v = Q;", "no constant \"Q\""),

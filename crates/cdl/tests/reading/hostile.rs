@@ -22,7 +22,9 @@ fn a_million_braces_are_too_many() {
     for depth in 1..100 {
         types += &format!("t{}(*) t{depth};", depth - 1);
     }
-    assert!(first_fault(format!("netcdf t {{ types: {types} }}").as_bytes()).contains("types more than 64 deep"));
+    assert!(
+        first_fault(format!("netcdf t {{ types: {types} }}").as_bytes()).contains("types more than 64 deep")
+    );
 }
 
 /// A text with very many of the same byte in the middle, which is nowhere in memory.

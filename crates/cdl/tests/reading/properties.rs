@@ -46,7 +46,12 @@ fn generate(bytes: &[u8]) -> Generated {
     let root = made.model.root();
     group(&mut made, root, &mut choices, 0);
     // The length of a dimension that no variable has is nowhere in the text.
-    let used: Vec<_> = made.model.variables().into_iter().map(|var| made.model.variable(var).unwrap().dims.clone()).collect();
+    let used: Vec<_> = made
+        .model
+        .variables()
+        .into_iter()
+        .map(|var| made.model.variable(var).unwrap().dims.clone())
+        .collect();
     for group in made.model.walk() {
         for dim in made.model.group(group).unwrap().dims.clone() {
             let is_unlimited = made.model.dimension(dim).unwrap().len.is_unlimited();
@@ -84,7 +89,16 @@ fn group(made: &mut Generated, id: GroupId, choices: &mut Choices<'_>, depth: us
 fn user_type(made: &mut Generated, id: GroupId, choices: &mut Choices<'_>) {
     let kind = match choices.below(4) {
         0 => {
-            let integers = [Atomic::Byte, Atomic::UByte, Atomic::Short, Atomic::UShort, Atomic::Int, Atomic::UInt, Atomic::Int64, Atomic::UInt64];
+            let integers = [
+                Atomic::Byte,
+                Atomic::UByte,
+                Atomic::Short,
+                Atomic::UShort,
+                Atomic::Int,
+                Atomic::UInt,
+                Atomic::Int64,
+                Atomic::UInt64,
+            ];
             let base = integers[choices.below(8)];
             let signed = matches!(base, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64);
             let first = if signed { -1 } else { 0 };
@@ -110,7 +124,8 @@ fn user_type(made: &mut Generated, id: GroupId, choices: &mut Choices<'_>) {
 
 /// A type that the group sees; characters within variable lengths lose their NULs.
 fn type_ref(made: &Generated, id: GroupId, choices: &mut Choices<'_>, chars: bool) -> TypeRef {
-    let seen: Vec<TypeId> = made.model.scope(id).into_iter().flat_map(|id| made.model.group(id).unwrap().types.clone()).collect();
+    let seen: Vec<TypeId> =
+        made.model.scope(id).into_iter().flat_map(|id| made.model.group(id).unwrap().types.clone()).collect();
     if !seen.is_empty() && choices.below(3) == 0 {
         return TypeRef::User(seen[choices.below(seen.len())]);
     }
@@ -121,7 +136,8 @@ fn type_ref(made: &Generated, id: GroupId, choices: &mut Choices<'_>, chars: boo
 }
 
 fn variable(made: &mut Generated, id: GroupId, choices: &mut Choices<'_>) {
-    let seen: Vec<_> = made.model.scope(id).into_iter().flat_map(|id| made.model.group(id).unwrap().dims.clone()).collect();
+    let seen: Vec<_> =
+        made.model.scope(id).into_iter().flat_map(|id| made.model.group(id).unwrap().dims.clone()).collect();
     let rank = choices.below(4).min(seen.len());
     let dims: Vec<_> = (0..rank).map(|_| seen[choices.below(seen.len())]).collect();
     let ty = type_ref(made, id, choices, true);
@@ -175,11 +191,19 @@ fn values(model: &Model, ty: TypeRef, count: usize, choices: &mut Choices<'_>) -
         }
         UserKind::Opaque(size) => {
             let size = usize::try_from(*size).unwrap();
-            Values::Opaque { size, bytes: (0..size * count).map(|_| choices.wide().to_le_bytes()[0]).collect() }
+            Values::Opaque {
+                size,
+                bytes: (0..size * count).map(|_| choices.wide().to_le_bytes()[0]).collect(),
+            }
         }
         UserKind::Vlen(base) => {
             let mut end = 0;
-            let ends: Vec<usize> = (0..count).map(|_| { end += choices.below(3); end }).collect();
+            let ends: Vec<usize> = (0..count)
+                .map(|_| {
+                    end += choices.below(3);
+                    end
+                })
+                .collect();
             Values::Vlen { ends, elements: Box::new(values(model, *base, end, choices)) }
         }
         UserKind::Compound(fields) => {
@@ -195,7 +219,8 @@ fn values(model: &Model, ty: TypeRef, count: usize, choices: &mut Choices<'_>) -
 fn atomic_values(atomic: Atomic, count: usize, choices: &mut Choices<'_>) -> Values {
     const DOUBLES: [f64; 8] = [0.1, -1.5, 1e300, f64::INFINITY, f64::NEG_INFINITY, 3.0, 5e-324, 0.0];
     const FLOATS: [f32; 7] = [0.1, -1.5, 1e38, f32::INFINITY, f32::NEG_INFINITY, 16_777_217.0, 1e-45];
-    const TEXTS: [&str; 7] = ["", "a", "é\t\"q\"\\", "1\u{b}x", "long enough to be wrapped at some place", "{};,", "x\ny"];
+    const TEXTS: [&str; 7] =
+        ["", "a", "é\t\"q\"\\", "1\u{b}x", "long enough to be wrapped at some place", "{};,", "x\ny"];
     match atomic {
         Atomic::Double => Values::Double((0..count).map(|_| DOUBLES[choices.below(8)]).collect()),
         Atomic::Float => Values::Float((0..count).map(|_| FLOATS[choices.below(7)]).collect()),
@@ -228,19 +253,21 @@ proptest! {
         let made = generate(&bytes);
         let options = PrintOptions::new().name("any name").float_digits(Some(9)).double_digits(Some(17)).line_len(line_len);
         let text = printed(&made.model, &made.values, &options);
-        let rebuilt = read(text.as_bytes(), &ParseOptions::new().block_len(block_len));
+        let rebuilt = read(&text, &ParseOptions::new().block_len(block_len));
         let rebuilt = match rebuilt {
             Ok(rebuilt) => rebuilt,
-            Err(failure) => panic!("{failure}\n{text}"),
+            Err(failure) => panic!("{failure}\n{}", String::from_utf8_lossy(&text)),
         };
+        let shown = || String::from_utf8_lossy(&text);
         prop_assert_eq!(&rebuilt.name, "any name");
         if rebuilt.model != made.model {
             let again = printed(&rebuilt.model, &rebuilt.values, &options);
-            panic!("models differ:\n{text}\n{again}\n{:?}\n{:?}", made.model, rebuilt.model);
+            let again = String::from_utf8_lossy(&again);
+            panic!("models differ:\n{}\n{again}\n{:?}\n{:?}", shown(), made.model, rebuilt.model);
         }
         for (var, values) in &made.values {
             let read = &rebuilt.values[var];
-            prop_assert!(read.is_identical(values), "{}: {:?} {:?}\n{}", made.model.variable_path(*var), values, read, text);
+            prop_assert!(read.is_identical(values), "{}: {:?} {:?}\n{}", made.model.variable_path(*var), values, read, shown());
         }
     }
 }

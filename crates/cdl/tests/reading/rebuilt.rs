@@ -1,7 +1,7 @@
 //! A text as a whole dataset in memory.
 use ncirrus_cdl::parse::{self, BlockSink, DataBlock, Definitions, ParseFailure, ParseOptions};
 use ncirrus_cdl::{DataSource, PrintOptions, ReadError, print};
-use ncirrus_model::{DimensionLen, Model, Selection, TypeRef, Values, VarId, default_fill};
+use ncirrus_model::{Model, Selection, TypeRef, Values, VarId, default_fill};
 use std::collections::HashMap;
 
 /// What a text says, with all values.
@@ -97,9 +97,9 @@ impl DataSource for Whole<'_> {
 }
 
 /// The text of a dataset.
-pub(super) fn printed(model: &Model, values: &HashMap<VarId, Values>, options: &PrintOptions) -> String {
+pub(super) fn printed(model: &Model, values: &HashMap<VarId, Values>, options: &PrintOptions) -> Vec<u8> {
     let mut text = Vec::new();
     let summary = print(&mut text, model, &mut Whole(model, values), options).unwrap();
     assert!(summary.faults.is_empty(), "{:?}", summary.faults);
-    String::from_utf8(text).unwrap()
+    text
 }
