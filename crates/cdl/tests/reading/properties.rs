@@ -152,7 +152,13 @@ fn variable(made: &mut Generated, id: GroupId, choices: &mut Choices<'_>) {
     }
     attributes(made, NodeId::Variable(var), id, choices);
     let count = usize::try_from(made.model.shape(var).iter().product::<u64>()).unwrap();
-    let values = values(&made.model, ty, count, choices);
+    let mut values = values(&made.model, ty, count, choices);
+    if let Values::Char(chars) = &mut values
+        && made.model.growing(var).contains(&true)
+    {
+        // NULs at the end are not printed, and an unlimited dimension is as long as what is.
+        chars.iter_mut().filter(|char| **char == 0).for_each(|char| *char = b'0');
+    }
     made.values.insert(var, values);
 }
 
