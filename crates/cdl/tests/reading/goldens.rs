@@ -54,8 +54,8 @@ fn what_the_reference_was_given_is_read_as_the_reference_reads_it() {
 fn what_the_reference_printed_is_read_and_printed_again_whatever_the_blocks() {
     for case in cases("default.txt") {
         // The constants of an enum are printed without their escapes, numbers by C_format as anything, types of enclosing groups by
-        // a name that an inner one has, too: none can be read as what it was.
-        if ["types", "formats", "scopes"].iter().any(|name| case.ends_with(name)) {
+        // a name that an inner one has, too, and the largest double with too few digits: none can be read as what it was.
+        if ["types", "formats", "scopes", "numbers"].iter().any(|name| case.ends_with(name)) {
             continue;
         }
         let text = fs::read_to_string(case.join("default.txt")).unwrap();
