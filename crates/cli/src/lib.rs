@@ -71,6 +71,7 @@ struct Cli {
 enum Command {
     Dump(commands::dump::Args),
     Copy(commands::copy::Args),
+    Compare(commands::compare::Args),
     Info(commands::info::Args),
     Explain(commands::explain::Args),
     Filters(commands::filters::Args),
@@ -151,6 +152,7 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
     match command {
         Command::Dump(args) => commands::dump::run(args, session),
         Command::Copy(args) => commands::copy::run(args, session),
+        Command::Compare(args) => commands::compare::run(args, session),
         Command::Info(args) => commands::info::run(args, session),
         Command::Explain(args) => commands::explain::run(args, session),
         Command::Filters(args) => commands::filters::run(args, session),

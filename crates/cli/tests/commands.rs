@@ -277,3 +277,26 @@ fn netcdf4_of_the_classic_model_is_printed_as_ncml() {
         assert_eq!(ours, String::from_utf8_lossy(&theirs.stdout));
     }
 }
+
+#[test]
+fn compare_tells_by_its_exit_code_whether_two_datasets_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = crate::program::command().args(arguments).current_dir(folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
+    assert_eq!(run(&["copy", "-c", "time/1", "-d", "3", example, "a.zarr"]).0, Some(0));
+    assert_eq!(run(&["compare", example, "a.zarr"]), (Some(0), String::new()));
+    assert_eq!(run(&["copy", "--select", "sst[0:6,:,:]", example, "part.nc"]).0, Some(0));
+    let (code, told) = run(&["compare", example, "part.nc"]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("/sst: values were not compared: the shapes are"), "{told}");
+    assert_eq!(run(&["compare", "-q", example, "part.nc"]), (Some(1), String::new()));
+    let (code, told) = run(&["compare", "--json", "--only", "data", "-v", "lat", example, "part.nc"]);
+    assert_eq!(code, Some(0));
+    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&report["same"], &report["variables"][0]["path"]), (&true.into(), &"/lat".into()));
+    assert_eq!(run(&["compare", example, "absent.nc"]).0, Some(3));
+    assert_eq!(run(&["compare", "-v", "nope", example, example]).0, Some(3));
+}

@@ -4,6 +4,7 @@
 //! - [`aggregate`](mod@aggregate) combines many files into one dataset without copying their data, splits datasets,
 //!   and updates aggregations whose files have moved.
 //! - [`write_references`] writes reference files (kerchunk).
+//! - [`compare`](fn@compare) reports what differs between two datasets of any kinds.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
 //! - [`places`] lists the datasets below a prefix and the objects of a store.
 //! - [`removal`] and [`remove`] remove datasets, [`leftovers`] and [`remove_leftover`] what killed writers left.
@@ -24,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+mod compare;
 mod copy;
 mod dump;
 mod info;
@@ -33,6 +35,10 @@ pub mod places;
 mod reference;
 mod upkeep;
 
+pub use compare::{
+    CompareOptions, CompareScope, ComparisonReport, DefinitionDifference, DifferentElement,
+    VariableComparison, compare,
+};
 pub use copy::{
     ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
     copy, plan_copy,

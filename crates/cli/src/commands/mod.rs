@@ -1,6 +1,7 @@
 //! One file per subcommand.
 pub(crate) mod aggregate;
 pub(crate) mod clean;
+pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod copy;
 pub(crate) mod dump;
