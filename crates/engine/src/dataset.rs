@@ -206,7 +206,7 @@ impl Dataset {
         selection: &Selection,
         missing: MissingChunks,
     ) -> Result<(Values, ReadReport)> {
-        self.read_deep(variable, selection, missing, ReadDepth::default()).await
+        self.read_deep(variable, Picked::Selection(selection), missing, ReadDepth::default()).await
     }
 
     /// As [`read`](Self::read), into the caller's memory: elements of the model's type in the machine's byte order, the
@@ -251,16 +251,20 @@ impl Dataset {
     pub(crate) fn read_deep<'a>(
         &'a self,
         variable: VarId,
-        selection: &'a Selection,
+        picked: Picked<'a>,
         missing: MissingChunks,
         nesting: ReadDepth,
     ) -> BoxFuture<'a, Result<(Values, ReadReport)>> {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
-            let picked = Picked::Selection(selection);
             let reading = self.reading(variable, &bound, picked, nesting, missing)?;
-            let values = match &bound.ground {
-                StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).read(selection).await,
+            let values = match (&bound.ground, picked) {
+                (StorageLayout::Mosaic(index), Picked::Selection(selection)) => {
+                    MosaicRead::new(self, &reading, index).read(selection).await
+                }
+                (StorageLayout::Mosaic(index), Picked::Points(points)) => {
+                    MosaicRead::new(self, &reading, index).read_points(points).await
+                }
                 _ => reading.read(picked).await,
             };
             let values = values.map_err(|error| self.located(error, variable))?;
@@ -390,7 +394,8 @@ impl NestedRead for DatasetInner {
             let dataset = Dataset { inner: self }.referred(variable.dataset.as_ref(), &nesting).await?;
             let found = dataset.inner.model.variable_at(&variable.path);
             let found = found.ok_or_else(|| Error::no_member(Member::Variable, &variable.path))?;
-            let (values, _) = dataset.read_deep(found, selection, MissingChunks::Fill, nesting).await?;
+            let picked = Picked::Selection(selection);
+            let (values, _) = dataset.read_deep(found, picked, MissingChunks::Fill, nesting).await?;
             Ok(values)
         })
     }

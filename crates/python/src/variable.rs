@@ -171,8 +171,7 @@ impl Variable {
         reason = "what is made out of Python's objects is made for the call"
     )]
     fn read_points<'py>(&self, py: Python<'py>, axes: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let axes = axes.iter().map(indices).collect::<PyResult<Vec<_>>>()?;
-        let points = PointSelection::new(axes).map_err(|error| exception(py, &error.into()))?;
+        let points = points(py, &axes)?;
         let shape = [points.count()];
         let wanted = (&Wanted::Points(&points), shape.as_slice());
         reading::new_array(py, &self.facade(py)?, wanted, &self.dtype(py)?, self.form(py)?)
@@ -181,17 +180,28 @@ impl Variable {
     /// Begins to read axes that were resolved; the callable is given an array of one dimension, or an error.
     fn begin_read(&self, py: Python<'_>, axes: &Bound<'_, PyAny>, callable: Py<PyAny>) -> PyResult<Pending> {
         let (variable, selection) = (self.facade(py)?, resolved(axes)?);
-        let (dtype, session) = (self.dtype(py)?.unbind(), variable.dataset().session().clone());
-        if let ElementForm::Columns = self.form(py)? {
-            let make =
-                move |py: Python<'_>, values| values::to_array(py, values, dtype.bind(py)).map(Bound::unbind);
-            return Pending::begin(py, &session, variable.values_async(selection), make, callable);
+        match self.form(py)? {
+            ElementForm::Columns => self.begin_values(py, variable.values_async(selection), callable),
+            _ => self.begin_bytes(py, variable.read_bytes_async(selection), callable),
         }
-        let make = move |py: Python<'_>, bytes: Vec<u8>| {
-            let array = PyArray1::from_vec(py, bytes).into_any();
-            array.call_method1("view", (dtype,)).map(Bound::unbind)
-        };
-        Pending::begin(py, &session, variable.read_bytes_async(selection), make, callable)
+    }
+
+    /// Begins to read single elements, whose indices are given by axis; the callable is given an array, or an error.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn begin_read_points(
+        &self,
+        py: Python<'_>,
+        axes: Vec<Bound<'_, PyAny>>,
+        callable: Py<PyAny>,
+    ) -> PyResult<Pending> {
+        let (variable, points) = (self.facade(py)?, points(py, &axes)?);
+        match self.form(py)? {
+            ElementForm::Columns => self.begin_values(py, variable.point_values_async(points), callable),
+            _ => self.begin_bytes(py, variable.read_points_async(points), callable),
+        }
     }
 
     /// Writes an array in C order, of the variable's dtype, to axes that were resolved.
@@ -242,7 +252,41 @@ fn lens(selection: &Selection) -> PyResult<Vec<usize>> {
     Ok(selection.shape().into_iter().map(usize::try_from).collect::<Result<_, _>>()?)
 }
 
+/// Single elements, by their indices along each axis.
+fn points(py: Python<'_>, axes: &[Bound<'_, PyAny>]) -> PyResult<PointSelection> {
+    let axes = axes.iter().map(indices).collect::<PyResult<Vec<_>>>()?;
+    PointSelection::new(axes).map_err(|error| exception(py, &error.into()))
+}
+
 impl Variable {
+    /// Begins to read values in columns.
+    fn begin_values(
+        &self,
+        py: Python<'_>,
+        work: impl Future<Output = ncirrus::Result<ncirrus::Values>> + Send + 'static,
+        callable: Py<PyAny>,
+    ) -> PyResult<Pending> {
+        let (dtype, session) = (self.dtype(py)?.unbind(), self.facade(py)?.dataset().session().clone());
+        let make =
+            move |py: Python<'_>, values| values::to_array(py, values, dtype.bind(py)).map(Bound::unbind);
+        Pending::begin(py, &session, work, make, callable)
+    }
+
+    /// Begins to read values as bytes.
+    fn begin_bytes(
+        &self,
+        py: Python<'_>,
+        work: impl Future<Output = ncirrus::Result<Vec<u8>>> + Send + 'static,
+        callable: Py<PyAny>,
+    ) -> PyResult<Pending> {
+        let (dtype, session) = (self.dtype(py)?.unbind(), self.facade(py)?.dataset().session().clone());
+        let make = move |py: Python<'_>, bytes: Vec<u8>| {
+            let array = PyArray1::from_vec(py, bytes).into_any();
+            array.call_method1("view", (dtype,)).map(Bound::unbind)
+        };
+        Pending::begin(py, &session, work, make, callable)
+    }
+
     pub(crate) fn new(open: &Arc<OpenDataset>, id: VarId) -> Self {
         Self { open: Arc::clone(open), id, dtype: PyOnceLock::new() }
     }

@@ -46,7 +46,7 @@ def variable(name: str = "sst", shape: tuple[int, ...] = (4, 6, 8), **words: Any
         "nbytes": int(np.prod(shape)) * 4,
         "filters": [{"id": "zstd", "level": 3}],
         "fault": None,
-        "is_aggregated": False,
+        "storage": "chunked",
         "attrs": Attributes(units="K", note=NASTY, flags=np.arange(100)),
     }
     return SimpleNamespace(**{**found, **words})

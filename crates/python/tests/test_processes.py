@@ -232,3 +232,20 @@ def test_importing_is_cheap() -> None:
     script = "import sys, threading, ncirrus; print([m for m in ('numpy', 'xarray', 'dask', 'fsspec') if m in sys.modules]); print(threading.active_count())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["[]", "1"]
+
+
+def test_pickles_are_handed_on_without_opening(chunked: str) -> None:
+    """What a scheduler does with a graph: it unpickles, and pickles again, and may lack the file."""
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("dask")
+    ds = ncirrus.open(chunked)
+    lazy = xr.open_dataset(chunked, engine="ncirrus", chunks={})["v"]
+    carried = {"variable": ds["v"], "array": ds["v"].dask(), "xarray": lazy}
+    texts = {name: pickle.dumps(value) for name, value in carried.items()}
+    os.rename(chunked, chunked + ".away")
+    again = {name: pickle.dumps(pickle.loads(text)) for name, text in texts.items()}
+    assert pickle.loads(texts["variable"]).dataset.__dask_tokenize__() == ds.__dask_tokenize__()
+    os.rename(chunked + ".away", chunked)
+    assert np.array_equal(pickle.loads(again["variable"])[...], numbers((40, 50)))
+    for name in ("array", "xarray"):
+        assert np.array_equal(pickle.loads(again[name]).compute(), numbers((40, 50)))

@@ -7,6 +7,7 @@ mod check;
 mod explain;
 mod fit;
 mod opened;
+mod points;
 mod recipe;
 mod texts;
 
@@ -16,6 +17,7 @@ use super::Dataset;
 use super::mosaic::MosaicRead;
 use super::mosaic::assembly::ValueAssembly;
 use crate::convert;
+use crate::picked::Picked;
 use crate::read::AbsentFragment;
 use crate::resources::MissingChunks;
 use fit::TileFit;
@@ -29,9 +31,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use texts::FragmentTexts;
 
-/// A piece of a tile that a fragment fills.
-pub(crate) struct FragmentPart {
-    pub(super) piece: SelectionPiece,
+/// A piece of a tile that a fragment fills, or numbers of points in it.
+pub(crate) struct FragmentPart<P = SelectionPiece> {
+    pub(super) piece: P,
     pub(super) tile: Region,
     pub(super) fragment: Arc<Fragment>,
 }
@@ -47,9 +49,9 @@ impl FragmentPart {
 type ValuePut<'a> = dyn Fn(&SelectionPiece, &[u64], Values) -> Result<()> + Sync + 'a;
 
 /// Parts that come from one variable of one dataset.
-pub(super) struct FragmentGroup {
+pub(super) struct FragmentGroup<P = SelectionPiece> {
     places: FragmentPlaces,
-    parts: Vec<FragmentPart>,
+    parts: Vec<FragmentPart<P>>,
 }
 
 /// A variable that fills tiles, opened for reading.
@@ -93,10 +95,13 @@ impl MosaicRead<'_> {
     }
 
     /// The parts grouped by dataset and variable: first those on this machine, then those that may be remote.
-    pub(super) fn groups(&self, parts: Vec<FragmentPart>) -> Result<[(Vec<FragmentGroup>, bool); 2]> {
+    pub(super) fn groups<P>(
+        &self,
+        parts: Vec<FragmentPart<P>>,
+    ) -> Result<[(Vec<FragmentGroup<P>>, bool); 2]> {
         type Key = (Vec<Arc<str>>, Vec<FragmentVariable>);
         let mut numbers: HashMap<Key, usize> = HashMap::new();
-        let mut groups: Vec<FragmentGroup> = Vec::new();
+        let mut groups: Vec<FragmentGroup<P>> = Vec::new();
         for part in parts {
             let key = (part.fragment.names.clone(), part.fragment.variables.clone());
             if let Some(group) = numbers.get(&key).and_then(|number| groups.get_mut(*number)) {
@@ -213,9 +218,8 @@ impl MosaicRead<'_> {
         let nesting = self.reading.context.nesting.of_fragment()?;
         for piece in piece.clone().cut(self.part_elements()) {
             let (selection, strides) = fit.selection(&piece)?;
-            let nesting = nesting.clone();
-            let read =
-                source.dataset.read_deep(source.variable, &selection, self.reading.missing, nesting).await;
+            let (nesting, picked) = (nesting.clone(), Picked::Selection(&selection));
+            let read = source.dataset.read_deep(source.variable, picked, self.reading.missing, nesting).await;
             let (values, report) = read?;
             self.reading.take_report(report);
             put(&piece, &strides, self.finished(fit.converted(values, &piece)?, source)?)?;

@@ -6,7 +6,7 @@
 pub(crate) mod assembly;
 mod explain;
 mod place;
-mod points;
+pub(super) mod points;
 mod source;
 
 use super::referenced_datasets::KEPT;
@@ -178,8 +178,11 @@ impl<'a> MosaicRead<'a> {
     }
 
     pub(super) async fn tiles(&self, piece: &SelectionPiece) -> Result<Vec<Tile>> {
-        let bounds = piece.bounds();
-        let tiles = self.reading.context.drive(|view| self.index.tiles(view, &bounds)).await?;
+        self.tiles_of(&piece.bounds()).await
+    }
+
+    async fn tiles_of(&self, bounds: &Region) -> Result<Vec<Tile>> {
+        let tiles = self.reading.context.drive(|view| self.index.tiles(view, bounds)).await?;
         self.reading.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
         match tiles.iter().find(|tile| tile.region.rank() != bounds.rank()) {
             Some(tile) => Err(Error::internal(format!("a tile {:?} of another rank", tile.region))),

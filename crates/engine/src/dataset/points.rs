@@ -11,7 +11,7 @@ use ncirrus_model::{PointSelection, Values, VarId};
 impl Dataset {
     /// The values of single elements, in the order of the points. Each chunk that holds some of them is fetched and
     /// decoded once, however many they are; of chunks that are stored without codecs only the necessary bytes are read,
-    /// neighbours together. If the variable is assembled from others, each tile is read separately.
+    /// neighbours together. The same holds for the sources of a variable that is assembled from others.
     ///
     /// # Errors
     /// As [`read`](Self::read).

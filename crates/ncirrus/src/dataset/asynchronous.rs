@@ -1,6 +1,6 @@
 //! Futures: opening and reading without a blocked thread, and several reads at once.
 use super::{Dataset, DatasetState, substituted};
-use crate::{Error, OpenOptions, Result, Selection, Session, Values, VarId, Variable};
+use crate::{Error, OpenOptions, PointSelection, Result, Selection, Session, Values, VarId, Variable};
 use futures_util::future::join_all;
 
 impl Dataset {
@@ -96,19 +96,71 @@ impl Variable {
     ) -> impl Future<Output = Result<Vec<u8>>> + Send + 'static {
         let variable = self.clone();
         async move {
-            let located = |error: Error| error.at_path(variable.path());
             let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
-            // If the type has no size, the read below reports it.
-            let len = variable.packed_len().unwrap_or(0);
-            let len = count.and_then(|count| count.checked_mul(len));
-            let len = len.ok_or_else(|| located(Error::limit("the selection does not fit the memory")))?;
-            let mut buffer = Vec::new();
-            buffer.try_reserve_exact(len).map_err(|error| {
-                located(Error::limit(format!("{len} bytes do not fit the memory")).because(error))
-            })?;
-            buffer.resize(len, 0);
+            let buffer = variable.buffer_for(count).map_err(|error| error.at_path(variable.path()))?;
             variable.read_bytes_owned(selection, buffer).await
         }
+    }
+
+    /// As [`read_points_into`](Self::read_points_into), as a future for any executor, into a buffer of its own. Dropping
+    /// it cancels its requests.
+    ///
+    /// # Errors
+    /// As [`read_points_into`](Self::read_points_into); `Limit` when the memory does not hold them.
+    pub fn read_points_async(
+        &self,
+        points: PointSelection,
+    ) -> impl Future<Output = Result<Vec<u8>>> + Send + 'static {
+        let variable = self.clone();
+        async move {
+            let read = async {
+                let mut buffer = variable.buffer_for(Some(points.count()))?;
+                let (var, dataset) = (variable.id(), variable.dataset());
+                match dataset.state() {
+                    DatasetState::Reading(dataset) => {
+                        dataset.read_points_into(var, &points, &mut buffer).await
+                    }
+                    DatasetState::Writing(open) => {
+                        dataset.written(open)?.read_points_into(var, &points, &mut buffer).await
+                    }
+                }
+                .map(|()| buffer)
+            };
+            read.await.map_err(|error: Error| error.at_path(variable.path()))
+        }
+    }
+
+    /// As [`point_values`](Self::point_values), as a future for any executor; dropping it cancels its requests.
+    ///
+    /// # Errors
+    /// As [`point_values`](Self::point_values).
+    pub fn point_values_async(
+        &self,
+        points: PointSelection,
+    ) -> impl Future<Output = Result<Values>> + Send + 'static {
+        let variable = self.clone();
+        async move {
+            let (var, dataset) = (variable.id(), variable.dataset());
+            let read = match dataset.state() {
+                DatasetState::Reading(dataset) => dataset.read_points(var, &points).await,
+                DatasetState::Writing(open) => dataset.written(open)?.read_points(var, &points).await,
+            };
+            read.map_err(|error| error.at_path(variable.path()))
+        }
+    }
+
+    /// Memory for so many elements.
+    fn buffer_for(&self, count: Option<usize>) -> Result<Vec<u8>> {
+        // If the type has no size, the read reports it.
+        let len = self.packed_len().unwrap_or(0);
+        let len = count.and_then(|count| count.checked_mul(len));
+        let len = len.ok_or_else(|| Error::limit("the selection does not fit the memory"))?;
+        let mut buffer = Vec::new();
+        buffer
+            .try_reserve_exact(len)
+            .map_err(|error| Error::limit(format!("{len} bytes do not fit the memory")).because(error))?;
+        buffer.resize(len, 0);
+        Ok(buffer)
     }
 
     /// As [`values`](Self::values), as a future for any executor; dropping it cancels its requests.

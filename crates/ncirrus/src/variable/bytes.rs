@@ -47,8 +47,8 @@ impl Variable {
 
     /// The values of single elements in the variable's own type, in the order of the points. Each chunk that holds some
     /// of them is fetched and decoded once, however many points there are; of data stored without codecs only the
-    /// necessary bytes are read, neighbours together. An aggregated variable is read by fragments, neighbouring points
-    /// together.
+    /// necessary bytes are read, neighbours together. The same holds for the fragments of an aggregated
+    /// variable.
     ///
     /// # Errors
     /// `Invalid` naming the first point that is outside; otherwise as [`values`](Self::values).

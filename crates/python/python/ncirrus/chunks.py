@@ -33,6 +33,22 @@ def blocks(shape: tuple[int, ...], chunks: tuple[int, ...] | None, most: int) ->
         yield tuple(slice(a, min(a + step, length)) for a, step, length in zip(start, lengths, shape))
 
 
+def starts_of(variable: Any) -> list[NDArray[np.int64]]:
+    """Where chunks begin along each axis of a variable, or fragments; the whole is one where nothing is known."""
+    uneven, chunks = variable.chunk_lengths, variable.chunks
+    if uneven is not None:
+        return [np.cumsum([0, *lengths[:-1]], dtype=np.int64) for lengths in uneven]
+    if variable.is_aggregated:
+        begins: list[set[int]] = [{0} for _ in variable.shape]
+        for fragment in variable.fragments():
+            for axis, start in enumerate(fragment["start"]):
+                begins[axis].add(start)
+        return [np.array(sorted(axis), np.int64) for axis in begins]
+    if chunks is None:
+        return [np.zeros(1, np.int64) for _ in variable.shape]
+    return [np.arange(0, max(1, length), chunk, dtype=np.int64) for length, chunk in zip(variable.shape, chunks)]
+
+
 def chunk_table(
     stored: list[tuple[list[int], str | None, int, int, bool]],
     selected: Selection,

@@ -21,17 +21,18 @@ class Block:
     ndim: int
     dtype: np.dtype[Any]
 
-    def __init__(self, variable: Any) -> None:
+    def __init__(self, variable: Any, shape: tuple[int, ...] | None = None, dtype: Any = None) -> None:
         self.variable = variable
-        self.shape = tuple(variable.shape)
+        self.shape = tuple(variable.shape) if shape is None else shape
         self.ndim = len(self.shape)
-        self.dtype = np.dtype(variable.dtype)
+        self.dtype = np.dtype(variable.dtype if dtype is None else dtype)
 
     def __getitem__(self, key: Any) -> Any:
         return self.variable.read(key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Block, (self.variable,))
+        # With what describes it: the scheduler unpickles it, and is not to open the dataset.
+        return (Block, (self.variable, self.shape, self.dtype))
 
     def __dask_tokenize__(self) -> Any:
         return ("ncirrus.dask.Block", self.variable.__dask_tokenize__())

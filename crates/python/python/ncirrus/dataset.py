@@ -286,15 +286,20 @@ class Dataset(Group):
             self._url,
             self._options,
             self._session,
-            self.tag if self._pin else None,
+            self._pinned_tag() if self._pin else None,
             self._pin,
         )
+
+    def _pinned_tag(self) -> str | None:
+        """The tag that the dataset has, or is to have where it came by a pickle and was not opened: handing it on is no
+        reason to open it."""
+        return self._tag if self._came_by_pickle or self._open is not None else self.tag
 
     def __dask_tokenize__(self) -> Any:
         if self._mode != "r":
             # What is being written changes: nothing that is read from it is the same twice.
             return ("ncirrus", uuid.uuid4().hex)
-        return ("ncirrus", self._url, repr(sorted(self._options.items())), self.tag)
+        return ("ncirrus", self._url, repr(sorted(self._options.items())), self._pinned_tag() if self._pin else self.tag)
 
     def __del__(self) -> None:
         # Attributes lack where opening failed.

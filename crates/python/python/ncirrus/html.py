@@ -249,7 +249,7 @@ def _storage_rows(shown: Any) -> Iterator[tuple[str, str]]:
     if shown.chunks is not None:
         count = math.prod(-(-length // chunk) for length, chunk in zip(shown.shape, shown.chunks) if chunk)
         yield "chunks", f"{_text(' × '.join(f'{chunk:,}' for chunk in shown.chunks))} {_dim(f'{count:,} chunks')}"
-    elif shown.is_aggregated:
+    elif shown.storage == "virtual":
         yield "storage", "aggregated"
     else:
         yield "storage", "one run"

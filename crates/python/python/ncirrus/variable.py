@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 import numpy as np
@@ -12,10 +13,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ncirrus import _ncirrus, casts, indexing, pickling, points, processes
 from ncirrus.attributes import Attributes, of_native
 from ncirrus.asynchronous import outcome
-from ncirrus.chunks import blocks, chunk_table, mapped_array, parts
+from ncirrus.chunks import blocks, chunk_table, mapped_array, parts, starts_of
 from ncirrus.codecs import named
 from ncirrus.errors import InvalidError
-from ncirrus.indexing import Axis, Selection, count_of, has_dots
+from ncirrus.indexing import Selection, count_of, has_dots
 from ncirrus.progress import Report, reporting
 from ncirrus.sizes import byte_count
 from ncirrus.types import Compound, Enum, Opaque, Vlen, type_of
@@ -307,14 +308,14 @@ class Variable:
             return np.empty(selected.shape, self.dtype) if out is None else out
         native = self._native()
 
-        async def begin(axes: list[Axis]) -> NDArray[Any]:
-            flat = await outcome(lambda told: native.begin_read(axes, told))
-            return flat.reshape([count_of(axis) for axis in axes])  # type: ignore[no-any-return]
+        async def begin(indices: list[NDArray[np.int64]]) -> NDArray[Any]:
+            return await outcome(lambda told: native.begin_read_points(indices, told))  # type: ignore[no-any-return]
 
         if selected.points is not None:
-            raw = await points.read_async(begin, selected, self.chunks)
+            raw = await points.read_async(begin, selected, partial(starts_of, self))
         else:
-            raw = await begin(selected.axes)
+            flat = await outcome(lambda told: native.begin_read(selected.axes, told))
+            raw = flat.reshape([count_of(axis) for axis in selected.axes])
         array = selected.arranged(raw)
         if out is not None:
             out[...] = array
@@ -336,7 +337,7 @@ class Variable:
             return array
         native = self._native()
         if selected.points is not None:
-            return selected.arranged(points.read(native, selected, self.chunks))
+            return selected.arranged(points.read(native, selected, partial(starts_of, self)))
         return selected.arranged(native.read(selected.axes))
 
     def _fill(self, selected: Selection, out: NDArray[Any], report: Report | None) -> None:
@@ -345,7 +346,7 @@ class Variable:
             return
         native = self._native()
         if selected.points is not None:
-            out[...] = selected.arranged(points.read(native, selected, self.chunks))
+            out[...] = selected.arranged(points.read(native, selected, partial(starts_of, self)))
             return
         raw = selected.scattered(out)
         if not np.may_share_memory(raw, out):

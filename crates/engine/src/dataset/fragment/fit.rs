@@ -5,7 +5,7 @@ mod tests;
 use super::texts::{self, FragmentTexts};
 use ncirrus_layout::grid::{PieceAxis, SelectionPiece};
 use ncirrus_layout::{Error, Fragment, FragmentAxis, FragmentPart, Result};
-use ncirrus_model::{AxisSelection, Region, Selection, Values};
+use ncirrus_model::{AxisSelection, PointSelection, Region, Selection, Values};
 
 /// Which elements of a stored variable form a tile, and in which order.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +121,26 @@ impl TileFit {
             }
         }
         Ok((Selection::new(selected), strides))
+    }
+
+    /// The indices of the stored elements that make points of the tile, a list for each stored axis; `None` where texts are
+    /// made of several.
+    ///
+    /// # Errors
+    /// `Limit` for what exceeds this machine.
+    pub(crate) fn points(&self, points: &PointSelection, inside: &[usize]) -> Result<Option<Vec<Vec<u64>>>> {
+        if self.texts.is_some() {
+            return Ok(None);
+        }
+        let list = |stored: &StoredAxis| -> Option<Vec<u64>> {
+            let at = |point: &usize| match stored.axis {
+                Some(axis) => points.index(axis, *point).checked_sub(*self.tile.start.get(axis)?),
+                None => Some(0),
+            };
+            inside.iter().map(|point| stored.elements.index(at(point)?)).collect()
+        };
+        let lists: Option<Vec<_>> = self.axes.iter().map(list).collect();
+        lists.map(Some).ok_or_else(|| Error::limit("indices beyond 64 bits"))
     }
 
     /// The stored elements of a piece in the type of the aggregated variable, if that is another type of text.

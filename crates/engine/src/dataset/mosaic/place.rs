@@ -1,7 +1,7 @@
 //! How the elements of a tile are arranged in its source.
 use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{AxisSelection, Region, Selection};
+use ncirrus_model::{AxisSelection, PointSelection, Region, Selection};
 
 /// A tile that a box of another variable fills.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +76,31 @@ impl TileRegion {
             None => Some(AxisSelection::Slice { start: *start, count: 1, stride: 1 }),
         };
         axes.iter().zip(&self.source.start).map(axis).collect::<Option<_>>().map(Selection::new)
+    }
+
+    /// The indices in the source of points in the tile, a list for each axis of the source.
+    pub(super) fn points(&self, points: &PointSelection, inside: &[usize]) -> Vec<Vec<u64>> {
+        let mut lists = vec![Vec::with_capacity(inside.len()); self.source.rank()];
+        for point in inside {
+            let within = |axis: usize, start: &u64| points.index(axis, *point).saturating_sub(*start);
+            let starts = lists.iter_mut().zip(&self.source.start);
+            match &self.order {
+                AxisOrder::Axes(axes) => starts.zip(axes).for_each(|((list, start), axis)| {
+                    let at = axis.and_then(|axis| Some(within(axis, self.tile.start.get(axis)?)));
+                    list.push(start + at.unwrap_or(0));
+                }),
+                AxisOrder::Elements => {
+                    let axes = self.tile.start.iter().zip(&self.tile.count).enumerate();
+                    let mut number =
+                        axes.fold(0, |number, (axis, (start, len))| number * len + within(axis, start));
+                    for ((list, start), len) in starts.zip(&self.source.count).rev() {
+                        list.push(start + number % len.max(&1));
+                        number /= len.max(&1);
+                    }
+                }
+            }
+        }
+        lists
     }
 
     /// Lengths along each axis of the [`selection`](Self::selection).

@@ -3,6 +3,7 @@ use super::MosaicRead;
 use super::place::TileRegion;
 use crate::convert::{self, ByteRule, CastRules, RangeExcess};
 use crate::dataset::Dataset;
+use crate::picked::Picked;
 use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
 use ncirrus_model::{Atomic, Region, Selection, Values, VarId};
@@ -97,9 +98,9 @@ impl MosaicRead<'_> {
     }
 
     async fn read_leaf(&self, leaf: &MosaicLeaf, selection: &Selection) -> Result<Values> {
-        let nesting = self.reading.context.nesting.clone();
+        let (nesting, picked) = (self.reading.context.nesting.clone(), Picked::Selection(selection));
         let (values, report) =
-            leaf.dataset.read_deep(leaf.variable, selection, self.reading.missing, nesting).await?;
+            leaf.dataset.read_deep(leaf.variable, picked, self.reading.missing, nesting).await?;
         self.reading.take_report(report);
         Ok(values)
     }

@@ -32,10 +32,16 @@ class NcirrusArray(BackendArray):
 
     __slots__ = ("_batch", "_variable", "dtype", "shape")
 
-    def __init__(self, variable: Any, dtype: np.dtype[Any], batch: CoordinateBatch | None = None) -> None:
+    def __init__(
+        self,
+        variable: Any,
+        dtype: np.dtype[Any],
+        batch: CoordinateBatch | None = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
         self._variable = variable
         self._batch = batch
-        self.shape: tuple[int, ...] = tuple(variable.shape)
+        self.shape: tuple[int, ...] = tuple(variable.shape) if shape is None else shape
         self.dtype: np.dtype[Any] = dtype
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
@@ -53,7 +59,8 @@ class NcirrusArray(BackendArray):
         return in_dtype(np.asarray(values), self.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (NcirrusArray, (self._variable, self.dtype))
+        # With the shape: what is only handed on, as by a scheduler, is not to be opened.
+        return (NcirrusArray, (self._variable, self.dtype, None, self.shape))
 
     def __deepcopy__(self, memo: Any) -> NcirrusArray:
         return self
