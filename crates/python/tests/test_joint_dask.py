@@ -100,7 +100,8 @@ def test_daskes_own_processes_write(tmp_path: Path) -> None:
 def test_workers_append(client: Any, tmp_path: Path, kind: str) -> None:
     # The first block shares a chunk with what is stored.
     path = tmp_path / ("a.zarr" if kind != "nc4" else "a.nc4")
-    sample(3, block=2).ncirrus.to(path, kind=kind, encoding=ENCODING, unlimited_dims=["t"])
+    encoding = {"v": {"chunksizes": (2, 40), "zlib": True}}
+    sample(3, block=2).ncirrus.to(path, kind=kind, encoding=encoding, unlimited_dims=["t"])
     sample(1000, start=3, block=100).ncirrus.to(path, append_dim="t")
     assert np.array_equal(values_of(path), 2 * np.resize(VALUES, (1003, 40)))
     assert np.array_equal(ncirrus.open(path)["t"][...], np.arange(1003))

@@ -192,8 +192,7 @@ def tasks(source: Any, place: Place, ticket: Any) -> list[tuple[Any, int]]:
 
 def places(dataset: Any, lazy: Sequence[tuple[Any, Any]]) -> list[tuple[Place, Any, Any]]:
     """Where each array of Dask goes and how: by a ticket (`put`), encoded (`encode`), or as values (`give`)."""
-    found = []
-    is_netcdf = dataset.format.startswith("netcdf")
+    form, found = dataset.format, []
     for target, source in lazy:
         variable = dataset[target.path.strip("/")]
         end = tuple(begin + length for begin, length in zip(target.offset, target.shape))
@@ -201,7 +200,8 @@ def places(dataset: Any, lazy: Sequence[tuple[Any, Any]]) -> list[tuple[Place, A
             variable.grow_to([max(length, now) for length, now in zip(end, variable.shape)])
         try:
             # Values of one file that lie in one run are written in place.
-            encoder = variable.encoder() if variable.chunks is not None or not is_netcdf else None
+            is_in_runs = form == "netcdf3" or (form == "netcdf4" and variable.chunks is None)
+            encoder = None if is_in_runs else variable.encoder()
             is_whole = target.is_new_data and tuple(variable.shape) == end
             how = "give" if encoder is None else "put" if is_whole else "encode"
         except ncirrus.UnsupportedError:
