@@ -137,14 +137,30 @@ impl Dataset {
         wait(py, || dataset.ticket(&ids))
     }
 
-    /// Ends joint writing; where receipts are refused, it can be tried again.
+    /// As `ticket`, for another handle to finish; this one is abandoned.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "what is made out of Python's objects is made for the call"
     )]
-    fn finish(&self, py: Python<'_>, receipts: Vec<String>) -> PyResult<()> {
+    fn hand_over(&self, py: Python<'_>, variables: Vec<Bound<'_, Variable>>) -> PyResult<String> {
         let dataset = self.open.dataset(py)?;
-        wait(py, || dataset.finish(&receipts))?;
+        let ids: Vec<_> = variables.iter().map(|variable| variable.get().id()).collect();
+        let ticket = wait(py, || dataset.hand_over(&ids))?;
+        self.open.take();
+        Ok(ticket)
+    }
+
+    /// Ends joint writing, by a ticket that was handed over or its own; where receipts are refused, it can be tried again.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn finish(&self, py: Python<'_>, receipts: Vec<String>, ticket: Option<String>) -> PyResult<()> {
+        let dataset = self.open.dataset(py)?;
+        wait(py, || match &ticket {
+            Some(ticket) => dataset.finish_for(ticket, &receipts),
+            None => dataset.finish(&receipts),
+        })?;
         self.open.take();
         Ok(())
     }

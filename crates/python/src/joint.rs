@@ -25,6 +25,12 @@ impl JointWriter {
         Ok(Self { url: writer.url().to_owned(), writer: RwLock::new(Some(writer)) })
     }
 
+    /// Another part of the same writing, with a receipt of its own.
+    fn part(&self, py: Python<'_>) -> PyResult<Self> {
+        let writer = self.look(py, |writer| Ok(writer.part()))?;
+        Ok(Self { url: self.url.clone(), writer: RwLock::new(Some(writer)) })
+    }
+
     fn url(&self) -> &str {
         &self.url
     }

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
+import random
+import shutil
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -204,3 +209,118 @@ def test_masked_values_are_filled_with_the_variables_own(tmp_path: Path) -> None
         joined.write("v", ..., np.ma.masked_less(numbers(SHAPE), 3))
         ds.finish([joined.close()])
     assert np.array_equal(ncirrus.open(url)["v"][0, :4], [-1, -1, -1, 3])
+
+
+# Processes that are killed: 20 of each sort, or as many as this says.
+KILLS = int(os.environ.get("NCIRRUS_TEST_KILLS", "20"))
+
+
+def _worker(ticket: str, rows: slice, receipt: str) -> None:
+    joined = ncirrus.join(ticket)
+    for start in range(rows.start, rows.stop, 5):
+        part = slice(start, start + 5)
+        joined.write("v", part, numbers(SHAPE)[part])
+    # A receipt is there whole or not at all.
+    Path(f"{receipt}.new").write_text(joined.close())
+    os.rename(f"{receipt}.new", receipt)
+
+
+def _client(url: str, kind: str, folder: str) -> None:
+    """A whole joint writing, in a group of processes of its own."""
+    os.setsid()
+    Path(folder, "begun").touch()
+    with made(url, kind) as ds:
+        ticket = ds.ticket(["v"])
+        receipts = [os.path.join(folder, str(number)) for number in range(len(PARTS))]
+        workers = [FORK.Process(target=_worker, args=pair) for pair in zip([ticket] * 4, PARTS, receipts)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        ds.finish(Path(receipt).read_text() for receipt in receipts)
+
+
+FORK: Any = multiprocessing.get_context("fork")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_workers_that_are_killed_are_repeated(tmp_path: Path) -> None:
+    chance = random.Random(17)
+    folder = tmp_path / "receipts"
+    folder.mkdir()
+    for turn in range(KILLS):
+        url = str(tmp_path / "a.zarr")
+        killed = 0
+        with made(url, TREES[turn % 3]) as ds:
+            ticket = ds.ticket(["v"])
+            waiting = [(rows, str(folder / f"{turn}-{number}")) for number, rows in enumerate(PARTS)]
+            while waiting:
+                running = [(FORK.Process(target=_worker, args=(ticket, *part)), part) for part in waiting]
+                for process, _ in running:
+                    process.start()
+                if killed < 3:
+                    time.sleep(chance.random() * 0.05)
+                    chance.choice(running)[0].kill()
+                    killed += 1
+                for process, _ in running:
+                    process.join()
+                waiting = [part for _, part in running if not os.path.exists(part[1])]
+                assert not os.path.exists(url), "nothing is seen before the end"
+            ds.finish((folder / f"{turn}-{number}").read_text() for number in range(4))
+        assert np.array_equal(ncirrus.open(url)["v"][...], numbers(SHAPE))
+        shutil.rmtree(url)
+        assert os.listdir(tmp_path) == ["receipts"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_client_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
+    chance = random.Random(18)
+    outcomes = set()
+    place = tmp_path / "place"
+    place.mkdir()
+    url = str(place / "a.zarr")
+    for turn in range(KILLS):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        client = FORK.Process(target=_client, args=(url, TREES[turn % 3], str(folder)))
+        client.start()
+        while not (folder / "begun").exists():
+            time.sleep(0.001)
+        time.sleep(chance.random() * 0.25)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(client.pid, signal.SIGKILL)
+        client.join()
+        is_there = os.path.exists(url)
+        outcomes.add(is_there)
+        if is_there:
+            assert np.array_equal(ncirrus.open(url)["v"][...], numbers(SHAPE))
+        ncirrus.clean(place, older_than=0)
+        assert os.listdir(place) == (["a.zarr"] if is_there else [])
+        shutil.rmtree(url, ignore_errors=True)
+    assert False in outcomes, "some were killed before the end"
+
+
+def test_a_writing_that_was_handed_over_is_finished_by_another_handle(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.zarr")
+    ticket = made(url, "nczarr").hand_over(["v"])
+    joined = ncirrus.join(ticket)
+    joined.write("v", ..., numbers(SHAPE))
+    receipt = joined.close()
+    with made(url, "zarr3") as other, pytest.raises(ncirrus.ConflictError, match="not what they were"):
+        try:
+            other.finish([receipt], ticket)
+        finally:
+            other.abort()
+    with made(url, "nczarr") as ds:
+        with pytest.raises(ncirrus.MissingError, match="one is missing"):
+            ds.finish([], ticket)
+        with pytest.raises(ncirrus.InvalidError, match="its owner finishes"):
+            ds.finish([receipt], ds.ticket())
+        ds["t"][:] = np.arange(40)
+        ds.finish([receipt], ticket)
+    assert np.array_equal(ncirrus.open(url)["v"][...], numbers(SHAPE))
+    assert os.listdir(tmp_path) == ["a.zarr"]
+    made(str(tmp_path / "b.zarr"), "zarr2").hand_over()
+    assert len(os.listdir(tmp_path)) == 2
+    ncirrus.clean(tmp_path, older_than=0)
+    assert os.listdir(tmp_path) == ["a.zarr"]

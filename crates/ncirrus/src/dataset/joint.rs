@@ -1,4 +1,5 @@
 //! Writing one dataset by several processes (`docs/design/013-joint-writing.md`).
+mod handed;
 mod text;
 mod writer;
 
@@ -6,6 +7,7 @@ pub use writer::JointWriter;
 
 use super::Dataset;
 use crate::{Error, Result, Variable};
+use futures_util::future::try_join_all;
 use ncirrus_engine::{EncodedChunk, VariableEncoder};
 use ncirrus_layout::{ErrorKind, LockExt};
 use ncirrus_model::{Region, VarId};
@@ -26,6 +28,8 @@ pub(super) struct JointState {
 /// Chunks that are taken over together: bytes of them that are held.
 const WINDOW_BYTES: usize = 64 << 20;
 const WINDOW: usize = 256;
+/// Chunks that are fetched at once.
+const AT_ONCE: usize = 16;
 
 impl Dataset {
     /// A text with which other processes [`join`](Self::join) in writing this dataset: where it is made, and how chunks of
@@ -53,7 +57,7 @@ impl Dataset {
             return Ok(state.ticket.to_text());
         }
         let (url, place, staging) = self.joint_place()?;
-        let ticket = Ticket { url, place, variables };
+        let ticket = Ticket { url, place, variables, handed: None };
         let text = ticket.to_text();
         *joint = Some(JointState { ticket, complete: complete.to_vec(), staging });
         Ok(text)
@@ -254,12 +258,16 @@ impl Dataset {
         cells: &BTreeSet<Vec<u64>>,
     ) -> Result<()> {
         let (mut window, mut bytes) = (Vec::new(), 0);
-        for cell in cells {
-            let body = self
-                .wait_joint(place.get(&ticket.key(&variable.path(), cell)?))
-                .map_err(|error| error.at_path(variable.path()).at_chunk(cell))?;
-            bytes += body.len();
-            window.push(EncodedChunk { cell: cell.clone(), body, mask: 0 });
+        let cells: Vec<&Vec<u64>> = cells.iter().collect();
+        for some in cells.chunks(AT_ONCE) {
+            let gets = some.iter().map(|cell| async {
+                let body = place.get(&ticket.key(&variable.path(), cell)?).await;
+                let body = body.map_err(|error| error.at_path(variable.path()).at_chunk(cell))?;
+                Ok(EncodedChunk { cell: (*cell).clone(), body, mask: 0 })
+            });
+            let chunks: Vec<EncodedChunk> = self.wait_joint(try_join_all(gets))?;
+            bytes += chunks.iter().map(|chunk| chunk.body.len()).sum::<usize>();
+            window.extend(chunks);
             if bytes >= WINDOW_BYTES || window.len() >= WINDOW {
                 variable.write_encoded(std::mem::take(&mut window))?;
                 bytes = 0;

@@ -212,12 +212,27 @@ class Dataset(Group):
         do not change any more. Of `variables`, `finish` wants every chunk that holds no old data. Text and values of
         various lengths are written by this handle alone.
         """
+        return str(self._opened().ticket(self._own(variables)))
+
+    def hand_over(self, variables: Sequence[str | Variable] = ()) -> str:
+        """As `ticket`, for a dataset that another handle finishes, in any process (`finish` with this ticket).
+
+        This handle is abandoned, and nothing of what it wrote stays: whoever finishes makes the same definitions, and
+        writes what does not come from others.
+        """
+        native = self._opened()
+        ticket = str(native.hand_over(self._own(variables)))
+        self._is_closed = True
+        self._open = self._handle = None
+        return ticket
+
+    def _own(self, variables: Sequence[str | Variable]) -> list[Any]:
         self._check_writable()
         found = [variable if isinstance(variable, Variable) else self._variable(variable) for variable in variables]
         for variable in found:
             if variable.dataset is not self:
                 raise InvalidError("the variable is one of another dataset", object=self._url, path=variable.path)
-        return str(self._opened().ticket([variable._native() for variable in found]))
+        return [variable._native() for variable in found]
 
     def _variable(self, name: str) -> Variable:
         found = self[name]
@@ -225,17 +240,18 @@ class Dataset(Group):
             raise InvalidError("a group has no chunks of its own", object=self._url, path=found.path)
         return found
 
-    def finish(self, receipts: Iterable[str]) -> None:
+    def finish(self, receipts: Iterable[str], ticket: str | None = None) -> None:
         """Ends joint writing: takes over what the receipts name, and closes, so that all of it appears or nothing.
 
-        Receipts that are refused change nothing, and it can be tried again with the right ones.
+        `ticket` is one that another handle handed over; without it, it is this handle's own. Receipts that are refused
+        change nothing, and it can be tried again with the right ones.
         """
         self._check_writable()
         receipts = [receipts] if isinstance(receipts, str) else list(receipts)
         wrong = [receipt for receipt in receipts if not isinstance(receipt, str)]
         if wrong:
             raise TypeError(f"receipts are text, not {type(wrong[0]).__name__}")
-        self._opened().finish(receipts)
+        self._opened().finish(receipts, ticket)
         self._is_closed = True
         self._open = self._handle = None
 

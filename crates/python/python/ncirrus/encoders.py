@@ -43,8 +43,6 @@ class EncodedChunk:
         mine, others = (self.path, self.chunk, self.mask), (other.path, other.chunk, other.mask)
         return mine == others and np.array_equal(self.body, other.body)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         body = pickle.PickleBuffer(self.body.data) if int(protocol) >= 5 else self.body.tobytes()
         return _chunk, (self.path, self.chunk, body, self.mask)
@@ -99,6 +97,11 @@ class Encoder:
     def dtype(self) -> np.dtype[Any]:
         """Type of the values."""
         return self._dtype
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """Lengths of the first chunk: those of all but the last along each axis."""
+        return tuple(part.stop for part in self.region((0,) * len(self._shape)))
 
     def region(self, chunk: Sequence[int]) -> tuple[slice, ...]:
         """Where a chunk lies in the variable, cut at its end."""

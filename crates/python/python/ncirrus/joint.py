@@ -22,17 +22,21 @@ class JointWriter:
 
     __slots__ = ("__weakref__", "_generation", "_handle", "_url")
 
-    def __init__(self, ticket: str, session: Session) -> None:
-        self._handle = _ncirrus.JointWriter.join(ticket, session._native())
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
         self._generation = processes.generation
-        self._url = str(self._handle.url())
-        processes.remember(self._handle)
+        self._url = str(handle.url())
+        processes.remember(handle)
 
     def _native(self) -> Any:
         if self._generation != processes.generation:
             message = "a part of a joint writing cannot be used in the children of its process"
             raise InvalidError(message, object=self._url, hint="join by the ticket again here")
         return self._handle
+
+    def part(self) -> JointWriter:
+        """Another part of the same writing, with a receipt of its own: what a task writes that may be repeated elsewhere."""
+        return JointWriter(self._native().part())
 
     @property
     def url(self) -> str:
@@ -93,4 +97,4 @@ def join(
     if not isinstance(ticket, str):
         raise TypeError(f"a ticket is text, not a {type(ticket).__name__}")
     session = session if session is not None else default_session()
-    return JointWriter(ticket, session._with(storage_options))
+    return JointWriter(_ncirrus.JointWriter.join(ticket, session._with(storage_options)._native()))

@@ -29,6 +29,13 @@ pub struct JointPlace {
 /// The object of a folder that says whose place it is.
 pub(super) const SIGN: &str = ".ncirrus-joint";
 const TREE: &str = "tree";
+/// How the sign of a place ends that belongs to no handle.
+const LEFT: &str = "\nhanded over\n";
+
+/// Whether a folder holds chunks that somebody else will finish.
+pub(super) fn is_left(folder: &Path) -> bool {
+    std::fs::read(folder.join(SIGN)).is_ok_and(|sign| sign.ends_with(LEFT.as_bytes()))
+}
 
 impl JointPlace {
     /// The temporary folder of a dataset that is a directory; the sign is put there.
@@ -38,6 +45,40 @@ impl JointPlace {
         std::fs::write(path.join(SIGN), &mark).map_err(failed)?;
         let folder = Some(std::path::absolute(path).map_err(failed)?);
         Ok(Self { folder, below: String::new(), sign: SIGN.to_owned(), mark })
+    }
+
+    /// A place for chunks of a dataset at that address which belongs to no handle: it stays until the dataset is finished,
+    /// or cleaned up. Other writers of the same name leave it alone.
+    ///
+    /// # Errors
+    /// `Unsupported` for datasets in memory; what putting fails with.
+    pub async fn leave(url: &Url, context: &StoreContext) -> Result<Self> {
+        match url.scheme() {
+            Scheme::Memory => Err(Error::unsupported("other processes do not see datasets in memory")),
+            Scheme::File => {
+                let target = resolve(&local_path(url))?;
+                let path = target.with_file_name(temporary::name_for(target.file_name().unwrap_or_default()));
+                let failed = |error| fault::of_io(error, path.display());
+                std::fs::create_dir(&path).map_err(failed)?;
+                let place = Self::of_folder(&path)?;
+                std::fs::write(path.join(SIGN), format!("{}{LEFT}", place.mark)).map_err(failed)?;
+                Ok(place)
+            }
+            _ => {
+                let opened = open_remote(url, context)?;
+                let mark = WriterMark::new();
+                let place = Self::waiting(&opened.root, mark.name());
+                let sign = Bytes::from(format!("{}{LEFT}", mark.name()));
+                opened.store.put(&opened.root.child(&place.sign), sign, PutCondition::None).await?;
+                Ok(place)
+            }
+        }
+    }
+
+    /// A place below a dataset of another machine, from which chunks are copied.
+    fn waiting(root: &ObjectId, mark: &str) -> Self {
+        let beside = ReplacementTree::new(root, mark);
+        Self { sign: format!("{FOLDER}/{mark}/{SIGN}"), ..Self::of_tree(mark, Some(&beside)) }
     }
 
     /// The place of a tree that is made on another machine.
@@ -94,10 +135,7 @@ impl JointStaging {
             _ => {
                 let mark = WriterMark::new();
                 let beside = ReplacementTree::new(root, mark.name());
-                let place = JointPlace {
-                    sign: format!("{FOLDER}/{}/{SIGN}", mark.name()),
-                    ..JointPlace::of_tree(mark.name(), Some(&beside))
-                };
+                let place = JointPlace::waiting(root, mark.name());
                 let sign = Bytes::from(format!("{}\n", mark.name()));
                 store.put(&root.child(&place.sign), sign, PutCondition::None).await?;
                 let tree = Some(beside.folder().clone());
@@ -136,6 +174,8 @@ pub struct JoinedPlace {
     base: ObjectId,
     sign: ObjectId,
     mark: String,
+    /// The folder, where the place is one.
+    folder: Option<PathBuf>,
 }
 
 impl JoinedPlace {
@@ -170,7 +210,7 @@ impl JoinedPlace {
             _ => return Err(outside()),
         };
         let (base, sign) = (root.child(&place.below), root.child(&place.sign));
-        Ok(Self { store, base, sign, mark: place.mark.clone() })
+        Ok(Self { store, base, sign, mark: place.mark.clone(), folder: place.folder.clone() })
     }
 
     /// Whether the place is still there, and whose it was.
@@ -207,6 +247,23 @@ impl JoinedPlace {
         let absent =
             || Error::new(ncirrus_layout::ErrorKind::Missing, "a chunk that a receipt names is not there");
         Ok(found.ok_or_else(|| absent().at_object(&object))?.bytes)
+    }
+
+    /// Removes the place with everything in it.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    pub async fn remove(&self) -> Result<()> {
+        if let Some(folder) = &self.folder {
+            return super::scratch::remove(folder).map_err(|error| fault::of_io(error, folder.display()));
+        }
+        let key = self.sign.key().strip_suffix(&format!("/{SIGN}"));
+        match key.filter(|key| {
+            self.base.key().strip_suffix(TREE).is_some_and(|base| base.trim_end_matches('/') == *key)
+        }) {
+            Some(key) => self.store.delete_tree(&ObjectId::new(self.sign.store.clone(), key)).await,
+            None => Err(Error::internal("a place that is not apart from its dataset").at_object(&self.base)),
+        }
     }
 
     fn object(&self, key: &str) -> Result<ObjectId> {
@@ -273,6 +330,25 @@ mod tests {
         drop(staging);
         assert!(now(Box::pin(joined.check())).is_err(), "the writing has ended");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_place_that_was_left_outlives_other_writers_of_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.zarr");
+        let url = Url::of_path(target.to_str().unwrap());
+        let now = |future: futures_util::future::BoxFuture<'_, Result<()>>| {
+            futures_util::FutureExt::now_or_never(future).unwrap()
+        };
+        let place =
+            futures_util::FutureExt::now_or_never(JointPlace::leave(&url, &context())).unwrap().unwrap();
+        drop(ScratchClaim::directory(&target).unwrap());
+        let joined = JoinedPlace::find(&url, &place, &context()).unwrap();
+        now(Box::pin(joined.check())).unwrap();
+        now(Box::pin(joined.put("v/0", Bytes::from_static(b"x")))).unwrap();
+        now(Box::pin(joined.remove())).unwrap();
+        assert!(now(Box::pin(joined.check())).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! While a tree is written, a creation marker beside its metadata, renewed by its writer, says so: only one of two
 //! programs creates the dataset, and the remains of a killed one can be distinguished from foreign objects.
-use super::beside::ReplacementTree;
+use super::beside::{FOLDER, ReplacementTree};
 use super::clearing::{ClearingStore, TreeSite};
 use super::joint::JointPlace;
 use super::lease::{self, LeaseStage, TreeLease};
@@ -71,7 +71,12 @@ impl TreePlace {
         match (&self.sign, &self.listed) {
             (Some(_), _) if creation_marker::is_alone(store, root).await? => Ok(()),
             (Some(_), _) => Err(fault::conflict(AMONG_OTHERS, root)),
-            (None, Ok(listed)) if listed.entries.is_empty() => Ok(()),
+            // Chunks that wait for whoever finishes a joint writing are in nobody's way.
+            (None, Ok(listed))
+                if listed.entries.iter().all(|entry| entry.is_prefix && entry.name == FOLDER) =>
+            {
+                Ok(())
+            }
             (None, Ok(_)) => {
                 Err(fault::conflict("holds objects but no Zarr metadata and is not replaced", root))
             }

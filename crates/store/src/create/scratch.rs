@@ -78,7 +78,10 @@ fn remove_stale(target: &Path) {
         let name = name.to_string_lossy();
         let ours =
             temporary::is_temporary(&name) && name.strip_prefix(&*prefix).is_some_and(temporary::is_tail);
-        if ours && matches!(platform::try_lock(&path), Ok(Some(lock)) if platform::is_at(&lock, &path)) {
+        if ours
+            && !super::joint::is_left(&path)
+            && matches!(platform::try_lock(&path), Ok(Some(lock)) if platform::is_at(&lock, &path))
+        {
             _ = remove(&path);
         }
     }

@@ -218,6 +218,70 @@ fn parts_of_chunks_and_doctored_texts_are_refused() {
     assert_eq!(file.ticket(&[]).unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
+#[test]
+fn whoever_has_ticket_and_receipts_finishes() {
+    for kind in [Kind::NcZarr, Kind::Zarr3] {
+        let folder = tempfile::tempdir().unwrap();
+        let url = folder.path().join("a.zarr").to_str().unwrap().to_owned();
+        let begin = |session: &Session| create(&url, kind, ROWS, session);
+        let dataset = begin(&session());
+        let v = dataset.variable("v").unwrap().id();
+        let own = dataset.ticket(&[v]).unwrap();
+        let ticket = dataset.hand_over(&[v]).unwrap();
+        let joined = Dataset::join(&ticket, &session()).unwrap();
+        let part = joined.part();
+        joined.write_bytes("v", &row_box(0..4), &numbers(0..4)).unwrap();
+        part.write_bytes("v", &row_box(4..ROWS), &numbers(4..ROWS)).unwrap();
+        let receipts = [joined.close().unwrap(), part.close().unwrap()];
+        assert!(!Path::new(&url).exists(), "nothing is seen before the end");
+        let other = create(folder.path().join("b.zarr").to_str().unwrap(), kind, ROWS, &session());
+        for (dataset, ticket, receipts, error) in [
+            (other, &ticket, &receipts[..], ErrorKind::Invalid),
+            (create(&url, kind, ROWS + 1, &session()), &ticket, &receipts[..], ErrorKind::Conflict),
+            (begin(&session()), &own, &receipts[..], ErrorKind::Invalid),
+            (begin(&session()), &ticket, &receipts[..1], ErrorKind::Missing),
+        ] {
+            assert_eq!(dataset.finish_for(ticket, receipts).unwrap_err().kind(), error);
+        }
+        let (dataset, late) = (begin(&session()), begin(&session()));
+        dataset.variable("time").unwrap().write_all(&[0.5; 9]).unwrap();
+        dataset.finish_for(&ticket, &receipts).unwrap();
+        assert_eq!(read(&url, &session()), numbers(0..ROWS));
+        assert_eq!(late.finish_for(&ticket, &receipts).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+    }
+}
+
+#[test]
+fn an_append_that_was_handed_over_finds_the_dataset_as_it_was_or_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = folder.path().join("a.zarr").to_str().unwrap().to_owned();
+    let dataset = create(&url, Kind::Zarr3, 4, &session());
+    dataset.variable("v").unwrap().write_bytes(&row_box(0..4).into(), &numbers(0..4)).unwrap();
+    dataset.close().unwrap();
+    let begin = || {
+        let dataset = Dataset::update_with(&url, &OpenOptions::new(), &session()).unwrap();
+        let v = dataset.variable("v").unwrap();
+        v.grow_to(&[ROWS, COLUMNS]).unwrap();
+        let id = v.id();
+        (dataset, id)
+    };
+    let hand_over = || {
+        let (dataset, v) = begin();
+        let ticket = dataset.hand_over(&[v]).unwrap();
+        let joined = Dataset::join(&ticket, &session()).unwrap();
+        joined.write_bytes("v", &row_box(4..ROWS), &numbers(4..ROWS)).unwrap();
+        (ticket, joined.close().unwrap())
+    };
+    let (first, second) = (hand_over(), hand_over());
+    assert_eq!(read(&url, &session()), numbers(0..4), "nothing is seen before the end");
+    begin().0.finish_for(&first.0, &[first.1]).unwrap();
+    assert_eq!(read(&url, &session()), numbers(0..ROWS));
+    let error = begin().0.finish_for(&second.0, &[second.1]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert_eq!(read(&url, &session()), numbers(0..ROWS));
+}
+
 const TICKET: &str = "NCIRRUS_TEST_TICKET";
 const ROWS_OF: &str = "NCIRRUS_TEST_ROWS";
 

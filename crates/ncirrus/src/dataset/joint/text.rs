@@ -11,6 +11,8 @@ pub(super) struct Ticket {
     pub(super) url: String,
     pub(super) place: JointPlace,
     pub(super) variables: Vec<TicketVariable>,
+    /// Variables of which every chunk must come, where the writing was handed over.
+    pub(super) handed: Option<Vec<String>>,
 }
 
 /// A variable that others can write chunks of.
@@ -87,6 +89,7 @@ impl Ticket {
                 "below": place.below,
                 "sign": place.sign,
                 "mark": place.mark,
+                "handed": self.handed,
                 "variables": self.variables.iter().map(variable).collect::<Vec<_>>(),
             }),
         )
@@ -116,6 +119,13 @@ impl Ticket {
                 below: text_of(value, "below")?,
                 sign: text_of(value, "sign")?,
                 mark: text_of(value, "mark")?,
+            },
+            handed: match value.get("handed")? {
+                Value::Null => None,
+                paths => {
+                    let path = |path: &Value| path.as_str().map(str::to_owned);
+                    Some(paths.as_array()?.iter().map(path).collect::<Option<_>>()?)
+                }
             },
             variables: value.get("variables")?.as_array()?.iter().map(variable).collect::<Option<_>>()?,
         })

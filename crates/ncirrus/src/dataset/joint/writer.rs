@@ -10,18 +10,24 @@ use ncirrus_store::{JoinedPlace, Url};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One of several processes that write a dataset together: it puts whole chunks, which become visible only when the
 /// process that created the dataset finishes it. Many threads may write at once. Putting a chunk again replaces it, so
 /// that a task can be repeated; two processes that put different chunks do not interfere.
 pub struct JointWriter {
+    joined: Arc<JoinedDataset>,
+    written: Mutex<BTreeMap<String, BTreeSet<Vec<u64>>>>,
+}
+
+/// What all parts of a process share.
+struct JoinedDataset {
     session: Session,
     url: String,
     mark: String,
     place: JoinedPlace,
     variables: BTreeMap<String, JoinedVariable>,
-    written: Mutex<BTreeMap<String, BTreeSet<Vec<u64>>>>,
 }
 
 /// Maximum number of chunks in flight.
@@ -36,24 +42,25 @@ impl JointWriter {
             let encoder = Variable::encoder_from_text(&told.encoder, session)?;
             variables.insert(told.path.clone(), JoinedVariable { told, encoder });
         }
-        Ok(Self {
-            session: session.clone(),
-            url: ticket.url,
-            mark: ticket.place.mark,
-            place,
-            variables,
-            written: Mutex::default(),
-        })
+        let (session, mark) = (session.clone(), ticket.place.mark);
+        let joined = JoinedDataset { session, url: ticket.url, mark, place, variables };
+        Ok(Self { joined: Arc::new(joined), written: Mutex::default() })
+    }
+
+    /// Another part of the same writing, which gets a receipt of its own: a task that may be repeated in another process
+    /// is one part.
+    pub fn part(&self) -> Self {
+        Self { joined: Arc::clone(&self.joined), written: Mutex::default() }
     }
 
     /// The address of the dataset.
     pub fn url(&self) -> &str {
-        &self.url
+        &self.joined.url
     }
 
     /// Paths of the variables that can be written.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.variables.keys().map(String::as_str)
+        self.joined.variables.keys().map(String::as_str)
     }
 
     /// The encoder for chunks of a variable: its shape, and the region of each chunk.
@@ -66,8 +73,10 @@ impl JointWriter {
 
     fn variable(&self, path: &str) -> Result<&JoinedVariable> {
         let absolute = format!("/{}", path.trim_start_matches('/'));
-        let found = self.variables.get(&absolute);
-        found.ok_or_else(|| Error::no_member(Member::Variable, format_args!("{path:?}")).at_object(&self.url))
+        let found = self.joined.variables.get(&absolute);
+        found.ok_or_else(|| {
+            Error::no_member(Member::Variable, format_args!("{path:?}")).at_object(&self.joined.url)
+        })
     }
 
     /// Writes a box of a variable, which must consist of whole chunks (those at the array's end are whole as far as the
@@ -87,14 +96,14 @@ impl JointWriter {
             return Ok(());
         }
         let put = async {
-            self.place.check().await?;
+            self.joined.place.check().await?;
             let puts = cells.iter().map(|cell| async move {
                 let part = variable.encoder.cut(region, bytes, cell)?;
                 self.put(variable, cell, &part).await
             });
             iter(puts).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await
         };
-        self.session.wait_at(&self.url, put).map_err(located)?;
+        self.joined.session.wait_at(&self.joined.url, put).map_err(located)?;
         self.note(variable, cells);
         Ok(())
     }
@@ -108,23 +117,33 @@ impl JointWriter {
         let cells = vec![index.to_vec()];
         self.check_new(variable, &cells)?;
         let put = async {
-            self.place.check().await?;
+            self.joined.place.check().await?;
             self.put(variable, index, bytes).await
         };
-        self.session.wait_at(&self.url, put).map_err(|error| error.at_path(&variable.told.path))?;
+        self.joined
+            .session
+            .wait_at(&self.joined.url, put)
+            .map_err(|error| error.at_path(&variable.told.path))?;
         self.note(variable, cells);
         Ok(())
     }
 
     fn check_new(&self, variable: &JoinedVariable, cells: &[Vec<u64>]) -> Result<()> {
         cells.iter().try_for_each(|cell| {
-            variable.told.check_new(&variable.encoder.region(cell)?, cell).map_err(|e| e.at_object(&self.url))
+            variable
+                .told
+                .check_new(&variable.encoder.region(cell)?, cell)
+                .map_err(|e| e.at_object(&self.joined.url))
         })
     }
 
     async fn put(&self, variable: &JoinedVariable, cell: &[u64], bytes: &[u8]) -> Result<()> {
         let chunk = variable.encoder.encode(cell, bytes)?;
-        self.place.put(&variable.told.key(cell), chunk.body).await.map_err(|error| error.at_chunk(cell))
+        self.joined
+            .place
+            .put(&variable.told.key(cell), chunk.body)
+            .await
+            .map_err(|error| error.at_chunk(cell))
     }
 
     fn note(&self, variable: &JoinedVariable, cells: Vec<Vec<u64>>) {
@@ -136,17 +155,23 @@ impl JointWriter {
     /// # Errors
     /// `Conflict` if the writing has ended, or another program took over the location.
     pub fn close(self) -> Result<String> {
-        self.session.wait_at(&self.url, self.place.check())?;
-        let random = || RandomState::new().build_hasher().finish();
+        self.joined.session.wait_at(&self.joined.url, self.joined.place.check())?;
         let written = std::mem::take(&mut *self.written.guard());
         let chunks = written.into_iter().map(|(path, cells)| (path, cells.into_iter().collect()));
-        let id = format!("{:016x}{:016x}", random(), random());
-        Ok(Receipt { mark: self.mark.clone(), id, chunks: chunks.collect() }.to_text())
+        let id = unique();
+        Ok(Receipt { mark: self.joined.mark.clone(), id, chunks: chunks.collect() }.to_text())
     }
+}
+
+/// A number that no other receipt has: processes that were forked off one another go through the same random numbers.
+fn unique() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{random:016x}-{:x}-{:x}", std::process::id(), since.as_nanos())
 }
 
 impl fmt::Debug for JointWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JointWriter({})", self.url)
+        write!(f, "JointWriter({})", self.joined.url)
     }
 }

@@ -47,7 +47,7 @@ class SharedHandle:
         self.dataset = dataset
         self.is_written: bool = dataset.dataset.mode != "r"
         self.has_failed = False
-        self._is_own = is_own
+        self.is_own = is_own
         self._finish = finish
         self._users = 0
         self._counting = threading.Lock()
@@ -74,7 +74,7 @@ class SharedHandle:
             return
         if self.is_written and (self.has_failed or sys.exc_info()[1] not in (None, self._outer)):
             self._abandon()
-        elif self._is_own:
+        elif self.is_own:
             self.dataset.close()
             if self._finish is not None:
                 self._finish(self.dataset)
@@ -185,6 +185,11 @@ class NcirrusStore(WritableCFDataStore):
     def dataset(self) -> Any:
         """The dataset, or the group that it was opened by."""
         return self._handle.dataset
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the dataset was opened here, and is closed by whoever is done with it."""
+        return self._handle.is_own and self._handle._finish is None
 
     @property
     def ds(self) -> Any:
@@ -373,7 +378,10 @@ class NcirrusStore(WritableCFDataStore):
         if not self._handle.is_open:
             return (FinishedStore, ())
         url = self._handle.dataset.dataset.url
-        raise TypeError(f"{url} is open for writing, and does not travel to another process")
+        raise TypeError(
+            f"{url} is open for writing, and does not travel to another process: what is computed later is written by "
+            "threads of the process that opened it (scheduler='threads'), unless it is a tree, or compute=True"
+        )
 
     def __enter__(self) -> NcirrusStore:
         return self
@@ -388,12 +396,20 @@ class NcirrusTarget:
     """Where the values of a variable go; in another process, through a handle that is opened for each piece."""
 
     def __init__(
-        self, store: NcirrusStore, name: str, shape: Sequence[int], offset: Sequence[int] | None = None
+        self,
+        store: NcirrusStore,
+        name: str,
+        shape: Sequence[int],
+        offset: Sequence[int] | None = None,
+        *,
+        is_new_data: bool = True,
     ) -> None:
         self._store: NcirrusStore | None = store
         self._reopening = store._reopening if store.autoclose else None
         self._path = store._path
         self.name = name
+        # Whether the chunks held nothing before, but the first ones along an axis that grows.
+        self.is_new_data = is_new_data
         self._lock: Any = None
         self._meter: Any = None
         self.shape: tuple[int, ...] = tuple(shape)
@@ -403,6 +419,11 @@ class NcirrusTarget:
             from xarray.backends.locks import get_write_lock
 
             self._lock = get_write_lock(str(self._reopening["target"]))
+
+    @property
+    def path(self) -> str:
+        """Path of the variable."""
+        return f"{self._path.rstrip('/')}/{self.name}"
 
     def counted(self, meter: Any) -> NcirrusTarget:
         """The same place, where a meter counts what is written."""

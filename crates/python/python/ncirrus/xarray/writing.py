@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -49,17 +50,56 @@ def save(
     if align not in ("error", "rechunk"):
         raise ValueError(f"align={align!r}: one of 'error' and 'rechunk'")
     nodes, encodings_of, unlimited_of = _nodes(obj, encoding, unlimited_dims)
-    open_mode = {"w": "w", "w-": "w-", "r+": "r+"}.get(mode, "a")
-    store = NcirrusStore.open(
-        url, open_mode, group=group, kind=kind, session=session, storage_options=storage_options
-    )
-    writer = blocks.BlockWriter(align=align, progress=progress)
-    with store.all_or_nothing_and_close():
-        for path, dataset in nodes.items():
-            node = store if path in ("", "/", ".") else store.get_child_store(path)
-            job = _Job(node, mode, append_dim, region, writer)
-            job.write(dataset, encodings_of.get(path) or {}, unlimited_of.get(path))
-        return writer.finish(store, compute=compute)
+    places = {"group": group, "kind": kind, "session": session, "storage_options": storage_options}
+    task = SaveTask(url, mode, nodes, encodings_of, unlimited_of, append_dim, region, places)
+    return task.run(blocks.BlockWriter(align=align, progress=progress, again=None if compute else task))
+
+
+class SaveTask:
+    """All that is asked of one call of `save`. It travels, so that another process can finish it."""
+
+    def __init__(
+        self,
+        url: Any,
+        mode: str,
+        nodes: dict[str, xr.Dataset],
+        encodings_of: dict[str, Any],
+        unlimited_of: dict[str, Any],
+        append_dim: Hashable | None,
+        region: Any,
+        places: dict[str, Any],
+    ) -> None:
+        self.url, self.mode, self.nodes, self.places = url, mode, nodes, places
+        self._encodings_of, self._unlimited_of = encodings_of, unlimited_of
+        self._append_dim, self._region = append_dim, region
+
+    def run(self, writer: blocks.BlockWriter) -> Any:
+        """Makes the definitions, and lets the writer write the values."""
+        open_mode = {"w": "w", "w-": "w-", "r+": "r+"}.get(self.mode, "a")
+        store = NcirrusStore.open(self.url, open_mode, **self.places)
+        with store.all_or_nothing_and_close():
+            for path, dataset in self.nodes.items():
+                node = store if path in ("", "/", ".") else store.get_child_store(path)
+                job = _Job(node, self.mode, self._append_dim, self._region, writer)
+                job.write(dataset, self._encodings_of.get(path) or {}, self._unlimited_of.get(path))
+            return writer.finish(store)
+
+    def without_blocks(self) -> SaveTask:
+        """The same with arrays of Dask that have the shape and type only: their values come from elsewhere."""
+        import dask.array
+
+        nodes = {}
+        for path, dataset in self.nodes.items():
+            nodes[path] = bare = dataset.copy()
+            for variable in bare.variables.values():
+                if blocks.is_dask(variable.data):
+                    made = dask.array.zeros(variable.shape, dtype=variable.dtype, chunks=variable.data.chunks)
+                    variable.data = made
+        url = self.url
+        if isinstance(url, str | os.PathLike) and "://" not in os.fspath(url):
+            url = os.path.abspath(url)
+        words = (self._encodings_of, self._unlimited_of, self._append_dim, self._region, self.places)
+        return SaveTask(url, self.mode, nodes, *words)
 
 
 def _mode_for(mode: str | None, append_dim: Any, region: Any) -> str:
@@ -141,7 +181,9 @@ class _Job:
         for name, (variable, offset) in offsets.items():
             if self.mode == "a-" and self.append_dim is not None and self.append_dim not in variable.dims:
                 continue
-            self.writer.add(NcirrusTarget(self.store, name, variable.shape, offset), variable.data)
+            goes_on = self.append_dim is not None and self.append_dim in variable.dims
+            target = NcirrusTarget(self.store, name, variable.shape, offset, is_new_data=goes_on)
+            self.writer.add(target, variable.data)
         for target, source in prepared:
             self.writer.add(target, source)
 

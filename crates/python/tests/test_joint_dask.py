@@ -1,0 +1,210 @@
+"""Datasets whose blocks other processes compute: trees by tickets, single files by chunks that travel encoded."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import pickle
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ncirrus
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+xr = pytest.importorskip("xarray")
+pd = pytest.importorskip("pandas")
+distributed = pytest.importorskip("distributed")
+pytest.importorskip("ncirrus.xarray")
+
+TREES = ["nczarr", "zarr2", "zarr3"]
+# 2,000 chunks in 25 blocks.
+SHAPE, CHUNKS, BLOCKS = (200, 40), (2, 2), (8, 40)
+VALUES = np.arange(8000, dtype="f4").reshape(SHAPE)
+ENCODING = {"v": {"chunksizes": CHUNKS, "zlib": True, "complevel": 1}}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Four worker processes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("distributed").setLevel(logging.ERROR)
+        words = {"n_workers": 4, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+        with distributed.LocalCluster(**words) as cluster, distributed.Client(cluster) as client:
+            yield client
+
+
+def sample(steps: int = 200, start: int = 0, block: int = 8) -> Any:
+    """A dataset whose variable is computed by Dask, with a coordinate that is at hand."""
+    values = da.from_array(np.resize(VALUES, (start + steps, 40)), chunks=(block, 40))[start:] * 2
+    return xr.Dataset(
+        {"v": (("t", "x"), values, {"units": "K"}), "w": ("x", np.arange(40.0))},
+        {"t": np.arange(start, start + steps)},
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def values_of(path: Any, **words: Any) -> Any:
+    return ncirrus.open(path, **words)["v"][...]
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_workers_write_trees_as_one_process_does(client: Any, tmp_path: Path, kind: str) -> None:
+    sample().ncirrus.to(tmp_path / "a.zarr", kind=kind, encoding=ENCODING)
+    with dask.config.set(scheduler="threads"):
+        sample().ncirrus.to(tmp_path / "alone.zarr", kind=kind, encoding=ENCODING)
+    assert len(files(tmp_path / "a.zarr")) > 2000
+    assert files(tmp_path / "a.zarr") == files(tmp_path / "alone.zarr")
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "alone.zarr"]
+
+
+@pytest.mark.parametrize("name", ["a.nc4", "a.nc", "a.zarr.zip"])
+def test_workers_encode_chunks_of_one_file(client: Any, tmp_path: Path, name: str) -> None:
+    kind = {"a.nc4": "nc4", "a.nc": "nc3"}.get(name, "zarr3")
+    encoding = ENCODING if kind != "nc3" else None
+    done: list[int] = []
+    told = {"progress": lambda count, total: done.append(count)}
+    sample().ncirrus.to(tmp_path / name, kind=kind, encoding=encoding, **told)
+    with dask.config.set(scheduler="threads"):
+        sample().ncirrus.to(tmp_path / f"alone-{name}", kind=kind, encoding=encoding)
+    mine, alone = ncirrus.open(tmp_path / name), ncirrus.open(tmp_path / f"alone-{name}")
+    assert np.array_equal(mine["v"][...], 2 * VALUES) and mine["v"].chunks == alone["v"].chunks
+    if kind == "nc4":
+        assert np.array_equal(mine["v"].chunk_table()["length"], alone["v"].chunk_table()["length"])
+    if kind == "nc3":
+        assert (tmp_path / name).read_bytes() == (tmp_path / f"alone-{name}").read_bytes()
+    assert done[-1] >= VALUES.nbytes and sorted(done) == done
+
+
+def test_daskes_own_processes_write(tmp_path: Path) -> None:
+    with dask.config.set(scheduler="processes", num_workers=2):
+        sample(16).ncirrus.to(tmp_path / "a.zarr", kind="zarr3", encoding=ENCODING)
+        sample(16).ncirrus.to(tmp_path / "a.nc4", encoding=ENCODING)
+    for name in ("a.zarr", "a.nc4"):
+        assert np.array_equal(values_of(tmp_path / name), 2 * VALUES[:16])
+
+
+@pytest.mark.parametrize("kind", ["nczarr", "zarr3", "nc4"])
+def test_workers_append(client: Any, tmp_path: Path, kind: str) -> None:
+    # The first block shares a chunk with what is stored.
+    path = tmp_path / ("a.zarr" if kind != "nc4" else "a.nc4")
+    encoding = {"v": {"chunksizes": (2, 40), "zlib": True}}
+    sample(3, block=2).ncirrus.to(path, kind=kind, encoding=encoding, unlimited_dims=["t"])
+    sample(1000, start=3, block=100).ncirrus.to(path, append_dim="t")
+    assert np.array_equal(values_of(path), 2 * np.resize(VALUES, (1003, 40)))
+    assert np.array_equal(ncirrus.open(path)["t"][...], np.arange(1003))
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_parts_of_chunks_are_written_into_a_region(client: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    sample(20).ncirrus.to(path, kind="zarr3", encoding=ENCODING)
+    part = sample(9, start=3, block=9)[["v"]].drop_vars("t") * 0
+    part.ncirrus.to(path, region={"t": slice(3, 12), "x": slice(0, 40)})
+    expected = 2 * VALUES[:20]
+    expected[3:12] = 0
+    assert np.array_equal(values_of(path), expected)
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.nc4"])
+def test_blocks_that_share_a_chunk(client: Any, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"variable 'v': along axis 0 \('t'\) the blocks 0 \(0:7\) and 1 \(7:14\) share"):
+        sample(block=7).ncirrus.to(tmp_path / name, encoding=ENCODING)
+    assert os.listdir(tmp_path) == []
+    sample(block=7).ncirrus.to(tmp_path / name, encoding=ENCODING, align="rechunk")
+    assert np.array_equal(values_of(tmp_path / name), 2 * VALUES)
+
+
+def test_text_is_written_by_the_owner(client: Any, tmp_path: Path) -> None:
+    text = da.from_array(np.array(list("abcdefgh"), dtype="U1"), chunks=3)
+    both = sample(16).assign(text=("n", text))
+    both.ncirrus.to(tmp_path / "a.zarr", kind="zarr3", encoding=ENCODING)
+    found = ncirrus.open(tmp_path / "a.zarr")
+    assert found["text"][...].tolist() == list("abcdefgh") and np.array_equal(found["v"][...], 2 * VALUES[:16])
+
+
+def test_a_block_that_fails_leaves_nothing(client: Any, tmp_path: Path) -> None:
+    def fails(block: Any) -> Any:
+        if block[0, 0] == 2 * VALUES[64, 0]:
+            raise RuntimeError("no such luck")
+        return block
+
+    broken = sample()
+    broken["v"] = broken["v"].copy(data=broken["v"].data.map_blocks(fails, dtype="f4", meta=np.empty((0, 0), "f4")))
+    for name in ("a.zarr", "a.nc4"):
+        with pytest.raises(RuntimeError, match="no such luck"):
+            broken.ncirrus.to(tmp_path / name, encoding=ENCODING)
+        assert os.listdir(tmp_path) == []
+
+
+def test_a_worker_that_is_killed_is_replaced(client: Any, tmp_path: Path) -> None:
+    def dies_once(block: Any, marker: str) -> Any:
+        if block[0, 0] == 2 * VALUES[64, 0]:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(marker)
+                os._exit(1)
+        return block
+
+    dying = sample()
+    words = {"marker": str(tmp_path / "died"), "dtype": "f4", "meta": np.empty((0, 0), "f4")}
+    dying["v"] = dying["v"].copy(data=dying["v"].data.map_blocks(dies_once, **words))
+    dying.ncirrus.to(tmp_path / "a.zarr", kind="zarr2", encoding=ENCODING)
+    assert np.array_equal(values_of(tmp_path / "a.zarr"), 2 * VALUES)
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "died"]
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_a_delayed_write_finishes_in_any_process(client: Any, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a.zarr"
+    with dask.config.set(scheduler="threads"):
+        sample().ncirrus.to(tmp_path / "alone.zarr", kind=kind, encoding=ENCODING)
+        sample(3, block=2).ncirrus.to(tmp_path / "b.zarr", kind=kind, encoding=ENCODING)
+    later = sample().ncirrus.to(path, kind=kind, encoding=ENCODING, compute=False)
+    more = sample(21, start=3, block=6).ncirrus.to(tmp_path / "b.zarr", append_dim="t", compute=False)
+    assert not path.exists() and values_of(tmp_path / "b.zarr").shape == (3, 40)
+    # All of it travels.
+    pickle.loads(pickle.dumps(later)).compute()
+    assert files(path) == files(tmp_path / "alone.zarr")
+    more.compute()
+    assert np.array_equal(values_of(tmp_path / "b.zarr"), 2 * VALUES[:24])
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "alone.zarr", "b.zarr"]
+    with pytest.raises(ncirrus.ConflictError):
+        later.compute()
+
+
+def test_a_delayed_write_of_one_file_is_for_threads_of_its_process(client: Any, tmp_path: Path) -> None:
+    later = sample(16).ncirrus.to(tmp_path / "a.nc4", encoding=ENCODING, compute=False)
+    with pytest.raises(TypeError, match="does not travel.*threads of the process that opened it"):
+        pickle.dumps(later)
+    assert not (tmp_path / "a.nc4").exists()
+    later.compute(scheduler="threads")
+    assert np.array_equal(values_of(tmp_path / "a.nc4"), 2 * VALUES[:16])
+
+
+def test_of_two_clients_at_one_place_one_wins(client: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr"
+    first = sample(16).ncirrus.to(path, kind="zarr3", encoding=ENCODING, compute=False)
+    second = (sample(16) * 3).ncirrus.to(path, kind="zarr3", encoding=ENCODING, compute=False)
+    second.compute()
+    with pytest.raises(ncirrus.ConflictError):
+        first.compute()
+    assert np.array_equal(values_of(path), 6 * VALUES[:16])
+    appended = [sample(4, start=16).ncirrus.to(path, append_dim="t", compute=False) for _ in range(2)]
+    appended[0].compute()
+    with pytest.raises((ncirrus.ConflictError, ValueError)):
+        appended[1].compute()
+    assert values_of(path).shape == (20, 40)
+    ncirrus.clean(tmp_path, older_than=0)
+    assert os.listdir(tmp_path) == ["a.zarr"]
