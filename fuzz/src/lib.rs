@@ -2,6 +2,7 @@
 mod aggregation;
 mod budget;
 mod cdl;
+mod cdl_parse;
 #[path = "../../crates/hdf5/src/checksum.rs"]
 mod checksum;
 mod configuration;
@@ -13,6 +14,7 @@ mod whole;
 
 pub use aggregation::aggregation;
 pub use cdl::cdl;
+pub use cdl_parse::cdl_parse;
 pub use configuration::configuration;
 pub use hdf5::hdf5_structures;
 pub use mend::{checked, mend};

@@ -221,6 +221,16 @@ fn printed_texts_survive() {
 }
 
 #[test]
+fn texts_that_are_read_survive() {
+    let everything = include_str!("../../crates/cdl/tests/reading/everything.cdl");
+    let data = include_str!("../../crates/tools/tests/ncgen/data.txt");
+    let texts = data.split("=== ").filter_map(|case| case.split_once('\n')?.1.split("\n--- ").next());
+    let samples: Vec<Vec<u8>> =
+        std::iter::once(everything).chain(texts).map(|text| text.as_bytes().to_vec()).collect();
+    mutate(&samples, 300, ncirrus_fuzz::cdl_parse);
+}
+
+#[test]
 fn selections_survive() {
     let samples = [
         "v[0:10:2,5,:,{1,4},3:]\ng/v\nv[:]",

@@ -70,6 +70,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Dump(commands::dump::Args),
+    Generate(commands::generate::Args),
     Copy(commands::copy::Args),
     Compare(commands::compare::Args),
     Info(commands::info::Args),
@@ -151,6 +152,7 @@ pub fn identity(
 fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
     match command {
         Command::Dump(args) => commands::dump::run(args, session),
+        Command::Generate(args) => commands::generate::run(args, session),
         Command::Copy(args) => commands::copy::run(args, session),
         Command::Compare(args) => commands::compare::run(args, session),
         Command::Info(args) => commands::info::run(args, session),

@@ -5,6 +5,7 @@ mod aggregating;
 mod commands;
 mod errors;
 mod fragments;
+mod generating;
 mod identity;
 mod left_out;
 mod pipes;

@@ -14,6 +14,7 @@ mod strings;
 mod transfer;
 
 pub use chunking::ChunkRule;
+pub(crate) use chunking::storage_by_rules;
 pub use dry_run::{CopyPlans, plan_copy};
 pub use filtering::{FilterRule, QuantizeRule};
 pub use names::LongNames;

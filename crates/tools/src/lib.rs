@@ -6,6 +6,7 @@
 //! - [`write_references`] writes reference files (kerchunk).
 //! - [`compare`](fn@compare) reports what differs between two datasets of any kinds.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
+//! - [`generate`](fn@generate) makes datasets of CDL text as `ncgen` does, [`check_text`] only reads it.
 //! - [`places`] lists the datasets below a prefix and the objects of a store.
 //! - [`removal`] and [`remove`] remove datasets, [`leftovers`] and [`remove_leftover`] what killed writers left.
 //!
@@ -28,6 +29,7 @@ pub mod aggregate;
 mod compare;
 mod copy;
 mod dump;
+mod generate;
 mod info;
 mod opened;
 mod overwrite;
@@ -44,6 +46,7 @@ pub use copy::{
     copy, plan_copy,
 };
 pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
+pub use generate::{GenerateOptions, GenerateReport, TextInput, check_text, generate};
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};

@@ -122,7 +122,7 @@ pub(crate) struct Args {
 
 /// Kinds by their short names.
 #[derive(Clone, Copy, ValueEnum)]
-enum KindName {
+pub(crate) enum KindName {
     /// netCDF-3 classic (CDF-1).
     Nc3,
     /// netCDF-3 with 64-bit offsets (CDF-2).
@@ -181,7 +181,7 @@ enum DefaultChunksName {
 
 /// Dialects by their short names.
 #[derive(Clone, Copy, ValueEnum)]
-enum DialectName {
+pub(crate) enum DialectName {
     /// netcdf-c 4.9.3 and newer (the default).
     Att,
     /// netcdf-c 4.9.1 and 4.9.2.

@@ -8,6 +8,7 @@ pub(crate) mod dump;
 pub(crate) mod explain;
 pub(crate) mod filters;
 pub(crate) mod fragments;
+pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod keys;
 pub(crate) mod ls;

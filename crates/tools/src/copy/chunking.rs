@@ -62,7 +62,7 @@ impl ChunkRule {
 ///
 /// # Errors
 /// `Invalid` if a shape's rank is not the variable's.
-pub(super) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -> Result<Option<Storage>> {
+pub(crate) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -> Result<Option<Storage>> {
     let shape = model.shape(var);
     let mut by_dimension: Option<Vec<u64>> = None;
     let mut chosen = None;

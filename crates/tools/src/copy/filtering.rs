@@ -64,7 +64,7 @@ impl FilterRule {
 
     /// The filters that the rules set for a variable: the last rule that applies wins, and one that names the
     /// variable takes precedence over one for all.
-    pub(super) fn choose<'a>(rules: &'a [Self], model: &Model, var: VarId) -> Option<&'a [CodecSpec]> {
+    pub(crate) fn choose<'a>(rules: &'a [Self], model: &Model, var: VarId) -> Option<&'a [CodecSpec]> {
         let chosen = last(rules, |rule| &rule.variables, model, var)?;
         Some(&chosen.filters)
     }

@@ -1,0 +1,101 @@
+//! `ncirrus generate`: a dataset from CDL text.
+use super::copy::{DialectName, KindName};
+use super::pipe::is_pipe;
+use crate::CommandStatus;
+use clap::Args as ClapArgs;
+use ncirrus::{CreateOptions, Dialect, Error, Kind, Result, Session};
+use ncirrus_tools::cdl::parse::CdlFault;
+use ncirrus_tools::{
+    ChunkRule, FilterRule, GenerateOptions, GenerateReport, TextInput, check_text, generate,
+};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Make a dataset from CDL text, such as `ncirrus dump` prints; it appears complete or not at all.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus generate sst.cdl sst.nc                 as the text's _Format says, else the first kind that has what it needs
+  ncirrus generate -k nczarr sst.cdl sst.zarr     NCZarr
+  ncirrus generate -c time/1,lat/,lon/ -F 't,zstd,level=5' sst.cdl sst.nc4
+  ncirrus dump a.nc | sed s/Kelvin/K/ | ncirrus generate - b.nc
+  ncirrus generate --check sst.cdl                only tell what is wrong with the text")]
+pub(crate) struct Args {
+    /// The text; - for standard input.
+    text: String,
+    /// Path or URL of the dataset.
+    #[arg(required_unless_present = "check")]
+    target: Option<String>,
+    /// Read the text to its end, tell what is wrong with it, and write nothing.
+    #[arg(long, conflicts_with = "target")]
+    check: bool,
+    /// Kind of the dataset [default: from the target's name or mode, the text's _Format, or what the text needs].
+    #[arg(short, long, value_enum, value_name = "KIND")]
+    kind: Option<KindName>,
+    /// Dialect of NCZarr, by the readers that it is for.
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectName>,
+    /// Chunk shapes: DIM/LEN,... (without LEN: the whole dimension), VAR:LEN,LEN,..., VAR: (contiguous), / (no chunking).
+    #[arg(short, long, value_name = "RULE")]
+    chunks: Vec<String>,
+    /// Filters of individual variables: [VARS,]FILTER[|FILTER...], as `ncirrus copy` takes them; repeatable.
+    #[arg(short = 'F', long = "filter", value_name = "RULE")]
+    filter: Vec<String>,
+    #[command(flatten)]
+    overwrite: super::overwrite::Overwrite,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
+    if args.target.as_deref().is_some_and(is_pipe) {
+        return Err(Error::invalid("generate writes no dataset to standard output: name a target"));
+    }
+    let name = if is_pipe(&args.text) { "standard input" } else { args.text.as_str() };
+    let input = input(&args.text, session)?;
+    let tell = |fault: &CdlFault| tell_fault(fault, name);
+    let options = options(args)?.faults(&tell);
+    let made = match &args.target {
+        Some(target) => generate(&input, target, &options, session),
+        None => check_text(&input, &options, session),
+    };
+    let report =
+        made.map_err(|error| if error.place().object.is_none() { error.at_object(name) } else { error })?;
+    tell_cut(&report);
+    Ok(CommandStatus::SUCCESS)
+}
+
+/// The text of a command.
+fn input(text: &str, session: &Session) -> Result<TextInput> {
+    if is_pipe(text) {
+        return TextInput::from_reader(io::stdin().lock(), session)
+            .map_err(|error| error.at_object("standard input"));
+    }
+    TextInput::open(Path::new(text), session)
+}
+
+fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
+    let create = CreateOptions::new()
+        .kind(args.kind.map(Kind::from))
+        .dialect(args.dialect.map(Dialect::from))
+        .overwrite(args.overwrite.is_wanted());
+    Ok(GenerateOptions::new()
+        .create(create)
+        .chunks(args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .filter_rules(args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .overwrite_any(args.overwrite.is_any()))
+}
+
+/// Prints a fault with its line and a caret.
+fn tell_fault(fault: &CdlFault, name: &str) {
+    let told = fault.told(name).to_string();
+    // Tabs are as wide as blanks, so that the caret stands where it should.
+    let lines = told.lines().map(|line| crate::message::plain(&line.replace('\t', " ")));
+    let lines: Vec<String> = lines.collect();
+    _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
+}
+
+fn tell_cut(report: &GenerateReport) {
+    for (path, line) in &report.cut {
+        crate::message::tell(format_args!(
+            "{path}: the text in line {line} is longer than the variable, and was cut"
+        ));
+    }
+}

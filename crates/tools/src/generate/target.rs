@@ -1,0 +1,94 @@
+//! What kind of dataset a text becomes, and how its variables are stored.
+use super::GenerateOptions;
+use crate::FilterRule;
+use crate::copy::storage_by_rules;
+use ncirrus::{CreateOptions, Kind, Result};
+use ncirrus_cdl::parse::{CdlFormat, CdlText, Definitions, ParseFailure};
+use ncirrus_model::Model;
+use ncirrus_store::Url;
+
+/// Puts the filters that the text names into the model.
+///
+/// # Errors
+/// The faults of all texts that name none.
+pub(super) fn put_filters(
+    text: &dyn CdlText,
+    definitions: &Definitions,
+    model: &mut Model,
+) -> std::result::Result<(), ParseFailure> {
+    let mut faults = Vec::new();
+    for named in &definitions.filters {
+        if named.text.is_empty() {
+            continue;
+        }
+        match FilterRule::parse(&format!("*,{}", named.text)) {
+            Ok(rule) => {
+                if let Some(variable) = model.variable_mut(named.variable) {
+                    variable.filters.extend_from_slice(rule.filters());
+                }
+            }
+            Err(error) => faults.push(named.fault(text, error.message())),
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(ParseFailure::Faults(faults)) }
+}
+
+/// Chunks and filters that the options choose.
+///
+/// # Errors
+/// When a rule for chunks does not fit its variable.
+pub(super) fn apply_rules(model: &mut Model, options: &GenerateOptions<'_>) -> Result<()> {
+    for id in model.variables() {
+        let storage = storage_by_rules(&options.chunks, model, id)?;
+        let filters = FilterRule::choose(&options.filter_rules, model, id).map(<[_]>::to_vec);
+        if let Some(variable) = model.variable_mut(id) {
+            if let Some(storage) = storage {
+                variable.storage = storage;
+            }
+            if let Some(filters) = filters {
+                variable.filters = filters;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The kind: as chosen, as the target's mode or name says, and where that is only netCDF, as the text says.
+///
+/// # Errors
+/// When nothing tells it.
+pub(super) fn decide(
+    definitions: &Definitions,
+    model: &Model,
+    target: &str,
+    options: &GenerateOptions<'_>,
+) -> Result<CreateOptions> {
+    let mut create = options.create.clone();
+    if create.kind.is_none() && says_only_netcdf(target)? {
+        create.kind = match definitions.format {
+            Some(format) => Some(kind(format)),
+            None if definitions.chosen_storage => Some(Kind::Nc4),
+            None => None,
+        };
+    }
+    create.for_model(target, model, false)
+}
+
+/// The kind that a format's name means.
+pub(super) fn kind(format: CdlFormat) -> Kind {
+    match format {
+        CdlFormat::Classic => Kind::Nc3,
+        CdlFormat::Offset64 => Kind::Nc6,
+        CdlFormat::Data64 => Kind::Nc5,
+        CdlFormat::NetCdf4 => Kind::Nc4,
+        CdlFormat::NetCdf4Classic => Kind::Nc4Classic,
+    }
+}
+
+/// Whether a target is a netCDF file of any kind by its name.
+fn says_only_netcdf(target: &str) -> Result<bool> {
+    let url = Url::parse(target)?;
+    let name = url.path().to_ascii_lowercase();
+    let is_netcdf = [".nc", ".cdf", ".netcdf"].iter().any(|ending| name.ends_with(ending));
+    Ok(is_netcdf && url.fragment().modes().iter().next().is_none())
+}
