@@ -66,6 +66,10 @@ struct StatementReader<'a, 't> {
     elements: u64,
 }
 
+/// Elements of a variable up to which missing ones are written; in larger ones they are left to the format, so that a short text
+/// takes no long.
+const MISSING: u64 = 1 << 22;
+
 /// A block that may go on with the next row of an inner unlimited dimension.
 struct PendingBlock {
     start: Vec<u64>,
@@ -92,6 +96,7 @@ impl<'a, 't> StatementReader<'a, 't> {
         });
         let axes = model.shape(statement.variable).into_iter().zip(model.growing(statement.variable));
         let is_user = matches!(ty, TypeRef::User(_));
+        let total = count(&model.shape(statement.variable));
         Self {
             sink,
             variable: statement.variable,
@@ -100,7 +105,8 @@ impl<'a, 't> StatementReader<'a, 't> {
             fill: own.unwrap_or_else(|| default_element(model, ty, 64)),
             empty: model.zeros(ty, 0, 64).unwrap_or(Values::Byte(Vec::new())),
             capacity: capacity(model, ty, options.block_len),
-            writes_missing: is_user || variable.is_some_and(|variable| variable.fill == FillValue::None),
+            writes_missing: total <= MISSING
+                && (is_user || variable.is_some_and(|variable| variable.fill == FillValue::None)),
             nesting: options.limits.nesting,
             pending: None,
             elements: 0,
@@ -451,6 +457,10 @@ impl CharQueue {
             return Ok(());
         }
         let place = values.lexer.place;
+        let most = values.lexer.limits().list_len;
+        if let Some((row, _)) = self.row.filter(|(row, _)| *row > most) {
+            return Err(place.fault(format!("text cannot be padded to {row} bytes: at most to {most}")));
+        }
         let column = place.offset - place.line_start;
         let before = match self.open.take() {
             Some(row) if row.may_go_on && column == BROKEN_ROW => row.len,

@@ -91,3 +91,31 @@ fn very_many_declarations_take_no_long() {
     let rebuilt = parse::definitions(&text.as_bytes(), &ParseOptions::new()).unwrap();
     assert_eq!(rebuilt.model.variables().len(), 100_001);
 }
+
+#[test]
+fn a_short_text_for_a_huge_array_takes_neither_long_nor_much_memory() {
+    let options = ParseOptions::new();
+    let count = |body: &str| {
+        struct Count(u64);
+        impl parse::BlockSink for Count {
+            fn block(
+                &mut self,
+                block: &parse::DataBlock<'_>,
+            ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+                self.0 += block.values.len() as u64;
+                Ok(())
+            }
+        }
+        let text =
+            format!("netcdf t {{ types: opaque(1) o; dimensions: d = 1000000000000000; x = 2; {body} }}");
+        let text = text.as_bytes();
+        let definitions = parse::definitions(&text, &options).unwrap();
+        let mut seen = Count(0);
+        parse::data(&text, &definitions, &options, &mut seen)
+            .map(|_| seen.0)
+            .map_err(|failure| failure.to_string())
+    };
+    assert_eq!(count("variables: o v(d); data: v = 0x01;"), Ok(1));
+    assert_eq!(count("variables: int v(x, d); data: v = 1, 2;"), Ok(2));
+    assert!(count("variables: char v(x, d); data: v = \"a\";").unwrap_err().contains("cannot be padded"));
+}
