@@ -278,7 +278,10 @@ class Dataset(Group):
 
     @contextmanager
     def edit(self) -> Iterator[Self]:
-        """Definitions that are changed within the block count together, or not at all where it ends by an exception."""
+        """Definitions that are changed within the block count together, or not at all where it ends by an exception.
+
+        Values of variables that it defines are written after the block, for these are not stored before.
+        """
         self._check_writable()
         native = self._opened()
         native.begin_edit()
