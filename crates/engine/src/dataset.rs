@@ -102,6 +102,7 @@ impl Dataset {
         let index = self.inner.session.shared.index.as_ref();
         warnings.extend(index.and_then(|index| index.warning()).map(str::to_owned));
         warnings.extend(self.absence());
+        warnings.extend(self.missing_chunks());
         warnings.extend(self.store().warnings());
         warnings
     }
@@ -237,7 +238,7 @@ impl Dataset {
         };
         let read = read.map_err(|error| self.located(error, variable));
         let report = reading.into_report();
-        self.note_absent(&report.absent);
+        self.note_filled(variable, &report);
         read.map(|()| report)
     }
 
@@ -269,7 +270,7 @@ impl Dataset {
             };
             let values = values.map_err(|error| self.located(error, variable))?;
             let report = reading.into_report();
-            self.note_absent(&report.absent);
+            self.note_filled(variable, &report);
             Ok((values, report))
         })
     }

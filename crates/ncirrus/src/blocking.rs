@@ -70,6 +70,21 @@ impl Dataset {
         self.engine().wait(open.writer.write_packed(var, selection, bytes))
     }
 
+    pub(crate) fn write_point_bytes(&self, var: VarId, points: &PointSelection, bytes: &[u8]) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().wait(open.writer.write_point_bytes(var, points, bytes))
+    }
+
+    pub(crate) fn write_point_values(
+        &self,
+        var: VarId,
+        points: &PointSelection,
+        values: &Values,
+    ) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().wait(open.writer.write_point_values(var, points, values))
+    }
+
     pub(crate) fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
         let open = self.open_for_writing()?;
         self.engine().wait(open.writer.write(var, selection, values))

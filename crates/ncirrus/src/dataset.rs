@@ -335,6 +335,24 @@ impl Dataset {
         }
     }
 
+    /// How many different fragments and chunks were filled in since the dataset was opened, of those that
+    /// [`absence`](Self::absence) and [`missing_chunks`](Self::missing_chunks) tell.
+    pub fn filled_count(&self) -> usize {
+        match &self.0.state {
+            DatasetState::Reading(dataset) => dataset.filled_count(),
+            DatasetState::Writing(_) => 0,
+        }
+    }
+
+    /// Chunks that were never written and were read since the dataset was opened, in words; `None` when there are none, and
+    /// unless the session is to report them ([`MissingChunks::Report`](crate::MissingChunks::Report)).
+    pub fn missing_chunks(&self) -> Option<String> {
+        match &self.0.state {
+            DatasetState::Reading(dataset) => dataset.missing_chunks(),
+            DatasetState::Writing(_) => None,
+        }
+    }
+
     /// The dataset's name: the last segment of the URL without its extension.
     pub fn name(&self) -> &str {
         &self.0.name

@@ -254,25 +254,27 @@ impl Variable {
     /// of the variable's type; if the dataset is not open for writing; if writing fails. New remote datasets are sent
     /// in the background: a put that fails is an error of the next call, or of `sync` and `close`.
     pub fn write_values(&self, selection: &Selection, values: &Values) -> Result<()> {
+        self.written(values, |values| self.dataset.write_values(self.id, selection, values))
+    }
+
+    /// Hands values to `write` as the variable holds them: converted to its type, and quantized.
+    fn written(&self, values: &Values, write: impl FnOnce(&Values) -> Result<()>) -> Result<()> {
         let place = |error: Error| error.at_path(self.path());
         let base = self.ty().and_then(|ty| self.dataset.snapshot().base_atomic(ty));
-        match base {
+        let mut values = match base {
             Some(base) if values.atomic() != Some(base) => {
                 let (cast, report) = ncirrus_engine::convert::cast(values, base).map_err(place)?;
                 in_range(report).map_err(place)?;
-                self.write_quantized(selection, Cow::Owned(cast)).map_err(place)
+                Cow::Owned(cast)
             }
-            _ => self.write_quantized(selection, Cow::Borrowed(values)).map_err(place),
-        }
-    }
-
-    fn write_quantized(&self, selection: &Selection, mut values: Cow<'_, Values>) -> Result<()> {
+            _ => Cow::Borrowed(values),
+        };
         if let Some(quantize) = self.quantization() {
             let fill = self.with(ncirrus_model::Variable::fill_value).flatten();
             let fill = fill.unwrap_or_else(|| values.empty_like());
             quantize.apply(values.to_mut(), &fill);
         }
-        self.dataset.write_values(self.id, selection, &values)
+        write(&values).map_err(place)
     }
 
     /// Writes numbers to a selection; see [`write_values`](Self::write_values). Numbers of the variable's own type are

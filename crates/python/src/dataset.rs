@@ -8,8 +8,11 @@ use crate::pending::Pending;
 use crate::session::Session;
 use crate::values;
 use crate::variable::Variable;
+use bytes::Bytes;
 use ncirrus::internals::DatasetInternals;
+use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
@@ -58,6 +61,40 @@ impl Dataset {
         let (options, session) = (create_options(options)?, Session::of(session)?);
         let dataset = wait(py, || ncirrus::Dataset::create_with(url, &options, &session))?;
         Ok(Self { open: OpenDataset::new(dataset), session })
+    }
+
+    /// Opens the bytes of a file for reading. They are not copied.
+    #[staticmethod]
+    fn open_bytes(
+        py: Python<'_>,
+        body: PyBackedBytes,
+        options: &Bound<'_, PyDict>,
+        session: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (options, session) = (open_options(options)?, Session::of(session)?);
+        let body = Bytes::from_owner(body);
+        let dataset = wait(py, || ncirrus::Dataset::open_bytes(body, &options, &session))?;
+        Ok(Self { open: OpenDataset::new(dataset), session })
+    }
+
+    /// Creates a dataset in memory, whose bytes `finish_bytes` gives.
+    #[staticmethod]
+    fn create_bytes(
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+        session: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (options, session) = (create_options(options)?, Session::of(session)?);
+        let dataset = wait(py, || ncirrus::Dataset::create_bytes(&options, &session))?;
+        Ok(Self { open: OpenDataset::new(dataset), session })
+    }
+
+    /// Ends writing, and gives the bytes as an array.
+    fn finish_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let dataset = self.open.dataset(py)?;
+        self.open.take();
+        let body = wait(py, || dataset.finish_bytes())?;
+        Ok(PyArray1::from_vec(py, Vec::from(body)))
     }
 
     fn root(&self, py: Python<'_>) -> PyResult<Group> {
@@ -184,6 +221,7 @@ impl Dataset {
         let selected = wanted.iter().map(|(variable, axes)| variable.get().selected(axes));
         let selected = selected.collect::<PyResult<Vec<_>>>()?;
         let values = wait(py, || dataset.read_many(&selected))?;
+        self.open.warn_of_filled(py)?;
         let array = |((variable, _), values): (&(Bound<'py, Variable>, _), _)| {
             values::to_array(py, values, &variable.get().dtype(py)?)
         };

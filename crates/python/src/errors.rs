@@ -1,5 +1,6 @@
 //! Errors of the library as exceptions, and waiting without the interpreter's lock.
 use crate::progress::Reporter;
+use crate::requests_log;
 use ncirrus::{Detail, Error, ErrorKind, Found, Member};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +24,9 @@ pub(crate) fn wait_telling<T: Send>(
     work: impl FnOnce() -> ncirrus::Result<T> + Send,
 ) -> PyResult<T> {
     let told = reporter.cloned();
+    requests_log::look(py);
     let (outcome, raised) = py.detach(|| watched(told, work));
+    requests_log::hand_on(py);
     if let Some(raised) = raised.or_else(|| reporter.and_then(|reporter| reporter.raised())) {
         return Err(raised);
     }
@@ -57,7 +60,11 @@ fn watched<T>(
             return false;
         }
         looked.set(Instant::now());
-        match Python::attach(|py| py.check_signals()) {
+        let looks = |py: Python<'_>| {
+            requests_log::hand_on(py);
+            py.check_signals()
+        };
+        match Python::attach(looks) {
             Ok(()) => false,
             Err(error) => {
                 *kept.borrow_mut() = Some(error);

@@ -1,7 +1,9 @@
 //! Where a variable's values lie, told without reading them.
 use crate::errors::wait;
 use crate::json;
+use ncirrus::internals::DatasetInternals;
 use ncirrus::layout::{ChunkGrid, Layout};
+use ncirrus::store::LocalStore;
 use ncirrus::{FragmentInfo, Location, ReadPlan, Selection, StoredChunk, Variable};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -50,24 +52,31 @@ pub(crate) fn chunk_lengths(py: Python<'_>, variable: &Variable) -> PyResult<Opt
 /// What is told of a chunk: start, object, offset, length, and whether it is at hand.
 pub(crate) type ToldChunk = (Vec<u64>, Option<String>, i64, i64, bool);
 
-/// Where the chunks of a selection lie; those that are known never to have been written are left out. An offset or length
-/// of -1 is not known: the chunk is a whole object.
+/// Where the chunks of a selection lie; those that are known never to have been written are left out. A length of -1 is
+/// that of a whole object on another machine, which only a request can tell; what has an offset of -1 was never written.
 pub(crate) fn chunks(py: Python<'_>, variable: &Variable, selection: &Selection) -> PyResult<Vec<ToldChunk>> {
-    let found = wait(py, || variable.chunks(selection))?;
-    Ok(found.into_iter().map(told_chunk).collect())
+    wait(py, || {
+        let found = variable.chunks(selection)?;
+        let store = variable.dataset().reader()?.store();
+        found.into_iter().map(|chunk| told_chunk(chunk, store.local())).collect()
+    })
 }
 
-fn told_chunk(chunk: StoredChunk) -> ToldChunk {
+fn told_chunk(chunk: StoredChunk, store: Option<&dyn LocalStore>) -> ncirrus::Result<ToldChunk> {
     let number = |value: u64| i64::try_from(value).unwrap_or(-1);
     let (object, offset, len, inline) = match chunk.stored.location {
         Location::Bytes(object, range) => {
             (Some(object.to_string()), number(range.start), number(range.end - range.start), false)
         }
-        Location::Object(object) => (Some(object.to_string()), 0, -1, false),
+        Location::Object(object) => match store.map(|store| store.stat(&object)).transpose()? {
+            Some(None) => (Some(object.to_string()), -1, -1, false),
+            Some(Some((len, _))) => (Some(object.to_string()), 0, number(len), false),
+            None => (Some(object.to_string()), 0, -1, false),
+        },
         Location::Inline(bytes) => (None, -1, number(bytes.len() as u64), true),
         Location::Absent => (None, -1, -1, false),
     };
-    (chunk.start, object, offset, len, inline)
+    Ok((chunk.start, object, offset, len, inline))
 }
 
 /// What a selection of an aggregated variable is put together from.

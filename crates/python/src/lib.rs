@@ -9,6 +9,7 @@ mod bridge;
 mod codecs;
 mod command;
 mod dataset;
+mod decoding;
 mod definitions;
 mod dimension;
 mod elements;
@@ -23,6 +24,7 @@ mod options;
 mod pending;
 mod progress;
 mod reading;
+mod requests_log;
 mod selection;
 mod session;
 mod tools;
@@ -50,5 +52,6 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<group::Group>()?;
     module.add_class::<pending::Pending>()?;
     module.add_class::<dimension::Dimension>()?;
+    module.add_class::<decoding::Decoding>()?;
     module.add_class::<variable::Variable>()
 }

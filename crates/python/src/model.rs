@@ -3,6 +3,7 @@ use crate::errors::{exception, wait};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Error, ErrorKind, Model};
 use pyo3::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::ThreadId;
 
@@ -11,6 +12,8 @@ pub(crate) struct OpenDataset {
     pub(crate) url: String,
     dataset: RwLock<Option<ncirrus::Dataset>>,
     draft: Mutex<Option<Draft>>,
+    /// Of how many fragments and chunks that were filled in the user was told.
+    filled: AtomicUsize,
 }
 
 /// Definitions that are changed together.
@@ -24,7 +27,8 @@ struct Draft {
 impl OpenDataset {
     pub(crate) fn new(dataset: ncirrus::Dataset) -> Arc<Self> {
         let url = dataset.url().to_owned();
-        Arc::new(Self { url, dataset: RwLock::new(Some(dataset)), draft: Mutex::default() })
+        let dataset = RwLock::new(Some(dataset));
+        Arc::new(Self { url, dataset, draft: Mutex::default(), filled: AtomicUsize::new(0) })
     }
 
     /// The dataset, unless it was closed.
@@ -37,6 +41,20 @@ impl OpenDataset {
     pub(crate) fn take(&self) -> Option<ncirrus::Dataset> {
         *self.draft() = None;
         self.dataset.write().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Warns of what reads filled in since this was called last.
+    pub(crate) fn warn_of_filled(&self, py: Python<'_>) -> PyResult<()> {
+        let open = self.dataset.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(dataset) = open else { return Ok(()) };
+        let count = dataset.filled_count();
+        if self.filled.fetch_max(count, Ordering::Relaxed) >= count {
+            return Ok(());
+        }
+        for text in [dataset.absence(), dataset.missing_chunks()].into_iter().flatten() {
+            py.import("ncirrus.errors")?.getattr("warn_of_filled")?.call1((&self.url, text))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -1,5 +1,6 @@
 //! What runs while an event loop does something else.
 use crate::errors::exception;
+use crate::requests_log;
 use ncirrus::{Session, SessionTask};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -30,9 +31,13 @@ impl Pending {
     ) -> PyResult<Self> {
         let task = async move {
             let outcome = work.await;
-            Python::attach(|py| tell(py, outcome, make, &callable));
+            Python::attach(|py| {
+                requests_log::hand_on(py);
+                tell(py, outcome, make, &callable);
+            });
             Ok(())
         };
+        requests_log::look(py);
         let task = py.detach(|| session.spawn(task)).map_err(|error| exception(py, &error))?;
         Ok(Self(Mutex::new(Some(task))))
     }

@@ -21,7 +21,8 @@ pub(crate) fn plain(key: &Bound<'_, PyAny>, lens: &[u64]) -> PyResult<Option<Sel
     };
     let dots = items.iter().filter(|item| item.is_instance_of::<PyEllipsis>()).count();
     let given = items.len() - dots;
-    if dots > 1 || given > lens.len() {
+    // Which axis an index belongs to is known when none of them stands for several axes or for none.
+    if dots > 1 || given > lens.len() || !items.iter().all(is_plain) {
         return Ok(None);
     }
     let mut axes = Vec::with_capacity(lens.len());
@@ -50,9 +51,15 @@ pub(crate) fn plain(key: &Bound<'_, PyAny>, lens: &[u64]) -> PyResult<Option<Sel
     Ok(Some(Selected { selection: Selection::new(axes), shape, has_dots: dots > 0 }))
 }
 
+fn is_plain(item: &Bound<'_, PyAny>) -> bool {
+    item.is_instance_of::<PyEllipsis>()
+        || item.is_instance_of::<PySlice>()
+        || item.is_instance_of::<PyInt>() && !item.is_instance_of::<PyBool>()
+}
+
 /// What one index selects, and whether its axis stays.
 fn plain_axis(item: &Bound<'_, PyAny>, at: usize, len: u64) -> PyResult<Option<(AxisSelection, bool)>> {
-    if item.is_instance_of::<PyInt>() && !item.is_instance_of::<PyBool>() {
+    if item.is_instance_of::<PyInt>() {
         let start = wrapped(item, at, len)?;
         return Ok(Some((AxisSelection::Slice { start, count: 1, stride: 1 }, false)));
     }

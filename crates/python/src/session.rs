@@ -2,6 +2,7 @@
 use crate::bridge;
 use crate::errors::{exception, wait};
 use crate::options::Keywords;
+use crate::requests_log;
 use ncirrus::store::config::{ConfigFormat, ConfigSettings, ProcessEnvironment};
 use ncirrus::store::{Credentials, MfaCodes, StoreOptions, UploadMode};
 use ncirrus::{Error, ErrorKind, MissingChunks, SessionBuilder};
@@ -22,6 +23,7 @@ impl Session {
         let builder = resources(settings(py, &words)?, &words)?;
         let builder = bridges(stores(policies(builder, &words)?, &words)?, &words)?;
         words.done()?;
+        requests_log::install();
         wait(py, || builder.build()).map(Self)
     }
 

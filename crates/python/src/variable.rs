@@ -1,6 +1,7 @@
 //! A variable.
 use crate::attributes;
 use crate::codecs;
+use crate::decoding::Decoding;
 use crate::definitions;
 use crate::elements::ElementForm;
 use crate::errors::{exception, wait};
@@ -11,7 +12,7 @@ use crate::reading::{self, Wanted};
 use crate::selection::{Selected, indices, plain, resolved};
 use crate::types::{self, Described, describe};
 use crate::values;
-use crate::writing;
+use crate::writing::{self, Target};
 use ncirrus::{
     AttributeState, Endianness, Error, FillValue, NodeId, PointSelection, Selection, Storage, TypeRef, VarId,
 };
@@ -127,6 +128,11 @@ impl Variable {
         Ok(self.facade(py)?.stored_type().as_ref().and_then(types::numpy_word))
     }
 
+    /// How values are decoded by the attributes.
+    fn decoding(&self, py: Python<'_>) -> PyResult<Decoding> {
+        Decoding::of(py, &self.facade(py)?)
+    }
+
     fn rename(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         self.open.edit(py, |model| Ok(model.rename_variable(self.id, name)?))
     }
@@ -145,6 +151,7 @@ impl Variable {
         }
         let wanted = (&Wanted::Selection(&selection), shape.as_slice());
         let array = reading::new_array(py, &variable, wanted, &self.dtype(py)?, self.form(py)?)?;
+        self.open.warn_of_filled(py)?;
         if shape.is_empty() && !has_dots {
             return array.get_item(PyTuple::empty(py)).map(Some);
         }
@@ -156,13 +163,15 @@ impl Variable {
         let (variable, selection) = (self.facade(py)?, resolved(axes)?);
         let shape = lens(&selection)?;
         let wanted = (&Wanted::Selection(&selection), shape.as_slice());
-        reading::new_array(py, &variable, wanted, &self.dtype(py)?, self.form(py)?)
+        let array = reading::new_array(py, &variable, wanted, &self.dtype(py)?, self.form(py)?)?;
+        self.open.warn_of_filled(py).map(|()| array)
     }
 
     /// Fills an array in C order with the values of axes that were resolved.
     fn read_into(&self, py: Python<'_>, axes: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let selection = resolved(axes)?;
-        reading::into_array(py, &self.facade(py)?, &Wanted::Selection(&selection), out, self.form(py)?)
+        reading::into_array(py, &self.facade(py)?, &Wanted::Selection(&selection), out, self.form(py)?)?;
+        self.open.warn_of_filled(py)
     }
 
     /// A new array with the values of single elements, whose indices are given by axis.
@@ -174,7 +183,8 @@ impl Variable {
         let points = points(py, &axes)?;
         let shape = [points.count()];
         let wanted = (&Wanted::Points(&points), shape.as_slice());
-        reading::new_array(py, &self.facade(py)?, wanted, &self.dtype(py)?, self.form(py)?)
+        let array = reading::new_array(py, &self.facade(py)?, wanted, &self.dtype(py)?, self.form(py)?)?;
+        self.open.warn_of_filled(py).map(|()| array)
     }
 
     /// Begins to read axes that were resolved; the callable is given an array of one dimension, or an error.
@@ -207,7 +217,25 @@ impl Variable {
     /// Writes an array in C order, of the variable's dtype, to axes that were resolved.
     fn write(&self, py: Python<'_>, axes: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let (variable, model) = (self.facade(py)?, self.open.model(py)?);
-        writing::from_array(py, &variable, &resolved(axes)?, array, (&model, self.type_ref(py)?))
+        let target = Target::Selection(&resolved(axes)?);
+        writing::from_array(py, &variable, &target, array, (&model, self.type_ref(py)?))
+    }
+
+    /// Writes an array in C order, of the variable's dtype, to single elements, whose indices are given by axis. Of an
+    /// element that is given twice the last value counts.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn write_points(
+        &self,
+        py: Python<'_>,
+        axes: Vec<Bound<'_, PyAny>>,
+        array: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (variable, model) = (self.facade(py)?, self.open.model(py)?);
+        let points = points(py, &axes)?;
+        writing::from_array(py, &variable, &Target::Points(&points), array, (&model, self.type_ref(py)?))
     }
 
     /// How axes that were resolved would be read.
@@ -267,8 +295,11 @@ impl Variable {
         callable: Py<PyAny>,
     ) -> PyResult<Pending> {
         let (dtype, session) = (self.dtype(py)?.unbind(), self.facade(py)?.dataset().session().clone());
-        let make =
-            move |py: Python<'_>, values| values::to_array(py, values, dtype.bind(py)).map(Bound::unbind);
+        let open = Arc::clone(&self.open);
+        let make = move |py: Python<'_>, values| {
+            open.warn_of_filled(py)?;
+            values::to_array(py, values, dtype.bind(py)).map(Bound::unbind)
+        };
         Pending::begin(py, &session, work, make, callable)
     }
 
@@ -280,7 +311,9 @@ impl Variable {
         callable: Py<PyAny>,
     ) -> PyResult<Pending> {
         let (dtype, session) = (self.dtype(py)?.unbind(), self.facade(py)?.dataset().session().clone());
+        let open = Arc::clone(&self.open);
         let make = move |py: Python<'_>, bytes: Vec<u8>| {
+            open.warn_of_filled(py)?;
             let array = PyArray1::from_vec(py, bytes).into_any();
             array.call_method1("view", (dtype,)).map(Bound::unbind)
         };

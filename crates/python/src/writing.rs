@@ -2,27 +2,49 @@
 use crate::elements::{ElementForm, bytes_of, on_number};
 use crate::errors::wait;
 use crate::values;
-use ncirrus::{Model, Selection, TypeRef, Variable};
+use ncirrus::{Model, PointSelection, Selection, TypeRef, Values, Variable};
 use numpy::{BorrowError, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+/// Where values are written: boxes and lists along the axes, or single elements.
+pub(crate) enum Target<'a> {
+    Selection(&'a Selection),
+    Points(&'a PointSelection),
+}
+
+impl Target<'_> {
+    fn write_bytes(&self, variable: &Variable, bytes: &[u8]) -> ncirrus::Result<()> {
+        match self {
+            Self::Selection(selection) => variable.write_bytes(selection, bytes),
+            Self::Points(points) => variable.write_point_bytes(points, bytes),
+        }
+    }
+
+    fn write_values(&self, variable: &Variable, values: &Values) -> ncirrus::Result<()> {
+        match self {
+            Self::Selection(selection) => variable.write_values(selection, values),
+            Self::Points(points) => variable.write_point_values(points, values),
+        }
+    }
+}
 
 /// Writes an array in C order, whose dtype is the variable's.
 pub(crate) fn from_array(
     py: Python<'_>,
     variable: &Variable,
-    selection: &Selection,
+    target: &Target<'_>,
     array: &Bound<'_, PyAny>,
     (model, ty): (&Model, TypeRef),
 ) -> PyResult<()> {
-    let write = |bytes: &[u8]| wait(py, || variable.write_bytes(selection, bytes));
+    let write = |bytes: &[u8]| wait(py, || target.write_bytes(variable, bytes));
     match ElementForm::of(model, ty) {
         ElementForm::Number(number) => on_number!(number, T => with_memory::<T>(array, write)),
         ElementForm::Packed => with_memory::<u8>(&bytes_of(array)?, write),
         ElementForm::Columns => {
             let flat = array.call_method1("reshape", (-1,))?;
             let values = values::from_array(model, ty, &flat)?;
-            wait(py, || variable.write_values(selection, &values))
+            wait(py, || target.write_values(variable, &values))
         }
     }
 }

@@ -282,6 +282,14 @@ def test_an_ellipsis_makes_an_array_of_what_has_no_axes(tmp_path: Path) -> None:
         assert whole.dtype == ds[name].dtype
 
 
+def test_an_ellipsis_makes_room_for_masks_of_several_axes_and_new_axes(small: str) -> None:
+    variable, values = ncirrus.open(small)["v"], ncirrus.open(small)["v"][...]
+    mask = values[0] % 2 == 0
+    keys: list[Any] = [(..., 3, mask), (..., 3, None, 5, 5), (None, ..., 3, None), (..., 3, np.array(4), 5)]
+    for key in keys:
+        _assert_same(_outcome(lambda: variable[key]), _outcome(lambda: values[key]))
+
+
 def test_indices_are_not_looked_at_where_they_select_nothing(small: str) -> None:
     variable, values = ncirrus.open(small)["v"], ncirrus.open(small)["v"][...]
     for key in [(False, ..., [[9], [0], [0]], 0), ([9], [[]]), (False, [9]), ([9], np.zeros(0, int))]:
@@ -301,6 +309,11 @@ def test_what_is_no_index_is_an_index_error(small: str, key: Any) -> None:
 def test_mask_of_wrong_length_is_refused(small: str, length: int) -> None:
     with pytest.raises(IndexError, match=f"axis 0; size of axis is 4 but size of corresponding boolean axis is {length}"):
         ncirrus.open(small)["v"][np.ones(length, bool)]
+
+
+def test_masks_of_several_dimensions_are_not_orthogonal(small: str) -> None:
+    with pytest.raises(IndexError, match="axis 0: oindex takes indices of one dimension, not 2"):
+        ncirrus.open(small)["v"].oindex[np.ones((4, 5), bool)]
 
 
 def test_step_of_zero_is_refused(small: str) -> None:

@@ -317,10 +317,9 @@ def test_chunk_tables_are_what_zarr_stored(tmp_path: Path, form: int) -> None:
         y, x = (int(at) // chunk for at, chunk in zip(row["start"], (20, 30)))
         file = path / (f"{y}.{x}" if form == 2 else f"c/{y}/{x}")
         assert row["object"].endswith(str(file)) and row["offset"] == 0
-        # Whole objects: a look at each is what tells whether they are there.
         size = file.stat().st_size if file.exists() else 0
         assert file.exists() == (y == 0) and (shown.missing[y, x], shown.sizes[y, x]) == (not file.exists(), size)
-        assert row["length"] in (-1, size)
+        assert row["length"] == size and row["missing"] == (not file.exists())
 
 
 def _only(dataset: Any) -> Any:

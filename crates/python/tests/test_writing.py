@@ -171,6 +171,25 @@ def test_null_strings_are_none(ds: ncirrus.Dataset) -> None:
     assert _there_and_back(ds)["s"][...].tolist() == ["a", None, "", "b"]
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 2 has StringDType")
+@pytest.mark.parametrize("null", [None, float("nan")])
+def test_strings_of_numpy_are_read_on_request_and_written(ds: ncirrus.Dataset, null: Any) -> None:
+    dtype, nullable = np.dtypes.StringDType(), np.dtypes.StringDType(na_object=null)
+    ds.create_variable("s", dtype, ("x",))[...] = np.array(["a", "déjà", "", "b"], dtype)
+    ds.create_variable("n", str, ("x",))[...] = np.array(["a", null, "", "b"], nullable)
+    back = _there_and_back(ds)
+    got = back["s"].read(dtype=dtype)
+    assert got.dtype == dtype and got.tolist() == ["a", "déjà", "", "b"]
+    assert back["s"].dtype == object and back["s"].read(1, dtype=dtype) == "déjà"
+    assert back["n"][...].tolist() == ["a", None, "", "b"]
+    nulls = back["n"].read(dtype=nullable)
+    assert nulls.dtype == nullable and nulls[0] == "a"
+    assert nulls[1] is None if null is None else np.isnan(nulls[1])
+    with pytest.raises(ncirrus.InvalidError, match=r"a null string is none of StringDType\(\)") as caught:
+        back["n"].read(dtype=dtype)
+    assert caught.value.path == "/n" and "na_object=None" in str(caught.value.hint)
+
+
 def test_enums(ds: ncirrus.Dataset) -> None:
     cloud = ds.create_type(ncirrus.Enum("cloud", "u1", {"clear": 0, "some": 5}))
     v = ds.create_variable("v", cloud, ("x",), fill_value=5)
@@ -332,3 +351,72 @@ def test_out_that_shares_memory_with_itself_is_refused(small: str) -> None:
     out = np.lib.stride_tricks.as_strided(np.zeros((5, 6), "i4"), (4, 5, 6), (0, 24, 4), writeable=True)
     with pytest.raises(ValueError, match="share memory"):
         ncirrus.open(small)["v"].read(out=out)
+
+
+@pytest.mark.parametrize("kind", ["nc3", "nc4", "zarr2", "zarr3"])
+def test_points_are_written_chunk_by_chunk(kind: str, tmp_path: Path) -> None:
+    place, rng = str(tmp_path / ("a.nc" if kind.startswith("nc") else "a.zarr")), np.random.default_rng(1)
+    how: dict[str, Any] = {} if kind == "nc3" else {"chunks": (16, 16), "filters": "zlib,level=1"}
+    expected = numbers((64, 64))
+    with ncirrus.create(place, kind) as ds:
+        for name in "yx":
+            ds.create_dimension(name, 64)
+        ds.create_variable("v", "i4", ("y", "x"), **how)[...] = expected
+    rows, columns = rng.integers(0, 32, 5000), rng.integers(0, 48, 5000)
+    session = ncirrus.Session(threads=2)
+    with ncirrus.open(place, "r+", session=session) as ds:
+        before = session.statistics()
+        ds["v"].vindex[rows, columns] = np.arange(5000)
+        expected[rows, columns] = np.arange(5000)
+        mask = expected % 7 == 0
+        mask[32:] = mask[:, 48:] = False
+        ds["v"][mask] = -1
+        expected[mask] = -1
+        assert np.array_equal(ds["v"].vindex[rows, columns], expected[rows, columns])
+        ds.sync()
+        after = session.statistics()
+    assert np.array_equal(ncirrus.open(place)["v"][...], expected)
+    if kind != "nc3":
+        # 2 x 3 chunks of 4 x 4, each of which is read and written once.
+        told = {name: after[name] - before[name] for name in ("chunks_decoded", "chunks_stored")}
+        assert told == {"chunks_decoded": 6, "chunks_stored": 6}
+
+
+def test_points_beyond_the_end_let_a_variable_grow(tmp_path: Path) -> None:
+    with ncirrus.create(str(tmp_path / "a.nc"), "nc4") as ds:
+        ds.create_dimension("t", None)
+        ds.create_dimension("x", 3)
+        v = ds.create_variable("v", "i4", ("t", "x"), fill_value=-1)
+        v.vindex[[0, 4, 4], [1, 2, 2]] = [5, 6, 7]
+        assert v.shape == (5, 3) and v[4].tolist() == [-1, -1, 7]
+        with pytest.raises(IndexError, match="index 3 is out of bounds for axis 1 with size 3"):
+            v.vindex[[9, 1], [0, 3]] = 1
+        assert v.shape == (5, 3)
+
+
+@pytest.mark.parametrize("dtype", [str, "char"])
+def test_points_of_text_are_written(dtype: Any, tmp_path: Path) -> None:
+    letters = np.array(list("abcdefghij"), dtype=object if dtype is str else "S1")
+    with ncirrus.create(str(tmp_path / "a.nc"), "nc4") as ds:
+        ds.create_dimension("x", 10)
+        v = ds.create_variable("v", dtype, ("x",), chunks=(3,))
+        v[...] = letters
+        v.vindex[[9, 0, 4, 0]] = letters[[1, 2, 3, 4]]
+        letters[[9, 0, 4, 0]] = letters[[1, 2, 3, 4]]
+    assert ncirrus.open(str(tmp_path / "a.nc"))["v"][...].tolist() == letters.tolist()
+
+
+def test_points_beyond_what_is_indexed_at_once_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ncirrus import points
+
+    monkeypatch.setattr(points, "_MOST", 100)
+    rng, expected = np.random.default_rng(2), numbers((20, 30, 4))
+    with ncirrus.create(str(tmp_path / "a.nc"), "nc4") as ds:
+        for name, length in zip("zyx", expected.shape):
+            ds.create_dimension(name, length)
+        v = ds.create_variable("v", "i4", ("z", "y", "x"), chunks=(5, 7, 3))
+        v[...] = expected
+        rows, columns = rng.integers(0, 20, 300), rng.integers(0, 30, 300)
+        v[rows, columns] = np.arange(1200).reshape(300, 4)
+        expected[rows, columns] = np.arange(1200).reshape(300, 4)
+    assert np.array_equal(ncirrus.open(str(tmp_path / "a.nc"))["v"][...], expected)

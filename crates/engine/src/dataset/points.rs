@@ -23,7 +23,7 @@ impl Dataset {
             StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).read_points(points).await,
             _ => reading.read(picked).await,
         };
-        self.note_absent(&reading.into_report().absent);
+        self.note_filled(variable, &reading.into_report());
         values.map_err(|error| self.located(error, variable))
     }
 
@@ -49,7 +49,7 @@ impl Dataset {
             }
             _ => reading.read_into(picked, out).await,
         };
-        self.note_absent(&reading.into_report().absent);
+        self.note_filled(variable, &reading.into_report());
         read.map_err(|error| self.located(error, variable))
     }
 }

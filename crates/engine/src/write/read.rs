@@ -11,8 +11,8 @@ use crate::picked::Picked;
 use crate::resources::between_parts;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result, StoredType};
-use ncirrus_model::{Model, Selection, Values, VarId};
-use std::sync::{Mutex, PoisonError};
+use ncirrus_model::{Model, PointSelection, Selection, Values, VarId};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A chunk that is read: locked, with what is cached or stored of it.
 struct ChunkReadTask<P> {
@@ -22,26 +22,21 @@ struct ChunkReadTask<P> {
     stored: Option<StoredChunk>,
 }
 
+/// A variable as it is read while its dataset is written.
+enum Readable {
+    /// With what was written of it.
+    Written(Arc<WriteTarget>, Arc<Model>),
+    /// As the last commit left it.
+    Committed(Dataset, VarId),
+}
+
 impl DatasetWriter {
     /// Reads the selected elements of a variable as written so far, by any thread.
     ///
     /// # Errors
     /// `Invalid` if the selection does not fit the variable, otherwise errors of reading.
     pub async fn read(&self, var: VarId, selection: &Selection) -> Result<Values> {
-        let _shared = self.committer.commit_lock.read().await;
-        self.check_usable()?;
-        self.define().await?;
-        let (target, model) = match self.target(var) {
-            Err(error) if error.kind() == ErrorKind::Unsupported => {
-                let (now, committed) = self.committed(var, error).await?;
-                return now.read(committed, selection).await;
-            }
-            found => found?,
-        };
-        let count = self.check_read((&target, &model), Picked::Selection(selection))?;
-        let mut gathered = GatheredValues::new(&model, &target, count)?;
-        self.read_cells((&target, &model), selection, &mut gathered).await?;
-        gathered.finish(&model, &target, count)
+        self.read_picked(var, Picked::Selection(selection)).await
     }
 
     /// As [`read`](Self::read), into the caller's memory: elements of the model's type in the machine's byte order, the
@@ -50,37 +45,83 @@ impl DatasetWriter {
     /// # Errors
     /// As [`read`](Self::read); `Invalid` if the memory has another size, or the type has no fixed size.
     pub async fn read_into(&self, var: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        self.read_picked_into(var, Picked::Selection(selection), out).await
+    }
+
+    /// As [`read`](Self::read), of single elements, in the order of the points; each chunk that holds some is looked at
+    /// once.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_points(&self, var: VarId, points: &PointSelection) -> Result<Values> {
+        self.read_picked(var, Picked::Points(points)).await
+    }
+
+    /// As [`read_points`](Self::read_points), into memory of the caller, as [`read_into`](Self::read_into) has it.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub async fn read_points_into(&self, var: VarId, points: &PointSelection, out: &mut [u8]) -> Result<()> {
+        self.read_picked_into(var, Picked::Points(points), out).await
+    }
+
+    async fn read_picked(&self, var: VarId, picked: Picked<'_>) -> Result<Values> {
         let _shared = self.committer.commit_lock.read().await;
-        self.check_usable()?;
-        self.define().await?;
-        let (target, model) = match self.target(var) {
-            Err(error) if error.kind() == ErrorKind::Unsupported => {
-                let (now, committed) = self.committed(var, error).await?;
-                return now.read_into(committed, selection, out).await;
+        let (target, model) = match self.readable(var).await? {
+            Readable::Committed(now, var) => {
+                return match picked {
+                    Picked::Selection(selection) => now.read(var, selection).await,
+                    Picked::Points(points) => now.read_points(var, points).await,
+                };
             }
-            found => found?,
+            Readable::Written(target, model) => (target, model),
         };
-        let count = self.check_read((&target, &model), Picked::Selection(selection))?;
-        let wanted = convert::packed_len(&model, target.ty)?.checked_mul(count);
+        let count = self.check_read((&target, &model), picked)?;
+        let mut gathered = GatheredValues::new(&model, &target, count)?;
+        self.read_cells((&target, &model), picked, &mut gathered).await?;
+        gathered.finish(&model, &target, count)
+    }
+
+    async fn read_picked_into(&self, var: VarId, picked: Picked<'_>, out: &mut [u8]) -> Result<()> {
+        let _shared = self.committer.commit_lock.read().await;
+        let (target, model) = match self.readable(var).await? {
+            Readable::Committed(now, var) => {
+                return match picked {
+                    Picked::Selection(selection) => now.read_into(var, selection, out).await,
+                    Picked::Points(points) => now.read_points_into(var, points, out).await,
+                };
+            }
+            Readable::Written(target, model) => (target, model),
+        };
+        let located = |error: Error| error.at_path(target.path.clone());
+        let count = self.check_read((&target, &model), picked)?;
+        let wanted = convert::packed_len(&model, target.ty).map_err(located)?.checked_mul(count);
         if wanted != Some(out.len()) {
             let message = format!("{} bytes of memory for {count} elements", out.len());
-            return Err(Error::invalid(message).at_path(target.path.clone()));
+            return Err(located(Error::invalid(message)));
         }
         if let (Some(copier), Some(_)) = (&target.packed, target.element) {
             let mut gathered = GatheredValues::Lent(out, copier.clone());
-            return self.read_cells((&target, &model), selection, &mut gathered).await;
+            return self.read_cells((&target, &model), picked, &mut gathered).await;
         }
         let mut gathered = GatheredValues::new(&model, &target, count)?;
-        self.read_cells((&target, &model), selection, &mut gathered).await?;
+        self.read_cells((&target, &model), picked, &mut gathered).await?;
         convert::pack(&model, target.ty, &gathered.finish(&model, &target, count)?, out)
     }
 
+    /// A variable as it is to be read, while no commit is under way.
+    async fn readable(&self, var: VarId) -> Result<Readable> {
+        self.check_usable()?;
+        self.define().await?;
+        match self.target(var) {
+            Ok((target, model)) => Ok(Readable::Written(target, model)),
+            Err(error) if error.kind() == ErrorKind::Unsupported => self.committed(var, error).await,
+            Err(error) => Err(error),
+        }
+    }
+
     /// Checks what is to be read, and counts its elements.
-    pub(super) fn check_read(
-        &self,
-        (target, model): (&WriteTarget, &Model),
-        picked: Picked<'_>,
-    ) -> Result<usize> {
+    fn check_read(&self, (target, model): (&WriteTarget, &Model), picked: Picked<'_>) -> Result<usize> {
         let located = |error: Error| error.at_path(target.path.clone());
         picked.check(&model.shape(target.var)).map_err(|error| located(error.into()))?;
         let is_reference = matches!(target.encoding.stored, StoredType::Reference { .. });
@@ -94,9 +135,13 @@ impl DatasetWriter {
     async fn read_cells(
         &self,
         (target, model): (&WriteTarget, &Model),
-        selection: &Selection,
+        picked: Picked<'_>,
         gathered: &mut GatheredValues<'_>,
     ) -> Result<()> {
+        let selection = match picked {
+            Picked::Selection(selection) => selection,
+            Picked::Points(points) => return self.read_point_cells((target, model), points, gathered).await,
+        };
         let array = model.shape(target.var);
         let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
         let touched = touched.map_err(|error| error.at_path(target.path.clone()))?;
@@ -112,13 +157,13 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// A variable that can be read but not written, such as one that is assembled from others: in its state of the last
-    /// commit.
-    pub(super) async fn committed(&self, var: VarId, error: Error) -> Result<(Dataset, VarId)> {
+    /// A variable that can be read but not written, such as one that is put together from others: as the last commit left
+    /// it.
+    async fn committed(&self, var: VarId, error: Error) -> Result<Readable> {
         let Some(base) = &self.base else { return Err(error) };
         let (now, path) = (base.reopened().await?, self.model().variable_path(var));
         let committed = now.model().variable_at(&path).ok_or(error)?;
-        Ok((now, committed))
+        Ok(Readable::Committed(now, committed))
     }
 
     /// Reads chunks, and passes the contents of each to `each`, in order.

@@ -2,15 +2,19 @@
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::encoder::{StoredChunk, cells_of, count_of};
+use super::points;
 use super::rows::WriteData;
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
-use super::write_back_cache::{ChunkKey, ChunkLock};
+use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
+use crate::picked::Picked;
 use crate::resources::{WorkerBuffers, between_parts};
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result};
-use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
+use ncirrus_model::{Atomic, Model, PointSelection, Selection, Values, VarId};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
+use std::sync::Arc;
 
 /// A touched chunk, locked, and its stored state if it must be completed first.
 struct ChunkWriteTask {
@@ -38,7 +42,22 @@ impl DatasetWriter {
     /// cannot be represented in the stored type: nothing is changed then. Otherwise errors of putting.
     pub async fn write(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
         let prepare = |model: &Model, target: &WriteTarget| WriteData::new(model, target, values);
-        self.write_data(var, selection, values.len(), prepare).await
+        self.write_data(var, Picked::Selection(selection), values.len(), prepare).await
+    }
+
+    /// As [`write`](Self::write), to single elements, in the order of the points. Each chunk that holds some is read and
+    /// changed once; of several values for one element the last counts.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub async fn write_point_values(
+        &self,
+        var: VarId,
+        points: &PointSelection,
+        values: &Values,
+    ) -> Result<()> {
+        let prepare = |model: &Model, target: &WriteTarget| WriteData::new(model, target, values);
+        self.write_data(var, Picked::Points(points), values.len(), prepare).await
     }
 
     /// As [`write`](Self::write), from the caller's memory: `native` holds numbers of type `ty`, which must be the
@@ -65,7 +84,7 @@ impl DatasetWriter {
             }
         };
         let prepare = |model: &Model, target: &WriteTarget| WriteData::native(model, target, ty, native);
-        self.write_data(var, selection, count, prepare).await
+        self.write_data(var, Picked::Selection(selection), count, prepare).await
     }
 
     /// As [`write`](Self::write), from the caller's memory: elements of the variable's type in the machine's byte
@@ -75,6 +94,19 @@ impl DatasetWriter {
     /// # Errors
     /// As [`write`](Self::write); `Invalid` for types without a fixed size, and if the last element is incomplete.
     pub async fn write_packed(&self, var: VarId, selection: &Selection, native: &[u8]) -> Result<()> {
+        self.write_packed_at(var, Picked::Selection(selection), native).await
+    }
+
+    /// As [`write_point_values`](Self::write_point_values), from the caller's memory, as
+    /// [`write_packed`](Self::write_packed) has it.
+    ///
+    /// # Errors
+    /// As [`write_packed`](Self::write_packed).
+    pub async fn write_point_bytes(&self, var: VarId, points: &PointSelection, native: &[u8]) -> Result<()> {
+        self.write_packed_at(var, Picked::Points(points), native).await
+    }
+
+    async fn write_packed_at(&self, var: VarId, picked: Picked<'_>, native: &[u8]) -> Result<()> {
         let model = self.model();
         let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
         let located = |error: Error| error.at_path(model.variable_path(var));
@@ -84,14 +116,14 @@ impl DatasetWriter {
             return Err(located(Error::invalid(message)));
         }
         let prepare = |model: &Model, target: &WriteTarget| WriteData::packed(model, target, native);
-        self.write_data(var, selection, native.len() / element, prepare).await
+        self.write_data(var, picked, native.len() / element, prepare).await
     }
 
     /// Writes `count` values, which `prepare` prepares.
     async fn write_data<'a>(
         &self,
         var: VarId,
-        selection: &Selection,
+        picked: Picked<'_>,
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
@@ -100,23 +132,45 @@ impl DatasetWriter {
         self.define().await?;
         let (target, model) = self.target(var)?;
         let located = |error: Error| error.at_path(target.path.clone());
-        if selection.element_count() != Some(count as u64) {
-            let wanted = count_of(selection.element_count()).map_err(located)?;
+        let wanted = match picked {
+            Picked::Selection(selection) => count_of(selection.element_count()).map_err(located)?,
+            Picked::Points(points) => points.count(),
+        };
+        if wanted != count {
             let message = format!("{count} values for a selection of {wanted} elements");
             return Err(located(Error::invalid(message)));
         }
         let data = prepare(&model, &target)?;
         drop(model);
-        self.grow(var, selection).map_err(located)?;
+        let reach = match picked {
+            Picked::Selection(selection) => Some(Cow::Borrowed(selection)),
+            Picked::Points(points) => points::reach(points).map(Cow::Owned),
+        };
+        if let Some(reach) = reach {
+            self.grow(var, &reach).map_err(located)?;
+        }
         if count == 0 {
             return Ok(());
         }
-        let (target, model) = self.target(var)?;
-        let array = model.shape(var);
-        let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
-        let touched = touched.map_err(located)?;
+        self.write_picked(self.target(var)?, picked, &data).await
+    }
+
+    async fn write_picked(
+        &self,
+        (target, model): (Arc<WriteTarget>, Arc<Model>),
+        picked: Picked<'_>,
+        data: &WriteData<'_>,
+    ) -> Result<()> {
         let mut queue = PutQueue::new(self);
-        let written = self.write_windows(&target, &data, &touched, &mut queue).await;
+        let written = match picked {
+            Picked::Selection(selection) => {
+                let array = model.shape(target.var);
+                let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
+                let touched = touched.map_err(|error| error.at_path(target.path.clone()))?;
+                self.write_windows(&target, data, &touched, &mut queue).await
+            }
+            Picked::Points(points) => self.write_points((&target, data), points, &mut queue).await,
+        };
         let landed = queue.drained().await;
         written.and(landed)
     }
@@ -241,23 +295,35 @@ impl DatasetWriter {
             job.held.slot.clear();
             return queue.finish(placed, job.held);
         }
-        let present = job.held.slot.contents.take();
-        let mut contents = match (present, &job.stored) {
-            (Some(contents), _) => contents,
-            (None, Some(stored)) => {
-                let buffers = (&mut worker.encoded, &mut worker.scratch);
-                if self.output.local().is_none() {
-                    job.held.slot.origin = Some(stored.clone());
-                }
-                let loaded = self.encoder.load((target, model), &cell, stored, buffers)?;
-                job.held.slot.keep(target, stored, &loaded);
-                loaded
-            }
-            (None, None) => target.blank(&shape)?,
-        };
+        let completed = (&mut job.held, job.stored.as_ref());
+        let mut contents = self.contents((target, model), completed, &shape, worker)?;
         let done = data.scatter(touched, &job.part, &shape, target, &mut contents);
         job.held.slot.contents = Some(contents);
         done.map_err(located)
+    }
+
+    /// The elements of a locked chunk of that shape, to be changed and cached again: those in the cache, else those that are
+    /// stored, else fill.
+    pub(super) fn contents(
+        &self,
+        (target, model): (&WriteTarget, &Model),
+        (held, stored): (&mut ChunkLock, Option<&StoredChunk>),
+        shape: &[usize],
+        worker: &mut WorkerBuffers,
+    ) -> Result<DirtyContents> {
+        match (held.slot.contents.take(), stored) {
+            (Some(contents), _) => Ok(contents),
+            (None, Some(stored)) => {
+                let buffers = (&mut worker.encoded, &mut worker.scratch);
+                if self.output.local().is_none() {
+                    held.slot.origin = Some(stored.clone());
+                }
+                let loaded = self.encoder.load((target, model), &held.key.cell, stored, buffers)?;
+                held.slot.keep(target, stored, &loaded);
+                Ok(loaded)
+            }
+            (None, None) => target.blank(shape),
+        }
     }
 
     /// Encodes and puts cached chunks.
@@ -297,7 +363,7 @@ impl DatasetWriter {
     }
 
     /// Puts the least recently used chunks, if more is cached than fits.
-    async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
+    pub(super) async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
         let budget = self.stage_budget();
         if self.stage.held() <= budget {
             return Ok(());

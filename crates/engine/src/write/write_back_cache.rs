@@ -27,7 +27,7 @@ pub(super) enum DirtyContents {
 
 impl DirtyContents {
     /// Approximate number of bytes held.
-    fn cost(&self) -> usize {
+    pub(super) fn byte_len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
             Self::Values(values) => cost_of(values),
@@ -191,7 +191,8 @@ impl Drop for ChunkLock {
     fn drop(&mut self) {
         let origin = self.slot.origin.as_ref().map_or(0, StoredChunk::byte_len);
         let origin = origin.saturating_add(self.slot.kept.as_ref().map_or(0, Vec::len));
-        let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1).saturating_add(origin));
+        let cost =
+            self.slot.contents.as_ref().map(|contents| contents.byte_len().max(1).saturating_add(origin));
         let mut guard = self.stage.state();
         let state = &mut *guard;
         let Some(entry) = state.cells.to_back(&self.key) else { return };

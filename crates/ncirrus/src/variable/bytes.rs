@@ -35,14 +35,45 @@ impl Variable {
     /// `Invalid` if the type has no fixed size or the buffer's length is not the selection's; otherwise as
     /// [`write_values`](Self::write_values).
     pub fn write_bytes(&self, selection: &Selection, bytes: &[u8]) -> Result<()> {
+        let packed = |bytes: &[u8]| self.dataset.write_packed(self.id, selection, bytes);
+        self.written_bytes(bytes, packed, |values| self.write_values(selection, values))
+    }
+
+    /// Hands bytes to `packed`, or where they are to be quantized as values to the other.
+    fn written_bytes(
+        &self,
+        bytes: &[u8],
+        packed: impl FnOnce(&[u8]) -> Result<()>,
+        quantized: impl FnOnce(&Values) -> Result<()>,
+    ) -> Result<()> {
         let written = match (self.quantization(), self.ty()) {
             (Some(_), Some(ty)) => {
                 let values = ncirrus_engine::convert::unpack(&self.dataset.snapshot(), ty, bytes);
-                values.and_then(|values| self.write_values(selection, &values))
+                values.and_then(|values| quantized(&values))
             }
-            _ => self.dataset.write_packed(self.id, selection, bytes),
+            _ => packed(bytes),
         };
         written.map_err(|error| error.at_path(self.path()))
+    }
+
+    /// Writes values to single elements, in the order of the points; those past the end of an unlimited dimension make it
+    /// grow. Each chunk that holds some of them is read and changed once, however many points there are. Of several values
+    /// for one element the last counts.
+    ///
+    /// # Errors
+    /// As [`write_values`](Self::write_values).
+    pub fn write_point_values(&self, points: &PointSelection, values: &Values) -> Result<()> {
+        self.written(values, |values| self.dataset.write_point_values(self.id(), points, values))
+    }
+
+    /// As [`write_point_values`](Self::write_point_values), from a buffer: elements as [`packed_len`](Self::packed_len) has
+    /// them.
+    ///
+    /// # Errors
+    /// As [`write_bytes`](Self::write_bytes).
+    pub fn write_point_bytes(&self, points: &PointSelection, bytes: &[u8]) -> Result<()> {
+        let packed = |bytes: &[u8]| self.dataset.write_point_bytes(self.id, points, bytes);
+        self.written_bytes(bytes, packed, |values| self.write_point_values(points, values))
     }
 
     /// The values of single elements in the variable's own type, in the order of the points. Each chunk that holds some

@@ -11,6 +11,7 @@ _HOMES = {
     "Char": "types",
     "Compound": "types",
     "Dataset": "dataset",
+    "DecodedVariable": "decoding",
     "Dimension": "dimension",
     "EncodedChunk": "encoders",
     "Encoder": "encoders",

@@ -4,6 +4,7 @@ from ncirrus.attributes import Attributes as Attributes
 from ncirrus.configuration import config_show as config_show
 from ncirrus.copying import copy as copy
 from ncirrus.dataset import Dataset as Dataset
+from ncirrus.decoding import DecodedVariable as DecodedVariable
 from ncirrus.dimension import Dimension as Dimension
 from ncirrus.encoders import (
     EncodedChunk as EncodedChunk,
@@ -96,6 +97,7 @@ __all__ = [
     "Char",
     "Compound",
     "Dataset",
+    "DecodedVariable",
     "Dimension",
     "EncodedChunk",
     "Encoder",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 async def outcome(begin: Callable[[Callable[[Any, BaseException | None], None]], Any]) -> Any:
     """What comes of something that `begin` begins. Cancelling the task cancels its requests."""
+    # It takes as long to import as all of the package.
+    import asyncio
+
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 

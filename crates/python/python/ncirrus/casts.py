@@ -26,6 +26,20 @@ def prepared(values: Any, dtype: np.dtype[Any], fill: Any, path: str) -> NDArray
     return _numbers(np.asarray(values), dtype, path)
 
 
+def converted(array: NDArray[Any], dtype: Any, path: str) -> NDArray[Any]:
+    """Values that were read as another dtype: numpy's casts, and text as its `StringDType`."""
+    wanted = np.dtype(dtype)
+    if wanted.kind != "T" or not is_string(array.dtype):
+        return array.astype(wanted, copy=False)
+    nulls: NDArray[Any] = array == np.array(None)
+    if nulls.any():
+        if not hasattr(wanted, "na_object"):
+            hint = "StringDType(na_object=None) has a place for it"
+            raise InvalidError("a null string is none of StringDType()", path=path, hint=hint)
+        array = np.where(nulls, np.array(wanted.na_object, dtype=object), array)
+    return array.astype(wanted)
+
+
 def _default(values: Any, dtype: np.dtype[Any]) -> Any:
     """What netCDF stores where nothing was written."""
     return DEFAULT_FILLS.get(dtype.str.lstrip("<>|="), values.fill_value)
@@ -137,6 +151,9 @@ def _text(values: Any, dtype: np.dtype[Any], path: str) -> NDArray[Any]:
     if array.dtype.kind not in "OUST":
         raise _type_error(f"values of type {array.dtype} are no text", path, None)
     boxed = array if array.dtype.kind == "O" else array.astype(object)
+    if hasattr(array.dtype, "na_object"):
+        # What stands for no text, which may be NaN, is null in storage.
+        boxed[np.frompyfunc(lambda item: not isinstance(item, str), 1, 1)(boxed).astype(bool)] = None
     for item in boxed.flat:
         if item is not None and not isinstance(item, (str, bytes)):
             raise _type_error(f"{_short(item)} is no text", path, None)

@@ -62,13 +62,14 @@ def chunk_table(
     )
     if chunks is None:
         return np.empty(0, dtype)
-    found = {tuple(start): rest for start, *rest in stored}
+    found = {tuple(start): (where, offset, length, inline) for start, where, offset, length, inline in stored}
     along = [_starts(axis, chunk, lengths[at] if lengths else None) for at, (axis, chunk) in enumerate(zip(selected.axes, chunks))]
     rows = []
     for start in itertools.product(*along):
         where, offset, length, inline = found.get(start, (None, -1, -1, False))
-        missing = start not in found or (where is None and not inline)
-        rows.append((start, where, offset, 0 if missing else length, inline, missing))
+        missing = start not in found or (offset < 0 and not inline)
+        place = max(offset, 0) if where is not None else -1
+        rows.append((start, where, place, 0 if missing else length, inline, missing))
     return np.array(rows, dtype=dtype)
 
 

@@ -16,6 +16,7 @@ from ncirrus import _ncirrus, pickling, processes
 from ncirrus.casts import InvalidTypeError
 from ncirrus.errors import InvalidError, NcirrusWarning
 from ncirrus.group import Group, _members
+from ncirrus.in_memory import InMemory
 from ncirrus.indexing import everything
 from ncirrus.sessions import Session
 from ncirrus.variable import Variable
@@ -49,7 +50,8 @@ class Dataset(Group):
         self._kind: str | None = None
         self._pid = os.getpid()
         self._is_closed = self._came_by_pickle = False
-        self._pin = True
+        # What is in memory does not change.
+        self._pin = not isinstance(url, InMemory)
         self._tag: str | None = None
 
     @classmethod
@@ -93,6 +95,11 @@ class Dataset(Group):
         return self._options if self._tag is None else {**self._options, "expected_tag": self._tag}
 
     def _made(self) -> Any:
+        if isinstance(self._url, InMemory):
+            session = self._session._native()
+            if self._mode == "w":
+                return _ncirrus.Dataset.create_bytes(self._options, session)
+            return self._url.opened(self._words(), session)
         call = {"r": _ncirrus.Dataset.open, "r+": _ncirrus.Dataset.update, "w": _ncirrus.Dataset.create}
         return call[self._mode](self._url, self._words(), self._session._native())
 
@@ -169,15 +176,24 @@ class Dataset(Group):
 
     def close(self) -> None:
         """Ends reading, or writing: what was written becomes true, and a new dataset appears."""
-        self._end(lambda native: native.close())
+        url = self._url
+        if not isinstance(url, InMemory) or self._mode != "w":
+            self._end(lambda native: native.close())
+            return
+
+        def finish(native: Any) -> None:
+            url.body = native.finish_bytes()
+
+        self._end(finish)
 
     def finish_bytes(self) -> memoryview:
         """Ends writing a dataset that `create(None, kind)` made, and gives its bytes."""
-        self.close()
-        bridge = getattr(self._url, "bridge", None)
-        if self._mode != "w" or not hasattr(bridge, "finished"):
+        if self._mode != "w" or not isinstance(self._url, InMemory):
             raise InvalidError("only a dataset that was created without an address has bytes", object=self._url)
-        return bridge.finished()  # type: ignore[union-attr,no-any-return]
+        self.close()
+        if self._url.body is None:
+            raise InvalidError("the dataset was abandoned, and has no bytes", object=self._url)
+        return self._url.finished()
 
     def abort(self) -> None:
         """Ends writing without keeping what was not synced: a new dataset does not appear."""
@@ -262,7 +278,10 @@ class Dataset(Group):
 
     @contextmanager
     def edit(self) -> Iterator[Self]:
-        """Definitions that are changed within the block count together, or not at all where it ends by an exception."""
+        """Definitions that are changed within the block count together, or not at all where it ends by an exception.
+
+        Values of variables that it defines are written after the block, for these are not stored before.
+        """
         self._check_writable()
         native = self._opened()
         native.begin_edit()
@@ -315,7 +334,10 @@ class Dataset(Group):
         if self._mode != "r":
             # What is being written changes: nothing that is read from it is the same twice.
             return ("ncirrus", uuid.uuid4().hex)
-        return ("ncirrus", self._url, repr(sorted(self._options.items())), self._pinned_tag() if self._pin else self.tag)
+        options = repr(sorted(self._options.items()))
+        if isinstance(self._url, InMemory):
+            return ("ncirrus", self._url.digest, options)
+        return ("ncirrus", self._url, options, self._pinned_tag() if self._pin else self.tag)
 
     def __del__(self) -> None:
         # Attributes lack where opening failed.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import builtins
 import errno
+import os
+import sys
+import warnings
 from typing import Any
 
 
@@ -218,6 +221,15 @@ def of_native(
         retryable=retryable,
         hint=hint,
     )
+
+
+def warn_of_filled(url: str, text: str) -> None:
+    """Warns that a read filled data in, at the line that read."""
+    message = f"{url}: {text}"
+    if sys.version_info >= (3, 12):
+        warnings.warn(message, MissingDataWarning, skip_file_prefixes=(os.path.dirname(__file__),))
+    else:
+        warnings.warn(message, MissingDataWarning, stacklevel=3)
 
 
 def _name(error: OSError, number: int, filename: str | None) -> None:

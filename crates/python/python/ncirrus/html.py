@@ -10,7 +10,6 @@ import html
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -353,7 +352,8 @@ class ChunkMap:
         )
         self.table: Any
         self.knows_sizes: bool
-        self.table, self.knows_sizes = _looked_up(shown, shown.chunk_table(selection))
+        self.table = shown.chunk_table(selection)
+        self.knows_sizes = not bool((self.table["length"] < 0).any())
         self.sizes: Any
         self.missing: Any
         self.sizes, self.missing = self._gridded()
@@ -439,42 +439,6 @@ def _tip(place: tuple[int, int], size: int, count: int, lacking: int, *, is_long
     if count > 1 and (is_long or 0 < lacking < count):
         tip += f" in {count - lacking} of {count}"
     return f"{place[0]}, {place[1]}: {tip}" if is_long else tip
-
-
-def _looked_up(shown: Any, table: Any) -> tuple[Any, bool]:
-    """The table with the sizes of chunks that are whole objects, which one listing tells, and with those marked missing
-    that are not there; and whether all sizes are known."""
-    whole = (np.asarray(table["length"]).astype("i8") < 0) & ~table["missing"] if len(table) else np.zeros(0, bool)
-    if not whole.any():
-        return table, True
-    from ncirrus import tools
-    from ncirrus.errors import DeniedError, NotFoundError, UnsupportedError
-
-    listed = partial(tools.keys, shown.dataset.url, sizes=True, session=shown.dataset.session)
-    try:
-        try:
-            found = listed(prefix=shown.path.strip("/"))
-        except NotFoundError:
-            # An array that lies at the address itself, without a group around it.
-            found = listed()
-    except (DeniedError, UnsupportedError):
-        return table, False
-    sizes = {key.key: key.size for key in found}
-    table = table.copy()
-    for row in np.flatnonzero(whole):
-        size = _size_of(str(table["object"][row]), sizes)
-        table["missing"][row], table["length"][row] = size is None, size or 0
-    return table, True
-
-
-def _size_of(name: str, sizes: Mapping[str, int | None]) -> int | None:
-    """The size of an object, whose name ends with its key in the dataset."""
-    parts = name.split("/")
-    for start in range(len(parts)):
-        key = "/".join(parts[start:])
-        if key in sizes:
-            return sizes[key] or 0
-    return None
 
 
 def _plane_of(

@@ -108,8 +108,10 @@ def outer(key: Any, shape: Sequence[int], lens: Sequence[int] | None = None) -> 
     flips: list[int] = []
     for at, item in enumerate(item for item in items if item is not Ellipsis):
         if isinstance(item, np.ndarray):
-            if item.ndim != 1:
-                raise IndexError(f"axis {at}: oindex takes indices of one dimension, not {item.ndim}")
+            dimensions = item.mask_ndim if isinstance(item, _Mask) else item.ndim
+            if dimensions != 1:
+                raise IndexError(f"axis {at}: oindex takes indices of one dimension, not {dimensions}")
+            _check_mask(item, at, shape[at])
             axis: Axis = _listed(_checked(item, at, bounds[at]))
             kept = True
         else:
@@ -248,9 +250,10 @@ class _Bool(np.ndarray[Any, np.dtype[np.int64]]):
 
 
 class _Mask(np.ndarray[Any, np.dtype[np.int64]]):
-    """Indices of a mask, which had that length along their axis."""
+    """Indices of a mask of that many dimensions, which had that length along their axis."""
 
     length: int
+    mask_ndim: int
 
 
 def _indices(item: Any) -> list[Any]:
@@ -270,7 +273,7 @@ def _indices(item: Any) -> list[Any]:
         parts = []
         for indices, length in zip(np.nonzero(array), array.shape):
             part = indices.view(_Mask)
-            part.length = length
+            part.length, part.mask_ndim = length, array.ndim
             parts.append(part)
         return parts
     if array.dtype.kind not in "iu":

@@ -9,6 +9,7 @@ from typing import Any
 
 from ncirrus import stores, tools
 from ncirrus.dataset import Dataset
+from ncirrus.in_memory import InMemory
 from ncirrus.sessions import Session, default_session
 
 _lock = threading.Lock()
@@ -40,7 +41,7 @@ def open_many(
     axes = [axis] if isinstance(axis, str) else list(axis)
     words: dict[str, Any] = {"axes": axes, "new_axis": new_axis, "sort": sort, "compare": compare}
     tools.aggregate(files, target, **words, kind="nc4", naming="absolute", progress=progress, session=session)
-    dataset = Dataset(stores.BridgedUrl.of(stores.BytesBridge(held.finished()), stores.IN_MEMORY), "r", {}, session)
+    dataset = Dataset(InMemory.of(bytes(held.finished())), "r", {}, session)
     dataset._opened()
     return dataset
 

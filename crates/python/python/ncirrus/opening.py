@@ -10,6 +10,7 @@ from ncirrus import _ncirrus
 from ncirrus.asynchronous import outcome
 from ncirrus.dataset import Dataset
 from ncirrus.errors import InvalidError
+from ncirrus.in_memory import InMemory, whole_bytes
 from ncirrus.sessions import Session, default_session
 
 
@@ -33,7 +34,7 @@ def open(
         raise TypeError("an address is text, a path, bytes, a file or a store, not None")
     address, storage_options = _place(url, storage_options)
     dataset = Dataset(address, mode, options, _session(session, storage_options))
-    dataset._pin = pin
+    dataset._pin = pin and dataset._pin
     dataset._opened()
     return dataset
 
@@ -51,7 +52,7 @@ async def open_async(
         raise TypeError("an address is text, a path, bytes, a file or a store, not None")
     address, storage_options = _place(url, storage_options)
     dataset = Dataset(address, "r", options, _session(session, storage_options))
-    dataset._pin = pin
+    dataset._pin = pin and dataset._pin
     native = dataset._session._native()
     dataset._opened_as(
         await outcome(lambda told: _ncirrus.Dataset.begin_open(dataset._url, dataset._words(), native, told))
@@ -71,9 +72,12 @@ def create(
     """Creates a dataset, which appears when it is closed, whole. Without an address it is a file in memory, of which
     `finish_bytes` gives the bytes.
 
-    `kind` is one of `nc3 nc6 nc5 nc4 nc4c nczarr zarr2 zarr3`; without, the address tells it. `options` are `dialect
+    `kind` is one of `nc3 nc6 nc5 nc4 nc4c nczarr zarr2 zarr3`; without, the address tells it. In memory it is `nc4` then, and
+    the Zarr kinds are zip files. `options` are `dialect
     array_dimensions consolidated separator header_pad zip_top_folder structures default_chunks align reserve strings`.
     """
+    if url is None and kind is None:
+        kind = "nc4"
     choices = {**options, "kind": kind, "overwrite": bool(overwrite)}
     address, storage_options = _place(url, storage_options)
     dataset = Dataset(address, "w", choices, _session(session, storage_options))
@@ -94,7 +98,10 @@ def _place(url: Any, storage_options: Mapping[str, Any] | None) -> tuple[str, Ma
     if isinstance(url, (int, float, complex, dict, list, set)):
         raise TypeError(f"an address is text, a path, bytes, a file or a store, not a {type(url).__name__}")
     if url is None:
-        return stores.BridgedUrl.of(stores.BytesBridge(), stores.IN_MEMORY), None
+        return InMemory.of(None), storage_options
+    body = whole_bytes(url)
+    if body is not None:
+        return InMemory.of(body), storage_options
     place = stores.place_of(url, storage_options)
     if place.bridge is None:
         return place.url, place.storage_options or None

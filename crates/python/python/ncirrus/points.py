@@ -146,17 +146,10 @@ def _batches(
         yield order[begin:end]
 
 
-def write(native: Any, selected: Selection, raw: NDArray[Any]) -> None:
-    """Writes values point by point; of points that are given twice the last one counts."""
-    assert selected.points is not None
-    lists = [indices for _, indices in selected.points]
-    stacked = np.stack(lists)
-    _, last = np.unique(stacked[:, ::-1], axis=1, return_index=True)
-    for point in np.sort(stacked.shape[1] - 1 - last):
-        axes = list(selected.axes)
-        for at, indices in selected.points:
-            axes[at] = (int(indices[point]), 1, 1)
-        value = raw[point]
-        for at in sorted(at for at, _ in selected.points):
-            value = np.expand_dims(value, at)
-        native.write(axes, np.ascontiguousarray(value))
+def write(native: Any, selected: Selection, raw: NDArray[Any], starts: Starts) -> None:
+    """Writes values point by point: each chunk that they touch is read and changed once. Of points that are given twice
+    the last one counts."""
+    for indices, where in _parts(selected, starts):
+        values = raw if where is None else raw[where]
+        # Arrays out of messages of other processes may begin anywhere.
+        native.write_points(indices, np.require(values, requirements=("C", "A")))

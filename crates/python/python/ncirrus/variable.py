@@ -15,6 +15,7 @@ from ncirrus.attributes import Attributes, of_native
 from ncirrus.asynchronous import outcome
 from ncirrus.chunks import blocks, chunk_table, mapped_array, parts, starts_of
 from ncirrus.codecs import named
+from ncirrus.decoding import DecodedVariable
 from ncirrus.errors import InvalidError
 from ncirrus.indexing import Selection, count_of, has_dots
 from ncirrus.progress import Report, reporting
@@ -218,6 +219,11 @@ class Variable:
         return values
 
     @property
+    def cf(self) -> DecodedVariable:
+        """The values as the attributes mean them (CF): missing ones masked, packed ones unpacked, times as dates."""
+        return DecodedVariable(self)
+
+    @property
     def oindex(self) -> Indexer[NDArray[Any]]:
         """Orthogonal indexing: each axis for itself."""
         return Indexer(self, "outer")
@@ -284,7 +290,8 @@ class Variable:
     ) -> NDArray[Any]:
         """Values of a selection: a new array, or `out`, which is filled in place.
 
-        A new array that is larger than the session's memory is a `numpy.memmap` of a nameless file in its cache folder.
+        `dtype` is what they are cast to; `numpy.dtypes.StringDType()` gives text without an object for each. A new array
+        that is larger than the session's memory is a `numpy.memmap` of a nameless file in its cache folder.
         """
         selected = self._selection(sel, indexing)
         with reporting(progress, "elements") as report:
@@ -294,7 +301,7 @@ class Variable:
                 return out
             array = self._read_new(selected, report)
         if dtype is not None:
-            array = array.astype(dtype, copy=False)
+            array = casts.converted(array, dtype, self.path)
         return array if selected.shape or has_dots(sel) else array[()]
 
     async def read_async(
@@ -415,7 +422,7 @@ class Variable:
             return
         raw = selected.scattered(array)
         if selected.points is not None:
-            points.write(native, selected, raw)
+            points.write(native, selected, raw, partial(starts_of, self))
             return
         axes, raw = _last_of_repeated(selected.axes, raw)
         done, whole = 0, raw.flags.c_contiguous and report is None
@@ -460,10 +467,14 @@ class Variable:
 
     def chunk_table(self, sel: Any = ...) -> NDArray[Any]:
         """The chunks that a selection touches: first element, object, offset and length of the stored bytes, whether they
-        are inline in the metadata, and whether the chunk is known never to have been written. A length of -1 is that of
-        a whole object, which was not asked for."""
+        are inline in the metadata, and whether the chunk was never written. Lengths of whole objects on another machine
+        are looked up by listing the variable's objects; where nothing can be listed they are -1, and whether these chunks
+        were written is not known."""
+        from ncirrus.chunk_sizes import with_sizes
+
         selected = indexing.resolve(sel, self.shape)
-        return chunk_table(self._native().stored_chunks(selected.axes), selected, self.chunks, self.chunk_lengths)
+        stored = self._native().stored_chunks(selected.axes)
+        return with_sizes(self, chunk_table(stored, selected, self.chunks, self.chunk_lengths))
 
     def dask(self, chunks: Any = None) -> Any:
         """The variable as an array of Dask, whose blocks are whole stored chunks where `chunks` does not say otherwise."""

@@ -136,9 +136,11 @@ impl ChunkEncoder {
     ) -> Result<DirtyContents> {
         let array = model.shape(target.var);
         let limits = &self.shared.limits;
-        let decode = |raw: &[u8], mask: u32, scratch: &mut CodecScratch| {
+        let decode = |raw: &[u8], mask: u32, scratch: &mut CodecScratch| -> Result<DirtyContents> {
             let contents = target.decode(model, cell, &array, (raw, mask), limits, scratch);
-            contents.map_err(|error| target.located(error, cell))
+            let contents = contents.map_err(|error| target.located(error, cell))?;
+            self.shared.counters.decoded(contents.byte_len());
+            Ok(contents)
         };
         match stored {
             StoredChunk::Bytes(bytes, mask, _) => decode(bytes, *mask, scratch),

@@ -1,0 +1,192 @@
+//! Requests, told to Python's logger `ncirrus` where that is on.
+//!
+//! Network threads never wait for the interpreter: they leave lines in a queue, and whoever waits for them hands these on.
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber};
+
+/// Whether the logger wants lines, when somebody looked last.
+static IS_ON: AtomicBool = AtomicBool::new(false);
+static LINES: Mutex<VecDeque<RequestLine>> = Mutex::new(VecDeque::new());
+static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Lines that wait, at most; the oldest go first.
+const MOST: usize = 10_000;
+/// The level of the lines, that of `logging.DEBUG`.
+const LEVEL: u8 = 10;
+/// How often a lock is tried that is held for an instant, or for ever by a thread that a fork left behind.
+const TRIES: u32 = 1000;
+
+/// One request, as far as it is told.
+#[derive(Debug, Default)]
+struct RequestLine {
+    method: String,
+    store: String,
+    object: String,
+    range: String,
+    outcome: String,
+    status: u64,
+    received: u64,
+    sent: u64,
+    milliseconds: u64,
+    attempt: u64,
+}
+
+/// Lets requests of this process be told. A program that has a subscriber of its own keeps that.
+pub(crate) fn install() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| _ = tracing::subscriber::set_global_default(RequestLines));
+}
+
+/// Looks whether the logger wants lines. A program that never imported `logging` has none that does.
+pub(crate) fn look(py: Python<'_>) {
+    IS_ON.store(wants(py).unwrap_or(false), Ordering::Relaxed);
+}
+
+fn wants(py: Python<'_>) -> PyResult<bool> {
+    let Some(logger) = logger(py)? else { return Ok(false) };
+    logger.call_method1(pyo3::intern!(py, "isEnabledFor"), (LEVEL,))?.is_truthy()
+}
+
+fn logger<'py>(py: Python<'py>) -> PyResult<Option<&'py Bound<'py, PyAny>>> {
+    if let Some(logger) = LOGGER.get(py) {
+        return Ok(Some(logger.bind(py)));
+    }
+    let modules = py.import(pyo3::intern!(py, "sys"))?.getattr(pyo3::intern!(py, "modules"))?;
+    let found = modules.cast::<PyDict>()?.get_item(pyo3::intern!(py, "logging"))?;
+    let Some(logging) = found.filter(|module| module.hasattr("getLogger").unwrap_or(false)) else {
+        return Ok(None);
+    };
+    let logger = logging.call_method1("getLogger", ("ncirrus",))?.unbind();
+    Ok(Some(LOGGER.get_or_init(py, || logger).bind(py)))
+}
+
+/// Hands the lines on that wait.
+pub(crate) fn hand_on(py: Python<'_>) {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let lines = locked().map(|mut lines| std::mem::take(&mut *lines)).unwrap_or_default();
+    for line in lines {
+        if let Err(error) = log(py, &line) {
+            error.write_unraisable(py, None);
+        }
+    }
+}
+
+fn log(py: Python<'_>, line: &RequestLine) -> PyResult<()> {
+    let Some(logger) = logger(py)? else { return Ok(()) };
+    let about = PyDict::new(py);
+    let slash = if line.store.ends_with('/') || line.object.is_empty() { "" } else { "/" };
+    let object = format!("{}{slash}{}", line.store, line.object);
+    about.set_item("method", &line.method)?;
+    about.set_item("object", &object)?;
+    about.set_item("range", (!line.range.is_empty()).then_some(&line.range))?;
+    about.set_item("status", (line.status > 0).then_some(line.status))?;
+    about.set_item("received", line.received)?;
+    about.set_item("sent", line.sent)?;
+    about.set_item("milliseconds", line.milliseconds)?;
+    about.set_item("attempt", line.attempt)?;
+    about.set_item("error", (!line.outcome.is_empty()).then_some(&line.outcome))?;
+    let range = if line.range.is_empty() { String::new() } else { format!(" [{}]", line.range) };
+    let answer = match line.status {
+        0 => "no answer".to_owned(),
+        status => status.to_string(),
+    };
+    let outcome = if line.outcome.is_empty() { String::new() } else { format!(": {}", line.outcome) };
+    let extra = PyDict::new(py);
+    extra.set_item("request", about)?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("extra", extra)?;
+    let text = "%s %s%s %s, %d bytes received, %d sent, %d ms%s";
+    let (received, sent, time) = (line.received, line.sent, line.milliseconds);
+    let arguments = (LEVEL, text, &line.method, object, range, answer, received, sent, time, outcome);
+    logger.call_method("log", arguments, Some(&keywords)).map(|_| ())
+}
+
+/// The lines, unless the lock cannot be had.
+fn locked() -> Option<MutexGuard<'static, VecDeque<RequestLine>>> {
+    for _ in 0..TRIES {
+        match LINES.try_lock() {
+            Ok(lines) => return Some(lines),
+            Err(TryLockError::Poisoned(lines)) => return Some(lines.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+/// Takes the events of requests; ignores all others.
+struct RequestLines;
+
+impl Subscriber for RequestLines {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        // The logger may be switched on and off.
+        if is_request(metadata) { Interest::sometimes() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        is_request(metadata) && IS_ON.load(Ordering::Relaxed)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = RequestLine::default();
+        event.record(&mut line);
+        let Some(mut lines) = locked() else { return };
+        if lines.len() >= MOST {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+fn is_request(metadata: &Metadata<'_>) -> bool {
+    metadata.target() == "ncirrus::request" && metadata.is_event()
+}
+
+impl Visit for RequestLine {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let place = match field.name() {
+            "method" => &mut self.method,
+            "store" => &mut self.store,
+            "object" => &mut self.object,
+            "range" => &mut self.range,
+            "outcome" => &mut self.outcome,
+            _ => return,
+        };
+        value.clone_into(place);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        match field.name() {
+            "status" => self.status = value,
+            "received" => self.received = value,
+            "sent" => self.sent = value,
+            "total_ms" => self.milliseconds = value,
+            "attempt" => self.attempt = value,
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
+}
