@@ -42,7 +42,7 @@ def _by_client(client: Any, tasks: Sequence[tuple[Any, int]], limit: int | None)
     costs: dict[Any, int] = {}
 
     def submit() -> None:
-        batch = []
+        batch: list[tuple[Any, int]] = []
         while waiting and (limit is None or not (costs or batch) or _sum(costs, batch) + waiting[-1][1] <= limit):
             batch.append(waiting.pop())
         if batch:
@@ -71,8 +71,8 @@ def _by_pool(tasks: Sequence[tuple[Any, int]], limit: int | None) -> Iterator[An
     """As `_by_client`, in processes that Dask's own scheduler starts; some tasks at a time."""
     from concurrent.futures import ProcessPoolExecutor
 
-    import dask
     import dask.config
+    from dask.base import compute
     from dask.multiprocessing import get_context, initialize_worker_process
     from dask.system import CPU_COUNT
 
@@ -80,11 +80,12 @@ def _by_pool(tasks: Sequence[tuple[Any, int]], limit: int | None) -> Iterator[An
     waiting = list(tasks)[::-1]
     with ProcessPoolExecutor(count, mp_context=get_context(), initializer=initialize_worker_process) as pool:
         while waiting:
-            batch, cost = [], 0
+            batch: list[Any] = []
+            cost = 0
             while waiting and (limit is None or not batch or cost + waiting[-1][1] <= limit):
                 batch.append(waiting[-1][0])
                 cost += waiting.pop()[1]
-            yield from dask.compute(*batch, scheduler="processes", pool=pool, optimize_graph=False)
+            yield from compute(*batch, scheduler="processes", pool=pool, optimize_graph=False)
 
 
 class Place:
