@@ -166,13 +166,13 @@ fn wrong_len() -> Error {
 }
 
 fn readable<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> PyResult<PyReadonlyArray1<'py, T>> {
-    array.try_readonly().map_err(busy)
+    array.try_readonly().map_err(|error| busy(&error))
 }
 
 fn writable<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> PyResult<PyReadwriteArray1<'py, T>> {
-    array.try_readwrite().map_err(busy)
+    array.try_readwrite().map_err(|error| busy(&error))
 }
 
-fn busy(error: BorrowError) -> PyErr {
+fn busy(error: &BorrowError) -> PyErr {
     PyValueError::new_err(format!("the array is in use: {error}"))
 }
