@@ -4,7 +4,7 @@ use super::text::Ticket;
 use crate::{Error, Result};
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::VarId;
-use ncirrus_store::{JointPlace, Url};
+use ncirrus_store::{JointPlace, JointStaging, Url};
 
 impl Dataset {
     /// As [`ticket`](Self::ticket), for a dataset that another handle will [finish](Self::finish_for), here or elsewhere.
@@ -18,7 +18,7 @@ impl Dataset {
         let variables = self.joint_variables(complete)?;
         let handed = Some(complete.iter().map(|var| self.path_of(*var)).collect());
         let (url, _, staging) = self.joint_place()?;
-        drop(staging);
+        self.end_staging(staging)?;
         self.clone().abort()?;
         let place = self.wait_joint(JointPlace::leave(&Url::parse(&url)?, &self.0.session.stores))?;
         Ok(Ticket { url, place, variables, handed }.to_text())
@@ -35,10 +35,21 @@ impl Dataset {
         let Some(paths) = &ticket.handed else {
             return Err(self.joint_error("the ticket is one that its owner finishes"));
         };
+        // It keeps other programs of this machine from appending meanwhile.
         let (url, _, staging) = self.joint_place()?;
-        if url != ticket.url {
-            return Err(self.joint_error("the ticket is one of another dataset"));
-        }
+        let ended = self.clone();
+        let finished = match url == ticket.url {
+            true => self.finish_handed(&ticket, paths, receipts),
+            false => Err(self.joint_error("the ticket is one of another dataset")),
+        };
+        finished.and(ended.end_staging(staging))
+    }
+
+    fn end_staging(&self, staging: Option<JointStaging>) -> Result<()> {
+        staging.map_or(Ok(()), |staging| self.wait_joint(staging.end()))
+    }
+
+    fn finish_handed<T: AsRef<str>>(self, ticket: &Ticket, paths: &[String], receipts: &[T]) -> Result<()> {
         let differs = || {
             let message = "the dataset or its definitions are not what they were when the ticket was made";
             Error::new(ErrorKind::Conflict, message).at_object(&self.0.url)
@@ -49,19 +60,15 @@ impl Dataset {
         if self.joint_variables(&complete)? != ticket.variables {
             return Err(differs());
         }
-        let chunks = self.received(&ticket, receipts)?;
-        self.check_complete(&ticket, &complete, &chunks)?;
-        let place = self.joined_place(&ticket)?;
+        let chunks = self.received(ticket, receipts)?;
+        self.check_complete(ticket, &complete, &chunks)?;
+        let place = self.joined_place(ticket)?;
         self.wait_joint(place.check())?;
         for (path, cells) in &chunks {
-            self.take_over(&place, &ticket, &self.variable(path)?, cells)?;
+            self.take_over(&place, ticket, &self.variable(path)?, cells)?;
         }
         let ended = self.clone();
         self.close()?;
-        // It kept other programs of this machine from appending meanwhile.
-        if let Some(staging) = staging {
-            ended.0.session.wait_at(&ended.0.url, staging.end())?;
-        }
         ended.wait_joint(place.remove())
     }
 }
