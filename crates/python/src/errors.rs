@@ -24,12 +24,13 @@ pub(crate) fn wait_telling<T: Send>(
     work: impl FnOnce() -> ncirrus::Result<T> + Send,
 ) -> PyResult<T> {
     let told = reporter.cloned();
-    requests_log::look(py);
+    requests_log::look(py)?;
     let (outcome, raised) = py.detach(|| watched(told, work));
-    requests_log::hand_on(py);
+    let handed_on = requests_log::hand_on(py);
     if let Some(raised) = raised.or_else(|| reporter.and_then(|reporter| reporter.raised())) {
         return Err(raised);
     }
+    handed_on?;
     match outcome {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(exception(py, &error)),
@@ -61,7 +62,7 @@ fn watched<T>(
         }
         looked.set(Instant::now());
         let looks = |py: Python<'_>| {
-            requests_log::hand_on(py);
+            requests_log::hand_on(py)?;
             py.check_signals()
         };
         match Python::attach(looks) {

@@ -32,12 +32,15 @@ impl Pending {
         let task = async move {
             let outcome = work.await;
             Python::attach(|py| {
-                requests_log::hand_on(py);
+                if let Err(error) = requests_log::hand_on(py) {
+                    // Signals are the main thread's; this is none that waits.
+                    error.write_unraisable(py, None);
+                }
                 tell(py, outcome, make, &callable);
             });
             Ok(())
         };
-        requests_log::look(py);
+        requests_log::look(py)?;
         let task = py.detach(|| session.spawn(task)).map_err(|error| exception(py, &error))?;
         Ok(Self(Mutex::new(Some(task))))
     }

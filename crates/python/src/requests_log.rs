@@ -1,6 +1,7 @@
 //! Requests, told to Python's logger `ncirrus` where that is on.
 //!
 //! Network threads never wait for the interpreter: they leave lines in a queue, and whoever waits for them hands these on.
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -47,8 +48,22 @@ pub(crate) fn install() {
 }
 
 /// Looks whether the logger wants lines. A program that never imported `logging` has none that does.
-pub(crate) fn look(py: Python<'_>) {
-    IS_ON.store(wants(py).unwrap_or(false), Ordering::Relaxed);
+///
+/// # Errors
+/// What interrupts the program, such as Ctrl-C: handlers of signals run in any code of Python's.
+pub(crate) fn look(py: Python<'_>) -> PyResult<()> {
+    let wanted = wants(py);
+    IS_ON.store(*wanted.as_ref().unwrap_or(&false), Ordering::Relaxed);
+    wanted.map_or_else(|error| unless_interrupted(py, error), |_| Ok(()))
+}
+
+/// Passes an interrupt on; other failures of the logger's own code end nothing.
+fn unless_interrupted(py: Python<'_>, error: PyErr) -> PyResult<()> {
+    if !error.is_instance_of::<PyException>(py) {
+        return Err(error);
+    }
+    error.write_unraisable(py, None);
+    Ok(())
 }
 
 fn wants(py: Python<'_>) -> PyResult<bool> {
@@ -70,16 +85,21 @@ fn logger<'py>(py: Python<'py>) -> PyResult<Option<&'py Bound<'py, PyAny>>> {
 }
 
 /// Hands the lines on that wait.
-pub(crate) fn hand_on(py: Python<'_>) {
+///
+/// # Errors
+/// As [`look`]; the other lines are handed on before.
+pub(crate) fn hand_on(py: Python<'_>) -> PyResult<()> {
     if !IS_ON.load(Ordering::Relaxed) {
-        return;
+        return Ok(());
     }
     let lines = locked().map(|mut lines| std::mem::take(&mut *lines)).unwrap_or_default();
+    let mut outcome = Ok(());
     for line in lines {
         if let Err(error) = log(py, &line) {
-            error.write_unraisable(py, None);
+            outcome = outcome.and(unless_interrupted(py, error));
         }
     }
+    outcome
 }
 
 fn log(py: Python<'_>, line: &RequestLine) -> PyResult<()> {

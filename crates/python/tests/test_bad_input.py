@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arrays import numbers
+from pressing import ctrl_c
 
 import ncirrus
 from ncirrus.stores import Bridge
@@ -381,14 +383,9 @@ def test_stores_in_python_that_fail(faulty: Callable[[str], Any], fault: str, sa
 
 
 def test_stores_in_python_that_block_are_interrupted(faulty: Callable[[str], Any]) -> None:
-    import signal
-
     act = faulty("blocks")
-    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c(lambda: time.sleep(1)):
         act()
-    timer.join()
 
 
 # xarray

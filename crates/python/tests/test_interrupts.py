@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from arrays import numbers
 from holding import HoldingServer
+from pressing import ctrl_c
 
 import ncirrus
 
@@ -33,18 +32,6 @@ def server(tmp_path: Path) -> Iterator[HoldingServer]:
         yield server
 
 
-def interrupting(begun: Callable[[], object]) -> threading.Thread:
-    """Sends Ctrl-C to this process once something has begun."""
-
-    def send() -> None:
-        begun()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=send, daemon=True)
-    thread.start()
-    return thread
-
-
 def nothing_is_left(folder: Path) -> bool:
     report = ncirrus.clean(folder, older_than=0, dry_run=True)
     return report.removed == [] and list(folder.iterdir()) == []
@@ -54,8 +41,7 @@ def test_a_whole_read_is_interrupted(server: HoldingServer) -> None:
     v = ncirrus.open(server.url)["v"]
     assert v[5] == 5
     server.holds = True
-    interrupting(lambda: server.wait_for(lambda: server.held))
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c(lambda: server.wait_for(lambda: server.held)):
         v[...]
     assert server.wait_for(lambda: server.closed and not server.held), "requests are cancelled"
     server.holds = False
@@ -67,8 +53,7 @@ def test_a_copy_is_interrupted(server: HoldingServer, tmp_path: Path, name: str)
     source, folder = ncirrus.open(server.url), tmp_path / "copies"
     folder.mkdir()
     server.holds = True
-    interrupting(lambda: server.wait_for(lambda: server.held))
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c(lambda: server.wait_for(lambda: server.held)):
         ncirrus.copy(source, folder / name)
     assert server.wait_for(lambda: server.closed and not server.held)
     assert nothing_is_left(folder)
@@ -94,9 +79,8 @@ def test_a_write_of_dask_is_interrupted(tmp_path: Path, name: str, scheduler: st
 
     plain = xr.Dataset({"v": ("x", da.from_array(numbers((20_000,)), chunks=1000))})
     slow = plain.map_blocks(lambda found: found.copy(data={"v": waiting(found["v"].values)}), template=plain)
-    interrupting(begun.wait)
     with concurrent.futures.ThreadPoolExecutor(2) as pool, dask.config.set(scheduler=scheduler, pool=pool):
-        with pytest.raises(KeyboardInterrupt):
+        with ctrl_c(begun.wait):
             slow.ncirrus.to(folder / name)
         # What threads of Dask's had begun they end; it goes nowhere.
         goes_on.set()
@@ -127,8 +111,9 @@ async def test_five_hundred_cancelled_reads_close_their_requests(server: Holding
     server.holds, answered = False, server.answered
     got = await asyncio.gather(*(v.read_async(600 * at) for at in range(500)))
     assert [int(value) for value in got] == [600 * at for at in range(500)]
-    # A chunk has 1,000 elements, and none of these reads is of the same.
-    assert server.answered - answered <= 500
+    # A chunk has 1,000 elements, and none of these reads is of the same. Requests that were on their way when their reads
+    # were cancelled may be answered, too: one for each connection at most.
+    assert server.answered - answered <= 500 + 16
 
 
 def test_other_threads_meet_while_a_read_waits(server: HoldingServer) -> None:

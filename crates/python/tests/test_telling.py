@@ -136,6 +136,24 @@ def test_requests_that_fail_are_logged(tmp_path: Path, caplog: pytest.LogCapture
     assert {record.request["status"] for record in caplog.records} == {404}  # type: ignore[attr-defined]
 
 
+def test_an_interrupt_in_a_handler_of_the_log_ends_the_read(tmp_path: Path) -> None:
+    class Interrupted(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise KeyboardInterrupt
+
+    logger, handler = logging.getLogger("ncirrus"), Interrupted()
+    _served(tmp_path)
+    with CountingServer(tmp_path) as server:
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                ncirrus.open(f"{server.url}/a.nc", session=ncirrus.Session())
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(logging.NOTSET)
+
+
 def test_requests_of_tasks_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     import asyncio
 

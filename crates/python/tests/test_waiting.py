@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from arrays import numbers
 from counting import CountingServer
+from pressing import ctrl_c
 
 import ncirrus
 
@@ -56,19 +57,8 @@ def stalled() -> Iterator[StalledServer]:
     server.stop()
 
 
-def _interrupting(when: threading.Event) -> None:
-    """Sends Ctrl-C to this process once something has begun."""
-
-    def send() -> None:
-        when.wait()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=send, daemon=True).start()
-
-
 def test_ctrl_c_ends_a_wait_for_a_server(stalled: StalledServer) -> None:
-    _interrupting(stalled.connected)
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c(stalled.connected.wait):
         ncirrus.open(stalled.url)
     assert stalled.closed.wait(30)
 
@@ -90,8 +80,7 @@ def test_ctrl_c_ends_a_read_and_the_handle_stays_usable(tmp_path: Path) -> None:
             began.set()
 
         threading.Thread(target=watch, daemon=True).start()
-        _interrupting(began)
-        with pytest.raises(KeyboardInterrupt):
+        with ctrl_c(began.wait):
             v[...]
         server.delay = 0.0
         assert np.array_equal(v[...], numbers((200_000,)))
@@ -125,10 +114,8 @@ def test_other_threads_run_while_one_waits(stalled: StalledServer) -> None:
     def other() -> None:
         stalled.connected.wait()
         ran.set()
-        os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=other, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c(other):
         ncirrus.open(stalled.url)
     assert ran.is_set()
 

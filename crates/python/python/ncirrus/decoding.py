@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ncirrus.variable import Variable
 
 _Masked = np.ma.MaskedArray[Any, Any]
-Times = Literal["auto", "datetime64", "cftime", "numbers"]
 
 # Calendars whose dates numpy has, but for those of the standard one before the reform of 1582.
 _OF_NUMPY = ("standard", "proleptic_gregorian")
@@ -79,7 +78,7 @@ class DecodedVariable:
         *,
         out: NDArray[Any] | None = None,
         indexing: Literal["numpy", "outer", "points"] = "numpy",
-        times: Times = "auto",
+        times: Literal["auto", "datetime64", "cftime", "numbers"] = "auto",
     ) -> Any:
         """Decoded values of a selection, as a masked array; of a single element a scalar, or `numpy.ma.masked`.
 
@@ -131,7 +130,7 @@ def _given(array: _Masked, sel: Any, out: NDArray[Any] | None, path: str) -> Any
     return np.ma.masked if np.ma.getmaskarray(array)[()] else array.data[()]
 
 
-def _dates(decoding: Any, numbers: NDArray[Any], missing: NDArray[Any], times: Times, path: str) -> NDArray[Any]:
+def _dates(decoding: Any, numbers: NDArray[Any], missing: NDArray[Any], times: Literal["auto", "datetime64", "cftime", "numbers"], path: str) -> NDArray[Any]:
     """Dates of numbers. Those that are none are missing, too."""
     calendar = decoding.calendar()
     if times != "cftime" and calendar in _OF_NUMPY:

@@ -96,8 +96,9 @@ class Place:
         self.offset: tuple[int, ...] = target.offset
         self.how = how
         # By a ticket the encoder comes with it.
-        self.encoder = encoder if how == "encode" else None
-        self.chunks = encoder.chunk_shape if encoder is not None and 0 not in encoder.shape else None
+        self.encoder: ncirrus.Encoder | None = encoder if how == "encode" else None
+        known = encoder is not None and 0 not in encoder.shape
+        self.chunks: tuple[int, ...] | None = encoder.chunk_shape if encoder is not None and known else None
         self.shape: tuple[int, ...] = encoder.shape if encoder is not None else target.shape
 
     def parts(self, box: Box) -> tuple[Box | None, list[Box]]:
@@ -126,7 +127,8 @@ class Ticket:
     """A ticket, and the session to join with."""
 
     def __init__(self, text: str, session: ncirrus.Session) -> None:
-        self.text, self.session = text, session
+        self.text: str = text
+        self.session: ncirrus.Session = session
 
     def part(self) -> ncirrus.JointWriter:
         """This task's part; a process joins once, however many tasks it has."""
@@ -140,7 +142,8 @@ class Outcome:
     """What became of a block: a receipt or encoded chunks, and values that are left to the owner of the dataset."""
 
     def __init__(self, path: str, nbytes: int) -> None:
-        self.path, self.nbytes = path, nbytes
+        self.path: str = path
+        self.nbytes: int = nbytes
         self.receipt: str | None = None
         self.chunks: list[ncirrus.EncodedChunk] = []
         self.values: list[tuple[Box, NDArray[Any]]] = []

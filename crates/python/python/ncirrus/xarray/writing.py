@@ -69,7 +69,10 @@ class SaveTask:
         region: Any,
         places: dict[str, Any],
     ) -> None:
-        self.url, self.mode, self.nodes, self.places = url, mode, nodes, places
+        self.url: Any = url
+        self.mode: str = mode
+        self.nodes: dict[str, xr.Dataset] = nodes
+        self.places: dict[str, Any] = places
         self._encodings_of, self._unlimited_of = encodings_of, unlimited_of
         self._append_dim, self._region = append_dim, region
 
