@@ -111,9 +111,9 @@ async def test_five_hundred_cancelled_reads_close_their_requests(server: Holding
     server.holds, answered = False, server.answered
     got = await asyncio.gather(*(v.read_async(600 * at) for at in range(500)))
     assert [int(value) for value in got] == [600 * at for at in range(500)]
-    # A chunk has 1,000 elements, and none of these reads is of the same. Requests that were on their way when their reads
-    # were cancelled may be answered, too: one for each connection at most.
-    assert server.answered - answered <= 500 + 16
+    # Besides the chunks, parts of their index are read, by reads side by side more than once; what was cancelled is not
+    # sent again.
+    assert server.answered - answered < 2 * 500
 
 
 def test_other_threads_meet_while_a_read_waits(server: HoldingServer) -> None:
