@@ -44,7 +44,7 @@ pub(crate) fn wheel(_: &[String]) -> Outcome {
     // Leftovers of an earlier run would be tried as well; it is fine if there are none.
     let _ = std::fs::remove_dir_all(&folder);
     let out = folder.to_string_lossy().into_owned();
-    python(&["-m", "maturin", "sdist", "--quiet", "--out", &out])?;
+    python(&["-m", "maturin", "sdist", "--out", &out])?;
     let build = ["-m", "maturin", "build", "--release", "--quiet", "--zig", "--compatibility", OLDEST];
     python(&[&build[..], &["--out", &out]].concat())?;
     let wheel = wheel_in(&folder)?;
