@@ -8,6 +8,8 @@ mod names;
 mod pieces;
 mod skeleton;
 
+pub(crate) use cut::gcd;
+
 use crate::overwrite;
 use draft::ReferenceDraft;
 use json::ReferenceKeys;

@@ -1,4 +1,5 @@
 //! How values are cut into blocks: along the chunks of both variables where that is possible.
+use crate::reference::gcd;
 use ncirrus::{Selection, Storage, Variable};
 
 /// The blocks of a selection, in row-major order, each of at most so many elements unless a chunk is larger.
@@ -44,15 +45,8 @@ pub(super) fn common_grain(first: &Variable, second: &Variable) -> Vec<u64> {
 }
 
 fn grain(ours: u64, theirs: u64, len: u64) -> u64 {
-    let both = (ours / greatest_divisor(ours, theirs)).saturating_mul(theirs);
+    let both = (ours / gcd(ours, theirs)).saturating_mul(theirs);
     if both < len { both } else { ours.max(theirs) }
-}
-
-fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn inner(shape: &[u64], axis: usize, element: u64) -> u64 {
     shape.iter().skip(axis + 1).fold(element, |all, len| all.saturating_mul(*len))
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
