@@ -5,6 +5,7 @@
 //!   and updates aggregations whose files have moved.
 //! - [`write_references`] writes reference files (kerchunk).
 //! - [`compare`](fn@compare) reports what differs between two datasets of any kinds.
+//! - [`check`](fn@check) tells whether a dataset is sound: metadata, chunks, checksums, references.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
 //! - [`generate`](fn@generate) makes datasets of CDL text as `ncgen` does, [`check_text`] only reads it.
 //! - [`places`] lists the datasets below a prefix and the objects of a store.
@@ -26,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+mod check;
 mod compare;
 mod copy;
 mod dump;
@@ -37,6 +39,10 @@ pub mod places;
 mod reference;
 mod upkeep;
 
+pub use check::{
+    AbsentChunks, CheckFinding, CheckOptions, CheckPlan, CheckProgress, CheckReport, FindingCode, Severity,
+    VariableDigest, check,
+};
 pub use compare::{
     CompareOptions, CompareScope, ComparisonReport, DefinitionDifference, DifferentElement,
     VariableComparison, compare,

@@ -344,7 +344,7 @@ fn parse_codec(text: &str) -> Result<CodecSpec> {
 }
 
 /// A bar on a terminal; hidden elsewhere.
-fn progress_bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     let bar = crate::trace::BARS.add(ProgressBar::new(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}% {elapsed} {msg}") {
         bar.set_style(style);

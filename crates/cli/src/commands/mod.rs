@@ -1,5 +1,6 @@
 //! One file per subcommand.
 pub(crate) mod aggregate;
+pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod config;

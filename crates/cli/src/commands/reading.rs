@@ -19,11 +19,15 @@ pub(crate) struct ReadingOptions {
 impl ReadingOptions {
     /// Opens the dataset of a command.
     pub(crate) fn open(&self, url: &str, session: &Session) -> Result<Dataset> {
-        let options = OpenOptions::new()
+        Dataset::open_with(&super::pipe::source(url)?, &self.options(), session)
+    }
+
+    /// The options as the library takes them.
+    pub(crate) fn options(&self) -> OpenOptions {
+        OpenOptions::new()
             .raw(self.raw)
             .lenient(self.lenient)
-            .substitutions(self.substitute.iter().cloned().collect());
-        Dataset::open_with(&super::pipe::source(url)?, &options, session)
+            .substitutions(self.substitute.iter().cloned().collect())
     }
 }
 

@@ -3,7 +3,7 @@ use crate::reference::gcd;
 use ncirrus::{Selection, Storage, Variable};
 
 /// The blocks of a selection, in row-major order, each of at most so many elements unless a chunk is larger.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     /// What is left, the next on top.
     rest: Vec<Selection>,
     grain: Vec<u64>,
@@ -11,7 +11,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(selection: &Selection, grain: Vec<u64>, most: u64) -> Self {
+    pub(crate) fn new(selection: &Selection, grain: Vec<u64>, most: u64) -> Self {
         Self { rest: vec![selection.clone()], grain, most: most.max(1) }
     }
 }

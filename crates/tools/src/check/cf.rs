@@ -1,0 +1,188 @@
+//! What the CF conventions ask of attributes and coordinates.
+use super::is_of_data;
+use super::report::{FindingCode, Findings, Severity};
+use ncirrus::cf::{Calendar, TimeUnits, Unit, UnitErrorKind};
+use ncirrus::{Attributes, Dataset, GroupId, Model, Result, Selection, VarId, Variable};
+
+/// Attributes that list names of variables.
+const LISTS: [&str; 3] = ["coordinates", "ancillary_variables", "bounds"];
+/// Elements of a coordinate that are read; longer ones are not checked for order.
+const MOST: u64 = 1 << 24;
+/// Units that CF takes from before UDUNITS.
+const OLD_UNITS: [&str; 3] = ["level", "layer", "sigma_level"];
+
+/// Checks all variables of a dataset; with `quick` no values are read.
+pub(super) fn check(dataset: &Dataset, model: &Model, quick: bool, findings: &mut Findings) -> Result<()> {
+    for variable in dataset.variables() {
+        let attributes = match variable.attributes() {
+            Ok(attributes) => attributes,
+            Err(error) if is_of_data(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        check_units(&variable, &attributes, findings);
+        check_names(model, &variable, &attributes, findings);
+        check_range(&variable, &attributes, findings);
+        if !quick && variable.fault().is_none() && is_coordinate(model, &variable) {
+            check_coordinate(&variable, findings)?;
+        }
+    }
+    Ok(())
+}
+
+fn text(attributes: &Attributes, name: &str) -> Option<String> {
+    attributes.find(name).and_then(ncirrus::Attribute::as_text)
+}
+
+fn note(findings: &mut Findings, code: FindingCode, variable: &Variable, name: &str, message: String) {
+    let place = if name.is_empty() { variable.path() } else { format!("{}:{name}", variable.path()) };
+    findings.note(code, Severity::Warning, place, message);
+}
+
+fn check_units(variable: &Variable, attributes: &Attributes, findings: &mut Findings) {
+    let calendar = text(attributes, "calendar");
+    if let Some(name) = &calendar
+        && let Err(error) = Calendar::parse(Some(name))
+    {
+        let message = format!("{} is not known", error.message());
+        note(findings, FindingCode::CfCalendar, variable, "calendar", message);
+    }
+    let Some(units) = text(attributes, "units") else { return };
+    if units.is_empty() || OLD_UNITS.contains(&units.as_str()) {
+        return;
+    }
+    let known = match TimeUnits::parse(&units, None) {
+        Ok(Some(_)) => TimeUnits::parse(&units, calendar.as_deref()).map(|_| ()),
+        Ok(None) => Unit::parse(&units).map(|_| ()),
+        Err(error) => Err(error),
+    };
+    match known {
+        Err(error) if error.kind() != UnitErrorKind::Unsupported => {
+            let code = match TimeUnits::parse(&units, None) {
+                Ok(Some(_)) => FindingCode::CfCalendar,
+                _ => FindingCode::CfUnits,
+            };
+            note(findings, code, variable, "units", error.message().to_owned());
+        }
+        _ => {}
+    }
+}
+
+fn check_names(model: &Model, variable: &Variable, attributes: &Attributes, findings: &mut Findings) {
+    let Some(group) = model.variable_group(variable.id()) else { return };
+    let mut missing = |attribute: &str, name: &str| {
+        if find(model, group, name).is_none() {
+            let message = format!("there is no variable {name:?}");
+            note(findings, FindingCode::CfReference, variable, attribute, message);
+        }
+    };
+    for attribute in LISTS {
+        let list = text(attributes, attribute).unwrap_or_default();
+        list.split_whitespace().for_each(|name| missing(attribute, name));
+    }
+    // Either one name, or `mapping: coordinate coordinate mapping: ...`.
+    let mapping = text(attributes, "grid_mapping").unwrap_or_default();
+    mapping.split_whitespace().for_each(|name| missing("grid_mapping", name.trim_end_matches(':')));
+}
+
+/// A variable by the name that an attribute of a member of `group` uses: a path, or a name in the group or above it.
+fn find(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
+    if name.starts_with('/') {
+        return model.variable_at(name);
+    }
+    if name.contains('/') {
+        return model.variable_at(&format!("{}/{name}", model.group_path(group).trim_end_matches('/')));
+    }
+    model.scope(group).into_iter().find_map(|group| model.variable_in(group, name))
+}
+
+fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Findings) {
+    let number = |name: &str, at| attributes.find(name).and_then(|attribute| attribute.values.number(at));
+    let (least, most, name) = match (number("valid_range", 0), number("valid_range", 1)) {
+        (Some(least), Some(most)) => (Some(least), Some(most), "valid_range"),
+        _ => (number("valid_min", 0), number("valid_max", 0), "valid_min"),
+    };
+    let (Some((lowest, highest)), true) =
+        (stored_range(variable, attributes), least.is_some() || most.is_some())
+    else {
+        return;
+    };
+    let (least, most) = (least.unwrap_or(lowest).max(lowest), most.unwrap_or(highest).min(highest));
+    // A range may be NaN, which holds nothing either.
+    if least.partial_cmp(&most).is_none_or(std::cmp::Ordering::is_gt) {
+        let message = "no value of the stored type is in the range".to_owned();
+        note(findings, FindingCode::CfEmptyRange, variable, name, message);
+    }
+}
+
+/// The numbers that the stored type has.
+fn stored_range(variable: &Variable, attributes: &Attributes) -> Option<(f64, f64)> {
+    use ncirrus::Atomic;
+    let is_unsigned = text(attributes, "_Unsigned").is_some_and(|text| text == "true");
+    let model = variable.dataset().model().ok()?;
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the ends of a range need not be exact to tell that it is empty"
+    )]
+    let range = match model.base_atomic(variable.ty()?)? {
+        Atomic::Byte if is_unsigned => (0.0, f64::from(u8::MAX)),
+        Atomic::Short if is_unsigned => (0.0, f64::from(u16::MAX)),
+        Atomic::Int if is_unsigned => (0.0, f64::from(u32::MAX)),
+        Atomic::Byte => (f64::from(i8::MIN), f64::from(i8::MAX)),
+        Atomic::UByte => (0.0, f64::from(u8::MAX)),
+        Atomic::Short => (f64::from(i16::MIN), f64::from(i16::MAX)),
+        Atomic::UShort => (0.0, f64::from(u16::MAX)),
+        Atomic::Int => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        Atomic::UInt => (0.0, f64::from(u32::MAX)),
+        Atomic::Int64 => (i64::MIN as f64, i64::MAX as f64),
+        Atomic::UInt64 => (0.0, u64::MAX as f64),
+        Atomic::Float | Atomic::Double => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => return None,
+    };
+    Some(range)
+}
+
+/// Whether it is the coordinate variable of its only dimension.
+fn is_coordinate(model: &Model, variable: &Variable) -> bool {
+    let dims = model.variable(variable.id()).map(|known| known.dims.clone()).unwrap_or_default();
+    match dims.as_slice() {
+        [dim] => model.coordinate_of(*dim) == Some(variable.id()),
+        _ => false,
+    }
+}
+
+fn check_coordinate(variable: &Variable, findings: &mut Findings) -> Result<()> {
+    let selection = Selection::all(&variable.shape());
+    if selection.element_count().is_none_or(|count| count > MOST) {
+        return Ok(());
+    }
+    let decoded = match variable.read_decoded(&selection) {
+        Ok(decoded) => decoded,
+        // Damage is found when the values are read; text has no order.
+        Err(error) if is_of_data(&error) || error.kind() == ncirrus::ErrorKind::Invalid => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let numbers: Vec<Option<f64>> = (0..decoded.values.len()).map(|at| decoded.values.number(at)).collect();
+    if numbers.iter().any(Option::is_none) {
+        return Ok(());
+    }
+    let is_missing = |at: usize, number: f64| decoded.missing.get(at) == Some(&true) || number.is_nan();
+    let mut known = Vec::with_capacity(numbers.len());
+    let mut missing = None;
+    for (at, number) in numbers.into_iter().flatten().enumerate() {
+        match is_missing(at, number) {
+            true => _ = missing.get_or_insert(at),
+            false => known.push(number),
+        }
+    }
+    if let Some(at) = missing {
+        let message = format!("element {at} is missing");
+        note(findings, FindingCode::CfMissingCoordinate, variable, "", message);
+    }
+    let rises = known.first() <= known.last();
+    let wrong = known.windows(2).position(|pair| if rises { pair[0] >= pair[1] } else { pair[0] <= pair[1] });
+    if let Some(at) = wrong {
+        let message = format!("element {} does not continue the order of those before it", at + 1);
+        note(findings, FindingCode::CfNotMonotonic, variable, "", message);
+    }
+    Ok(())
+}
