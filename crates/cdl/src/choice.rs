@@ -17,17 +17,20 @@ impl MemberChoice {
     /// If they name a variable or group that does not exist.
     pub(crate) fn new(model: &Model, options: &PrintOptions) -> Result<Self, CdlError> {
         let variables = choose(&options.variables, |name| {
-            if name.contains('/') {
+            if name.starts_with('/') {
                 return model.variable_at(name).into_iter().collect();
+            }
+            if let Some((path, simple)) = name.rsplit_once('/') {
+                let groups = groups_below(model, path).into_iter();
+                return groups.filter_map(|group| model.variable_in(group, simple)).collect();
             }
             model.walk().into_iter().filter_map(|group| model.variable_in(group, name)).collect()
         });
         let groups = choose(&options.groups, |name| {
-            if name.contains('/') {
+            if name.starts_with('/') {
                 return model.group_at(name).into_iter().collect();
             }
-            let named = |id: &GroupId| model.group(*id).is_some_and(|group| group.name == name);
-            model.walk().into_iter().filter(named).collect()
+            groups_below(model, name)
         });
         Ok(Self {
             variables: variables.map_err(CdlError::NoSuchVariable)?,
@@ -42,6 +45,20 @@ impl MemberChoice {
     pub(crate) fn has_group(&self, id: GroupId) -> bool {
         self.groups.as_ref().is_none_or(|chosen| chosen.contains(&id))
     }
+}
+
+/// All groups that a relative path leads to, from whichever group.
+fn groups_below(model: &Model, path: &str) -> Vec<GroupId> {
+    let ending = format!("/{path}");
+    model.walk().into_iter().filter(|id| model.group_path(*id).ends_with(&ending)).collect()
+}
+
+/// Whether the variables and groups that the options name exist.
+///
+/// # Errors
+/// `NoSuchVariable`, `NoSuchGroup` with the first name that does not.
+pub fn has_members(model: &Model, options: &PrintOptions) -> Result<(), CdlError> {
+    MemberChoice::new(model, options).map(|_| ())
 }
 
 /// The members that the names match; the first name without a match is an error.

@@ -47,6 +47,7 @@ mod source;
 mod text;
 mod time;
 
+pub use choice::has_members;
 pub use error::CdlError;
 pub use name::escape_name;
 pub use ncml::ncml;

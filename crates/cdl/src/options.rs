@@ -20,8 +20,12 @@ pub struct PrintOptions {
     pub float_digits: Option<usize>,
     /// Significant digits of doubles (`-p`); if set, `C_format` attributes of double variables are ignored.
     pub double_digits: Option<usize>,
+    /// Significant digits of floats and doubles that have no `C_format` (`-d`).
+    pub unformatted_digits: [Option<usize>; 2],
     /// Storage properties as attributes (`-s`).
     pub special: bool,
+    /// With `special`: all filters of a variable in one attribute (`-F`).
+    pub all_filters: bool,
     /// Omits `_NCProperties` (`-Xp`).
     pub no_properties: bool,
     /// Always prints the type of `_FillValue` attributes (`-XF`).
@@ -44,7 +48,9 @@ impl Default for PrintOptions {
             line_len: 80,
             float_digits: None,
             double_digits: None,
+            unformatted_digits: [None, None],
             special: false,
+            all_filters: false,
             no_properties: false,
             fill_types: false,
             times: None,
@@ -57,12 +63,12 @@ impl Default for PrintOptions {
 impl PrintOptions {
     /// Digits of a float: 7 unless set.
     pub(crate) fn float_precision(&self) -> usize {
-        self.float_digits.unwrap_or(7)
+        self.float_digits.or(self.unformatted_digits[0]).unwrap_or(7)
     }
 
     /// Digits of a double: 15 unless set.
     pub(crate) fn double_precision(&self) -> usize {
-        self.double_digits.unwrap_or(15)
+        self.double_digits.or(self.unformatted_digits[1]).unwrap_or(15)
     }
 }
 

@@ -8,17 +8,17 @@ mod commands;
 mod exit;
 mod hint;
 mod message;
+mod session;
+mod tools;
 mod trace;
 
 pub use exit::CommandStatus;
 
-use clap::{Parser, Subcommand};
-use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use ncirrus::{Result, Session};
+use session::SessionOptions;
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use trace::RequestTrace;
+use tools::{CalledAs, NetcdfTool};
 
 /// netCDF for the cloud: show, copy and explain netCDF data of any kind, wherever it is stored.
 ///
@@ -31,40 +31,8 @@ use trace::RequestTrace;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Number of threads for decoding and encoding, at most four per core or 128 [default: all cores].
-    #[arg(long, global = true, value_name = "N", help_heading = "Session")]
-    threads: Option<NonZeroUsize>,
-    /// Memory budget for reading and copying, such as 500M or 2G [default: 512M].
-    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
-    memory: Option<usize>,
-    /// Cache headers and chunk indexes of remote datasets in this directory, so that reopening one takes a single request [default: NCIRRUS_INDEX_CACHE, else none].
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
-    index_cache: Option<PathBuf>,
-    /// Maximum size of the index cache, such as 500M or 2G [default: 1G].
-    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
-    index_cache_size: Option<usize>,
-    /// Cache everything read from remote datasets, data included, in this directory; unchanged objects are not fetched again [default: cache.folder of the configuration, else none].
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
-    cache: Option<PathBuf>,
-    /// Maximum size of the cache, such as 500M or 20G [default: 1G].
-    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
-    cache_size: Option<usize>,
-    /// Assume that Zarr chunks never change once written: use cached ones without revalidating them.
-    #[arg(long, global = true, help_heading = "Session")]
-    cache_immutable: bool,
-    /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
-    config: Option<PathBuf>,
-    /// What to do about missing fragments of aggregations: fill (with missing values, and a warning), error, or report (fill,
-    /// and list all of them) [default: as the aggregation's convention says].
-    #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
-    absent: Option<commands::reading::AbsentChoice>,
-    /// Do not wait until data is on stable storage when copying (faster, but a power failure may lose the output).
-    #[arg(long, global = true, help_heading = "Session")]
-    no_sync: bool,
-    /// Log every network request, with a summary at the end, to standard error or to FILE. NCTRACING=1 does the same; 2 also logs what is read.
-    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Session")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    session: SessionOptions,
 }
 
 #[derive(Subcommand)]
@@ -93,48 +61,7 @@ enum Command {
 impl Cli {
     /// Runs the command, with the session and trace that the options and the configuration define.
     fn run(&self) -> Result<CommandStatus> {
-        let settings = ConfigSettings::gather(ProcessEnvironment::of_process(), self.config.as_deref())?;
-        let _trace = RequestTrace::start(self.trace.as_ref(), settings.count(ConfigKey::Trace))?;
-        let session = self.session(settings)?;
-        let outcome = run(&self.command, &session);
-        commands::pipe::clear();
-        message::notes(&session.notes());
-        outcome
-    }
-
-    /// The session defined by the global options.
-    fn session(&self, settings: ConfigSettings) -> Result<Session> {
-        let cache = self.cache.clone().or(settings
-            .path(ConfigKey::CacheFolder)
-            .filter(|_| self.cache_size.is_some())
-            .map(PathBuf::from));
-        let cache_size = self.cache_size.map(|size| size as u64).or(settings.size(ConfigKey::CacheSize));
-        let index_cache =
-            self.index_cache.clone().or(settings.path(ConfigKey::IndexCacheFolder).map(PathBuf::from));
-        let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
-        #[cfg(feature = "cloud")]
-        {
-            builder = builder.codes(code::codes());
-        }
-        if let Some(threads) = self.threads {
-            builder = builder.threads(threads.get());
-        }
-        if let Some(memory) = self.memory {
-            builder = builder.memory(memory);
-        }
-        if let Some(absent) = self.absent {
-            builder = builder.fragments_absent(absent.into());
-        }
-        if let Some(folder) = cache {
-            builder = builder.cache_folder(&folder).block_cache(folder, cache_size.unwrap_or(1 << 30));
-        }
-        builder = builder.immutable_chunks(self.cache_immutable);
-        if let (Some(folder), true) =
-            (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
-        {
-            builder = builder.index_cache(folder, self.index_cache_size.unwrap_or(1 << 30) as u64);
-        }
-        builder.build()
+        self.session.run(None, |session| run(&self.command, session))
     }
 }
 
@@ -175,25 +102,46 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
 }
 
 /// Runs the command: `arguments` are the program's name and its arguments. Results go to standard output; errors,
-/// help and usage messages go where a command's usually go.
+/// help and usage messages go where a command's usually go. Called `ncdump`, `ncgen`, `ncgen3` or `nccopy`, the program
+/// is that tool.
 pub fn run_command_line(arguments: impl IntoIterator<Item = OsString>) -> CommandStatus {
-    let command = match Cli::try_parse_from(arguments) {
-        Ok(command) => command,
-        Err(error) => {
-            // The reader closed the pipe on purpose.
-            let _ = error.print();
-            return CommandStatus::from(u8::try_from(error.exit_code()).unwrap_or(exit::USAGE));
-        }
-    };
-    command.run().unwrap_or_else(|error| hint::report(&error))
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match arguments.first().map_or(CalledAs::Ncirrus, CalledAs::of) {
+        CalledAs::Tool(tool) => return tool.run(arguments.into_iter().skip(1)),
+        CalledAs::Unknown(name) => return tools::tell_names(&name),
+        CalledAs::Ncirrus => {}
+    }
+    if let Some(tool) = arguments.get(1).and_then(|name| name.to_str()).and_then(NetcdfTool::named) {
+        return tool.run(arguments.into_iter().skip(2));
+    }
+    let read = command_table().try_get_matches_from(arguments).and_then(|matches| run_matches(&matches));
+    read.unwrap_or_else(|error| {
+        // The reader closed the pipe on purpose.
+        let _ = error.print();
+        CommandStatus::from(u8::try_from(error.exit_code()).unwrap_or(exit::USAGE))
+    })
+}
+
+/// The table of all commands and tools with their options.
+fn command_table() -> clap::Command {
+    Cli::command().subcommands(tools::TOOLS.iter().map(NetcdfTool::command))
+}
+
+/// Runs what the command line asks for.
+fn run_matches(matches: &ArgMatches) -> clap::error::Result<CommandStatus> {
+    if let Some((name, given)) = matches.subcommand()
+        && let Some(tool) = NetcdfTool::named(name)
+    {
+        return Ok(tool.run_matches(given, &SessionOptions::from_arg_matches(given)?));
+    }
+    let cli = Cli::from_arg_matches(matches)?;
+    Ok(cli.run().unwrap_or_else(|error| hint::report(&error)))
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn no_two_options_have_one_name() {
-        super::Cli::command().debug_assert();
+        super::command_table().debug_assert();
     }
 }

@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
 /// Prints a note for the user.
 pub(crate) fn notes(notes: &[String]) {
@@ -12,7 +13,34 @@ pub(crate) fn notes(notes: &[String]) {
 
 /// Prints a line to standard error. A closed standard error is ignored.
 pub(crate) fn tell(line: impl Display) {
-    _ = writeln!(std::io::stderr().lock(), "ncirrus: {}", plain(&line.to_string()));
+    _ = writeln!(std::io::stderr().lock(), "{}: {}", speaker(), plain(&line.to_string()));
+}
+
+/// Prints a text of several lines to standard error, as it is.
+pub(crate) fn tell_lines(text: &str) {
+    _ = write!(std::io::stderr().lock(), "{text}");
+}
+
+/// The name at the beginning of lines.
+static SPEAKER: Mutex<&str> = Mutex::new("ncirrus");
+
+fn speaker() -> &'static str {
+    *SPEAKER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lines begin with the name of a tool until this is dropped.
+pub(crate) struct SpeakerName(&'static str);
+
+impl SpeakerName {
+    pub(crate) fn set(name: &'static str) -> Self {
+        Self(std::mem::replace(&mut SPEAKER.lock().unwrap_or_else(PoisonError::into_inner), name))
+    }
+}
+
+impl Drop for SpeakerName {
+    fn drop(&mut self) {
+        *SPEAKER.lock().unwrap_or_else(PoisonError::into_inner) = self.0;
+    }
 }
 
 /// A name from elsewhere without control characters and line breaks.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<PrintSummary> {
     let model = dataset.model()?;
     let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
-    let mut source = PrintedDataset { dataset, model: Arc::clone(&model) };
+    let mut source = PrintedDataset { dataset, model: Arc::clone(&model), all_filters: options.all_filters };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
 
@@ -60,6 +60,17 @@ pub fn is_classic_model(dataset: &Dataset) -> bool {
     is_classic(dataset) || dataset.kind() == "netCDF-4 classic model"
 }
 
+/// The kind, with the mode that `nc_open` reports for it, as `ncdump -K` prints it.
+pub fn extended_kind(dataset: &Dataset) -> &'static str {
+    match dataset.kind() {
+        "classic" => "classic mode=00000000",
+        "64-bit offset" => "64-bit offset mode=00000200",
+        "cdf5" => "64-bit data mode=00000020",
+        _ if is_hdf5(dataset) => "HDF5 mode=00001000",
+        _ => "NCZarr mode=00001000",
+    }
+}
+
 /// Whether the dataset is stored in a classic format.
 pub fn is_classic(dataset: &Dataset) -> bool {
     matches!(dataset.kind(), "classic" | "64-bit offset" | "cdf5")
@@ -80,6 +91,8 @@ fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
 struct PrintedDataset<'a> {
     dataset: &'a Dataset,
     model: Arc<Model>,
+    /// Filters with attributes of their own are listed with the others.
+    all_filters: bool,
 }
 
 impl DataSource for PrintedDataset<'_> {
@@ -99,7 +112,10 @@ impl DataSource for PrintedDataset<'_> {
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {
         match node {
             NodeId::Variable(_) if is_classic(self.dataset) => Vec::new(),
-            NodeId::Variable(var) => self.model.variable(var).map(special_of_variable).unwrap_or_default(),
+            NodeId::Variable(var) => {
+                let variable = self.model.variable(var);
+                variable.map(|variable| special_of_variable(variable, self.all_filters)).unwrap_or_default()
+            }
             NodeId::Group(group) if group == self.model.root() => self.special_of_root(),
             NodeId::Group(_) => Vec::new(),
         }
@@ -134,7 +150,7 @@ fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
 }
 
 /// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
-pub(crate) fn special_of_variable(variable: &Variable) -> Vec<Attribute> {
+pub(crate) fn special_of_variable(variable: &Variable, all_filters: bool) -> Vec<Attribute> {
     let mut special = Vec::new();
     let storage = match &variable.storage {
         Storage::Chunked(_) | Storage::Default => "chunked",
@@ -146,7 +162,7 @@ pub(crate) fn special_of_variable(variable: &Variable) -> Vec<Attribute> {
     if let (Storage::Chunked(chunks), true) = (&variable.storage, variable.rank() > 0) {
         special.push(Attribute::atomic("_ChunkSizes", chunk_sizes(chunks)));
     }
-    special.extend(filter_attributes(variable));
+    special.extend(filter_attributes(variable, all_filters));
     if let TypeRef::Atomic(atomic) = variable.ty
         && atomic.byte_len().is_some_and(|len| len > 1)
     {
@@ -168,7 +184,7 @@ fn chunk_sizes(chunks: &[u64]) -> Values {
     ints.map_or_else(|| Values::UInt64(chunks.to_vec()), Values::Int)
 }
 
-fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
+fn filter_attributes(variable: &Variable, all_filters: bool) -> Vec<Attribute> {
     let (mut fletcher, mut shuffle, mut deflate, mut others) = (false, false, None, Vec::new());
     let byte_len = match variable.ty {
         TypeRef::Atomic(atomic) => atomic.byte_len(),
@@ -181,6 +197,9 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
             continue;
         };
         match id {
+            _ if all_filters => others.push(
+                parameters.iter().fold(id.to_string(), |text, parameter| format!("{text},{parameter}")),
+            ),
             1 => deflate = Some(parameters.first().copied().unwrap_or(0)),
             2 => shuffle = true,
             3 => fletcher = true,
@@ -306,6 +325,8 @@ mod tests {
     fn a_scalar_shows_no_chunk_sizes() {
         let mut variable = Variable::new("s", Atomic::Int.into(), Vec::new());
         variable.storage = Storage::Chunked(Vec::new());
-        assert!(special_of_variable(&variable).iter().all(|attribute| attribute.name != "_ChunkSizes"));
+        assert!(
+            special_of_variable(&variable, false).iter().all(|attribute| attribute.name != "_ChunkSizes")
+        );
     }
 }

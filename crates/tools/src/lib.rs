@@ -51,7 +51,7 @@ pub use copy::{
     ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
     copy, plan_copy,
 };
-pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
+pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};
 pub use generate::{GenerateOptions, GenerateReport, TextInput, check_text, generate};
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use ncirrus_cdl as cdl;

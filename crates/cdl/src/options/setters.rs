@@ -65,6 +65,20 @@ impl PrintOptions {
         self
     }
 
+    /// With [`special`](Self::special): all filters of a variable in one attribute (`-F`).
+    #[must_use]
+    pub fn all_filters(mut self, all_filters: bool) -> Self {
+        self.all_filters = all_filters;
+        self
+    }
+
+    /// Significant digits of floats and doubles that have no `C_format` (`-d`).
+    #[must_use]
+    pub fn unformatted_digits(mut self, digits: [Option<usize>; 2]) -> Self {
+        self.unformatted_digits = digits;
+        self
+    }
+
     /// Omits `_NCProperties` (`-Xp`).
     #[must_use]
     pub fn no_properties(mut self, no_properties: bool) -> Self {

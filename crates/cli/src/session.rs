@@ -1,0 +1,101 @@
+//! The options that every command has, and the session that they define.
+use crate::commands;
+use crate::message;
+use crate::trace::RequestTrace;
+use clap::Args;
+use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment};
+use ncirrus::{Result, Session};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Options of a session; what they leave open the configuration and the environment say.
+#[derive(Args, Default)]
+pub(crate) struct SessionOptions {
+    /// Number of threads for decoding and encoding, at most four per core or 128 [default: all cores].
+    #[arg(long, global = true, value_name = "N", help_heading = "Session")]
+    threads: Option<NonZeroUsize>,
+    /// Memory budget for reading and copying, such as 500M or 2G [default: 512M].
+    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
+    memory: Option<usize>,
+    /// Cache headers and chunk indexes of remote datasets in this directory, so that reopening one takes a single request [default: NCIRRUS_INDEX_CACHE, else none].
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
+    index_cache: Option<PathBuf>,
+    /// Maximum size of the index cache, such as 500M or 2G [default: 1G].
+    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
+    index_cache_size: Option<usize>,
+    /// Cache everything read from remote datasets, data included, in this directory; unchanged objects are not fetched again [default: cache.folder of the configuration, else none].
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
+    cache: Option<PathBuf>,
+    /// Maximum size of the cache, such as 500M or 20G [default: 1G].
+    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
+    cache_size: Option<usize>,
+    /// Assume that Zarr chunks never change once written: use cached ones without revalidating them.
+    #[arg(long, global = true, help_heading = "Session")]
+    cache_immutable: bool,
+    /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
+    config: Option<PathBuf>,
+    /// What to do about missing fragments of aggregations: fill (with missing values, and a warning), error, or report (fill,
+    /// and list all of them) [default: as the aggregation's convention says].
+    #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
+    absent: Option<commands::reading::AbsentChoice>,
+    /// Do not wait until data is on stable storage when copying (faster, but a power failure may lose the output).
+    #[arg(long, global = true, help_heading = "Session")]
+    no_sync: bool,
+    /// Log every network request, with a summary at the end, to standard error or to FILE. NCTRACING=1 does the same; 2 also logs what is read.
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Session")]
+    trace: Option<PathBuf>,
+}
+
+impl SessionOptions {
+    /// Runs a command in the session that the options and the configuration define. Requests are traced at `level`, if
+    /// that is more than the configuration asks for.
+    pub(crate) fn run<T>(
+        &self,
+        level: Option<u64>,
+        command: impl FnOnce(&Session) -> Result<T>,
+    ) -> Result<T> {
+        let settings = ConfigSettings::gather(ProcessEnvironment::of_process(), self.config.as_deref())?;
+        let _trace = RequestTrace::start(self.trace.as_ref(), level.max(settings.count(ConfigKey::Trace)))?;
+        let session = self.build(settings)?;
+        let outcome = command(&session);
+        commands::pipe::clear();
+        message::notes(&session.notes());
+        outcome
+    }
+
+    /// The session defined by the global options.
+    fn build(&self, settings: ConfigSettings) -> Result<Session> {
+        let cache = self.cache.clone().or(settings
+            .path(ConfigKey::CacheFolder)
+            .filter(|_| self.cache_size.is_some())
+            .map(PathBuf::from));
+        let cache_size = self.cache_size.map(|size| size as u64).or(settings.size(ConfigKey::CacheSize));
+        let index_cache =
+            self.index_cache.clone().or(settings.path(ConfigKey::IndexCacheFolder).map(PathBuf::from));
+        let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
+        #[cfg(feature = "cloud")]
+        {
+            builder = builder.codes(crate::code::codes());
+        }
+        if let Some(threads) = self.threads {
+            builder = builder.threads(threads.get());
+        }
+        if let Some(memory) = self.memory {
+            builder = builder.memory(memory);
+        }
+        if let Some(absent) = self.absent {
+            builder = builder.fragments_absent(absent.into());
+        }
+        if let Some(folder) = cache {
+            builder = builder.cache_folder(&folder).block_cache(folder, cache_size.unwrap_or(1 << 30));
+        }
+        builder = builder.immutable_chunks(self.cache_immutable);
+        if let (Some(folder), true) =
+            (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
+        {
+            builder = builder.index_cache(folder, self.index_cache_size.unwrap_or(1 << 30) as u64);
+        }
+        builder.build()
+    }
+}

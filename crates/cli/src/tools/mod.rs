@@ -1,0 +1,228 @@
+//! netCDF's programs by their own names: a link `ncdump` to this program is `ncdump`, and so is `ncirrus ncdump`.
+//!
+//! Each has a table of its options, from which parsing, help, manual pages and completions come.
+mod line;
+mod ncdump;
+
+pub(crate) use line::{Flag, ToolLine, flag, valued};
+
+use crate::CommandStatus;
+use crate::message;
+use crate::session::SessionOptions;
+use clap::{Arg, ArgAction, Command};
+use ncirrus::{Error, Session};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// One of netCDF's programs.
+pub(crate) struct NetcdfTool {
+    pub(crate) name: &'static str,
+    /// What it does, in a line.
+    pub(crate) about: &'static str,
+    /// Its operands, as the usage shows them.
+    pub(crate) operands: &'static str,
+    pub(crate) options: &'static [ToolOption],
+    /// Lines of an example and what it does.
+    pub(crate) examples: &'static str,
+    /// The exit code for options that it does not have.
+    pub(crate) unknown_option: u8,
+    pub(crate) run: fn(&ToolLine, &Session) -> Result<CommandStatus, ToolFailure>,
+}
+
+/// One option of a tool.
+pub(crate) struct ToolOption {
+    pub(crate) letter: char,
+    /// The name of its value, if it has one.
+    pub(crate) value: Option<&'static str>,
+    pub(crate) help: &'static str,
+}
+
+/// All of them, in the order of the help.
+pub(crate) static TOOLS: [NetcdfTool; 1] = [ncdump::TOOL];
+
+/// Why a tool failed: its exit code, and what it says on standard error.
+pub(crate) struct ToolFailure {
+    code: u8,
+    message: String,
+    shows_usage: bool,
+}
+
+impl ToolFailure {
+    /// A failure with a message.
+    pub(crate) fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), shows_usage: false }
+    }
+
+    /// A command line that the tool cannot make sense of; an empty message shows the usage alone.
+    pub(crate) fn usage(code: u8, message: impl Into<String>) -> Self {
+        Self { shows_usage: true, ..Self::new(code, message) }
+    }
+}
+
+impl From<Error> for ToolFailure {
+    fn from(error: Error) -> Self {
+        Self::new(1, error.to_string())
+    }
+}
+
+impl NetcdfTool {
+    /// The tool of that name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// The table of its options for clap.
+    pub(crate) fn command(&self) -> Command {
+        let options = self.options.iter().map(|option| {
+            let arg = Arg::new(option.letter.to_string()).short(option.letter).help(option.help);
+            match option.value {
+                Some(name) => arg.value_name(name).action(ArgAction::Append).allow_hyphen_values(true),
+                None => arg.action(ArgAction::SetTrue).overrides_with(option.letter.to_string()),
+            }
+            .value_parser_of(option.value)
+        });
+        Command::new(self.name)
+            .about(self.about)
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .override_usage(format!("{} [OPTION]... {}", self.name, self.operands))
+            .after_help(format!("Examples:\n{}", self.examples))
+            .max_term_width(110)
+            .args(options)
+            .arg(Arg::new(line::OPERANDS).hide(true).num_args(0..).action(ArgAction::Append))
+    }
+
+    /// Runs the tool with the arguments after its name.
+    pub(crate) fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> CommandStatus {
+        let _name = message::SpeakerName::set(self.name);
+        let command = self.command().no_binary_name(true);
+        let read = command.try_get_matches_from(arguments);
+        let read = read.map_err(|error| self.misread(&error));
+        self.ended(read.and_then(|matches| {
+            let line = ToolLine::new(self, &matches);
+            self.run_line(&line, &SessionOptions::default())
+        }))
+    }
+
+    /// Runs the tool as a command of the program, whose options it has as well.
+    pub(crate) fn run_matches(&self, matches: &clap::ArgMatches, session: &SessionOptions) -> CommandStatus {
+        let _name = message::SpeakerName::set(self.name);
+        self.ended(self.run_line(&ToolLine::new(self, matches), session))
+    }
+
+    fn run_line(&self, line: &ToolLine, session: &SessionOptions) -> Result<CommandStatus, ToolFailure> {
+        let mut outcome = Err(ToolFailure::new(1, ""));
+        session.run(line.trace_level()?, |session| {
+            outcome = (self.run)(line, session);
+            Ok(())
+        })?;
+        outcome
+    }
+
+    fn ended(&self, outcome: Result<CommandStatus, ToolFailure>) -> CommandStatus {
+        let failure = match outcome {
+            Ok(status) => return status,
+            Err(failure) => failure,
+        };
+        if !failure.message.is_empty() {
+            message::tell(&failure.message);
+        }
+        if failure.shows_usage {
+            message::tell_lines(&self.usage());
+        }
+        CommandStatus::from(failure.code)
+    }
+
+    /// The usage and the options.
+    pub(crate) fn usage(&self) -> String {
+        self.command().render_help().to_string()
+    }
+
+    /// A mistake in the command line, in the words of `getopt`.
+    fn misread(&self, error: &clap::Error) -> ToolFailure {
+        use clap::error::{ContextKind, ContextValue, ErrorKind};
+        let shown = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(shown)) => shown.as_str(),
+            _ => "",
+        };
+        let letter = shown.chars().nth(1).unwrap_or('-');
+        let message = match error.kind() {
+            ErrorKind::UnknownArgument => format!("invalid option -- '{letter}'"),
+            ErrorKind::InvalidValue | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+                format!("option requires an argument -- '{letter}'")
+            }
+            ErrorKind::InvalidUtf8 => "an argument is not UTF-8".to_owned(),
+            _ => error.to_string(),
+        };
+        ToolFailure::usage(self.unknown_option, message)
+    }
+}
+
+/// What the values of options are.
+trait ValueParserOf {
+    fn value_parser_of(self, value: Option<&str>) -> Self;
+}
+
+impl ValueParserOf for Arg {
+    /// Text that may be empty.
+    fn value_parser_of(self, value: Option<&str>) -> Self {
+        if value.is_some() { self.value_parser(clap::builder::StringValueParser::new()) } else { self }
+    }
+}
+
+/// The tool that the program was called as: the last part of its name, without `.exe`. A name that begins as theirs do
+/// and is none is an error.
+pub(crate) enum CalledAs {
+    Ncirrus,
+    Tool(&'static NetcdfTool),
+    Unknown(String),
+}
+
+impl CalledAs {
+    pub(crate) fn of(program: &OsString) -> Self {
+        let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
+            Some((stem, ending)) if ending.eq_ignore_ascii_case(".exe") => stem,
+            _ => name,
+        };
+        match NetcdfTool::named(name) {
+            Some(tool) => Self::Tool(tool),
+            None if name.starts_with("nc") && !name.starts_with("ncirrus") => Self::Unknown(name.to_owned()),
+            None => Self::Ncirrus,
+        }
+    }
+}
+
+/// Says which names there are.
+pub(crate) fn tell_names(name: &str) -> CommandStatus {
+    let _name = message::SpeakerName::set("ncirrus");
+    let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let names = names.join(", ");
+    message::tell(format_args!("called as {name}, which it is not: it is ncirrus, {names}"));
+    CommandStatus::from(crate::exit::USAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_sound() {
+        TOOLS.iter().for_each(|tool| tool.command().debug_assert());
+    }
+
+    #[test]
+    fn the_name_is_the_last_part_without_exe() {
+        for (program, name) in [
+            ("/usr/bin/ncdump", Some("ncdump")),
+            ("ncdump.EXE", Some("ncdump")),
+            ("ncirrus", None),
+            ("x", None),
+        ] {
+            let called = CalledAs::of(&program.into());
+            let tool = if let CalledAs::Tool(tool) = called { Some(tool.name) } else { None };
+            assert_eq!(tool, name, "{program}");
+        }
+        assert!(matches!(CalledAs::of(&"/x/ncfoo".into()), CalledAs::Unknown(name) if name == "ncfoo"));
+    }
+}
