@@ -13,9 +13,11 @@ mod settle;
 mod strings;
 mod transfer;
 
+pub(crate) use choice::ends_with;
 pub use chunking::ChunkRule;
 pub(crate) use chunking::storage_by_rules;
 pub use dry_run::{CopyPlans, plan_copy};
+pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
 pub use names::LongNames;
 use ncirrus_layout::LockExt;
@@ -26,9 +28,10 @@ pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classi
 use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
 use ncirrus::{CodecSpec, CreateOptions, Dataset, LeftOut, Result, Session, VariableSelect};
 use ncirrus_engine::{DatasetWriter, SkippedPart};
-use ncirrus_model::Model;
+use ncirrus_model::{Model, Storage, VarId};
 use ncirrus_store::check_apart;
 use settle::settle;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -67,6 +70,14 @@ pub struct CopyOptions<'a> {
     pub variables: Vec<String>,
     /// Copy only these groups (paths or simple names); empty: all.
     pub groups: Vec<String>,
+    /// Copy `variables` and `groups` alone, as nccopy does for `-V` and `-G`: without the variables that they need to be
+    /// interpreted and without groups below the named ones, but with all dimensions, types and attributes of the groups.
+    pub alone: bool,
+    /// Copy the data of these variables only (paths, or ends of paths), and the definitions of all; empty: of all.
+    pub data_of: Vec<String>,
+    /// Copy the data of variables in these groups only (paths, or ends of paths), and the definitions of all; empty: of
+    /// all.
+    pub data_of_groups: Vec<String>,
     /// Copy only these boxes, with their coordinates.
     pub select: Vec<VariableSelect>,
     /// Chunks that cannot be decoded become fill, and are reported; otherwise the copy fails at the first one.
@@ -80,8 +91,20 @@ pub struct CopyOptions<'a> {
     /// Decode every chunk that passes through in encoded form. Otherwise only its framing, lengths and checksums are
     /// checked.
     pub verify: bool,
+    /// Storage and filters of every variable, as nccopy chooses them; `chunks`, `filters` and `filter_rules` are not
+    /// used then.
+    pub(crate) prescribed: Option<BTreeMap<VarId, PrescribedStorage>>,
     /// Called as elements are copied.
     pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
+}
+
+/// How a variable of a copy is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PrescribedStorage {
+    /// Chunks, or left to the format.
+    pub(crate) storage: Storage,
+    /// Filters in the order of encoding.
+    pub(crate) filters: Vec<CodecSpec>,
 }
 
 /// Filters of a copy.

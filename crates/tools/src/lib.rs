@@ -1,6 +1,7 @@
 //! Operations on whole netCDF datasets, based on [`ncirrus`]: what its command does, as functions.
 //!
 //! - [`copy`](fn@copy) copies a dataset to any kind and location; [`plan_copy`] returns what that costs.
+//! - [`nccopy`](fn@nccopy) copies by the rules of netCDF's program of that name.
 //! - [`aggregate`](mod@aggregate) combines many files into one dataset without copying their data, splits datasets,
 //!   and updates aggregations whose files have moved.
 //! - [`write_references`] writes reference files (kerchunk).
@@ -33,6 +34,7 @@ mod copy;
 mod dump;
 mod generate;
 mod info;
+mod nccopy;
 mod opened;
 mod overwrite;
 pub mod places;
@@ -54,6 +56,7 @@ pub use copy::{
 pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};
 pub use generate::{GenerateOptions, GenerateReport, TextInput, check_text, generate};
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
+pub use nccopy::{NccopyOptions, nccopy};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};
 pub use opened::stored_bytes;

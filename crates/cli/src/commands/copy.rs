@@ -76,6 +76,9 @@ pub(crate) struct Args {
     /// Copy only these groups, with everything below them.
     #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',')]
     groups: Vec<String>,
+    /// Copy the definitions of all variables, but the data of these only; the others have fill values.
+    #[arg(long, value_name = "VAR,...", value_delimiter = ',')]
+    data_of: Vec<String>,
     /// Copy only this box of a variable, with its coordinates: VAR[0:10:2,5,:]; repeatable.
     #[arg(long, value_name = "VAR[SEL]")]
     select: Vec<String>,
@@ -306,6 +309,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         .cf_quantization(args.cf_quantization)
         .variables(args.variables.clone())
         .groups(args.groups.clone())
+        .data_of(args.data_of.clone())
         .select(args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<Vec<_>>>()?)
         .skip_damaged(args.skip_damaged)
         .overwrite_any(args.overwrite.is_any())

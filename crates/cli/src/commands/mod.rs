@@ -14,6 +14,7 @@ pub(crate) mod info;
 pub(crate) mod keys;
 pub(crate) mod ls;
 pub(crate) mod master;
+pub(crate) mod nccopy;
 pub(crate) mod overwrite;
 pub(crate) mod pipe;
 pub(crate) mod reading;

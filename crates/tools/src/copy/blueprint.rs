@@ -6,8 +6,8 @@ use ncirrus::{AxisSelection, CreateOptions, Dataset, Kind, LeftOut, Result, Sele
 use ncirrus_engine::ValueTreatment;
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, NodeId, Storage, TypeRef,
-    Values, VarId,
+    Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, GroupId, Model, NodeId, Storage,
+    TypeRef, Values, VarId,
 };
 
 /// The definitions of a copy, and which values are copied where.
@@ -50,7 +50,7 @@ impl CopyBlueprint {
                 draft.model.remove_variable(var)?;
             }
         }
-        draft.drop_what_is_not_copied(options)?;
+        draft.drop_what_is_not_copied(options, &choice)?;
         draft.leave_out(source, &choice)?;
         if create.kind.is_some_and(|kind| kind.is_classic() || kind == Kind::Nc4Classic) {
             make_attributes_classic(&mut draft.model);
@@ -75,12 +75,16 @@ impl CopyBlueprint {
 
     /// Lengths of the dimensions that are copied in part, and of unlimited ones that become fixed.
     fn cut_dimensions(&mut self, choice: &CopyChoice, options: &CopyOptions<'_>) -> Result<()> {
+        let copies_all = options.data_of.is_empty() && options.data_of_groups.is_empty() && !options.alone;
         for group in self.model.walk() {
             let dims = self.model.group(group).map(|group| group.dims.clone()).unwrap_or_default();
             for dim in dims {
                 let Some(len) = self.model.dimension(dim).map(|dimension| dimension.len) else { continue };
                 let current = choice.parts.get(&dim).map_or(len.current(), AxisSelection::count);
                 let grows = len.is_unlimited() && !options.fix_unlimited;
+                // As long as the data that are copied.
+                let is_empty = grows && !copies_all && !choice.has_data_along(&self.model, dim);
+                let current = if is_empty { 0 } else { current };
                 let len = if grows { DimensionLen::Unlimited(current) } else { DimensionLen::Fixed(current) };
                 self.model.set_dimension_len(dim, len)?;
             }
@@ -101,6 +105,7 @@ impl CopyBlueprint {
         if variable.fault.is_some() {
             return Ok(self.model.remove_variable(var).map(|_| ())?);
         }
+        let prescribed = options.prescribed.as_ref().and_then(|all| all.get(&var));
         let storage = storage_by_rules(&options.chunks, &self.model, var)?;
         let filters = FilterRule::choose(&options.filter_rules, whole, var);
         let fixed_size = whole.packed_len(variable.ty).is_some();
@@ -112,8 +117,13 @@ impl CopyBlueprint {
                 None if matches!(copy.storage, Storage::Chunked(_)) => {}
                 None => copy.storage = Storage::Default,
             }
+            if let Some(prescribed) = prescribed {
+                copy.storage = prescribed.storage.clone();
+                copy.filters.clone_from(&prescribed.filters);
+            }
             fit_chunks(&mut copy.storage, &shape, &growing);
             let filters = match (filters, &options.filters) {
+                _ if prescribed.is_some() => None,
                 (Some(rule), _) => Some(rule),
                 (None, Filters::Keep) => None,
                 (None, Filters::Remove) => Some(&[][..]),
@@ -128,6 +138,9 @@ impl CopyBlueprint {
                 copy.storage = Storage::Default;
                 copy.endianness = ncirrus_model::Endianness::Native;
             }
+        }
+        if !choice.with_data.contains(&var) {
+            return Ok(());
         }
         let quantize = QuantizeRule::choose(&options.quantize, whole, var)?;
         if let Some(quantize) = quantize {
@@ -164,7 +177,7 @@ impl CopyBlueprint {
 
     /// Removes groups, dimensions and types that only the left-out variables needed. If variables are selected by
     /// name, the dimensions of the others are removed too.
-    fn drop_what_is_not_copied(&mut self, options: &CopyOptions<'_>) -> Result<()> {
+    fn drop_what_is_not_copied(&mut self, options: &CopyOptions<'_>, choice: &CopyChoice) -> Result<()> {
         let chosen =
             !(options.variables.is_empty() && options.groups.is_empty() && options.select.is_empty());
         if !chosen {
@@ -172,6 +185,16 @@ impl CopyBlueprint {
         }
         let mut groups = self.model.walk();
         groups.reverse();
+        if options.alone {
+            let root = self.model.root();
+            let left_out = |id: &GroupId| {
+                *id != root && choice.groups.as_ref().is_some_and(|wanted| !wanted.contains(id))
+            };
+            for id in groups.into_iter().filter(left_out) {
+                self.model.remove_group(id)?;
+            }
+            return Ok(());
+        }
         for id in groups {
             let dims = self.model.group(id).map(|group| group.dims.clone()).unwrap_or_default();
             for dim in dims {

@@ -9,6 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct CopyChoice {
     /// Variables, in the order of the model.
     pub(super) variables: Vec<VarId>,
+    /// Groups that are copied; `None`: all that are needed.
+    pub(super) groups: Option<BTreeSet<GroupId>>,
+    /// Those of which the data are copied, too.
+    pub(super) with_data: BTreeSet<VarId>,
     /// Dimensions that are copied in part.
     pub(super) parts: BTreeMap<DimId, AxisSelection>,
 }
@@ -21,10 +25,13 @@ impl CopyChoice {
     pub(super) fn make(model: &Model, options: &CopyOptions<'_>, left_out: &[String]) -> Result<Self> {
         let parts = selected_parts(model, options)?;
         let mut chosen = wanted_variables(model, options)?;
-        if let Some(chosen) = &mut chosen {
+        if let Some(chosen) = chosen.as_mut().filter(|_| !options.alone) {
             add_coordinates(model, chosen);
         }
-        let groups = wanted_groups(model, &options.groups)?;
+        let groups = match options.alone {
+            true => lone_groups(model, &options.groups)?,
+            false => wanted_groups(model, &options.groups)?,
+        };
         let mut variables = model.variables();
         variables.retain(|var| !left_out.contains(&model.variable_path(*var)));
         variables.retain(|var| chosen.as_ref().is_none_or(|chosen| chosen.contains(var)));
@@ -32,8 +39,76 @@ impl CopyChoice {
             (Some(groups), Some(home)) => groups.contains(&home),
             _ => true,
         });
-        Ok(Self { variables, parts })
+        let with_data = with_data(model, options, &variables)?;
+        let groups = groups.filter(|_| options.alone);
+        Ok(Self { variables, groups, with_data, parts })
     }
+
+    /// Whether data are copied that extend along a dimension.
+    pub(super) fn has_data_along(&self, model: &Model, dim: DimId) -> bool {
+        model.users_of(dim).any(|var| self.with_data.contains(&var))
+    }
+}
+
+/// The variables of which data are copied.
+fn with_data(model: &Model, options: &CopyOptions<'_>, copied: &[VarId]) -> Result<BTreeSet<VarId>> {
+    let mut chosen: BTreeSet<VarId> = copied.iter().copied().collect();
+    if !options.data_of.is_empty() {
+        let mut wanted = BTreeSet::new();
+        for name in &options.data_of {
+            let before = wanted.len();
+            let is = |var: &VarId| ends_with(&model.variable_path(*var), name);
+            wanted.extend(model.variables().into_iter().filter(is));
+            if wanted.len() == before && !model.variables().iter().any(is) {
+                return Err(Error::no_member(Member::Variable, format_args!("{name:?}")));
+            }
+        }
+        chosen.retain(|var| wanted.contains(var));
+    }
+    if !options.data_of_groups.is_empty() {
+        let groups = named_groups(model, &options.data_of_groups)?;
+        chosen.retain(|var| model.variable_group(*var).is_some_and(|home| groups.contains(&home)));
+    }
+    Ok(chosen)
+}
+
+/// Whether a name means a member: an absolute path is the whole path, any other its end.
+pub(crate) fn ends_with(path: &str, name: &str) -> bool {
+    if name.starts_with('/') {
+        return path == name;
+    }
+    path.strip_suffix(name).is_some_and(|before| before.ends_with('/'))
+}
+
+/// The groups of these names, without those below them.
+fn named_groups(model: &Model, names: &[String]) -> Result<BTreeSet<GroupId>> {
+    let mut wanted = BTreeSet::new();
+    for name in names {
+        let found: Vec<GroupId> =
+            model.walk().into_iter().filter(|id| ends_with(&model.group_path(*id), name)).collect();
+        if found.is_empty() {
+            return Err(Error::no_member(Member::Group, format_args!("{name:?}")));
+        }
+        wanted.extend(found);
+    }
+    Ok(wanted)
+}
+
+/// The named groups alone; `None` for all.
+fn lone_groups(model: &Model, names: &[String]) -> Result<Option<BTreeSet<GroupId>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let wanted = named_groups(model, names)?;
+    for group in &wanted {
+        let is_missing = |above: &GroupId| *above != model.root() && !wanted.contains(above);
+        if let Some(missing) = model.scope(*group).into_iter().find(is_missing) {
+            let (group, missing) = (model.group_path(*group), model.group_path(missing));
+            let message = format!("group {group} cannot be copied without {missing}, which is not named");
+            return Err(Error::invalid(message));
+        }
+    }
+    Ok(Some(wanted))
 }
 
 /// The part of each dimension that `--select` requests.
@@ -68,8 +143,12 @@ fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<B
     }
     for name in &options.variables {
         let before = wanted.len();
-        wanted.extend(model.variables().into_iter().filter(|var| names(model, *var, name)));
-        if wanted.len() == before && !model.variables().into_iter().any(|var| names(model, var, name)) {
+        let is = |var: &VarId| match options.alone {
+            true => ends_with(&model.variable_path(*var), name),
+            false => names(model, *var, name),
+        };
+        wanted.extend(model.variables().into_iter().filter(is));
+        if wanted.len() == before && !model.variables().iter().any(is) {
             return Err(Error::no_member(Member::Variable, format_args!("{name:?}")));
         }
     }

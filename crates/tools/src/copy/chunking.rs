@@ -26,7 +26,7 @@ pub enum ChunkRule {
 }
 
 impl ChunkRule {
-    /// Parses `dim1/n1,dim2/n2`, `/`, `var:n1,n2`, `var:`, `var:contiguous` or `var:compact`.
+    /// Parses `dim1/n1,dim2/n2`, `/` or `//`, `var:n1,n2`, `var:`, `var:contiguous` or `var:compact`.
     ///
     /// # Errors
     /// `Invalid` with the part that cannot be parsed.
@@ -36,20 +36,25 @@ impl ChunkRule {
             Ok(0) | Err(_) => Err(bad(&format!("{part:?} is not a chunk length"))),
             Ok(length) => Ok(length),
         };
-        if text == "/" {
+        if matches!(text, "/" | "//") {
             return Ok(Self::Unchunk);
         }
         if let Some((variable, rest)) = text.split_once(':') {
             let variable = variable.to_owned();
             return match rest {
-                "" | "contiguous" => Ok(Self::Stored { variable, storage: Storage::Contiguous }),
-                "compact" => Ok(Self::Stored { variable, storage: Storage::Compact }),
+                contiguous if contiguous.is_empty() || contiguous.eq_ignore_ascii_case("contiguous") => {
+                    Ok(Self::Stored { variable, storage: Storage::Contiguous })
+                }
+                compact if compact.eq_ignore_ascii_case("compact") => {
+                    Ok(Self::Stored { variable, storage: Storage::Compact })
+                }
                 shape => {
                     Ok(Self::Shape { variable, shape: shape.split(',').map(length).collect::<Result<_>>()? })
                 }
             };
         }
-        let dimension = |part: &str| match part.split_once('/') {
+        // Names of dimensions may be paths.
+        let dimension = |part: &str| match part.rsplit_once('/') {
             Some((name, "")) => Ok((name.trim().to_owned(), None)),
             Some((name, len)) => Ok((name.trim().to_owned(), Some(length(len)?))),
             None => Err(bad("expected DIMENSION/LENGTH or VARIABLE:LENGTH,...")),
@@ -135,6 +140,7 @@ mod tests {
         let dims = vec![("t".to_owned(), Some(5)), ("x".to_owned(), None)];
         for (text, rule) in [
             ("/", ChunkRule::Unchunk),
+            ("//", ChunkRule::Unchunk),
             ("v:", stored(Storage::Contiguous)),
             ("v:contiguous", stored(Storage::Contiguous)),
             ("v:compact", stored(Storage::Compact)),

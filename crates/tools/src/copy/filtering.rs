@@ -162,6 +162,14 @@ fn split(text: &str) -> (VariableNames, &str) {
     }
 }
 
+/// The filters of a list `ID,PARAMETER,...|ID,...`, as nccopy takes it.
+///
+/// # Errors
+/// `Invalid` with the part that cannot be parsed.
+pub(crate) fn filters_by_number(text: &str) -> Result<Vec<CodecSpec>> {
+    text.split('|').map(filter).collect()
+}
+
 /// Whether the text is a quantization alone: its variables precede it.
 fn is_rule_with_mode(text: &str) -> bool {
     ["bitgroom=", "granular", "bitround="].iter().any(|mode| text.trim_start().starts_with(mode))

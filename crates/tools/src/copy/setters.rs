@@ -95,6 +95,29 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
+    /// Copy `variables` and `groups` alone, as nccopy does for `-V` and `-G`: without the variables that they need to be
+    /// interpreted and without groups below the named ones, but with all dimensions, types and attributes of the groups.
+    #[must_use]
+    pub fn alone(mut self, alone: bool) -> Self {
+        self.alone = alone;
+        self
+    }
+
+    /// Copy the data of these variables only (paths, or ends of paths), and the definitions of all; empty: of all.
+    #[must_use]
+    pub fn data_of(mut self, variables: impl IntoIterator<Item = String>) -> Self {
+        self.data_of = variables.into_iter().collect();
+        self
+    }
+
+    /// Copy the data of variables in these groups only (paths, or ends of paths), and the definitions of all; empty:
+    /// of all.
+    #[must_use]
+    pub fn data_of_groups(mut self, groups: impl IntoIterator<Item = String>) -> Self {
+        self.data_of_groups = groups.into_iter().collect();
+        self
+    }
+
     /// Make unlimited dimensions fixed.
     #[must_use]
     pub fn fix_unlimited(mut self, fix_unlimited: bool) -> Self {

@@ -26,8 +26,17 @@ pub(super) fn chunk_shape(model: &Model, var: VarId, element: u64, rule: Default
         (Storage::Chunked(shape), _) => {
             Ok(shape.iter().zip(&axes).map(|(chunk, axis)| fitting(*chunk, *axis)).collect())
         }
-        (_, DefaultChunks::Balanced) => Ok(balanced(&axes, element.max(1))),
-        (_, DefaultChunks::NetcdfC) => Ok(as_netcdf_c(&axes, element.max(1))),
+        (_, rule) => Ok(rule.shape(&axes, element)),
+    }
+}
+
+impl DefaultChunks {
+    /// The chunk shape that the rule chooses: `element` is the number of bytes of an element.
+    pub fn shape(self, axes: &[DimensionLen], element: u64) -> Vec<u64> {
+        match self {
+            Self::Balanced => balanced(axes, element.max(1)),
+            Self::NetcdfC => as_netcdf_c(axes, element.max(1)),
+        }
     }
 }
 
