@@ -8,6 +8,7 @@ mod fragments;
 mod generating;
 mod identity;
 mod left_out;
+mod nccopying;
 mod pipes;
 mod program;
 mod readers;

@@ -191,6 +191,9 @@ impl CopyBlueprint {
                 *id != root && choice.groups.as_ref().is_some_and(|wanted| !wanted.contains(id))
             };
             for id in groups.into_iter().filter(left_out) {
+                for dim in self.model.group(id).map(|group| group.dims.clone()).unwrap_or_default() {
+                    self.model.remove_dimension(dim)?;
+                }
                 self.model.remove_group(id)?;
             }
             return Ok(());

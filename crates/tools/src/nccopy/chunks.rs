@@ -23,7 +23,11 @@ impl ChunkSpecs {
     pub(super) fn parse(texts: &[String], model: &Model) -> Result<Self> {
         let mut all = Self::default();
         for text in texts.iter().filter(|text| !text.is_empty()) {
-            match ChunkRule::parse(text)? {
+            let rule = match open_shape(text) {
+                Some((variable, shape)) => ChunkRule::Shape { variable, shape },
+                None => ChunkRule::parse(text)?,
+            };
+            match rule {
                 ChunkRule::Unchunk => {
                     all.unchunks = true;
                     all.dimensions.clear();
@@ -103,6 +107,12 @@ impl ChunkSpecs {
         let bytes = chunks.iter().fold(element, |bytes, len| bytes.saturating_mul(*len));
         Ok(if bytes < min_bytes && !grows { whole } else { Storage::Chunked(chunks) })
     }
+}
+
+/// A variable and its chunk shape, in which lengths may be 0: chosen by the other rules.
+fn open_shape(text: &str) -> Option<(String, Vec<u64>)> {
+    let (variable, shape) = text.split_once(':')?;
+    Some((variable.to_owned(), shape.split(',').map(|len| len.parse().ok()).collect::<Option<_>>()?))
 }
 
 /// The lengths of chunks, if there are any.

@@ -1,0 +1,84 @@
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+use super::chunks::ChunkSpecs;
+use super::filters::FilterSpecs;
+use super::{NccopyOptions, nccopy};
+use crate::{CopyOptions, copy};
+use ncirrus::{CodecSpec, CreateOptions, Dataset, Kind, Session};
+use ncirrus_model::{Atomic, DimensionLen, Model, Storage, VarId, Variable};
+
+/// `v(t, y, x)` and `w(y, x)` of floats; `t` is unlimited.
+fn model() -> (Model, VarId, VarId) {
+    let mut model = Model::default();
+    let root = model.root();
+    let mut dim = |name: &str, len| model.add_dimension(root, name, len).unwrap();
+    let dims = [dim("t", DimensionLen::Unlimited(3)), dim("y", DimensionLen::Fixed(100)), dim("x", DimensionLen::Fixed(40))];
+    let v = model.add_variable(root, "v", Atomic::Float.into(), &dims).unwrap();
+    let w = model.add_variable(root, "w", Atomic::Float.into(), &dims[1..]).unwrap();
+    (model, v, w)
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn the_first_rule_for_a_variable_and_the_last_for_dimensions_count() {
+    let (model, v, w) = model();
+    let specs = ["w:50,40", "w:20,40", "y/10", "x/20"];
+    let specs = ChunkSpecs::parse(&texts(&specs), &model).unwrap();
+    let storage = |var| specs.storage(&model, var, false, false, 0).unwrap();
+    assert_eq!(storage(w), Storage::Chunked(vec![50, 40]));
+    assert_eq!(storage(v), Storage::Chunked(vec![1, 100, 20]));
+}
+
+#[test]
+fn small_chunks_make_a_variable_contiguous_unless_it_grows_or_is_filtered() {
+    let (model, v, w) = model();
+    let specs = ChunkSpecs::parse(&texts(&["y/10"]), &model).unwrap();
+    let storage = |var, filtered, least| specs.storage(&model, var, filtered, false, least).unwrap();
+    assert_eq!(storage(w, false, 8192), Storage::Contiguous);
+    assert_eq!(storage(w, false, 1600), Storage::Chunked(vec![10, 40]));
+    assert_eq!(storage(w, true, 8192), Storage::Default);
+    assert_eq!(storage(v, false, 8192), Storage::Chunked(vec![1, 10, 40]));
+}
+
+#[test]
+fn chunks_that_do_not_fit_are_refused() {
+    let (model, _, w) = model();
+    for spec in ["w:1", "w:101,40", "w:1,x", "nope:1", "nope/1", "y", "y/0", "y/5,,x/3"] {
+        assert!(ChunkSpecs::parse(&texts(&[spec]), &model).is_err(), "{spec}");
+    }
+    let specs = ChunkSpecs::parse(&texts(&["y/1000"]), &model).unwrap();
+    assert!(specs.storage(&model, w, false, false, 0).is_err());
+}
+
+#[test]
+fn filters_of_several_rules_are_joined_and_none_removes_them() {
+    let (mut model, v, w) = model();
+    let deflate = |level| CodecSpec::hdf5(1, &[level]);
+    model.variable_mut(v).unwrap().filters = vec![deflate(3)];
+    let choose = |rules: &[&str], var, level| {
+        FilterSpecs::parse(&texts(rules)).unwrap().choose(&model, var, level, false)
+    };
+    assert_eq!(choose(&["v&w,2", "/w,1,5"], w, None), [CodecSpec::hdf5(2, &[]), deflate(5)]);
+    assert_eq!(choose(&["w,1,5"], v, None), [deflate(3)]);
+    assert_eq!(choose(&["*,1,5"], v, None), [deflate(5)]);
+    assert_eq!(choose(&["v,none"], v, Some(2)), []);
+    assert_eq!(choose(&["none"], v, None), []);
+    assert_eq!(choose(&[], v, Some(0)), []);
+}
+
+/// A dataset with two variables of a record each.
+fn dataset(name: &str, session: &Session) -> Dataset {
+    let url = format!("memory://nccopy/{name}");
+    let create = CreateOptions::new().kind(Kind::Nc3);
+    let dataset = Dataset::create_with(&url, &create, session).unwrap();
+    let root = dataset.root();
+    let t = root.add_dimension("t", DimensionLen::Unlimited(0)).unwrap();
+    for variable in ["a", "b"] {
+        let variable = root.add_variable(variable, Atomic::Int, &[t]).unwrap();
+        variable.write(&[7_i32], &[0]).unwrap();
+    }
+    dataset.close().unwrap();
+    Dataset::open_with(&url, &Default::default(), session).unwrap()
+}
