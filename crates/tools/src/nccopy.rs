@@ -2,6 +2,8 @@
 mod chunks;
 mod filters;
 mod setters;
+#[cfg(test)]
+mod tests;
 
 use crate::copy::{PrescribedStorage, ends_with};
 use crate::{CopyOptions, CopyReport, copy, is_classic};

@@ -3,15 +3,19 @@ use super::chunks::ChunkSpecs;
 use super::filters::FilterSpecs;
 use super::{NccopyOptions, nccopy};
 use crate::{CopyOptions, copy};
-use ncirrus::{CodecSpec, CreateOptions, Dataset, Kind, Session};
-use ncirrus_model::{Atomic, DimensionLen, Model, Storage, VarId, Variable};
+use ncirrus::{AxisSelection, CodecSpec, CreateOptions, Dataset, Kind, OpenOptions, Selection, Session};
+use ncirrus_model::{Atomic, DimensionLen, Model, Storage, VarId};
 
 /// `v(t, y, x)` and `w(y, x)` of floats; `t` is unlimited.
 fn model() -> (Model, VarId, VarId) {
     let mut model = Model::default();
     let root = model.root();
     let mut dim = |name: &str, len| model.add_dimension(root, name, len).unwrap();
-    let dims = [dim("t", DimensionLen::Unlimited(3)), dim("y", DimensionLen::Fixed(100)), dim("x", DimensionLen::Fixed(40))];
+    let dims = [
+        dim("t", DimensionLen::Unlimited(3)),
+        dim("y", DimensionLen::Fixed(100)),
+        dim("x", DimensionLen::Fixed(40)),
+    ];
     let v = model.add_variable(root, "v", Atomic::Float.into(), &dims).unwrap();
     let w = model.add_variable(root, "w", Atomic::Float.into(), &dims[1..]).unwrap();
     (model, v, w)
@@ -68,17 +72,52 @@ fn filters_of_several_rules_are_joined_and_none_removes_them() {
     assert_eq!(choose(&[], v, Some(0)), []);
 }
 
-/// A dataset with two variables of a record each.
+/// A dataset with two variables of two elements each.
 fn dataset(name: &str, session: &Session) -> Dataset {
     let url = format!("memory://nccopy/{name}");
-    let create = CreateOptions::new().kind(Kind::Nc3);
-    let dataset = Dataset::create_with(&url, &create, session).unwrap();
+    let dataset = Dataset::create_with(&url, &CreateOptions::new().kind(Kind::Nc3), session).unwrap();
     let root = dataset.root();
-    let t = root.add_dimension("t", DimensionLen::Unlimited(0)).unwrap();
+    root.add_dimension("x", DimensionLen::Fixed(2)).unwrap();
     for variable in ["a", "b"] {
-        let variable = root.add_variable(variable, Atomic::Int, &[t]).unwrap();
-        variable.write(&[7_i32], &[0]).unwrap();
+        let variable = root.add_variable(variable, Atomic::Int, &["x"]).unwrap();
+        let all = Selection::new(vec![AxisSelection::Slice { start: 0, count: 2, stride: 1 }]);
+        variable.write(&all, &[7_i32, 8]).unwrap();
     }
     dataset.close().unwrap();
-    Dataset::open_with(&url, &Default::default(), session).unwrap()
+    Dataset::open_with(&url, &OpenOptions::default(), session).unwrap()
+}
+
+fn values(url: &str, name: &str, session: &Session) -> Vec<i32> {
+    let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
+    let all = Selection::new(vec![AxisSelection::Slice { start: 0, count: 2, stride: 1 }]);
+    dataset.variable(name).unwrap().read_selection::<i32>(&all).unwrap().into_iter().collect()
+}
+
+#[test]
+fn data_of_named_variables_are_copied_with_all_definitions() {
+    const FILL: i32 = -2_147_483_647;
+    let session = Session::new().unwrap();
+    let source = dataset("data-of.nc", &session);
+    let options = CopyOptions::new().data_of(["b".to_owned()]);
+    let target = "memory://nccopy/data-of-copy.nc";
+    copy(&source, target, &options, &session).unwrap();
+    assert_eq!((values(target, "a", &session), values(target, "b", &session)), (vec![FILL; 2], vec![7, 8]));
+    let unknown = CopyOptions::new().data_of(["nope".to_owned()]);
+    assert!(copy(&source, "memory://nccopy/not-there.nc", &unknown, &session).is_err());
+}
+
+#[test]
+fn netcdf3_with_compression_becomes_netcdf4_of_the_classic_model() {
+    let session = Session::new().unwrap();
+    let source = dataset("kinds.nc", &session);
+    let kind = |name: &str, options: NccopyOptions| {
+        let target = format!("memory://nccopy/{name}");
+        nccopy(&source, &target, &options, &session).unwrap();
+        Dataset::open_with(&target, &OpenOptions::default(), &session).unwrap().kind()
+    };
+    assert_eq!(kind("1.nc", NccopyOptions::new()), "classic");
+    assert_eq!(kind("2.nc", NccopyOptions::new().deflate(1)), "netCDF-4 classic model");
+    assert_eq!(kind("3.nc", NccopyOptions::new().deflate(0)), "classic");
+    assert_eq!(kind("4.nc", NccopyOptions::new().filters(texts(&["a,1,5"]))), "netCDF-4");
+    assert_eq!(kind("5.nc", NccopyOptions::new().deflate(1).kind(Kind::Nc5)), "cdf5");
 }
