@@ -1,4 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use super::chunks::ChunkSpecs;
 use super::filters::FilterSpecs;
 use super::{NccopyOptions, nccopy};
