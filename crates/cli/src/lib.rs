@@ -57,6 +57,9 @@ enum Command {
     Fragments(commands::fragments::Args),
     Relocate(commands::relocate::Args),
     Reference(commands::reference::Args),
+    Link(commands::link::Args),
+    Completions(commands::completions::Args),
+    Manual(commands::manual::Args),
 }
 
 impl Cli {
@@ -100,6 +103,9 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Fragments(args) => commands::fragments::run(args, session),
         Command::Relocate(args) => commands::relocate::run(args, session),
         Command::Reference(args) => commands::reference::run(args, session),
+        Command::Link(args) => commands::link::run(args, session),
+        Command::Completions(args) => commands::completions::run(args, session),
+        Command::Manual(args) => commands::manual::run(args, session),
     }
 }
 
@@ -125,7 +131,7 @@ pub fn run_command_line(arguments: impl IntoIterator<Item = OsString>) -> Comman
 }
 
 /// The table of all commands and tools with their options.
-fn command_table() -> clap::Command {
+pub(crate) fn command_table() -> clap::Command {
     Cli::command().subcommands(tools::TOOLS.iter().map(NetcdfTool::command))
 }
 

@@ -1,4 +1,5 @@
 //! Lines on standard error, with names and texts from others made safe for terminals.
+use ncirrus_tools::cdl::parse::CdlFault;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Write;
@@ -19,6 +20,15 @@ pub(crate) fn tell(line: impl Display) {
 /// Prints a text of several lines to standard error, as it is.
 pub(crate) fn tell_lines(text: &str) {
     _ = write!(std::io::stderr().lock(), "{text}");
+}
+
+/// Prints a fault of a CDL text with its line and a caret.
+pub(crate) fn tell_fault(fault: &CdlFault, name: &str) {
+    let told = fault.told(name).to_string();
+    // Tabs are as wide as blanks, so that the caret stands where it should.
+    let lines = told.lines().map(|line| plain(&line.replace('\t', " ")));
+    let lines: Vec<String> = lines.collect();
+    _ = writeln!(std::io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 /// The name at the beginning of lines.

@@ -3,6 +3,7 @@ mod input;
 mod target;
 
 pub use input::TextInput;
+pub use target::kind_of_format;
 
 use crate::copy::make_attributes_classic;
 use crate::overwrite;
@@ -21,6 +22,9 @@ pub struct GenerateOptions<'a> {
     /// Kind, dialect and layout of the dataset. Without a kind it is that of the target's mode or name; where these only say
     /// netCDF, the text's `_Format`, else the first that has what the text needs.
     pub create: CreateOptions,
+    /// Without a kind: only a mode in the target's address and the text decide, not the target's name. With one, a mode
+    /// comes first.
+    pub kind_by_text: bool,
     /// What becomes of numbers that do not fit their type.
     pub range: NumberRange,
     /// Chunk shapes; they override the text's.
@@ -48,6 +52,14 @@ impl<'a> GenerateOptions<'a> {
     #[must_use]
     pub fn create(mut self, create: CreateOptions) -> Self {
         self.create = create;
+        self
+    }
+
+    /// Without a kind: only a mode in the target's address and the text decide, not the target's name. With one, a mode
+    /// comes first.
+    #[must_use]
+    pub fn kind_by_text(mut self, kind_by_text: bool) -> Self {
+        self.kind_by_text = kind_by_text;
         self
     }
 

@@ -8,7 +8,7 @@ use ncirrus_tools::cdl::parse::CdlFault;
 use ncirrus_tools::{
     ChunkRule, FilterRule, GenerateOptions, GenerateReport, TextInput, check_text, generate,
 };
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// Make a dataset from CDL text, such as `ncirrus dump` prints; it appears complete or not at all.
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     }
     let name = if is_pipe(&args.text) { "standard input" } else { args.text.as_str() };
     let input = input(&args.text, session)?;
-    let tell = |fault: &CdlFault| tell_fault(fault, name);
+    let tell = |fault: &CdlFault| crate::message::tell_fault(fault, name);
     let options = options(args)?.faults(&tell);
     let made = match &args.target {
         Some(target) => generate(&input, target, &options, session),
@@ -81,15 +81,6 @@ fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
         .chunks(args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .filter_rules(args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .overwrite_any(args.overwrite.is_any()))
-}
-
-/// Prints a fault with its line and a caret.
-fn tell_fault(fault: &CdlFault, name: &str) {
-    let told = fault.told(name).to_string();
-    // Tabs are as wide as blanks, so that the caret stands where it should.
-    let lines = told.lines().map(|line| crate::message::plain(&line.replace('\t', " ")));
-    let lines: Vec<String> = lines.collect();
-    _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 fn tell_cut(report: &GenerateReport) {

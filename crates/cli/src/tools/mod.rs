@@ -3,6 +3,7 @@
 //! Each has a table of its options, from which parsing, help, manual pages and completions come.
 mod line;
 mod ncdump;
+mod ncgen;
 
 pub(crate) use line::{Flag, ToolLine, flag, valued};
 
@@ -38,7 +39,7 @@ pub(crate) struct ToolOption {
 }
 
 /// All of them, in the order of the help.
-pub(crate) static TOOLS: [NetcdfTool; 1] = [ncdump::TOOL];
+pub(crate) static TOOLS: [NetcdfTool; 3] = [ncdump::TOOL, ncgen::NCGEN, ncgen::NCGEN3];
 
 /// Why a tool failed: its exit code, and what it says on standard error.
 pub(crate) struct ToolFailure {

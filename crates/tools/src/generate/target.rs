@@ -64,18 +64,30 @@ pub(super) fn decide(
     options: &GenerateOptions<'_>,
 ) -> Result<CreateOptions> {
     let mut create = options.create.clone();
-    if create.kind.is_none() && says_only_netcdf(target)? {
+    let has_mode = Url::parse(target)?.fragment().modes().iter().next().is_some();
+    let (by_text, named) = (options.kind_by_text && !has_mode, create.kind);
+    if options.kind_by_text && has_mode {
+        create.kind = None;
+    }
+    if create.kind.is_none() && (by_text || says_only_netcdf(target)?) {
         create.kind = match definitions.format {
-            Some(format) => Some(kind(format)),
+            Some(format) => Some(kind_of_format(format)),
             None if definitions.chosen_storage => Some(Kind::Nc4),
             None => None,
         };
     }
-    create.for_model(target, model, false)
+    // A name that says netCDF and nothing else.
+    let decided = create.clone().for_model(if by_text { "x.nc" } else { target }, model, false);
+    // A mode may say where a dataset is, but not what it is.
+    if let (Err(_), Some(_)) = (&decided, named) {
+        create.kind = named;
+        return create.for_model(target, model, false);
+    }
+    decided
 }
 
 /// The kind that a format's name means.
-pub(super) fn kind(format: CdlFormat) -> Kind {
+pub fn kind_of_format(format: CdlFormat) -> Kind {
     match format {
         CdlFormat::Classic => Kind::Nc3,
         CdlFormat::Offset64 => Kind::Nc6,

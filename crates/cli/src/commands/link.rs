@@ -1,0 +1,80 @@
+//! `ncirrus link`: the program under the names of netCDF's programs.
+use crate::CommandStatus;
+use crate::tools::{NetcdfTool, TOOLS};
+use clap::Args as ClapArgs;
+use ncirrus::{Error, ErrorKind, Result, Session};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Make links to this program under the names of netCDF's programs: called by them, it is they.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus link ~/bin          ncdump, ncgen, ncgen3 and nccopy
+  ncirrus link ~/bin ncdump   ncdump alone")]
+pub(crate) struct Args {
+    /// The folder of the links; it is made if it is not there.
+    folder: PathBuf,
+    /// Names of the links [default: all].
+    names: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, _: &Session) -> Result<CommandStatus> {
+    let all = TOOLS.iter().map(|tool| tool.name);
+    if let Some(unknown) = args.names.iter().find(|name| NetcdfTool::named(name).is_none()) {
+        let names: Vec<&str> = all.collect();
+        return Err(Error::invalid(format!("{unknown:?} is none of {}", names.join(", "))));
+    }
+    let names: Vec<&str> = match args.names.is_empty() {
+        true => all.collect(),
+        false => args.names.iter().map(String::as_str).collect(),
+    };
+    let program = std::env::current_exe().map_err(|error| failed(Path::new("ncirrus"), &error))?;
+    let links: Vec<PathBuf> = names.iter().map(|name| args.folder.join(file_name(name))).collect();
+    fs::create_dir_all(&args.folder).map_err(|error| failed(&args.folder, &error))?;
+    // Nothing is made if one of them cannot be.
+    links.iter().try_for_each(|link| check(link))?;
+    links.iter().try_for_each(|link| make(link, &program).map_err(|error| failed(link, &error)))?;
+    Ok(CommandStatus::SUCCESS)
+}
+
+fn file_name(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Whether a link may be made: there is nothing, or a link to a program `ncirrus`.
+fn check(link: &Path) -> Result<()> {
+    match fs::symlink_metadata(link) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(failed(link, &error)),
+        Ok(_) => {
+            let target = fs::read_link(link).ok();
+            let is_ours = target.and_then(|target| Some(target.file_stem()? == "ncirrus")) == Some(true);
+            let message = "it exists and is no link to ncirrus: it is not replaced";
+            if is_ours {
+                Ok(())
+            } else {
+                Err(Error::new(ErrorKind::Conflict, message).at_object(link.display()))
+            }
+        }
+    }
+}
+
+fn make(link: &Path, program: &Path) -> io::Result<()> {
+    match fs::remove_file(link) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(program, link);
+    #[cfg(not(unix))]
+    return fs::hard_link(program, link).or_else(|_| fs::copy(program, link).map(|_| ()));
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    let kind = match error.kind() {
+        io::ErrorKind::PermissionDenied => ErrorKind::Denied,
+        _ => ErrorKind::Io { retryable: false },
+    };
+    Error::new(kind, error.to_string()).at_object(path.display())
+}

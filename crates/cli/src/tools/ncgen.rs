@@ -1,0 +1,271 @@
+//! `ncgen` and `ncgen3` with netCDF's options: datasets and programs from CDL text.
+use super::{Flag, NetcdfTool, ToolFailure, ToolLine, ToolOption, flag, valued};
+use crate::CommandStatus;
+use crate::commands::pipe::is_pipe;
+use crate::message;
+use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Session};
+use ncirrus_tools::cdl::parse::{CdlFault, CdlFormat, NumberRange};
+use ncirrus_tools::{GenerateOptions, GenerateReport, TextInput, check_text, generate};
+use std::io;
+use std::path::Path;
+
+pub(super) const NCGEN: NetcdfTool = NetcdfTool {
+    name: "ncgen",
+    about: "Make a dataset of CDL text, with the options of netCDF's ncgen; without options check the text",
+    operands: "[FILE]",
+    options: OPTIONS,
+    examples: "  ncgen -b a.cdl                  makes a.nc
+  ncgen -4 -o b.nc a.cdl          netCDF-4
+  ncgen a.cdl                     only checks the text",
+    unknown_option: UNKNOWN_OPTION,
+    run: |line, session| run(line, session, false),
+};
+
+pub(super) const NCGEN3: NetcdfTool = NetcdfTool {
+    name: "ncgen3",
+    about: "Make a classic dataset of CDL text, with the options of netCDF's ncgen",
+    examples: "  ncgen3 -b a.cdl                 makes a.nc
+  ncgen3 a.cdl                    only checks the text",
+    run: |line, session| run(line, session, true),
+    ..NCGEN
+};
+
+const OPTIONS: &[ToolOption] = &[
+    flag('b', "Make a dataset; its name is that of the text with the ending .nc"),
+    valued('o', "TARGET", "Make a dataset of this name or address"),
+    valued('k', "KIND", "Kind of the dataset: nc3, nc6, nc5, nc4, nc7, or another of its names"),
+    valued('v', "KIND", "The same as -k"),
+    flag('3', "The same as -k nc3"),
+    flag('4', "The same as -k nc4"),
+    flag('5', "The same as -k nc5"),
+    flag('6', "The same as -k nc6"),
+    flag('7', "The same as -k nc7"),
+    flag('1', "The same as -k nc3"),
+    flag('n', "The same as -b, with the ending .cdf"),
+    valued('N', "NAME", "Name of the dataset, in place of the one in the text"),
+    flag('H', "Definitions alone: no data"),
+    flag('x', "Variables without _FillValue are not filled"),
+    valued('l', "LANGUAGE", "b: the same as -b; c, f77: a program that makes the dataset"),
+    flag('c', "The old form of -lc"),
+    flag('f', "The old form of -lf77"),
+    valued('M', "NAME", "Name of the program's main function [default: main]"),
+    flag('h', "Print this help"),
+    flag('d', "Accepted: debugging output"),
+    valued('D', "LEVEL", "Accepted: debugging output"),
+    valued('L', "N", "Log requests, as NCTRACING=N does"),
+    flag('P', "Accepted: datasets always appear whole or not at all"),
+    valued('W', "N", "Accepted: largest variable that is written at once"),
+    valued('B', "N", "Accepted: length of buffers"),
+];
+
+/// Exit codes beside 0 and 1.
+const UNKNOWN_KIND: u8 = 2;
+const TWO_INPUTS: u8 = 6;
+const UNREADABLE: u8 = 7;
+const UNKNOWN_OPTION: u8 = 8;
+
+/// What the options ask for.
+#[derive(Default)]
+struct GenerateRequest {
+    product: Product,
+    kind: Option<CdlFormat>,
+    target: Option<String>,
+    /// Of a target without a name of its own.
+    ending: Ending,
+    name: Option<String>,
+    /// Files have the name in the text, not that of its file.
+    named_by_text: bool,
+    definitions_only: bool,
+    no_fill: bool,
+    main: Option<String>,
+}
+
+/// What becomes of the text.
+#[derive(Default, PartialEq, Eq)]
+enum Product {
+    /// Only faults are told.
+    #[default]
+    Nothing,
+    Dataset,
+    /// A program in a language.
+    Program(String),
+}
+
+#[derive(Default, Clone, Copy)]
+enum Ending {
+    #[default]
+    Nc,
+    Cdf,
+}
+
+fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandStatus, ToolFailure> {
+    if line.has('h') {
+        return Err(ToolFailure::usage(0, ""));
+    }
+    let request = GenerateRequest::read(line, is_classic)?;
+    if line.operands.len() > 1 {
+        return Err(ToolFailure::new(TWO_INPUTS, "only one input file argument permitted"));
+    }
+    let text = line.operands.first().map_or("-", String::as_str);
+    let input = input(text, session)?;
+    let name = if is_pipe(text) { "standard input" } else { text };
+    let tell = |fault: &CdlFault| message::tell_fault(fault, name);
+    let options = request.options().faults(&tell);
+    let failed = |error: ncirrus::Error| match error.place().object.is_none() {
+        true => ToolFailure::from(error.at_object(name)),
+        false => ToolFailure::from(error),
+    };
+    let report = match &request.product {
+        Product::Nothing => check_text(&input, &options, session).map_err(failed)?,
+        Product::Dataset => {
+            let target = match request.target(text) {
+                Some(target) => target,
+                // The text says its name: it is read first.
+                None => {
+                    let checked = check_text(&input, &options, session).map_err(failed)?;
+                    if checked.name.contains(['/', '\\']) {
+                        let message =
+                            format!("the name {:?} in the text is no name of a file: use -o", checked.name);
+                        return Err(ToolFailure::new(1, message));
+                    }
+                    format!("{}{}", checked.name, request.ending.text())
+                }
+            };
+            generate(&input, &target, &options, session).map_err(failed)?
+        }
+        Product::Program(language) => return program(language, &request),
+    };
+    tell_changes(&report);
+    Ok(CommandStatus::SUCCESS)
+}
+
+/// The text of a command.
+fn input(text: &str, session: &Session) -> Result<TextInput, ToolFailure> {
+    let opened = match is_pipe(text) {
+        true => TextInput::from_reader(io::stdin().lock(), session),
+        false => TextInput::open(Path::new(text), session),
+    };
+    opened.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => ToolFailure::new(
+            UNREADABLE,
+            format!("can't open file {text} for reading: No such file or directory"),
+        ),
+        _ => ToolFailure::new(UNREADABLE, error.to_string()),
+    })
+}
+
+/// Tells what of the text did not become values as it stands.
+fn tell_changes(report: &GenerateReport) {
+    for (path, line) in &report.cut {
+        message::tell(format_args!(
+            "{path}: the text in line {line} is longer than the variable, and was cut"
+        ));
+    }
+    for note in &report.unfit {
+        let (name, line, constant, count) = (&note.name, note.line, &note.constant, note.count);
+        message::tell(format_args!(
+            "{name}: {constant} in line {line} does not fit its type ({count} in all)"
+        ));
+    }
+}
+
+/// A program that makes the dataset.
+fn program(language: &str, _: &GenerateRequest) -> Result<CommandStatus, ToolFailure> {
+    let message = match language {
+        "c" | "C" | "f77" | "fortran77" => format!("program text (-l{language}) is not built in yet"),
+        "j" | "java" => "the Java interface it was for no longer exists; -lc, or ncirrus generate".to_owned(),
+        other => format!("output language {other} not implemented"),
+    };
+    Err(ToolFailure::new(1, message))
+}
+
+impl GenerateRequest {
+    fn read(line: &ToolLine, is_classic: bool) -> Result<Self, ToolFailure> {
+        let mut request = Self { named_by_text: is_classic, ..Self::default() };
+        line.flags.iter().try_for_each(|flag| request.apply(flag))?;
+        if request.product == Product::Nothing && (request.kind.is_some() || request.target.is_some()) {
+            request.product = Product::Dataset;
+        }
+        if is_classic && request.kind.is_some_and(|kind| !kind.is_classic()) {
+            return Err(ToolFailure::new(UNKNOWN_KIND, "invalid format: ncgen3 makes classic kinds only"));
+        }
+        if is_classic {
+            request.kind.get_or_insert(CdlFormat::Classic);
+        }
+        Ok(request)
+    }
+
+    fn apply(&mut self, flag: &Flag) -> Result<(), ToolFailure> {
+        let value = flag.value.as_str();
+        match flag.letter {
+            'b' => self.product = Product::Dataset,
+            'n' => (self.product, self.ending) = (Product::Dataset, Ending::Cdf),
+            'o' => self.target = Some(value.to_owned()),
+            'k' | 'v' => match CdlFormat::named(value) {
+                Some(kind) => self.kind = Some(kind),
+                None => return Err(ToolFailure::new(UNKNOWN_KIND, format!("invalid format: {value}"))),
+            },
+            '1' | '3' => self.kind = Some(CdlFormat::Classic),
+            '4' => self.kind = Some(CdlFormat::NetCdf4),
+            '5' => self.kind = Some(CdlFormat::Data64),
+            '6' => self.kind = Some(CdlFormat::Offset64),
+            '7' => self.kind = Some(CdlFormat::NetCdf4Classic),
+            'N' => self.name = Some(value.to_owned()),
+            'H' => self.definitions_only = true,
+            'x' => self.no_fill = true,
+            'l' if value == "b" => self.product = Product::Dataset,
+            'l' => self.product = Product::Program(value.to_owned()),
+            'c' => {
+                message::tell("-c is deprecated: -lc is meant");
+                self.product = Product::Program("c".to_owned());
+            }
+            'f' => {
+                message::tell("-f is deprecated: -lf77 is meant");
+                self.product = Product::Program("f77".to_owned());
+            }
+            'M' => self.main = Some(value.to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn options<'a>(&self) -> GenerateOptions<'a> {
+        let create = CreateOptions::new()
+            .kind(self.kind.map(ncirrus_tools::kind_of_format))
+            .header_pad(0)
+            .default_chunks(DefaultChunks::NetcdfC)
+            .overwrite(true);
+        GenerateOptions::new()
+            .create(create)
+            .kind_by_text(true)
+            .range(NumberRange::Reference)
+            .definitions_only(self.definitions_only)
+            .no_fill(self.no_fill)
+            .overwrite_any(true)
+    }
+
+    /// The target, unless the text says its name.
+    fn target(&self, text: &str) -> Option<String> {
+        if let Some(target) = &self.target {
+            return Some(target.clone());
+        }
+        if is_pipe(text) {
+            return self.name.as_ref().map(|name| format!("{name}{}", self.ending.text()));
+        }
+        if self.named_by_text {
+            return None;
+        }
+        let path = Path::new(text);
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.map(|stem| format!("{stem}{}", self.ending.text()))
+    }
+}
+
+impl Ending {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Nc => ".nc",
+            Self::Cdf => ".cdf",
+        }
+    }
+}
