@@ -41,6 +41,7 @@ enum Command {
     Generate(commands::generate::Args),
     Copy(commands::copy::Args),
     Nccopy(commands::nccopy::Args),
+    Append(commands::append::Args),
     Compare(commands::compare::Args),
     Check(commands::check::Args),
     Info(commands::info::Args),
@@ -65,7 +66,8 @@ enum Command {
 impl Cli {
     /// Runs the command, with the session and trace that the options and the configuration define.
     fn run(&self) -> Result<CommandStatus> {
-        self.session.run(None, |session| run(&self.command, session))
+        let rewrites = matches!(&self.command, Command::Append(args) if args.rewrite);
+        self.session.run_rewriting(None, rewrites, |session| run(&self.command, session))
     }
 }
 
@@ -87,6 +89,7 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Generate(args) => commands::generate::run(args, session),
         Command::Copy(args) => commands::copy::run(args, session),
         Command::Nccopy(args) => Ok(commands::nccopy::run(args, session)),
+        Command::Append(args) => commands::append::run(args, session),
         Command::Compare(args) => commands::compare::run(args, session),
         Command::Check(args) => commands::check::run(args, session),
         Command::Info(args) => commands::info::run(args, session),

@@ -3,6 +3,7 @@ use crate::commands;
 use crate::message;
 use crate::trace::RequestTrace;
 use clap::Args;
+use ncirrus::store::StoreOptions;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment};
 use ncirrus::{Result, Session};
 use std::num::NonZeroUsize;
@@ -55,9 +56,19 @@ impl SessionOptions {
         level: Option<u64>,
         command: impl FnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
+        self.run_rewriting(level, false, command)
+    }
+
+    /// As [`run`](Self::run), in a session that may change single files on object stores if `rewrites`.
+    pub(crate) fn run_rewriting<T>(
+        &self,
+        level: Option<u64>,
+        rewrites: bool,
+        command: impl FnOnce(&Session) -> Result<T>,
+    ) -> Result<T> {
         let settings = ConfigSettings::gather(ProcessEnvironment::of_process(), self.config.as_deref())?;
         let _trace = RequestTrace::start(self.trace.as_ref(), level.max(settings.count(ConfigKey::Trace)))?;
-        let session = self.build(settings)?;
+        let session = self.build(settings, rewrites)?;
         let outcome = command(&session);
         commands::pipe::clear();
         message::notes(&session.notes());
@@ -65,7 +76,7 @@ impl SessionOptions {
     }
 
     /// The session defined by the global options.
-    fn build(&self, settings: ConfigSettings) -> Result<Session> {
+    fn build(&self, settings: ConfigSettings, rewrites: bool) -> Result<Session> {
         let cache = self.cache.clone().or(settings
             .path(ConfigKey::CacheFolder)
             .filter(|_| self.cache_size.is_some())
@@ -77,6 +88,10 @@ impl SessionOptions {
         #[cfg(feature = "cloud")]
         {
             builder = builder.codes(crate::code::codes());
+        }
+        if rewrites {
+            let stores = builder.store_options().clone();
+            builder = builder.stores(StoreOptions { rewrite: true, ..stores });
         }
         if let Some(threads) = self.threads {
             builder = builder.threads(threads.get());

@@ -29,6 +29,7 @@ pub use ncirrus_aggregate::write::Convention;
 pub use prepared::PreparedAggregation;
 pub use rebuild::rebuild;
 pub use relocate::{Relocation, RenamedFragment, relocate};
+pub(crate) use shape::{axis, known as known_attributes, likely_axis, named};
 pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 pub use writer::{AggregationWriter, NewVariable, WriterOptions};
 

@@ -13,6 +13,8 @@ pub(crate) use blocks::Blocks;
 pub use options::{CompareOptions, CompareScope};
 pub use report::{ComparisonReport, DefinitionDifference, DifferentElement, VariableComparison};
 
+pub(crate) use elements::{element_text, type_text};
+
 use definitions::DefinitionComparison;
 use ncirrus::{Dataset, Result, Variable};
 

@@ -5,6 +5,7 @@
 //! - [`aggregate`](mod@aggregate) combines many files into one dataset without copying their data, splits datasets,
 //!   and updates aggregations whose files have moved.
 //! - [`write_references`] writes reference files (kerchunk).
+//! - [`append`](fn@append) adds the records of datasets to another one.
 //! - [`compare`](fn@compare) reports what differs between two datasets of any kinds.
 //! - [`check`](fn@check) tells whether a dataset is sound: metadata, chunks, checksums, references.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
@@ -29,6 +30,7 @@
 
 pub mod aggregate;
 mod check;
+mod append;
 mod compare;
 mod copy;
 mod dump;
@@ -45,6 +47,7 @@ pub use check::{
     AbsentChunks, CheckFinding, CheckOptions, CheckPlan, CheckProgress, CheckReport, FindingCode, Severity,
     VariableDigest, check,
 };
+pub use append::{AppendOptions, AppendReport, append};
 pub use compare::{
     CompareOptions, CompareScope, ComparisonReport, DefinitionDifference, DifferentElement,
     VariableComparison, compare,

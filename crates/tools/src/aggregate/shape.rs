@@ -20,10 +20,10 @@ pub(super) struct FirstFile {
 
 /// A dimension along which files are concatenated.
 #[derive(Clone)]
-pub(super) struct JoinAxis {
+pub(crate) struct JoinAxis {
     pub(super) name: String,
     /// The dimension in the files; `None` for a new one.
-    pub(super) dim: Option<DimId>,
+    pub(crate) dim: Option<DimId>,
     /// The variable that orders the files: its coordinate variable.
     pub(super) coordinate: Option<VarId>,
 }
@@ -155,7 +155,7 @@ impl JoinAxis {
 }
 
 /// The attributes of a node, as far as they are known.
-pub(super) fn known(model: &Model, node: NodeId) -> Attributes {
+pub(crate) fn known(model: &Model, node: NodeId) -> Attributes {
     model.attributes(node).and_then(|state| state.known()).cloned().unwrap_or_default()
 }
 
@@ -174,7 +174,7 @@ fn axes(model: &Model, options: &AggregateOptions<'_>) -> Result<Vec<JoinAxis>> 
     names.into_iter().map(|name| axis(model, &name)).collect()
 }
 
-pub(super) fn axis(model: &Model, name: &str) -> Result<JoinAxis> {
+pub(crate) fn axis(model: &Model, name: &str) -> Result<JoinAxis> {
     let by_name = || dimensions(model).find(|dim| model.dimension(*dim).is_some_and(|dim| dim.name == *name));
     let dim = if name.contains('/') { model.dimension_at(name) } else { by_name() };
     let dim = dim.ok_or_else(|| {
@@ -189,7 +189,7 @@ fn dimensions(model: &Model) -> impl Iterator<Item = DimId> + '_ {
     groups.flat_map(|group| group.dims.iter().copied())
 }
 
-pub(super) fn likely_axis(model: &Model) -> Result<String> {
+pub(crate) fn likely_axis(model: &Model) -> Result<String> {
     let name = |dim: DimId| model.dimension(dim).map(|dim| dim.name.clone());
     let grows = |dim: &DimId| model.dimension(*dim).is_some_and(|dim| dim.len.is_unlimited());
     let unlimited: Vec<String> = dimensions(model).filter(grows).filter_map(name).collect();
@@ -265,7 +265,7 @@ fn described_by_others(model: &Model) -> BTreeSet<VarId> {
 }
 
 /// The variables that attributes of a variable name.
-pub(super) fn named(model: &Model, var: VarId, attributes: &[&str]) -> Vec<VarId> {
+pub(crate) fn named(model: &Model, var: VarId, attributes: &[&str]) -> Vec<VarId> {
     let Some(variable) = model.variable(var) else { return Vec::new() };
     let home = model.variable_group(var).unwrap_or_else(|| model.root());
     let texts = attributes.iter().filter_map(|name| variable.attributes.known()?.find(name)?.as_text());

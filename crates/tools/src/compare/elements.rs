@@ -8,7 +8,7 @@ const DEPTH: u32 = 32;
 const SHOWN: usize = 8;
 
 /// A type, with everything in it that counts: the keyword of an atomic type, or name and definition.
-pub(super) fn type_text(model: &Model, ty: TypeRef) -> String {
+pub(crate) fn type_text(model: &Model, ty: TypeRef) -> String {
     described(model, ty, DEPTH)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn attribute_text(model: &Model, attribute: &Attribute) -> String {
 }
 
 /// One element as text.
-pub(super) fn element_text(values: &Values, index: usize) -> String {
+pub(crate) fn element_text(values: &Values, index: usize) -> String {
     element(values, index, DEPTH)
 }
 

@@ -1,0 +1,78 @@
+//! `ncirrus append`: records of datasets at the end of another one.
+use crate::CommandStatus;
+use crate::exit;
+use clap::Args as ClapArgs;
+use ncirrus::{Result, Session};
+use ncirrus_tools::{AppendOptions, append};
+use std::io::Write as _;
+
+/// Add the records of datasets, in the given order, to the end of a dataset.
+///
+/// Definitions, attributes, coordinates and values are checked first; nothing is written unless everything fits.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus append year.nc jan.nc feb.nc                  along the unlimited dimension
+  ncirrus append --along time series.zarr day.nc        along a dimension of Zarr
+  ncirrus append --dry-run year.nc feb.nc               tell what does not fit
+  ncirrus append --skip-existing year.nc feb.nc         again after an interruption
+  ncirrus append --rewrite s3://bucket/year.nc feb.nc   a single file on an object store")]
+pub(crate) struct Args {
+    /// Path or URL of the dataset that grows.
+    target: String,
+    /// Paths or URLs of the datasets that are added.
+    #[arg(required = true)]
+    sources: Vec<String>,
+    /// The dimension that grows [default: the only unlimited one, or that of time].
+    #[arg(long, value_name = "DIM")]
+    along: Option<String>,
+    /// Bring other coordinates that are in another order to the target's order, with their data.
+    #[arg(long)]
+    reorder: bool,
+    /// Leave out records that the target has already, instead of refusing them.
+    #[arg(long)]
+    skip_existing: bool,
+    /// Keep the target's variables that have no records, without comparing them.
+    #[arg(long)]
+    keep: bool,
+    /// Attributes that may differ; the target's stay.
+    #[arg(long, value_name = "ATTRIBUTE,...", value_delimiter = ',', default_values_t = AppendOptions::default().ignore)]
+    ignore: Vec<String>,
+    /// Only tell what would be added, and what does not fit.
+    #[arg(long)]
+    dry_run: bool,
+    /// Allow a single file on an object store to be fetched, changed and sent again, whole.
+    #[arg(long)]
+    pub(crate) rewrite: bool,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
+    let bar = super::copy::progress_bar();
+    let show = |progress: ncirrus_tools::Progress<'_>| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.set_message(progress.variable.to_owned());
+    };
+    let options = AppendOptions::new()
+        .along(args.along.clone())
+        .reorder(args.reorder)
+        .skip_existing(args.skip_existing)
+        .keep(args.keep)
+        .ignore(args.ignore.iter().cloned())
+        .dry_run(args.dry_run)
+        .progress(&show);
+    let report = append(&args.target, &args.sources, &options, session);
+    bar.finish_and_clear();
+    let report = report?;
+    report.notes.iter().for_each(crate::message::tell);
+    report.findings.iter().for_each(crate::message::tell);
+    let mut out = anstream::stdout().lock();
+    let verb = if args.dry_run { "would grow" } else { "grew" };
+    let written = writeln!(
+        out,
+        "{} {verb} from {} to {}; {} records were there already",
+        report.axis, report.old_len, report.new_len, report.skipped
+    );
+    drop(out);
+    let done = super::finish(written)?;
+    Ok(if report.findings.is_empty() { done } else { CommandStatus::from(exit::PARTIAL) })
+}

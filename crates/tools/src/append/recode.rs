@@ -1,0 +1,183 @@
+//! Values of a source as the target stores them: in its units, packing and type, exactly or not at all.
+use ncirrus::cf::{self, CfDecoding, UnitConversion};
+use ncirrus::{Atomic, Attribute, Attributes, Values};
+
+/// Attributes that say what stored numbers mean, besides their units.
+const MEANING: [&str; 5] = ["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned"];
+
+/// How values of a variable of a source become those of the target.
+pub(super) enum Recoding {
+    /// They are the same.
+    Same,
+    /// Through what they mean.
+    Through(Box<Meaning>),
+}
+
+/// What stored values mean on both sides.
+pub(super) struct Meaning {
+    from: CfDecoding,
+    to: CfDecoding,
+    units: Option<(UnitConversion, UnitConversion)>,
+}
+
+impl Recoding {
+    /// The recoding between variables of these types and attributes; those of times include the units of the variable
+    /// whose bounds they are.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn new(from: (Atomic, &Attributes), to: (Atomic, &Attributes)) -> Result<Self, String> {
+        let units = conversions(from.1, to.1)?;
+        let is_same = |name: &str| match (from.1.find(name), to.1.find(name)) {
+            (Some(one), Some(other)) => one.values.is_identical(&other.values),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        if from.0 == to.0 && units.is_none() && MEANING.iter().all(|name| is_same(name)) {
+            return Ok(Self::Same);
+        }
+        if !from.0.is_numeric() || !to.0.is_numeric() {
+            return match from.0 == to.0 {
+                true => Ok(Self::Same),
+                false => {
+                    Err(format!("it is of type {}, the target's of type {}", from.0.name(), to.0.name()))
+                }
+            };
+        }
+        let decoding = |(ty, attributes): (Atomic, &Attributes)| {
+            CfDecoding::new(ty, attributes).map_err(|error| error.message().to_owned())
+        };
+        Ok(Self::Through(Box::new(Meaning { from: decoding(from)?, to: decoding(to)?, units })))
+    }
+
+    /// The values as the target stores them.
+    ///
+    /// # Errors
+    /// The first value that the target cannot store exactly.
+    pub(super) fn apply(&self, values: Values) -> Result<Values, String> {
+        match self {
+            Self::Same => Ok(values),
+            Self::Through(meaning) => meaning.apply(values),
+        }
+    }
+
+    pub(super) fn is_same(&self) -> bool {
+        matches!(self, Self::Same)
+    }
+
+    /// Whether a difference in this attribute is accounted for.
+    pub(super) fn covers(name: &str) -> bool {
+        MEANING.contains(&name) || matches!(name, "units" | "calendar")
+    }
+}
+
+impl Meaning {
+    fn apply(&self, values: Values) -> Result<Values, String> {
+        if wide(&values) {
+            return self.apply_wide(values);
+        }
+        let decoded = self.from.decode(values);
+        let given = decoded.numbers();
+        let wanted: Vec<f64> = match &self.units {
+            Some((there, _)) => given.iter().map(|number| there.apply(*number)).collect(),
+            None => given.clone(),
+        };
+        let encoded = self.to.encode(&wanted).map_err(|error| error.message().to_owned())?;
+        let back = self.to.decode(encoded.clone());
+        let numbers = back.numbers();
+        for (at, (given, number)) in given.iter().zip(&numbers).enumerate() {
+            let is_missing = decoded.missing.get(at).copied().unwrap_or_default();
+            if is_missing != back.missing.get(at).copied().unwrap_or_default() {
+                let what = if is_missing { "a missing value" } else { "it" };
+                return Err(format!("{given} cannot be stored: the target has no way to store {what}"));
+            }
+            if !is_missing && !self.is_near(*given, *number) {
+                let came = self.units.as_ref().map_or(*number, |(_, back)| back.apply(*number));
+                return Err(format!(
+                    "{given} cannot be stored exactly as {} with the target's packing and units: it would come back as {came}",
+                    self.to.stored_type().name()
+                ));
+            }
+        }
+        Ok(encoded)
+    }
+
+    /// Integers of 64 bits, which doubles do not hold: as they are, or not at all.
+    fn apply_wide(&self, values: Values) -> Result<Values, String> {
+        let (from, to) = (&self.from, &self.to);
+        let is_plain = self.units.is_none() && from.packing().is_none() && to.packing().is_none();
+        let exact = |at: usize| values.integer(at).is_some_and(|value| value.unsigned_abs() < 1 << 53);
+        if (0..values.len()).all(exact) {
+            #[expect(clippy::cast_precision_loss, reason = "they are below 2^53")]
+            let doubles = (0..values.len()).filter_map(|at| values.integer(at)).map(|value| value as f64);
+            let missing = from.mask().of(&values);
+            let numbers: Vec<f64> = doubles.collect();
+            if from.packing().is_none() && !missing.contains(&true) {
+                let wanted: Vec<f64> = match &self.units {
+                    Some((there, _)) => numbers.iter().map(|number| there.apply(*number)).collect(),
+                    None => numbers.clone(),
+                };
+                let encoded = to.encode(&wanted).map_err(|error| error.message().to_owned())?;
+                let back = to.decode(encoded.clone());
+                let came = back.numbers();
+                let bad = numbers.iter().zip(&came).find(|(given, number)| !self.is_near(**given, **number));
+                return match bad {
+                    Some((given, _)) => {
+                        Err(format!("{given} cannot be stored exactly as {}", to.stored_type().name()))
+                    }
+                    None => Ok(encoded),
+                };
+            }
+        }
+        match is_plain && from.stored_type() == to.stored_type() && from.mask() == to.mask() {
+            true => Ok(values),
+            false => Err("integers of 64 bits that a double does not hold cannot be converted".to_owned()),
+        }
+    }
+
+    /// Whether a number comes back as it was given, but for the rounding of the floats that hold it.
+    fn is_near(&self, given: f64, came: f64) -> bool {
+        let (back, reach) = match &self.units {
+            Some((_, back)) => (back.apply(came), back.apply(0.0).abs()),
+            None => (came, 0.0),
+        };
+        if given == back {
+            return true;
+        }
+        let types = [self.from.decoded_type(), self.to.decoded_type(), self.to.stored_type()];
+        // The precision of times is that of doubles, whatever holds them.
+        let is_single = types.contains(&Atomic::Float) && self.units.is_none();
+        let offset = self.to.packing().map_or(0.0, |packing| packing.offset.abs());
+        let rounding = if is_single { 3e-7 } else { 4e-15 };
+        (given - back).abs() <= rounding * given.abs().max(reach).max(offset)
+    }
+}
+
+fn wide(values: &Values) -> bool {
+    matches!(values.atomic(), Some(Atomic::Int64 | Atomic::UInt64))
+}
+
+fn conversions(
+    from: &Attributes,
+    to: &Attributes,
+) -> Result<Option<(UnitConversion, UnitConversion)>, String> {
+    let text = |attributes: &Attributes, name: &str| attributes.find(name).and_then(Attribute::as_text);
+    let (ours, theirs) = (text(to, "units"), text(from, "units"));
+    let (our_calendar, their_calendar) = (text(to, "calendar"), text(from, "calendar"));
+    if ours == theirs && our_calendar == their_calendar {
+        return Ok(None);
+    }
+    let (Some(ours), Some(theirs)) = (&ours, &theirs) else {
+        return Err(format!("units are {theirs:?}, the target's {ours:?}"));
+    };
+    let (ours, theirs) = ((&**ours, our_calendar.as_deref()), (&**theirs, their_calendar.as_deref()));
+    let failed = |error: cf::UnitError| {
+        let shown = |(units, calendar): (&str, Option<&str>)| match calendar {
+            Some(calendar) => format!("{units:?} of calendar {calendar}"),
+            None => format!("{units:?}"),
+        };
+        format!("units {} cannot be converted to {}: {}", shown(theirs), shown(ours), error.message())
+    };
+    let there = cf::conversion(theirs, ours).map_err(failed)?;
+    let back = cf::conversion(ours, theirs).map_err(failed)?;
+    Ok(there.zip(back))
+}
