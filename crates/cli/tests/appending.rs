@@ -79,7 +79,11 @@ fn appends_that_are_killed_and_repeated_end_as_others() {
             let was_killed = !child.wait().unwrap().success();
             longest = if was_killed { longest * 11 / 10 } else { longest * 3 / 4 };
             let now = state(&to, &session);
-            assert!(now == before || now == after, "{name}: round {round}, killed after {wait:?}: {:?}", now.0);
+            assert!(
+                now == before || now == after,
+                "{name}: round {round}, killed after {wait:?}: {:?}",
+                now.0
+            );
             let again = append(&["--skip-existing"], &to, &[&source]).output().unwrap();
             assert!(again.status.success(), "{name}: {}", String::from_utf8_lossy(&again.stderr));
             assert_eq!(state(&to, &session), after, "{name}: round {round}");

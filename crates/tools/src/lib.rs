@@ -29,8 +29,8 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
-mod check;
 mod append;
+mod check;
 mod compare;
 mod copy;
 mod dump;
@@ -43,11 +43,11 @@ pub mod places;
 mod reference;
 mod upkeep;
 
+pub use append::{AppendOptions, AppendReport, append};
 pub use check::{
     AbsentChunks, CheckFinding, CheckOptions, CheckPlan, CheckProgress, CheckReport, FindingCode, Severity,
     VariableDigest, check,
 };
-pub use append::{AppendOptions, AppendReport, append};
 pub use compare::{
     CompareOptions, CompareScope, ComparisonReport, DefinitionDifference, DifferentElement,
     VariableComparison, compare,

@@ -1,7 +1,7 @@
 //! One file per subcommand.
 pub(crate) mod aggregate;
-pub(crate) mod check;
 pub(crate) mod append;
+pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod completions;
