@@ -14,7 +14,7 @@ mod trace;
 
 pub use exit::CommandStatus;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use ncirrus::{Result, Session};
 use session::SessionOptions;
 use std::ffi::OsString;
@@ -40,7 +40,6 @@ enum Command {
     Dump(commands::dump::Args),
     Generate(commands::generate::Args),
     Copy(commands::copy::Args),
-    Nccopy(commands::nccopy::Args),
     Append(commands::append::Args),
     Compare(commands::compare::Args),
     Check(commands::check::Args),
@@ -88,7 +87,6 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Dump(args) => commands::dump::run(args, session),
         Command::Generate(args) => commands::generate::run(args, session),
         Command::Copy(args) => commands::copy::run(args, session),
-        Command::Nccopy(args) => Ok(commands::nccopy::run(args, session)),
         Command::Append(args) => commands::append::run(args, session),
         Command::Compare(args) => commands::compare::run(args, session),
         Command::Check(args) => commands::check::run(args, session),
@@ -118,35 +116,38 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
 pub fn run_command_line(arguments: impl IntoIterator<Item = OsString>) -> CommandStatus {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     match arguments.first().map_or(CalledAs::Ncirrus, CalledAs::of) {
-        CalledAs::Tool(tool) => return tool.run(arguments.into_iter().skip(1)),
+        CalledAs::Tool(tool) => return tool.run(arguments.into_iter().skip(1), &SessionOptions::default()),
         CalledAs::Unknown(name) => return tools::tell_names(&name),
         CalledAs::Ncirrus => {}
     }
-    if let Some(tool) = arguments.get(1).and_then(|name| name.to_str()).and_then(NetcdfTool::named) {
-        return tool.run(arguments.into_iter().skip(2));
+    if let Some((tool, session, rest)) = tool_call(&arguments) {
+        return tool.run(rest, &session);
     }
-    let read = command_table().try_get_matches_from(arguments).and_then(|matches| run_matches(&matches));
-    read.unwrap_or_else(|error| {
-        // The reader closed the pipe on purpose.
-        let _ = error.print();
-        CommandStatus::from(u8::try_from(error.exit_code()).unwrap_or(exit::USAGE))
-    })
+    let read = command_table().try_get_matches_from(arguments);
+    match read.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(command) => command.run().unwrap_or_else(|error| hint::report(&error)),
+        Err(error) => {
+            // The reader closed the pipe on purpose.
+            let _ = error.print();
+            CommandStatus::from(u8::try_from(error.exit_code()).unwrap_or(exit::USAGE))
+        }
+    }
+}
+
+/// The tool that is a command of the program, the options of the session in front of it, and the tool's arguments, which
+/// it reads itself.
+fn tool_call(arguments: &[OsString]) -> Option<(&'static NetcdfTool, SessionOptions, Vec<OsString>)> {
+    let table = SessionOptions::augment_args(clap::Command::new("ncirrus")).allow_external_subcommands(true);
+    let matches = table.try_get_matches_from(arguments).ok()?;
+    let (name, given) = matches.subcommand()?;
+    let tool = NetcdfTool::named(name)?;
+    let session = SessionOptions::from_arg_matches(&matches).ok()?;
+    Some((tool, session, given.get_many::<OsString>("").into_iter().flatten().cloned().collect()))
 }
 
 /// The table of all commands and tools with their options.
 pub(crate) fn command_table() -> clap::Command {
     Cli::command().subcommands(tools::TOOLS.iter().map(NetcdfTool::command))
-}
-
-/// Runs what the command line asks for.
-fn run_matches(matches: &ArgMatches) -> clap::error::Result<CommandStatus> {
-    if let Some((name, given)) = matches.subcommand()
-        && let Some(tool) = NetcdfTool::named(name)
-    {
-        return Ok(tool.run_matches(given, &SessionOptions::from_arg_matches(given)?));
-    }
-    let cli = Cli::from_arg_matches(matches)?;
-    Ok(cli.run().unwrap_or_else(|error| hint::report(&error)))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod generating;
 mod identity;
 mod left_out;
 mod nccopying;
+mod netcdf_tools;
 mod pipes;
 mod program;
 mod readers;

@@ -18,7 +18,6 @@ pub(crate) mod link;
 pub(crate) mod ls;
 pub(crate) mod manual;
 pub(crate) mod master;
-pub(crate) mod nccopy;
 pub(crate) mod overwrite;
 pub(crate) mod pipe;
 pub(crate) mod reading;

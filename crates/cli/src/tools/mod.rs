@@ -2,6 +2,7 @@
 //!
 //! Each has a table of its options, from which parsing, help, manual pages and completions come.
 mod line;
+mod nccopy;
 mod ncdump;
 mod ncgen;
 
@@ -39,7 +40,7 @@ pub(crate) struct ToolOption {
 }
 
 /// All of them, in the order of the help.
-pub(crate) static TOOLS: [NetcdfTool; 3] = [ncdump::TOOL, ncgen::NCGEN, ncgen::NCGEN3];
+pub(crate) static TOOLS: [NetcdfTool; 4] = [ncdump::TOOL, ncgen::NCGEN, ncgen::NCGEN3, nccopy::TOOL];
 
 /// Why a tool failed: its exit code, and what it says on standard error.
 pub(crate) struct ToolFailure {
@@ -94,21 +95,18 @@ impl NetcdfTool {
     }
 
     /// Runs the tool with the arguments after its name.
-    pub(crate) fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> CommandStatus {
+    pub(crate) fn run(
+        &self,
+        arguments: impl IntoIterator<Item = OsString>,
+        session: &SessionOptions,
+    ) -> CommandStatus {
         let _name = message::SpeakerName::set(self.name);
-        let command = self.command().no_binary_name(true);
-        let read = command.try_get_matches_from(arguments);
-        let read = read.map_err(|error| self.misread(&error));
-        self.ended(read.and_then(|matches| {
-            let line = ToolLine::new(self, &matches);
-            self.run_line(&line, &SessionOptions::default())
-        }))
+        self.ended(self.read(arguments).and_then(|line| self.run_line(&line, session)))
     }
 
-    /// Runs the tool as a command of the program, whose options it has as well.
-    pub(crate) fn run_matches(&self, matches: &clap::ArgMatches, session: &SessionOptions) -> CommandStatus {
-        let _name = message::SpeakerName::set(self.name);
-        self.ended(self.run_line(&ToolLine::new(self, matches), session))
+    fn read(&self, arguments: impl IntoIterator<Item = OsString>) -> Result<ToolLine, ToolFailure> {
+        let matches = self.command().no_binary_name(true).try_get_matches_from(arguments);
+        Ok(ToolLine::new(self, &matches.map_err(|error| self.misread(&error))?))
     }
 
     fn run_line(&self, line: &ToolLine, session: &SessionOptions) -> Result<CommandStatus, ToolFailure> {

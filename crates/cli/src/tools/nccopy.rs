@@ -1,106 +1,90 @@
-//! `ncirrus nccopy`: netCDF's program of that name, with its options, messages and exit codes.
-mod flags;
-
+//! `nccopy` with netCDF's options, messages and exit codes.
+use super::{Flag, NetcdfTool, ToolFailure, ToolLine, flag, valued};
 use crate::CommandStatus;
-use crate::message::plain;
-use crate::trace::RequestTrace;
-use clap::Args as ClapArgs;
-use flags::{Flag, Flags};
+use crate::commands;
+use crate::message::tell;
 use ncirrus::{Kind, Result, Session};
 use ncirrus_tools::{CopyReport, NccopyOptions};
-use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::Write as _;
 
-/// Copy as netCDF's nccopy does, with its options.
-#[derive(ClapArgs)]
-#[command(disable_help_flag = true)]
-pub(crate) struct Args {
-    /// The options and operands of nccopy.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-    arguments: Vec<OsString>,
-}
-
-/// The flags, as for `getopt`: those with a colon have a value.
-const FLAGS: &str = "k:34567d:sum:c:h:e:rwxg:G:v:V:F:L:M:";
-
-const USAGE: &str = "usage: nccopy [OPTION...] SOURCE TARGET
-  -k KIND      kind of the target: nc3, nc6, cdf5, nc4 or nc7, or its full name; by default that of the source
-  -3 -6 -5 -4 -7  the same as -k nc3, nc6, cdf5, nc4 and nc7
-  -d N         deflate at level N, 0 to 9; 0 removes all filters
-  -s           shuffle bytes before deflate
-  -c CHUNKS    chunks: DIM/LEN,... or VAR:LEN,... or VAR: or VAR:contiguous or VAR:compact or /
-  -M N         do not chunk variables whose chunks have fewer than N bytes (8192)
-  -F FILTER    filters: none or VAR&VAR,none or VAR&VAR,ID,PARAMETER,...|ID,... or *,ID,...
-  -u           make unlimited dimensions fixed
-  -v VAR,...   all definitions, and the data of these variables
-  -V VAR,...   these variables alone
-  -g GROUP,... all definitions, and the data in these groups
-  -G GROUP,... these groups alone
-  -m -h -e N   sizes of caches, with K, M, G, T or P; without effect
-  -r -w -x     without effect
-  -L N         log requests, as NCTRACING=N does";
+pub(super) const TOOL: NetcdfTool = NetcdfTool {
+    name: "nccopy",
+    about: "Copy a dataset, with the options of netCDF's nccopy",
+    operands: "SOURCE TARGET",
+    options: &[
+        valued(
+            'k',
+            "KIND",
+            "Kind of the target: nc3, nc6, cdf5, nc4, nc7, or another of its names [default: that of the source]",
+        ),
+        flag('3', "The same as -k nc3"),
+        flag('6', "The same as -k nc6"),
+        flag('5', "The same as -k cdf5"),
+        flag('4', "The same as -k nc4"),
+        flag('7', "The same as -k nc7"),
+        valued('d', "N", "Deflate at level N, 0 to 9; 0 removes all filters"),
+        flag('s', "Shuffle bytes before deflate"),
+        valued(
+            'c',
+            "CHUNKS",
+            "Chunks: DIM/LEN,... or VAR:LEN,... or VAR: or VAR:contiguous or VAR:compact or /; repeatable",
+        ),
+        valued('M', "N", "Do not chunk variables whose chunks have fewer than N bytes [default: 8192]"),
+        valued(
+            'F',
+            "FILTER",
+            "Filters: none or VAR&VAR,none or VAR&VAR,ID,PARAMETER,...|ID,... or *,ID,...; repeatable",
+        ),
+        flag('u', "Make unlimited dimensions fixed"),
+        valued('v', "VAR,...", "All definitions, and the data of these variables"),
+        valued('V', "VAR,...", "These variables alone"),
+        valued('g', "GROUP,...", "All definitions, and the data in these groups"),
+        valued('G', "GROUP,...", "These groups alone"),
+        valued('m', "SIZE", "Accepted: size of the copy buffer, with K, M, G, T or P"),
+        valued('h', "SIZE", "Accepted: size of the chunk cache"),
+        valued('e', "N", "Accepted: number of chunks in the cache"),
+        flag('r', "Accepted: the source is read into memory first"),
+        flag('w', "Accepted: the target is kept in memory until it is whole"),
+        flag('x', "Accepted"),
+        valued('L', "N", "Log requests, as NCTRACING=N does"),
+    ],
+    examples: "  nccopy -k nc4 -d1 -s a.nc b.nc       netCDF-4, compressed
+  nccopy -c time/1,lat/,lon/ a.nc c.nc  with other chunks",
+    unknown_option: 1,
+    run,
+};
 
 /// What the command line asks for.
 struct Request {
     options: NccopyOptions,
-    trace: Option<u64>,
     source: String,
     target: String,
 }
 
-pub(crate) fn run(args: &Args, session: &Session) -> CommandStatus {
-    let request = match Flags::parse(FLAGS, &args.arguments).and_then(Request::read) {
-        Ok(request) => request,
-        Err(message) => {
-            tell(message);
-            return FAILED;
-        }
-    };
-    match request.run(session) {
-        Ok(report) => told(&report),
-        Err(error) => {
-            tell(error);
-            FAILED
-        }
-    }
+fn run(line: &ToolLine, session: &Session) -> std::result::Result<CommandStatus, ToolFailure> {
+    let request = Request::read(line)?;
+    let report = request.run(session)?;
+    Ok(told(&report))
 }
-
-/// The only exit code of nccopy besides 0.
-const FAILED: CommandStatus = CommandStatus::PARTIAL;
 
 impl Request {
     /// Reads flags and operands.
     ///
     /// # Errors
     /// A message for the user.
-    fn read(flags: Flags) -> std::result::Result<Self, String> {
-        let mut options = NccopyOptions::new();
-        let mut trace = None;
-        for flag in &flags.given {
-            if flag.letter == 'L' {
-                let level = flag.value.parse().map_err(|_| format!("invalid log level: {}", flag.value))?;
-                trace = Some(level);
-            } else {
-                options = apply(options, flag)?;
-            }
-        }
-        match <[String; 2]>::try_from(flags.operands) {
-            Ok([source, target]) => Ok(Self { options, trace, source, target }),
-            Err(operands) if operands.is_empty() && flags.given.is_empty() => Err(USAGE.to_owned()),
-            Err(_) => Err("one input file and one output file required".to_owned()),
+    fn read(line: &ToolLine) -> std::result::Result<Self, ToolFailure> {
+        let failed = |message| ToolFailure::new(1, message);
+        let options = line.flags.iter().try_fold(NccopyOptions::new(), apply).map_err(failed)?;
+        match line.operands.as_slice() {
+            [source, target] => Ok(Self { options, source: source.clone(), target: target.clone() }),
+            _ => Err(ToolFailure::usage(1, "one input file and one output file required")),
         }
     }
 
     fn run(&self, session: &Session) -> Result<CopyReport> {
-        let _trace = match self.trace {
-            Some(level) => RequestTrace::start(None, Some(level))?,
-            None => None,
-        };
         if self.source == self.target {
             return Err(ncirrus::Error::invalid("output would overwrite input").at_object(&*self.target));
         }
-        let source = super::open(&self.source, session)?;
+        let source = commands::open(&self.source, session)?;
         ncirrus_tools::nccopy(&source, &self.target, &self.options, session)
     }
 }
@@ -194,14 +178,7 @@ fn told(report: &CopyReport) -> CommandStatus {
     report.losses.iter().for_each(tell);
     report.unread.iter().for_each(tell);
     report.left_out.iter().for_each(tell);
-    if report.is_complete() { CommandStatus::SUCCESS } else { FAILED }
-}
-
-/// Prints a line to standard error. A closed standard error is ignored.
-fn tell(line: impl Display) {
-    let text = line.to_string();
-    let lines: Vec<String> = text.lines().map(plain).collect();
-    _ = writeln!(std::io::stderr().lock(), "nccopy: {}", lines.join("\n"));
+    if report.is_complete() { CommandStatus::SUCCESS } else { CommandStatus::PARTIAL }
 }
 
 #[cfg(test)]
@@ -209,8 +186,8 @@ mod tests {
     use super::*;
 
     fn request(arguments: &[&str]) -> std::result::Result<Request, String> {
-        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        Flags::parse(FLAGS, &arguments).and_then(Request::read)
+        let line = TOOL.read(arguments.iter().map(std::ffi::OsString::from));
+        line.and_then(|line| Request::read(&line)).map_err(|failure| failure.message)
     }
 
     #[test]
