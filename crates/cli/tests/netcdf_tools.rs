@@ -24,9 +24,10 @@ int w(x) ; w:_Storage = \"contiguous\" ; w:_Endianness = \"big\" ; data: v = 1, 
     ("empty.nc", "nc4", "dimensions: t = UNLIMITED ; variables: int v(t) ;"),
 ];
 
-const CLASSIC: &str = "dimensions: t = UNLIMITED ; y = 2 ; x = 25 ; variables: double t(t) ; float x(x) ; float v(t, y, x) ;
-v:C_format = \"%.3f\" ; v:missing = -9.f, 1.2345678f ; short s ; byte b(x) ; b:_FillValue = 3b ; char n(y, x) ; :title = \"a & <b>\" ;
-data: t = 1.5, 2.123456789012345 ; x = 1, 2, 3 ; v = 1.23456789, 2e10, 3e-9 ; s = 7 ; b = 1, 2, 3 ; n = \"text\", \"more\" ;";
+const CLASSIC: &str = "dimensions: t = UNLIMITED ; y = 2 ; x = 3 ; z = 25 ; variables: double t(t) ; float x(x) ; float v(t, y, x) ;
+v:C_format = \"%.3f\" ; v:missing = -9.f, 1.2345678f ; short s ; byte b(z) ; b:_FillValue = 3b ; char n(y, x) ; double w(z) ;
+:title = \"a & <b>\" ; data: t = 1.5, 2.123456789012345 ; x = 1, 2, 3 ; v = 1.23456789, 2e10, 3e-9, 4, 5, 6, 7, 8, 9, 10, 11, 12 ;
+s = 7 ; b = 1, 2, 3 ; n = \"abc\", \"de\" ; w = 1.23456789012345678, 1e300, -0.1, 3 ;";
 
 /// Command lines of ncdump in front of the file, separated by blanks: every flag.
 const FLAGS: [&str; 50] = [
@@ -144,7 +145,7 @@ const GENERATED: [&str; 24] = [
     "-n t.cdl",
     "-N other -b t.cdl",
     "-H -o o.nc t.cdl",
-    "-x -b t.cdl",
+    "-x t.cdl",
     "-lb t.cdl",
     "-lx t.cdl",
     "-h",

@@ -40,7 +40,7 @@ const OPTIONS: &[ToolOption] = &[
     flag('5', "The same as -k nc5"),
     flag('6', "The same as -k nc6"),
     flag('7', "The same as -k nc7"),
-    flag('1', "The same as -k nc3"),
+    flag('1', "Accepted"),
     flag('n', "The same as -b, with the ending .cdf"),
     valued('N', "NAME", "Name of the dataset, in place of the one in the text"),
     flag('H', "Definitions alone: no data"),
@@ -205,7 +205,9 @@ impl GenerateRequest {
                 Some(kind) => self.kind = Some(kind),
                 None => return Err(ToolFailure::new(UNKNOWN_KIND, format!("invalid format: {value}"))),
             },
-            '1' | '3' => self.kind = Some(CdlFormat::Classic),
+            // Alone it makes nothing, as with netCDF's program.
+            '1' => {}
+            '3' => self.kind = Some(CdlFormat::Classic),
             '4' => self.kind = Some(CdlFormat::NetCdf4),
             '5' => self.kind = Some(CdlFormat::Data64),
             '6' => self.kind = Some(CdlFormat::Offset64),
