@@ -18,10 +18,9 @@ pub(super) fn row(name: &str, shape: &[u64], at: u64, order: IndexOrder) -> Stri
 
 /// `v(0,0)`: the value at the flat index `at`.
 pub(super) fn value(name: &str, shape: &[u64], at: u64, order: IndexOrder) -> String {
-    let indices = indices(shape, at);
-    // A scalar has index 0 in either order.
+    let mut indices = indices(shape, at);
     if indices.is_empty() {
-        return format!("// {name}(0)");
+        indices.push(0);
     }
     match order {
         IndexOrder::C => format!("// {name}({})", join(indices.into_iter())),
