@@ -1,4 +1,5 @@
 //! Work on whole datasets: what the command does, as functions that return dicts.
+mod appending;
 mod copying;
 mod masters;
 mod places;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 /// Adds the functions to the module.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(appending::append, module)?)?;
     module.add_function(wrap_pyfunction!(copying::copy, module)?)?;
     module.add_function(wrap_pyfunction!(copying::plan_copy, module)?)?;
     module.add_function(wrap_pyfunction!(masters::aggregate, module)?)?;

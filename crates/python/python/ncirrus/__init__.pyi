@@ -41,6 +41,7 @@ from ncirrus.opening import (
 )
 from ncirrus.reports import (
     AggregationReport as AggregationReport,
+    AppendReport as AppendReport,
     CleanReport as CleanReport,
     CopyPlan as CopyPlan,
     CopyReport as CopyReport,
@@ -61,6 +62,7 @@ from ncirrus.sessions import (
 from ncirrus.tools import (
     aggregate as aggregate,
     aggregate_add as aggregate_add,
+    append as append,
     clean as clean,
     dump as dump,
     explain as explain,
@@ -120,6 +122,7 @@ __all__ = [
     "open_many",
     "aggregate",
     "aggregate_add",
+    "append",
     "clean",
     "copy",
     "dump",
@@ -136,6 +139,7 @@ __all__ = [
     "split",
     "whoami",
     "AggregationReport",
+    "AppendReport",
     "CleanReport",
     "CopyPlan",
     "CopyReport",

@@ -19,6 +19,7 @@ __all__ = [
     "Variable",
     "__version__",
     "aggregate",
+    "append",
     "check_store",
     "clean",
     "copy",
@@ -51,6 +52,9 @@ def copy(source: Dataset, target: str, options: dict[str, Any], progress: _Repor
 def plan_copy(source: Dataset, target: str, options: dict[str, Any], session: Session) -> dict[str, Any]: ...
 def aggregate(
     files: Sequence[str], target: str, options: dict[str, Any], progress: _Report, session: Session
+) -> dict[str, Any]: ...
+def append(
+    target: str, sources: Sequence[str], options: dict[str, Any], progress: _Report, session: Session
 ) -> dict[str, Any]: ...
 def split(source: Dataset, target: str, options: dict[str, Any], progress: _Report, session: Session) -> dict[str, Any]: ...
 def relocate(

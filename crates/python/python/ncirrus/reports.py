@@ -82,6 +82,19 @@ class CopyPlan:
 
 
 @dataclass(frozen=True)
+class AppendReport:
+    """What appending did, or would do: the dimension, its lengths before and after, and what does not fit."""
+
+    axis: str
+    old_len: int
+    new_len: int
+    skipped: int
+    variables: list[str]
+    findings: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
 class AggregationAxis:
     """An axis along which files follow each other: how many, and their elements."""
 

@@ -12,6 +12,7 @@ from ncirrus.opening import _address, _session, open
 from ncirrus.progress import reporting
 from ncirrus.reports import (
     AggregationReport,
+    AppendReport,
     CleanReport,
     Filter,
     FoundDataset,
@@ -72,6 +73,34 @@ def aggregate_add(
     """Adds files to an aggregation, whose present files are not opened. With `sort` they may belong anywhere."""
     options = {"axes": _names(axes), "sort": sort, "compare": compare, "dry_run": dry_run, "add": True}
     return _aggregated(files, target, options, progress, _session(session, storage_options))
+
+
+def append(
+    target: Any,
+    sources: Any,
+    *,
+    along: str | None = None,
+    reorder: bool = False,
+    skip_existing: bool = False,
+    keep: bool = False,
+    ignore: Sequence[str] | str | None = None,
+    dry_run: bool = False,
+    progress: Any = None,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> AppendReport:
+    """Adds the records of datasets, in the given order, to the end of a dataset.
+
+    Everything is checked before anything is written; what does not fit is in the error, or in the report of a dry run.
+    """
+    options: dict[str, Any] = {
+        **{"along": along, "reorder": reorder, "skip_existing": skip_existing, "keep": keep, "dry_run": dry_run},
+        **({} if ignore is None else {"ignore": _names(ignore)}),
+    }
+    given = _session(session, storage_options)._native()
+    with reporting(progress, "elements") as report:
+        told = _ncirrus.append(_address(target), _addresses(sources), options, report, given)
+    return AppendReport(**told)
 
 
 def _aggregated(files: Any, target: Any, options: dict[str, Any], progress: Any, session: Session) -> AggregationReport:

@@ -37,9 +37,8 @@ pub(super) fn append<'py>(
         options = options.ignore(ignore);
     }
     words.done()?;
-    let report = wait_telling(py, Some(&reporter), || {
-        ncirrus_tools::append(target, &sources, &options, &session)
-    })?;
+    let report =
+        wait_telling(py, Some(&reporter), || ncirrus_tools::append(target, &sources, &options, &session))?;
     json::to_python(py, &told(&report))
 }
 
