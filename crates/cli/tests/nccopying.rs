@@ -347,7 +347,7 @@ fn what_fails_has_exit_code_1_and_leaves_nothing() {
         (&["-d", "x", "classic.nc", "o.nc"], "invalid deflation level: x"),
         (&["-c", "y/", "classic.nc"], "one input file and one output file required"),
         (&["-3", "groups.nc", "o.nc"], "nccopy: "),
-        (&[], "usage: nccopy"),
+        (&[], "Usage: nccopy"),
     ] {
         let failed = ncirrus(&[&["nccopy"], arguments].concat(), folder.path());
         let told = String::from_utf8_lossy(&failed.stderr).into_owned();
