@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// Damage is a finding of the report, not an error: a dataset that cannot be opened because it is damaged has one.
 ///
 /// # Errors
-/// When the dataset cannot be reached or is none of the formats that are known; when input fails, or an object changes
+/// When the dataset does not exist, cannot be reached or is not supported; when input fails, or an object changes
 /// meanwhile.
 pub fn check(url: &str, options: &CheckOptions<'_>, session: &Session) -> Result<CheckReport> {
     let dataset = match Dataset::open_with(url, &options.open, session) {
@@ -145,6 +145,16 @@ impl<'a> DatasetCheck<'a> {
                     progress(CheckProgress { variable: &path, done: done.saturating_add(read), total });
                 }
             };
+            // A run of values that ends outside of its object may be of any length: it is told already.
+            let is_cut_off = self.findings.list.iter().any(|finding| {
+                finding.code == FindingCode::OutsideObject && finding.chunk.is_none() && finding.place == path
+            });
+            if is_cut_off {
+                if self.options.digest {
+                    self.report.digests.push(VariableDigest { path, sha256: None });
+                }
+                continue;
+            }
             let outcome =
                 data::ValueCheck::new(variable, self.options.digest, &show, &mut self.findings).run();
             let read = match outcome {

@@ -114,7 +114,7 @@ macro_rules! codes {
 
 codes! {
     /// The dataset cannot be opened because it is damaged.
-    DatasetUnreadable = "dataset-unreadable", "restore the file; its metadata are damaged";
+    DatasetUnreadable = "dataset-unreadable", "restore it: its metadata are damaged, or it is none of the known formats";
     /// A group, variable or attribute is damaged and left out.
     MemberDamaged = "member-damaged", "restore the metadata of this member; the rest of the dataset can be copied";
     /// A member is of a type or has a filter that is not supported.

@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Chunks that are located together.
 const WINDOW: u64 = 1 << 15;
+/// Chunks of a variable that are located.
+pub(super) const MOST_CHUNKS: u64 = 1 << 24;
 /// Absent chunks whose coordinates are kept.
 const LISTED: usize = 1 << 16;
 /// Records of which each is checked for overlaps; of more, the first and the last.
@@ -42,8 +44,13 @@ impl StorageCheck<'_> {
             Layout::Grid { .. } => self.check_chunks(variable, &source, &path, owner),
             Layout::Affine { extents, base, strides } => {
                 let extent = &source.extent;
-                let size =
-                    strides.last().copied().unwrap_or(0).max(variable.packed_len().unwrap_or(1) as u64);
+                // The distance between records is no size of an element.
+                let memory = variable.packed_len().unwrap_or(1) as u64;
+                let size = match strides.as_slice() {
+                    [] => memory,
+                    [step] => memory.min(*step),
+                    [.., step] => *step,
+                };
                 for run in affine_runs(*base, strides, extent, size) {
                     self.check_extents(extents, &run, &path, owner)?;
                 }
@@ -63,6 +70,12 @@ impl StorageCheck<'_> {
             .map(|axis| grid.span(axis, 0).map(|span| (span.end - span.start).max(1)))
             .collect();
         let grain = lens.filter(|lens| lens.len() == shape.len()).unwrap_or_else(|| vec![1; shape.len()]);
+        let whole = region_starts(&ncirrus::Region::all(&shape), &grain).count();
+        if whole > MOST_CHUNKS {
+            let message = format!("{whole} chunks are more than the {MOST_CHUNKS} that are located");
+            self.findings.note(FindingCode::LimitReached, Severity::Warning, path, message);
+            return Ok(());
+        }
         let elements = grain.iter().fold(1u64, |product, len| product.saturating_mul(*len));
         let mut absent = AbsentChunks { path: path.to_owned(), count: 0, starts: Vec::new() };
         for region in ChunkBoxes::new(&shape, grain.clone(), elements.saturating_mul(WINDOW)) {

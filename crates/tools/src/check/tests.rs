@@ -5,6 +5,8 @@ use ncirrus::{
 };
 use std::path::{Path, PathBuf};
 
+mod corpora;
+
 fn session() -> Session {
     Session::new().unwrap()
 }
