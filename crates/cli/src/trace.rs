@@ -1,13 +1,13 @@
 //! One line per request, and the totals at the end (`docs/network.md`).
 use indicatif::MultiProgress;
 use ncirrus::{Error, ErrorKind, Result};
-use std::fmt::{Debug, Write as _};
+use ncirrus_tools::RequestEvent;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Instant;
-use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
@@ -90,7 +90,7 @@ impl SharedTrace {
         }
     }
 
-    fn request(&self, fields: &EventFields) {
+    fn request(&self, fields: &RequestEvent) {
         {
             let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
             sums.requests += 1;
@@ -99,7 +99,7 @@ impl SharedTrace {
             sums.received += fields.received;
             sums.sent += fields.sent;
         }
-        self.tell(&fields.request());
+        self.tell(&request_line(fields));
     }
 }
 
@@ -116,12 +116,12 @@ impl Subscriber for TraceLines {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = EventFields::default();
+        let mut fields = RequestEvent::default();
         event.record(&mut fields);
         match event.metadata().target() {
             "ncirrus::request" => self.0.request(&fields),
             "ncirrus::retry" => self.0.tell(&format!("{}, in {:.2} s", fields.message, fields.wait)),
-            _ => self.0.tell(&fields.fetch()),
+            _ => self.0.tell(&fetch_line(&fields)),
         }
     }
 
@@ -138,94 +138,31 @@ impl Subscriber for TraceLines {
     fn exit(&self, _: &Id) {}
 }
 
-/// The fields of an event.
-#[derive(Default)]
-struct EventFields {
-    method: String,
-    store: String,
-    object: String,
-    range: String,
-    outcome: String,
-    message: String,
-    status: u64,
-    received: u64,
-    sent: u64,
-    first_ms: u64,
-    total_ms: u64,
-    attempt: u64,
-    wait: f64,
+/// `GET http://host/x.nc [0-99] 206, 100 bytes, 12 ms to the first, 15 ms`
+fn request_line(event: &RequestEvent) -> String {
+    let mut line = format!("{} {}{}", event.method, event.address(), event.range_suffix());
+    let _ = match event.status {
+        0 => write!(line, " no answer"),
+        status => write!(line, " {status}, {} bytes", event.received),
+    };
+    if event.sent > 0 {
+        let _ = write!(line, ", {} sent", event.sent);
+    }
+    let _ = write!(line, ", {} ms to the first, {} ms", event.first_ms, event.total_ms);
+    if event.attempt > 1 {
+        let _ = write!(line, ", request {}", event.attempt);
+    }
+    if !event.outcome.is_empty() {
+        let _ = write!(line, ": {}", event.outcome);
+    }
+    line
 }
 
-impl EventFields {
-    /// `GET http://host/x.nc [0-99] 206, 100 bytes, 12 ms to the first, 15 ms`
-    fn request(&self) -> String {
-        let mut line = format!("{} {}", self.method, self.place());
-        let _ = match self.status {
-            0 => write!(line, " no answer"),
-            status => write!(line, " {status}, {} bytes", self.received),
-        };
-        if self.sent > 0 {
-            let _ = write!(line, ", {} sent", self.sent);
-        }
-        let _ = write!(line, ", {} ms to the first, {} ms", self.first_ms, self.total_ms);
-        if self.attempt > 1 {
-            let _ = write!(line, ", request {}", self.attempt);
-        }
-        if !self.outcome.is_empty() {
-            let _ = write!(line, ": {}", self.outcome);
-        }
-        line
+fn fetch_line(event: &RequestEvent) -> String {
+    let (address, range) = (event.address(), event.range_suffix());
+    let mut line = format!("read {address}{range} {} bytes, {} ms", event.received, event.total_ms);
+    if !event.outcome.is_empty() {
+        let _ = write!(line, ": {}", event.outcome);
     }
-
-    fn fetch(&self) -> String {
-        let mut line = format!("read {} {} bytes, {} ms", self.place(), self.received, self.total_ms);
-        if !self.outcome.is_empty() {
-            let _ = write!(line, ": {}", self.outcome);
-        }
-        line
-    }
-
-    fn place(&self) -> String {
-        let slash = if self.store.ends_with('/') { "" } else { "/" };
-        let range = if self.range.is_empty() { String::new() } else { format!(" [{}]", self.range) };
-        format!("{}{slash}{}{range}", self.store, self.object)
-    }
-}
-
-impl Visit for EventFields {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        let place = match field.name() {
-            "method" => &mut self.method,
-            "store" => &mut self.store,
-            "object" => &mut self.object,
-            "range" => &mut self.range,
-            "outcome" => &mut self.outcome,
-            _ => return,
-        };
-        value.clone_into(place);
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        match field.name() {
-            "status" => self.status = value,
-            "received" => self.received = value,
-            "sent" => self.sent = value,
-            "first_ms" => self.first_ms = value,
-            "total_ms" => self.total_ms = value,
-            "attempt" => self.attempt = value,
-            _ => {}
-        }
-    }
-
-    fn record_f64(&mut self, field: &Field, value: f64) {
-        if field.name() == "wait" {
-            self.wait = value;
-        }
-    }
-
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() == "message" {
-            self.message = format!("{value:?}");
-        }
-    }
+    line
 }

@@ -7,7 +7,6 @@ use ncirrus::store::LocalStore;
 use ncirrus::{FragmentInfo, Location, ReadPlan, Selection, StoredChunk, Variable};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use serde_json::json;
 
 /// How a selection would be read, in the words of the command.
 pub(crate) fn plan<'py>(
@@ -16,25 +15,8 @@ pub(crate) fn plan<'py>(
     selection: &Selection,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan: ReadPlan = wait(py, || variable.dataset().plan(variable, selection))?;
-    let told = json!({
-        "variable": variable.path(),
-        "shape": plan.shape,
-        "layout": plan.layout,
-        "codecs": plan.codecs,
-        "index": {"requests": plan.metadata_requests, "bytes": plan.metadata_bytes},
-        "references": plan.references,
-        "requests": plan.requests,
-        "bytes": plan.bytes,
-        "whole_objects": plan.whole_objects,
-        "parts": plan.tiles,
-        "sources": plan.sources,
-        "chunks": plan.chunks,
-        "missing_chunks": plan.missing,
-        "decoded_bytes": plan.decoded_bytes,
-        "needed_bytes": plan.needed_bytes,
-        "over_read": plan.over_read(),
-        "text": plan.to_string(),
-    });
+    let mut told = ncirrus_tools::plan_json(&variable.path(), &plan);
+    told["text"] = plan.to_string().into();
     json::to_python(py, &told)
 }
 

@@ -1,22 +1,21 @@
 //! Requests, told to Python's logger `ncirrus` where that is on.
 //!
 //! Network threads never wait for the interpreter: they leave lines in a queue, and whoever waits for them hands these on.
+use ncirrus_tools::RequestEvent;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
-use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 
 /// Whether the logger wants lines, when somebody looked last.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-static LINES: Mutex<VecDeque<RequestLine>> = Mutex::new(VecDeque::new());
+static LINES: Mutex<VecDeque<RequestEvent>> = Mutex::new(VecDeque::new());
 static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Lines that wait, at most; the oldest go first.
@@ -25,21 +24,6 @@ const MOST: usize = 10_000;
 const LEVEL: u8 = 10;
 /// How often a lock is tried that is held for an instant, or for ever by a thread that a fork left behind.
 const TRIES: u32 = 1000;
-
-/// One request, as far as it is told.
-#[derive(Debug, Default)]
-struct RequestLine {
-    method: String,
-    store: String,
-    object: String,
-    range: String,
-    outcome: String,
-    status: u64,
-    received: u64,
-    sent: u64,
-    milliseconds: u64,
-    attempt: u64,
-}
 
 /// Lets requests of this process be told. A program that has a subscriber of its own keeps that.
 pub(crate) fn install() {
@@ -102,21 +86,20 @@ pub(crate) fn hand_on(py: Python<'_>) -> PyResult<()> {
     outcome
 }
 
-fn log(py: Python<'_>, line: &RequestLine) -> PyResult<()> {
+fn log(py: Python<'_>, line: &RequestEvent) -> PyResult<()> {
     let Some(logger) = logger(py)? else { return Ok(()) };
     let about = PyDict::new(py);
-    let slash = if line.store.ends_with('/') || line.object.is_empty() { "" } else { "/" };
-    let object = format!("{}{slash}{}", line.store, line.object);
+    let object = line.address();
     about.set_item("method", &line.method)?;
     about.set_item("object", &object)?;
     about.set_item("range", (!line.range.is_empty()).then_some(&line.range))?;
     about.set_item("status", (line.status > 0).then_some(line.status))?;
     about.set_item("received", line.received)?;
     about.set_item("sent", line.sent)?;
-    about.set_item("milliseconds", line.milliseconds)?;
+    about.set_item("milliseconds", line.total_ms)?;
     about.set_item("attempt", line.attempt)?;
     about.set_item("error", (!line.outcome.is_empty()).then_some(&line.outcome))?;
-    let range = if line.range.is_empty() { String::new() } else { format!(" [{}]", line.range) };
+    let range = line.range_suffix();
     let answer = match line.status {
         0 => "no answer".to_owned(),
         status => status.to_string(),
@@ -127,13 +110,13 @@ fn log(py: Python<'_>, line: &RequestLine) -> PyResult<()> {
     let keywords = PyDict::new(py);
     keywords.set_item("extra", extra)?;
     let text = "%s %s%s %s, %d bytes received, %d sent, %d ms%s";
-    let (received, sent, time) = (line.received, line.sent, line.milliseconds);
+    let (received, sent, time) = (line.received, line.sent, line.total_ms);
     let arguments = (LEVEL, text, &line.method, object, range, answer, received, sent, time, outcome);
     logger.call_method("log", arguments, Some(&keywords)).map(|_| ())
 }
 
 /// The lines, unless the lock cannot be had.
-fn locked() -> Option<MutexGuard<'static, VecDeque<RequestLine>>> {
+fn locked() -> Option<MutexGuard<'static, VecDeque<RequestEvent>>> {
     for _ in 0..TRIES {
         match LINES.try_lock() {
             Ok(lines) => return Some(lines),
@@ -158,7 +141,7 @@ impl Subscriber for RequestLines {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = RequestLine::default();
+        let mut line = RequestEvent::default();
         event.record(&mut line);
         let Some(mut lines) = locked() else { return };
         if lines.len() >= MOST {
@@ -182,31 +165,4 @@ impl Subscriber for RequestLines {
 
 fn is_request(metadata: &Metadata<'_>) -> bool {
     metadata.target() == "ncirrus::request" && metadata.is_event()
-}
-
-impl Visit for RequestLine {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        let place = match field.name() {
-            "method" => &mut self.method,
-            "store" => &mut self.store,
-            "object" => &mut self.object,
-            "range" => &mut self.range,
-            "outcome" => &mut self.outcome,
-            _ => return,
-        };
-        value.clone_into(place);
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        match field.name() {
-            "status" => self.status = value,
-            "received" => self.received = value,
-            "sent" => self.sent = value,
-            "total_ms" => self.milliseconds = value,
-            "attempt" => self.attempt = value,
-            _ => {}
-        }
-    }
-
-    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }

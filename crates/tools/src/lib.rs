@@ -10,6 +10,7 @@
 //! - [`check`](fn@check) tells whether a dataset is sound: metadata, chunks, checksums, references.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
 //! - [`generate`](fn@generate) makes datasets of CDL text as `ncgen` does, [`check_text`] only reads it.
+//! - [`plan_json`] shows the plan of a read as JSON, [`RequestEvent`] is what subscribers are told of a request.
 //! - [`places`] lists the datasets below a prefix and the objects of a store.
 //! - [`removal`] and [`remove`] remove datasets, [`leftovers`] and [`remove_leftover`] what killed writers left.
 //!
@@ -34,6 +35,7 @@ mod check;
 mod compare;
 mod copy;
 mod dump;
+mod explain;
 mod generate;
 mod info;
 mod nccopy;
@@ -41,6 +43,7 @@ mod opened;
 mod overwrite;
 pub mod places;
 mod reference;
+mod request_event;
 mod upkeep;
 
 pub use append::{AppendOptions, AppendReport, append};
@@ -58,10 +61,14 @@ pub use copy::{
 };
 pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};
 pub use generate::{GenerateOptions, GenerateReport, TextInput, check_text, generate, kind_of_format};
+pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
+pub use explain::plan_json;
+pub use generate::{GenerateOptions, GenerateReport, TextInput, check_text, generate};
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use nccopy::{NccopyOptions, nccopy};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};
 pub use opened::stored_bytes;
 pub use reference::{ReferenceOptions, ReferenceReport, write_references};
+pub use request_event::RequestEvent;
 pub use upkeep::{leftovers, removal, remove, remove_leftover};

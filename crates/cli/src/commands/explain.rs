@@ -3,6 +3,7 @@ use super::show_size;
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Result, Session, VariableSelect};
+use serde_json::json;
 use std::io::Write;
 
 /// Explain how a selection would be read: requests, bytes, chunks, over-read, decoding.
@@ -31,25 +32,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let plan = dataset.plan(&variable, &selection)?;
     let mut out = anstream::stdout().lock();
     let written = if args.json {
-        let object = serde_json::json!({
-            "variable": variable.path(),
-            "shape": plan.shape,
-            "layout": plan.layout,
-            "codecs": plan.codecs,
-            "open": {"requests": opening.requests, "bytes": opening.bytes_fetched},
-            "index": {"requests": plan.metadata_requests, "bytes": plan.metadata_bytes},
-            "references": plan.references,
-            "requests": plan.requests,
-            "bytes": plan.bytes,
-            "whole_objects": plan.whole_objects,
-            "parts": plan.tiles,
-            "sources": plan.sources,
-            "chunks": plan.chunks,
-            "missing_chunks": plan.missing,
-            "decoded_bytes": plan.decoded_bytes,
-            "needed_bytes": plan.needed_bytes,
-            "over_read": plan.over_read(),
-        });
+        let mut object = ncirrus_tools::plan_json(&variable.path(), &plan);
+        object["open"] = json!({"requests": opening.requests, "bytes": opening.bytes_fetched});
         writeln!(out, "{object:#}")
     } else {
         let (requests, bytes) = (opening.requests, show_size(opening.bytes_fetched));
