@@ -78,6 +78,10 @@ impl<'a> DatasetCheck<'a> {
         for variable in &variables {
             self.check_storage(variable, &mut objects)?;
         }
+        if self.spans.is_full() {
+            let message = "the chunks lie in too many places for all of them to be compared for overlaps";
+            self.findings.note(FindingCode::LimitReached, Severity::Warning, "/", message);
+        }
         definitions::check_unlimited(self.dataset, &self.model, &variables, &mut self.findings)?;
         objects.check_unnamed(&self.model, &mut self.findings);
         if self.options.cf {

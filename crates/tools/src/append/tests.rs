@@ -1,4 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use super::{AppendOptions, AppendReport, append};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, Result, Selection,

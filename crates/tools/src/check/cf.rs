@@ -153,6 +153,8 @@ fn is_coordinate(model: &Model, variable: &Variable) -> bool {
 fn check_coordinate(variable: &Variable, findings: &mut Findings) -> Result<()> {
     let selection = Selection::all(&variable.shape());
     if selection.element_count().is_none_or(|count| count > MOST) {
+        let message = format!("the order of more than {MOST} coordinates is not checked");
+        note(findings, FindingCode::LimitReached, variable, "", message);
         return Ok(());
     }
     let decoded = match variable.read_decoded(&selection) {

@@ -17,6 +17,8 @@ pub(super) struct StoredObjects {
     /// Keys relative to the dataset that nothing has named yet; `None` if they cannot be listed, are too many, or the
     /// dataset is one object.
     unnamed: Option<BTreeSet<String>>,
+    /// Whether there are more keys than are compared.
+    is_too_many: bool,
     /// Keys of chunks that exist.
     sizes: HashMap<ObjectId, Option<u64>>,
     /// The store again, if it is a zip file.
@@ -50,6 +52,7 @@ impl StoredObjects {
             root,
             url: url.to_owned(),
             unnamed: None,
+            is_too_many: false,
             sizes: HashMap::new(),
             zip: None,
             zip_keys: Vec::new(),
@@ -68,6 +71,7 @@ impl StoredObjects {
                 listed.insert(key.key);
             }
             if listed.len() > MOST {
+                self.is_too_many = true;
                 return Ok(());
             }
         }
@@ -125,6 +129,10 @@ impl StoredObjects {
 
     /// Reports objects that belong to no member.
     pub(super) fn check_unnamed(&self, model: &Model, findings: &mut Findings) {
+        if self.is_too_many {
+            let message = format!("of more than {MOST} objects it is not known whether each belongs to a member");
+            findings.note(FindingCode::LimitReached, Severity::Warning, "/", message);
+        }
         let damaged: Vec<String> = damaged_members(model);
         for key in self.unnamed.iter().flatten() {
             let name = key.rsplit_once('/').map_or(key.as_str(), |(_, name)| name);

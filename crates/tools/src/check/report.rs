@@ -240,7 +240,7 @@ pub(super) fn code_of(error: &Error) -> FindingCode {
         ErrorKind::NotFound | ErrorKind::Missing => FindingCode::ReferenceBroken,
         ErrorKind::Unsupported => FindingCode::DataUnsupported,
         ErrorKind::Limit => FindingCode::LimitReached,
-        // Every checksum that is verified is called by that name (tests of this module hold the codecs to it).
+        // The codecs call every checksum by that word; one that did not would be told as damage of the chunk.
         _ if error.message().contains("checksum") => FindingCode::ChecksumWrong,
         _ => FindingCode::ChunkDamaged,
     }

@@ -9,6 +9,7 @@ use std::ops::Range;
 pub(super) struct SpanMap {
     objects: HashMap<ObjectId, BTreeMap<u64, Span>>,
     owners: Vec<String>,
+    is_full: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,7 @@ struct Span {
     owner: usize,
 }
 
-/// Runs that are kept; the rest is not checked for overlaps.
+/// Runs that are kept of an object; the rest is not checked for overlaps, which is reported.
 const MOST: usize = 1 << 20;
 
 impl SpanMap {
@@ -53,10 +54,16 @@ impl SpanMap {
             run.end = after.end;
             spans.remove(&range.end);
         }
-        if spans.len() < MOST {
-            spans.insert(start, run);
+        match spans.len() < MOST {
+            true => _ = spans.insert(start, run),
+            false => self.is_full = true,
         }
         None
+    }
+
+    /// Whether there were more runs than are kept, so that an overlap may have been missed.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
     }
 }
 
