@@ -130,7 +130,8 @@ impl StoredObjects {
     /// Reports objects that belong to no member.
     pub(super) fn check_unnamed(&self, model: &Model, findings: &mut Findings) {
         if self.is_too_many {
-            let message = format!("of more than {MOST} objects it is not known whether each belongs to a member");
+            let message =
+                format!("of more than {MOST} objects it is not known whether each belongs to a member");
             findings.note(FindingCode::LimitReached, Severity::Warning, "/", message);
         }
         let damaged: Vec<String> = damaged_members(model);
