@@ -1,6 +1,8 @@
 //! Work on whole datasets: what the command does, as functions that return dicts.
 mod appending;
+mod comparing;
 mod copying;
+mod generating;
 mod masters;
 mod places;
 mod printing;
@@ -13,6 +15,9 @@ use serde_json::Value;
 /// Adds the functions to the module.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(appending::append, module)?)?;
+    module.add_function(wrap_pyfunction!(comparing::check, module)?)?;
+    module.add_function(wrap_pyfunction!(comparing::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(generating::generate, module)?)?;
     module.add_function(wrap_pyfunction!(copying::copy, module)?)?;
     module.add_function(wrap_pyfunction!(copying::plan_copy, module)?)?;
     module.add_function(wrap_pyfunction!(masters::aggregate, module)?)?;

@@ -38,7 +38,7 @@ pub struct GenerateOptions<'a> {
     /// With [`CreateOptions::overwrite`]: any dataset may be replaced.
     pub overwrite_any: bool,
     /// Called with each fault of the text, before the error is returned.
-    pub faults: Option<&'a dyn Fn(&CdlFault)>,
+    pub faults: Option<&'a (dyn Fn(&CdlFault) + Sync)>,
 }
 
 impl<'a> GenerateOptions<'a> {
@@ -107,7 +107,7 @@ impl<'a> GenerateOptions<'a> {
 
     /// Called with each fault of the text, before the error is returned.
     #[must_use]
-    pub fn faults(mut self, faults: &'a dyn Fn(&CdlFault)) -> Self {
+    pub fn faults(mut self, faults: &'a (dyn Fn(&CdlFault) + Sync)) -> Self {
         self.faults = Some(faults);
         self
     }

@@ -20,6 +20,9 @@ __all__ = [
     "__version__",
     "aggregate",
     "append",
+    "check",
+    "compare",
+    "generate",
     "check_store",
     "clean",
     "copy",
@@ -55,6 +58,11 @@ def aggregate(
 ) -> dict[str, Any]: ...
 def append(
     target: str, sources: Sequence[str], options: dict[str, Any], progress: _Report, session: Session
+) -> dict[str, Any]: ...
+def check(url: str, options: dict[str, Any], progress: _Report, session: Session) -> dict[str, Any]: ...
+def compare(first: Dataset, second: Dataset, options: dict[str, Any]) -> dict[str, Any]: ...
+def generate(
+    path: str | None, text: bytes | None, target: str | None, options: dict[str, Any], session: Session
 ) -> dict[str, Any]: ...
 def split(source: Dataset, target: str, options: dict[str, Any], progress: _Report, session: Session) -> dict[str, Any]: ...
 def relocate(

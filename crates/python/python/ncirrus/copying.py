@@ -99,7 +99,7 @@ def copy(
     options = {
         "create": {**create, "kind": kind},
         "overwrite": overwrite,
-        "chunks": _chunk_rules(chunks),
+        "chunks": chunk_rules(chunks),
         "filters": filters_of(filters),
         "filter_rules": list(filter_rules),
         "drop_filters": drop_filters,
@@ -123,7 +123,8 @@ def copy(
         return reports.copy_report(told)
 
 
-def _chunk_rules(chunks: Any) -> list[str]:
+def chunk_rules(chunks: Any) -> list[str]:
+    """Rules of chunk shapes as the library takes them."""
     if chunks is None:
         return []
     if chunks is False:

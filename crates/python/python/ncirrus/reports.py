@@ -95,6 +95,141 @@ class AppendReport:
 
 
 @dataclass(frozen=True)
+class CheckFinding:
+    """Something that is wrong or remarkable: `severity` is `note`, `warning` or `error`, `help` says what helps."""
+
+    code: str
+    severity: str
+    place: str
+    object: str | None
+    offset: int | None
+    chunk: tuple[int, ...] | None
+    message: str
+    help: str
+
+
+@dataclass(frozen=True)
+class AbsentChunks:
+    """Chunks of a variable that were never written: how many, and the first indices of each where asked for."""
+
+    path: str
+    count: int
+    starts: list[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check found. `digests` are SHA-256 of the values by variable, `None` where they cannot all be read."""
+
+    sound: bool
+    format: str
+    variables: int
+    chunks: int
+    bytes: int
+    findings: list[CheckFinding]
+    omitted: int
+    absent: list[AbsentChunks]
+    digests: dict[str, str | None]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def check_report(told: dict[str, Any]) -> CheckReport:
+    """The report of what the library says."""
+
+    def finding(row: dict[str, Any]) -> CheckFinding:
+        return CheckFinding(**{**row, "chunk": tuple(row["chunk"]) if row["chunk"] is not None else None})
+
+    told = {name: value for name, value in told.items() if name != "version"}
+    told["findings"] = [finding(row) for row in told["findings"]]
+    told["absent"] = [
+        AbsentChunks(row["path"], row["count"], [tuple(start) for start in row["starts"]]) for row in told["absent"]
+    ]
+    told["digests"] = {row["path"]: row["sha256"] for row in told["digests"]}
+    return CheckReport(**told)
+
+
+@dataclass(frozen=True)
+class DefinitionDifference:
+    """A definition or attribute that differs; `first` or `second` is `None` where that dataset has none."""
+
+    path: str
+    aspect: str
+    first: str | None
+    second: str | None
+
+
+@dataclass(frozen=True)
+class DifferentElement:
+    """An element that differs, and both values as text."""
+
+    index: tuple[int, ...]
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class VariableComparison:
+    """How the values of a variable differ; `skipped` says why they were not compared."""
+
+    path: str
+    same: bool
+    skipped: str | None
+    compared: int
+    differing: int
+    nan: int
+    missing: int
+    elements: list[DifferentElement]
+    max_absolute: float
+    max_relative: float
+    rms: float
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """What differs between two datasets."""
+
+    same: bool
+    definitions: list[DefinitionDifference]
+    variables: list[VariableComparison]
+    left_out: list[LeftOut]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def comparison_report(told: dict[str, Any]) -> ComparisonReport:
+    """The report of what the library says."""
+
+    def element(row: dict[str, Any]) -> DifferentElement:
+        return DifferentElement(tuple(row["index"]), row["first"], row["second"])
+
+    def variable(row: dict[str, Any]) -> VariableComparison:
+        return VariableComparison(**{**row, "elements": [element(part) for part in row["elements"]]})
+
+    return ComparisonReport(
+        told["same"],
+        [DefinitionDifference(**row) for row in told["definitions"]],
+        [variable(row) for row in told["variables"]],
+        left_out(told["left_out"]),
+        told["text"],
+    )
+
+
+@dataclass(frozen=True)
+class GenerateReport:
+    """What was made of a text: `cut` are variables, and lines, with more text or values than elements."""
+
+    name: str
+    variables: int
+    elements: int
+    cut: list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
 class AggregationAxis:
     """An axis along which files follow each other: how many, and their elements."""
 

@@ -7,15 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ncirrus import _ncirrus, reports
+from ncirrus.copying import chunk_rules
 from ncirrus.errors import ConflictError, Error, IoError
 from ncirrus.opening import _address, _session, open
 from ncirrus.progress import reporting
 from ncirrus.reports import (
     AggregationReport,
     AppendReport,
+    CheckReport,
     CleanReport,
+    ComparisonReport,
     Filter,
     FoundDataset,
+    GenerateReport,
     Key,
     Leftover,
     ReferenceReport,
@@ -101,6 +105,94 @@ def append(
     with reporting(progress, "elements") as report:
         told = _ncirrus.append(_address(target), _addresses(sources), options, report, given)
     return AppendReport(**told)
+
+
+def check(
+    url: Any,
+    *,
+    quick: bool = False,
+    cf: bool = False,
+    absent: bool = False,
+    digest: bool = False,
+    progress: Any = None,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> CheckReport:
+    """Whether a dataset is sound: metadata, places of chunks, values with their checksums, references.
+
+    `quick` leaves out the values, `cf` also checks the CF conventions, `absent` lists chunks that were never written, and
+    `digest` computes a SHA-256 of the values of each variable, which is equal for equal values in any format.
+    """
+    options = {"quick": quick, "cf": cf, "absent": absent, "digest": digest}
+    given = _session(session, storage_options)._native()
+    with reporting(progress, "elements") as report:
+        return reports.check_report(_ncirrus.check(_address(url), options, report, given))
+
+
+def compare(
+    first: Source,
+    second: Source,
+    *,
+    tolerance: float | None = None,
+    relative: float | None = None,
+    ulps: int | None = None,
+    only: Literal["data", "definitions"] | None = None,
+    variables: Sequence[str] | str = (),
+    groups: Sequence[str] | str = (),
+    select: Sequence[str] | str = (),
+    ignore: Sequence[str] | str | None = None,
+    order: bool = False,
+    unpacked: bool = False,
+    listed: int = 1,
+    session: Session | None = None,
+    storage_options: Options = None,
+) -> ComparisonReport:
+    """What differs between two datasets of any kinds and places: definitions, attributes, values.
+
+    Numbers are the same within any of `tolerance` (absolute), `relative` and `ulps`. `select` are parts of variables, such
+    as `"sst[0:10,5,:]"`; `ignore` are attributes that do not count (`history` and `_NCProperties` if it is not given);
+    `listed` differing elements of each variable are in the report.
+    """
+    options: dict[str, Any] = {
+        **{"tolerance": tolerance, "relative": relative, "ulps": ulps, "only": only, "order": order},
+        **{"variables": _names(variables), "groups": _names(groups), "select": _names(select)},
+        **{"unpacked": unpacked, "listed": listed},
+        **({} if ignore is None else {"ignore": _names(ignore)}),
+    }
+    found = _session(session, storage_options)
+    with Opened(first, found) as one, Opened(second, found) as other:
+        return reports.comparison_report(_ncirrus.compare(one._opened(), other._opened(), options))
+
+
+def generate(
+    text: str | os.PathLike[str] | bytes,
+    target: Any = None,
+    *,
+    kind: str | None = None,
+    overwrite: Overwrite = False,
+    chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = None,
+    filter_rules: Sequence[str] = (),
+    definitions_only: bool = False,
+    session: Session | None = None,
+    storage_options: Options = None,
+    **create: Any,
+) -> GenerateReport:
+    """Makes a dataset of CDL text: of the file with this path, or of the text itself as bytes.
+
+    Without a target the text is only checked. The dataset appears whole or not at all; `create` are further options of
+    `ncirrus.create`.
+    """
+    options = {
+        "create": {**create, "kind": kind},
+        "overwrite": overwrite,
+        "chunks": chunk_rules(chunks),
+        "filter_rules": list(filter_rules),
+        "definitions_only": definitions_only,
+    }
+    path, content = (None, bytes(text)) if isinstance(text, bytes) else (os.fspath(text), None)
+    address = None if target is None else _address(target)
+    told = _ncirrus.generate(path, content, address, options, _session(session, storage_options)._native())
+    return GenerateReport(**{**told, "cut": [(path, line) for path, line in told["cut"]]})
 
 
 def _aggregated(files: Any, target: Any, options: dict[str, Any], progress: Any, session: Session) -> AggregationReport:

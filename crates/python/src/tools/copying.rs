@@ -76,7 +76,7 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
 }
 
 /// A list of rules, each a text.
-fn parsed<T>(
+pub(super) fn parsed<T>(
     given: &Bound<'_, PyDict>,
     words: &Keywords<'_>,
     name: &str,

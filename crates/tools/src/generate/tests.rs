@@ -136,14 +136,15 @@ fn a_fault_in_the_last_value_leaves_nothing_and_every_fault_is_told() {
     let session = session();
     let text =
         "netcdf t { dimensions: d = 2; variables: int v(d), w(d);\ndata: v = 1, 300000000000;\nw = 1, x; }";
-    let told = std::cell::RefCell::new(Vec::new());
-    let note = |fault: &CdlFault| told.borrow_mut().push(fault.to_string());
+    let told = std::sync::Mutex::new(Vec::new());
+    let note = |fault: &CdlFault| told.lock().unwrap().push(fault.to_string());
     let options = GenerateOptions::new().faults(&note);
     let error = generate(&text.as_bytes(), "memory://faults/a.nc", &options, &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);
     assert!(error.to_string().contains("(and 1 more)"), "{error}");
-    assert_eq!(told.borrow().len(), 2, "{told:?}");
-    assert!(told.borrow()[0].starts_with("2:14: 300000000000 does not fit int"), "{told:?}");
+    let told = told.into_inner().unwrap();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("2:14: 300000000000 does not fit int"), "{told:?}");
     let opened = Dataset::open_with("memory://faults/a.nc", &Default::default(), &session);
     assert_eq!(opened.unwrap_err().kind(), ErrorKind::NotFound);
     let report =
