@@ -57,9 +57,9 @@ enum Command {
     Fragments(commands::fragments::Args),
     Relocate(commands::relocate::Args),
     Reference(commands::reference::Args),
-    Link(commands::link::Args),
-    Completions(commands::completions::Args),
-    Manual(commands::manual::Args),
+    Link(tools::link::Args),
+    Completions(tools::completions::Args),
+    Manual(tools::manual::Args),
 }
 
 impl Cli {
@@ -104,9 +104,9 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Fragments(args) => commands::fragments::run(args, session),
         Command::Relocate(args) => commands::relocate::run(args, session),
         Command::Reference(args) => commands::reference::run(args, session),
-        Command::Link(args) => commands::link::run(args, session),
-        Command::Completions(args) => commands::completions::run(args, session),
-        Command::Manual(args) => commands::manual::run(args, session),
+        Command::Link(args) => tools::link::run(args, session),
+        Command::Completions(args) => tools::completions::run(args, session),
+        Command::Manual(args) => tools::manual::run(args, session),
     }
 }
 

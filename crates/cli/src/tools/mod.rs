@@ -1,7 +1,10 @@
 //! netCDF's programs by their own names: a link `ncdump` to this program is `ncdump`, and so is `ncirrus ncdump`.
 //!
 //! Each has a table of its options, from which parsing, help, manual pages and completions come.
+pub(crate) mod completions;
 mod line;
+pub(crate) mod link;
+pub(crate) mod manual;
 mod nccopy;
 mod ncdump;
 mod ncgen;

@@ -1,6 +1,6 @@
 //! `ncirrus completions`: what shells need to complete the command line.
-use super::{StandardOutput, finish};
 use crate::CommandStatus;
+use crate::commands::{StandardOutput, finish};
 use crate::tools::TOOLS;
 use clap::{Args as ClapArgs, ValueEnum};
 use clap_complete::Shell;
