@@ -188,8 +188,13 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
         };
         let is_distinct = sorted.windows(2).all(|pair| matches!(pair, [a, b] if a.0 < b.0));
         let order: Option<Vec<u64>> = one.iter().map(place).collect();
-        match order.filter(|_| is_distinct) {
-            Some(order) if order.iter().copied().eq(0..order.len() as u64) => {}
+        // Doubles do not tell all integers apart, and no texts.
+        let is_same = |(at, from): (usize, &u64)| {
+            let from = usize::try_from(*from).unwrap_or(usize::MAX);
+            from < theirs.len()
+                && ours.slice(at..at + 1).is_identical(&theirs.slice(from..from.saturating_add(1)))
+        };
+        match order.filter(|order| is_distinct && order.iter().enumerate().all(is_same)) {
             Some(order) if self.options.reorder => {
                 self.report
                     .notes

@@ -218,3 +218,26 @@ fn the_target_is_no_source_of_its_own() {
     let error = append(&target, std::slice::from_ref(&target), &AppendOptions::new(), &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
+
+#[test]
+fn coordinates_that_doubles_do_not_tell_apart_differ() {
+    let session = session();
+    let made = |url: &str, time: u32, station: &str, id: &str| {
+        let text = format!(
+            "netcdf t {{ dimensions: time = UNLIMITED; station = 1; id = 2; variables: double time(time); \
+             string station(station); int64 id(id); float v(time, station, id); \
+             data: time = {time}; station = \"{station}\"; id = 1, {id}; v = 1, 2; }}"
+        );
+        crate::generate(&text.as_bytes(), url, &crate::GenerateOptions::new(), &session).unwrap();
+        url.to_owned()
+    };
+    let target = made("memory://append/t.nc4", 0, "a", "9007199254740992");
+    let tried = |source: String| {
+        append(&target, &[source], &AppendOptions::new().dry_run(true), &session).unwrap().findings.join("\n")
+    };
+    let station = tried(made("memory://append/s.nc4", 1, "b", "9007199254740992"));
+    assert!(station.contains("/station differs"), "{station}");
+    let id = tried(made("memory://append/i.nc4", 1, "a", "9007199254740993"));
+    assert!(id.contains("/id differs"), "{id}");
+    assert_eq!(tried(made("memory://append/o.nc4", 1, "a", "9007199254740992")), "");
+}
