@@ -60,7 +60,7 @@ struct Shared {
     /// Method, path and query of every request.
     seen: Mutex<Vec<String>>,
     /// Serializes changes of objects, since the file system below does not check and put atomically.
-    changing: tokio::sync::Mutex<()>,
+    changing: tokio::sync::RwLock<()>,
 }
 
 impl Server {
@@ -87,7 +87,7 @@ impl Server {
             ends: tokio::sync::watch::Sender::default(),
             refused: Mutex::default(),
             seen: Mutex::default(),
-            changing: tokio::sync::Mutex::default(),
+            changing: tokio::sync::RwLock::default(),
         };
         let shared = Arc::new(shared);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -227,9 +227,18 @@ impl Shared {
             self.wait_for_ends(manners.ends_together).await;
         }
         let is_list = request.uri().query().is_some_and(|query| query.contains("list-type"));
-        let changing = if is_change { Some(self.changing.lock().await) } else { None };
-        let answer = self.service.call(request.map(Body::from)).await;
-        drop(changing);
+        let answer = match is_change {
+            true => {
+                let _alone = self.changing.write().await;
+                self.service.call(request.map(Body::from)).await
+            }
+            // The file system's server opens a file and looks up its tag one after the other: a change in between would
+            // give the old content with the new tag.
+            false => {
+                let _unchanged = self.changing.read().await;
+                self.service.call(request.map(Body::from)).await
+            }
+        };
         match answer {
             Ok(answer) if manners.no_lists && (is_list || answer.status() == StatusCode::NOT_FOUND) => {
                 refusal(403, "AccessDenied")
