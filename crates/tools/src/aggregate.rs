@@ -28,6 +28,7 @@ pub use names::Naming;
 pub use ncirrus_aggregate::write::Convention;
 pub use prepared::PreparedAggregation;
 pub use rebuild::rebuild;
+pub(crate) use relocate::single_file_kind;
 pub use relocate::{Relocation, RenamedFragment, relocate};
 pub(crate) use shape::{axis, known as known_attributes, likely_axis, named};
 pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};

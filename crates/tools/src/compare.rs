@@ -9,7 +9,7 @@ mod report;
 mod tests;
 mod values;
 
-pub(crate) use blocks::Blocks;
+pub(crate) use blocks::{Blocks, chunk_grain};
 pub use options::{CompareOptions, CompareScope};
 pub use report::{ComparisonReport, DefinitionDifference, DifferentElement, VariableComparison};
 

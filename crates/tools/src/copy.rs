@@ -13,7 +13,7 @@ mod settle;
 mod strings;
 mod transfer;
 
-pub(crate) use choice::ends_with;
+pub(crate) use choice::{ends_with, in_scope};
 pub use chunking::ChunkRule;
 pub(crate) use chunking::storage_by_rules;
 pub use dry_run::{CopyPlans, plan_copy};

@@ -5,6 +5,7 @@ mod setters;
 #[cfg(test)]
 mod tests;
 
+use crate::aggregate::single_file_kind;
 use crate::copy::{PrescribedStorage, ends_with};
 use crate::{CopyOptions, CopyReport, copy, is_classic};
 use chunks::ChunkSpecs;
@@ -75,8 +76,8 @@ impl NccopyOptions {
     /// The options of a copy, and notes about options without effect.
     fn resolve(&self, source: &Dataset, target: &str) -> Result<(CopyOptions<'static>, Vec<String>)> {
         let model = source.model()?;
-        if self.deflate.is_some_and(|level| level > 9) {
-            return Err(Error::invalid(format!("deflate level {} is above 9", self.deflate.unwrap_or(0))));
+        if let Some(level @ 10..) = self.deflate {
+            return Err(Error::invalid(format!("deflate level {level} is above 9")));
         }
         if !self.groups.is_empty() && source.kind() != "netCDF-4" {
             return Err(Error::invalid(format!(
@@ -147,13 +148,9 @@ impl NccopyOptions {
         }
         let asks_for_storage =
             self.deflate.is_some_and(|level| level > 0) || self.shuffle || !self.chunks.is_empty();
-        Ok(match source.kind() {
-            _ if is_classic(source) && asks_for_storage => Kind::Nc4Classic,
-            "classic" => Kind::Nc3,
-            "64-bit offset" => Kind::Nc6,
-            "netCDF-4 classic model" => Kind::Nc4Classic,
-            _ if is_classic(source) => Kind::Nc5,
-            _ => Kind::Nc4,
+        Ok(match is_classic(source) && asks_for_storage {
+            true => Kind::Nc4Classic,
+            false => single_file_kind(source).unwrap_or(Kind::Nc4),
         })
     }
 

@@ -249,8 +249,8 @@ pub(super) fn texts(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<
     })
 }
 
-/// The kind of a master that is one file; `None` for one of many objects.
-pub(super) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
+/// The kind of a dataset that is one file; `None` for one of many objects.
+pub(crate) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
     match dataset.kind() {
         "classic" => Some(Kind::Nc3),
         "64-bit offset" => Some(Kind::Nc6),

@@ -1,6 +1,6 @@
 //! What all files of an aggregation have in common, and the role of each of their variables.
 use super::AggregateOptions;
-use crate::copy::forget_faults;
+use crate::copy::{forget_faults, in_scope};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Attributes, Dataset, Error, LeftOut, Result, Selection, Values};
 use ncirrus_model::{Attribute, DimId, Model, NodeId, TypeRef, VarId, Variable};
@@ -269,13 +269,9 @@ pub(crate) fn named(model: &Model, var: VarId, attributes: &[&str]) -> Vec<VarId
     let Some(variable) = model.variable(var) else { return Vec::new() };
     let home = model.variable_group(var).unwrap_or_else(|| model.root());
     let texts = attributes.iter().filter_map(|name| variable.attributes.known()?.find(name)?.as_text());
-    let find = |word: &str| match word.starts_with('/') {
-        true => model.variable_at(word),
-        false => model.scope(home).into_iter().find_map(|group| model.variable_in(group, word)),
-    };
     let words: Vec<String> =
         texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
-    words.iter().filter(|word| !word.ends_with(':')).filter_map(|word| find(word)).collect()
+    words.iter().filter(|word| !word.ends_with(':')).filter_map(|word| in_scope(model, home, word)).collect()
 }
 
 /// A variable without the axis, with its values unless they are not to be compared.

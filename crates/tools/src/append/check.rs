@@ -3,11 +3,10 @@ use super::axis::KnownAxis;
 use super::recode::Recoding;
 use super::{AppendOptions, AppendReport};
 use crate::aggregate::{known_attributes, named};
-use crate::compare::{CompareOptions, CompareScope, compare, element_text, type_text};
+use crate::compare::{CompareOptions, CompareScope, chunk_grain, compare, element_text, type_text};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Atomic, Attributes, AxisSelection, Dataset, DimId, Model, NodeId, Result, Selection, Storage, TypeRef,
-    VarId,
+    Atomic, Attributes, AxisSelection, Dataset, DimId, Model, NodeId, Result, Selection, TypeRef, VarId,
 };
 use ncirrus_units::cf;
 use std::collections::BTreeMap;
@@ -69,6 +68,9 @@ pub(super) struct SourceCheck<'a, 'b> {
     report: &'a mut AppendReport,
     before: usize,
     orders: BTreeMap<DimId, Vec<u64>>,
+    /// The variables whose bounds others are, on both sides.
+    our_parents: BTreeMap<VarId, VarId>,
+    their_parents: BTreeMap<VarId, VarId>,
 }
 
 impl<'a, 'b> SourceCheck<'a, 'b> {
@@ -80,8 +82,21 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
     ) -> Result<Self> {
         let before = report.findings.len();
         let (our_model, their_model) = (ours.model()?, theirs.model()?);
+        let (our_parents, their_parents) = (parents_of_bounds(&our_model), parents_of_bounds(&their_model));
         let orders = BTreeMap::new();
-        Ok(Self { ours, theirs, our_model, their_model, dim, options, report, before, orders })
+        Ok(Self {
+            ours,
+            theirs,
+            our_model,
+            their_model,
+            dim,
+            options,
+            report,
+            before,
+            orders,
+            our_parents,
+            their_parents,
+        })
     }
 
     fn find(&mut self, what: impl std::fmt::Display) {
@@ -241,7 +256,8 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
             ));
             return Ok(None);
         }
-        let (one, other) = (effective(&model, var), effective(&their_model, their_var));
+        let one = effective(&model, var, &self.our_parents);
+        let other = effective(&their_model, their_var, &self.their_parents);
         let types = (type_text(&model, ours.ty), type_text(&their_model, theirs.ty));
         let atomics = atomic(ours.ty).zip(atomic(theirs.ty));
         if types.0 != types.1 && (atomics.is_none() || axis.is_none()) {
@@ -273,10 +289,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
                 self.theirs.url()
             ));
         }
-        let grain = match self.ours.variable_by_id(var).storage() {
-            Storage::Chunked(chunks) if chunks.len() == ours.dims.len() => chunks,
-            _ => vec![1; ours.dims.len()],
-        };
+        let grain = chunk_grain(&self.ours.variable_by_id(var));
         let size = their_model.packed_len(theirs.ty);
         Ok(Some(AddedVariable { path, var: their_var, axis, size, grain, recoding }))
     }
@@ -377,15 +390,22 @@ fn is_equal(one: &ncirrus::Attribute, other: &ncirrus::Attribute) -> bool {
     }
 }
 
+/// The variable that each variable of bounds belongs to; of several, the first one.
+fn parents_of_bounds(model: &Model) -> BTreeMap<VarId, VarId> {
+    let mut parents = BTreeMap::new();
+    for var in model.variables() {
+        for bounds in named(model, var, &["bounds", "climatology"]) {
+            parents.entry(bounds).or_insert(var);
+        }
+    }
+    parents
+}
+
 /// The attributes of a variable; bounds without units have those of the variable that they belong to (CF 7.1).
-fn effective(model: &Model, var: VarId) -> Attributes {
+fn effective(model: &Model, var: VarId, parents: &BTreeMap<VarId, VarId>) -> Attributes {
     let mut own = known_attributes(model, NodeId::Variable(var));
-    let parent = model
-        .variables()
-        .into_iter()
-        .find(|other| named(model, *other, &["bounds", "climatology"]).contains(&var));
-    let Some(parent) = parent else { return own };
-    let theirs = known_attributes(model, NodeId::Variable(parent));
+    let Some(parent) = parents.get(&var) else { return own };
+    let theirs = known_attributes(model, NodeId::Variable(*parent));
     for name in ["units", "calendar"] {
         if let (None, Some(attribute)) = (own.find(name), theirs.find(name)) {
             own = own.iter().cloned().chain([attribute.clone()]).collect();

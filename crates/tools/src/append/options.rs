@@ -1,4 +1,5 @@
 //! What is allowed in appending, and what it did.
+use crate::compare::CompareOptions;
 use crate::copy::Progress;
 
 /// How records are appended.
@@ -28,7 +29,7 @@ impl Default for AppendOptions<'_> {
             reorder: false,
             skip_existing: false,
             keep: false,
-            ignore: ["history", "_NCProperties"].map(str::to_owned).to_vec(),
+            ignore: CompareOptions::default().ignore,
             dry_run: false,
             progress: None,
         }

@@ -77,11 +77,7 @@ impl Meaning {
         }
         let decoded = self.from.decode(values);
         let given = decoded.numbers();
-        let wanted: Vec<f64> = match &self.units {
-            Some((there, _)) => given.iter().map(|number| there.apply(*number)).collect(),
-            None => given.clone(),
-        };
-        let encoded = self.to.encode(&wanted).map_err(|error| error.message().to_owned())?;
+        let encoded = self.encode(&given)?;
         let back = self.to.decode(encoded.clone());
         let numbers = back.numbers();
         for (at, (given, number)) in given.iter().zip(&numbers).enumerate() {
@@ -101,6 +97,17 @@ impl Meaning {
         Ok(encoded)
     }
 
+    /// Numbers in the source's units as the target stores them.
+    fn encode(&self, numbers: &[f64]) -> Result<Values, String> {
+        let encoded = match &self.units {
+            Some((there, _)) => {
+                self.to.encode(&numbers.iter().map(|number| there.apply(*number)).collect::<Vec<_>>())
+            }
+            None => self.to.encode(numbers),
+        };
+        encoded.map_err(|error| error.message().to_owned())
+    }
+
     /// Integers of 64 bits, which doubles do not hold: as they are, or not at all.
     fn apply_wide(&self, values: Values) -> Result<Values, String> {
         let (from, to) = (&self.from, &self.to);
@@ -112,11 +119,7 @@ impl Meaning {
             let missing = from.mask().of(&values);
             let numbers: Vec<f64> = doubles.collect();
             if from.packing().is_none() && !missing.contains(&true) {
-                let wanted: Vec<f64> = match &self.units {
-                    Some((there, _)) => numbers.iter().map(|number| there.apply(*number)).collect(),
-                    None => numbers.clone(),
-                };
-                let encoded = to.encode(&wanted).map_err(|error| error.message().to_owned())?;
+                let encoded = self.encode(&numbers)?;
                 let back = to.decode(encoded.clone());
                 let came = back.numbers();
                 let bad = numbers.iter().zip(&came).find(|(given, number)| !self.is_near(**given, **number));

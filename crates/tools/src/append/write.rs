@@ -79,10 +79,8 @@ pub(super) fn blocks(plan: &SourcePlan, one: &AddedVariable, memory: usize) -> V
     let mut done = Vec::new();
     while let Some(block) = rest.pop() {
         let is_small = block.element_count().is_some_and(|count| count <= most);
-        match (is_small, block.halves(&one.grain).or_else(|| block.halves(&vec![1; block.rank()]))) {
-            (false, Some((first, second)))
-                if block.axes().iter().all(is_slice) || cuts_slice(&first, &block) =>
-            {
+        match (is_small, block.halves(&one.grain)) {
+            (false, Some((first, second))) if cuts_slice(&first, &block) => {
                 rest.push(second);
                 rest.push(first);
             }
@@ -92,11 +90,8 @@ pub(super) fn blocks(plan: &SourcePlan, one: &AddedVariable, memory: usize) -> V
     done
 }
 
-fn is_slice(axis: &AxisSelection) -> bool {
-    matches!(axis, AxisSelection::Slice { .. })
-}
-
 /// Whether a half was cut along an axis that is not reordered.
 fn cuts_slice(half: &Selection, whole: &Selection) -> bool {
+    let is_slice = |axis: &AxisSelection| matches!(axis, AxisSelection::Slice { .. });
     half.axes().iter().zip(whole.axes()).all(|(half, whole)| half.count() == whole.count() || is_slice(whole))
 }

@@ -1,5 +1,6 @@
 //! How an array is cut for reading, so that each chunk is decoded once.
 use ncirrus::{Region, Selection};
+use ncirrus_layout::split_region;
 
 /// Boxes that together are an array. They are cut between chunks, and inside of one only if it alone is too large.
 pub(super) struct ChunkBoxes {
@@ -25,7 +26,7 @@ pub(super) fn halves_between_chunks(region: &Region, grain: &[u64]) -> Option<[R
         let chunks = end.div_ceil(grain).saturating_sub(first);
         if *count > 0 && chunks > 1 {
             let at = first.saturating_add(chunks / 2).saturating_mul(grain);
-            return cut(region, axis, at);
+            return split_region(region, axis, at);
         }
     }
     None
@@ -35,16 +36,7 @@ pub(super) fn halves_between_chunks(region: &Region, grain: &[u64]) -> Option<[R
 fn halves(region: &Region) -> Option<[Region; 2]> {
     let axis = region.count.iter().position(|count| *count > 1)?;
     let at = region.start.get(axis)?.checked_add(region.count.get(axis)? / 2)?;
-    cut(region, axis, at)
-}
-
-fn cut(region: &Region, axis: usize, at: u64) -> Option<[Region; 2]> {
-    let (start, count) = (*region.start.get(axis)?, *region.count.get(axis)?);
-    let (mut first, mut second) = (region.clone(), region.clone());
-    *first.count.get_mut(axis)? = at.checked_sub(start)?;
-    *second.start.get_mut(axis)? = at;
-    *second.count.get_mut(axis)? = start.checked_add(count)?.checked_sub(at)?;
-    Some([first, second])
+    split_region(region, axis, at)
 }
 
 /// The selection of a box.

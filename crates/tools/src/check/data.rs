@@ -4,7 +4,7 @@ use super::digest::ValueDigest;
 use super::is_of_data;
 use super::report::{Findings, code_of};
 use super::storage::MOST_CHUNKS;
-use crate::compare::Blocks;
+use crate::compare::{Blocks, chunk_grain};
 use ncirrus::layout::Layout;
 use ncirrus::{Atomic, Error, Region, Result, Selection, Storage, TypeRef, Values, Variable};
 
@@ -58,7 +58,7 @@ impl<'a> ValueCheck<'a> {
         Self {
             variable,
             path: variable.path(),
-            grain: grain_of(variable),
+            grain: chunk_grain(variable),
             size: variable.packed_len().filter(|size| *size > 0 && is_plain),
             number,
             digest: digest.then(ValueDigest::default),
@@ -230,14 +230,6 @@ fn chunk_count(shape: &[u64], grain: &[u64]) -> u64 {
 fn is_local_damage(error: &Error) -> bool {
     use ncirrus::ErrorKind::{Malformed, Missing, NotFound};
     matches!(error.kind(), Malformed | Missing | NotFound)
-}
-
-fn grain_of(variable: &Variable) -> Vec<u64> {
-    let rank = variable.shape().len();
-    match variable.storage() {
-        Storage::Chunked(chunks) if chunks.len() == rank => chunks,
-        _ => vec![1; rank],
-    }
 }
 
 /// Bytes of each number of a type that consists of numbers alone.

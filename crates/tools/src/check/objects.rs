@@ -96,13 +96,8 @@ impl StoredObjects {
         if object.store != self.root.store {
             return None;
         }
-        let key = self.relative(object)?.to_owned();
-        self.unnamed.as_mut().map(|unnamed| unnamed.remove(&key))
-    }
-
-    /// Notes that an object belongs to a member, which may be named several times.
-    pub(super) fn name_again(&mut self, object: &ObjectId) {
-        let _ = self.name(object);
+        let key = self.relative(object)?;
+        self.unnamed.as_mut().map(|unnamed| unnamed.remove(key))
     }
 
     /// The object that is the dataset, if it is one object.

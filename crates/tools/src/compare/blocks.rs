@@ -33,14 +33,19 @@ impl Iterator for Blocks {
     }
 }
 
+/// Where blocks of a variable may be cut: at multiples of its chunk lengths, or anywhere if it has no chunks.
+pub(crate) fn chunk_grain(variable: &Variable) -> Vec<u64> {
+    let rank = variable.shape().len();
+    match variable.storage() {
+        Storage::Chunked(chunks) if chunks.len() == rank => chunks,
+        _ => vec![1; rank],
+    }
+}
+
 /// Where blocks of two variables may be cut: at multiples of both chunk lengths, or of the longer one where those are
 /// too far apart to be of use.
 pub(super) fn common_grain(first: &Variable, second: &Variable) -> Vec<u64> {
-    let chunks = |variable: &Variable| match variable.storage() {
-        Storage::Chunked(chunks) => chunks,
-        _ => vec![1; variable.shape().len()],
-    };
-    let pairs = chunks(first).into_iter().zip(chunks(second)).zip(first.shape());
+    let pairs = chunk_grain(first).into_iter().zip(chunk_grain(second)).zip(first.shape());
     pairs.map(|((ours, theirs), len)| grain(ours.max(1), theirs.max(1), len)).collect()
 }
 

@@ -54,15 +54,7 @@ impl CopyChoice {
 fn with_data(model: &Model, options: &CopyOptions<'_>, copied: &[VarId]) -> Result<BTreeSet<VarId>> {
     let mut chosen: BTreeSet<VarId> = copied.iter().copied().collect();
     if !options.data_of.is_empty() {
-        let mut wanted = BTreeSet::new();
-        for name in &options.data_of {
-            let before = wanted.len();
-            let is = |var: &VarId| ends_with(&model.variable_path(*var), name);
-            wanted.extend(model.variables().into_iter().filter(is));
-            if wanted.len() == before && !model.variables().iter().any(is) {
-                return Err(Error::no_member(Member::Variable, format_args!("{name:?}")));
-            }
-        }
+        let wanted = matching(model, &options.data_of, true)?;
         chosen.retain(|var| wanted.contains(var));
     }
     if !options.data_of_groups.is_empty() {
@@ -141,18 +133,25 @@ fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<B
     for select in &options.select {
         wanted.insert(find(model, &select.path)?);
     }
-    for name in &options.variables {
-        let before = wanted.len();
-        let is = |var: &VarId| match options.alone {
+    wanted.extend(matching(model, &options.variables, options.alone)?);
+    Ok(Some(wanted))
+}
+
+/// The variables of these names: paths or simple names, or ends of paths.
+fn matching(model: &Model, given: &[String], by_end: bool) -> Result<BTreeSet<VarId>> {
+    let mut wanted = BTreeSet::new();
+    for name in given {
+        let is = |var: &VarId| match by_end {
             true => ends_with(&model.variable_path(*var), name),
             false => names(model, *var, name),
         };
-        wanted.extend(model.variables().into_iter().filter(is));
-        if wanted.len() == before && !model.variables().iter().any(is) {
+        let found: Vec<VarId> = model.variables().into_iter().filter(is).collect();
+        if found.is_empty() {
             return Err(Error::no_member(Member::Variable, format_args!("{name:?}")));
         }
+        wanted.extend(found);
     }
-    Ok(Some(wanted))
+    Ok(wanted)
 }
 
 fn find(model: &Model, path: &str) -> Result<VarId> {
@@ -181,7 +180,7 @@ fn add_coordinates(model: &Model, chosen: &mut BTreeSet<VarId>) {
 }
 
 /// The variable that a name in an attribute refers to: in the group or the nearest enclosing one, or by path.
-fn in_scope(model: &Model, group: GroupId, word: &str) -> Option<VarId> {
+pub(crate) fn in_scope(model: &Model, group: GroupId, word: &str) -> Option<VarId> {
     if word.starts_with('/') {
         return model.variable_at(word);
     }
