@@ -114,6 +114,21 @@ impl Atomic {
     pub fn is_integer(self) -> bool {
         self.is_numeric() && !matches!(self, Self::Float | Self::Double)
     }
+
+    /// Smallest and largest value of an integer type; `None` for the others.
+    pub fn integer_range(self) -> Option<(i128, i128)> {
+        Some(match self {
+            Self::Byte => (i8::MIN.into(), i8::MAX.into()),
+            Self::UByte => (0, u8::MAX.into()),
+            Self::Short => (i16::MIN.into(), i16::MAX.into()),
+            Self::UShort => (0, u16::MAX.into()),
+            Self::Int => (i32::MIN.into(), i32::MAX.into()),
+            Self::UInt => (0, u32::MAX.into()),
+            Self::Int64 => (i64::MIN.into(), i64::MAX.into()),
+            Self::UInt64 => (0, u64::MAX.into()),
+            Self::Char | Self::Float | Self::Double | Self::String => return None,
+        })
+    }
 }
 
 /// A type as variables, attributes, fields and bases refer to it.

@@ -87,18 +87,6 @@ pub fn cast_with(values: &Values, to: Atomic, rules: CastRules) -> Result<(Value
     Ok((values, report))
 }
 
-/// Smallest and largest value of an integer type; `None` for the others.
-pub(super) fn integer_range(atomic: Atomic) -> Option<(i128, i128)> {
-    let bits = 8 * u32::try_from(atomic.byte_len()?).ok()?;
-    match atomic {
-        Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64 => {
-            Some((-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1))
-        }
-        Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64 => Some((0, (1i128 << bits) - 1)),
-        Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String => None,
-    }
-}
-
 /// The replacements for values outside the range of `T`.
 #[derive(Clone, Copy)]
 enum RangeStandIn<T> {

@@ -70,7 +70,7 @@ fn numbers(items: &[&Value], atomic: Atomic) -> Result<Values> {
 }
 
 fn fits(atomic: Atomic, value: i128) -> bool {
-    super::cast::integer_range(atomic).is_some_and(|(low, high)| (low..=high).contains(&value))
+    atomic.integer_range().is_some_and(|(low, high)| (low..=high).contains(&value))
 }
 
 pub(super) fn encode(values: &Values, range: Range<usize>) -> Result<Vec<u8>> {

@@ -359,7 +359,7 @@ fn check_enum(
     members: &[crate::EnumMember],
     bad: impl Fn(String) -> ModelError,
 ) -> Result<(), ModelError> {
-    let Some((low, high)) = integer_range(base) else {
+    let Some((low, high)) = base.integer_range() else {
         return Err(bad(format!("an enum cannot be based on {}", base.name())));
     };
     if members.is_empty() {
@@ -375,22 +375,6 @@ fn check_enum(
         }
     }
     Ok(())
-}
-
-/// Smallest and largest value of an integer type; `None` for the others.
-fn integer_range(atomic: crate::Atomic) -> Option<(i128, i128)> {
-    use crate::Atomic;
-    Some(match atomic {
-        Atomic::Byte => (i8::MIN.into(), i8::MAX.into()),
-        Atomic::UByte => (0, u8::MAX.into()),
-        Atomic::Short => (i16::MIN.into(), i16::MAX.into()),
-        Atomic::UShort => (0, u16::MAX.into()),
-        Atomic::Int => (i32::MIN.into(), i32::MAX.into()),
-        Atomic::UInt => (0, u32::MAX.into()),
-        Atomic::Int64 => (i64::MIN.into(), i64::MAX.into()),
-        Atomic::UInt64 => (0, u64::MAX.into()),
-        Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String => return None,
-    })
 }
 
 fn missing(what: Member, name: &str) -> ModelError {

@@ -1,8 +1,10 @@
 //! What the CF conventions ask of attributes and coordinates.
 use super::is_of_data;
 use super::report::{FindingCode, Findings, Severity};
+use crate::copy::in_scope;
 use ncirrus::cf::{Calendar, TimeUnits, Unit, UnitErrorKind};
 use ncirrus::{Attributes, Dataset, GroupId, Model, Result, Selection, VarId, Variable};
+use ncirrus_units::cf;
 
 /// Attributes that list names of variables.
 const LISTS: [&str; 3] = ["coordinates", "ancillary_variables", "bounds"];
@@ -86,13 +88,10 @@ fn check_names(model: &Model, variable: &Variable, attributes: &Attributes, find
 
 /// A variable by the name that an attribute of a member of `group` uses: a path, or a name in the group or above it.
 fn find(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
-    if name.starts_with('/') {
-        return model.variable_at(name);
-    }
-    if name.contains('/') {
+    if name.contains('/') && !name.starts_with('/') {
         return model.variable_at(&format!("{}/{name}", model.group_path(group).trim_end_matches('/')));
     }
-    model.scope(group).into_iter().find_map(|group| model.variable_in(group, name))
+    in_scope(model, group, name)
 }
 
 fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Findings) {
@@ -116,29 +115,17 @@ fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Find
 
 /// The numbers that the stored type has.
 fn stored_range(variable: &Variable, attributes: &Attributes) -> Option<(f64, f64)> {
-    use ncirrus::Atomic;
-    let is_unsigned = text(attributes, "_Unsigned").is_some_and(|text| text == "true");
     let model = variable.dataset().model().ok()?;
+    let stored = model.base_atomic(variable.ty()?)?;
+    let stored = if cf::is_unsigned(attributes) { cf::unsigned(stored) } else { stored };
     #[expect(
         clippy::cast_precision_loss,
         reason = "the ends of a range need not be exact to tell that it is empty"
     )]
-    let range = match model.base_atomic(variable.ty()?)? {
-        Atomic::Byte if is_unsigned => (0.0, f64::from(u8::MAX)),
-        Atomic::Short if is_unsigned => (0.0, f64::from(u16::MAX)),
-        Atomic::Int if is_unsigned => (0.0, f64::from(u32::MAX)),
-        Atomic::Byte => (f64::from(i8::MIN), f64::from(i8::MAX)),
-        Atomic::UByte => (0.0, f64::from(u8::MAX)),
-        Atomic::Short => (f64::from(i16::MIN), f64::from(i16::MAX)),
-        Atomic::UShort => (0.0, f64::from(u16::MAX)),
-        Atomic::Int => (f64::from(i32::MIN), f64::from(i32::MAX)),
-        Atomic::UInt => (0.0, f64::from(u32::MAX)),
-        Atomic::Int64 => (i64::MIN as f64, i64::MAX as f64),
-        Atomic::UInt64 => (0.0, u64::MAX as f64),
-        Atomic::Float | Atomic::Double => (f64::NEG_INFINITY, f64::INFINITY),
-        _ => return None,
-    };
-    Some(range)
+    match stored.integer_range() {
+        Some((lowest, highest)) => Some((lowest as f64, highest as f64)),
+        None => stored.is_numeric().then_some((f64::NEG_INFINITY, f64::INFINITY)),
+    }
 }
 
 /// Whether it is the coordinate variable of its only dimension.
