@@ -2,6 +2,7 @@
 use crate::CommandStatus;
 use crate::tools::{NetcdfTool, TOOLS};
 use clap::Args as ClapArgs;
+use ncirrus::store::fault::of_io;
 use ncirrus::{Error, ErrorKind, Result, Session};
 use std::fs;
 use std::io;
@@ -29,12 +30,12 @@ pub(crate) fn run(args: &Args, _: &Session) -> Result<CommandStatus> {
         true => all.collect(),
         false => args.names.iter().map(String::as_str).collect(),
     };
-    let program = std::env::current_exe().map_err(|error| failed(Path::new("ncirrus"), &error))?;
+    let program = std::env::current_exe().map_err(|error| of_io(error, "ncirrus"))?;
     let links: Vec<PathBuf> = names.iter().map(|name| args.folder.join(file_name(name))).collect();
-    fs::create_dir_all(&args.folder).map_err(|error| failed(&args.folder, &error))?;
+    fs::create_dir_all(&args.folder).map_err(|error| of_io(error, args.folder.display()))?;
     // Nothing is made if one of them cannot be.
     links.iter().try_for_each(|link| check(link))?;
-    links.iter().try_for_each(|link| make(link, &program).map_err(|error| failed(link, &error)))?;
+    links.iter().try_for_each(|link| make(link, &program).map_err(|error| of_io(error, link.display())))?;
     Ok(CommandStatus::SUCCESS)
 }
 
@@ -46,7 +47,7 @@ fn file_name(name: &str) -> String {
 fn check(link: &Path) -> Result<()> {
     match fs::symlink_metadata(link) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(failed(link, &error)),
+        Err(error) => Err(of_io(error, link.display())),
         Ok(_) => {
             let target = fs::read_link(link).ok();
             let is_ours = target.and_then(|target| Some(target.file_stem()? == "ncirrus")) == Some(true);
@@ -69,12 +70,4 @@ fn make(link: &Path, program: &Path) -> io::Result<()> {
     return std::os::unix::fs::symlink(program, link);
     #[cfg(not(unix))]
     return fs::hard_link(program, link).or_else(|_| fs::copy(program, link).map(|_| ()));
-}
-
-fn failed(path: &Path, error: &io::Error) -> Error {
-    let kind = match error.kind() {
-        io::ErrorKind::PermissionDenied => ErrorKind::Denied,
-        _ => ErrorKind::Io { retryable: false },
-    };
-    Error::new(kind, error.to_string()).at_object(path.display())
 }

@@ -2,7 +2,8 @@
 use crate::CommandStatus;
 use crate::tools::{NetcdfTool, TOOLS};
 use clap::{Args as ClapArgs, Command};
-use ncirrus::{Error, ErrorKind, Result, Session};
+use ncirrus::store::fault::of_io;
+use ncirrus::{Result, Session};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, _: &Session) -> Result<CommandStatus> {
     let folder = &args.folder;
-    let failed = |error: std::io::Error| {
-        Error::new(ErrorKind::Io { retryable: false }, error.to_string()).at_object(folder.display())
-    };
+    let failed = |error| of_io(error, folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
     let written = if args.markdown { write_markdown(folder) } else { write_manual(folder) };
     written.map_err(failed)?;
