@@ -14,8 +14,6 @@ pub struct CommandStatus(u8);
 impl CommandStatus {
     /// Success.
     pub const SUCCESS: Self = Self(0);
-    /// The code of netCDF's programs for every failure, and of others for results that are not complete.
-    pub(crate) const PARTIAL: Self = Self(1);
 
     /// The exit code.
     pub fn code(self) -> u8 {

@@ -47,11 +47,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let bar = super::copy::progress_bar();
-    let show = |progress: ncirrus_tools::Progress<'_>| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-        bar.set_message(progress.variable.to_owned());
-    };
+    let show =
+        |at: ncirrus_tools::Progress<'_>| super::copy::show_progress(&bar, at.variable, at.done, at.total);
     let options = AppendOptions::new()
         .along(args.along.clone())
         .reorder(args.reorder)

@@ -45,11 +45,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let bar = if args.quiet { ProgressBar::hidden() } else { super::copy::progress_bar() };
-    let show = |progress: CheckProgress<'_>| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-        bar.set_message(progress.variable.to_owned());
-    };
+    let show = |at: CheckProgress<'_>| super::copy::show_progress(&bar, at.variable, at.done, at.total);
     let told = |plan: &CheckPlan| {
         if !args.quiet {
             bar.suspend(|| crate::message::tell(plan));

@@ -5,11 +5,11 @@ use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    CodecSpec, CreateOptions, DefaultChunks, Detail, Dialect, Error, ErrorKind, FileStructures, Kind, Result,
-    Session, StringForm, VariableSelect,
+    CodecSpec, CreateOptions, Dataset, DefaultChunks, Detail, Dialect, Error, ErrorKind, FileStructures,
+    Kind, Result, Session, StringForm, VariableSelect,
 };
 use ncirrus_tools::{
-    ChunkRule, CopyOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule, SkippedPart,
+    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule, SkippedPart,
 };
 use std::io::Write as _;
 use std::time::Duration;
@@ -210,11 +210,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         return Ok(exit::after(done, &plans.left_out));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
-    let show = |progress: Progress<'_>| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-        bar.set_message(progress.variable.to_owned());
-    };
+    let show = |at: Progress<'_>| show_progress(&bar, at.variable, at.done, at.total);
     let options = options(args)?.progress(&show);
     let report = ncirrus_tools::copy(&source, &target, &options, session);
     bar.finish_and_clear();
@@ -231,6 +227,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if let Some(outlet) = outlet {
         outlet.send()?;
     }
+    Ok(tell_copied(&report, &source))
+}
+
+/// Prints what of a copy differs from its source or was left out, and returns how the command ended.
+pub(crate) fn tell_copied(report: &CopyReport, source: &Dataset) -> CommandStatus {
     crate::message::notes(&report.notes);
     for name in &report.stays {
         crate::message::tell(format_args!(
@@ -240,13 +241,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     report.losses.iter().for_each(crate::message::tell);
     report.unread.iter().for_each(crate::message::tell);
     report.skipped.iter().for_each(tell_skipped);
-    super::reading::tell_absent(&source);
+    super::reading::tell_absent(source);
     let done = exit::after(CommandStatus::SUCCESS, &report.left_out);
-    Ok(if report.is_complete() && report.unread.is_empty() {
-        done
-    } else {
-        CommandStatus::from(exit::PARTIAL)
-    })
+    let is_all = report.is_complete() && report.unread.is_empty();
+    if is_all { done } else { CommandStatus::from(exit::PARTIAL) }
 }
 
 /// The output file for standard output, if that is the target, for formats that can be written to a file.
@@ -345,6 +343,13 @@ fn parse_codec(text: &str) -> Result<CodecSpec> {
         Ok(serde_json::Value::Object(object)) if object.contains_key("id") => Ok(CodecSpec::V2(object)),
         _ => Err(Error::invalid(format!("{text:?} is not the JSON of a codec; it needs an \"id\""))),
     }
+}
+
+/// Shows how many elements are done, and which variable is being worked on.
+pub(super) fn show_progress(bar: &ProgressBar, variable: &str, done: u64, total: u64) {
+    bar.set_length(total);
+    bar.set_position(done);
+    bar.set_message(variable.to_owned());
 }
 
 /// A bar on a terminal; hidden elsewhere.

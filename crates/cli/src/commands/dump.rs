@@ -89,28 +89,34 @@ impl From<Indices> for cdl::IndexOrder {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let dataset = args.reading.open(&args.url, session)?;
-    let mut out = StandardOutput::new();
     if args.kind {
+        let mut out = StandardOutput::new();
         return finish(writeln!(out, "{}", dataset.kind()).and_then(|()| out.flush()));
     }
     let options = options(args, &dataset);
-    if args.ncml {
-        let dumped = ncirrus_tools::dump_ncml(&dataset, &mut out, &options);
-        let done = out.failed().unwrap_or_else(|| dumped.and_then(|()| finish(out.flush())))?;
-        drop(out);
-        return Ok(exit::after(done, &dataset.left_out()?));
+    let done = print(&dataset, &options, args.ncml)?;
+    if !args.ncml {
+        super::reading::tell_odd(&dataset);
     }
-    let dumped = ncirrus_tools::dump(&dataset, &mut out, &options);
+    Ok(done)
+}
+
+/// Prints a dataset to standard output as CDL or NcML, and reports on standard error what could not be read.
+pub(crate) fn print(dataset: &Dataset, options: &cdl::PrintOptions, is_ncml: bool) -> Result<CommandStatus> {
+    let mut out = StandardOutput::new();
+    let printed = match is_ncml {
+        true => ncirrus_tools::dump_ncml(dataset, &mut out, options).map(|()| Vec::new()),
+        false => ncirrus_tools::dump(dataset, &mut out, options).map(|summary| summary.faults),
+    };
     let flushed = out.flush();
     if let Some(failed) = out.failed() {
         return failed;
     }
-    let summary = dumped?;
+    let faults = printed?;
     drop(out);
-    super::reading::tell_absent(&dataset);
-    super::reading::tell_odd(&dataset);
+    super::reading::tell_absent(dataset);
     let mut left_out = dataset.left_out()?;
-    for (path, reason) in summary.faults {
+    for (path, reason) in faults {
         if left_out.iter().all(|known| known.path.trim_end_matches('/') != path.trim_end_matches('/')) {
             left_out.push(LeftOut { path, reason });
         }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if args.target.as_deref().is_some_and(is_pipe) {
         return Err(Error::invalid("generate writes no dataset to standard output: name a target"));
     }
-    let name = if is_pipe(&args.text) { "standard input" } else { args.text.as_str() };
+    let name = name_of(&args.text);
     let input = input(&args.text, session)?;
     let tell = |fault: &CdlFault| crate::message::tell_fault(fault, name);
     let options = options(args)?.faults(&tell);
@@ -56,14 +56,23 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         Some(target) => generate(&input, target, &options, session),
         None => check_text(&input, &options, session),
     };
-    let report =
-        made.map_err(|error| if error.place().object.is_none() { error.at_object(name) } else { error })?;
+    let report = made.map_err(|error| in_text(error, name))?;
     tell_cut(&report);
     Ok(CommandStatus::SUCCESS)
 }
 
+/// The name of a command's text in messages.
+pub(crate) fn name_of(text: &str) -> &str {
+    if is_pipe(text) { "standard input" } else { text }
+}
+
+/// An error about a text, unless it is about something else.
+pub(crate) fn in_text(error: Error, name: &str) -> Error {
+    if error.place().object.is_none() { error.at_object(name) } else { error }
+}
+
 /// The text of a command.
-fn input(text: &str, session: &Session) -> Result<TextInput> {
+pub(crate) fn input(text: &str, session: &Session) -> Result<TextInput> {
     if is_pipe(text) {
         return TextInput::from_reader(io::stdin().lock(), session)
             .map_err(|error| error.at_object("standard input"));
@@ -83,7 +92,8 @@ fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
         .overwrite_any(args.overwrite.is_any()))
 }
 
-fn tell_cut(report: &GenerateReport) {
+/// Tells where the text is longer than what it is for.
+pub(crate) fn tell_cut(report: &GenerateReport) {
     for (path, line) in &report.cut {
         crate::message::tell(format_args!(
             "{path}: the text in line {line} is longer than the variable, and was cut"

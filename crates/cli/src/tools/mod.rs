@@ -84,7 +84,6 @@ impl NetcdfTool {
                 Some(name) => arg.value_name(name).action(ArgAction::Append).allow_hyphen_values(true),
                 None => arg.action(ArgAction::SetTrue).overrides_with(option.letter.to_string()),
             }
-            .value_parser_of(option.value)
         });
         Command::new(self.name)
             .about(self.about)
@@ -113,12 +112,7 @@ impl NetcdfTool {
     }
 
     fn run_line(&self, line: &ToolLine, session: &SessionOptions) -> Result<CommandStatus, ToolFailure> {
-        let mut outcome = Err(ToolFailure::new(1, ""));
-        session.run(line.trace_level()?, |session| {
-            outcome = (self.run)(line, session);
-            Ok(())
-        })?;
-        outcome
+        session.run(line.trace_level()?, |session| Ok((self.run)(line, session)))?
     }
 
     fn ended(&self, outcome: Result<CommandStatus, ToolFailure>) -> CommandStatus {
@@ -157,18 +151,6 @@ impl NetcdfTool {
             _ => error.to_string(),
         };
         ToolFailure::usage(self.unknown_option, message)
-    }
-}
-
-/// What the values of options are.
-trait ValueParserOf {
-    fn value_parser_of(self, value: Option<&str>) -> Self;
-}
-
-impl ValueParserOf for Arg {
-    /// Text that may be empty.
-    fn value_parser_of(self, value: Option<&str>) -> Self {
-        if value.is_some() { self.value_parser(clap::builder::StringValueParser::new()) } else { self }
     }
 }
 

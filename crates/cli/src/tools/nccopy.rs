@@ -2,9 +2,9 @@
 use super::{Flag, NetcdfTool, ToolFailure, ToolLine, flag, valued};
 use crate::CommandStatus;
 use crate::commands;
-use crate::message::tell;
 use ncirrus::{Kind, Result, Session};
-use ncirrus_tools::{CopyReport, NccopyOptions};
+use ncirrus_tools::cdl::parse::CdlFormat;
+use ncirrus_tools::{NccopyOptions, kind_of_format};
 
 pub(super) const TOOL: NetcdfTool = NetcdfTool {
     name: "nccopy",
@@ -61,9 +61,7 @@ struct Request {
 }
 
 fn run(line: &ToolLine, session: &Session) -> std::result::Result<CommandStatus, ToolFailure> {
-    let request = Request::read(line)?;
-    let report = request.run(session)?;
-    Ok(told(&report))
+    Ok(Request::read(line)?.run(session)?)
 }
 
 impl Request {
@@ -80,12 +78,13 @@ impl Request {
         }
     }
 
-    fn run(&self, session: &Session) -> Result<CopyReport> {
+    fn run(&self, session: &Session) -> Result<CommandStatus> {
         if self.source == self.target {
             return Err(ncirrus::Error::invalid("output would overwrite input").at_object(&*self.target));
         }
         let source = commands::open(&self.source, session)?;
-        ncirrus_tools::nccopy(&source, &self.target, &self.options, session)
+        let report = ncirrus_tools::nccopy(&source, &self.target, &self.options, session)?;
+        Ok(commands::copy::tell_copied(&report, &source))
     }
 }
 
@@ -140,23 +139,12 @@ fn apply(options: NccopyOptions, flag: &Flag) -> std::result::Result<NccopyOptio
     })
 }
 
-/// The names of kinds that `-k` takes.
+/// Names of kinds that ncgen takes, and nccopy does not.
+const ONLY_OF_NCGEN: [&str; 3] = ["netcdf-4", "netcdf4", "cdf-5"];
+
+/// The kind that `-k` names.
 fn kind(name: &str) -> Option<Kind> {
-    Some(match name {
-        "classic" | "nc3" | "1" => Kind::Nc3,
-        "64-bit offset" | "64-bit-offset" | "nc6" | "2" => Kind::Nc6,
-        "netCDF-4" | "netCDF4" | "nc4" | "3" | "hdf5" | "enhanced" => Kind::Nc4,
-        "netCDF-4 classic model"
-        | "netCDF-4-classic"
-        | "netCDF-4_classic"
-        | "netCDF4_classic"
-        | "nc7"
-        | "4"
-        | "hdf5-nc3"
-        | "enhanced-nc3" => Kind::Nc4Classic,
-        "64-bit data" | "64-bit-data" | "cdf5" | "nc5" | "5" => Kind::Nc5,
-        _ => return None,
-    })
+    CdlFormat::named(name).filter(|_| !ONLY_OF_NCGEN.contains(&name)).map(kind_of_format)
 }
 
 /// A size is a number that is not negative, with a suffix that multiplies it by a power of ten.
@@ -167,18 +155,6 @@ fn check_size(letter: char, text: &str) -> std::result::Result<(), String> {
         Ok(size) if size >= 0.0 && size.is_finite() && is_suffix_single => Ok(()),
         _ => Err(format!("Suffix used for '-{letter}' option value must be K, M, G, T, or P: {text}")),
     }
-}
-
-/// Prints what differs from the source or was left out.
-fn told(report: &CopyReport) -> CommandStatus {
-    report.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
-    report.stays.iter().for_each(|name| {
-        tell(format_args!("{name} was kept: it is not part of the dataset that was replaced"));
-    });
-    report.losses.iter().for_each(tell);
-    report.unread.iter().for_each(tell);
-    report.left_out.iter().for_each(tell);
-    if report.is_complete() { CommandStatus::SUCCESS } else { CommandStatus::PARTIAL }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 use super::{Flag, NetcdfTool, ToolFailure, ToolLine, flag, valued};
 use crate::CommandStatus;
 use crate::commands::{self, StandardOutput};
-use crate::exit;
 use ncirrus::{Dataset, ErrorKind, Session};
 use ncirrus_tools::cdl::{AnnotationStyle, DataChoice, IndexAnnotation, IndexOrder, PrintOptions, TimeStyle};
 use std::io::Write;
@@ -62,32 +61,12 @@ fn run(line: &ToolLine, session: &Session) -> Result<CommandStatus, ToolFailure>
         dataset.name().clone_into(&mut options.name);
     }
     let options = options.classic(ncirrus_tools::is_classic_model(&dataset));
-    print(&dataset, &options, line.has('x'))
-}
-
-/// Prints a dataset to standard output, and reports what could not be read.
-fn print(dataset: &Dataset, options: &PrintOptions, is_ncml: bool) -> Result<CommandStatus, ToolFailure> {
-    let mut out = StandardOutput::new();
-    let printed = match is_ncml {
-        true => ncirrus_tools::dump_ncml(dataset, &mut out, options).map(|()| Vec::new()),
-        false => ncirrus_tools::dump(dataset, &mut out, options).map(|summary| summary.faults),
-    };
-    let flushed = out.flush();
-    if let Some(failed) = out.failed() {
-        return Ok(failed?);
-    }
-    let faults = printed.map_err(|error| match error.kind() {
+    commands::dump::print(&dataset, &options, line.has('x')).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
-            ToolFailure::new(1, missing(dataset, options).unwrap_or_else(|| error.to_string()))
+            ToolFailure::new(1, missing(&dataset, &options).unwrap_or_else(|| error.to_string()))
         }
         _ => error.into(),
-    })?;
-    drop(out);
-    commands::reading::tell_absent(dataset);
-    let mut left_out = dataset.left_out()?;
-    left_out.extend(faults.into_iter().map(|(path, reason)| ncirrus::LeftOut { path, reason }));
-    left_out.dedup_by(|one, other| one.path.trim_end_matches('/') == other.path.trim_end_matches('/'));
-    Ok(exit::after(commands::finish(flushed)?, &left_out))
+    })
 }
 
 /// Which of the requested members does not exist, in the tool's words.

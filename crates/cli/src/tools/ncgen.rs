@@ -1,12 +1,12 @@
 //! `ncgen` and `ncgen3` with netCDF's options: datasets and programs from CDL text.
 use super::{Flag, NetcdfTool, ToolFailure, ToolLine, ToolOption, flag, valued};
 use crate::CommandStatus;
+use crate::commands::generate::{in_text, input, name_of, tell_cut};
 use crate::commands::pipe::is_pipe;
 use crate::message;
 use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Session};
 use ncirrus_tools::cdl::parse::{CdlFault, CdlFormat, NumberRange};
-use ncirrus_tools::{GenerateOptions, GenerateReport, TextInput, check_text, generate};
-use std::io;
+use ncirrus_tools::{GenerateOptions, GenerateReport, check_text, generate};
 use std::path::Path;
 
 pub(super) const NCGEN: NetcdfTool = NetcdfTool {
@@ -107,14 +107,11 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
         return Err(ToolFailure::new(TWO_INPUTS, "only one input file argument permitted"));
     }
     let text = line.operands.first().map_or("-", String::as_str);
-    let input = input(text, session)?;
-    let name = if is_pipe(text) { "standard input" } else { text };
+    let input = input(text, session).map_err(|error| unread(&error, text))?;
+    let name = name_of(text);
     let tell = |fault: &CdlFault| message::tell_fault(fault, name);
     let options = request.options().faults(&tell);
-    let failed = |error: ncirrus::Error| match error.place().object.is_none() {
-        true => ToolFailure::from(error.at_object(name)),
-        false => ToolFailure::from(error),
-    };
+    let failed = |error: ncirrus::Error| ToolFailure::from(in_text(error, name));
     let report = match &request.product {
         Product::Nothing => check_text(&input, &options, session).map_err(failed)?,
         Product::Dataset => {
@@ -139,28 +136,20 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
     Ok(CommandStatus::SUCCESS)
 }
 
-/// The text of a command.
-fn input(text: &str, session: &Session) -> Result<TextInput, ToolFailure> {
-    let opened = match is_pipe(text) {
-        true => TextInput::from_reader(io::stdin().lock(), session),
-        false => TextInput::open(Path::new(text), session),
-    };
-    opened.map_err(|error| match error.kind() {
+/// A text that cannot be read.
+fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
+    match error.kind() {
         ErrorKind::NotFound => ToolFailure::new(
             UNREADABLE,
             format!("can't open file {text} for reading: No such file or directory"),
         ),
         _ => ToolFailure::new(UNREADABLE, error.to_string()),
-    })
+    }
 }
 
 /// Tells what of the text did not become values as it stands.
 fn tell_changes(report: &GenerateReport) {
-    for (path, line) in &report.cut {
-        message::tell(format_args!(
-            "{path}: the text in line {line} is longer than the variable, and was cut"
-        ));
-    }
+    tell_cut(report);
     for note in &report.unfit {
         let (name, line, constant, count) = (&note.name, note.line, &note.constant, note.count);
         message::tell(format_args!(
