@@ -23,11 +23,12 @@ struct Watch {
 }
 
 impl Watch {
-    /// Whether the wait is to end; the callback is called once per interval.
+    /// Whether the wait is to end; while a wait goes on, the callback is called once per interval.
     fn says_stop(&self) -> bool {
-        if self.last.get().elapsed() < self.interval {
-            return false;
-        }
+        self.last.get().elapsed() >= self.interval && self.says_stop_now()
+    }
+
+    fn says_stop_now(&self) -> bool {
         let stops = (self.stops)();
         self.last.set(Instant::now());
         stops
@@ -39,8 +40,9 @@ impl Watch {
     }
 }
 
-/// Runs `body`; every call in it that waits on this thread calls `stops` once in `interval`. When that returns true,
-/// the wait ends with [`ErrorKind::Interrupted`](ncirrus_layout::ErrorKind::Interrupted): what was in flight is
+/// Runs `body`; every call in it that waits on this thread calls `stops` when it begins to wait, then once in
+/// `interval`: what made `stops` true before such a call is seen by that call, however short. When that returns true, the
+/// wait ends with [`ErrorKind::Interrupted`](ncirrus_layout::ErrorKind::Interrupted): what was in flight is
 /// dropped, and its requests are cancelled. Calls that compute for long check between their parts.
 ///
 /// After an interrupted read the dataset is as it was. An interrupted write has written some of its elements; if
@@ -76,14 +78,16 @@ pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
     let mut context = Context::from_waker(&waker);
+    let mut says_stop = watch.says_stop_now();
     loop {
-        if watch.says_stop() {
+        if says_stop {
             return Err(Error::new(ErrorKind::Interrupted, "the wait was ended by the caller"));
         }
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
             Poll::Pending => thread::park_timeout(watch.rest()),
         }
+        says_stop = watch.says_stop();
     }
 }
 
@@ -171,6 +175,16 @@ mod tests {
         // After it, no watch is set.
         assert!(watched().is_none());
         assert_eq!(wait(ready(Ok(5))).unwrap(), 5);
+    }
+
+    #[test]
+    fn a_wait_that_begins_within_the_interval_asks_too() {
+        let (asked, stops) = after(3);
+        let ended = watch(Duration::from_secs(3600), stops, || {
+            (0..10).map(|_| wait(ready(Ok(1)))).collect::<Result<Vec<i32>>>()
+        });
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
+        assert_eq!(asked.get(), 3);
     }
 
     #[test]
