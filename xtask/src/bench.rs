@@ -1,10 +1,11 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|python|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|memory|python|tools|write|zarr]]]`.
 mod aggregate;
 mod cloud;
 mod hdf5;
 mod hdf5_write;
 mod python;
+mod tools;
 
 use crate::peers;
 use crate::run::{Outcome, cargo, project};
@@ -48,6 +49,13 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if asked("write") {
         hdf5_write::run(&folder, rounds)?;
+    }
+    if asked("tools") {
+        tools::run(&folder, rounds)?;
+    }
+    // Many gigabytes: only by name.
+    if only == Some("memory") {
+        tools::memory(&folder)?;
     }
     std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
@@ -96,7 +104,7 @@ fn measure(name: &str, codec: &str, operation: &str, folder: &Path) -> Option<(f
 
 /// The program that measures the library and the bare loop.
 fn program() -> Command {
-    Command::new(project().join("target/release/ncirrus-bench"))
+    Command::new(crate::run::target().join("release/ncirrus-bench"))
 }
 
 /// The seconds and MiB that a program prints; `None` if it fails.

@@ -82,7 +82,7 @@ fn packages(python: &Path, list: &str) -> Outcome {
 }
 
 /// Installs the Debian packages of programs that are not on the path.
-fn debian(programs: &[(&str, &str)]) -> Outcome {
+pub(crate) fn debian(programs: &[(&str, &str)]) -> Outcome {
     let missing: Vec<&str> =
         programs.iter().filter(|(program, _)| !on_path(program)).map(|(_, package)| *package).collect();
     if missing.is_empty() { Ok(()) } else { apt(&missing) }
