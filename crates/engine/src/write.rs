@@ -27,6 +27,7 @@ mod editing;
 mod encoded;
 mod encoder;
 mod joint;
+mod lock_order;
 mod points;
 mod put;
 mod raw;
@@ -59,6 +60,7 @@ use driven_placer::DrivenPlacer;
 use editing::EditTurns;
 use encoder::ChunkEncoder;
 use futures_util::future::BoxFuture;
+use lock_order::{ChunkAccess, CommitGuard};
 use ncirrus_layout::{Abilities, Error, ErrorKind, ObjectId, Placer, PutPhase, Result, StorePut, Writing};
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
@@ -222,13 +224,20 @@ impl DatasetWriter {
         &self.session
     }
 
-    /// Passes edits to the format, if there are any that it has not seen.
-    async fn define(&self) -> Result<()> {
-        let _one = self.turns.defining.lock().await;
-        let Some(model) = self.definitions().pending() else { return Ok(()) };
+    /// Passes edits to the format, if there are any that it has not seen. Chunks may be locked then.
+    async fn define<'a>(&self, commit: &'a CommitGuard<'_>) -> Result<ChunkAccess<'a>> {
+        let defining = self.turns.defining.lock(commit).await;
+        let pending = self.definitions().pending();
+        if let Some(model) = pending {
+            self.pass_on(&model, defining.chunk_access()).await?;
+        }
+        Ok(ChunkAccess::after_defining(commit, defining))
+    }
+
+    async fn pass_on(&self, model: &Arc<Model>, access: ChunkAccess<'_>) -> Result<()> {
         // Chunks may have other shapes from here on: cached ones are put with those that they had.
-        self.flush_all().await?;
-        let puts = match self.try_define(&model).await {
+        self.flush_all(access).await?;
+        let puts = match self.try_define(model).await {
             Ok(puts) => puts,
             Err(error) => {
                 self.definitions().roll_back(&error);
@@ -284,11 +293,11 @@ impl DatasetWriter {
     /// # Errors
     /// As [`sync`](Self::sync), and errors of the request.
     pub async fn sync_checked(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
-        let _alone = self.committer.commit_lock.write().await;
+        let commit = self.committer.commit_lock.alone().await;
         self.check_usable()?;
-        self.define().await?;
+        let access = self.define(&commit).await?;
         self.definitions().check_refused()?;
-        self.committer.commit(self, request).await
+        self.committer.commit(self, access, request).await
     }
 
     /// Commits everything and ends the writer.

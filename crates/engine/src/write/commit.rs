@@ -2,6 +2,7 @@
 use super::DatasetWriter;
 use super::definitions::translated;
 use super::encoder::{StoredChunk, cells_of};
+use super::lock_order::{ChunkAccess, CommitLock};
 use super::target::WriteTarget;
 use super::write_back_cache::ChunkKey;
 use futures_util::future::{BoxFuture, join3};
@@ -10,13 +11,14 @@ use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, PutPhase, Result};
 use ncirrus_model::{FillValue, Model, VarId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::RwLock;
+
+/// A writer whose chunks may be locked.
+type ChunkWriting<'a> = (&'a DatasetWriter, ChunkAccess<'a>);
 
 /// Commits what a writer put, and tracks how far that has come.
 #[derive(Default)]
 pub(super) struct Committer {
-    /// Shared by writes and reads, exclusive for edits and commits.
-    pub(super) commit_lock: RwLock<()>,
+    pub(super) commit_lock: CommitLock,
     /// Shapes of variables whose chunks are all stored, for formats that store every chunk.
     complete: Mutex<HashMap<VarId, Vec<u64>>>,
 }
@@ -32,14 +34,15 @@ impl Committer {
     pub(super) async fn commit(
         &self,
         writer: &DatasetWriter,
+        access: ChunkAccess<'_>,
         check: BoxFuture<'static, Result<()>>,
     ) -> Result<()> {
-        self.complete_cut_cells(writer).await?;
-        writer.flush_staged().await?;
+        self.complete_cut_cells(writer, access).await?;
+        writer.flush_staged(access).await?;
         for var in writer.model().variables() {
             if writer.placer.guard().needs_fill(var) {
                 writer.drained().await?;
-                self.fill_unwritten(writer, var).await?;
+                self.fill_unwritten((writer, access), var).await?;
             }
         }
         let model = translated(&writer.model(), &writer.placer.abilities, writer.session.registry())?;
@@ -83,13 +86,15 @@ impl Committer {
     }
 
     /// Caches chunks that were clipped at the end of the array and now have more elements inside it.
-    async fn complete_cut_cells(&self, writer: &DatasetWriter) -> Result<()> {
+    async fn complete_cut_cells(&self, writer: &DatasetWriter, access: ChunkAccess<'_>) -> Result<()> {
         if writer.placer.abilities.sparse {
             return Ok(());
         }
         for (key, array) in writer.encoder.take_cut() {
             match writer.model().variable(key.var) {
-                Some(_) if writer.model().shape(key.var) != array => self.stage_as_is(writer, key).await?,
+                Some(_) if writer.model().shape(key.var) != array => {
+                    self.stage_as_is((writer, access), key).await?;
+                }
                 Some(_) => writer.encoder.keep_cut(key, array),
                 None => {}
             }
@@ -98,9 +103,9 @@ impl Committer {
     }
 
     /// Caches a chunk with its stored elements, and fill for those that are new.
-    async fn stage_as_is(&self, writer: &DatasetWriter, key: ChunkKey) -> Result<()> {
+    async fn stage_as_is(&self, (writer, access): ChunkWriting<'_>, key: ChunkKey) -> Result<()> {
         let (target, model) = writer.target(key.var)?;
-        let mut held = writer.stage.lock(key).await;
+        let mut held = writer.stage.lock(access, key).await;
         if held.slot.contents.is_some() {
             return Ok(());
         }
@@ -118,14 +123,14 @@ impl Committer {
 
     /// Stores fill in every chunk that was never written, for formats that store all chunks. A variable without fill
     /// gets only its last chunk, so that the file is long enough.
-    async fn fill_unwritten(&self, writer: &DatasetWriter, var: VarId) -> Result<()> {
+    async fn fill_unwritten(&self, (writer, access): ChunkWriting<'_>, var: VarId) -> Result<()> {
         let (target, model) = writer.target(var)?;
         let array = model.shape(var);
         let complete = self.complete.guard().get(&var).cloned();
         if complete.as_ref() == Some(&array) || array.contains(&0) {
             return Ok(());
         }
-        self.complete_edge(writer, &target, &array, complete.as_deref()).await?;
+        self.complete_edge((writer, access), &target, &array, complete.as_deref()).await?;
         let has_fill = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
         let mut walk = ArrayWalk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
         if !has_fill {
@@ -145,7 +150,7 @@ impl Committer {
     /// An earlier commit may have clipped the last chunks along an axis that has grown since.
     async fn complete_edge(
         &self,
-        writer: &DatasetWriter,
+        (writer, access): ChunkWriting<'_>,
         target: &WriteTarget,
         array: &[u64],
         complete: Option<&[u64]>,
@@ -162,12 +167,12 @@ impl Committer {
         loop {
             let cells = edge.window();
             if cells.is_empty() {
-                return writer.flush_all().await;
+                return writer.flush_all(access).await;
             }
             for cell in cells.iter() {
-                self.stage_as_is(writer, ChunkKey { var: target.var, cell: cell.to_vec() }).await?;
+                self.stage_as_is((writer, access), ChunkKey { var: target.var, cell: cell.to_vec() }).await?;
             }
-            writer.flush_all().await?;
+            writer.flush_all(access).await?;
         }
     }
 

@@ -2,6 +2,7 @@
 //! dataset: no lock that those need is held meanwhile.
 use super::DatasetWriter;
 use super::definitions::WriterDefinitions;
+use super::lock_order::DefiningLock;
 use futures_util::future::{Either, select};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
@@ -16,8 +17,7 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 #[derive(Debug, Default)]
 pub(super) struct EditTurns {
     turn: AsyncMutex<()>,
-    /// Held while definitions are passed to the format.
-    pub(super) defining: AsyncMutex<()>,
+    pub(super) defining: DefiningLock,
     /// The thread that is running a caller's code.
     editor: Mutex<Option<ThreadId>>,
 }
@@ -46,7 +46,7 @@ impl DatasetWriter {
             let _editing = EditInProgress::new(&self.turns);
             change(&mut edited)?
         };
-        let _alone = self.committer.commit_lock.write().await;
+        let _alone = self.committer.commit_lock.alone().await;
         self.check_usable()?;
         let model = {
             let mut definitions = self.redefinable()?;

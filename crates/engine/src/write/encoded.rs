@@ -34,15 +34,15 @@ impl DatasetWriter {
     /// stored in this way: elements without a fixed size, or clipped edge chunks. Nothing is changed then. Otherwise
     /// errors of putting.
     pub async fn write_encoded(&self, var: VarId, mut chunks: Vec<EncodedChunk>) -> Result<()> {
-        let _shared = self.committer.commit_lock.read().await;
+        let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
-        self.define().await?;
+        let access = self.define(&commit).await?;
         let (target, model) = self.target(var)?;
         chunks.sort_by(|one, other| one.cell.cmp(&other.cell));
         self.check_encoded(&target, &model, &chunks)?;
         drop(model);
         self.definitions().mark_written(var);
-        let mut queue = PutQueue::new(self);
+        let mut queue = PutQueue::new(self, access);
         let written = self.write_encoded_windows(&target, chunks, &mut queue).await;
         let landed = queue.drained().await;
         written.and(landed)
@@ -73,7 +73,8 @@ impl DatasetWriter {
         let mut jobs: Vec<(EncodedChunk, ChunkLock)> = Vec::with_capacity(chunks.len());
         for chunk in chunks {
             cells.push(&chunk.cell);
-            let held = self.stage.lock(ChunkKey { var: target.var, cell: chunk.cell.clone() }).await;
+            let held =
+                self.stage.lock(queue.access, ChunkKey { var: target.var, cell: chunk.cell.clone() }).await;
             jobs.push((chunk, held));
         }
         let work = [PlacerWork { var: target.var, cells }];
@@ -118,9 +119,9 @@ impl DatasetWriter {
     /// # Errors
     /// `Invalid` if fixed dimensions differ.
     pub async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
-        let _shared = self.committer.commit_lock.read().await;
+        let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
-        self.define().await?;
+        self.define(&commit).await?;
         self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
     }
 
@@ -138,9 +139,9 @@ impl DatasetWriter {
     /// # Errors
     /// Definitions that the format refuses.
     pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<WriteTarget>> {
-        let _shared = self.committer.commit_lock.read().await;
+        let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
-        self.define().await?;
+        self.define(&commit).await?;
         Ok(self.target(var)?.0)
     }
 }

@@ -36,9 +36,9 @@ impl DatasetWriter {
     /// `Invalid` naming a chunk that is none of the variable; `Unsupported` for formats whose chunks are not objects of
     /// their own.
     pub async fn adopt_chunks(&self, var: VarId, cells: &[Vec<u64>]) -> Result<()> {
-        let _shared = self.committer.commit_lock.read().await;
+        let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
-        self.define().await?;
+        self.define(&commit).await?;
         let (target, model) = self.target(var)?;
         let array = model.shape(var);
         let mut list = CellList::new(target.encoding.grid.rank());

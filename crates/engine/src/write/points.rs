@@ -1,6 +1,7 @@
 //! Reading and writing single elements of a dataset that is being written.
 use super::DatasetWriter;
 use super::encoder::{StoredChunk, cells_of};
+use super::lock_order::ChunkAccess;
 use super::rows::{GatheredValues, WriteData};
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
@@ -15,6 +16,7 @@ impl DatasetWriter {
     pub(super) async fn read_point_cells(
         &self,
         (target, model): (&WriteTarget, &Model),
+        access: ChunkAccess<'_>,
         points: &PointSelection,
         gathered: &mut GatheredValues<'_>,
     ) -> Result<()> {
@@ -25,7 +27,7 @@ impl DatasetWriter {
             let each = |cell: &CellPoints, shape: &[usize], contents: &DirtyContents| {
                 gathered.gather_points(cell, shape, target, contents)
             };
-            self.read_window((target, model), window, cell_of, each).await?;
+            self.read_window(access, (target, model), window, cell_of, each).await?;
             between_parts().await;
         }
         Ok(())
@@ -60,7 +62,7 @@ impl DatasetWriter {
         while next.is_some() {
             let window = self.point_window(target, &mut cells, &mut next);
             queue.room().await?;
-            self.write_point_window((target, data), window).await?;
+            self.write_point_window(queue.access, (target, data), window).await?;
             self.shrink(queue).await?;
             between_parts().await;
         }
@@ -69,6 +71,7 @@ impl DatasetWriter {
 
     async fn write_point_window(
         &self,
+        access: ChunkAccess<'_>,
         (target, data): (&WriteTarget, &WriteData<'_>),
         window: Vec<CellPoints>,
     ) -> Result<()> {
@@ -76,7 +79,7 @@ impl DatasetWriter {
         let mut jobs = Vec::with_capacity(window.len());
         for points in window {
             let key = ChunkKey { var: target.var, cell: cell_of(&points).to_vec() };
-            jobs.push(PointWriteTask { points, held: self.stage.lock(key).await, stored: None });
+            jobs.push(PointWriteTask { points, held: self.stage.lock(access, key).await, stored: None });
         }
         // The shape is looked at when the cells are locked: what others stored of them may have grown before.
         let model = &self.model();

@@ -27,12 +27,12 @@ impl DatasetWriter {
         cells: CellList,
         elements: ElementFiller<'_>,
     ) -> Result<()> {
-        let _shared = self.committer.commit_lock.read().await;
+        let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
-        self.define().await?;
+        let access = self.define(&commit).await?;
         let (target, _) = self.target(var)?;
         self.definitions().written.insert(var);
-        let mut queue = PutQueue::new(self);
+        let mut queue = PutQueue::new(self, access);
         let written = self.write_locked_cells(&target, cells, elements, &mut queue).await;
         let landed = queue.drained().await;
         written.and(landed)
@@ -49,7 +49,7 @@ impl DatasetWriter {
         let mut jobs = Vec::with_capacity(cells.len());
         for (at, cell) in cells.iter().enumerate() {
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
-            jobs.push(RawChunkTask { at, held: self.stage.lock(key).await });
+            jobs.push(RawChunkTask { at, held: self.stage.lock(queue.access, key).await });
         }
         let cost = target.cell_cost(cells.get(0));
         // The shape is read after the chunks are locked: others may have extended the array before.

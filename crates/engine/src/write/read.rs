@@ -2,6 +2,7 @@
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::encoder::{StoredChunk, cells_of};
+use super::lock_order::{ChunkAccess, CommitGuard};
 use super::rows::GatheredValues;
 use super::target::WriteTarget;
 use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
@@ -23,9 +24,9 @@ struct ChunkReadTask<P> {
 }
 
 /// A variable as it is read while its dataset is written.
-enum Readable {
+enum Readable<'a> {
     /// With what was written of it.
-    Written(Arc<WriteTarget>, Arc<Model>),
+    Written(Arc<WriteTarget>, Arc<Model>, ChunkAccess<'a>),
     /// As the last commit left it.
     Committed(Dataset, VarId),
 }
@@ -66,32 +67,32 @@ impl DatasetWriter {
     }
 
     async fn read_picked(&self, var: VarId, picked: Picked<'_>) -> Result<Values> {
-        let _shared = self.committer.commit_lock.read().await;
-        let (target, model) = match self.readable(var).await? {
+        let commit = self.committer.commit_lock.share().await;
+        let (target, model, access) = match self.readable(&commit, var).await? {
             Readable::Committed(now, var) => {
                 return match picked {
                     Picked::Selection(selection) => now.read(var, selection).await,
                     Picked::Points(points) => now.read_points(var, points).await,
                 };
             }
-            Readable::Written(target, model) => (target, model),
+            Readable::Written(target, model, access) => (target, model, access),
         };
         let count = self.check_read((&target, &model), picked)?;
         let mut gathered = GatheredValues::new(&model, &target, count)?;
-        self.read_cells((&target, &model), picked, &mut gathered).await?;
+        self.read_cells((&target, &model), access, picked, &mut gathered).await?;
         gathered.finish(&model, &target, count)
     }
 
     async fn read_picked_into(&self, var: VarId, picked: Picked<'_>, out: &mut [u8]) -> Result<()> {
-        let _shared = self.committer.commit_lock.read().await;
-        let (target, model) = match self.readable(var).await? {
+        let commit = self.committer.commit_lock.share().await;
+        let (target, model, access) = match self.readable(&commit, var).await? {
             Readable::Committed(now, var) => {
                 return match picked {
                     Picked::Selection(selection) => now.read_into(var, selection, out).await,
                     Picked::Points(points) => now.read_points_into(var, points, out).await,
                 };
             }
-            Readable::Written(target, model) => (target, model),
+            Readable::Written(target, model, access) => (target, model, access),
         };
         let located = |error: Error| error.at_path(target.path.clone());
         let count = self.check_read((&target, &model), picked)?;
@@ -102,19 +103,19 @@ impl DatasetWriter {
         }
         if let (Some(copier), Some(_)) = (&target.packed, target.element) {
             let mut gathered = GatheredValues::Lent(out, copier.clone());
-            return self.read_cells((&target, &model), picked, &mut gathered).await;
+            return self.read_cells((&target, &model), access, picked, &mut gathered).await;
         }
         let mut gathered = GatheredValues::new(&model, &target, count)?;
-        self.read_cells((&target, &model), picked, &mut gathered).await?;
+        self.read_cells((&target, &model), access, picked, &mut gathered).await?;
         convert::pack(&model, target.ty, &gathered.finish(&model, &target, count)?, out)
     }
 
     /// A variable as it is to be read, while no commit is under way.
-    async fn readable(&self, var: VarId) -> Result<Readable> {
+    async fn readable<'a>(&self, commit: &'a CommitGuard<'_>, var: VarId) -> Result<Readable<'a>> {
         self.check_usable()?;
-        self.define().await?;
+        let access = self.define(commit).await?;
         match self.target(var) {
-            Ok((target, model)) => Ok(Readable::Written(target, model)),
+            Ok((target, model)) => Ok(Readable::Written(target, model, access)),
             Err(error) if error.kind() == ErrorKind::Unsupported => self.committed(var, error).await,
             Err(error) => Err(error),
         }
@@ -135,12 +136,15 @@ impl DatasetWriter {
     async fn read_cells(
         &self,
         (target, model): (&WriteTarget, &Model),
+        access: ChunkAccess<'_>,
         picked: Picked<'_>,
         gathered: &mut GatheredValues<'_>,
     ) -> Result<()> {
         let selection = match picked {
             Picked::Selection(selection) => selection,
-            Picked::Points(points) => return self.read_point_cells((target, model), points, gathered).await,
+            Picked::Points(points) => {
+                return self.read_point_cells((target, model), access, points, gathered).await;
+            }
         };
         let array = model.shape(target.var);
         let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
@@ -151,7 +155,7 @@ impl DatasetWriter {
             let each = |part: &ChunkPart, shape: &[usize], contents: &DirtyContents| {
                 gathered.gather(&touched, part, shape, target, contents)
             };
-            self.read_window((target, model), window, |part| &part.cell, each).await?;
+            self.read_window(access, (target, model), window, |part| &part.cell, each).await?;
             between_parts().await;
         }
         Ok(())
@@ -159,7 +163,7 @@ impl DatasetWriter {
 
     /// A variable that can be read but not written, such as one that is put together from others: as the last commit left
     /// it.
-    async fn committed(&self, var: VarId, error: Error) -> Result<Readable> {
+    async fn committed(&self, var: VarId, error: Error) -> Result<Readable<'static>> {
         let Some(base) = &self.base else { return Err(error) };
         let (now, path) = (base.reopened().await?, self.model().variable_path(var));
         let committed = now.model().variable_at(&path).ok_or(error)?;
@@ -169,6 +173,7 @@ impl DatasetWriter {
     /// Reads chunks, and passes the contents of each to `each`, in order.
     pub(super) async fn read_window<P: Send + Sync>(
         &self,
+        access: ChunkAccess<'_>,
         (target, model): (&WriteTarget, &Model),
         parts: Vec<P>,
         cell_of: impl Fn(&P) -> &[u64] + Sync,
@@ -178,7 +183,7 @@ impl DatasetWriter {
         let mut jobs = Vec::with_capacity(parts.len());
         for (at, part) in parts.into_iter().enumerate() {
             let key = ChunkKey { var: target.var, cell: cell_of(&part).to_vec() };
-            jobs.push(ChunkReadTask { at, part, held: self.stage.lock(key).await, stored: None });
+            jobs.push(ChunkReadTask { at, part, held: self.stage.lock(access, key).await, stored: None });
         }
         let mut unstaged: Vec<&mut ChunkReadTask<P>> =
             jobs.iter_mut().filter(|job| job.held.slot.contents.is_none()).collect();

@@ -2,6 +2,7 @@
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
 use super::encoder::{StoredChunk, cells_of, count_of};
+use super::lock_order::ChunkAccess;
 use super::points;
 use super::rows::WriteData;
 use super::target::WriteTarget;
@@ -127,9 +128,9 @@ impl DatasetWriter {
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
-        let _shared = self.committer.commit_lock.read().await;
+        let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
-        self.define().await?;
+        let access = self.define(&commit).await?;
         let (target, model) = self.target(var)?;
         let located = |error: Error| error.at_path(target.path.clone());
         let wanted = match picked {
@@ -152,16 +153,17 @@ impl DatasetWriter {
         if count == 0 {
             return Ok(());
         }
-        self.write_picked(self.target(var)?, picked, &data).await
+        self.write_picked(access, self.target(var)?, picked, &data).await
     }
 
     async fn write_picked(
         &self,
+        access: ChunkAccess<'_>,
         (target, model): (Arc<WriteTarget>, Arc<Model>),
         picked: Picked<'_>,
         data: &WriteData<'_>,
     ) -> Result<()> {
-        let mut queue = PutQueue::new(self);
+        let mut queue = PutQueue::new(self, access);
         let written = match picked {
             Picked::Selection(selection) => {
                 let array = model.shape(target.var);
@@ -236,7 +238,7 @@ impl DatasetWriter {
         let mut jobs = Vec::with_capacity(parts.len());
         for part in parts {
             let key = ChunkKey { var: target.var, cell: part.cell.clone() };
-            jobs.push(ChunkWriteTask { part, held: self.stage.lock(key).await, stored: None });
+            jobs.push(ChunkWriteTask { part, held: self.stage.lock(queue.access, key).await, stored: None });
         }
         // The shape is read after the chunks are locked: others may have extended the array and stored parts of them
         // before.
@@ -375,19 +377,19 @@ impl DatasetWriter {
     }
 
     /// Puts all cached chunks, and waits for everything in flight.
-    pub(super) async fn flush_all(&self) -> Result<()> {
-        self.flush_cells(self.stage.keys()).await?;
+    pub(super) async fn flush_all(&self, access: ChunkAccess<'_>) -> Result<()> {
+        self.flush_cells(access, self.stage.keys()).await?;
         self.drained().await
     }
 
     /// Puts all cached chunks, while nobody else writes. In a dataset that is not visible to others yet, these puts may
     /// then be in flight, as are those that lock the other chunks.
-    pub(super) async fn flush_staged(&self) -> Result<()> {
-        self.flush_cells(self.stage.free_keys()).await
+    pub(super) async fn flush_staged(&self, access: ChunkAccess<'_>) -> Result<()> {
+        self.flush_cells(access, self.stage.free_keys()).await
     }
 
-    async fn flush_cells(&self, keys: Vec<ChunkKey>) -> Result<()> {
-        let mut queue = PutQueue::new(self);
+    async fn flush_cells(&self, access: ChunkAccess<'_>, keys: Vec<ChunkKey>) -> Result<()> {
+        let mut queue = PutQueue::new(self, access);
         let flushed = self.flush_windows(keys, &mut queue).await;
         let landed = queue.drained().await;
         flushed.and(landed)
@@ -400,7 +402,7 @@ impl DatasetWriter {
             while let Some(key) = keys.next_if(|_| cells.is_empty() || cost < self.window_budget()) {
                 let (target, _) = self.target(key.var)?;
                 cost = cost.saturating_add(target.cell_cost(&key.cell));
-                cells.push(self.stage.lock(key).await);
+                cells.push(self.stage.lock(queue.access, key).await);
             }
             queue.room().await?;
             self.flush(cells, queue).await?;

@@ -14,6 +14,7 @@ pub(super) use detached::DetachedPuts;
 
 use super::DatasetWriter;
 use super::encoder::PlacedChunk;
+use super::lock_order::ChunkAccess;
 use super::put::{is_of_object, put_locally};
 use super::write_back_cache::ChunkLock;
 use futures_util::future::BoxFuture;
@@ -114,6 +115,8 @@ enum PutPolicy {
 /// writer.
 pub(super) struct PutQueue<'a> {
     writer: &'a DatasetWriter,
+    /// With which the chunks of the puts are locked.
+    pub(super) access: ChunkAccess<'a>,
     policy: PutPolicy,
     /// Chunks whose puts have not begun; any thread may add to them.
     waiting: Mutex<Vec<(Vec<StorePut>, ChunkLock)>>,
@@ -124,13 +127,13 @@ pub(super) struct PutQueue<'a> {
 
 impl<'a> PutQueue<'a> {
     /// An empty queue.
-    pub(super) fn new(writer: &'a DatasetWriter) -> Self {
+    pub(super) fn new(writer: &'a DatasetWriter, access: ChunkAccess<'a>) -> Self {
         let policy = match writer.output.local() {
             Some(_) => PutPolicy::AtOnce,
             None if writer.conflicts.is_shared() => PutPolicy::Conditional,
             None => PutPolicy::Detached,
         };
-        Self { writer, policy, waiting: Mutex::default(), under_way: Mutex::default(), bytes: 0 }
+        Self { writer, access, policy, waiting: Mutex::default(), under_way: Mutex::default(), bytes: 0 }
     }
 
     /// Does the remaining work for a chunk, which stays locked until it is done.

@@ -1,5 +1,6 @@
 //! Chunks that are partly written and wait to be encoded: a write-back cache, with a lock for each chunk.
 use super::encoder::StoredChunk;
+use super::lock_order::ChunkAccess;
 use super::target::WriteTarget;
 use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
@@ -107,7 +108,7 @@ pub(super) struct ChunkLock {
 impl WriteBackCache {
     /// Locks a chunk, whether or not it is cached. Chunks are locked in ascending order, or with
     /// [`try_lock`](Self::try_lock), so that there is no deadlock.
-    pub(super) async fn lock(self: &Arc<Self>, key: ChunkKey) -> ChunkLock {
+    pub(super) async fn lock(self: &Arc<Self>, _access: ChunkAccess<'_>, key: ChunkKey) -> ChunkLock {
         loop {
             let slot =
                 Arc::clone(&self.state().cells.entry(key.clone()).or_insert_with(DirtyEntry::new).slot);

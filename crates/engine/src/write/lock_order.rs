@@ -1,0 +1,63 @@
+//! The order of the writer's asynchronous locks as types: what comes later in it is locked with evidence that what comes
+//! before it is held. The whole list stands in `docs/ARCHITECTURE.md`, "The locks of the writer".
+use std::marker::PhantomData;
+use tokio::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Shared by writes and reads, held alone for the end of an edit and for commits.
+#[derive(Debug, Default)]
+pub(super) struct CommitLock(RwLock<()>);
+
+/// The commit lock, held.
+#[derive(Debug)]
+pub(super) enum CommitGuard<'a> {
+    /// Others write and read, too.
+    Shared { _lock: RwLockReadGuard<'a, ()> },
+    /// There are no other writes and reads.
+    Alone { _lock: RwLockWriteGuard<'a, ()> },
+}
+
+impl CommitLock {
+    pub(super) async fn share(&self) -> CommitGuard<'_> {
+        CommitGuard::Shared { _lock: self.0.read().await }
+    }
+
+    pub(super) async fn alone(&self) -> CommitGuard<'_> {
+        CommitGuard::Alone { _lock: self.0.write().await }
+    }
+}
+
+/// Held while definitions are passed to the format, by who holds the commit lock.
+#[derive(Debug, Default)]
+pub(super) struct DefiningLock(Mutex<()>);
+
+/// The lock for definitions, held.
+#[derive(Debug)]
+pub(super) struct DefiningGuard<'a> {
+    _lock: MutexGuard<'a, ()>,
+}
+
+impl DefiningLock {
+    pub(super) async fn lock<'a>(&'a self, _commit: &'a CommitGuard<'_>) -> DefiningGuard<'a> {
+        DefiningGuard { _lock: self.0.lock().await }
+    }
+}
+
+impl DefiningGuard<'_> {
+    /// Chunks may be locked while definitions are passed on.
+    pub(super) fn chunk_access(&self) -> ChunkAccess<'_> {
+        ChunkAccess(PhantomData)
+    }
+}
+
+/// Evidence that chunks may be locked: the commit lock is held, and definitions were passed to the format or are being
+/// passed to it by this task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChunkAccess<'a>(PhantomData<&'a ()>);
+
+impl<'a> ChunkAccess<'a> {
+    /// Once definitions were passed on.
+    pub(super) fn after_defining(_commit: &'a CommitGuard<'_>, defining: DefiningGuard<'_>) -> Self {
+        drop(defining);
+        Self(PhantomData)
+    }
+}
