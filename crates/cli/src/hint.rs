@@ -37,6 +37,9 @@ fn hint_for(detail: &Detail) -> Option<&'static str> {
         Detail::NoMember(Member::Variable | Member::Group) => {
             "`ncirrus info URL` lists the variables and groups"
         }
+        Detail::NoMember(Member::Dimension | Member::Type | Member::Attribute) => {
+            "`ncirrus dump -h URL` shows dimensions, types and attributes"
+        }
         Detail::ReadOnlyProtocol => {
             "write to a path, s3://, gs:// or az://; #mode=s3 marks a server with an S3 interface"
         }

@@ -46,6 +46,12 @@ fn a_missing_object_is_told() {
 }
 
 #[test]
+fn a_member_that_a_dataset_does_not_have_is_told_with_where_to_look() {
+    fails(&["dump", "-v", "nope", &example()], 3, &["no variable named \"nope\"", "ncirrus info URL"]);
+    fails(&["append", "--along", "nope", &example(), "b.nc"], 3, &["no dimension \"nope\"", "dump -h URL"]);
+}
+
+#[test]
 fn a_wrong_magic_number_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "x.nc", b"GRIB....7777");

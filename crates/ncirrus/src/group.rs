@@ -130,7 +130,7 @@ impl Group {
         let id = self.dataset.edit(|model| {
             let find = |name: &&str| {
                 let found = model.visible_dimension(self.id, name);
-                found.ok_or_else(|| Error::not_found(format!("no dimension {name:?}")))
+                found.ok_or_else(|| Error::no_member(Member::Dimension, format_args!("{name:?}")))
             };
             let dims = dimensions.iter().map(find).collect::<Result<Vec<_>>>()?;
             Ok(model.add_variable(self.id, name, TypeRef::Atomic(ty), &dims)?)

@@ -13,7 +13,9 @@ pub use options::{AppendOptions, AppendReport};
 use crate::aggregate::{axis as axis_named, likely_axis};
 use check::SourceCheck;
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, DimId, DimensionLen, Error, ErrorKind, OpenOptions, Result, Session, Variable};
+use ncirrus::{
+    Dataset, DimId, DimensionLen, Error, ErrorKind, Member, OpenOptions, Result, Session, Variable,
+};
 use ncirrus_store::is_same_place;
 
 /// Adds the records of one or more datasets, in the given order, to a dataset that exists.
@@ -85,7 +87,7 @@ fn grown_dimension(ours: &Dataset, options: &AppendOptions<'_>, report: &mut App
             Error::invalid(format!("{message}; name it with --along")).at_object(ours.url())
         })?,
     };
-    let missing = || Error::not_found(format!("no dimension {name:?}")).at_object(ours.url());
+    let missing = || Error::no_member(Member::Dimension, format_args!("{name:?}")).at_object(ours.url());
     let dim = axis_named(&model, &name).ok().and_then(|axis| axis.dim).ok_or_else(missing)?;
     let grows = model.dimension(dim).is_some_and(|dim| matches!(dim.len, DimensionLen::Unlimited(_)));
     if !grows && ours.reader()?.driver().name() != "zarr" {

@@ -2,8 +2,8 @@
 use crate::opened::{is_hdf5, stored_definitions};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result, Selection,
-    Values,
+    Attribute, CodecSpec, Dataset, Detail, Endianness, Error, ErrorKind, FillValue, Member, Model, NodeId,
+    Result, Selection, Values,
 };
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
@@ -77,6 +77,11 @@ pub fn is_classic(dataset: &Dataset) -> bool {
 }
 
 fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
+    let missing = match error {
+        ncirrus_cdl::CdlError::NoSuchVariable(_) => Some(Member::Variable),
+        ncirrus_cdl::CdlError::NoSuchGroup(_) => Some(Member::Group),
+        _ => None,
+    };
     let kind = match error {
         ncirrus_cdl::CdlError::Io(_) => ErrorKind::Io { retryable: false },
         ncirrus_cdl::CdlError::NoSuchVariable(_) | ncirrus_cdl::CdlError::NoSuchGroup(_) => {
@@ -84,7 +89,11 @@ fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
         }
         _ => ErrorKind::Unsupported,
     };
-    Error::new(kind, error.to_string()).at_object(dataset.url()).because(error)
+    let told = Error::new(kind, error.to_string()).at_object(dataset.url());
+    match missing {
+        Some(member) => told.with_detail(Detail::NoMember(member)),
+        None => told.because(error),
+    }
 }
 
 /// What the printer needs from a dataset.

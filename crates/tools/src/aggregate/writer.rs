@@ -11,8 +11,8 @@ use super::split::{FragmentNames, place};
 use fragment::{FragmentBox, FragmentDefinition};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Attributes, CodecSpec, CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Selection, Session,
-    TypeRef, Values,
+    Attributes, CodecSpec, CreateOptions, Dataset, Error, Kind, Member, OpenOptions, Result, Selection,
+    Session, TypeRef, Values,
 };
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber};
 use ncirrus_layout::LockExt;
@@ -174,7 +174,7 @@ impl AggregationWriter {
         let find = |name: &String| {
             model
                 .dimension_at(name)
-                .ok_or_else(|| Error::not_found(format!("no dimension {name:?}")).at_path(&*path))
+                .ok_or_else(|| Error::no_member(Member::Dimension, format_args!("{name:?}")).at_path(&*path))
         };
         let dims = new.dimensions.iter().map(find).collect::<Result<Vec<DimId>>>()?;
         if dims.len() != new.blocks.len() || new.blocks.contains(&0) {

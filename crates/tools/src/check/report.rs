@@ -166,18 +166,22 @@ codes! {
 }
 
 /// Findings of one code in one place that are listed.
-const LISTED: u64 = 100;
+const LISTED: usize = 100;
 
 /// Findings while they are collected.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) list: Vec<CheckFinding>,
     pub(super) omitted: u64,
-    counts: BTreeMap<(FindingCode, String), u64>,
+    counts: BTreeMap<(FindingCode, String), usize>,
 }
 
 impl Findings {
+    /// Adds a finding, once: what makes many chunks unreadable, as a damaged index does, is found with each of them.
     pub(super) fn add(&mut self, finding: CheckFinding) {
+        if self.list.iter().rev().take(LISTED).any(|known| *known == finding) {
+            return;
+        }
         // Objects that belong to nothing have places of their own.
         let place = if finding.code == FindingCode::ObjectUnnamed { "" } else { finding.place.as_str() };
         let count = self.counts.entry((finding.code, place.to_owned())).or_default();
@@ -305,7 +309,17 @@ impl fmt::Display for CheckReport {
         let verdict = if self.is_sound() { "sound" } else { "not sound" };
         writeln!(
             f,
-            "{verdict}: {errors} errors, {warnings} warnings; {variables} variables, {chunks} chunks, {bytes} bytes read"
+            "{verdict}: {}, {}; {}, {}, {} read",
+            counted(errors as u64, "error"),
+            counted(warnings as u64, "warning"),
+            counted(*variables, "variable"),
+            counted(*chunks, "chunk"),
+            counted(*bytes, "byte"),
         )
     }
+}
+
+/// A number and what it counts.
+fn counted(number: u64, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }

@@ -218,6 +218,26 @@ fn a_file_that_was_cut_off_is_told_with_the_chunks_that_are_gone() {
 }
 
 #[test]
+fn what_makes_many_chunks_unreadable_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.nc");
+    // More chunks than are located together.
+    create(&address(&file), Kind::Nc4, &[], |new| {
+        new.root().add_dimension("t", DimensionLen::Fixed(40_000)).unwrap();
+        let w = new.root().add_variable("w", Atomic::Byte, &["t"]).unwrap();
+        w.set_storage(Storage::Chunked(vec![1]), Vec::new()).unwrap();
+        w.write_all(&[1i8; 40_000]).unwrap();
+    });
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 4]).unwrap();
+    let report = checked(&address(&file), &CheckOptions::new());
+    assert!(!report.is_sound());
+    for (at, finding) in report.findings.iter().enumerate() {
+        assert!(!report.findings[..at].contains(finding), "{report}");
+    }
+}
+
+#[test]
 fn absent_chunks_are_counted_and_listed_and_leave_a_dataset_sound() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("a.zarr");
