@@ -60,6 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus",
         ],
     ),
+    ("ncirrus-capi", &["ncirrus"]),
     ("ncirrus-cli", &["ncirrus", "ncirrus-tools"]),
     ("ncirrus-python", &["ncirrus", "ncirrus-tools", "ncirrus-cli"]),
     ("ncirrus-testkit", &["ncirrus-model", "ncirrus-layout"]),

@@ -4,6 +4,7 @@
 
 mod arrows;
 mod bench;
+mod capi;
 mod circles;
 mod citations;
 mod deny;
@@ -78,6 +79,11 @@ const TASKS: &[Task] = &[
         name: "stress",
         about: "sixteen threads on one handle: [SECONDS], ten minutes by default",
         run: stress,
+    },
+    Task {
+        name: "capi",
+        about: "build the C library as it ships and install it: PREFIX",
+        run: capi::install,
     },
     Task {
         name: "programs",

@@ -32,6 +32,8 @@ pub(crate) fn install() -> Outcome {
         ("ncks", "nco"),
         ("python3", "python3"),
         ("cc", "gcc"),
+        ("g++", "g++"),
+        ("nc-config", "libnetcdf-dev"),
         ("udunits2", "udunits-bin"),
         ("npm", "npm"),
         ("chromium", "chromium"),

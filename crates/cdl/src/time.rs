@@ -1,8 +1,6 @@
 //! Times as dates (`-t`, `-i`; docs/spec/nczarr.md 12.4): variables whose units say "X since Y".
-mod moment;
-
 use ncirrus_model::{Attribute, Model, TypeRef, Values, VarId, Variable};
-use ncirrus_units::ncdump::{CdlCalendar, CdlTimeBase, CdlTimeUnit, parse_units};
+use ncirrus_units::ncdump::{CdlCalendar, CdlTimeBase, CdlTimeUnit, moment_at, parse_units};
 
 use crate::TimeStyle;
 use crate::number::write_double;
@@ -43,11 +41,15 @@ impl TimeAxis {
 
     /// Writes a value as a date in quotes, or as a number if it is not finite or outside the range of the calendars.
     pub(crate) fn write(&self, out: &mut Vec<u8>, value: f64) {
-        let Some(moment) = moment::at(self.unit, &self.base, self.calendar, value) else {
+        let Some(moment) = moment_at(self.unit, &self.base, self.calendar, value) else {
             return write_double(out, value, 15);
         };
         out.push(b'"');
-        moment.write(out, self.calendar, self.style);
+        let separator = match self.style {
+            TimeStyle::Blank => ' ',
+            TimeStyle::T => 'T',
+        };
+        moment.write(out, self.calendar, separator);
         out.push(b'"');
     }
 

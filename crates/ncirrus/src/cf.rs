@@ -33,6 +33,7 @@
 //! # Ok::<(), ncirrus::Error>(())
 //! ```
 pub use ncirrus_units::cf::{CfDecoding, DecodedValues, LinearPacking, MissingMask};
+pub use ncirrus_units::ncdump;
 pub use ncirrus_units::{
     Calendar, CivilDate, TimeUnits, Unit, UnitConversion, UnitError, UnitErrorKind, conversion,
 };

@@ -3,7 +3,9 @@
 //! own lengths. For printing only: computations with times use [`TimeUnits`](crate::TimeUnits). Both count days by
 //! [`Calendar`](crate::Calendar).
 mod calendar;
+mod moment;
 mod units;
 
 pub use calendar::{CdlCalendar, CdlDate};
+pub use moment::{DateMoment, moment_at};
 pub use units::{CdlTimeBase, CdlTimeUnit, parse_units};

@@ -1,6 +1,6 @@
-use super::{TimeAxis, moment};
+use super::TimeAxis;
 use crate::TimeStyle;
-use ncirrus_units::ncdump::{CdlCalendar, parse_units};
+use ncirrus_units::ncdump::{CdlCalendar, moment_at, parse_units};
 use proptest::prelude::*;
 
 fn date(units: &str, calendar: &str, value: f64) -> String {
@@ -69,7 +69,7 @@ proptest! {
         let names = ["", "julian", "noleap", "all_leap", "360_day", "none", "proleptic_gregorian"];
         let calendar = CdlCalendar::from_name(names[usize::from(name) % names.len()]);
         if let Some((unit, base)) = parse_units(&units, calendar) {
-            let _ = moment::at(unit, &base, calendar, value);
+            let _ = moment_at(unit, &base, calendar, value);
         }
     }
 

@@ -1,10 +1,10 @@
 //! A value on a time axis as a date and a time of day.
-use crate::TimeStyle;
-use ncirrus_units::ncdump::{CdlCalendar, CdlDate, CdlTimeBase, CdlTimeUnit};
+use super::{CdlCalendar, CdlDate, CdlTimeBase, CdlTimeUnit};
 use std::io::Write;
 
 /// A date and the hours since its midnight.
-pub(super) struct DateMoment {
+#[derive(Debug, Clone, Copy)]
+pub struct DateMoment {
     date: CdlDate,
     hour: f64,
 }
@@ -15,7 +15,7 @@ const HOURS_MAX: f64 = 1e13;
 const MICROSECONDS_PER_HOUR: f64 = 3.6e9;
 
 /// The moment of a value; `None` if it is not finite or too far away.
-pub(super) fn at(
+pub fn moment_at(
     unit: CdlTimeUnit,
     base: &CdlTimeBase,
     calendar: CdlCalendar,
@@ -93,8 +93,8 @@ fn at_hours(calendar: CdlCalendar, epoch: i64, base: (CdlDate, f64), delta: f64)
 }
 
 impl DateMoment {
-    /// Writes date and time; trailing parts of the time that are zero are omitted.
-    pub(super) fn write(&self, out: &mut Vec<u8>, calendar: CdlCalendar, style: TimeStyle) {
+    /// Writes date and time with a separator between them; trailing parts of the time that are zero are omitted.
+    pub fn write(&self, out: &mut Vec<u8>, calendar: CdlCalendar, separator: char) {
         let CdlDate { year, month, day } = self.date;
         let sign = if year < 0 { "-" } else { "" };
         let year = year.unsigned_abs();
@@ -105,10 +105,6 @@ impl DateMoment {
         let all = microseconds(self.hour);
         let (seconds, fraction) = (all / 1_000_000, all % 1_000_000);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        let separator = match style {
-            TimeStyle::Blank => ' ',
-            TimeStyle::T => 'T',
-        };
         let _ = match (hour, minute, second, fraction) {
             (0, 0, 0, 0) => Ok(()),
             (_, 0, 0, 0) => write!(out, "{separator}{hour:02}"),

@@ -1,0 +1,76 @@
+//! Attributes: what there is, and their values.
+use crate::codes::{Code, NC_EINTERNAL, NC_ENOTATT, Outcome};
+use crate::convert;
+use crate::files::{FileGroup, GLOBAL, group_of, number};
+use crate::layouts;
+use crate::memory::{BytesOut, CText, NameOut, Out};
+use crate::open::virtual_attribute;
+use ncirrus::{Atomic, Attribute};
+use std::ffi::c_int;
+
+/// An attribute by name, or one of those that no file stores.
+fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
+    let attributes = at.attributes(varid)?;
+    let name = name.text()?;
+    match attributes.find(&name) {
+        Some(attribute) => Ok(attribute.clone()),
+        None if varid == GLOBAL && at.id == at.model().root() => {
+            Ok(Attribute::atomic(name.clone(), virtual_attribute(&at.file, &name)?))
+        }
+        None => Err(Code(NC_ENOTATT)),
+    }
+}
+
+pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<usize>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let attribute = attribute(&at, varid, name)?;
+    ty.set(at.members.number_of_type(attribute.ty));
+    len.set(attribute.values.len());
+    Ok(())
+}
+
+pub(crate) fn inq_type(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    ty.set(at.members.number_of_type(attribute(&at, varid, name)?.ty));
+    Ok(())
+}
+
+pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -> Outcome<()> {
+    len.set(attribute(&group_of(ncid)?, varid, name)?.values.len());
+    Ok(())
+}
+
+pub(crate) fn inq_id(ncid: c_int, varid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let name = name.text()?;
+    let found = at.attributes(varid)?.iter().position(|attribute| attribute.name == name);
+    id.set(number(found.ok_or(Code(NC_ENOTATT))?));
+    Ok(())
+}
+
+pub(crate) fn inq_name(ncid: c_int, varid: c_int, index: c_int, name: NameOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let index = usize::try_from(index).map_err(|_| Code(NC_ENOTATT))?;
+    name.set(&at.attributes(varid)?.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name);
+    Ok(())
+}
+
+/// The values in the attribute's own type.
+pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let attribute = attribute(&at, varid, name)?;
+    out.write(&layouts::image(at.model(), attribute.ty, &attribute.values)?)
+}
+
+/// The values as another type; what does not fit is an error after all were converted.
+pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: BytesOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let attribute = attribute(&at, varid, name)?;
+    let (values, ended) = convert::to_memory(&at.file, &attribute.values, to)?;
+    let bytes = layouts::image(at.model(), to.into(), &values)?;
+    if values.atomic() != Some(to) {
+        return Err(Code(NC_EINTERNAL));
+    }
+    out.write(&bytes)?;
+    ended
+}

@@ -1,0 +1,35 @@
+//! Values of a file as the type of the caller's memory, by the rules of the file's format.
+use crate::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_ERANGE, Outcome};
+use crate::files::OpenFile;
+use ncirrus::convert::{ByteRule, CastRules, RangeExcess, cast_with};
+use ncirrus::{Atomic, Values};
+
+/// The values as another type, and whether all were in its range: the caller gets them in either case.
+///
+/// # Errors
+/// `NC_ECHAR` between text and numbers, `NC_EBADTYPE` for values of user-defined types.
+pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
+    check(values.atomic().ok_or(Code(NC_EBADTYPE))?, to)?;
+    // CDF-1 and CDF-2 have one type of bytes.
+    let bytes = match file.dataset.kind() {
+        "classic" | "64-bit offset" => ByteRule::Classic,
+        _ => ByteRule::Typed,
+    };
+    let rules = CastRules { excess: RangeExcess::Wrap, bytes };
+    let (values, report) = cast_with(values, to, rules)?;
+    Ok((values, if report.is_clean() { Ok(()) } else { Err(Code(NC_ERANGE)) }))
+}
+
+/// Whether values of one type can be converted to another.
+///
+/// # Errors
+/// `NC_ECHAR` between text and numbers, `NC_EBADTYPE` between strings and others.
+pub(crate) fn check(from: Atomic, to: Atomic) -> Outcome<()> {
+    if from != to && (from == Atomic::Char || to == Atomic::Char) {
+        return Err(Code(NC_ECHAR));
+    }
+    if from != to && (from == Atomic::String || to == Atomic::String) {
+        return Err(Code(NC_EBADTYPE));
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! `netcdf.h`: attributes.
+use crate::attributes;
+use crate::codes::Outcome;
+use crate::memory::{BytesOut, CText, NameOut, Out};
+use crate::table::c_functions;
+use std::ffi::c_int;
+
+c_functions! {
+    ROWS, "netcdf.h";
+    /// Type and length of an attribute.
+    fn nc_inq_att(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>, lenp: Out<usize>) -> Outcome<()> = attributes::inq;
+    /// The number of an attribute.
+    fn nc_inq_attid(ncid: c_int, varid: c_int, name: CText, idp: Out<c_int>) -> Outcome<()> = attributes::inq_id;
+    /// The type of an attribute.
+    fn nc_inq_atttype(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>) -> Outcome<()> = attributes::inq_type;
+    /// The length of an attribute.
+    fn nc_inq_attlen(ncid: c_int, varid: c_int, name: CText, lenp: Out<usize>) -> Outcome<()> = attributes::inq_len;
+    /// The name of an attribute by its number.
+    fn nc_inq_attname(ncid: c_int, varid: c_int, attnum: c_int, name: NameOut) -> Outcome<()> = attributes::inq_name;
+    /// The values of an attribute in its own type.
+    fn nc_get_att(ncid: c_int, varid: c_int, name: CText, ip: BytesOut) -> Outcome<()> = attributes::get;
+}

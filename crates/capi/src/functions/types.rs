@@ -1,0 +1,38 @@
+//! `netcdf.h`: types, and memory that the library handed out.
+use crate::codes::Outcome;
+use crate::memory::{BytesOut, CText, NameOut, Out, TextOut};
+use crate::table::c_functions;
+use crate::types;
+use std::ffi::c_int;
+
+c_functions! {
+    ROWS, "netcdf.h";
+    /// Name and size of a type.
+    fn nc_inq_type(ncid: c_int, xtype: c_int, name: NameOut, size: Out<usize>) -> Outcome<()> = types::inq;
+    /// The number of a type.
+    fn nc_inq_typeid(ncid: c_int, name: CText, typeidp: Out<c_int>) -> Outcome<()> = types::inq_id;
+    /// Everything about a user-defined type but its members.
+    fn nc_inq_user_type(ncid: c_int, xtype: c_int, name: NameOut, size: Out<usize>, base_nc_typep: Out<c_int>, nfieldsp: Out<usize>, classp: Out<c_int>) -> Outcome<()> = types::inq_user;
+    /// Name, size and number of fields of a compound.
+    fn nc_inq_compound(ncid: c_int, xtype: c_int, name: NameOut, sizep: Out<usize>, nfieldsp: Out<usize>) -> Outcome<()> = types::inq_compound;
+    /// A field of a compound.
+    fn nc_inq_compound_field(ncid: c_int, xtype: c_int, fieldid: c_int, name: NameOut, offsetp: Out<usize>, field_typeidp: Out<c_int>, ndimsp: Out<c_int>, dim_sizesp: Out<c_int>) -> Outcome<()> = types::inq_field;
+    /// The number of a field.
+    fn nc_inq_compound_fieldindex(ncid: c_int, xtype: c_int, name: CText, fieldidp: Out<c_int>) -> Outcome<()> = types::inq_field_index;
+    /// Name, size and base of a vlen.
+    fn nc_inq_vlen(ncid: c_int, xtype: c_int, name: NameOut, datum_sizep: Out<usize>, base_nc_typep: Out<c_int>) -> Outcome<()> = types::inq_vlen;
+    /// Name and size of an opaque type.
+    fn nc_inq_opaque(ncid: c_int, xtype: c_int, name: NameOut, sizep: Out<usize>) -> Outcome<()> = types::inq_opaque;
+    /// Name, base and number of members of an enum.
+    fn nc_inq_enum(ncid: c_int, xtype: c_int, name: NameOut, base_nc_typep: Out<c_int>, base_sizep: Out<usize>, num_membersp: Out<usize>) -> Outcome<()> = types::inq_enum;
+    /// A member of an enum.
+    fn nc_inq_enum_member(ncid: c_int, xtype: c_int, idx: c_int, name: NameOut, value: BytesOut) -> Outcome<()> = types::inq_member;
+    /// The name of a value of an enum.
+    fn nc_inq_enum_ident(ncid: c_int, xtype: c_int, value: i64, identifier: NameOut) -> Outcome<()> = types::inq_ident;
+    /// Frees what values refer to.
+    fn nc_reclaim_data(ncid: c_int, xtypeid: c_int, memory: BytesOut, count: usize) -> Outcome<()> = types::reclaim;
+    /// Frees values and what they refer to.
+    fn nc_reclaim_data_all(ncid: c_int, xtypeid: c_int, memory: BytesOut, count: usize) -> Outcome<()> = types::reclaim_all;
+    /// Frees texts that were read.
+    fn nc_free_string(len: usize, data: TextOut) -> Outcome<()> = types::free_strings;
+}

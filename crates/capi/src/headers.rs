@@ -1,0 +1,52 @@
+//! The C headers, made of the table.
+use crate::codes::CODES;
+use crate::constants::CONSTANTS;
+use crate::functions::functions;
+use std::fmt::Write;
+
+/// The headers that are made, by name.
+pub const HEADERS: &[&str] = &["netcdf.h", "netcdf_filter.h"];
+
+/// The text of a header.
+pub fn header(name: &str) -> String {
+    let guard = format!("NCIRRUS_{}", name.to_ascii_uppercase().replace('.', "_"));
+    let mut text = format!(
+        "/* {name} of ncirrus: the functions of netCDF-C that libnetcdf.so.19 of ncirrus has. Made from the table in\n   \
+         crates/capi/src/functions; do not edit. SPDX-License-Identifier: Apache-2.0 OR MIT */\n\
+         #ifndef {guard}\n#define {guard}\n\n"
+    );
+    text.push_str(if name == "netcdf.h" { "#include <stddef.h>\n" } else { "#include <netcdf.h>\n" });
+    text.push('\n');
+    if name == "netcdf.h" {
+        add_definitions(&mut text);
+    }
+    text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    for row in functions().iter().filter(|row| row.header == name) {
+        for line in row.about {
+            let _ = writeln!(text, "/* {} */", line.trim());
+        }
+        let _ = writeln!(text, "extern {};", row.prototype());
+    }
+    let _ = write!(text, "\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n");
+    text
+}
+
+/// Types, constants and codes.
+fn add_definitions(text: &mut String) {
+    for (heading, constants) in CONSTANTS {
+        let _ = writeln!(text, "/* {heading} */");
+        for (name, value) in *constants {
+            let _ = writeln!(text, "#define {name} {value}");
+        }
+        text.push('\n');
+    }
+    text.push_str("/* Codes */\n#define NC_ISSYSERR(err) ((err) > 0)\n");
+    for row in CODES {
+        let _ = writeln!(text, "#define {} ({})", row.name, row.code);
+    }
+    text.push_str(
+        "\n/* The number of a type. */\ntypedef int nc_type;\n\n\
+         /* A value of a vlen: the number of its elements, and the elements. */\n\
+         typedef struct {\n    size_t len;\n    void *p;\n} nc_vlen_t;\n\n",
+    );
+}

@@ -1,0 +1,18 @@
+//! C's memory: the roles of arguments, and blocks of `malloc` that programs free. All that dereferences a pointer of the
+//! caller stands here.
+//!
+//! A role is made of a raw pointer by the shim alone, which is `unsafe`: the caller of the C function vouches that the
+//! pointer is null or refers to as much memory as the reference's documentation says. The lengths that the safe functions
+//! give to a role follow from the same documentation: the number of elements of a selection, the rank of a variable,
+//! `NC_MAX_NAME + 1` for names.
+
+mod blocks;
+mod lists;
+mod roles;
+
+pub(crate) use blocks::{CBlock, allocated, allocated_text, free_address, system_text};
+pub(crate) use lists::{KeptPointer, ListHandle, UriHandle, UriOut};
+pub(crate) use roles::{
+    Bytes, BytesOut, CArgument, CReturn, CText, CTextMut, Char, ConstText, In, Long, NameOut, NoAnswer, Out,
+    OwnedText, TextAddress, TextOut,
+};

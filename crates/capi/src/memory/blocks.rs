@@ -1,0 +1,98 @@
+//! Blocks of `malloc`, which programs free with `free`. They are passed on as addresses: numbers in the images of structures
+//! that are copied to the caller.
+use super::Bytes;
+use crate::codes::{Code, NC_EINVAL, NC_ENOMEM, Outcome};
+use std::ffi::{c_char, c_int, c_void};
+
+// SAFETY: the functions of C's standard library, by their prototypes there.
+unsafe extern "C" {
+    fn malloc(len: usize) -> *mut c_void;
+    fn free(block: *mut c_void);
+}
+
+/// The address of a new block with these bytes; 0 for none.
+///
+/// # Errors
+/// `NC_ENOMEM`.
+pub(crate) fn allocated(bytes: &[u8]) -> Outcome<usize> {
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    // SAFETY: a block of that many bytes is new memory, which overlaps nothing; it is checked before it is filled.
+    let block = unsafe {
+        let block = malloc(bytes.len());
+        if block.is_null() {
+            return Err(Code(NC_ENOMEM));
+        }
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.cast(), bytes.len());
+        block
+    };
+    Ok(block.expose_provenance())
+}
+
+/// The address of a new block with a text and its NUL.
+///
+/// # Errors
+/// `NC_ENOMEM`.
+pub(crate) fn allocated_text(text: &[u8]) -> Outcome<usize> {
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    let mut bytes = text.get(..end).unwrap_or_default().to_vec();
+    bytes.push(0);
+    allocated(&bytes)
+}
+
+/// Frees a block whose address a program passed; 0 is no block.
+pub(crate) fn free_address(address: usize) {
+    // SAFETY: the addresses come from structures that programs pass to be freed: blocks of `malloc`, as the reference's
+    // documentation requires, or 0, which `free` ignores.
+    unsafe { free(std::ptr::with_exposed_provenance_mut(address)) };
+}
+
+/// The address that the bytes of a pointer hold.
+pub(crate) fn address_in(bytes: &[u8]) -> usize {
+    let mut address = [0; size_of::<usize>()];
+    let len = bytes.len().min(address.len());
+    address[..len].copy_from_slice(&bytes[..len]);
+    usize::from_ne_bytes(address)
+}
+
+/// A block of the program that a structure refers to: the elements of a vlen, or a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CBlock(usize);
+
+impl CBlock {
+    /// The block whose address stands in the first bytes of an image.
+    pub(crate) fn at(image: &[u8]) -> Self {
+        Self(address_in(image))
+    }
+
+    /// Its address.
+    pub(crate) fn address(self) -> usize {
+        self.0
+    }
+
+    /// The first `len` bytes.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn bytes(&self, len: usize) -> Outcome<Vec<u8>> {
+        if len > 0 && self.0 == 0 {
+            return Err(Code(NC_EINVAL));
+        }
+        let pointer: *const c_void = std::ptr::with_exposed_provenance(self.0);
+        // SAFETY: a structure of the program says that the block has this length; the bytes are copied at once.
+        let bytes = unsafe { <Bytes as super::CArgument>::from_raw(pointer) };
+        Ok(bytes.read(len)?.to_vec())
+    }
+}
+
+// SAFETY: as above.
+unsafe extern "C" {
+    fn strerror(number: c_int) -> *const c_char;
+}
+
+/// What the system calls one of its error numbers.
+pub(crate) fn system_text(number: c_int) -> *const c_char {
+    // SAFETY: any number is allowed; the text belongs to the system.
+    unsafe { strerror(number) }
+}

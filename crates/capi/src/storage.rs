@@ -1,0 +1,207 @@
+//! How variables are stored: chunks, filters, byte order, fill value.
+use crate::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, Outcome};
+use crate::files::{FileGroup, group_of, session, size};
+use crate::layouts;
+use crate::memory::{BytesOut, Out};
+use ncirrus::codec::{ChunkInfo, DecodedElement};
+use ncirrus::model::{self, CodecSpace, default_fill};
+use ncirrus::{CodecSpec, Endianness, FillValue, Storage, TypeRef};
+use std::ffi::c_int;
+
+const CHUNKED: c_int = 0;
+const CONTIGUOUS: c_int = 1;
+const COMPACT: c_int = 2;
+const VIRTUAL: c_int = 4;
+
+/// The kind of storage, and the lengths of chunks.
+pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: Out<c_int>, lens: Out<usize>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let variable = at.variable(varid)?;
+    if at.file.is_classic() {
+        storage.set(CONTIGUOUS);
+        return Ok(());
+    }
+    storage.set(match &variable.storage {
+        Storage::Chunked(chunks) => {
+            let chunks: Vec<usize> = chunks.iter().map(|len| size(*len)).collect::<Outcome<_>>()?;
+            lens.set_all(chunks.get(..variable.rank()).unwrap_or(&chunks));
+            CHUNKED
+        }
+        Storage::Contiguous | Storage::Default => CONTIGUOUS,
+        Storage::Compact => COMPACT,
+        Storage::Virtual => VIRTUAL,
+    });
+    Ok(())
+}
+
+/// The filters as HDF5 numbers them, with their parameters.
+fn filters(variable: &model::Variable) -> Outcome<Vec<(u32, Vec<u32>)>> {
+    let byte_len = match variable.ty {
+        TypeRef::Atomic(atomic) => atomic.byte_len(),
+        TypeRef::User(_) => None,
+    };
+    let shape = match &variable.storage {
+        Storage::Chunked(chunks) => chunks.clone(),
+        _ => Vec::new(),
+    };
+    let chunk = ChunkInfo { shape, element: DecodedElement::sized(byte_len) };
+    let session = session()?;
+    let translated = variable.filters.iter().filter_map(|spec| {
+        match session.registry().translate(spec, CodecSpace::Hdf5, &chunk) {
+            Ok(CodecSpec::Hdf5 { id, parameters, .. }) => Some((id, parameters)),
+            _ => None,
+        }
+    });
+    Ok(translated.collect())
+}
+
+const DEFLATE: u32 = 1;
+const SHUFFLE: u32 = 2;
+const FLETCHER32: u32 = 3;
+const SZIP: u32 = 4;
+
+pub(crate) fn deflate(
+    ncid: c_int,
+    varid: c_int,
+    shuffle: Out<c_int>,
+    deflate: Out<c_int>,
+    level: Out<c_int>,
+) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let filters = filters(at.variable(varid)?)?;
+    let found = filters.iter().find(|(id, _)| *id == DEFLATE);
+    shuffle.set(c_int::from(filters.iter().any(|(id, _)| *id == SHUFFLE)));
+    deflate.set(c_int::from(found.is_some()));
+    if let Some((_, parameters)) = found {
+        level.set(parameters.first().map_or(0, |level| c_int::try_from(*level).unwrap_or(0)));
+    }
+    Ok(())
+}
+
+pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let has = filters(at.variable(varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
+    is_set.set(c_int::from(has));
+    Ok(())
+}
+
+/// The filters other than shuffle and the checksum, which have functions of their own.
+fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
+    let mut list = filters(at.variable(varid)?)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    if at.file.is_hdf5() {
+        list.retain(|(id, _)| ![SHUFFLE, FLETCHER32].contains(id));
+    }
+    Ok(list)
+}
+
+pub(crate) fn szip(ncid: c_int, varid: c_int, mask: Out<c_int>, pixels: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    if at.file.is_classic() {
+        at.variable(varid)?;
+        return Err(Code(NC_ENOTNC4));
+    }
+    let list = listed(&at, varid)?;
+    let found = list.iter().find(|(id, _)| *id == SZIP);
+    let parameter = |index: usize| found.and_then(|(_, list)| list.get(index)).map_or(0, |one| *one);
+    mask.set(c_int::try_from(parameter(0)).unwrap_or(0));
+    pixels.set(c_int::try_from(parameter(1)).unwrap_or(0));
+    Ok(())
+}
+
+pub(crate) fn filter_ids(ncid: c_int, varid: c_int, count: Out<usize>, ids: Out<u32>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let list: Vec<u32> = listed(&at, varid)?.into_iter().map(|(id, _)| id).collect();
+    count.set(list.len());
+    ids.set_all(&list);
+    Ok(())
+}
+
+/// The parameters of a filter by its number.
+pub(crate) fn filter_info(
+    ncid: c_int,
+    varid: c_int,
+    id: u32,
+    count: Out<usize>,
+    parameters: Out<u32>,
+) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let list = listed(&at, varid)?;
+    let (_, found) = list.iter().find(|(other, _)| *other == id).ok_or(Code(NC_ENOFILTER))?;
+    count.set(found.len());
+    parameters.set_all(found);
+    Ok(())
+}
+
+/// The first filter; number 0 if there is none.
+pub(crate) fn filter(
+    ncid: c_int,
+    varid: c_int,
+    id: Out<u32>,
+    count: Out<usize>,
+    parameters: Out<u32>,
+) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let list = listed(&at, varid)?;
+    let (first, found) = list.first().cloned().unwrap_or_default();
+    id.set(first);
+    count.set(found.len());
+    parameters.set_all(&found);
+    Ok(())
+}
+
+/// The byte order of stored numbers.
+pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let variable = at.variable(varid)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    endian.set(match (variable.ty, variable.endianness) {
+        (TypeRef::User(_), _) | (_, Endianness::Native) => 0,
+        (_, Endianness::Little) => 1,
+        (_, Endianness::Big) => 2,
+    });
+    Ok(())
+}
+
+/// Whether elements are filled, and with what.
+pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let variable = at.variable(varid)?;
+    no_fill.set(c_int::from(variable.fill == FillValue::None));
+    if value.is_null() {
+        return Ok(());
+    }
+    let own = match (&variable.fill, variable.ty) {
+        (FillValue::Own(own), _) => own.clone(),
+        (_, TypeRef::Atomic(atomic)) => default_fill(atomic),
+        (_, ty) => at.model().zeros(ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
+    };
+    value.write(&layouts::image(at.model(), variable.ty, &own)?)
+}
+
+/// How values are rounded when they are written.
+pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    at.variable(varid)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    let attributes = at.attributes(varid)?;
+    let names = [
+        "_QuantizeBitGroomNumberOfSignificantDigits",
+        "_QuantizeGranularBitRoundNumberOfSignificantDigits",
+        "_QuantizeBitRoundNumberOfSignificantBits",
+    ];
+    let found = (1..).zip(names).find_map(|(mode, name)| {
+        let kept = attributes.find(name)?.values.integer(0)?;
+        Some((mode, c_int::try_from(kept).ok()?))
+    });
+    let (of, kept) = found.unwrap_or((0, 0));
+    mode.set(of);
+    digits.set(kept);
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! What netCDF's own programs import besides the library's calls: lists, addresses in parts, paths, times.
+use crate::codes::{Code, NC_EURL, Outcome};
+use crate::memory::{
+    BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, TextOut, UriHandle, UriOut,
+};
+use crate::uri::UriParts;
+use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
+use std::ffi::c_int;
+
+/// Parses an address; what is a path is an error.
+pub(crate) fn uri_parse(text: CText, out: UriOut) -> Outcome<()> {
+    let parts = UriParts::parse(&text.text()?);
+    let is_address = parts.is_some();
+    out.set(parts);
+    if is_address { Ok(()) } else { Err(Code(NC_EURL)) }
+}
+
+/// Frees a parsed address.
+pub(crate) fn uri_free(uri: UriHandle) -> NoAnswer {
+    uri.free();
+    NoAnswer
+}
+
+/// The address as text; the parts that flags name are always all.
+pub(crate) fn uri_build(mut uri: UriHandle, prefix: CText, suffix: CText, _flags: c_int) -> OwnedText {
+    let around = |text: CText| text.text().unwrap_or_default();
+    let text = uri.parts().map(|parts| format!("{}{}{}", around(prefix), parts.build(), around(suffix)));
+    OwnedText(text.ok().map(String::into_bytes))
+}
+
+/// Adds a key to the part after `#`; a value is joined to the one that the key has.
+pub(crate) fn uri_append_key(mut uri: UriHandle, key: CText, value: CText) -> Outcome<()> {
+    let (key, value) = (key.text()?, value.text().ok());
+    let parts = uri.parts()?;
+    match (parts.fragment.iter_mut().find(|(known, _)| *known == key), value) {
+        (Some((_, old)), Some(value)) => {
+            *old = Some(old.as_ref().map_or_else(|| value.clone(), |old| format!("{old},{value}")));
+        }
+        (Some(_), None) => {}
+        (None, value) => parts.fragment.push((key, value)),
+    }
+    Ok(())
+}
+
+/// Whether a path is an address, and the last part of its name without the extension.
+pub(crate) fn test_url(path: CText, name: TextOut) -> c_int {
+    let Some(parts) = path.text().ok().and_then(|text| UriParts::parse(&text)) else { return 0 };
+    let before = parts.before.split('?').next().unwrap_or_default();
+    let last = before.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+    c_int::from(name.set(Some(stem.as_bytes())).is_ok())
+}
+
+/// The path as this system writes it.
+pub(crate) fn canonical_path(path: CText, out: TextOut) -> Outcome<()> {
+    out.set(path.bytes().ok())
+}
+
+/// The text without backslashes before characters that a shell treats specially.
+pub(crate) fn shell_unescape(text: CText) -> OwnedText {
+    let Ok(text) = text.bytes() else { return OwnedText(None) };
+    let mut plain = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match (byte, bytes.peek()) {
+            (b'\\', Some(next @ (b'#' | b'\\' | b'&' | b'?' | b'=' | b' ' | b'"' | b'\''))) => {
+                plain.push(*next);
+                bytes.next();
+            }
+            _ => plain.push(byte),
+        }
+    }
+    OwnedText(Some(plain))
+}
+
+/// Appends text to that in a buffer of a given length; answers the length that was wanted.
+pub(crate) fn append_text(mut buffer: BytesOut, text: CText, len: usize) -> usize {
+    let Ok(added) = text.bytes() else { return 0 };
+    let Ok(buffer) = buffer.slice(len) else { return added.len() };
+    let Some(start) = buffer.iter().position(|byte| *byte == 0) else {
+        return len.saturating_add(added.len());
+    };
+    let room = len - start - 1;
+    let part = added.get(..room.min(added.len())).unwrap_or_default();
+    buffer[start..start + part.len()].copy_from_slice(part);
+    buffer[start + part.len()] = 0;
+    start + added.len()
+}
+
+/// The level is accepted; the library reports errors by their codes.
+pub(crate) fn set_logging(_level: c_int) -> c_int {
+    0
+}
+
+pub(crate) fn list_new() -> ListHandle {
+    ListHandle::empty()
+}
+
+pub(crate) fn list_free(list: ListHandle) -> c_int {
+    if list.items().is_some() {
+        list.free();
+    }
+    1
+}
+
+pub(crate) fn list_push(list: ListHandle, item: KeptPointer) -> c_int {
+    let Some(mut items) = list.items() else { return 0 };
+    items.push(item.0);
+    c_int::from(list.replace(&items))
+}
+
+/// Removes and answers an item; null if there is none.
+pub(crate) fn list_remove(list: ListHandle, index: usize) -> KeptPointer {
+    let mut items = list.items().unwrap_or_default();
+    if index >= items.len() {
+        return KeptPointer(0);
+    }
+    let item = items.remove(index);
+    list.replace(&items);
+    KeptPointer(item)
+}
+
+/// How errors of times are reported: never, whatever is asked for. Answers what was set before.
+pub(crate) fn set_time_errors(_options: c_int) -> c_int {
+    0
+}
+
+/// The calendar by netCDF's numbers (`cdCalenType`).
+fn calendar_of(number: c_int) -> CdlCalendar {
+    match number {
+        0x1111 => CdlCalendar::Gregorian,
+        0x1_1111 => CdlCalendar::Julian,
+        0x1011 => CdlCalendar::NoLeap,
+        0x11 => CdlCalendar::Days360,
+        0x2011 => CdlCalendar::AllLeap,
+        0x1000 | 0x1100 | 0 => CdlCalendar::Climatology,
+        _ => CdlCalendar::Mixed,
+    }
+}
+
+/// The unit by netCDF's numbers (`cdUnitTime`).
+fn unit_number(unit: CdlTimeUnit) -> c_int {
+    match unit {
+        CdlTimeUnit::Hours { times, .. } if times > 100.0 => 4,
+        CdlTimeUnit::Hours { times, .. } if times > 1.0 => 3,
+        CdlTimeUnit::Hours { per, .. } if per > 100.0 => 8,
+        CdlTimeUnit::Hours { per, .. } if per > 1.0 => 1,
+        CdlTimeUnit::Hours { .. } => 2,
+        CdlTimeUnit::Months(each) if each > 10.0 => 7,
+        CdlTimeUnit::Months(each) if each > 1.0 => 6,
+        CdlTimeUnit::Months(_) => 5,
+    }
+}
+
+/// The unit of "X since Y", and the date Y: year, month, day, hours; 1 for what is none.
+pub(crate) fn parse_time_units(calendar: c_int, units: NameIn, unit: Out<c_int>, base: BytesOut) -> c_int {
+    let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar_of(calendar)));
+    let Some((of, date)) = parsed else { return 1 };
+    unit.set(unit_number(of));
+    let short = |number: i64| i16::try_from(number).unwrap_or(1).to_ne_bytes();
+    // A `long`, two `short`s, and a `double` at its alignment.
+    let mut image = date.year.to_ne_bytes().to_vec();
+    image.extend(short(date.month));
+    image.extend(short(date.day));
+    image.extend([0; 4]);
+    image.extend(date.hour.to_ne_bytes());
+    c_int::from(base.write(&image).is_err())
+}
+
+/// The date of a number of units, with a separator before the time.
+pub(crate) fn time_text(
+    calendar: c_int,
+    units: NameIn,
+    separator: c_int,
+    number: f64,
+    out: NameOut,
+) -> NoAnswer {
+    let calendar = calendar_of(calendar);
+    let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar));
+    let moment = parsed.and_then(|(unit, base)| moment_at(unit, &base, calendar, number));
+    let mut text = Vec::new();
+    if let Some(moment) = moment {
+        let separator = u8::try_from(separator).map_or(' ', char::from);
+        moment.write(&mut text, calendar, separator);
+    }
+    text.truncate(TIME_TEXT);
+    out.set_whole(&text);
+    NoAnswer
+}
+
+/// Text that is passed as `char *` but not changed.
+pub(crate) type NameIn = crate::memory::CTextMut;
+
+/// Bytes of a date without its NUL that programs have room for.
+const TIME_TEXT: usize = 47;

@@ -1,0 +1,90 @@
+//! The macro of the table: each row becomes a function that C calls, and a [`FunctionRow`] from which the headers, the list
+//! of symbols and the page of documentation are made.
+//!
+//! A row says which safe function answers. The shim turns each argument into its role (`crate::memory`), calls that function
+//! and returns its answer; a panic becomes the answer that the return type has for it.
+
+use crate::memory::CReturn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Writes a type of C.
+pub type CTypeName = fn() -> String;
+
+/// A function of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct FunctionRow {
+    /// Name in C.
+    pub name: &'static str,
+    /// The header that declares it; empty for functions that programs import without a public header.
+    pub header: &'static str,
+    /// What it does, one sentence per element.
+    pub about: &'static [&'static str],
+    /// The C type of its answer.
+    pub returns: CTypeName,
+    /// Names and C types of its arguments.
+    pub arguments: &'static [(&'static str, CTypeName)],
+}
+
+impl FunctionRow {
+    /// The prototype, without what precedes the type: `int nc_close(int ncid)`.
+    pub fn prototype(&self) -> String {
+        let list: Vec<String> = self.arguments.iter().map(|(name, ty)| joined(&ty(), name)).collect();
+        let list = if list.is_empty() { "void".to_owned() } else { list.join(", ") };
+        format!("{}({list})", joined(&(self.returns)(), self.name))
+    }
+}
+
+/// Type and name, with a blank between them unless the type ends in an asterisk.
+fn joined(ty: &str, name: &str) -> String {
+    let blank = if ty.ends_with('*') { "" } else { " " };
+    format!("{ty}{blank}{name}")
+}
+
+/// Calls the answering function; a panic does not reach the caller, who cannot unwind.
+pub(crate) fn guarded<R: CReturn>(answer: impl FnOnce() -> R) -> R::Raw {
+    match catch_unwind(AssertUnwindSafe(answer)) {
+        Ok(answer) => answer.into_raw(),
+        Err(_) => R::panicked().into_raw(),
+    }
+}
+
+/// Rows of one header: `"about" fn name(argument: Role, ..) -> Answer = safe_function;`.
+macro_rules! c_functions {
+    ($table:ident, $header:literal; $(
+        $(#[doc = $about:literal])+
+        fn $name:ident($($argument:ident: $role:ty),* $(,)?) -> $answer:ty = $safe:path;
+    )*) => {
+        $(
+            $(#[doc = $about])+
+            ///
+            /// # Safety
+            /// Pointers are null or refer to memory of the kind and length that the documentation of netCDF-C gives for the
+            /// argument of this name; texts end with a NUL.
+            #[unsafe(no_mangle)]
+            pub(crate) unsafe extern "C" fn $name(
+                $($argument: <$role as $crate::memory::CArgument>::Raw),*
+            ) -> <$answer as $crate::memory::CReturn>::Raw {
+                // SAFETY: the caller of a C function vouches for its arguments, see above; a role only keeps the pointer for the
+                // duration of this call.
+                $(let $argument = unsafe { <$role as $crate::memory::CArgument>::from_raw($argument) };)*
+                $crate::table::guarded::<$answer>(move || $safe($($argument),*))
+            }
+        )*
+
+        /// The rows of the header.
+        pub(crate) const $table: &[$crate::table::FunctionRow] = &[$(
+            $crate::table::FunctionRow {
+                name: stringify!($name),
+                header: $header,
+                about: &[$($about),+],
+                returns: <$answer as $crate::memory::CReturn>::c_type,
+                arguments: &[$((
+                    stringify!($argument),
+                    <$role as $crate::memory::CArgument>::c_type as fn() -> String,
+                )),*],
+            },
+        )*];
+    };
+}
+
+pub(crate) use c_functions;

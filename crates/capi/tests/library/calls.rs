@@ -1,0 +1,46 @@
+//! An own C program makes the same calls on both libraries: equal codes and values.
+use super::{Library, printed};
+use std::process::Command;
+
+/// Compiles a program of `tests/c` against Debian's header and library.
+fn compiled(folder: &std::path::Path, name: &str) -> String {
+    let source = format!("{}/tests/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
+    let program = folder.join(name);
+    let mut command = Command::new("gcc");
+    command.args(["-Wall", "-Werror", "-o"]).arg(&program).args([&source, "-lnetcdf"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program.to_str().unwrap().to_owned()
+}
+
+const TEXT: &str = r#"netcdf d {
+dimensions:
+	t = UNLIMITED ;
+	x = 3 ;
+variables:
+	int v(t, x) ;
+		v:a = 300, -1 ;
+		v:text = "abc" ;
+	char c(x) ;
+	double f(x) ;
+	byte b(x) ;
+data:
+ v = 1, 2, 3, 4, 5, 300 ;
+ c = "xyz" ;
+ f = 1.5, -2.5, 1e20 ;
+ b = -1, 0, 1 ;
+}
+"#;
+
+#[test]
+fn codes_and_values_are_those_of_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "reading");
+    std::fs::write(folder.path().join("text.cdl"), TEXT).unwrap();
+    for kind in ["classic", "cdf5", "netCDF-4"] {
+        printed(Library::Debian, folder.path(), "ncgen", &["-k", kind, "-o", "d.nc", "text.cdl"]);
+        let expected = printed(Library::Debian, folder.path(), &program, &["d.nc"]);
+        assert!(expected.lines().count() > 60, "{expected}");
+        assert_eq!(printed(Library::Own, folder.path(), &program, &["d.nc"]), expected, "{kind}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The headers say what Debian's say.
+use std::process::Command;
+
+/// Compiles a C or C++ file that includes both headers: every function is declared twice, alike, and every constant has
+/// one value.
+#[test]
+fn declarations_and_constants_are_those_of_debians_headers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut prototypes = String::new();
+    let mut constants = String::new();
+    for name in ncirrus_netcdf::HEADERS {
+        let text = ncirrus_netcdf::header(name);
+        std::fs::write(folder.path().join(format!("own_{name}")), &text).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("extern ") && !line.contains('{'));
+        lines.for_each(|line| prototypes.push_str(&format!("{line}\n")));
+        let defined = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
+        for (name, value) in defined.filter(|(name, _)| !name.contains('(') && !name.starts_with("NCIRRUS")) {
+            let is_text = value.contains('"');
+            let test = if is_text { "sizeof(NAME) == sizeof(VALUE)" } else { "(NAME) == (VALUE)" };
+            let test = test.replace("NAME", name).replace("VALUE", value);
+            constants.push_str(&format!("    if (!({test})) return printf(\"{name}\\n\");\n"));
+        }
+    }
+    assert!(prototypes.lines().count() > 100 && constants.lines().count() > 150);
+    let text = format!(
+        "#include <stdio.h>\n#include <netcdf.h>\n#include <netcdf_filter.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
+         {prototypes}\n#ifdef __cplusplus\n}}\n#endif\nint main(void) {{\n{constants}    return 0;\n}}\n"
+    );
+    for (compiler, file) in [("gcc", "both.c"), ("g++", "both.cpp")] {
+        let path = folder.path().join(file);
+        std::fs::write(&path, &text).unwrap();
+        let output = Command::new(compiler)
+            .args(["-Wall", "-Werror", "-o", "both"])
+            .arg(&path)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new(folder.path().join("both")).output().unwrap();
+        assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+/// The headers stand on their own.
+#[test]
+fn headers_compile_alone_in_c_and_cpp() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ncirrus_netcdf::HEADERS {
+        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
+    }
+    let text = "#include <netcdf.h>\n#include <netcdf_filter.h>\nint main(void) { nc_vlen_t v; v.len = NC_GLOBAL + 1; return nc_inq_libvers() && v.len; }\n";
+    for (compiler, file) in [("gcc", "a.c"), ("g++", "a.cpp")] {
+        std::fs::write(folder.path().join(file), text).unwrap();
+        let output = Command::new(compiler)
+            .args(["-c", "-Wall", "-Werror", "-I.", "-o", "/dev/null", file])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
