@@ -3,6 +3,7 @@ mod input;
 mod target;
 
 pub use input::TextInput;
+use target::FilterTarget;
 pub use target::kind_of_format;
 
 use crate::copy::make_attributes_classic;
@@ -178,9 +179,10 @@ pub fn generate(
     let parsing = options.parsing(session.memory());
     let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
     let mut model = definitions.model.clone();
-    target::put_filters(text, &definitions, &mut model).map_err(|failure| told(failure, options))?;
-    target::apply_rules(&mut model, options)?;
     let create = target::decide(&definitions, &model, target, options)?;
+    let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::of(&create));
+    filtered.map_err(|failure| told(failure, options))?;
+    target::apply_rules(&mut model, options)?;
     if create.overwrite {
         let form = overwrite::WrittenForm::Dataset;
         overwrite::check(target, std::iter::empty(), form, options.overwrite_any, session)?;
@@ -214,7 +216,8 @@ pub fn check_text(
     let parsing = options.parsing(session.memory());
     let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
     let mut model = definitions.model.clone();
-    target::put_filters(text, &definitions, &mut model).map_err(|failure| told(failure, options))?;
+    let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::Other);
+    filtered.map_err(|failure| told(failure, options))?;
     let summary = parse::data(text, &definitions, &parsing, &mut NoSink);
     Ok(GenerateReport::new(&definitions, summary.map_err(|failure| told(failure, options))?))
 }

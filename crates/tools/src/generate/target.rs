@@ -3,11 +3,30 @@ use super::GenerateOptions;
 use crate::FilterRule;
 use crate::copy::storage_by_rules;
 use ncirrus::{CreateOptions, Kind, Result};
-use ncirrus_cdl::parse::{CdlFormat, CdlText, Definitions, ParseFailure};
+use ncirrus_cdl::parse::{CdlFormat, CdlText, Definitions, FilterWords, ParseFailure};
 use ncirrus_model::Model;
 use ncirrus_store::Url;
 
-/// Puts the filters that the text names into the model.
+/// In whose words the filters of the target are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FilterTarget {
+    /// Zarr's codecs.
+    Zarr,
+    /// HDF5's filters, or none.
+    Other,
+}
+
+impl FilterTarget {
+    pub(super) fn of(create: &CreateOptions) -> Self {
+        match create.kind {
+            Some(Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3) => Self::Zarr,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Puts the filters that the text names into the model. `_Codecs` tells the whole chain in Zarr's words: beside filters
+/// told in HDF5's, as `ncdump -s` prints both, it counts for `Zarr` alone.
 ///
 /// # Errors
 /// The faults of all texts that name none.
@@ -15,16 +34,24 @@ pub(super) fn put_filters(
     text: &dyn CdlText,
     definitions: &Definitions,
     model: &mut Model,
+    target: FilterTarget,
 ) -> std::result::Result<(), ParseFailure> {
     let mut faults = Vec::new();
-    for named in &definitions.filters {
-        if named.text.is_empty() {
-            continue;
-        }
+    let (filters, codecs): (Vec<_>, Vec<_>) = definitions
+        .filters
+        .iter()
+        .filter(|named| !named.text.is_empty())
+        .partition(|named| named.words == FilterWords::Filter);
+    for named in filters.into_iter().chain(codecs) {
         match FilterRule::parse(&format!("*,{}", named.text)) {
             Ok(rule) => {
-                if let Some(variable) = model.variable_mut(named.variable) {
-                    variable.filters.extend_from_slice(rule.filters());
+                let Some(variable) = model.variable_mut(named.variable) else { continue };
+                match named.words {
+                    FilterWords::Filter => variable.filters.extend_from_slice(rule.filters()),
+                    FilterWords::Codecs if target == FilterTarget::Zarr || variable.filters.is_empty() => {
+                        variable.filters = rule.filters().to_vec();
+                    }
+                    FilterWords::Codecs => {}
                 }
             }
             Err(error) => faults.push(named.fault(text, error.message())),

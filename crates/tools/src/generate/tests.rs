@@ -176,3 +176,23 @@ fn chunks_filters_and_definitions_alone_are_chosen_by_options() {
     let error = generate(&text.as_bytes(), "memory://options/c.nc4", &options, &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed, "{error}");
 }
+
+#[test]
+fn filters_that_are_told_in_the_words_of_hdf5_and_of_zarr_are_applied_once() {
+    let session = session();
+    let text = "netcdf t { dimensions: d = 8; variables: int v(d); v:_ChunkSizes = 8; v:_Shuffle = \"true\";
+        v:_Filter = \"32015,3\"; v:_Codecs = \"[{\\\"id\\\": \\\"zstd\\\", \\\"level\\\": 5}]\"; data: v = 1; }";
+    let chain = |target: &str, text: &str| {
+        generate(&text.as_bytes(), target, &GenerateOptions::new(), &session).unwrap();
+        let dataset = Dataset::open_with(target, &Default::default(), &session).unwrap();
+        let model = dataset.model().unwrap();
+        let variable = model.variable(model.variable_at("v").unwrap()).unwrap();
+        assert_eq!(dataset.variable("v").unwrap().read::<i32>().unwrap()[0], 1);
+        variable.filters.iter().map(|filter| filter.identifier()).collect::<Vec<_>>()
+    };
+    assert_eq!(chain("memory://told/a.zarr", text), ["zstd"]);
+    assert_eq!(chain("memory://told/a.nc4", text), ["2", "32015"]);
+    // Without other words, those of Zarr are understood for HDF5 too.
+    let text = text.replace("v:_Shuffle = \"true\";", "").replace("v:_Filter = \"32015,3\";", "");
+    assert_eq!(chain("memory://told/b.nc4", &text), ["32015"]);
+}
