@@ -9,6 +9,8 @@ pub(crate) mod corpora;
 pub(crate) mod documents;
 pub(crate) mod kills;
 pub(crate) mod peers;
+mod round_trips;
+mod round_trips;
 pub(crate) mod sources;
 
 use crate::support::cdl_of;
