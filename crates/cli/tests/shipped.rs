@@ -10,7 +10,6 @@ pub(crate) mod documents;
 pub(crate) mod kills;
 pub(crate) mod peers;
 mod round_trips;
-mod round_trips;
 pub(crate) mod sources;
 
 use crate::support::cdl_of;
