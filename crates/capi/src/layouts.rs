@@ -5,7 +5,7 @@
 //! `malloc`, and its addresses are in the image.
 use crate::codes::{Code, NC_EBADTYPE, NC_EINTERNAL, NC_EINVAL, NC_ENOMEM, Outcome};
 use crate::memory::{CBlock, allocated, allocated_text, free_address};
-use ncirrus::{Atomic, Field, Model, TypeRef, UserKind, Values};
+use ncirrus::{Atomic, Field, Model, Strings, TypeRef, UserKind, Values};
 
 /// Bytes and alignment of one element in C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,4 +176,55 @@ fn vlen_block(model: &Model, base: TypeRef, element: &[u8]) -> Outcome<(CBlock, 
 fn field_image<'a>(model: &Model, field: &Field, element: &'a [u8], offset: usize) -> Outcome<&'a [u8]> {
     let (_, _, len) = placed(model, field, offset, DEPTH)?;
     element.get(offset..offset.saturating_add(len)).ok_or(Code(NC_EINTERNAL))
+}
+
+/// The values of an image.
+///
+/// # Errors
+/// `NC_EINVAL` for a vlen of elements without memory, `NC_EBADTYPE` for a type that is not defined.
+pub(crate) fn values(model: &Model, ty: TypeRef, image: &[u8]) -> Outcome<Values> {
+    let lost = Code(NC_EINTERNAL);
+    let size = size_of_type(model, ty)?.len.max(1);
+    let kind = match ty {
+        TypeRef::Atomic(Atomic::String) => {
+            let mut strings = Strings::new();
+            for pointer in image.chunks_exact(WORD) {
+                strings.push(CBlock::at(pointer).text().as_deref());
+            }
+            return Ok(Values::String(strings));
+        }
+        TypeRef::Atomic(atomic) => return Values::from_native_bytes(atomic, image).ok_or(lost),
+        TypeRef::User(id) => &model.user_type(id).ok_or(Code(NC_EBADTYPE))?.kind,
+    };
+    match kind {
+        UserKind::Enum { base, .. } => Values::from_native_bytes(*base, image).ok_or(lost),
+        UserKind::Opaque(_) => Ok(Values::Opaque { size, bytes: image.to_vec() }),
+        UserKind::Vlen(base) => {
+            let mut elements = model.zeros(*base, 0, DEPTH).ok_or(Code(NC_EBADTYPE))?;
+            let mut ends = Vec::new();
+            for element in image.chunks_exact(size) {
+                let (_, bytes) = vlen_block(model, *base, element)?;
+                let part = values(model, *base, &bytes)?;
+                elements.extend_from(&part, 0..part.len());
+                ends.push(elements.len());
+            }
+            Ok(Values::Vlen { ends, elements: Box::new(elements) })
+        }
+        UserKind::Compound(fields) => {
+            let len = image.len() / size;
+            let column = |(field, offset): (&Field, usize)| {
+                let mut column = model.zeros(field.ty, 0, DEPTH).ok_or(Code(NC_EBADTYPE))?;
+                for element in image.chunks_exact(size) {
+                    let part = values(model, field.ty, field_image(model, field, element, offset)?)?;
+                    column.extend_from(&part, 0..part.len());
+                }
+                Ok(column)
+            };
+            let offsets = offsets(model, fields)?;
+            Ok(Values::Compound {
+                len,
+                fields: fields.iter().zip(offsets).map(column).collect::<Outcome<_>>()?,
+            })
+        }
+    }
 }

@@ -14,5 +14,5 @@ pub(crate) use blocks::{CBlock, allocated, allocated_text, free_address, system_
 pub(crate) use lists::{KeptPointer, ListHandle, UriHandle, UriOut};
 pub(crate) use roles::{
     Bytes, BytesOut, CArgument, CReturn, CText, CTextMut, Char, ConstText, In, Long, NameOut, NoAnswer, Out,
-    OwnedText, TextAddress, TextOut,
+    OwnedText, TextAddress, TextOut, Vlens,
 };

@@ -205,3 +205,13 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<
     digits.set(kept);
     Ok(())
 }
+
+/// Whether a filter of a number can be used.
+pub(crate) fn filter_avail(ncid: c_int, id: u32) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    let entry = session()?.registry().entry(&CodecSpec::hdf5(id, &[]));
+    entry.map(|_| ()).ok_or(Code(NC_ENOFILTER))
+}

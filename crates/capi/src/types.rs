@@ -2,7 +2,7 @@
 use crate::codes::{Code, NC_EBADFIELD, NC_EBADTYPE, NC_EBADTYPID, NC_EINTERNAL, NC_EINVAL, Outcome};
 use crate::files::{FIRST_USER_TYPE, FileGroup, group_of, number};
 use crate::layouts;
-use crate::memory::{BytesOut, CText, NameOut, Out, TextOut};
+use crate::memory::{Bytes, BytesOut, CBlock, CText, NameOut, Out, TextOut, Vlens};
 use ncirrus::{Atomic, EnumMember, Field, TypeRef, UserKind, UserType};
 use std::ffi::c_int;
 
@@ -233,4 +233,105 @@ pub(crate) fn reclaim_all(ncid: c_int, ty: c_int, memory: BytesOut, count: usize
 pub(crate) fn free_strings(count: usize, texts: TextOut) -> Outcome<()> {
     texts.addresses(count)?.into_iter().for_each(crate::memory::free_address);
     Ok(())
+}
+
+/// The number of fields of a compound.
+pub(crate) fn inq_field_count(ncid: c_int, ty: c_int, count: Out<usize>) -> Outcome<()> {
+    count.set(fields(&group_of(ncid)?, ty)?.len());
+    Ok(())
+}
+
+/// The name of a compound.
+pub(crate) fn inq_compound_name(ncid: c_int, ty: c_int, name: NameOut) -> Outcome<()> {
+    name.set(compound_name(&group_of(ncid)?, ty)?);
+    Ok(())
+}
+
+fn compound_name(at: &FileGroup, ty: c_int) -> Outcome<&str> {
+    fields(at, ty)?;
+    Ok(&user_type(at, ty)?.name)
+}
+
+/// The size of a compound.
+pub(crate) fn inq_compound_size(ncid: c_int, ty: c_int, size: Out<usize>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    fields(&at, ty)?;
+    size.set(layouts::size_of_type(at.model(), at.members.ty(ty)?)?.len);
+    Ok(())
+}
+
+/// A field of a compound, and where it begins.
+fn with_field<T>(
+    ncid: c_int,
+    ty: c_int,
+    index: c_int,
+    look: impl FnOnce(&FileGroup, &Field, usize) -> T,
+) -> Outcome<T> {
+    let at = group_of(ncid)?;
+    let fields = fields(&at, ty)?;
+    let index = usize::try_from(index).map_err(|_| Code(NC_EBADFIELD))?;
+    let offsets = layouts::offsets(at.model(), fields)?;
+    match (fields.get(index), offsets.get(index)) {
+        (Some(field), Some(offset)) => Ok(look(&at, field, *offset)),
+        _ => Err(Code(NC_EBADFIELD)),
+    }
+}
+
+pub(crate) fn inq_field_name(ncid: c_int, ty: c_int, index: c_int, name: NameOut) -> Outcome<()> {
+    with_field(ncid, ty, index, |_, field, _| name.set(&field.name))
+}
+
+pub(crate) fn inq_field_offset(ncid: c_int, ty: c_int, index: c_int, to: Out<usize>) -> Outcome<()> {
+    with_field(ncid, ty, index, |_, _, offset| to.set(offset))
+}
+
+pub(crate) fn inq_field_type(ncid: c_int, ty: c_int, index: c_int, to: Out<c_int>) -> Outcome<()> {
+    with_field(ncid, ty, index, |at, field, _| to.set(at.members.number_of_type(field.ty)))
+}
+
+pub(crate) fn inq_field_rank(ncid: c_int, ty: c_int, index: c_int, rank: Out<c_int>) -> Outcome<()> {
+    with_field(ncid, ty, index, |_, field, _| rank.set(number(field.dims.len())))
+}
+
+pub(crate) fn inq_field_lens(ncid: c_int, ty: c_int, index: c_int, lens: Out<c_int>) -> Outcome<()> {
+    let sizes = |field: &Field| -> Vec<c_int> {
+        field.dims.iter().map(|len| c_int::try_from(*len).unwrap_or(c_int::MAX)).collect()
+    };
+    with_field(ncid, ty, index, |_, field, _| lens.set_all(&sizes(field)))
+}
+
+/// Frees the elements of one vlen.
+pub(crate) fn free_vlen(vlen: Vlens) -> Outcome<()> {
+    free_vlens(1, vlen)
+}
+
+/// Frees the elements of vlens, not their array.
+pub(crate) fn free_vlens(count: usize, vlens: Vlens) -> Outcome<()> {
+    vlens.addresses(count)?.into_iter().for_each(crate::memory::free_address);
+    Ok(())
+}
+
+/// The number of elements of a vlen, and a copy of them.
+pub(crate) fn get_vlen(ncid: c_int, ty: c_int, vlen: Bytes, len: Out<usize>, data: BytesOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let UserKind::Vlen(base) = user_type(&at, ty)?.kind else { return Err(Code(NC_EBADTYPE)) };
+    let image = vlen.read(2 * size_of::<usize>())?;
+    let (count, block) = image.split_at(size_of::<usize>());
+    let count = CBlock::at(count).address();
+    let element = layouts::size_of_type(at.model(), base)?.len;
+    let bytes = CBlock::at(block).bytes(count.checked_mul(element).ok_or(Code(NC_EINVAL))?)?;
+    len.set(count);
+    data.write(&bytes)
+}
+
+/// A copy of values, with texts and vlens of its own.
+pub(crate) fn copy(ncid: c_int, ty: c_int, memory: Bytes, count: usize, to: BytesOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let id = at.members.ty(ty)?;
+    let len = layouts::size_of_type(at.model(), id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
+    if memory.is_null() && len > 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    let values = layouts::values(at.model(), id, memory.read(len)?)?;
+    to.write(&layouts::image(at.model(), id, &values)?)
 }

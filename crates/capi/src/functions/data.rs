@@ -87,6 +87,7 @@ typed! {
     Long, Int64: nc_get_att_long nc_get_var_long nc_get_var1_long nc_get_vara_long nc_get_vars_long nc_get_varm_long;
     f32, Float: nc_get_att_float nc_get_var_float nc_get_var1_float nc_get_vara_float nc_get_vars_float nc_get_varm_float;
     f64, Double: nc_get_att_double nc_get_var_double nc_get_var1_double nc_get_vara_double nc_get_vars_double nc_get_varm_double;
+    u8, UByte: nc_get_att_ubyte nc_get_var_ubyte nc_get_var1_ubyte nc_get_vara_ubyte nc_get_vars_ubyte nc_get_varm_ubyte;
     u16, UShort: nc_get_att_ushort nc_get_var_ushort nc_get_var1_ushort nc_get_vara_ushort nc_get_vars_ushort nc_get_varm_ushort;
     u32, UInt: nc_get_att_uint nc_get_var_uint nc_get_var1_uint nc_get_vara_uint nc_get_vars_uint nc_get_varm_uint;
     i64, Int64: nc_get_att_longlong nc_get_var_longlong nc_get_var1_longlong nc_get_vara_longlong nc_get_vars_longlong nc_get_varm_longlong;

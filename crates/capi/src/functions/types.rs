@@ -1,6 +1,6 @@
 //! `netcdf.h`: types, and memory that the library handed out.
 use crate::codes::Outcome;
-use crate::memory::{BytesOut, CText, NameOut, Out, TextOut};
+use crate::memory::{Bytes, BytesOut, CText, NameOut, Out, TextOut, Vlens};
 use crate::table::c_functions;
 use crate::types;
 use std::ffi::c_int;
@@ -35,4 +35,28 @@ c_functions! {
     fn nc_reclaim_data_all(ncid: c_int, xtypeid: c_int, memory: BytesOut, count: usize) -> Outcome<()> = types::reclaim_all;
     /// Frees texts that were read.
     fn nc_free_string(len: usize, data: TextOut) -> Outcome<()> = types::free_strings;
+    /// The name of a compound.
+    fn nc_inq_compound_name(ncid: c_int, xtype: c_int, name: NameOut) -> Outcome<()> = types::inq_compound_name;
+    /// The size of a compound.
+    fn nc_inq_compound_size(ncid: c_int, xtype: c_int, sizep: Out<usize>) -> Outcome<()> = types::inq_compound_size;
+    /// The number of fields of a compound.
+    fn nc_inq_compound_nfields(ncid: c_int, xtype: c_int, nfieldsp: Out<usize>) -> Outcome<()> = types::inq_field_count;
+    /// The name of a field.
+    fn nc_inq_compound_fieldname(ncid: c_int, xtype: c_int, fieldid: c_int, name: NameOut) -> Outcome<()> = types::inq_field_name;
+    /// Where a field begins.
+    fn nc_inq_compound_fieldoffset(ncid: c_int, xtype: c_int, fieldid: c_int, offsetp: Out<usize>) -> Outcome<()> = types::inq_field_offset;
+    /// The type of a field.
+    fn nc_inq_compound_fieldtype(ncid: c_int, xtype: c_int, fieldid: c_int, field_typeidp: Out<c_int>) -> Outcome<()> = types::inq_field_type;
+    /// The number of dimensions of a field.
+    fn nc_inq_compound_fieldndims(ncid: c_int, xtype: c_int, fieldid: c_int, ndimsp: Out<c_int>) -> Outcome<()> = types::inq_field_rank;
+    /// The lengths of the dimensions of a field.
+    fn nc_inq_compound_fielddim_sizes(ncid: c_int, xtype: c_int, fieldid: c_int, dim_sizes: Out<c_int>) -> Outcome<()> = types::inq_field_lens;
+    /// Frees the elements of a vlen.
+    fn nc_free_vlen(vl: Vlens) -> Outcome<()> = types::free_vlen;
+    /// Frees the elements of vlens.
+    fn nc_free_vlens(len: usize, vlens: Vlens) -> Outcome<()> = types::free_vlens;
+    /// The elements of a vlen.
+    fn nc_get_vlen_element(ncid: c_int, typeid1: c_int, vlen_element: Bytes, len: Out<usize>, data: BytesOut) -> Outcome<()> = types::get_vlen;
+    /// A copy of values.
+    fn nc_copy_data(ncid: c_int, xtypeid: c_int, memory: Bytes, count: usize, copy: BytesOut) -> Outcome<()> = types::copy;
 }

@@ -45,4 +45,6 @@ c_functions! {
     fn nc_inq_var_filter_ids(ncid: c_int, varid: c_int, nfilters: Out<usize>, filterids: Out<u32>) -> Outcome<()> = storage::filter_ids;
     /// The parameters of a filter.
     fn nc_inq_var_filter_info(ncid: c_int, varid: c_int, id: u32, nparams: Out<usize>, params: Out<u32>) -> Outcome<()> = storage::filter_info;
+    /// Whether a filter can be used.
+    fn nc_inq_filter_avail(ncid: c_int, id: u32) -> Outcome<()> = storage::filter_avail;
 }

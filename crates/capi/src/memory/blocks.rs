@@ -84,6 +84,14 @@ impl CBlock {
         let bytes = unsafe { <Bytes as super::CArgument>::from_raw(pointer) };
         Ok(bytes.read(len)?.to_vec())
     }
+
+    /// The text in the block; `None` for a null pointer.
+    pub(crate) fn text(self) -> Option<Vec<u8>> {
+        let pointer: *const c_char = std::ptr::with_exposed_provenance(self.0);
+        // SAFETY: a structure of the program holds the address of a text that ends with a NUL, or null.
+        let text = unsafe { <super::CText as super::CArgument>::from_raw(pointer) };
+        text.bytes().ok().map(<[u8]>::to_vec)
+    }
 }
 
 // SAFETY: as above.

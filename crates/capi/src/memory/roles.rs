@@ -118,6 +118,28 @@ pointer_role!(
     BytesOut, *mut c_void, "void *"
 );
 
+pointer_role!(
+    /// Vlens that the program passes.
+    Vlens, *mut c_void, "nc_vlen_t *"
+);
+
+impl Vlens {
+    /// The addresses of the elements of `count` vlens.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn addresses(self, count: usize) -> Outcome<Vec<usize>> {
+        const WORD: usize = size_of::<usize>();
+        if self.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        let bytes = Bytes(self.0);
+        let bytes = bytes.read(count.checked_mul(2 * WORD).ok_or(Code(NC_EINVAL))?)?;
+        let pointers = bytes.chunks_exact(2 * WORD).filter_map(|vlen| vlen.get(WORD..));
+        Ok(pointers.map(super::blocks::address_in).collect())
+    }
+}
+
 impl CText {
     /// The bytes before the NUL.
     ///

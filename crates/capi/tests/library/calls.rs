@@ -44,3 +44,14 @@ fn codes_and_values_are_those_of_debians_library() {
         assert_eq!(printed(Library::Own, folder.path(), &program, &["d.nc"]), expected, "{kind}");
     }
 }
+
+#[test]
+fn types_and_their_values_are_those_of_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "types");
+    std::fs::write(folder.path().join("text.cdl"), super::dumps::ENHANCED).unwrap();
+    printed(Library::Debian, folder.path(), "ncgen", &["-k", "netCDF-4", "-o", "d.nc", "text.cdl"]);
+    let expected = printed(Library::Debian, folder.path(), &program, &["d.nc"]);
+    assert!(expected.contains("second"), "{expected}");
+    assert_eq!(printed(Library::Own, folder.path(), &program, &["d.nc"]), expected);
+}

@@ -39,7 +39,7 @@ data:
 "#;
 
 /// What only netCDF-4 has.
-const ENHANCED: &str = r#"netcdf e {
+pub(super) const ENHANCED: &str = r#"netcdf e {
 types:
   compound point { byte tag ; double x ; short y(2, 2) ; string label ; } ;
   int(*) row ;
