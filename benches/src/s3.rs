@@ -1,11 +1,15 @@
 //! An S3 server on this machine that answers with a delay, like a remote one.
 use crate::Failure;
+use hyper::Method;
+use hyper::header::{IF_MATCH, IF_NONE_MATCH};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use s3s::service::S3ServiceBuilder;
 use s3s_fs::FileSystem;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::RwLock;
 
 /// Serves the subfolders of a folder as buckets until the program ends; every answer is delayed by `latency`. Reports
 /// its address once.
@@ -14,6 +18,9 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
     let files = FileSystem::new(folder).map_err(|error| format!("{folder}: {error:?}"))?;
     let service = S3ServiceBuilder::new(files).build();
     let folder = std::path::PathBuf::from(folder);
+    // The file system's server looks at the condition of a put and puts one after the other, so that two writers could
+    // both succeed; what a get reads must not change between its content and its tag either.
+    let turns = Arc::new(RwLock::new(()));
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         tell(format!("http://{}", listener.local_addr()?));
@@ -22,8 +29,11 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
             stream.set_nodelay(true)?;
             let service = service.clone();
             let folder = folder.clone();
+            let turns = Arc::clone(&turns);
             let late = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-                let service = service.clone();
+                let (service, turns) = (service.clone(), Arc::clone(&turns));
+                let is_conditional = request.method() == Method::PUT
+                    && [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name));
                 let is_folder = folder.join(request.uri().path().trim_start_matches('/')).is_dir();
                 async move {
                     tokio::time::sleep(latency).await;
@@ -33,7 +43,13 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
                         *absent.status_mut() = hyper::StatusCode::NOT_FOUND;
                         return Ok(absent);
                     }
-                    service.call(request.map(s3s::Body::from)).await
+                    let request = request.map(s3s::Body::from);
+                    if is_conditional {
+                        let _alone = turns.write().await;
+                        return service.call(request).await;
+                    }
+                    let _unchanged = turns.read().await;
+                    service.call(request).await
                 }
             });
             tokio::spawn(async move {

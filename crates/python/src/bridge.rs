@@ -4,7 +4,7 @@ use ncirrus::store::implement::{
 };
 use ncirrus::store::{PutCondition, Store, StoreAbilities, StoreFacts, Url};
 use ncirrus::{Error, ErrorKind, ObjectId, Result};
-use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyPermissionError};
+use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyNotImplementedError, PyPermissionError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -159,6 +159,8 @@ fn said(py: Python<'_>, error: &PyErr) -> Error {
         ErrorKind::Denied
     } else if error.is_instance_of::<PyFileNotFoundError>(py) {
         ErrorKind::NotFound
+    } else if error.is_instance_of::<PyNotImplementedError>(py) {
+        ErrorKind::Unsupported
     } else {
         ErrorKind::Io { retryable: false }
     };

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 from arrays import numbers
@@ -76,3 +79,29 @@ def small(tmp_path: Path) -> str:
             ds.create_dimension(name, length)
         ds.create_variable("v", "i4", ("t", "y", "x"), attrs={"units": "K"})[:] = numbers((4, 5, 6))
     return path
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[Any]:
+    """An S3 server that checks keys."""
+    pytest.importorskip("moto")
+    program = Path(__file__).parents[3] / "peers" / "moto_server.py"
+    with subprocess.Popen([sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        told = json.loads(server.stdout.readline()) if server.stdout else {}
+        yield {"key": told["key"], "secret": told["secret"], "endpoint_url": told["endpoint"]}
+        if server.stdin is not None:
+            server.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def s3s(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The S3 server of the benchmarks."""
+    program = os.environ.get("NCIRRUS_BENCH")
+    if program is None or not os.path.exists(program):
+        pytest.skip("NCIRRUS_BENCH names no program")
+    folder = tmp_path_factory.mktemp("s3s")
+    (folder / "bucket").mkdir()
+    with subprocess.Popen([program, "s3", str(folder), "0"], stdout=subprocess.PIPE, text=True) as server:
+        endpoint = server.stdout.readline().strip() if server.stdout else ""
+        yield {"anon": True, "endpoint_url": endpoint}
+        server.terminate()

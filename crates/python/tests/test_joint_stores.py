@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +14,6 @@ dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 pytest.importorskip("ncirrus.xarray")
 from test_joint_dask import ENCODING, TREES, VALUES, client, sample, values_of  # noqa: E402, F401
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Any]:
-    """An S3 server that checks keys."""
-    pytest.importorskip("moto")
-    program = Path(__file__).parents[3] / "peers" / "moto_server.py"
-    with subprocess.Popen([sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        told = json.loads(server.stdout.readline()) if server.stdout else {}
-        yield {"key": told["key"], "secret": told["secret"], "endpoint_url": told["endpoint"]}
-        if server.stdin is not None:
-            server.stdin.close()
-
-
-@pytest.fixture(scope="module")
-def s3s(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The S3 server of the benchmarks."""
-    program = os.environ.get("NCIRRUS_BENCH")
-    if program is None or not os.path.exists(program):
-        pytest.skip("NCIRRUS_BENCH names no program")
-    folder = tmp_path_factory.mktemp("s3s")
-    (folder / "bucket").mkdir()
-    with subprocess.Popen([program, "s3", str(folder), "0"], stdout=subprocess.PIPE, text=True) as server:
-        endpoint = server.stdout.readline().strip() if server.stdout else ""
-        yield {"anon": True, "endpoint_url": endpoint}
-        server.terminate()
 
 
 @pytest.mark.parametrize("kind", TREES)

@@ -12,6 +12,7 @@ import posixpath
 import threading
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
@@ -297,7 +298,12 @@ class Bridge:
         raise NotImplementedError
 
     def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
-        """Replaces an object, only if it has the tag or is absent where that is asked for; gives the new tag."""
+        """Replaces an object, only if it has the tag or is absent where that is asked for; gives the new tag.
+
+        A condition that does not hold is a `FileExistsError`. A store that cannot look and put in one step, so that two
+        programs that ask for the same tag would both succeed, raises `NotImplementedError` for a tag: only whole chunks of
+        what is there are written then.
+        """
         raise NotImplementedError
 
     def delete(self, key: str) -> None:
@@ -381,14 +387,23 @@ class FsspecBridge(Bridge):
         return names
 
     def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
-        _check_condition(self, key, tag, absent)
-        parent = key.rsplit("/", 1)[0] if "/" in key else ""
-        if parent:
-            self._filesystem.makedirs(self._base + parent, exist_ok=True)
-        self._filesystem.pipe_file(self._base + key, body)
-        self._known.pop(key, None)
-        known = self._info(key)
-        return known[1] if known is not None else ""
+        if tag is not None and not self._is_in_memory():
+            _refuse_tags(self._filesystem)
+        # What is in memory belongs to this program, whose writers take turns.
+        with _turn if tag is not None or absent else nullcontext():
+            self._known.pop(key, None)
+            _check_condition(self, key, tag, absent)
+            parent = key.rsplit("/", 1)[0] if "/" in key else ""
+            if parent:
+                self._filesystem.makedirs(self._base + parent, exist_ok=True)
+            self._filesystem.pipe_file(self._base + key, body)
+            self._known.pop(key, None)
+            known = self._info(key)
+            return known[1] if known is not None else ""
+
+    def _is_in_memory(self) -> bool:
+        protocol = self._filesystem.protocol
+        return "memory" in ((protocol,) if isinstance(protocol, str) else protocol)
 
     def delete(self, key: str) -> None:
         self._known.pop(key, None)
@@ -403,6 +418,14 @@ class FsspecBridge(Bridge):
             self._filesystem.rm(self._base + prefix, recursive=True)
         except FileNotFoundError:
             return
+
+
+# Held between looking at an object and putting it.
+_turn = threading.Lock()
+
+
+def _refuse_tags(store: Any) -> None:
+    raise NotImplementedError(f"{type(store).__name__} cannot put depending on the state of what is replaced")
 
 
 def _check_condition(bridge: Bridge, key: str, tag: str | None, absent: bool) -> None:
@@ -468,7 +491,8 @@ class ObstoreBridge(Bridge):
     def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
         import obstore
 
-        mode: Any = "create" if absent else {"e_tag": tag} if tag is not None else "overwrite"
+        # A tag that the library makes up may have a version in its second line; no header may have two.
+        mode: Any = "create" if absent else {"e_tag": tag.partition("\n")[0]} if tag is not None else "overwrite"
         try:
             found = obstore.put(self._store, key, body, mode=mode, use_multipart=False)
         except Exception as error:
@@ -558,7 +582,9 @@ class ZarrBridge(Bridge):
         from zarr.core.buffer import default_buffer_prototype
         from zarr.core.sync import sync
 
-        _check_condition(self, key, tag, absent)
+        if tag is not None:
+            _refuse_tags(self._store)
+        _check_condition(self, key, None, absent)
         sync(self._store.set(key, default_buffer_prototype().buffer.from_bytes(body)))
         self._sizes[key] = len(body)
         return str(len(body))
