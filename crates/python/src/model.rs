@@ -1,7 +1,7 @@
 //! The open dataset that all handles share, and the definitions that they see.
 use crate::errors::{exception, wait};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Error, ErrorKind, Model};
+use ncirrus::{Error, ErrorKind, Model, VarId};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -69,6 +69,19 @@ impl OpenDataset {
             Some(draft) if draft.is_mine() => Arc::clone(&draft.model),
             _ => dataset.snapshot(),
         })
+    }
+
+    /// A variable for its values: one that is made together with others has none before these definitions count.
+    pub(crate) fn variable(&self, py: Python<'_>, id: VarId) -> PyResult<ncirrus::Variable> {
+        let dataset = self.dataset(py)?;
+        let draft =
+            self.draft().as_ref().filter(|draft| draft.is_mine()).map(|draft| Arc::clone(&draft.model));
+        if let Some(model) = draft.filter(|_| dataset.snapshot().variable(id).is_none()) {
+            let message = "the variable is made in this block `with ds.edit()`: read and write its values after the block";
+            let error = Error::invalid(message).at_object(&self.url).at_path(model.variable_path(id));
+            return Err(exception(py, &error));
+        }
+        Ok(dataset.variable_by_id(id))
     }
 
     /// Changes definitions, at once or with those that are changed together.

@@ -102,7 +102,7 @@ impl Variable {
     }
 
     fn is_aggregated(&self, py: Python<'_>) -> PyResult<bool> {
-        let variable = self.facade(py)?;
+        let variable = self.defined(py)?;
         wait(py, || Ok(variable.is_aggregated()))
     }
 
@@ -125,7 +125,7 @@ impl Variable {
 
     /// numpy's word for what the store says beyond netCDF's types, where it has one.
     fn stored_dtype(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        Ok(self.facade(py)?.stored_type().as_ref().and_then(types::numpy_word))
+        Ok(self.defined(py)?.stored_type().as_ref().and_then(types::numpy_word))
     }
 
     /// How values are decoded by the attributes.
@@ -324,9 +324,14 @@ impl Variable {
         Self { open: Arc::clone(open), id, dtype: PyOnceLock::new() }
     }
 
-    /// The facade's handle.
-    pub(crate) fn facade(&self, py: Python<'_>) -> PyResult<ncirrus::Variable> {
+    /// The facade's handle, which may have no values yet.
+    fn defined(&self, py: Python<'_>) -> PyResult<ncirrus::Variable> {
         Ok(self.open.dataset(py)?.variable_by_id(self.id))
+    }
+
+    /// The facade's handle, for values.
+    pub(crate) fn facade(&self, py: Python<'_>) -> PyResult<ncirrus::Variable> {
+        self.open.variable(py, self.id)
     }
 
     fn form(&self, py: Python<'_>) -> PyResult<ElementForm> {

@@ -165,6 +165,30 @@ def test_edit_is_all_or_nothing(tmp_path: Path) -> None:
     assert ds["a"][...].tolist() == [1, 2, 3] and ds["a"].attrs["more"] == 1
 
 
+def test_values_of_what_a_block_makes_are_written_after_it(kind: str, place: str) -> None:
+    with ncirrus.create(place, kind) as ds:
+        ds.create_dimension("t", None)
+        old = ds.create_variable("old", "i4", ("t",))
+        with ds.edit():
+            new = ds.create_variable("new", "i4", ("t",))
+            uses: list[Any] = [
+                lambda: new.__setitem__(slice(0, 2), 1),
+                lambda: new.append([1]),
+                lambda: new[...],
+                lambda: new.explain(),
+            ]
+            for use in uses:
+                with pytest.raises(ncirrus.InvalidError, match="after the block") as raised:
+                    use()
+                assert raised.value.path == "/new" and raised.value.object == ds.url
+            assert new.dtype == "i4" and new.stored_dtype is None and not new.is_aggregated and "new" in repr(new)
+            old[0:2] = 3
+        new[0:2] = 1
+        new.append([2])
+    ds = ncirrus.open(place)
+    assert ds["new"][...].tolist() == [1, 1, 2] and ds["old"][:2].tolist() == [3, 3]
+
+
 def test_members_are_renamed_and_removed(tmp_path: Path) -> None:
     path = str(tmp_path / "a.nc4")
     with ncirrus.create(path) as ds:
