@@ -1,5 +1,5 @@
 //! An own C program makes the same calls on both libraries: equal codes and values.
-use super::{Library, printed};
+use super::{Library, loaded_from, printed};
 use std::process::Command;
 
 /// Compiles a program of `tests/c` against Debian's header and library.
@@ -54,4 +54,26 @@ fn types_and_their_values_are_those_of_debians_library() {
     let expected = printed(Library::Debian, folder.path(), &program, &["d.nc"]);
     assert!(expected.contains("second"), "{expected}");
     assert_eq!(printed(Library::Own, folder.path(), &program, &["d.nc"]), expected);
+}
+
+#[test]
+fn programs_that_are_compiled_with_the_own_headers_and_library_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ncirrus_netcdf::HEADERS {
+        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
+    }
+    std::fs::write(folder.path().join("text.cdl"), TEXT).unwrap();
+    printed(Library::Debian, folder.path(), "ncgen", &["-k", "netCDF-4", "-o", "d.nc", "text.cdl"]);
+    let source = format!("{}/tests/c/reading.c", env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new("gcc")
+        .args(["-Wall", "-Werror", "-I.", "-o", "own", &source, "-L"])
+        .arg(loaded_from(folder.path()))
+        .arg("-lnetcdf")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let own = folder.path().join("own");
+    let said = printed(Library::Own, folder.path(), own.to_str().unwrap(), &["d.nc"]);
+    assert_eq!(said, printed(Library::Debian, folder.path(), own.to_str().unwrap(), &["d.nc"]));
 }
