@@ -34,6 +34,8 @@ pub(crate) fn install() -> Outcome {
         ("cc", "gcc"),
         ("g++", "g++"),
         ("nc-config", "libnetcdf-dev"),
+        ("gfortran", "gfortran"),
+        ("nf-config", "libnetcdff-dev"),
         ("udunits2", "udunits-bin"),
         ("npm", "npm"),
         ("chromium", "chromium"),

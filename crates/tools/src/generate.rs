@@ -1,8 +1,10 @@
 //! Datasets from CDL text, as `ncgen` makes them (docs/design/014-cdl.md).
 mod input;
+mod program;
 mod target;
 
 pub use input::TextInput;
+pub use program::generate_program;
 use target::FilterTarget;
 pub use target::kind_of_format;
 

@@ -61,7 +61,9 @@ pub use copy::{
 };
 pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};
 pub use explain::plan_json;
-pub use generate::{GenerateOptions, GenerateReport, TextInput, check_text, generate, kind_of_format};
+pub use generate::{
+    GenerateOptions, GenerateReport, TextInput, check_text, generate, generate_program, kind_of_format,
+};
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use nccopy::{NccopyOptions, nccopy};
 pub use ncirrus_cdl as cdl;

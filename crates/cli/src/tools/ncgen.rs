@@ -6,7 +6,9 @@ use crate::commands::pipe::is_pipe;
 use crate::message;
 use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Session};
 use ncirrus_tools::cdl::parse::{CdlFault, CdlFormat, NumberRange};
-use ncirrus_tools::{GenerateOptions, GenerateReport, check_text, generate};
+use ncirrus_tools::cdl::{ProgramLanguage, ProgramOptions};
+use ncirrus_tools::{GenerateOptions, GenerateReport, TextInput, check_text, generate, generate_program};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 pub(super) const NCGEN: NetcdfTool = NetcdfTool {
@@ -16,6 +18,7 @@ pub(super) const NCGEN: NetcdfTool = NetcdfTool {
     options: OPTIONS,
     examples: "  ncgen -b a.cdl                  makes a.nc
   ncgen -4 -o b.nc a.cdl          netCDF-4
+  ncgen -lc a.cdl                 prints a program in C that makes a.nc
   ncgen a.cdl                     only checks the text",
     unknown_option: UNKNOWN_OPTION,
     run: |line, session| run(line, session, false),
@@ -130,7 +133,7 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
             };
             generate(&input, &target, &options, session).map_err(failed)?
         }
-        Product::Program(language) => return program(language, &request),
+        Product::Program(language) => program(language, &request, text, &input, &options, session)?,
     };
     tell_changes(&report);
     Ok(CommandStatus::SUCCESS)
@@ -158,14 +161,37 @@ fn tell_changes(report: &GenerateReport) {
     }
 }
 
-/// A program that makes the dataset.
-fn program(language: &str, _: &GenerateRequest) -> Result<CommandStatus, ToolFailure> {
-    let message = match language {
-        "c" | "C" | "f77" | "fortran77" => format!("program text (-l{language}) is not built in yet"),
-        "j" | "java" => "the Java interface it was for no longer exists; -lc, or ncirrus generate".to_owned(),
-        other => format!("output language {other} not implemented"),
+/// Prints a program that makes the dataset.
+fn program(
+    language: &str,
+    request: &GenerateRequest,
+    text: &str,
+    input: &TextInput,
+    options: &GenerateOptions<'_>,
+    session: &Session,
+) -> Result<GenerateReport, ToolFailure> {
+    let failed = |error: ncirrus::Error| ToolFailure::from(in_text(error, name_of(text)));
+    let language = match language {
+        "c" | "C" => ProgramLanguage::C,
+        "f77" | "fortran77" | "Fortran77" | "F77" => ProgramLanguage::Fortran77,
+        "j" | "java" | "Java" => {
+            let message = "the Java interface it was for no longer exists; -lc, or ncirrus generate";
+            return Err(ToolFailure::new(1, message));
+        }
+        other => return Err(ToolFailure::new(1, format!("output language {other} not implemented"))),
     };
-    Err(ToolFailure::new(1, message))
+    let mut program = ProgramOptions::new();
+    program.language = language;
+    program.main = request.main.clone().unwrap_or_default();
+    program.target = match request.target(text) {
+        Some(target) => target,
+        None => {
+            let checked = check_text(input, options, session).map_err(failed)?;
+            format!("{}{}", checked.name, request.ending.text())
+        }
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    generate_program(input, &mut out, program, options, session).map_err(failed)
 }
 
 impl GenerateRequest {

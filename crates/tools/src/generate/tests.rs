@@ -8,15 +8,15 @@ use std::fs;
 use std::path::Path;
 
 /// A text, and what the reference made of it.
-struct Golden {
-    name: String,
-    flag: Option<String>,
-    text: String,
-    exit: String,
-    dump: String,
+pub(super) struct Golden {
+    pub(super) name: String,
+    pub(super) flag: Option<String>,
+    pub(super) text: String,
+    pub(super) exit: String,
+    pub(super) dump: String,
 }
 
-fn goldens() -> Vec<Golden> {
+pub(super) fn goldens() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ncgen");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "txt"));

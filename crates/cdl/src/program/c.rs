@@ -1,0 +1,126 @@
+//! The frame of a program in C.
+use super::c_data::write_data;
+use super::c_define::Definer;
+use super::c_value::{CInitializers, string};
+use super::identifier::Identifiers;
+use super::{ProgramOptions, types_in_order};
+use crate::parse::CdlFormat;
+use crate::{CdlError, DataSource};
+use ncirrus_model::{Model, TypeId};
+use std::io::Write;
+
+/// What every program begins with.
+const HEAD: &str = "#include <stdio.h>
+#include <stdlib.h>
+#include <netcdf.h>
+
+
+#define nanf (0.0f/0.0f)
+#define nan  (0.0/0.0)
+#define inff (1.0f/0.0f)
+#define inf  (1.0/0.0)
+#define infinityf inff
+#define infinity  inf
+
+
+";
+
+/// How every call is checked.
+const CHECK: &str = "
+void
+check_err(const int stat, int line, const char* file, const char* func) {
+    if (stat != NC_NOERR) {
+        (void)fprintf(stderr,\"line %d of %s.%s: %s\\n\", line, file, func, nc_strerror(stat));
+        fflush(stderr);
+        exit(1);
+    }
+}
+
+#define CHECK_ERR(err) check_err(err, __LINE__, __FILE__, __func__)
+
+";
+
+/// A call of the library, and the check of what it returns.
+pub(super) fn call(out: &mut dyn Write, call: &str) -> Result<(), CdlError> {
+    Ok(write!(out, "    stat = {call};\n    CHECK_ERR(stat);\n")?)
+}
+
+/// What all parts of the text need to know.
+pub(super) struct CText<'m> {
+    pub(super) model: &'m Model,
+    pub(super) names: &'m Identifiers,
+    pub(super) options: &'m ProgramOptions,
+    pub(super) types: Vec<TypeId>,
+    /// Whether objects are in groups and have filters, chunks and types of their own.
+    pub(super) is_enhanced: bool,
+}
+
+impl CText<'_> {
+    /// What stands for a group in calls.
+    pub(super) fn group(&self, group: ncirrus_model::GroupId) -> String {
+        if !self.is_enhanced {
+            return "ncid".to_owned();
+        }
+        self.names.groups.get(&group).map_or_else(|| "ncid".to_owned(), |name| format!("{name}_grp"))
+    }
+}
+
+/// Writes the whole program.
+pub(super) fn write(
+    out: &mut dyn Write,
+    model: &Model,
+    source: &mut dyn DataSource,
+    options: &ProgramOptions,
+) -> Result<(), CdlError> {
+    let names = Identifiers::of(model, &options.name);
+    let is_enhanced = options.format() == CdlFormat::NetCdf4;
+    let types = types_in_order(model);
+    let text = CText { model, names: &names, options, types, is_enhanced };
+    let mut initializers = CInitializers::new(model, &names);
+    let definer = Definer { text: &text };
+    out.write_all(HEAD.as_bytes())?;
+    definer.types_in_c(out)?;
+    definer.storage_arrays(out)?;
+    out.write_all(CHECK.as_bytes())?;
+    writeln!(out, "int\n{}() {{/* create {} */\n", options.main(), comment(&options.target))?;
+    write!(out, "    int  stat;  /* return status */\n    int  ncid;  /* netCDF id */\n\n")?;
+    definer.identifiers(out)?;
+    writeln!(out, "    /* enter define mode */")?;
+    let target = string(options.target.as_bytes());
+    call(out, &format!("nc_create({target}, {}, &ncid)", create_mode(options.format())))?;
+    if is_enhanced {
+        definer.groups(out)?;
+    }
+    writeln!(out)?;
+    definer.types(out)?;
+    definer.dimensions(out)?;
+    definer.variables(out)?;
+    definer.attributes(out, &mut initializers)?;
+    let root = text.group(model.root());
+    writeln!(out, "    /* leave define mode */")?;
+    call(out, &format!("nc_enddef ({root})"))?;
+    if !options.filled.is_empty() {
+        writeln!(out, "\n    /* assign variable data */\n")?;
+        write_data(out, &text, source, &mut initializers)?;
+    }
+    writeln!(out)?;
+    call(out, &format!("nc_close({root})"))?;
+    writeln!(out, "    return 0;\n}}")?;
+    Ok(out.flush()?)
+}
+
+/// A name inside a comment.
+fn comment(name: &str) -> String {
+    name.replace("*/", "*_/").replace(['\n', '\r'], " ")
+}
+
+fn create_mode(format: CdlFormat) -> &'static str {
+    match format {
+        CdlFormat::Classic => "NC_CLOBBER",
+        CdlFormat::Offset64 => "NC_CLOBBER|NC_64BIT_OFFSET",
+        // The reference leaves this out, and its programs fail.
+        CdlFormat::Data64 => "NC_CLOBBER|NC_64BIT_DATA",
+        CdlFormat::NetCdf4 => "NC_CLOBBER|NC_NETCDF4",
+        CdlFormat::NetCdf4Classic => "NC_CLOBBER|NC_NETCDF4|NC_CLASSIC_MODEL",
+    }
+}

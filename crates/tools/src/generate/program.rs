@@ -1,0 +1,137 @@
+//! Programs that make a dataset, of CDL text.
+use super::{GenerateOptions, GenerateReport, fit_kind, target, told};
+use ncirrus::internals::DatasetInternals;
+use ncirrus::{Dataset, Error, ErrorKind, Kind, Model, Result, Selection, Session, Values};
+use ncirrus_cdl::parse::{self, BlockSink, CdlFormat, CdlText, DataBlock, DataSummary};
+use ncirrus_cdl::{CdlError, DataSource, ProgramOptions, ReadError};
+use ncirrus_model::{FillValue, Storage, VarId};
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// Where the values wait until the program is written: rows may come in any order, and fill completes them.
+const SCRATCH: &str = "memory://ncirrus-program/values.nc";
+
+/// Writes the text of a program that makes the dataset of a text. Language, target and the name of the main function are those
+/// of `program`; the rest comes from the text. The values are held in memory.
+///
+/// # Errors
+/// As [`generate`](fn@super::generate); `Unsupported` for what the language cannot make.
+pub fn generate_program(
+    text: &dyn CdlText,
+    out: &mut dyn Write,
+    mut program: ProgramOptions,
+    options: &GenerateOptions<'_>,
+    session: &Session,
+) -> Result<GenerateReport> {
+    let parsing = options.parsing(session.memory());
+    let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
+    let mut model = definitions.model.clone();
+    target::put_filters(text, &definitions, &mut model).map_err(|failure| told(failure, options))?;
+    target::apply_rules(&mut model, options)?;
+    let create = target::decide(&definitions, &model, &program.target, options)?;
+    fit_kind(&mut model, &create, options);
+    let dataset = Dataset::create_with(SCRATCH, &create.clone().overwrite(true), session)?;
+    dataset.edit(|empty| {
+        *empty = plainly_stored(&model);
+        Ok(())
+    })?;
+    let mut sink = NotedSink { dataset: &dataset, filled: BTreeSet::new() };
+    let mut summary = DataSummary::default();
+    if !options.definitions_only {
+        let read = parse::data(text, &definitions, &parsing, &mut sink);
+        summary = read.map_err(|failure| told(failure, options))?;
+    }
+    program.filled = sink.filled.into_iter().filter_map(|path| model.variable_at(&path)).collect();
+    dataset.close()?;
+    let dataset = Dataset::open_with(SCRATCH, &Default::default(), session)?;
+    copy_lengths(&mut model, &*dataset.model()?);
+    program.name.clone_from(&definitions.name);
+    program.format = create.kind.map(format_of_kind);
+    let mut source = ValuesByPath { dataset: &dataset, model: &model };
+    ncirrus_cdl::program(out, &model, &mut source, &program).map_err(told_of_program)?;
+    Ok(GenerateReport::new(&definitions, summary))
+}
+
+fn told_of_program(error: CdlError) -> Error {
+    match error {
+        CdlError::Io(error) => {
+            Error::new(ErrorKind::Io { retryable: false }, error.to_string()).because(error)
+        }
+        other => Error::unsupported(other.to_string()),
+    }
+}
+
+/// The model without filters and layouts, which the program alone needs.
+fn plainly_stored(model: &Model) -> Model {
+    let mut plain = model.clone();
+    for id in model.variables() {
+        if let Some(variable) = plain.variable_mut(id) {
+            variable.filters.clear();
+            variable.storage = Storage::Default;
+            if variable.fill == FillValue::None {
+                variable.fill = FillValue::Default;
+            }
+        }
+    }
+    plain
+}
+
+/// Unlimited dimensions have the lengths that the values gave them.
+fn copy_lengths(model: &mut Model, grown: &Model) {
+    let groups = model.walk();
+    let dims: Vec<_> =
+        groups.iter().filter_map(|group| model.group(*group)).flat_map(|group| group.dims.clone()).collect();
+    for id in dims {
+        let path = model.dimension_path(id);
+        let len = grown.dimension_at(&path).and_then(|found| grown.dimension(found)).map(|dim| dim.len);
+        if let Some(len) = len {
+            // It is the same dimension: unlimited in both.
+            let _ = model.set_dimension_len(id, len);
+        }
+    }
+}
+
+/// The format that a kind of dataset has in CDL; those of other libraries have the whole model, as netCDF-4 has.
+fn format_of_kind(kind: Kind) -> CdlFormat {
+    match kind {
+        Kind::Nc3 => CdlFormat::Classic,
+        Kind::Nc6 => CdlFormat::Offset64,
+        Kind::Nc5 => CdlFormat::Data64,
+        Kind::Nc4Classic => CdlFormat::NetCdf4Classic,
+        _ => CdlFormat::NetCdf4,
+    }
+}
+
+/// Writes blocks as they come, and notes of which variables they are.
+struct NotedSink<'a> {
+    dataset: &'a Dataset,
+    filled: BTreeSet<String>,
+}
+
+impl BlockSink for NotedSink<'_> {
+    fn block(
+        &mut self,
+        block: &DataBlock<'_>,
+    ) -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let variable = self.dataset.variable_by_id(block.variable);
+        variable.write_values(&Selection::slab(block.start, block.shape), block.values)?;
+        self.filled.insert(variable.path());
+        Ok(())
+    }
+}
+
+/// Values of the variables of the text's model.
+struct ValuesByPath<'a> {
+    dataset: &'a Dataset,
+    model: &'a Model,
+}
+
+impl DataSource for ValuesByPath<'_> {
+    fn read(&mut self, variable: VarId, selection: &Selection) -> std::result::Result<Values, ReadError> {
+        let found = self.dataset.variable(&self.model.variable_path(variable))?;
+        Ok(self.dataset.read_values(found.id(), selection)?)
+    }
+}
+
+#[cfg(test)]
+mod tests;
