@@ -109,6 +109,8 @@ pub enum AnnotationStyle {
     Brief,
     /// A comment after each value (`-f`).
     Full,
+    /// Both (`-b` and `-f`).
+    Both,
 }
 
 /// How indices are counted and ordered in annotations.

@@ -30,7 +30,7 @@ v:C_format = \"%.3f\" ; v:missing = -9.f, 1.2345678f ; short s ; byte b(z) ; b:_
 s = 7 ; b = 1, 2, 3 ; n = \"abc\", \"de\" ; w = 1.23456789012345678, 1e300, -0.1, 3 ;";
 
 /// Command lines of ncdump in front of the file, separated by blanks: every flag.
-const FLAGS: [&str; 50] = [
+const FLAGS: [&str; 53] = [
     "",
     "-h",
     "-c",
@@ -42,6 +42,9 @@ const FLAGS: [&str; 50] = [
     "-v v -c",
     "-v v -h",
     "-g nope",
+    "-g /",
+    "-g / -v time",
+    "-h -g / -v t",
     "-b c",
     "-b C",
     "-bf",

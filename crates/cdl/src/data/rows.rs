@@ -132,7 +132,8 @@ impl<'a> RowPrinter<'a> {
         for _ in self.records.iter().filter(|&&len| self.at.is_multiple_of(len)) {
             out.item("{");
         }
-        if let Some(IndexAnnotation { style: AnnotationStyle::Brief, order }) = self.annotation
+        if let Some(IndexAnnotation { style: AnnotationStyle::Brief | AnnotationStyle::Both, order }) =
+            self.annotation
             && self.shape.len() > 1
         {
             out.push(&annotate::row(&self.name, self.shape, self.at, order));
@@ -167,7 +168,7 @@ impl<'a> RowPrinter<'a> {
     }
 
     fn full(&self) -> Option<IndexAnnotation> {
-        self.annotation.filter(|annotation| annotation.style == AnnotationStyle::Full)
+        self.annotation.filter(|annotation| annotation.style != AnnotationStyle::Brief)
     }
 
     /// Prints `values[range]`, a part of one row; `ends_row` says whether it is the row's last part.

@@ -60,7 +60,12 @@ fn run(line: &ToolLine, session: &Session) -> Result<CommandStatus, ToolFailure>
     if line.value('n').is_none() {
         dataset.name().clone_into(&mut options.name);
     }
-    let options = options.classic(ncirrus_tools::is_classic_model(&dataset));
+    let is_classic = ncirrus_tools::is_classic_model(&dataset);
+    if is_classic && !options.groups.is_empty() {
+        // The reference says nothing, but fails, even for the root.
+        return Err(ToolFailure::new(1, format!("{url}: -g: the classic model has no groups")));
+    }
+    let options = options.classic(is_classic);
     commands::dump::print(&dataset, &options, line.has('x')).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             ToolFailure::new(1, missing(&dataset, &options).unwrap_or_else(|| error.to_string()))
@@ -110,17 +115,16 @@ impl DumpRequest {
             'c' => options.data = DataChoice::Coordinates,
             'v' => options.variables.extend(names()),
             'g' => options.groups.extend(names()),
-            'b' => {
-                let is_full = |one: &IndexAnnotation| one.style == AnnotationStyle::Full;
-                let style = match options.annotation.is_some_and(|one| is_full(&one)) {
-                    true => AnnotationStyle::Full,
-                    false => AnnotationStyle::Brief,
+            'b' | 'f' => {
+                let (own, other) = match flag.letter {
+                    'b' => (AnnotationStyle::Brief, AnnotationStyle::Full),
+                    _ => (AnnotationStyle::Full, AnnotationStyle::Brief),
+                };
+                let style = match options.annotation.map(|before| before.style) {
+                    Some(before) if before == other || before == AnnotationStyle::Both => AnnotationStyle::Both,
+                    _ => own,
                 };
                 options.annotation = Some(IndexAnnotation { style, order: order(flag)? });
-            }
-            'f' => {
-                options.annotation =
-                    Some(IndexAnnotation { style: AnnotationStyle::Full, order: order(flag)? });
             }
             'l' => match leading_number(value) {
                 len @ 10.. => options.line_len = len,
