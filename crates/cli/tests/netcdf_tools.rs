@@ -186,6 +186,41 @@ fn ncgen_makes_the_files_of_debians() {
     assert!(failures.is_empty(), "{failures:?}");
 }
 
+#[test]
+fn ncgen_prints_the_programs_of_debians() {
+    let Some(ncgen) = program("ncgen") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let own = links(folder.path()).join("ncgen");
+    std::fs::write(
+        folder.path().join("t.cdl"),
+        "netcdf x { dimensions: d = 2 ; variables: float v(d) ; data: v = 1, 2.5 ; }",
+    )
+    .unwrap();
+    let run = |program: &Path, flags: &str| {
+        let mut ran = Command::new(program);
+        ran.args(flags.split_whitespace()).current_dir(folder.path()).stdin(Stdio::null());
+        ran.output().unwrap()
+    };
+    for flags in
+        ["-lc t.cdl", "-lc -M make t.cdl", "-lc -o other.nc t.cdl", "-lc -4 -H t.cdl", "-lc -6 t.cdl"]
+    {
+        let [theirs, ours] = [&ncgen, &own].map(|program| run(program, flags));
+        let text =
+            |output: &Output| String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<String>();
+        assert_eq!(text(&ours), text(&theirs), "{flags}: {}", told(&ours));
+        assert_eq!(ours.status.code(), theirs.status.code(), "{flags}");
+    }
+    let fortran = run(&own, "-lf77 -M make t.cdl");
+    assert!(
+        String::from_utf8_lossy(&fortran.stdout).starts_with("      program make\n"),
+        "{}",
+        told(&fortran)
+    );
+    let java = run(&own, "-lj t.cdl");
+    assert_eq!((java.status.code(), java.stdout.len()), (Some(1), 0));
+    assert!(told(&java).contains("the Java interface it was for no longer exists; -lc, or ncirrus generate"));
+}
+
 /// Names and bytes of the files of a folder.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

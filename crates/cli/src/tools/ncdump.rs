@@ -121,7 +121,9 @@ impl DumpRequest {
                     _ => (AnnotationStyle::Full, AnnotationStyle::Brief),
                 };
                 let style = match options.annotation.map(|before| before.style) {
-                    Some(before) if before == other || before == AnnotationStyle::Both => AnnotationStyle::Both,
+                    Some(before) if before == other || before == AnnotationStyle::Both => {
+                        AnnotationStyle::Both
+                    }
                     _ => own,
                 };
                 options.annotation = Some(IndexAnnotation { style, order: order(flag)? });
