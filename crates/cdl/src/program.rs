@@ -39,6 +39,8 @@ pub struct ProgramOptions {
     pub main: String,
     /// The variables that have data; the program leaves others as they are.
     pub filled: Vec<VarId>,
+    /// Whether data are left out, whatever the text has.
+    pub definitions_only: bool,
 }
 
 impl ProgramOptions {

@@ -15,7 +15,10 @@ const HEAD: &str = "#include <stdio.h>
 #include <netcdf.h>
 
 
-#define nanf (0.0f/0.0f)
+";
+
+/// Numbers without a literal in C, for programs that have some.
+const SPECIAL: &str = "#define nanf (0.0f/0.0f)
 #define nan  (0.0/0.0)
 #define inff (1.0f/0.0f)
 #define inf  (1.0/0.0)
@@ -77,8 +80,26 @@ pub(super) fn write(
     let types = types_in_order(model);
     let text = CText { model, names: &names, options, types, is_enhanced };
     let mut initializers = CInitializers::new(model, &names);
-    let definer = Definer { text: &text };
+    // Whether there are special numbers is known at the end.
+    let mut body = Vec::new();
+    write_body(&mut body, &text, source, &mut initializers)?;
     out.write_all(HEAD.as_bytes())?;
+    if initializers.has_special {
+        out.write_all(SPECIAL.as_bytes())?;
+    }
+    out.write_all(&body)?;
+    Ok(out.flush()?)
+}
+
+/// All but the first lines.
+fn write_body(
+    out: &mut dyn Write,
+    text: &CText<'_>,
+    source: &mut dyn DataSource,
+    initializers: &mut CInitializers<'_>,
+) -> Result<(), CdlError> {
+    let (model, options, is_enhanced) = (text.model, text.options, text.is_enhanced);
+    let definer = Definer { text };
     definer.types_in_c(out)?;
     definer.storage_arrays(out)?;
     out.write_all(CHECK.as_bytes())?;
@@ -95,18 +116,17 @@ pub(super) fn write(
     definer.types(out)?;
     definer.dimensions(out)?;
     definer.variables(out)?;
-    definer.attributes(out, &mut initializers)?;
+    definer.attributes(out, initializers)?;
     let root = text.group(model.root());
     writeln!(out, "    /* leave define mode */")?;
     call(out, &format!("nc_enddef ({root})"))?;
-    if !options.filled.is_empty() {
+    if !options.definitions_only && !model.variables().is_empty() {
         writeln!(out, "\n    /* assign variable data */\n")?;
-        write_data(out, &text, source, &mut initializers)?;
+        write_data(out, text, source, initializers)?;
     }
     writeln!(out)?;
     call(out, &format!("nc_close({root})"))?;
-    writeln!(out, "    return 0;\n}}")?;
-    Ok(out.flush()?)
+    Ok(writeln!(out, "    return 0;\n}}")?)
 }
 
 /// A name inside a comment.

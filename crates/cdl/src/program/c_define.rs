@@ -318,7 +318,8 @@ impl Definer<'_> {
             }
             _ => String::new(),
         };
-        let (c, len) = (format!("{prefix}{}_att", identifier(&attribute.name)), attribute.values.len());
+        let (c, len) =
+            (format!("{}_att", identifier(&format!("{prefix}{}", attribute.name))), attribute.values.len());
         let ty = initializers.type_name(attribute.ty);
         writeln!(out, "    static const {ty} {c}[{len}] = {list} ;")?;
         let base = self.text.model.base_atomic(attribute.ty);
@@ -346,7 +347,12 @@ impl Definer<'_> {
         let ids = groups.iter().filter_map(|group| model.group(*group)).flat_map(|group| &group.dims);
         ids.filter_map(|id| {
             let len = model.dimension(*id)?.len;
-            let len = if len.is_unlimited() { "NC_UNLIMITED".to_owned() } else { len.current().to_string() };
+            // The library takes 0 for it as well.
+            let len = if len.is_unlimited() || len.current() == 0 {
+                "NC_UNLIMITED".to_owned()
+            } else {
+                len.current().to_string()
+            };
             Some((self.text.names.dims.get(id)?.clone(), len))
         })
         .collect()
@@ -399,7 +405,7 @@ fn put_name(atomic: Atomic) -> &'static str {
         Atomic::Int => "int",
         Atomic::Float => "float",
         Atomic::Double => "double",
-        Atomic::UByte => "uchar",
+        Atomic::UByte => "ubyte",
         Atomic::UShort => "ushort",
         Atomic::UInt => "uint",
         Atomic::Int64 => "longlong",

@@ -15,11 +15,13 @@ pub(super) struct CInitializers<'m> {
     lists: u64,
     /// Declarations of arrays that stand before the declaration being written.
     pub(super) arrays: Vec<String>,
+    /// Whether there was a number without a literal in C.
+    pub(super) has_special: bool,
 }
 
 impl<'m> CInitializers<'m> {
     pub(super) fn new(model: &'m Model, names: &'m Identifiers) -> Self {
-        Self { model, names, lists: 0, arrays: Vec::new() }
+        Self { model, names, lists: 0, arrays: Vec::new(), has_special: false }
     }
 
     /// The name of a type in C.
@@ -57,7 +59,14 @@ impl<'m> CInitializers<'m> {
                 self.vlen(ty, elements, start..end.max(start), depth)
             }
             Values::Compound { fields, .. } => self.compound(ty, fields, index, depth),
-            other => constant(other, index),
+            other => {
+                self.has_special |= match other {
+                    Values::Float(all) => all.get(index).is_some_and(|value| !value.is_finite()),
+                    Values::Double(all) => all.get(index).is_some_and(|value| !value.is_finite()),
+                    _ => false,
+                };
+                constant(other, index)
+            }
         }
     }
 
@@ -147,6 +156,9 @@ fn constant(values: &Values, index: usize) -> String {
 fn float(value: f64, ty: &str) -> String {
     if value.is_nan() {
         return if ty == "float" { "nanf" } else { "nan" }.to_owned();
+    }
+    if value == 0.0 && value.is_sign_negative() {
+        return format!("(({ty})-0.0)");
     }
     let number = match (value.is_infinite(), value > 0.0, ty) {
         (true, true, _) => "inf".to_owned(),

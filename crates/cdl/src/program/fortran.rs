@@ -4,7 +4,7 @@ use super::{OwnedAttribute, ProgramOptions, WrittenPart, attributes, parts, read
 use crate::number::{format_double, format_float};
 use crate::parse::CdlFormat;
 use crate::{CdlError, DataSource};
-use ncirrus_model::{Atomic, DimId, Model, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, DimId, Endianness, FillValue, Model, Storage, TypeRef, Values, VarId};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -53,8 +53,16 @@ fn check(model: &Model, options: &ProgramOptions) -> Result<(), CdlError> {
     if model.walk().len() > 1 || model.group(model.root()).is_some_and(|root| !root.types.is_empty()) {
         return refused("groups and user-defined types".to_owned());
     }
-    if options.format() == CdlFormat::NetCdf4 {
-        return refused("netCDF-4 beyond the classic model".to_owned());
+    let is_plain = |id: &VarId| {
+        model.variable(*id).is_none_or(|variable| {
+            variable.storage == Storage::Default
+                && variable.filters.is_empty()
+                && variable.endianness == Endianness::Native
+                && variable.fill != FillValue::None
+        })
+    };
+    if options.format() == CdlFormat::NetCdf4 && !model.variables().iter().all(is_plain) {
+        return refused("choice of how variables are stored".to_owned());
     }
     let (global, own) = attributes(model);
     let of_attributes = global.iter().chain(&own).map(|owned| owned.attribute.ty);

@@ -45,6 +45,7 @@ pub fn generate_program(
     dataset.close()?;
     let dataset = Dataset::open_with(SCRATCH, &Default::default(), session)?;
     copy_lengths(&mut model, &*dataset.model()?);
+    program.definitions_only = options.definitions_only;
     program.name.clone_from(&definitions.name);
     program.format = create.kind.map(format_of_kind);
     let mut source = ValuesByPath { dataset: &dataset, model: &model };
