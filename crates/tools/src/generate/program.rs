@@ -1,5 +1,6 @@
 //! Programs that make a dataset, of CDL text.
-use super::{GenerateOptions, GenerateReport, fit_kind, target, told};
+use super::target::{self, FilterTarget};
+use super::{GenerateOptions, GenerateReport, fit_kind, told};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, ErrorKind, Kind, Model, Result, Selection, Session, Values};
 use ncirrus_cdl::parse::{self, BlockSink, CdlFormat, CdlText, DataBlock, DataSummary};
@@ -26,9 +27,10 @@ pub fn generate_program(
     let parsing = options.parsing(session.memory());
     let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
     let mut model = definitions.model.clone();
-    target::put_filters(text, &definitions, &mut model).map_err(|failure| told(failure, options))?;
-    target::apply_rules(&mut model, options)?;
     let create = target::decide(&definitions, &model, &program.target, options)?;
+    let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::of(&create));
+    filtered.map_err(|failure| told(failure, options))?;
+    target::apply_rules(&mut model, options)?;
     fit_kind(&mut model, &create, options);
     let dataset = Dataset::create_with(SCRATCH, &create.clone().overwrite(true), session)?;
     dataset.edit(|empty| {
