@@ -21,7 +21,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, name: &str, what: &str, outcome: Result<(), String>) {
+    fn add(&mut self, name: &str, what: &str, outcome: std::result::Result<(), String>) {
         let mut exceptions = EXCEPTIONS.lines().filter(|line| !line.starts_with('#'));
         let is_excepted = exceptions.any(|line| {
             let mut columns = line.split('\t');
@@ -77,7 +77,7 @@ fn without_blanks(text: &str) -> String {
 }
 
 /// The first difference of two texts without blanks.
-fn equal_text(ours: &str, theirs: &str) -> Result<(), String> {
+fn equal_text(ours: &str, theirs: &str) -> std::result::Result<(), String> {
     let (ours, theirs) = (without_blanks(ours), without_blanks(theirs));
     if ours == theirs {
         return Ok(());
@@ -92,7 +92,7 @@ fn equal_text(ours: &str, theirs: &str) -> Result<(), String> {
 }
 
 /// Compiles and runs a program, and compares what Debian's ncdump prints of the dataset.
-fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> Result<(), String> {
+fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> std::result::Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::write(path.join(file), text).unwrap();
@@ -114,7 +114,7 @@ fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> Result<(
     equal_dump(golden, path)
 }
 
-fn equal_dump(golden: &Golden, folder: &Path) -> Result<(), String> {
+fn equal_dump(golden: &Golden, folder: &Path) -> std::result::Result<(), String> {
     let dump = Command::new("/usr/bin/ncdump").current_dir(folder).args(["-s", "t.nc"]).output().unwrap();
     let dump = String::from_utf8_lossy(&dump.stdout).into_owned();
     let told = |line: &&str| !line.contains("_NCProperties") && !line.contains("_SuperblockVersion");
