@@ -83,9 +83,12 @@ struct WrittenPart {
     values: Values,
 }
 
+/// A box of a variable: its first element and its lengths, one of each per axis.
+type ElementBox = (Vec<u64>, Vec<u64>);
+
 /// The boxes that are written one by one: records where the first axis is unlimited and there are others, the whole variable
 /// otherwise, and always for text.
-fn parts(model: &Model, id: VarId) -> Vec<(Vec<u64>, Vec<u64>)> {
+fn parts(model: &Model, id: VarId) -> Vec<ElementBox> {
     let shape = model.shape(id);
     let is_text = model.variable(id).is_some_and(|variable| variable.ty == TypeRef::Atomic(Atomic::Char));
     let has_records = model.growing(id).first().copied().unwrap_or(false);
@@ -104,11 +107,7 @@ fn parts(model: &Model, id: VarId) -> Vec<(Vec<u64>, Vec<u64>)> {
 }
 
 /// Reads one part.
-fn read(
-    source: &mut dyn DataSource,
-    id: VarId,
-    (start, count): (Vec<u64>, Vec<u64>),
-) -> Result<WrittenPart, CdlError> {
+fn read(source: &mut dyn DataSource, id: VarId, (start, count): ElementBox) -> Result<WrittenPart, CdlError> {
     let values = source
         .read(id, &Selection::slab(&start, &count))
         .map_err(|error| CdlError::Unsupported(format!("values cannot be read: {error}")))?;

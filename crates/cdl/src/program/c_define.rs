@@ -143,7 +143,7 @@ impl Definer<'_> {
                     writeln!(out, "    }}")?;
                 }
                 UserKind::Opaque(len) => {
-                    call(out, &format!("nc_def_opaque({group}, {len}, {name}, &{c}_typ)"))?
+                    call(out, &format!("nc_def_opaque({group}, {len}, {name}, &{c}_typ)"))?;
                 }
                 UserKind::Vlen(base) => {
                     call(out, &format!("nc_def_vlen({group}, {name}, {}, &{c}_typ)", self.type_id(*base)))?;
@@ -237,7 +237,7 @@ impl Definer<'_> {
         let at = format!("{group}, {c}_id");
         match &variable.storage {
             Storage::Chunked(_) => {
-                call(out, &format!("nc_def_var_chunking({at}, NC_CHUNKED, {c}_chunksizes)"))?
+                call(out, &format!("nc_def_var_chunking({at}, NC_CHUNKED, {c}_chunksizes)"))?;
             }
             Storage::Contiguous => call(out, &format!("nc_def_var_chunking({at}, NC_CONTIGUOUS, NULL)"))?,
             Storage::Compact => call(out, &format!("nc_def_var_chunking({at}, NC_COMPACT, NULL)"))?,

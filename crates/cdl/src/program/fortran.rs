@@ -1,6 +1,6 @@
 //! Programs in Fortran 77, fixed form: one subroutine for each attribute and each box of values, so that no statement grows with
 //! the data.
-use super::{OwnedAttribute, ProgramOptions, WrittenPart, attributes, parts, read};
+use super::{ElementBox, OwnedAttribute, ProgramOptions, WrittenPart, attributes, parts, read};
 use crate::number::{format_double, format_float};
 use crate::parse::CdlFormat;
 use crate::{CdlError, DataSource};
@@ -170,7 +170,7 @@ impl FortranProgram<'_> {
     }
 
     /// The boxes of all variables that have data.
-    fn boxes(&self) -> Vec<(VarId, (Vec<u64>, Vec<u64>))> {
+    fn boxes(&self) -> Vec<(VarId, ElementBox)> {
         let filled = self.model.variables().into_iter().filter(|id| self.options.filled.contains(id));
         let filled = filled.filter(|id| !self.model.shape(*id).contains(&0));
         filled.flat_map(|id| parts(self.model, id).into_iter().map(move |part| (id, part))).collect()

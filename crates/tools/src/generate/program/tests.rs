@@ -32,7 +32,7 @@ impl Tally {
         self.same += usize::from(outcome.is_ok());
         match outcome {
             Ok(()) if is_excepted => {
-                self.wrong.push(format!("{name}\t{what}\tis the same now: no exception"))
+                self.wrong.push(format!("{name}\t{what}\tis the same now: no exception"));
             }
             Err(error) if !is_excepted => self.wrong.push(format!("{name}\t{what}\t{error}")),
             _ => {}
@@ -52,7 +52,7 @@ impl Tally {
 }
 
 /// The program of a golden text.
-fn text_of(golden: &Golden, language: ProgramLanguage) -> ncirrus::Result<String> {
+fn text_of(golden: &Golden, language: ProgramLanguage) -> Result<String> {
     let kind = match golden.flag.as_deref() {
         Some("-3") => Some(Kind::Nc3),
         Some("-4") => Some(Kind::Nc4),
