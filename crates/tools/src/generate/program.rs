@@ -8,9 +8,32 @@ use ncirrus_cdl::{CdlError, DataSource, ProgramOptions, ReadError};
 use ncirrus_model::{FillValue, Storage, VarId};
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the values wait until the program is written: rows may come in any order, and fill completes them.
-const SCRATCH: &str = "memory://ncirrus-program/values.nc";
+/// A store in memory of one call, where the values wait until the program is written: rows may come in any order, and fill
+/// completes them.
+struct WaitingValues<'a> {
+    session: &'a Session,
+    name: String,
+}
+
+impl<'a> WaitingValues<'a> {
+    fn new(session: &'a Session) -> Self {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let name = format!("ncirrus-program-{}", CALLS.fetch_add(1, Ordering::Relaxed));
+        Self { session, name }
+    }
+
+    fn url(&self) -> String {
+        format!("memory://{}/values.nc", self.name)
+    }
+}
+
+impl Drop for WaitingValues<'_> {
+    fn drop(&mut self) {
+        self.session.store_context().memory.remove(&self.name);
+    }
+}
 
 /// Writes the text of a program that makes the dataset of a text. Language, target and the name of the main function are those
 /// of `program`; the rest comes from the text. The values are held in memory.
@@ -32,7 +55,8 @@ pub fn generate_program(
     filtered.map_err(|failure| told(failure, options))?;
     target::apply_rules(&mut model, options)?;
     fit_kind(&mut model, &create, options);
-    let dataset = Dataset::create_with(SCRATCH, &create.clone().overwrite(true), session)?;
+    let waiting = WaitingValues::new(session);
+    let dataset = Dataset::create_with(&waiting.url(), &create, session)?;
     dataset.edit(|empty| {
         *empty = plainly_stored(&model);
         Ok(())
@@ -45,7 +69,7 @@ pub fn generate_program(
     }
     program.filled = sink.filled.into_iter().filter_map(|path| model.variable_at(&path)).collect();
     dataset.close()?;
-    let dataset = Dataset::open_with(SCRATCH, &Default::default(), session)?;
+    let dataset = Dataset::open_with(&waiting.url(), &Default::default(), session)?;
     copy_lengths(&mut model, &*dataset.model()?);
     program.definitions_only = options.definitions_only;
     program.name.clone_from(&definitions.name);
