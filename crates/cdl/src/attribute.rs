@@ -1,12 +1,11 @@
 //! Attributes: `name = values` with a suffix for the type (docs/spec/nczarr.md 12.2).
 use crate::PrintOptions;
 use crate::cell::CellWriter;
-use crate::declare::type_name;
-use crate::name::{escape_name, is_section_keyword};
+use crate::name::{escape_name, is_section_keyword, type_reference};
 use crate::number::{write_attribute_number, write_integer};
 use crate::out::OutputText;
 use crate::text::{self, VerticalTab};
-use ncirrus_model::{Atomic, Attribute, Model, NodeId, TypeRef, Values};
+use ncirrus_model::{Atomic, Attribute, GroupId, Model, NodeId, TypeRef, Values};
 
 /// The origin of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub(crate) fn write(
 ) {
     out.push("\t\t");
     if shows_type(node, attribute, options) {
-        out.push(&type_name(model, attribute.ty));
+        out.push(&type_reference(model, home(model, node), attribute.ty));
         out.push(" ");
     }
     if let NodeId::Variable(id) = node {
@@ -43,6 +42,14 @@ pub(crate) fn write(
     out.push(" = ");
     write_values(out, model, attribute, options);
     out.push(" ;");
+}
+
+/// The group whose types simple names find first.
+fn home(model: &Model, node: NodeId) -> GroupId {
+    match node {
+        NodeId::Group(id) => id,
+        NodeId::Variable(id) => model.variable_group(id).unwrap_or(model.root()),
+    }
 }
 
 /// Strings and user-defined types are stated in front, others are shown by their suffix. An empty attribute is shown as

@@ -1,12 +1,12 @@
 //! Declarations: types, dimensions, variables (docs/spec/nczarr.md 12.1).
-use crate::name::{dimension_reference, escape_name};
+use crate::name::{dimension_reference, escape_name, type_reference};
 use crate::out::OutputText;
 use ncirrus_model::{
-    Atomic, DimensionLen, EnumMember, Field, Group, GroupId, Model, TypeRef, UserKind, VarId,
+    Atomic, DimensionLen, EnumMember, Field, Group, GroupId, Model, UserKind, VarId,
 };
 
 /// The group's own types.
-pub(crate) fn types(out: &mut OutputText<'_>, model: &Model, group: &Group, indent: usize) {
+pub(crate) fn types(out: &mut OutputText<'_>, model: &Model, (at, group): (GroupId, &Group), indent: usize) {
     if !group.types.is_empty() {
         out.blanks(indent);
         out.push("types:\n");
@@ -16,18 +16,10 @@ pub(crate) fn types(out: &mut OutputText<'_>, model: &Model, group: &Group, inde
         out.blanks(indent + 2);
         match &ty.kind {
             UserKind::Opaque(size) => out.push(&format!("opaque({size}) {name} ;\n")),
-            UserKind::Vlen(base) => out.push(&format!("{}(*) {name} ;\n", type_name(model, *base))),
+            UserKind::Vlen(base) => out.push(&format!("{}(*) {name} ;\n", type_reference(model, at, *base))),
             UserKind::Enum { base, members } => enumeration(out, *base, &name, members, indent),
-            UserKind::Compound(fields) => compound(out, model, &name, fields, indent),
+            UserKind::Compound(fields) => compound(out, (model, at), &name, fields, indent),
         }
-    }
-}
-
-/// A type's simple name: the reference never qualifies types of other groups.
-pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
-    match ty {
-        TypeRef::Atomic(atomic) => atomic.name().to_owned(),
-        TypeRef::User(id) => escape_name(model.user_type(id).map(|ty| ty.name.as_str()).unwrap_or_default()),
     }
 }
 
@@ -43,11 +35,17 @@ fn enumeration(out: &mut OutputText<'_>, base: Atomic, name: &str, members: &[En
     out.line.set_indent(indent);
 }
 
-fn compound(out: &mut OutputText<'_>, model: &Model, name: &str, fields: &[Field], indent: usize) {
+fn compound(
+    out: &mut OutputText<'_>,
+    (model, at): (&Model, GroupId),
+    name: &str,
+    fields: &[Field],
+    indent: usize,
+) {
     out.push(&format!("compound {name} {{\n"));
     for field in fields {
         out.blanks(indent + 4);
-        out.push(&format!("{} {}", type_name(model, field.ty), escape_name(&field.name)));
+        out.push(&format!("{} {}", type_reference(model, at, field.ty), escape_name(&field.name)));
         if !field.dims.is_empty() {
             let dims: Vec<String> = field.dims.iter().map(u64::to_string).collect();
             out.push(&format!("({})", dims.join(", ")));
@@ -78,7 +76,7 @@ pub(crate) fn dimensions(out: &mut OutputText<'_>, model: &Model, group: &Group,
 pub(crate) fn variable(out: &mut OutputText<'_>, model: &Model, group: GroupId, id: VarId, indent: usize) {
     let Some(variable) = model.variable(id) else { return };
     out.blanks(indent);
-    out.push(&format!("\t{} {}", type_name(model, variable.ty), escape_name(&variable.name)));
+    out.push(&format!("\t{} {}", type_reference(model, group, variable.ty), escape_name(&variable.name)));
     if !variable.dims.is_empty() {
         let dims = variable.dims.iter().map(|&dim| dimension_reference(model, group, dim));
         out.push(&format!("({})", dims.collect::<Vec<_>>().join(", ")));

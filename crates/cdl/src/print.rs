@@ -72,7 +72,7 @@ impl<'a> CdlPrinter<'a, '_> {
         if let Some(fault) = &group.fault {
             self.fault(indent, model.group_path(id), &fault.to_string());
         }
-        declare::types(&mut self.out, model, group, indent);
+        declare::types(&mut self.out, model, (id, group), indent);
         declare::dimensions(&mut self.out, model, group, indent);
         self.variables(id, &group.vars, indent)?;
         self.group_attributes(id, indent);
