@@ -11,6 +11,8 @@ mod deny;
 mod miri;
 mod msrv;
 mod names;
+mod netcdf_source;
+mod netcdf_tools;
 mod package;
 mod peers;
 mod programs;
@@ -84,6 +86,11 @@ const TASKS: &[Task] = &[
         name: "capi",
         about: "build the C library as it ships and install it: PREFIX",
         run: capi::install,
+    },
+    Task {
+        name: "netcdf-tools",
+        about: "the shell tests of netCDF-C's tools, with Debian's programs and with ours",
+        run: netcdf_tools::run,
     },
     Task {
         name: "programs",

@@ -1,5 +1,5 @@
 //! Running other programs.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Success, or a message that says what failed.
@@ -27,6 +27,11 @@ pub(crate) fn command(program: &str, arguments: &[&str], environment: &[(&str, &
     let mut command = Command::new(program);
     command.args(arguments).current_dir(project()).envs(environment.iter().copied());
     finish(&mut command, program)
+}
+
+/// Runs a program in a folder.
+pub(crate) fn command_in(folder: &Path, program: &str, arguments: &[&str]) -> Outcome {
+    finish(Command::new(program).args(arguments).current_dir(folder), program)
 }
 
 fn finish(command: &mut Command, program: &str) -> Outcome {
