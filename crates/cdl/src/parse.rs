@@ -134,6 +134,11 @@ impl Definitions {
     pub fn unfit(&self) -> &[RangeNote] {
         &self.notes.0
     }
+
+    /// The variables that stand in data sections, in their order; one that stands there twice comes twice.
+    pub fn assigned(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.data.iter().map(|statement| statement.variable)
+    }
 }
 
 /// The text of a `_Filter` or `_Codecs` attribute.

@@ -86,23 +86,27 @@ struct WrittenPart {
 /// A box of a variable: its first element and its lengths, one of each per axis.
 type ElementBox = (Vec<u64>, Vec<u64>);
 
-/// The boxes that are written one by one: records where the first axis is unlimited and there are others, the whole variable
-/// otherwise, and always for text.
-fn parts(model: &Model, id: VarId) -> Vec<ElementBox> {
+/// The boxes that are written one by one: rows along the last axis where the first one is unlimited and there are others, the
+/// whole variable otherwise, and always for text.
+fn parts(model: &Model, id: VarId) -> Box<dyn Iterator<Item = ElementBox>> {
     let shape = model.shape(id);
     let is_text = model.variable(id).is_some_and(|variable| variable.ty == TypeRef::Atomic(Atomic::Char));
     let has_records = model.growing(id).first().copied().unwrap_or(false);
-    match shape.first() {
-        Some(records) if has_records && shape.len() > 1 && !is_text => (0..*records)
-            .map(|record| {
-                let (mut start, mut count) = (vec![0; shape.len()], shape.clone());
-                if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
-                    (*start, *count) = (record, 1);
+    match shape.split_last() {
+        Some((&len, outer)) if has_records && !outer.is_empty() && !is_text => {
+            let (rank, outer) = (shape.len(), outer.to_vec());
+            let rows = outer.iter().fold(1, |rows: u64, len| rows.saturating_mul(*len));
+            Box::new((0..rows).map(move |row| {
+                let (mut start, mut count) = (vec![0; rank], vec![1; rank]);
+                let mut rest = row;
+                for (start, axis) in start.iter_mut().zip(&outer).rev() {
+                    (*start, rest) = (rest % axis, rest / axis);
                 }
+                count.splice(rank - 1.., [len]);
                 (start, count)
-            })
-            .collect(),
-        _ => vec![(vec![0; shape.len()], shape)],
+            }))
+        }
+        _ => Box::new(std::iter::once((vec![0; shape.len()], shape))),
     }
 }
 

@@ -29,8 +29,7 @@ const SPECIAL: &str = "#define nanf (0.0f/0.0f)
 ";
 
 /// How every call is checked.
-const CHECK: &str = "
-void
+const CHECK: &str = "void
 check_err(const int stat, int line, const char* file, const char* func) {
     if (stat != NC_NOERR) {
         (void)fprintf(stderr,\"line %d of %s.%s: %s\\n\", line, file, func, nc_strerror(stat));
@@ -75,8 +74,8 @@ pub(super) fn write(
     source: &mut dyn DataSource,
     options: &ProgramOptions,
 ) -> Result<(), CdlError> {
-    let names = Identifiers::of(model, &options.name);
     let is_enhanced = options.format() == CdlFormat::NetCdf4;
+    let names = Identifiers::of(model, &options.name, is_enhanced);
     let types = types_in_order(model);
     let text = CText { model, names: &names, options, types, is_enhanced };
     let mut initializers = CInitializers::new(model, &names);
@@ -102,6 +101,9 @@ fn write_body(
     let definer = Definer { text };
     definer.types_in_c(out)?;
     definer.storage_arrays(out)?;
+    if is_enhanced {
+        writeln!(out)?;
+    }
     out.write_all(CHECK.as_bytes())?;
     writeln!(out, "int\n{}() {{/* create {} */\n", options.main(), comment(&options.target))?;
     write!(out, "    int  stat;  /* return status */\n    int  ncid;  /* netCDF id */\n\n")?;
@@ -124,7 +126,6 @@ fn write_body(
         writeln!(out, "\n    /* assign variable data */\n")?;
         write_data(out, text, source, initializers)?;
     }
-    writeln!(out)?;
     call(out, &format!("nc_close({root})"))?;
     Ok(writeln!(out, "    return 0;\n}}")?)
 }

@@ -49,7 +49,10 @@ impl Definer<'_> {
                 None => {}
             }
         }
-        Ok(writeln!(out)?)
+        if !self.text.types.is_empty() {
+            writeln!(out)?;
+        }
+        Ok(())
     }
 
     /// Shapes of chunks, and parameters of filters.
@@ -152,6 +155,9 @@ impl Definer<'_> {
             }
             writeln!(out)?;
         }
+        if !self.text.types.is_empty() {
+            writeln!(out)?;
+        }
         Ok(())
     }
 
@@ -163,7 +169,8 @@ impl Definer<'_> {
         c: &str,
         fields: &[Field],
     ) -> Result<(), CdlError> {
-        call(out, &format!("nc_def_compound({group}, sizeof({c}), {name}, &{c}_typ)"))?;
+        let create = format!("nc_def_compound({group}, sizeof({c}), {name}, &{c}_typ)");
+        writeln!(out, "    stat = {create};    CHECK_ERR(stat);")?;
         writeln!(out, "    {{")?;
         for field in fields.iter().filter(|field| !field.dims.is_empty()) {
             let (of, rank) = (field_name(c, field), field.dims.len());
@@ -174,7 +181,7 @@ impl Definer<'_> {
             let simple = string(field.name.as_bytes());
             let place = format!("{group}, {c}_typ, {simple}, NC_COMPOUND_OFFSET({c},{of}), {ty}");
             match field.dims.len() {
-                0 => call(out, &format!("nc_insert_compound({place})"))?,
+                0 => writeln!(out, "    stat = nc_insert_compound({place});    CHECK_ERR(stat);")?,
                 rank => call(out, &format!("nc_insert_array_compound({place}, {rank}, {of}_dims)"))?,
             }
         }

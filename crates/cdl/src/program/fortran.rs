@@ -173,7 +173,7 @@ impl FortranProgram<'_> {
     fn boxes(&self) -> Vec<(VarId, ElementBox)> {
         let filled = self.model.variables().into_iter().filter(|id| self.options.filled.contains(id));
         let filled = filled.filter(|id| !self.model.shape(*id).contains(&0));
-        filled.flat_map(|id| parts(self.model, id).into_iter().map(move |part| (id, part))).collect()
+        filled.flat_map(|id| parts(self.model, id).map(move |part| (id, part))).collect()
     }
 
     fn data_calls(&self, out: &mut dyn Write) -> Result<(), CdlError> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::hash::Hash;
 
 /// Characters that identifiers do not have, and the words that stand for them, as the reference has them.
-const WORDS: [(char, &str); 31] = [
+const WORDS: [(char, &str); 30] = [
     (' ', "SPACE"),
     ('!', "EXCLAMATION"),
     ('"', "QUOTATION"),
@@ -20,7 +20,6 @@ const WORDS: [(char, &str); 31] = [
     ('+', "PLUS"),
     (',', "COMMA"),
     ('-', "MINUS"),
-    ('.', "PERIOD"),
     ('/', "SLASH"),
     (':', "COLON"),
     (';', "SEMICOLON"),
@@ -39,8 +38,16 @@ const WORDS: [(char, &str); 31] = [
     ('~', "TILDE"),
 ];
 
+/// A dot, which the reference calls otherwise in the names of variables and dimensions of the classic model.
+const DOT: &str = "_DOT_";
+const CLASSIC_DOT: &str = "_PERIOD_";
+
 /// A name as an identifier: other characters as words, those beyond ASCII as their bytes in UTF-8.
 pub(super) fn identifier(name: &str) -> String {
+    spelt(name, DOT)
+}
+
+fn spelt(name: &str, dot: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for (at, character) in name.chars().enumerate() {
         match character {
@@ -48,6 +55,7 @@ pub(super) fn identifier(name: &str) -> String {
                 let _ = write!(text, "DIGIT_{character}_");
             }
             '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' => text.push(character),
+            '.' => text.push_str(dot),
             '}' => text.push_str("_RIGHTCURLY_"),
             other => match WORDS.iter().find(|(known, _)| *known == other) {
                 Some((_, word)) => {
@@ -74,8 +82,9 @@ pub(super) struct Identifiers {
 }
 
 impl Identifiers {
-    /// Those of a model whose root group is called `root`.
-    pub(super) fn of(model: &Model, root: &str) -> Self {
+    /// Those of a model whose root group is called `root`, for the enhanced model or the classic one.
+    pub(super) fn of(model: &Model, root: &str, is_enhanced: bool) -> Self {
+        let dot = if is_enhanced { DOT } else { CLASSIC_DOT };
         let walk = model.walk();
         let each = |ids: fn(&ncirrus_model::Group) -> Vec<Listed>| {
             walk.iter().filter_map(|id| model.group(*id)).flat_map(ids).collect::<Vec<_>>()
@@ -96,10 +105,10 @@ impl Identifiers {
         });
         let vars = model.variables().into_iter().map(|id| (id, model.variable_path(id)));
         Self {
-            groups: distinct(groups, &[]),
-            dims: distinct(dims, &[]),
-            types: distinct(types, &RESERVED),
-            vars: distinct(vars, &[]),
+            groups: distinct(groups, &[], dot),
+            dims: distinct(dims, &[], dot),
+            types: distinct(types, &RESERVED, dot),
+            vars: distinct(vars, &[], dot),
         }
     }
 }
@@ -158,11 +167,15 @@ const RESERVED: [&str; 44] = [
     "infinity",
 ];
 
-fn distinct<T: Eq + Hash>(paths: impl Iterator<Item = (T, String)>, reserved: &[&str]) -> HashMap<T, String> {
+fn distinct<T: Eq + Hash>(
+    paths: impl Iterator<Item = (T, String)>,
+    reserved: &[&str],
+    dot: &str,
+) -> HashMap<T, String> {
     let mut taken: HashSet<String> = reserved.iter().map(|word| (*word).to_owned()).collect();
     paths
         .map(|(id, path)| {
-            let whole = identifier(path.strip_prefix('/').unwrap_or(&path));
+            let whole = spelt(path.strip_prefix('/').unwrap_or(&path), dot);
             // As the reference has it.
             let mut name = match whole.strip_prefix('_') {
                 Some(rest) if !rest.is_empty() && !rest.starts_with(|first: char| first.is_ascii_digit()) => {

@@ -6,7 +6,6 @@ use ncirrus::{Dataset, Error, ErrorKind, Kind, Model, Result, Selection, Session
 use ncirrus_cdl::parse::{self, BlockSink, CdlFormat, CdlText, DataBlock, DataSummary};
 use ncirrus_cdl::{CdlError, DataSource, ProgramOptions, ReadError};
 use ncirrus_model::{FillValue, Storage, VarId};
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,13 +60,13 @@ pub fn generate_program(
         *empty = plainly_stored(&model);
         Ok(())
     })?;
-    let mut sink = NotedSink { dataset: &dataset, filled: BTreeSet::new() };
+    let mut sink = ValuesSink { dataset: &dataset };
     let mut summary = DataSummary::default();
     if !options.definitions_only {
         let read = parse::data(text, &definitions, &parsing, &mut sink);
         summary = read.map_err(|failure| told(failure, options))?;
+        program.filled = definitions.assigned().collect();
     }
-    program.filled = sink.filled.into_iter().filter_map(|path| model.variable_at(&path)).collect();
     dataset.close()?;
     let dataset = Dataset::open_with(&waiting.url(), &Default::default(), session)?;
     copy_lengths(&mut model, &*dataset.model()?);
@@ -129,20 +128,18 @@ fn format_of_kind(kind: Kind) -> CdlFormat {
     }
 }
 
-/// Writes blocks as they come, and notes of which variables they are.
-struct NotedSink<'a> {
+/// Writes blocks as they come.
+struct ValuesSink<'a> {
     dataset: &'a Dataset,
-    filled: BTreeSet<String>,
 }
 
-impl BlockSink for NotedSink<'_> {
+impl BlockSink for ValuesSink<'_> {
     fn block(
         &mut self,
         block: &DataBlock<'_>,
     ) -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let variable = self.dataset.variable_by_id(block.variable);
         variable.write_values(&Selection::slab(block.start, block.shape), block.values)?;
-        self.filled.insert(variable.path());
         Ok(())
     }
 }
