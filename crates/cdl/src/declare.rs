@@ -1,9 +1,7 @@
 //! Declarations: types, dimensions, variables (docs/spec/nczarr.md 12.1).
 use crate::name::{dimension_reference, escape_name, type_reference};
 use crate::out::OutputText;
-use ncirrus_model::{
-    Atomic, DimensionLen, EnumMember, Field, Group, GroupId, Model, UserKind, VarId,
-};
+use ncirrus_model::{Atomic, DimensionLen, EnumMember, Field, Group, GroupId, Model, UserKind, VarId};
 
 /// The group's own types.
 pub(crate) fn types(out: &mut OutputText<'_>, model: &Model, (at, group): (GroupId, &Group), indent: usize) {

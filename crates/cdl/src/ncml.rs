@@ -1,50 +1,65 @@
-//! The header of a classic dataset as NcML (`-x`; docs/spec/nczarr.md 12.4).
+//! The header of a dataset as NcML (`-x`; docs/spec/nczarr.md 12.4).
+mod enhanced;
+
 use crate::number::{write_attribute_number, write_integer};
 use crate::out::OutputText;
 use crate::{CdlError, DataChoice, PrintOptions, text};
+use enhanced::EnhancedNcml;
 use ncirrus_model::{Attribute, AttributeState, DimensionLen, Model, NodeId, TypeRef, Values, VarId};
 use std::io::Write;
 
-/// Prints the header of a dataset of a classic kind as NcML; `location` is the name by which it was opened.
+/// Prints the header of a dataset as NcML; `location` is the name by which it was opened. What has no form in NcML is returned
+/// with its path and the reason.
 ///
-/// Differs from the reference in that names are escaped, so that the text is always well-formed.
+/// A dataset of a [`classic`](PrintOptions::classic) kind is printed as the reference prints it, but for names, which are
+/// escaped, so that the text is always well-formed. The reference has no NcML of other datasets: they are printed in the terms
+/// of NcML 2.2, with groups, enums, structures, and the names that netCDF-Java has for types (`long`, `ulong`, `String`).
 ///
 /// # Errors
-/// `Unsupported` for a dataset that has groups or user-defined types or is not [`classic`](PrintOptions::classic);
 /// `Io`.
 pub fn ncml(
     out: &mut dyn Write,
     model: &Model,
     location: &str,
     options: &PrintOptions,
-) -> Result<(), CdlError> {
-    let root = model.group(model.root());
-    let Some(root) = root.filter(|root| options.classic && root.groups.is_empty() && root.types.is_empty())
-    else {
-        let reason = "NcML output is only permitted for the netCDF classic model";
-        return Err(CdlError::Unsupported(reason.to_owned()));
-    };
+) -> Result<Vec<(String, String)>, CdlError> {
+    let Some(root) = model.group(model.root()) else { return Ok(Vec::new()) };
+    let is_classic = options.classic && root.groups.is_empty() && root.types.is_empty();
     let mut out = OutputText::new(out, options.line_len);
     out.push("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<netcdf");
     pair(&mut out, "xmlns", "https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2");
     pair(&mut out, "location", location);
     out.push(">\n");
-    for dimension in root.dims.iter().filter_map(|&id| model.dimension(id)) {
-        out.push("  <dimension");
-        pair(&mut out, "name", &dimension.name);
-        pair(&mut out, "length", &dimension.len.current().to_string());
-        if matches!(dimension.len, DimensionLen::Unlimited(_)) {
-            pair(&mut out, "isUnlimited", "true");
-        }
-        out.push(" />\n");
-    }
-    attributes(&mut out, model, NodeId::Group(model.root()), 2, options);
-    for &id in &root.vars {
-        variable(&mut out, model, id, options);
-        out.relieve()?;
+    let mut lost = Vec::new();
+    if is_classic {
+        classic(&mut out, model, options)?;
+    } else {
+        let mut writer = EnhancedNcml { out: &mut out, model, options, lost };
+        writer.write()?;
+        lost = writer.lost;
     }
     out.push("</netcdf>\n");
     out.finish()?;
+    Ok(lost)
+}
+
+/// The members of the root, as the reference prints them.
+fn classic(out: &mut OutputText<'_>, model: &Model, options: &PrintOptions) -> Result<(), CdlError> {
+    let Some(root) = model.group(model.root()) else { return Ok(()) };
+    for dimension in root.dims.iter().filter_map(|&id| model.dimension(id)) {
+        out.push("  <dimension");
+        pair(out, "name", &dimension.name);
+        pair(out, "length", &dimension.len.current().to_string());
+        if matches!(dimension.len, DimensionLen::Unlimited(_)) {
+            pair(out, "isUnlimited", "true");
+        }
+        out.push(" />\n");
+    }
+    attributes(out, model, NodeId::Group(model.root()), 2, options);
+    for &id in &root.vars {
+        variable(out, model, id, options);
+        out.relieve()?;
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 
 mod faults;
 mod golden;
+mod ncml;
 mod numbers;
 mod reading;
 mod support;

@@ -23,14 +23,15 @@ pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> R
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
 
-/// Prints a dataset of the classic model, in any format, as NcML.
+/// Prints the header of a dataset as NcML. What has no form in NcML is returned with its path and the reason.
 ///
 /// # Errors
-/// As [`dump`]; `Unsupported` for a dataset that is not of the classic model.
-pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<()> {
-    if !is_classic_model(dataset) {
-        return Err(Error::unsupported("NcML is printed for the classic model only"));
-    }
+/// As [`dump`].
+pub fn dump_ncml(
+    dataset: &Dataset,
+    out: &mut dyn Write,
+    options: &PrintOptions,
+) -> Result<Vec<(String, String)>> {
     let model = dataset.model()?;
     let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
     ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))

@@ -62,7 +62,7 @@ pub(crate) struct Args {
     /// Name of the dataset in the output.
     #[arg(short, value_name = "NAME")]
     name: Option<String>,
-    /// NcML instead of CDL (classic model only).
+    /// The header as NcML instead of CDL.
     #[arg(short = 'x')]
     ncml: bool,
     #[command(flatten)]
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
 pub(crate) fn print(dataset: &Dataset, options: &cdl::PrintOptions, is_ncml: bool) -> Result<CommandStatus> {
     let mut out = StandardOutput::new();
     let printed = match is_ncml {
-        true => ncirrus_tools::dump_ncml(dataset, &mut out, options).map(|()| Vec::new()),
+        true => ncirrus_tools::dump_ncml(dataset, &mut out, options),
         false => ncirrus_tools::dump(dataset, &mut out, options).map(|summary| summary.faults),
     };
     let flushed = out.flush();

@@ -41,7 +41,7 @@ pub(super) fn dump<'py>(
     let text = wait(py, || {
         let mut text = Vec::new();
         match is_ncml {
-            true => ncirrus_tools::dump_ncml(&dataset, &mut text, &printed)?,
+            true => ncirrus_tools::dump_ncml(&dataset, &mut text, &printed).map(|_| ())?,
             false => ncirrus_tools::dump(&dataset, &mut text, &printed).map(|_| ())?,
         }
         Ok(text)
