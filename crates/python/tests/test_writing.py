@@ -420,3 +420,17 @@ def test_points_beyond_what_is_indexed_at_once_are_written(tmp_path: Path, monke
         v[rows, columns] = np.arange(1200).reshape(300, 4)
         expected[rows, columns] = np.arange(1200).reshape(300, 4)
     assert np.array_equal(ncirrus.open(str(tmp_path / "a.nc"))["v"][...], expected)
+
+
+def test_strings_of_zarr_v2_have_their_codec_once_whoever_names_it(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    path = str(tmp_path / "names.zarr")
+    chain = [{"id": "vlen-utf8"}, {"id": "zlib", "level": 1}]
+    with ncirrus.create(path, "zarr2") as dataset:
+        dataset.create_dimension("x", 3)
+        names = dataset.create_variable("names", str, ("x",), chunks=(3,), filters=chain)
+        names[...] = ["a", "bc", ""]
+    array = zarr.open_group(path, mode="r")["names"]
+    assert [codec.codec_id for codec in array.filters] == ["vlen-utf8"]
+    assert list(array[...]) == ["a", "bc", ""]
+    assert list(ncirrus.open(path)["names"][...]) == ["a", "bc", ""]

@@ -246,8 +246,17 @@ fn text_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
 
 /// The chain that the engine runs: the filters; framing is part of the stored type.
 fn engine_codecs(form: &ElementForm, filters: &[CodecSpec]) -> Vec<CodecSpec> {
-    let own = |spec: &&CodecSpec| !matches!(spec, CodecSpec::V3 { name, .. } if is_array_to_bytes(name));
-    filters.iter().filter(own).map(|spec| with_element_size(spec, form)).collect()
+    let stays = |spec: &&CodecSpec| match spec {
+        CodecSpec::V3 { name, .. } => !is_array_to_bytes(name),
+        _ => !is_framing(form, spec),
+    };
+    filters.iter().filter(stays).map(|spec| with_element_size(spec, form)).collect()
+}
+
+/// Whether a codec of v2 says what the type of the values says already: a chain that was read begins with it.
+fn is_framing(form: &ElementForm, spec: &CodecSpec) -> bool {
+    let CodecSpec::V2(map) = spec else { return false };
+    form.framing.is_some() && map.get("id").and_then(Value::as_str) == form.framing
 }
 
 /// Shuffle works on elements, whatever element size the caller gave (docs/spec/nczarr.md 11.3).
@@ -273,7 +282,8 @@ fn codecs(
         return Ok((v3_codecs(form, order, filters)?, Value::Null));
     }
     let mut list: Vec<Value> = form.framing.map(|id| json!({"id": id})).into_iter().collect();
-    for spec in filters {
+    let filters: Vec<&CodecSpec> = filters.iter().filter(|spec| !is_framing(form, spec)).collect();
+    for spec in &filters {
         match with_element_size(spec, form) {
             CodecSpec::V2(map) => list.push(Value::Object(map)),
             other => return Err(foreign_codec(&other, "v2")),

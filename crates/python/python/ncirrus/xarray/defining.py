@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import operator
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -177,16 +178,21 @@ def _settled(
         valid = ", ".join(sorted(encodings.VALID - {encodings.EXACT}))
         raise ValueError(f"unexpected encoding parameters for 'ncirrus' backend: {unknown!r}. Valid encodings are: {valid}")
     encoding = {key: value for key, value in encoding.items() if key in encodings.VALID}
-    chunks = encoding.get("chunksizes")
-    if not check_encoding and chunks is not None:
-        sizes = zip(chunks, variable.shape, variable.dims)
-        is_too_big = any(chunk > length and dim not in unlimited_dims for chunk, length, dim in sizes)
-        original = variable.encoding.get("original_shape", variable.shape)
-        if is_too_big or len(chunks) != variable.ndim or tuple(original) != variable.shape:
-            del encoding["chunksizes"]
+    for word in () if check_encoding else ("chunksizes", "chunks"):
+        chunks = encoding.get(word)
+        if isinstance(chunks, Iterable) and not _fits(tuple(chunks), variable, unlimited_dims):
+            del encoding[word]
     if not check_encoding and any(dim in unlimited_dims for dim in variable.dims):
         encoding.pop("contiguous", None)
     return encoding
+
+
+def _fits(chunks: tuple[Any, ...], variable: XarrayVariable, unlimited_dims: Collection[Any]) -> bool:
+    """Whether chunk lengths, which came with a variable, are for its shape: it may be a part of what was read."""
+    sizes = zip(chunks, variable.shape, variable.dims)
+    is_too_big = any(chunk > length and dim not in unlimited_dims for chunk, length, dim in sizes)
+    original = variable.encoding.get("original_shape", variable.shape)
+    return not is_too_big and len(chunks) == variable.ndim and tuple(original) == variable.shape
 
 
 def _chunks_of(encoding: Mapping[str, Any], variable: XarrayVariable) -> Any:
@@ -198,7 +204,7 @@ def _chunks_of(encoding: Mapping[str, Any], variable: XarrayVariable) -> Any:
         chunks = (chunks,) * variable.ndim if isinstance(chunks, int) else tuple(chunks)
         if len(chunks) != variable.ndim:
             raise ValueError(f"chunks {chunks} do not fit a variable of shape {variable.shape}")
-        return tuple(int(chunk) for chunk in chunks) if chunks else None
+        return tuple(operator.index(chunk) for chunk in chunks) if chunks else None
     return False if encoding.get("contiguous") and variable.dims else None
 
 

@@ -147,7 +147,19 @@ def _foreign_chain(encoding: Mapping[str, Any]) -> list[Any]:
         if found is None or isinstance(found, str):
             continue
         chain += list(found) if isinstance(found, list | tuple) else [found]
-    return [codec.to_dict() if hasattr(codec, "to_dict") else codec for codec in chain]
+    given = [codec.to_dict() if hasattr(codec, "to_dict") else codec for codec in chain]
+    return [codec for codec in given if _name_of(codec) not in _OF_OBJECTS]
+
+
+# What Zarr lists among the codecs because values have no fixed size: the type says so already.
+_OF_OBJECTS = frozenset({"vlen-utf8", "vlen-bytes", "vlen-array"})
+
+
+def _name_of(codec: Any) -> Any:
+    """The identifier or name of a codec of Zarr."""
+    if isinstance(codec, Mapping):
+        return codec.get("id", codec.get("name"))
+    return getattr(codec, "codec_id", None)
 
 
 def _compressor(name: Any, encoding: Mapping[str, Any]) -> dict[str, Any]:

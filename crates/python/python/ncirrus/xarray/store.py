@@ -138,6 +138,7 @@ class NcirrusStore(WritableCFDataStore):
         auto_complex: bool | None = None,
         *,
         kind: str | None = None,
+        dialect: str | None = None,
         session: ncirrus.Session | None = None,
         storage_options: Mapping[str, Any] | None = None,
         consolidated: bool | None = None,
@@ -160,7 +161,8 @@ class NcirrusStore(WritableCFDataStore):
         else:
             kind = kind or _kind_of(target, format)
             overwrite = clobber and mode == "w"
-            handle = _writable(target, mode, kind, overwrite, places)
+            made = {"overwrite": overwrite, **({} if dialect is None else {"dialect": dialect})}
+            handle = _writable(target, mode, kind, made, places)
         dropped = (drop_variables,) if isinstance(drop_variables, str) else drop_variables or ()
         root = handle.dataset.path if isinstance(target, ncirrus.Group) and mode == "r" else "/"
         store = cls(
@@ -493,23 +495,25 @@ def _opened(target: Any, options: dict[str, Any]) -> SharedHandle:
     return SharedHandle(ncirrus.open(target, **options), is_own=True)
 
 
-def _writable(target: Any, mode: str, kind: str | None, overwrite: bool, places: dict[str, Any]) -> SharedHandle:
+def _writable(
+    target: Any, mode: str, kind: str | None, made: dict[str, Any], places: dict[str, Any]
+) -> SharedHandle:
     """A dataset that is made or changed; where it shall end up in memory, it is handed over when it is closed."""
     if isinstance(target, ncirrus.Group):
         return SharedHandle(target, is_own=False)
     if hasattr(target, "getvalue") and hasattr(target, "getbuffer") and not isinstance(target, IOBase):
-        return SharedHandle(ncirrus.create(None, kind, **places), is_own=True, finish=_HandOver(target))
+        return SharedHandle(ncirrus.create(None, kind, **made, **places), is_own=True, finish=_HandOver(target))
     if isinstance(target, IOBase) or hasattr(target, "write"):
-        return SharedHandle(ncirrus.create(None, kind, **places), is_own=True, finish=_WriteOut(target))
-    if not isinstance(target, str | os.PathLike):
-        raise TypeError(f"a dataset is written to an address, a path or a file object, not to {target!r}")
+        return SharedHandle(ncirrus.create(None, kind, **made, **places), is_own=True, finish=_WriteOut(target))
+    if target is None:
+        raise TypeError("a dataset is written to an address, a path, a file object or a store, not to None")
     if mode in ("r+", "a"):
         try:
             return SharedHandle(ncirrus.open(target, "r+", **places), is_own=True)
         except FileNotFoundError:
             if mode == "r+":
                 raise
-    return SharedHandle(ncirrus.create(target, kind, overwrite=overwrite, **places), is_own=True)
+    return SharedHandle(ncirrus.create(target, kind, **made, **places), is_own=True)
 
 
 class _HandOver:

@@ -24,6 +24,7 @@ def save(
     *,
     mode: str | None = None,
     kind: str | None = None,
+    dialect: str | None = None,
     group: str | None = None,
     encoding: Mapping[Any, Any] | None = None,
     unlimited_dims: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
@@ -39,7 +40,8 @@ def save(
 
     `mode` is `w-` (make it; an error where something is there), `w` (replace), `a` (change it, and add what is not
     there), `a-` (append only what has `append_dim`) or `r+` (only values of variables that are there). By default it is
-    `a` with `append_dim`, `r+` with `region` and `w-` otherwise. `kind` is told by the address where it is not given.
+    `a` with `append_dim`, `r+` with `region` and `w-` otherwise. `kind` is told by the address where it is not given; `dialect="plain"`
+    leaves out what NCZarr adds to Zarr (`_nczarr_array` and the like, which xarray's engine `zarr` shows as attributes).
     Blocks of Dask that share a stored chunk are an error, or are regrouped with `align="rechunk"`.
 
     A new dataset appears when all of it is written, or not at all. With `compute=False` the result is a
@@ -50,7 +52,7 @@ def save(
     if align not in ("error", "rechunk"):
         raise ValueError(f"align={align!r}: one of 'error' and 'rechunk'")
     nodes, encodings_of, unlimited_of = _nodes(obj, encoding, unlimited_dims)
-    places = {"group": group, "kind": kind, "session": session, "storage_options": storage_options}
+    places = {"group": group, "kind": kind, "dialect": dialect, "session": session, "storage_options": storage_options}
     task = SaveTask(url, mode, nodes, encodings_of, unlimited_of, append_dim, region, places)
     return task.run(blocks.BlockWriter(align=align, progress=progress, again=None if compute else task))
 
@@ -133,6 +135,9 @@ def _nodes(
         obj = _as_dataset(obj)
     if not isinstance(obj, xr.Dataset):
         raise TypeError(f"a Dataset, DataArray or DataTree is written, not {type(obj).__name__}")
+    for name, words in (encoding or {}).items():
+        if not isinstance(words, Mapping):
+            raise ValueError(f"encoding[{name!r}] must be castable to a dictionary, not {words!r}")
     return {"/": obj}, {"/": encoding}, {"/": unlimited}
 
 
