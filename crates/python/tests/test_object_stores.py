@@ -160,3 +160,30 @@ def test_parts_of_chunks_need_a_store_with_conditions(server: dict[str, Any]) ->
     _written(able, slice(3, 6), 5)
     expected[3:6] = VALUES[3:6] * 5
     assert np.array_equal(ncirrus.open(odd)["v"][...], expected)
+
+
+@pytest.mark.parametrize("kind", ["zarr2", "zarr3", "nczarr", "nc4"])
+def test_datasets_are_written_to_stores_of_others(server: dict[str, Any], kind: str) -> None:
+    number = next(_numbers)
+    mapper = filesystem(server).get_mapper(f"bucket/written-{number}")
+    targets = {f"bucket/written-{number}": mapper, f"bucket/put-{number}": obstore_of(server, f"put-{number}")}
+    for path, store in targets.items():
+        dataset().ncirrus.to(store, kind=kind)
+        with pytest.raises(ncirrus.ConflictError):
+            dataset().ncirrus.to(store, kind=kind)
+        with xr.open_dataset(f"s3://{path}", engine="ncirrus", storage_options=server) as read:
+            xr.testing.assert_identical(read, dataset())
+        if kind != "nc4":
+            dataset().ncirrus.to(store, kind=kind, mode="w")
+        if kind in ("zarr2", "zarr3"):
+            read = xr.open_dataset(f"s3://{path}", engine="zarr", storage_options=server)
+            np.testing.assert_array_equal(read.v.values, VALUES)
+
+
+def test_a_store_that_cannot_put_under_conditions_is_refused_in_its_own_words() -> None:
+    zarr = pytest.importorskip("zarr")
+    store = zarr.storage.MemoryStore()
+    with pytest.raises(ncirrus.UnsupportedError, match="MemoryStore cannot put"):
+        dataset().ncirrus.to(store, kind="zarr3")
+    with pytest.raises(TypeError, match="no dataset can be opened from object"):
+        dataset().ncirrus.to(object())
