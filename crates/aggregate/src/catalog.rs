@@ -4,8 +4,8 @@ use crate::detect::hide_own;
 use crate::index::FragmentIndex;
 use crate::subject::{AggregationSubject, MasterDataset};
 use ncirrus_layout::{
-    Aggregation, ByteOrder, Catalog, Error, Layout, Result, Source, Step, StoredType, Tile, TileIndex,
-    TileSource, View, Writing, both,
+    Aggregation, ByteOrder, Catalog, Error, Layout, ObjectId, Result, Source, Step, StoredType, Tile,
+    TileIndex, TileSource, View, Writing, both,
 };
 use ncirrus_model::{Atomic, Attributes, Model, NodeId, Region, TypeRef, Values, VarId};
 use std::collections::HashMap;
@@ -120,6 +120,10 @@ impl Catalog for AggregateCatalog {
         self.fault(variable)?;
         let found = self.variables.get(&variable);
         found.map(|found| Ok(self.index(view, found)?.facts)).transpose()
+    }
+
+    fn description_place(&self, variable: VarId) -> Option<(ObjectId, u64)> {
+        self.inner.catalog.description_place(variable)
     }
 
     fn kind(&self) -> &'static str {

@@ -214,6 +214,12 @@ pub trait Catalog: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Where a variable is described: object and offset. Variables that have the same place are one variable with several
+    /// names (hard links); `None` where that cannot be.
+    fn description_place(&self, _: VarId) -> Option<(ObjectId, u64)> {
+        None
+    }
+
     /// Kind of the dataset as `ncdump -k` names it, for instance `classic` or `netCDF-4`.
     fn kind(&self) -> &'static str;
 

@@ -18,10 +18,11 @@ pub use options::{CheckOptions, CheckPlan, CheckProgress};
 pub use report::{AbsentChunks, CheckFinding, CheckReport, FindingCode, Severity, VariableDigest};
 
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, Error, ErrorKind, Model, Result, Selection, Session, Variable};
+use ncirrus::{Dataset, Error, ErrorKind, Model, ObjectId, Result, Selection, Session, Variable};
 use objects::StoredObjects;
 use report::Findings;
 use spans::SpanMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Checks the dataset at an address: its definitions, where its chunks are stored, what they decode to, and the objects
@@ -53,6 +54,8 @@ struct DatasetCheck<'a> {
     options: &'a CheckOptions<'a>,
     findings: Findings,
     spans: SpanMap,
+    /// Where the variables that were checked are described.
+    places: BTreeSet<(ObjectId, u64)>,
     report: CheckReport,
 }
 
@@ -64,6 +67,7 @@ impl<'a> DatasetCheck<'a> {
             options,
             findings: Findings::default(),
             spans: SpanMap::default(),
+            places: BTreeSet::new(),
             report: CheckReport { format: dataset.kind().to_owned(), ..CheckReport::default() },
         })
     }
@@ -123,6 +127,12 @@ impl<'a> DatasetCheck<'a> {
 
     fn check_storage(&mut self, variable: &Variable, objects: &mut StoredObjects) -> Result<()> {
         let path = variable.path();
+        // A link to a variable that was checked already has the same bytes.
+        if let Some(place) = self.dataset.reader()?.catalog().description_place(variable.id())
+            && !self.places.insert(place)
+        {
+            return Ok(());
+        }
         let outcome = match variable.is_aggregated() {
             true => fragments::check(variable, &mut self.findings),
             false => storage::StorageCheck {

@@ -135,6 +135,11 @@ impl Catalog for Hdf5Catalog {
         source.map_err(|stall| stall.map_error(|error| error.at_path(self.model.variable_path(variable))))
     }
 
+    fn description_place(&self, variable: VarId) -> Option<(ObjectId, u64)> {
+        let (object, _) = self.holder(NodeId::Variable(variable)).ok()?;
+        Some((object.file.object.clone(), object.addr.0))
+    }
+
     fn kind(&self) -> &'static str {
         if self.strict { "netCDF-4 classic model" } else { "netCDF-4" }
     }
