@@ -241,3 +241,90 @@ fn coordinates_that_doubles_do_not_tell_apart_differ() {
     assert!(id.contains("/id differs"), "{id}");
     assert_eq!(tried(made("memory://append/o.nc4", 1, "a", "9007199254740992")), "");
 }
+
+/// Times of 64 bits with bounds, and a series in a group along them.
+struct Bounded {
+    units: &'static str,
+    calendar: &'static str,
+    times: Vec<i64>,
+    half: i64,
+}
+
+impl Bounded {
+    fn at(&self, url: &str, session: &Session) -> String {
+        let options = CreateOptions::new().kind(Kind::Nc4).overwrite(true);
+        let dataset = Dataset::create_with(url, &options, session).unwrap();
+        dataset
+            .edit(|model| {
+                let root = model.root();
+                let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+                let ends = model.add_dimension(root, "nv", DimensionLen::Fixed(2))?;
+                model.add_variable(root, "time", Atomic::Int64.into(), &[time])?;
+                model.add_variable(root, "time_bnds", Atomic::Int64.into(), &[time, ends])?;
+                let group = model.add_group(root, "station")?;
+                model.add_variable(group, "v", Atomic::Int.into(), &[time])?;
+                Ok(())
+            })
+            .unwrap();
+        let variable = |name: &str| dataset.variable(name).unwrap();
+        for (name, text) in [("units", self.units), ("calendar", self.calendar), ("bounds", "time_bnds")] {
+            variable("time").set_attribute(Attribute::text(name, text)).unwrap();
+        }
+        let bounds: Vec<i64> = self.times.iter().flat_map(|at| [at - self.half, at + self.half]).collect();
+        let numbers: Vec<i32> = (0..i32::try_from(self.times.len()).unwrap()).collect();
+        let count = self.times.len() as u64;
+        variable("time").write(&Selection::slab(&[0], &[count]), &self.times).unwrap();
+        variable("time_bnds").write(&Selection::slab(&[0, 0], &[count, 2]), &bounds).unwrap();
+        variable("station/v").write(&Selection::slab(&[0], &[count]), &numbers).unwrap();
+        dataset.close().unwrap();
+        url.to_owned()
+    }
+
+    /// Times, bounds and series after appending another one; or why it is refused.
+    fn after(&self, other: &Self) -> std::result::Result<(Vec<i64>, Vec<i64>, Vec<i64>), String> {
+        let session = session();
+        let target = self.at("memory://append/bounded", &session);
+        let source = other.at("memory://append/other", &session);
+        append(&target, &[source], &AppendOptions::new(), &session).map_err(|error| error.to_string())?;
+        let dataset = Dataset::open_with(&target, &OpenOptions::new(), &session).unwrap();
+        let of = |name: &str| dataset.variable(name).unwrap().read::<i64>().unwrap().to_vec();
+        Ok((of("time"), of("time_bnds"), of("station/v")))
+    }
+}
+
+#[test]
+fn bounds_are_converted_with_their_times_and_groups_grow_with_them() {
+    let target =
+        Bounded { units: "hours since 2000-01-01", calendar: "standard", times: vec![0, 6], half: 3 };
+    let units = "minutes since 2000-01-01 12:00";
+    let source = Bounded { units, calendar: "gregorian", times: vec![0, 360], half: 180 };
+    let (times, bounds, series) = target.after(&source).unwrap();
+    assert_eq!(times, [0, 6, 12, 18]);
+    assert_eq!(bounds, [-3, 3, 3, 9, 9, 15, 15, 21]);
+    assert_eq!(series, [0, 1, 0, 1]);
+}
+
+#[test]
+fn times_of_64_bits_beyond_what_doubles_tell_apart_stay_as_they_are_or_are_refused() {
+    let units = "nanoseconds since 1970-01-01";
+    let target = Bounded { units, calendar: "standard", times: vec![1], half: 1 };
+    let late = 9_007_199_254_740_993;
+    let source = Bounded { units, calendar: "standard", times: vec![late - 1, late, i64::MAX - 1], half: 1 };
+    let (times, bounds, _) = target.after(&source).unwrap();
+    assert_eq!(times, [1, late - 1, late, i64::MAX - 1]);
+    assert_eq!(bounds[4..6], [late - 1, late + 1]);
+    let other = Bounded { units: "microseconds since 1970-01-01", times: vec![late], ..source };
+    let refused = target.after(&other).unwrap_err();
+    assert!(refused.contains("/time: integers of 64 bits that a double does not hold"), "{refused}");
+}
+
+#[test]
+fn times_of_another_calendar_are_refused_and_those_of_the_same_one_count_by_it() {
+    let target = Bounded { units: "days since 2000-01-01", calendar: "360_day", times: vec![0], half: 0 };
+    let units = "days since 2001-01-01";
+    let same = Bounded { units, calendar: "360_day", times: vec![0, 30], half: 0 };
+    assert_eq!(target.after(&same).unwrap().0, [0, 360, 390]);
+    let other = Bounded { units, calendar: "standard", times: vec![0], half: 0 };
+    let refused = target.after(&other).unwrap_err();
+    assert!(refused.contains("360_day") && refused.contains("standard"), "{refused}");
+}
