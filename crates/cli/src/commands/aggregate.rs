@@ -13,13 +13,13 @@ use std::io::Write as _;
 #[command(after_help = "Examples:
   ncirrus aggregate sst.nca 'sst_*.nc'                    concatenate along the unlimited dimension
   ncirrus aggregate --axis time --sort sst.nca data/      all files of a directory, ordered by time
-  ncirrus aggregate --axis lat --axis lon m.nca 'tile_*.nc' tiles of a grid
+  ncirrus aggregate --axis lat --axis lon m.nca 'tile_*.nc'  tiles of a grid
   ncirrus aggregate --new-axis member m.nca run?.nc       each file is one step of a new dimension
   ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' show the result, gaps and files that do not fit
   ncirrus aggregate --add sst.nca sst_2027.nc             add one file
   ncirrus aggregate --add --sort sst.nca 'sst_*.nc'       add the files that are not in it yet, anywhere along the axis
   ncirrus aggregate --rebuild sst sst.nca                 recreate a lost master from the fragments in directory sst
-  ncirrus aggregate --convention cfa-0.4 --compat m.nca a.nc b.nc
+  ncirrus aggregate --convention cfa-0.4 --compat m.nca 'sst_*.nc'
   ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc
 
 Files follow each other in the order given; with several axes, and with --sort, their coordinates say where they lie. Overlaps,

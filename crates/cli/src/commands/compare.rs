@@ -13,7 +13,7 @@ use std::io::Write as _;
 #[command(after_help = "Examples:
   ncirrus compare a.nc s3://bucket/a.zarr               everything, exactly
   ncirrus compare --relative 1e-6 --first 10 a.nc b.nc  numbers within a tolerance; ten places of each variable
-  ncirrus compare --only data -v t,ps a.nc b.nc         the values of two variables
+  ncirrus compare --only data -v sst,lat a.nc b.nc      the values of two variables
   ncirrus compare --unpacked packed.nc plain.nc         what packed values stand for")]
 pub(crate) struct Args {
     /// Path or URL of the first dataset.

@@ -22,10 +22,10 @@ use std::time::Duration;
   ncirrus copy sst.zarr sst.nc4                           as netCDF-4
   ncirrus copy -c time/1,lat/,lon/ -d 4 -s a.nc b.zarr    rechunked and compressed
   ncirrus copy --select 'sst[0:10:2,5,:]' a.zarr b.nc     a box with its coordinates
-  ncirrus copy -F 't,zstd,level=5' -F 'p|q,2|1,4' a.nc b.zarr
-  ncirrus copy --quantize 't,granular=3' -d 4 -s a.nc b.zarr
+  ncirrus copy -F 'sst,zstd,level=5' -F 'lat|lon,2|1,4' a.nc b.zarr
+  ncirrus copy --quantize 'sst,granular=3' -d 4 -s a.nc b.zarr
   ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
-  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr the cost of rechunking maps into time series
+  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr  the cost of rechunking maps into time series
   ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL asks
   curl -s https://h/a.nc | ncirrus copy -k nc4 - - > b.nc  from pipe to pipe")]
 pub(crate) struct Args {

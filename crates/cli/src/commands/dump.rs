@@ -14,7 +14,7 @@ use std::io::Write;
     after_help = "Examples:
   ncirrus dump sst.nc                     everything
   ncirrus dump -h s3://bucket/sst.zarr    the header only
-  ncirrus dump -v sst,time -p 9,17 sst.nc two variables, exact numbers
+  ncirrus dump -v sst,time -p 9,17 sst.nc  two variables, exact numbers
   ncirrus dump -t -c store.zarr.zip       coordinates, times as dates"
 )]
 pub(crate) struct Args {

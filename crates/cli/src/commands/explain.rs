@@ -10,7 +10,7 @@ use std::io::Write;
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus explain s3://bucket/sst.zarr sst              the whole variable
-  ncirrus explain sst.nc 'sst[:,90,180]'                a point series")]
+  ncirrus explain sst.nc 'sst[:,9,18]'                  a point series")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     url: String,

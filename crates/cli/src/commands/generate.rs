@@ -16,7 +16,7 @@ use std::path::Path;
 #[command(after_help = "Examples:
   ncirrus generate sst.cdl sst.nc                 as the text's _Format says, else the first kind that has what it needs
   ncirrus generate -k nczarr sst.cdl sst.zarr     NCZarr
-  ncirrus generate -c time/1,lat/,lon/ -F 't,zstd,level=5' sst.cdl sst.nc4
+  ncirrus generate -c time/1,lat/,lon/ -F 'sst,zstd,level=5' sst.cdl sst.nc4
   ncirrus dump a.nc | sed s/Kelvin/K/ | ncirrus generate - b.nc
   ncirrus generate --check sst.cdl                only tell what is wrong with the text")]
 pub(crate) struct Args {
