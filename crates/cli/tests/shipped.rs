@@ -4,6 +4,7 @@
 //! documentation work.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+mod checks;
 pub(crate) mod copies;
 pub(crate) mod corpora;
 pub(crate) mod documents;
