@@ -10,11 +10,14 @@ const WIDTH: u64 = 2_000;
 
 fn made(path: &Path, kind: Kind, steps: std::ops::Range<u32>, session: &Session) -> PathBuf {
     let options = CreateOptions::new().kind(kind).overwrite(true);
+    let count = u64::from(steps.end - steps.start);
     let dataset = Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap();
     dataset
         .edit(|model| {
             let root = model.root();
-            let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+            let is_plain = matches!(kind, Kind::Zarr2 | Kind::Zarr3);
+            let len = if is_plain { DimensionLen::Fixed(count) } else { DimensionLen::Unlimited(0) };
+            let time = model.add_dimension(root, "time", len)?;
             let x = model.add_dimension(root, "x", DimensionLen::Fixed(WIDTH))?;
             model.add_variable(root, "time", Atomic::Int.into(), &[time])?;
             model.add_variable(root, "v", Atomic::Int.into(), &[time, x])?;
@@ -59,12 +62,20 @@ fn appends_that_are_killed_and_repeated_end_as_others() {
     let rounds = std::env::var("NCIRRUS_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20u64);
     let ((_guard, folder), session) = (temp(), session());
     let source = made(&folder.join("source.nc"), Kind::Nc5, 10..40, &session);
-    for (name, kind) in [("a.nc", Kind::Nc3), ("a.nc4", Kind::Nc4), ("a.zarr", Kind::NcZarr)] {
+    for (name, kind) in [
+        ("a.nc", Kind::Nc3),
+        ("a.nc4", Kind::Nc4),
+        ("a.zarr", Kind::NcZarr),
+        ("a2.zarr", Kind::Zarr2),
+        ("a3.zarr", Kind::Zarr3),
+        ("a.zarr.zip", Kind::NcZarr),
+    ] {
         let old = made(&folder.join(format!("old-{name}")), kind, 0..10, &session);
         let (before, to) = (state(&old, &session), folder.join(name));
         copied(&old, &to);
         let start = Instant::now();
-        assert!(append(&[], &to, &[&source]).status().unwrap().success());
+        let done = append(&["--along", "time"], &to, &[&source]).output().unwrap();
+        assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
         let mut longest = start.elapsed();
         let after = state(&to, &session);
         assert_eq!(after.0, (0..40).collect::<Vec<_>>(), "{name}");
@@ -73,7 +84,7 @@ fn appends_that_are_killed_and_repeated_end_as_others() {
         for round in 0..rounds {
             copied(&old, &to);
             let wait = longest * u32::try_from(random.below(1000)).unwrap() / 1000;
-            let mut child = append(&[], &to, &[&source]).spawn().unwrap();
+            let mut child = append(&["--along", "time"], &to, &[&source]).spawn().unwrap();
             std::thread::sleep(wait.max(Duration::from_micros(1)));
             child.kill().unwrap();
             let was_killed = !child.wait().unwrap().success();
@@ -84,7 +95,7 @@ fn appends_that_are_killed_and_repeated_end_as_others() {
                 "{name}: round {round}, killed after {wait:?}: {:?}",
                 now.0
             );
-            let again = append(&["--skip-existing"], &to, &[&source]).output().unwrap();
+            let again = append(&["--skip-existing", "--along", "time"], &to, &[&source]).output().unwrap();
             assert!(again.status.success(), "{name}: {}", String::from_utf8_lossy(&again.stderr));
             assert_eq!(state(&to, &session), after, "{name}: round {round}");
             let is_classic = kind == Kind::Nc3;
