@@ -281,14 +281,14 @@ impl Bounded {
     }
 
     /// Times, bounds and series after appending another one; or why it is refused.
-    fn after(&self, other: &Self) -> std::result::Result<(Vec<i64>, Vec<i64>, Vec<i64>), String> {
+    fn after(&self, other: &Self) -> std::result::Result<[Vec<i64>; 3], String> {
         let session = session();
         let target = self.at("memory://append/bounded", &session);
         let source = other.at("memory://append/other", &session);
         append(&target, &[source], &AppendOptions::new(), &session).map_err(|error| error.to_string())?;
         let dataset = Dataset::open_with(&target, &OpenOptions::new(), &session).unwrap();
         let of = |name: &str| dataset.variable(name).unwrap().read::<i64>().unwrap().to_vec();
-        Ok((of("time"), of("time_bnds"), of("station/v")))
+        Ok([of("time"), of("time_bnds"), of("station/v")])
     }
 }
 
@@ -298,7 +298,7 @@ fn bounds_are_converted_with_their_times_and_groups_grow_with_them() {
         Bounded { units: "hours since 2000-01-01", calendar: "standard", times: vec![0, 6], half: 3 };
     let units = "minutes since 2000-01-01 12:00";
     let source = Bounded { units, calendar: "gregorian", times: vec![0, 360], half: 180 };
-    let (times, bounds, series) = target.after(&source).unwrap();
+    let [times, bounds, series] = target.after(&source).unwrap();
     assert_eq!(times, [0, 6, 12, 18]);
     assert_eq!(bounds, [-3, 3, 3, 9, 9, 15, 15, 21]);
     assert_eq!(series, [0, 1, 0, 1]);
@@ -309,10 +309,11 @@ fn times_of_64_bits_beyond_what_doubles_tell_apart_stay_as_they_are_or_are_refus
     let units = "nanoseconds since 1970-01-01";
     let target = Bounded { units, calendar: "standard", times: vec![1], half: 1 };
     let late = 9_007_199_254_740_993;
-    let source = Bounded { units, calendar: "standard", times: vec![late - 1, late, i64::MAX - 1], half: 1 };
-    let (times, bounds, _) = target.after(&source).unwrap();
-    assert_eq!(times, [1, late - 1, late, i64::MAX - 1]);
-    assert_eq!(bounds[4..6], [late - 1, late + 1]);
+    let source =
+        Bounded { units, calendar: "standard", times: vec![late, late + 4096, i64::MAX - 4097], half: 1 };
+    let [times, bounds, _] = target.after(&source).unwrap();
+    assert_eq!(times, [1, late, late + 4096, i64::MAX - 4097]);
+    assert_eq!(bounds[2..6], [late - 1, late + 1, late + 4095, late + 4097]);
     let other = Bounded { units: "microseconds since 1970-01-01", times: vec![late], ..source };
     let refused = target.after(&other).unwrap_err();
     assert!(refused.contains("/time: integers of 64 bits that a double does not hold"), "{refused}");
@@ -323,7 +324,7 @@ fn times_of_another_calendar_are_refused_and_those_of_the_same_one_count_by_it()
     let target = Bounded { units: "days since 2000-01-01", calendar: "360_day", times: vec![0], half: 0 };
     let units = "days since 2001-01-01";
     let same = Bounded { units, calendar: "360_day", times: vec![0, 30], half: 0 };
-    assert_eq!(target.after(&same).unwrap().0, [0, 360, 390]);
+    assert_eq!(target.after(&same).unwrap()[0], [0, 360, 390]);
     let other = Bounded { units, calendar: "standard", times: vec![0], half: 0 };
     let refused = target.after(&other).unwrap_err();
     assert!(refused.contains("360_day") && refused.contains("standard"), "{refused}");
