@@ -6,6 +6,7 @@ mod cdl_parse;
 #[path = "../../crates/hdf5/src/checksum.rs"]
 mod checksum;
 mod configuration;
+mod dap;
 mod hdf5;
 mod mend;
 mod selections;
@@ -16,6 +17,7 @@ pub use aggregation::aggregation;
 pub use cdl::cdl;
 pub use cdl_parse::cdl_parse;
 pub use configuration::configuration;
+pub use dap::{das, dds, dods};
 pub use hdf5::hdf5_structures;
 pub use mend::{checked, mend};
 pub use selections::selections;

@@ -231,6 +231,22 @@ fn texts_that_are_read_survive() {
 }
 
 #[test]
+fn documents_and_answers_of_dap2_survive() {
+    let dds = "Dataset { Byte b[x = 2]; Grid { Array: Int16 g[x = 2]; Maps: Byte x[x = 2]; } g; \
+               Structure { Float64 d; String s[2]; } s[1]; Sequence { Int32 i; Sequence { Url u; } n; } q; } d;";
+    let das = "Attributes { NC_GLOBAL { String t \"a\\n\\\"\", \"b\"; } b { Byte c 1, -1; Float32 f nan, 1e3; Alias x y; } }";
+    let mut answer = [dds.as_bytes(), b"\nData:\n"].concat();
+    // b, then array and map of the grid, the structure and two rows of the sequence.
+    let words =
+        [2, 2, 0x0102_0000, 2, 2, 7, 8, 2, 2, 0, 1, 0, 0, 2, 1, 0x6100_0000, 0, 0x5a00_0000, 5, 0xa500_0000];
+    answer.extend(words.into_iter().chain([0xa500_0000]).flat_map(u32::to_be_bytes));
+    let samples = [dds.as_bytes().to_vec(), das.as_bytes().to_vec(), answer];
+    for target in [ncirrus_fuzz::dds, ncirrus_fuzz::das, ncirrus_fuzz::dods] {
+        mutate(&samples, 2000, target);
+    }
+}
+
+#[test]
 fn selections_survive() {
     let samples = [
         "v[0:10:2,5,:,{1,4},3:]\ng/v\nv[:]",
