@@ -17,7 +17,7 @@ pub use aggregation::aggregation;
 pub use cdl::cdl;
 pub use cdl_parse::cdl_parse;
 pub use configuration::configuration;
-pub use dap::{das, dds, dods};
+pub use dap::{dap, das, dds, dmr, dods};
 pub use hdf5::hdf5_structures;
 pub use mend::{checked, mend};
 pub use selections::selections;

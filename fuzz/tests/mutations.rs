@@ -247,6 +247,26 @@ fn documents_and_answers_of_dap2_survive() {
 }
 
 #[test]
+fn documents_and_answers_of_dap4_survive() {
+    let dmr = "<Dataset name='d'><Dimension name='x' size='2'/><Enumeration name='e'><EnumConst name='A' value='1'/>\
+               </Enumeration><Int16 name='a'><Dim name='/x'/><Attribute name='t' type='Float32'><Value>1</Value>\
+               </Attribute></Int16><Structure name='s'><String name='t'/><Enum name='f' enum='/e'/></Structure>\
+               <Group name='g'><Sequence name='q'><Opaque name='o'/></Sequence></Group></Dataset>";
+    let mut values = vec![1, 0, 2, 0];
+    // The string and the constant of the structure, then one row of one byte.
+    values.extend([1, 0, 0, 0, 0, 0, 0, 0, b'z', 1, 0, 0, 0]);
+    values.extend([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9]);
+    let mut answer = vec![4, 0];
+    answer.extend(u16::try_from(dmr.len()).unwrap().to_be_bytes());
+    answer.extend_from_slice(dmr.as_bytes());
+    answer.extend([5, 0, 0, u8::try_from(values.len()).unwrap()]);
+    answer.extend(values);
+    for target in [ncirrus_fuzz::dmr, ncirrus_fuzz::dap] {
+        mutate(&[dmr.as_bytes().to_vec(), answer.clone()], 2000, target);
+    }
+}
+
+#[test]
 fn selections_survive() {
     let samples = [
         "v[0:10:2,5,:,{1,4},3:]\ng/v\nv[:]",

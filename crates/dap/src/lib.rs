@@ -21,24 +21,34 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod chunks;
 mod column;
+mod constraint;
+mod crc32;
 mod das;
 mod dds;
+mod dmr;
 mod dods;
 mod lex;
 mod limit;
 mod literal;
 mod name;
+mod path;
+mod serial;
 mod server_error;
 mod xdr;
 mod xml;
+mod xml_tree;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{AnswerKind, classify, refuse_error};
+pub use chunks::{ChecksumRule, DapAnswer, DapValues};
+pub use constraint::{Dap2Constraint, Dap4Constraint, QUERY_BYTES, QueryEncoding, QueryRange};
 pub use das::{Das, DasAttribute, DasItem};
 pub use dds::{Dds, DdsDimension, DdsKind, DdsType, DdsVariable};
+pub use dmr::{Dmr, DmrAttribute, DmrAxis, DmrDimension, DmrEnumeration, DmrGroup, DmrKind, DmrVariable};
 pub use dods::{DodsAnswer, DodsValues};
 pub use name::WireName;
 pub use server_error::ServerError;

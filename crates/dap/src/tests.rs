@@ -1,5 +1,7 @@
 //! The documents and answers of the corpus: all parsed and decoded, whole, truncated and changed.
-use crate::{Das, Dds, DodsAnswer, DodsValues, XdrPeculiarities, refuse_error};
+use crate::{
+    ChecksumRule, DapAnswer, DapValues, Das, Dds, Dmr, DodsAnswer, DodsValues, XdrPeculiarities, refuse_error,
+};
 use bytes::Bytes;
 use ncirrus_layout::{Limits, Result};
 use ncirrus_model::Values;
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// A case of the manifest.
+#[derive(Clone)]
 struct Case {
     folder: PathBuf,
     entry: Json,
@@ -117,6 +120,78 @@ fn bad_answers_tell_what_is_wrong() {
     assert!(seen == 5 || corpus("dap").is_none());
 }
 
+#[test]
+fn every_dmr_is_parsed() {
+    let (mut read, mut all) = (0, 0);
+    for case in cases("DAP4").iter().filter(|case| case.text("expected_error").is_none()) {
+        let Some(body) = case.file(".dmr") else { continue };
+        all += 1;
+        match Dmr::parse(&body, &Limits::default()) {
+            Ok(_) => read += 1,
+            Err(error) => println!("{}: {error}", case.name()),
+        }
+    }
+    println!("{read} of {all} DMR parsed");
+    assert_eq!(read, all);
+}
+
+#[test]
+fn every_answer_of_dap4_is_decoded_to_its_last_byte() {
+    let (mut read, mut all) = (0, 0);
+    for case in cases("DAP4").iter().filter(|case| case.text("expected_error").is_none()) {
+        let Some(body) = case.file(".dap") else { continue };
+        all += 1;
+        match decoded_4(&body) {
+            Ok(values) => {
+                assert_eq!(Some(values.checksums), case.entry["checksum"].as_bool(), "{}", case.name());
+                read += 1;
+            }
+            Err(error) => println!("{}: {error}", case.name()),
+        }
+    }
+    println!("{read} of {all} answers of DAP4 decoded");
+    assert_eq!(read, all);
+}
+
+fn decoded_4(body: &Bytes) -> Result<DapValues> {
+    let limits = Limits::default();
+    DapAnswer::parse(body, &limits)?.values(ChecksumRule::Verify, &limits)
+}
+
+#[test]
+fn bad_answers_of_dap4_tell_what_is_wrong() {
+    let expected = [
+        ("bad/error_xml", "error 404: nope"),
+        ("bad/short", "truncated"),
+        ("bad/bad_crc", "the checksum of the values is wrong (/v)"),
+        ("bad/le_only_on_data", ""),
+    ];
+    let mut seen = 0;
+    for case in cases("DAP4").iter().filter(|case| case.text("expected_error").is_some()) {
+        let (_, part) = expected.iter().find(|(name, _)| *name == case.name()).unwrap();
+        seen += 1;
+        match decoded_4(&case.file(".dap").unwrap()) {
+            // Only the data chunk says that it is little-endian.
+            Ok(values) => assert!(part.is_empty() && values.variables == [Values::Int(vec![1, 2, 3, 4])]),
+            Err(error) => {
+                assert!(!part.is_empty() && error.to_string().contains(part), "{}: {error}", case.name());
+            }
+        }
+    }
+    println!("{seen} of 4 bad answers of DAP4 told");
+    assert!(seen == 4 || corpus("dap").is_none());
+}
+
+#[test]
+fn a_truncated_answer_of_dap4_is_an_error_at_every_byte() {
+    for case in cases("DAP4").iter().filter(|case| case.text("expected_error").is_none()) {
+        let Some(body) = case.file(".dap").filter(|body| body.len() < 6000) else { continue };
+        for end in 0..body.len() {
+            assert!(decoded_4(&body.slice(..end)).is_err(), "{} to {end}", case.name());
+        }
+    }
+}
+
 /// The numbers and texts of values: member after member, in sequences row after row.
 fn flat(values: &Values, out: &mut Vec<Json>) {
     match values {
@@ -192,7 +267,7 @@ fn truncated_documents_are_errors() {
 
 /// Files of one suffix, small ones.
 fn small(suffix: &str) -> Vec<(String, Bytes)> {
-    let cases = cases("DAP2");
+    let cases = [cases("DAP2"), cases("DAP4")].concat();
     let files = cases.iter().filter_map(|case| Some((case.name().to_owned(), case.file(suffix)?)));
     files.filter(|(_, body)| body.len() < 20_000).collect()
 }
@@ -224,6 +299,10 @@ proptest! {
             let body = changed(&files[file.index(files.len())].1, &changes);
             _ = Dds::parse(&body, &limits);
             _ = Das::parse(&body, &limits);
+            _ = Dmr::parse(&body, &limits);
+            if let Ok(answer) = DapAnswer::parse(&body, &limits) {
+                _ = answer.values(ChecksumRule::Ignore, &limits);
+            }
             if let Ok(answer) = DodsAnswer::parse(&body, &limits) {
                 _ = answer.values(XdrPeculiarities::default(), &limits);
             }
@@ -233,12 +312,12 @@ proptest! {
 
 /// Small files of one suffix, read once.
 fn files(suffix: &str) -> &'static [(String, Bytes)] {
-    static ALL: OnceLock<[Vec<(String, Bytes)>; 3]> = OnceLock::new();
+    static ALL: OnceLock<[Vec<(String, Bytes)>; 5]> = OnceLock::new();
     let all = ALL.get_or_init(|| SUFFIXES.map(small));
     &all[SUFFIXES.iter().position(|known| *known == suffix).unwrap()]
 }
 
-const SUFFIXES: [&str; 3] = [".dods", ".das", ".dds"];
+const SUFFIXES: [&str; 5] = [".dods", ".das", ".dds", ".dmr", ".dap"];
 
 #[test]
 fn the_corpus_has_its_files() {

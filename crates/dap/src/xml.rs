@@ -1,4 +1,4 @@
-//! Documents in XML: no document types, no entities but the five of XML itself.
+//! Beginnings of documents in XML, which may be truncated.
 use crate::ServerError;
 use ncirrus_layout::{Error, Result};
 use quick_xml::Reader;
@@ -6,7 +6,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, Event};
 
 /// The character of a reference; entities of documents are refused.
-fn referred(reference: &BytesRef<'_>) -> Result<String> {
+pub(crate) fn referred(reference: &BytesRef<'_>) -> Result<String> {
     let wrong = |error: quick_xml::Error| Error::malformed(format!("a wrong reference: {error}"));
     if let Some(letter) = reference.resolve_char_ref().map_err(wrong)? {
         return Ok(letter.to_string());
@@ -18,7 +18,7 @@ fn referred(reference: &BytesRef<'_>) -> Result<String> {
     })
 }
 
-fn not_text(error: impl std::fmt::Display) -> Error {
+pub(crate) fn not_text(error: impl std::fmt::Display) -> Error {
     Error::malformed(error.to_string())
 }
 

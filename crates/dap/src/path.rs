@@ -1,0 +1,42 @@
+//! Paths of DAP4: names between slashes, `\` before what is no separator (docs/spec/dap.md 6.1).
+
+/// The names of a path.
+pub(crate) fn segments(path: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut letters = path.strip_prefix('/').unwrap_or(path).chars();
+    while let Some(letter) = letters.next() {
+        match (letter, names.last_mut()) {
+            ('/', _) => names.push(String::new()),
+            ('\\', Some(name)) => name.extend(letters.next()),
+            (letter, Some(name)) => name.push(letter),
+            (_, None) => {}
+        }
+    }
+    names
+}
+
+/// A name as it stands in a path.
+pub(crate) fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if matches!(letter, '.' | '/' | '\\' | ' ') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_survive_paths() {
+        let names = ["g", "a.b", "c/d", r"e\f", "g h"];
+        let path: String = names.iter().map(|name| format!("/{}", escaped(name))).collect();
+        assert_eq!(path, r"/g/a\.b/c\/d/e\\f/g\ h");
+        assert_eq!(segments(&path), names);
+        assert_eq!(segments("d"), ["d"]);
+    }
+}
