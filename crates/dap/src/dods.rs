@@ -44,6 +44,11 @@ impl DodsAnswer {
         Ok(Self { dds, data: body.slice(start..) })
     }
 
+    /// Bytes of the data. Where the structure tells the length ([`Dds::exact_len`]), fewer are a truncated answer.
+    pub fn data_len(&self) -> u64 {
+        self.data.len() as u64
+    }
+
     /// The values of all variables.
     ///
     /// # Errors

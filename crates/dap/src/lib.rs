@@ -32,6 +32,7 @@ mod dods;
 mod lex;
 mod limit;
 mod literal;
+mod lookup;
 mod name;
 mod path;
 mod serial;
