@@ -97,3 +97,43 @@ fn a_named_pipe_is_read_once() {
     writer.join().unwrap().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), dump(&example(), folder));
 }
+
+#[test]
+fn a_closed_standard_input_is_an_empty_one_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = fs::canonicalize(crate::program::command().get_program()).unwrap();
+    let runs = [
+        ("ncgen -o z.nc -", 1),
+        ("ncgen -o z.nc", 1),
+        ("generate - z.nc", 5),
+        ("ncdump -", 1),
+        ("dump -", 5),
+        ("copy -k nc4 - z.nc", 5),
+    ];
+    for (arguments, code) in runs {
+        let mut shell = std::process::Command::new("sh");
+        shell.arg("-c").arg(format!("\"$0\" {arguments} <&-")).arg(&program).current_dir(folder.path());
+        let output = shell.output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {}", told(&output));
+        assert!(output.stdout.is_empty(), "{arguments}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{arguments}");
+    }
+}
+
+#[test]
+fn a_text_that_ends_early_is_told_with_its_place_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("half"),
+        "netcdf x { dimensions: a = 4 ; variables: int v(a) ; data: v = 1, 2",
+    )
+    .unwrap();
+    let output = piped(&["ncgen", "-o", "z.nc"], &folder.path().join("half"), folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        told(&output).starts_with("standard input:1:68: unexpected end of the text, expected \";\""),
+        "{}",
+        told(&output)
+    );
+    assert!(!folder.path().join("z.nc").exists());
+}

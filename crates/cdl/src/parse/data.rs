@@ -308,7 +308,7 @@ impl<'a, 't> StatementReader<'a, 't> {
                 token if open == 0 && token.is(close) => return Ok(()),
                 super::token::Token::Punct(b'}') => open = open.saturating_sub(1),
                 super::token::Token::End => {
-                    return Err(self.values.lexer.fault("unexpected the end of the text, expected \";\""));
+                    return Err(self.values.lexer.fault("unexpected end of the text, expected \";\""));
                 }
                 _ => {}
             }

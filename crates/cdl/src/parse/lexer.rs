@@ -387,7 +387,7 @@ impl<'t> Lexer<'t> {
                     _ => self.cursor.skip(1),
                 },
                 Some(_) => self.cursor.skip(1),
-                None => return Err(place.fault("unexpected the end of the text, expected \";\"")),
+                None => return Err(place.fault("unexpected end of the text, expected \";\"")),
             }
         }
     }

@@ -33,7 +33,7 @@ impl Token {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::End => f.write_str("the end of the text"),
+            Self::End => f.write_str("end of the text"),
             Self::Punct(byte) => write!(f, "\"{}\"", char::from(*byte)),
             Self::Section(_, word) => write!(f, "\"{word}:\""),
             Self::Name(name) => write!(f, "{:?}", shortened(name)),
