@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// Files: name, kind of Debian's ncgen, CDL.
-const FILES: [(&str, &str, &str); 12] = [
+const FILES: [(&str, &str, &str); 13] = [
     ("classic.nc", "nc3", CLASSIC),
     ("offset64.nc", "nc6", CLASSIC),
     ("cdf5.nc", "nc5", "dimensions: x = 3 ; variables: uint64 a(x) ; ubyte b(x) ; int64 c ; data: a = 1, 2 ; b = 255, 1, _ ; c = -5 ;"),
@@ -21,6 +21,13 @@ int w(x) ; w:_Storage = \"contiguous\" ; w:_Endianness = \"big\" ; data: v = 1, 
     ("strings.nc", "nc4", "dimensions: x = 3 ; variables: string s(x) ; char c(x) ; s:of = \"a\\nb\" ; string s:m = \"p\", \"q\" ; data: s = \"a\", \"\", \"long text\" ; c = \"xyz\" ;"),
     ("times.nc", "nc3", "dimensions: t = 3 ; variables: double t(t) ; t:units = \"days since 2000-02-28\" ; t:calendar = \"noleap\" ; int u(t) ; u:units = \"hours since 1970-01-01 12:30\" ; data: t = 0, 1, 2.5 ; u = 0, 1, 30 ;"),
     ("utf8.nc", "nc4", "dimensions: \u{e9}t\u{e9} = 2 ; variables: float \u{6e29}\u{5ea6}(\u{e9}t\u{e9}) ; \u{6e29}\u{5ea6}:name = \"\u{b0}C\" ; data: \u{6e29}\u{5ea6} = 1.5, NaN ;"),
+    // Debian's crashes on scalars of this kind.
+    ("nczarr.file", "nc4", "dimensions: t = 2 ; y = 2 ; x = 3 ; z = 25 ; variables: double t(t) ; t:units = \"days since 2000-01-01\" ;
+float x(x) ; float v(t, y, x) ; v:missing = -9.f, 1.2345678f ; v:_ChunkSizes = 1, 2, 3 ; byte b(z) ; b:_FillValue = 3b ; char n(y, x) ;
+double w(z) ; ubyte u(x) ; int64 l(x) ; :title = \"a & <b>\" ;
+data: t = 1.5, 2.25 ; x = 1, 2, 3 ; v = 1.23456789, 2e10, 3e-9, 4, 5, 6, 7, 8, 9, 10, 11, 12 ; b = 1, 2, 3 ; n = \"abc\", \"de\" ;
+w = 1.23456789012345678, 1e300, -0.1, 3 ; u = 1, 200, 3 ; l = 1, -5, 3 ;
+group: g { dimensions: k = 2 ; variables: int v(k) ; v:a = 5 ; data: v = 3, 4 ; }"),
     ("empty.nc", "nc4", "dimensions: t = UNLIMITED ; variables: int v(t) ;"),
 ];
 
@@ -96,14 +103,18 @@ fn ncdump_is_as_debians() {
     for (file, kind, cdl) in FILES {
         let text = folder.path().join("text.cdl");
         std::fs::write(&text, format!("netcdf x {{ {cdl} }}")).unwrap();
+        let url = match file.ends_with(".file") {
+            true => format!("file://{}#mode=nczarr,file", folder.path().join(file).display()),
+            false => file.to_owned(),
+        };
         let made = Command::new(&ncgen)
-            .args(["-k", kind, "-o", file, "text.cdl"])
+            .args(["-k", kind, "-o", &url, "text.cdl"])
             .current_dir(folder.path())
             .output();
         let made = made.unwrap();
         assert!(made.status.success(), "{file}: {}", told(&made));
         for flags in FLAGS {
-            let arguments: Vec<&str> = flags.split_whitespace().chain([file]).collect();
+            let arguments: Vec<&str> = flags.split_whitespace().chain([url.as_str()]).collect();
             let run = |program: &Path| {
                 Command::new(program).args(&arguments).current_dir(folder.path()).output().unwrap()
             };
