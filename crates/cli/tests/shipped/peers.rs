@@ -129,7 +129,7 @@ fn zarr_python_reads_the_values_of_zarr_copies() {
     let mut failures = Vec::new();
     for (ending, kind) in [("v2", "zarr2"), ("v3", "zarr3")] {
         let copies = written(&temp, &session, ending, &["-k", kind, "-d", "1"]);
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shipped/zarrs.py");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shipped/zarr_values.py");
         let mut command = Command::new(&python);
         let told = output_of(command.arg(script).args(copies.iter().map(|one| &one.path))).unwrap();
         let read: Value = serde_json::from_str(&told).unwrap();

@@ -1,6 +1,6 @@
 """Prints the values that zarr-python reads of many datasets, as JSON.
 
-usage: zarrs.py FOLDER...
+usage: zarr_values.py FOLDER...
 """
 import json
 import sys
