@@ -354,14 +354,21 @@ def dump(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> str:
-    """A dataset in CDL, as `ncdump` prints it, or in NcML."""
+    """A dataset in CDL, as `ncdump` prints it, or its header in NcML; what NcML has no form for is warned of."""
+    import warnings
+
+    from ncirrus.errors import NcirrusWarning
+
     options = {
         **{"data": data, "variables": list(variables), "groups": list(groups), "special": special, "name": name},
         **{"line_len": line_len, "float_digits": float_digits, "double_digits": double_digits, "times": times},
         "ncml": ncml,
     }
     with Opened(source, _session(session, storage_options)) as dataset:
-        return str(_ncirrus.dump(dataset._opened(), options))
+        text, lost = _ncirrus.dump(dataset._opened(), options)
+    for path, reason in lost:
+        warnings.warn(f"{path}: {reason}", NcirrusWarning, stacklevel=2)
+    return text
 
 
 def ls(

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 
-/// A dataset as CDL or NcML.
+/// A dataset as CDL or NcML, and what NcML has no form for: paths and reasons.
 #[pyfunction]
 pub(super) fn dump<'py>(
     py: Python<'py>,
@@ -38,16 +38,18 @@ pub(super) fn dump<'py>(
         .times(words.word("times", &times)?)
         .classic(ncirrus_tools::is_classic_model(&dataset));
     words.done()?;
-    let text = wait(py, || {
+    let (text, lost) = wait(py, || {
         let mut text = Vec::new();
-        match is_ncml {
-            true => ncirrus_tools::dump_ncml(&dataset, &mut text, &printed).map(|_| ())?,
-            false => ncirrus_tools::dump(&dataset, &mut text, &printed).map(|_| ())?,
-        }
-        Ok(text)
+        let lost = match is_ncml {
+            true => ncirrus_tools::dump_ncml(&dataset, &mut text, &printed)?,
+            // Faults stand in the text.
+            false => ncirrus_tools::dump(&dataset, &mut text, &printed).map(|_| Vec::new())?,
+        };
+        Ok((text, lost))
     })?;
     let bytes = pyo3::types::PyBytes::new(py, &text);
-    bytes.call_method1("decode", ("utf-8", "surrogateescape"))
+    let text = bytes.call_method1("decode", ("utf-8", "surrogateescape"))?;
+    Ok((text, lost).into_pyobject(py)?.into_any())
 }
 
 /// The filters that a session knows.
