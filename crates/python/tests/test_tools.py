@@ -364,7 +364,7 @@ def test_dumps_are_what_ncdump_prints(source: str, tmp_path: Path) -> None:
     alike = partial(ElementTree.canonicalize, strip_text=True)
     assert alike(ncirrus.dump(classic, ncml=True)) == alike(due)
     tree = ElementTree.fromstring(ncirrus.dump(source, ncml=True))
-    names = [found.get("name") for found in tree.iter("{*}variable")]
+    names = [found.get("name") for found in tree.iterfind(".//{*}variable")]
     assert set(names) >= set(ncirrus.open(source).variables)
     raw = str(tmp_path / "raw.nc")
     with ncirrus.create(raw, "nc4") as dataset:
