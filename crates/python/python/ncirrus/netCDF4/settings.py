@@ -1,0 +1,90 @@
+"""What netCDF-C keeps for a whole process: the chunk cache, the alignment, and the table of its rc files.
+
+The values are kept and reported; datasets take them when they are opened or created.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from typing import Any
+
+import numpy as np
+
+_lock = threading.Lock()
+# netCDF-C's defaults.
+_chunk_cache: tuple[int, int, float] = (67108864, 1000, 0.75)
+_alignment: tuple[int, int] = (0, 0)
+_rc: dict[str, str] = {}
+
+
+def get_chunk_cache() -> tuple[int, int, float]:
+    """The chunk cache of variables that are opened from now on: bytes, number of slots, and preemption."""
+    return _chunk_cache
+
+
+def set_chunk_cache(size: int | None = None, nelems: int | None = None, preemption: float | None = None) -> None:
+    """Changes what `get_chunk_cache` returns; what is `None` stays.
+
+    Raises `RuntimeError` for a preemption that is not from 0 to 1.
+    """
+    global _chunk_cache
+    with _lock:
+        old = _chunk_cache
+        new = (
+            old[0] if size is None else _size(size),
+            old[1] if nelems is None else _size(nelems),
+            # A C float.
+            old[2] if preemption is None else float(np.float32(preemption)),
+        )
+        if not 0 <= new[2] <= 1:
+            raise RuntimeError("NetCDF: Invalid argument")
+        _chunk_cache = new
+
+
+def get_alignment() -> tuple[int, int]:
+    """The threshold in bytes from which on data of new netCDF-4 files are aligned, and to what multiple."""
+    return _alignment
+
+
+def set_alignment(threshold: int, alignment: int) -> None:
+    """Changes what `get_alignment` returns."""
+    global _alignment
+    _alignment = _c_int(threshold), _c_int(alignment)
+
+
+def rc_get(key: Any) -> str | None:
+    """The value of a key that `rc_set` gave; none where none was given."""
+    return _rc.get(str(key))
+
+
+def rc_set(key: Any, value: Any) -> None:
+    """Sets a key of netCDF's rc files for the datasets that are opened from now on."""
+    with _lock:
+        _rc[str(key)] = str(value)
+
+
+def _size(value: Any) -> int:
+    number = _whole(value)
+    if number < 0:
+        raise OverflowError("can't convert negative value to size_t")
+    if number >= 1 << 64:
+        raise OverflowError("Python int too large to convert to C size_t")
+    return number
+
+
+def _c_int(value: Any) -> int:
+    number = _whole(value)
+    if not -(1 << 31) <= number < 1 << 31:
+        raise OverflowError("value too large to convert to int")
+    return number
+
+
+def _whole(value: Any) -> int:
+    """As C takes numbers: floats are cut, texts refused."""
+    if isinstance(value, (float, np.floating)):
+        return int(value)
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError("an integer is required") from None
