@@ -1,5 +1,5 @@
 //! The programs that tests compare with: Debian's netCDF tools, and a Python environment of the project's own.
-use crate::run::{Outcome, command, project};
+use crate::run::{Outcome, command, command_in, project, target};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -43,6 +43,7 @@ pub(crate) fn install() -> Outcome {
     ])?;
     azurite()?;
     python_packages("peers/requirements.txt")?;
+    netcdf4_sdist()?;
     packages(&cfa_python(), "peers/cfa.txt")?;
     packages(&cf_python(), "peers/cf.txt")
 }
@@ -58,6 +59,32 @@ fn azurite() -> Outcome {
 
 /// The emulator, pinned.
 const AZURITE: &str = "azurite@3.35.0";
+
+/// The tests of netCDF4-python: the folder `test` of its sdist, unpacked below cargo's build folder.
+pub(crate) fn netcdf4_tests() -> Result<PathBuf, String> {
+    Ok(target().join("peers").join(format!("netcdf4-{}", netcdf4_version()?)).join("test"))
+}
+
+/// Fetches the sdist of netCDF4-python in the version that is compared with.
+fn netcdf4_sdist() -> Outcome {
+    if netcdf4_tests()?.exists() {
+        return Ok(());
+    }
+    let (home, version) = (target().join("peers"), netcdf4_version()?);
+    std::fs::create_dir_all(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+    let (folder, requirement) = (home.to_string_lossy(), format!("netCDF4=={version}"));
+    let pip = ["-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"];
+    let rest = ["--no-binary", "netCDF4", "--dest", &folder, &requirement];
+    command(&python().to_string_lossy(), &[&pip[..], &rest].concat(), &[])?;
+    command_in(&home, "tar", &["xzf", &format!("netcdf4-{version}.tar.gz")])
+}
+
+fn netcdf4_version() -> Result<String, String> {
+    let list = project().join("peers/requirements.txt");
+    let text = std::fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+    let pin = text.lines().find_map(|line| line.strip_prefix("netCDF4=="));
+    pin.map(str::to_owned).ok_or_else(|| format!("{}: netCDF4 has no pin", list.display()))
+}
 
 /// Installs Python packages into the project's own environment.
 pub(crate) fn python_packages(list: &str) -> Outcome {

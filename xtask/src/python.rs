@@ -102,12 +102,14 @@ fn try_out(wheel: &Path) -> Outcome {
 fn python(arguments: &[&str]) -> Outcome {
     let python = peers::python();
     let (path, sources, server) = (path_of_tools(&python), project().join("crates/python/python"), server());
+    let tests = peers::netcdf4_tests()?;
     let environment = python.parent().and_then(Path::parent).unwrap_or(Path::new(""));
     let environment = [
         ("VIRTUAL_ENV", environment.to_string_lossy()),
         ("PATH", path.into()),
         ("PYTHONPATH", sources.to_string_lossy()),
         ("NCIRRUS_BENCH", server.to_string_lossy()),
+        ("NCIRRUS_NETCDF4_TESTS", tests.to_string_lossy()),
     ];
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
     run::command(&python.to_string_lossy(), arguments, &environment)

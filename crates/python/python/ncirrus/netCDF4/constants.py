@@ -32,8 +32,8 @@ NC_PERSIST = 0x4000
 
 default_encoding = "utf-8"
 unicode_error = "replace"
-is_native_little = sys.byteorder == "little"
-is_native_big = sys.byteorder == "big"
+is_native_little: bool = sys.byteorder == "little"
+is_native_big: bool = sys.byteorder == "big"
 
 default_fillvals: dict[str, int | float | str] = {
     "S1": "\0",
