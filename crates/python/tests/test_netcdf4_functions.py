@@ -35,10 +35,9 @@ def _restored(monkeypatch):
     for name in "_chunk_cache", "_alignment":
         monkeypatch.setattr(process, name, getattr(process, name))
     monkeypatch.setattr(process, "_rc", {})
-    cache, alignment = original.get_chunk_cache(), original.get_alignment()
+    cache = original.get_chunk_cache()
     yield
     original.set_chunk_cache(*cache)
-    original.set_alignment(*alignment)
 
 
 def test_constants_are_those_of_the_original():
@@ -91,9 +90,13 @@ def test_the_chunk_cache_is_kept_and_checked_as_by_the_original(arguments):
 
 @pytest.mark.parametrize("arguments", [(5, 7), (-1, 1), (1, 0), ("a", 1), (1.5, 2), (2**40, 1)])
 def test_the_alignment_is_kept_and_checked_as_by_the_original(arguments):
-    assert process.get_alignment() == original.get_alignment()
+    assert process.get_alignment() == (0, 0)
+    # What was set once stays: the original makes no files by (0, 0) any more.
+    original.set_alignment(1, 1)
+    process.set_alignment(1, 1)
     assert outcome(process.set_alignment, *arguments) == outcome(original.set_alignment, *arguments)
     assert process.get_alignment() == original.get_alignment()
+    original.set_alignment(1, 1)
 
 
 def test_keys_of_rc_files_are_kept_as_text():
