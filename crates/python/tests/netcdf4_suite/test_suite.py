@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import suite  # noqa: E402
 def tests() -> Path:
     found = suite.folder()
     if found is None:
+        assert os.environ.get("CI") != "true", "the tests of netCDF4-python are not there: cargo xtask peers"
         pytest.skip("the tests of netCDF4-python are not there: cargo xtask peers")
     return found
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from ncirrus.casts import DEFAULT_FILLS
+
 # The reference's versions: programs decide by them what they may call.
 __version__ = "1.7.5.1.post1"
 __netcdf4libversion__ = "4.10.1"
@@ -36,19 +38,10 @@ is_native_little: bool = sys.byteorder == "little"
 is_native_big: bool = sys.byteorder == "big"
 
 default_fillvals: dict[str, int | float | str] = {
+    **DEFAULT_FILLS,
     "S1": "\0",
-    "i1": -127,
-    "u1": 255,
-    "i2": -32767,
-    "u2": 65535,
-    "i4": -2147483647,
-    "u4": 4294967295,
-    "i8": -9223372036854775806,
-    "u8": 18446744073709551614,
-    "f4": 9.969209968386869e36,
-    "f8": 9.969209968386869e36,
-    "c8": 9.969209968386869e36,
-    "c16": 9.969209968386869e36,
+    "c8": DEFAULT_FILLS["f4"],
+    "c16": DEFAULT_FILLS["f8"],
 }
 
 # Attributes of Python objects that are no attributes of the file.
