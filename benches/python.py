@@ -286,7 +286,7 @@ def writing(who, place, runs):
         elif is_zarr:
             import numcodecs
 
-            encoding = {"v": {"chunks": CHUNK, "compressor": numcodecs.Zstd(level=3)}}
+            encoding = {"v": {"chunks": CHUNK, "compressors": (numcodecs.Zstd(level=3),)}}
             data.to_zarr(target, mode="w", zarr_format=2, encoding=encoding, consolidated=True)
         else:
             data.to_netcdf(target, engine=who, encoding={"v": filters})

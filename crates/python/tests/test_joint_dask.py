@@ -157,6 +157,22 @@ def test_a_block_that_fails_leaves_nothing(client: Any, tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == []
 
 
+def test_a_block_goes_to_its_worker_without_the_others(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    compute = client.compute
+
+    def counted(tasks: Any, **words: Any) -> Any:
+        sizes.extend(len(dict(task.__dask_graph__())) for task in tasks)
+        return compute(tasks, **words)
+
+    monkeypatch.setattr(client, "compute", counted)
+    sample().ncirrus.to(str(tmp_path / "one.nc"), kind="nc4", encoding=ENCODING)
+    # The values of all ten blocks are in the graph of each.
+    assert len(sizes) == 10 and max(sizes) <= 6
+
+
 def test_a_worker_that_is_killed_is_replaced(client: Any, tmp_path: Path) -> None:
     def dies_once(block: Any, marker: str) -> Any:
         if block[0, 0] == 2 * VALUES[64, 0]:

@@ -46,7 +46,7 @@ def _by_client(client: Any, tasks: Sequence[tuple[Any, int]], limit: int | None)
         while waiting and (limit is None or not (costs or batch) or _sum(costs, batch) + waiting[-1][1] <= limit):
             batch.append(waiting.pop())
         if batch:
-            futures = client.compute([task for task, _ in batch], optimize_graph=False)
+            futures = client.compute([_alone(task) for task, _ in batch], optimize_graph=False)
             costs.update(zip(futures, (cost for _, cost in batch)))
             done.update(futures)
 
@@ -61,6 +61,16 @@ def _by_client(client: Any, tasks: Sequence[tuple[Any, int]], limit: int | None)
     finally:
         if costs:
             client.cancel(list(costs))
+
+
+def _alone(task: Any) -> Any:
+    """A task with what it needs of its graph: the whole graph, which may have all values in it, would go to the scheduler
+    with each batch."""
+    from dask.delayed import Delayed
+    from dask.optimization import cull
+
+    graph, _ = cull(task.__dask_graph__(), task.__dask_keys__())
+    return Delayed(task.key, graph)
 
 
 def _sum(costs: dict[Any, int], batch: list[tuple[Any, int]]) -> int:
