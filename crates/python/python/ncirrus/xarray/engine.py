@@ -21,6 +21,26 @@ _NEW_ENDINGS = (".nczarr", ".h5", ".hdf5", ".he5", ".nc3", ".nc5", ".nc6", ".cfa
 _ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".zarr", *_NEW_ENDINGS)
 _MAGIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 _MARKERS = (".zgroup", ".zmetadata", ".zarray", "zarr.json", ".nczgroup")
+# The parameters of the opening functions: what decodes, and what finds the dataset and its group.
+_DECODING = (
+    "mask_and_scale",
+    "decode_times",
+    "concat_characters",
+    "decode_coords",
+    "drop_variables",
+    "use_cftime",
+    "decode_timedelta",
+)
+_PLACING = (
+    "group",
+    "session",
+    "storage_options",
+    "consolidated",
+    "raw",
+    "lenient",
+    "zarr_fill_as_mask",
+    "drop_variables",
+)
 _MODES = ("nczarr", "zarr", "netcdf", "hdf5", "classic", "bytes")
 
 
@@ -76,26 +96,7 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         zarr_fill_as_mask: bool | None = None,
     ) -> XarrayDataset:
         """A group of a dataset, the root by default, as `xarray.open_dataset` describes."""
-        store = NcirrusStore.open(
-            filename_or_obj,
-            group=group,
-            session=session,
-            storage_options=storage_options,
-            consolidated=consolidated,
-            raw=raw,
-            lenient=lenient,
-            zarr_fill_as_mask=zarr_fill_as_mask,
-            drop_variables=drop_variables,
-        )
-        decoding = {
-            "mask_and_scale": mask_and_scale,
-            "decode_times": decode_times,
-            "concat_characters": concat_characters,
-            "decode_coords": decode_coords,
-            "drop_variables": drop_variables,
-            "use_cftime": use_cftime,
-            "decode_timedelta": decode_timedelta,
-        }
+        store, decoding = _opened(locals())
         return _decoded(store, decoding)
 
     def open_groups_as_dict(
@@ -118,26 +119,7 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         zarr_fill_as_mask: bool | None = None,
     ) -> dict[str, XarrayDataset]:
         """All groups from one on, by their paths below it."""
-        store = NcirrusStore.open(
-            filename_or_obj,
-            group=group,
-            session=session,
-            storage_options=storage_options,
-            consolidated=consolidated,
-            raw=raw,
-            lenient=lenient,
-            zarr_fill_as_mask=zarr_fill_as_mask,
-            drop_variables=drop_variables,
-        )
-        decoding = {
-            "mask_and_scale": mask_and_scale,
-            "decode_times": decode_times,
-            "concat_characters": concat_characters,
-            "decode_coords": decode_coords,
-            "drop_variables": drop_variables,
-            "use_cftime": use_cftime,
-            "decode_timedelta": decode_timedelta,
-        }
+        store, decoding = _opened(locals())
         root = "." if group and group.strip("/") else "/"
         found: dict[str, XarrayDataset] = {}
         try:
@@ -169,24 +151,16 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         zarr_fill_as_mask: bool | None = None,
     ) -> DataTree:
         """All groups from one on as a tree."""
-        groups = self.open_groups_as_dict(
-            filename_or_obj,
-            mask_and_scale=mask_and_scale,
-            decode_times=decode_times,
-            concat_characters=concat_characters,
-            decode_coords=decode_coords,
-            drop_variables=drop_variables,
-            use_cftime=use_cftime,
-            decode_timedelta=decode_timedelta,
-            group=group,
-            session=session,
-            storage_options=storage_options,
-            consolidated=consolidated,
-            raw=raw,
-            lenient=lenient,
-            zarr_fill_as_mask=zarr_fill_as_mask,
-        )
+        arguments = {name: value for name, value in locals().items() if name != "self"}
+        groups = self.open_groups_as_dict(**arguments)
         return datatree_from_dict_with_io_cleanup(groups)
+
+
+def _opened(arguments: Mapping[str, Any]) -> tuple[NcirrusStore, dict[str, Any]]:
+    """The store that the arguments of an opening function name, and those that say how it is decoded."""
+    decoding = {name: arguments[name] for name in _DECODING}
+    placing = {name: arguments[name] for name in _PLACING}
+    return NcirrusStore.open(arguments["filename_or_obj"], **placing), decoding
 
 
 def _decoded(store: NcirrusStore, decoding: Mapping[str, Any]) -> XarrayDataset:
