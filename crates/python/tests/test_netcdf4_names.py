@@ -102,8 +102,8 @@ def test_a_class_has_the_members_of_the_original(ours: ModuleType, name: str) ->
     assert missing == set()
     for method, node in methods(name).items():
         decorators = [each.id for each in node.decorator_list if isinstance(each, ast.Name)]
-        # Properties have no parameters; an iterator is declared for type checkers alone.
-        if "property" in decorators or method in ("__iter__", "__getattr__", "__reduce__"):
+        # Properties have no parameters; an iterator is declared for type checkers alone, as `__new__` is beside `__init__`.
+        if "property" in decorators or method in ("__iter__", "__new__", "__getattr__", "__reduce__"):
             continue
         is_special = method.startswith("__")
         theirs = declared(node) if is_special else inspected(getattr(expected, method))

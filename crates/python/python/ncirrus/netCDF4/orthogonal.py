@@ -84,7 +84,7 @@ class _Target:
         self._unlimited = [bool(dimension.isunlimited()) for dimension in found]
         self.has_unlimited = any(self._unlimited)
         # The reference looks at the last dimension when it decides whether a scalar makes a first record.
-        self.last_is_empty = bool(found) and len(found[-1]) == 0
+        self.last_is_empty = bool(found) and hasattr(found[-1], "__len__") and len(found[-1]) == 0
 
     def dimension(self, axis: int) -> Any:
         return _find_dim(self.group, (self.dimensions or ())[axis])

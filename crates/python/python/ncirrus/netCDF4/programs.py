@@ -8,10 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from ncirrus.netCDF4 import converters
-
-# The class `Dataset`: the first argument of each program.
+# The class `Dataset`, and the functions that copy.
 _Open = Callable[..., Any]
+_Copy = Callable[..., None]
 
 
 def ncinfo(open: _Open) -> None:
@@ -37,23 +36,22 @@ def ncinfo(open: _Open) -> None:
         dataset.close()
 
 
-def nc4tonc3(open: _Open) -> None:
-    """Copies a file of netCDF-4's classic model to one of netCDF-3."""
+def nc4tonc3(copy: _Copy) -> None:
+    """Copies a file of netCDF-4's classic model to one of netCDF-3, by `utils._nc4tonc3`."""
     options, names = _parsed("ho", ["help", "format=", "chunk=", "quiet="], _NC4TONC3)
     if len(names) != 2:
         _misused("You need to pass both source and destination!\n.", _NC4TONC3)
-    converters.to_netcdf3(
-        open,
+    copy(
         *names,
         clobber="o" in options,
-        records=int(options.get("chunk", 10)),
+        nchunk=int(options.get("chunk", 10)),
         quiet=bool(int(options.get("quiet", 0))),
         format=options.get("format", "NETCDF3_64BIT"),
     )
 
 
-def nc3tonc4(open: _Open) -> None:
-    """Copies a file of netCDF-3 to one of netCDF-4, compressed."""
+def nc3tonc4(copy: _Copy) -> None:
+    """Copies a file of netCDF-3 to one of netCDF-4, compressed, by `utils._nc3tonc4`."""
     numbers = {
         "classic": 1,
         "zlib": 1,
@@ -72,19 +70,16 @@ def nc3tonc4(open: _Open) -> None:
         _misused("You need to pass both source and destination!.\n", _NC3TONC4)
     given = {name: int(options.get(name, default)) for name, default in numbers.items()}
     pairs = [pair.split("=") for pair in options["quantize"].split(",")] if "quantize" in options else []
-    converters.to_netcdf4(
-        open,
+    copy(
         *names,
-        unpack=bool(given["unpackshort"]),
-        storage={name: given[name] for name in ("zlib", "complevel", "shuffle", "fletcher32")},
+        unpackshort=bool(given["unpackshort"]),
+        **{name: given[name] for name in ("zlib", "complevel", "shuffle", "fletcher32", "istart", "istop")},
         clobber="o" in options,
-        digits={pair[0]: int(pair[1]) for pair in pairs},
-        records=given["chunk"],
+        lsd_dict={pair[0]: int(pair[1]) for pair in pairs},
+        nchunk=given["chunk"],
         quiet=bool(given["quiet"]),
-        classic=bool(given["classic"]),
-        names=options["vars"].split(",") if "vars" in options else None,
-        start=given["istart"],
-        stop=given["istop"],
+        classic=given["classic"],
+        vars=options["vars"].split(",") if "vars" in options else None,
     )
 
 

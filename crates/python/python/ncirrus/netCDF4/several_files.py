@@ -205,7 +205,12 @@ class _Variable:
         _, count, stride, _, keys = _StartCountStride(elem, self._shape(), return_selection=True)
         if (stride < 0).any():
             raise IndexError("negative strides not allowed when slicing MFVariable Variable instance")
-        joined = _in_order(list(self._pieces(_records(keys[0], self._shape()[0]), keys[1:])))
+        records = _records(keys[0], self._shape()[0])
+        pieces = list(self._pieces(records, keys[1:]))
+        joined = _in_order(pieces)
+        if isinstance(keys[0], np.ndarray) and records.size:
+            # As there, an index list has the type of its last record.
+            joined = joined.astype(next(array.dtype for places, array in pieces if records.size - 1 in places))
         # Characters that were joined have lost their last axis.
         dropped = tuple(0 if isinstance(key, int) else slice(None) for key in keys[: joined.ndim])
         values = joined[dropped]
@@ -216,6 +221,9 @@ class _Variable:
         ends = np.cumsum(self._recLen)
         files = np.searchsorted(ends, records, side="right")
         kept = tuple(_kept(key, length) for key, length in zip(rest, self._shape()[1:], strict=True))
+        if kept and isinstance(rest[-1], int) and self.dtype == np.dtype("S1"):
+            # One character of each text: of a slice, texts would be made.
+            kept = (*kept[:-1], rest[-1])
         for file in np.unique(files) if records.size else [0]:
             places = np.flatnonzero(files == file)
             local = records[places] - (ends[file] - self._recLen[file])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,3 +57,85 @@ def _getgrp(g: Any, p: str) -> Any:
     for name in filter(None, p.split("/")):
         g = g.groups[name]
     return g
+
+
+def _nc3tonc4(
+    filename3: Any,
+    filename4: Any,
+    unpackshort: bool = True,
+    zlib: bool = True,
+    complevel: int = 6,
+    shuffle: bool = True,
+    fletcher32: bool = False,
+    clobber: bool = False,
+    lsd_dict: dict[str, int] | None = None,
+    nchunk: int = 10,
+    quiet: bool = False,
+    classic: int = 0,
+    vars: list[str] | None = None,
+    istart: int = 0,
+    istop: int = -1,
+) -> None:
+    """Copies a netCDF-3 file to one of netCDF-4, compressed."""
+    from ncirrus.netCDF4 import Dataset, converters
+
+    converters.to_netcdf4(
+        Dataset,
+        filename3,
+        filename4,
+        unpack=unpackshort,
+        storage={"zlib": zlib, "complevel": complevel, "shuffle": shuffle, "fletcher32": fletcher32},
+        clobber=clobber,
+        digits=lsd_dict,
+        records=nchunk,
+        quiet=quiet,
+        classic=bool(classic),
+        names=vars,
+        start=istart,
+        stop=istop,
+    )
+
+
+def _nc4tonc3(
+    filename4: Any,
+    filename3: Any,
+    clobber: bool = False,
+    nchunk: int = 10,
+    quiet: bool = False,
+    format: str = "NETCDF3_64BIT",
+) -> None:
+    """Copies a file of netCDF-4's classic model to one of netCDF-3."""
+    from ncirrus.netCDF4 import Dataset, converters
+
+    converters.to_netcdf3(
+        Dataset, filename4, filename3, clobber=clobber, records=nchunk, quiet=quiet, format=format
+    )
+
+
+def ncinfo() -> None:
+    """The program that prints what a file is."""
+    from ncirrus.netCDF4 import Dataset, programs
+
+    programs.ncinfo(Dataset)
+
+
+def nc3tonc4() -> None:
+    """The program that copies netCDF-3 to netCDF-4."""
+    from ncirrus.netCDF4 import programs
+
+    programs.nc3tonc4(_nc3tonc4)
+
+
+def nc4tonc3() -> None:
+    """The program that copies netCDF-4's classic model to netCDF-3."""
+    from ncirrus.netCDF4 import programs
+
+    programs.nc4tonc3(_nc4tonc3)
+
+
+if __name__ == "__main__":
+    _programs = {"ncinfo": ncinfo, "nc3tonc4": nc3tonc4, "nc4tonc3": nc4tonc3}
+    if len(sys.argv) < 2 or sys.argv[1] not in _programs:
+        sys.exit(f"usage: python -m ncirrus.netCDF4.utils {'|'.join(_programs)} ARGS...")
+    del sys.argv[0]
+    _programs[sys.argv[0]]()

@@ -1,0 +1,90 @@
+"""Errors as netCDF4-python raises them: its classes, numbers and words, with the fields of `ncirrus.Error`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from ncirrus.errors import Error
+
+NOT_AN_ID = "NetCDF: Not a valid ID"
+READ_ONLY = "NetCDF: Write to read only"
+NAME_IN_USE = "NetCDF: String match to name in use"
+NO_ATTRIBUTE = "NetCDF: Attribute not found"
+
+
+class _Worded(Error):
+    """An error whose text is netCDF's words alone; where and why stand in its fields."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class LibraryError(_Worded, RuntimeError):
+    """What fails in an open dataset."""
+
+    kind = "library"
+
+
+class MissingAttributeError(_Worded, AttributeError):
+    """An attribute that is not there, or cannot be changed."""
+
+    kind = "attribute"
+
+
+class OpeningError(Error, OSError):
+    """What fails when a file is opened: not netCDF, or damaged."""
+
+    kind = "format"
+
+    def __str__(self) -> str:
+        return OSError.__str__(self)
+
+
+class AbsentFileError(OpeningError, FileNotFoundError):
+    """There is no such file."""
+
+    kind = "not_found"
+
+
+class DeniedFileError(OpeningError, PermissionError):
+    """It is not allowed to read or write there."""
+
+    kind = "denied"
+
+
+@contextmanager
+def as_runtime_error(words: str | None = None) -> Iterator[None]:
+    """Errors of the library as the `RuntimeError` that programs expect; its words lead where there are some."""
+    try:
+        yield
+    except LibraryError:
+        raise
+    except Error as error:
+        raise worded(LibraryError, words or error.message, error) from error
+
+
+def worded(cls: type[Error], words: str, error: Error) -> Error:
+    """An error of another class and other words, with the fields of one of the library."""
+    hint = error.hint if words == error.message else "; ".join(filter(None, (error.message, error.hint)))
+    fields = {name: getattr(error, name) for name in ("object", "path", "chunk", "offset", "driver", "retryable")}
+    made = cls(words, **fields, hint=hint)
+    made.kind = error.kind
+    return made
+
+
+_OPENING: dict[str, tuple[type[OpeningError], int, str]] = {
+    "not_found": (AbsentFileError, 2, "No such file or directory"),
+    "denied": (DeniedFileError, 13, "Permission denied"),
+    "conflict": (OpeningError, -35, "NetCDF: File exists && NC_NOCLOBBER"),
+}
+
+
+def on_opening(error: Error, name: str) -> NoReturn:
+    """Raises what `Dataset(name)` raises for an error of the library."""
+    cls, number, words = _OPENING.get(error.kind, (OpeningError, -51, "NetCDF: Unknown file format"))
+    made = worded(cls, words, error)
+    assert isinstance(made, OSError)
+    made.errno, made.strerror, made.filename, made.args = number, words, name, (number, words)
+    raise made from error

@@ -1,0 +1,490 @@
+"""Datasets and groups as netCDF4-python's."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import ncirrus
+from ncirrus.errors import Error
+from ncirrus.netCDF4 import failures
+from ncirrus.netCDF4.attributes import Attributed
+from ncirrus.netCDF4.places import KINDS, MODES, Place
+from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, of_library
+from ncirrus.netCDF4.utils import _find_dim
+from ncirrus.netCDF4.variables import Dimension, Variable
+
+_FLAGS = ("set_auto_chartostring", "set_auto_maskandscale", "set_auto_mask", "set_auto_scale", "set_always_mask")
+
+
+class _Members(Attributed):
+    """What datasets and groups have in common."""
+
+    __slots__ = (
+        "__weakref__",
+        "_above",
+        "_found",
+        "_generation",
+        "_place",
+        "auto_complex",
+        "cmptypes",
+        "dimensions",
+        "enumtypes",
+        "groups",
+        "keepweakref",
+        "_ncstring_attrs__",
+        "variables",
+        "vltypes",
+    )
+    _own: frozenset[str] = frozenset(__slots__) | {"_root"}
+    __orthogonal_indexing__ = True
+
+    _place: Place
+    _above: Any
+    _found: Any
+    _generation: int
+    auto_complex: bool
+    keepweakref: bool
+    _ncstring_attrs__: bool
+    dimensions: dict[str, Dimension]
+    variables: dict[str, Variable]
+    groups: dict[str, Group]
+    cmptypes: dict[str, CompoundType]
+    vltypes: dict[str, VLType]
+    enumtypes: dict[str, EnumType]
+
+    def _fill(self, place: Place, above: Any, found: Any, keepweakref: bool, auto_complex: bool) -> None:
+        """Takes the definitions of a group of the library."""
+        self.keepweakref, self.auto_complex = keepweakref, auto_complex
+        self._place, self._above, self._found, self._generation = place, above, found, place.generation
+        self._ncstring_attrs__ = False
+        self.cmptypes, self.vltypes, self.enumtypes = {}, {}, {}
+        for name, known in found.types.items():
+            made = of_library(self, known)
+            if made is not None:
+                self._types_of(made)[name] = made
+        mine: Any = weakref.proxy(self) if self.keepweakref else self
+        self.dimensions = {name: Dimension._of(mine, name) for name in found.dims}
+        self.variables = {name: Variable._of(mine, name, variable) for name, variable in found.variables.items()}
+        self.groups = {name: Group._of(mine, group) for name, group in found.groups.items()}
+
+    def _types_of(self, made: Any) -> dict[str, Any]:
+        if isinstance(made, CompoundType):
+            return self.cmptypes
+        return self.vltypes if isinstance(made, VLType) else self.enumtypes
+
+    def _define(self, known: Any) -> None:
+        self._place.check_writable()
+        with failures.as_runtime_error():
+            self._owner().create_type(known)
+
+    def _file(self) -> Place:
+        return self._place
+
+    def _scope(self) -> Any:
+        return self
+
+    def _owner(self) -> Any:
+        self._place.check_open()
+        if self._generation != self._place.generation:
+            root = self._place.dataset
+            self._found = root if self.path == "/" else root.groups[self.path.strip("/")]
+            self._generation = self._place.generation
+        return self._found
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __dict__(self) -> dict[str, Any]:
+            """The attributes of the file."""
+            return self._dictionary()
+
+    @property
+    def parent(self) -> Any:
+        """The group that it is in; none for the root."""
+        return self._above
+
+    @property
+    def path(self) -> str:
+        """Absolute path."""
+        if self._above is None:
+            return "/"
+        return f"{self._above.path.rstrip('/')}/{self.name}"
+
+    @property
+    def name(self) -> str:
+        """Simple name; `/` for the root."""
+        return "/"
+
+    @property
+    def data_model(self) -> str:
+        """One of the formats that `Dataset` takes."""
+        return self._place.model
+
+    file_format = data_model
+
+    @property
+    def disk_format(self) -> str:
+        """`HDF5`, `NETCDF3` or `NCZARR`."""
+        if self._place.is_hdf5:
+            return "HDF5"
+        return "NCZARR" if self._place.model.startswith("NETCDF4") else "NETCDF3"
+
+    @property
+    def _isopen(self) -> int:
+        return int(not self._place.is_closed)
+
+    @property
+    def _grpid(self) -> int:
+        return id(self._place)
+
+    def isopen(self) -> bool:
+        """Whether it was not closed."""
+        return not self._place.is_closed
+
+    def filepath(self, encoding: str | None = None) -> str:
+        """The address it was opened by."""
+        self._place.check_open()
+        return self._place.name
+
+    def sync(self) -> None:
+        """Makes true what was written so far; a new file appears."""
+        self._place.sync()
+
+    def set_fill_on(self) -> None:
+        """Elements that are never written have fill values."""
+        self._place.check_writable()
+        self._place.is_filled = True
+
+    def set_fill_off(self) -> None:
+        """Elements that are never written have any value, in variables that are created from now on."""
+        self._place.check_writable()
+        self._place.is_filled = False
+
+    def createDimension(self, dimname: str, size: int | Dimension | None = None) -> Dimension:
+        """A new dimension; without a size, or with 0, one that grows."""
+        self._place.check_writable()
+        length = len(size) if isinstance(size, Dimension) else size
+        with failures.as_runtime_error(failures.NAME_IN_USE if dimname in self.dimensions else None):
+            self._owner().create_dimension(dimname, int(length) if length else None)
+        self.dimensions[dimname] = Dimension._of(self, dimname)
+        return self.dimensions[dimname]
+
+    def createVariable(
+        self,
+        varname: str,
+        datatype: Any,
+        dimensions: Any = (),
+        compression: str | None = None,
+        zlib: bool = False,
+        complevel: int | None = 4,
+        shuffle: bool = True,
+        szip_coding: str = "nn",
+        szip_pixels_per_block: int = 8,
+        blosc_shuffle: int = 1,
+        fletcher32: bool = False,
+        contiguous: bool = False,
+        chunksizes: Sequence[int] | None = None,
+        endian: str = "native",
+        least_significant_digit: int | None = None,
+        significant_digits: int | None = None,
+        quantize_mode: str = "BitGroom",
+        fill_value: Any = None,
+        chunk_cache: int | None = None,
+    ) -> Variable:
+        """A new variable; the groups of its path are created where they are not there."""
+        words = {name: value for name, value in locals().items() if name not in ("self", "varname", "datatype", "dimensions")}
+        *above, name = (part for part in str(varname).strip("/").split("/") if part != ".")
+        group = self.createGroup("/".join(above)) if above else self
+        names = (dimensions,) if isinstance(dimensions, (str, bytes, Dimension)) else tuple(dimensions)
+        made = Variable(group, name, datatype, names, **words)
+        group.variables[name] = made
+        return made
+
+    def createGroup(self, groupname: str) -> Any:
+        """A new group, or the one that is there; those of its path are created."""
+        self._place.check_writable()
+        group: Any = self
+        for name in (part for part in groupname.split("/") if part not in ("", ".")):
+            if name not in group.groups:
+                with failures.as_runtime_error(failures.NAME_IN_USE if name in group.variables else None):
+                    group.groups[name] = Group._of(group, group._owner().create_group(name))
+            group = group.groups[name]
+        return group
+
+    def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
+        """A new compound type, whose fields are those of a dtype."""
+        self.cmptypes[datatype_name] = CompoundType(self, datatype, datatype_name)
+        return self.cmptypes[datatype_name]
+
+    def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
+        """A new type of values of various lengths."""
+        self.vltypes[datatype_name] = VLType(self, datatype, datatype_name)
+        return self.vltypes[datatype_name]
+
+    def createEnumType(self, datatype: Any, datatype_name: str, enum_dict: dict[str, int]) -> EnumType:
+        """A new enum type."""
+        self.enumtypes[datatype_name] = EnumType(self, datatype, datatype_name, enum_dict)
+        return self.enumtypes[datatype_name]
+
+    def renameDimension(self, oldname: str, newname: str) -> None:
+        """Renames a dimension."""
+        self._renamed("dimension", self.dimensions, oldname, newname, lambda: self._owner().rename_dimension(oldname, newname))
+
+    def renameVariable(self, oldname: str, newname: str) -> None:
+        """Renames a variable."""
+        self._renamed("variable", self.variables, oldname, newname, lambda: self._owner().rename_variable(oldname, newname))
+
+    def renameGroup(self, oldname: str, newname: str) -> None:
+        """Renames a group."""
+
+        def rename() -> None:
+            self.groups[oldname]._owner().rename(newname)
+
+        self._renamed("group", self.groups, oldname, newname, rename)
+
+    def _renamed(self, sort: str, members: dict[str, Any], old: str, new: str, rename: Callable[[], None]) -> None:
+        self._place.check_writable()
+        if old not in members:
+            raise KeyError(f"{old} not a valid {sort} name")
+        with failures.as_runtime_error(failures.NAME_IN_USE if new in members else None):
+            rename()
+        # The places of the others stay.
+        renamed = {new if name == old else name: member for name, member in members.items()}
+        members.clear()
+        members.update(renamed)
+        members[new]._name = new
+
+    def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
+        """Variables whose attributes are what is given, or fulfil the functions that are given."""
+
+        def fits(variable: Variable) -> bool:
+            found = ((getattr(variable, name, None), wanted) for name, wanted in kwargs.items())
+            return all(wanted(value) if callable(wanted) else _is_equal(value, wanted) for value, wanted in found)
+
+        return [variable for variable in self.variables.values() if fits(variable)]
+
+    def _everywhere(self, call: str, value: bool) -> None:
+        for variable in self.variables.values():
+            getattr(variable, call)(value)
+        for group in self.groups.values():
+            group._everywhere(call, value)
+
+    def set_auto_chartostring(self, value: bool) -> None:
+        """As of each variable, here and below."""
+        self._everywhere("set_auto_chartostring", value)
+
+    def set_auto_maskandscale(self, value: bool) -> None:
+        """As of each variable, here and below."""
+        self._everywhere("set_auto_maskandscale", value)
+
+    def set_auto_mask(self, value: bool) -> None:
+        """As of each variable, here and below."""
+        self._everywhere("set_auto_mask", value)
+
+    def set_auto_scale(self, value: bool) -> None:
+        """As of each variable, here and below."""
+        self._everywhere("set_auto_scale", value)
+
+    def set_always_mask(self, value: bool) -> None:
+        """As of each variable, here and below."""
+        self._everywhere("set_always_mask", value)
+
+    def set_ncstring_attrs(self, value: bool) -> None:
+        """Whether text of attributes is stored as `NC_STRING`, here and below."""
+        self._ncstring_attrs__ = bool(value)
+        self._everywhere("set_ncstring_attrs", value)
+
+    def has_blosc_filter(self) -> bool:
+        """Whether blosc can be written and read."""
+        return True
+
+    def has_zstd_filter(self) -> bool:
+        """Whether Zstandard can be written and read."""
+        return True
+
+    def has_bzip2_filter(self) -> bool:
+        """Whether bzip2 can be written and read."""
+        return True
+
+    def has_szip_filter(self) -> bool:
+        """Whether szip can be written and read."""
+        return True
+
+    @staticmethod
+    def fromcdl(
+        cdlfilename: Any, ncfilename: Any = None, mode: str = "a", format: str = "NETCDF4"
+    ) -> Any:
+        """A dataset made of CDL; it is opened in the mode."""
+        path = os.fspath(cdlfilename)
+        if not os.path.exists(path):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        target = os.fspath(ncfilename) if ncfilename is not None else f"{os.path.splitext(path)[0]}.nc"
+        if os.path.exists(target):
+            raise FileExistsError(17, "File exists", target)
+        try:
+            ncirrus.generate(path, target, kind=KINDS[format])
+        except Error as error:
+            raise failures.worded(failures.LibraryError, error.message, error) from error
+        return Dataset(target, mode=mode)
+
+    def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
+        """The dataset as text: definitions, with coordinates or all values where these are asked for."""
+        self.sync()
+        text = ncirrus.dump(
+            self._place.dataset, data="all" if data else "coordinates" if coordvars else "none", special=True
+        )
+        if outfile is None:
+            return text
+        with open(outfile, "w", encoding="utf-8") as file:
+            file.write(text)
+        return None
+
+    def __getitem__(self, elem: str) -> Any:
+        *above, name = (part for part in elem.strip("/").split("/") if part != ".")
+        group: Any = self
+        for part in above:
+            if part not in group.groups:
+                raise IndexError(f"{elem} not found in {self.path}")
+            group = group.groups[part]
+        if not name:
+            return group
+        if name not in group.variables and name not in group.groups:
+            raise IndexError(f"{elem} not found in {self.path}")
+        return group.variables[name] if name in group.variables else group.groups[name]
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} is not iterable. Consider iterating on {type(self).__name__}.variables."
+        )
+
+    def __contains__(self, name: object) -> NoReturn:
+        kind = type(self).__name__
+        raise TypeError(
+            f"{kind} does not support membership operations. Perhaps try 'varname in {kind.lower()}.variables' or "
+            f"'dimname in {kind.lower()}.dimensions'."
+        )
+
+    def __repr__(self) -> str:
+        if self._place.is_closed:
+            self._place.check_open()
+        lines = [f"<class 'netCDF4.{type(self).__name__}'>"]
+        if self._above is None:
+            lines.append(f"root group ({self.data_model} data model, file format {self.disk_format}):")
+        else:
+            lines.append(f"group {self.path}:")
+        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        sizes = ", ".join(f"{name}({len(dimension)})" for name, dimension in self.dimensions.items())
+        variables = ", ".join(
+            f"{variable.dtype} {name}({', '.join(variable.dimensions)})" for name, variable in self.variables.items()
+        )
+        lines += [f"    dimensions(sizes): {sizes}", f"    variables(dimensions): {variables}"]
+        return "\n".join([*lines, f"    groups: {', '.join(self.groups)}"])
+
+    def __reduce__(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} is not picklable")
+
+    def _find(self, name: str) -> Any:
+        """A dimension that can be seen from here."""
+        return _find_dim(self, name)
+
+
+def _is_equal(value: Any, wanted: Any) -> bool:
+    equal = value == wanted
+    return bool(equal) if getattr(equal, "shape", ()) == () else bool(equal.all())
+
+
+class Dataset(_Members):
+    """A file: its root group. What is written becomes true when it is synced, closed, or collected."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        filename: Any,
+        mode: str = "r",
+        clobber: bool = True,
+        format: str = "NETCDF4",
+        diskless: bool = False,
+        persist: bool = False,
+        keepweakref: bool = False,
+        memory: Any = None,
+        encoding: str | None = None,
+        parallel: bool = False,
+        comm: Any = None,
+        info: Any = None,
+        auto_complex: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        if parallel:
+            raise ValueError("parallel mode requires MPI enabled netcdf-c: threads and joint writing need none")
+        if mode not in MODES:
+            raise ValueError("mode must be 'w', 'x', 'r', 'a' or 'r+', got '{}'".format(mode))
+        if format not in KINDS:
+            raise ValueError(
+                f"format must be one of {', '.join(KINDS)}, got '{format}'"
+            )
+        name = os.fsdecode(filename) if isinstance(filename, (bytes, os.PathLike)) else str(filename)
+        session: dict[str, Any] = {word: kwargs[word] for word in ("session", "storage_options") if word in kwargs}
+        words = {"mode": MODES[mode], "clobber": clobber, "format": format, "diskless": diskless}
+        place = Place(os.path.expanduser(name), {**words, "persist": persist, "memory": memory}, session)
+        self._fill(place, None, place.dataset, bool(keepweakref), bool(auto_complex))
+
+    def close(self) -> Any:
+        """Publishes what was written; of a file in memory, gives the bytes."""
+        return self._place.close()
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        place = getattr(self, "_place", None)
+        if place is not None and not place.is_closed:
+            place.close()
+
+
+class Group(_Members):
+    """A group below another one."""
+
+    __slots__ = ("_name",)
+    _own: frozenset[str] = _Members._own | {"_name"}
+    _name: str
+
+    def __init__(self, parent: Any, name: str, **kwargs: Any) -> None:
+        parent._place.check_writable()
+        with failures.as_runtime_error(failures.NAME_IN_USE if name in parent.variables else None):
+            self._take(parent, parent._owner().create_group(name))
+
+    @classmethod
+    def _of(cls, parent: Any, found: Any) -> Group:
+        made: Group = cls.__new__(cls)
+        made._take(parent, found)
+        return made
+
+    def _take(self, parent: Any, found: Any) -> None:
+        self._name = found.name
+        self._fill(parent._place, parent, found, parent.keepweakref, parent.auto_complex)
+
+    @property
+    def name(self) -> str:
+        """Simple name."""
+        return self._name
+
+    def close(self) -> NoReturn:
+        """Refused: the dataset is closed, not its groups."""
+        raise OSError("cannot close a `Group` (only applies to Dataset)")
+
+
+def walk(group: Any) -> Iterator[Any]:
+    """A group and all below it."""
+    yield group
+    for below in group.groups.values():
+        yield from walk(below)

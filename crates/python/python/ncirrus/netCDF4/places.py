@@ -1,0 +1,151 @@
+"""Where a dataset lies, and when it becomes true: files in memory, new files that `sync` publishes, files that change."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import ncirrus
+from ncirrus.errors import Error, NotFoundError
+from ncirrus.netCDF4 import failures
+from ncirrus.netCDF4.settings import get_alignment
+
+KINDS = {
+    "NETCDF4": "nc4",
+    "NETCDF4_CLASSIC": "nc4c",
+    "NETCDF3_CLASSIC": "nc3",
+    "NETCDF3_64BIT": "nc6",
+    "NETCDF3_64BIT_OFFSET": "nc6",
+    "NETCDF3_64BIT_DATA": "nc5",
+    "NCZARR": "nczarr",
+    "ZARR2": "zarr2",
+    "ZARR3": "zarr3",
+}
+_MODELS = {
+    "classic": "NETCDF3_CLASSIC",
+    "64-bit offset": "NETCDF3_64BIT_OFFSET",
+    "cdf5": "NETCDF3_64BIT_DATA",
+    "netCDF-4": "NETCDF4",
+    "netCDF-4 classic model": "NETCDF4_CLASSIC",
+}
+# The default modes, with the letter that asks for writes that others see at once.
+MODES = {"r": "r", "rs": "r", "w": "w", "ws": "w", "x": "x", "a": "a", "as": "a", "r+": "r+", "r+s": "r+"}
+_writing: weakref.WeakSet[Place] = weakref.WeakSet()
+
+
+class Place:
+    """A dataset of the library, which `sync` may replace by another one of the same place."""
+
+    def __init__(self, name: str, words: Mapping[str, Any], session: Mapping[str, Any]) -> None:
+        self.name: str = name
+        self._session = dict(session)
+        self.generation: int = 0
+        self.is_closed: bool = False
+        # Whether new variables have fill values.
+        self.is_filled: bool = True
+        self.persists: bool = bool(words["persist"])
+        self._is_diskless: bool = bool(words["diskless"])
+        self.mode: str = words["mode"]
+        memory = words["memory"]
+        self._is_in_memory = memory is not None or self._is_diskless
+        try:
+            self.dataset: ncirrus.Dataset = self._opened(words, memory)
+        except Error as error:
+            failures.on_opening(error, name)
+        self.model: str = _MODELS[self.dataset.kind]
+        self.is_hdf5: bool = self.dataset.format == "netcdf4"
+        if self.mode != "r":
+            _writing.add(self)
+
+    def _opened(self, words: Mapping[str, Any], memory: Any) -> ncirrus.Dataset:
+        if memory is not None and self.mode == "r":
+            return ncirrus.open(memory if isinstance(memory, bytes) else bytes(memory), **self._session)
+        if self.mode == "r" and not self._is_diskless:
+            return ncirrus.open(self.name, **self._session)
+        if self.mode == "r":
+            return ncirrus.open(Path(self.name).read_bytes(), **self._session)
+        if self.mode in ("a", "r+"):
+            try:
+                found = ncirrus.open(self.name, "r+", **self._session)
+                self.mode, self._is_in_memory = "r+", False
+                return found
+            except NotFoundError:
+                if self.mode == "r+":
+                    raise
+        is_exclusive = self.mode == "x" or not words["clobber"]
+        self.mode = "w"
+        return self._created(KINDS[words["format"]], is_exclusive)
+
+    def _created(self, kind: str, is_exclusive: bool) -> ncirrus.Dataset:
+        words: dict[str, Any] = {**self._session, "default_chunks": "netcdf-c"}
+        alignment = get_alignment()[1]
+        if alignment > 1 and kind.startswith("nc4"):
+            words["align"] = alignment
+        if self._is_in_memory:
+            return ncirrus.create(None, kind, **words)
+        if is_exclusive:
+            self._refuse_what_exists()
+        self._refuse_where_nothing_can_be()
+        return ncirrus.create(self.name, kind, overwrite=not is_exclusive, **words)
+
+    def _refuse_what_exists(self) -> None:
+        if "://" not in self.name and Path(self.name).exists():
+            raise ncirrus.ConflictError("the target exists", object=self.name)
+
+    def _refuse_where_nothing_can_be(self) -> None:
+        """A folder that is not there is told at once, and not when the file is closed."""
+        folder = Path(self.name).parent
+        if "://" not in self.name and "#" not in self.name and not folder.is_dir():
+            raise PermissionError(13, "Permission denied", self.name)
+
+    def check_open(self) -> None:
+        """Raises `RuntimeError` where the dataset was closed."""
+        if self.is_closed:
+            raise failures.LibraryError(failures.NOT_AN_ID, object=self.name)
+
+    def check_writable(self) -> None:
+        """Raises `RuntimeError` where it cannot be changed."""
+        self.check_open()
+        if self.mode == "r":
+            raise failures.LibraryError(failures.READ_ONLY, object=self.name)
+
+    def sync(self) -> None:
+        """Makes true what was written so far. A new file appears, and is changed in place from then on."""
+        self.check_open()
+        if self.mode == "r" or self._is_in_memory:
+            return
+        with failures.as_runtime_error():
+            if self.mode == "r+":
+                self.dataset.sync()
+                return
+            self.dataset.close()
+            self.dataset = ncirrus.open(self.name, "r+", **self._session)
+        self.mode = "r+"
+        self.generation += 1
+
+    def close(self) -> memoryview | None:
+        """Publishes, and gives the bytes of a new file in memory."""
+        self.check_open()
+        self.is_closed = True
+        _writing.discard(self)
+        with failures.as_runtime_error():
+            if not self._is_in_memory or self.mode == "r":
+                self.dataset.close()
+                return None
+            body = self.dataset.finish_bytes()
+        if self._is_diskless:
+            if self.persists:
+                Path(self.name).write_bytes(body)
+            return None
+        return body
+
+
+@atexit.register
+def _close_all() -> None:
+    """What is still open for writing when the interpreter ends is published, as netCDF-C does."""
+    for place in list(_writing):
+        if not place.is_closed:
+            place.close()

@@ -1,0 +1,143 @@
+"""Types that a dataset defines: compounds, values of various lengths, and enums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ncirrus import types
+
+
+class CompoundType:
+    """Fields with names, each of a type of its own."""
+
+    __slots__ = ("__weakref__", "_known", "dtype", "dtype_view", "name")
+
+    def __init__(self, grp: Any, dt: Any, dtype_name: str, **kwargs: Any) -> None:
+        given = np.dtype(dt)
+        self.dtype: np.dtype[Any] = _aligned(given)
+        self.dtype_view: np.dtype[Any] = _viewed(given)
+        self.name: str = dtype_name
+        self._known: types.Compound | None = kwargs.get("known")
+        if self._known is None:
+            self._known = types.Compound(dtype_name, _stored(grp, given))
+            grp._define(self._known)
+
+    def __repr__(self) -> str:
+        return f"{_class_of(self)}: name = '{self.name}', numpy dtype = {self.dtype}"
+
+    def __reduce__(self) -> Any:
+        raise NotImplementedError("CompoundType is not picklable")
+
+
+class VLType:
+    """Any number of values of a type."""
+
+    __slots__ = ("__weakref__", "_known", "dtype", "name")
+
+    def __init__(self, grp: Any, dt: Any, dtype_name: str | None, **kwargs: Any) -> None:
+        self.dtype: Any = str if dt is str else np.dtype(dt)
+        self.name: str | None = dtype_name
+        self._known: types.Vlen | None = kwargs.get("known")
+        if self._known is None and dt is not str:
+            self._known = types.Vlen(str(dtype_name), self.dtype)
+            grp._define(self._known)
+
+    def __repr__(self) -> str:
+        if self.dtype is str:
+            return f'"{_class_of(self)}": string type'
+        return f'"{_class_of(self)}": name = \'{self.name}\', numpy dtype = {self.dtype}'
+
+    def __reduce__(self) -> Any:
+        raise NotImplementedError("VLType is not picklable")
+
+
+class EnumType:
+    """Names for values of an integer type."""
+
+    __slots__ = ("__weakref__", "_known", "dtype", "enum_dict", "name")
+
+    def __init__(self, grp: Any, dt: Any, dtype_name: str, enum_dict: Mapping[str, int], **kwargs: Any) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dt)
+        self.name: str = dtype_name
+        self.enum_dict: dict[str, int] = dict(enum_dict)
+        if self.dtype.kind not in "iu":
+            raise KeyError(self.dtype.str[1:])
+        self._known: types.Enum | None = kwargs.get("known")
+        if self._known is None:
+            self._known = types.Enum(dtype_name, self.dtype, self.enum_dict)
+            grp._define(self._known)
+
+    def __repr__(self) -> str:
+        return (
+            f'"{_class_of(self)}": name = \'{self.name}\', numpy dtype = {self.dtype}, '
+            f"fields/values ={self.enum_dict}"
+        )
+
+    def __reduce__(self) -> Any:
+        raise NotImplementedError("EnumType is not picklable")
+
+
+def _class_of(thing: Any) -> str:
+    return f"<class 'netCDF4.{type(thing).__name__}'>"
+
+
+def of_library(grp: Any, known: Any) -> Any:
+    """The type of netCDF4-python that stands for one of the library; none for opaque ones."""
+    if isinstance(known, types.Compound):
+        return CompoundType(grp, known.dtype, known.name, known=known)
+    if isinstance(known, types.Vlen):
+        return VLType(grp, known.base, known.name, known=known)
+    if isinstance(known, types.Enum):
+        return EnumType(grp, known.dtype.str, known.name, known.members, known=known)
+    return None
+
+
+def _aligned(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """As a C compiler lays it out; text of a field is an array of characters."""
+    fields = []
+    for name in dtype.names or ():
+        base, shape = dtype[name].base, dtype[name].shape
+        if base.kind == "S" and base.itemsize > 1:
+            base, shape = np.dtype("S1"), (*shape, base.itemsize)
+        fields.append((name, _aligned(base) if base.names else np.dtype(base.str), shape))
+    return np.dtype(fields, align=True)
+
+
+def compound_of(grp: Any, dtype: np.dtype[Any]) -> CompoundType | None:
+    """The compound type of a group, or of one above, that has these fields."""
+    group = grp
+    while group is not None:
+        for each in group.cmptypes.values():
+            if _aligned(dtype) == each.dtype:
+                found: CompoundType = each
+                return found
+        group = group._above
+    return None
+
+
+def _stored(grp: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """As it is stored: fields that are compounds are of types that are known."""
+    fields = []
+    for name in dtype.names or ():
+        base, shape = dtype[name].base, dtype[name].shape
+        if base.kind == "S" and base.itemsize > 1:
+            base, shape = np.dtype("S1"), (*shape, base.itemsize)
+        known = compound_of(grp, base) if base.names else None
+        if known is not None and known._known is not None:
+            base = known._known.dtype
+        fields.append((name, base, shape))
+    return np.dtype(fields)
+
+
+def _viewed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """As `_aligned`, with arrays of characters as text."""
+    fields = []
+    for name in dtype.names or ():
+        base, shape = dtype[name].base, dtype[name].shape
+        if base.kind == "S" and base.itemsize == 1 and shape:
+            base, shape = np.dtype(f"S{shape[-1]}"), shape[:-1]
+        fields.append((name, _viewed(base) if base.names else np.dtype(base.str), shape))
+    return np.dtype(fields, align=True)

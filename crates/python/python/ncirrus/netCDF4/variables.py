@@ -1,0 +1,656 @@
+"""Variables and dimensions as netCDF4-python's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ma
+from numpy.typing import NDArray
+
+from ncirrus.netCDF4 import failures, selections, storage
+from ncirrus.netCDF4.attributes import Attributed, cast_to
+from ncirrus.netCDF4.constants import default_fillvals
+from ncirrus.netCDF4.masking import Decoding, decoded
+from ncirrus.netCDF4.packing import encoded
+from ncirrus.netCDF4.places import Place
+from ncirrus.netCDF4.settings import get_chunk_cache
+from ncirrus.netCDF4.text import chartostring, stringtochar
+from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType
+from ncirrus.types import is_string
+
+_CODES = {"S1": "S1", "c": "S1", "f": "f4", "d": "f8", "h": "i2", "s": "i2", "b": "i1", "B": "i1", "i": "i4", "l": "i4"}
+_PRIMITIVE = ("S1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
+_CLASSIC = ("S1", "i1", "i2", "i4", "f4", "f8")
+
+
+class Dimension:
+    """A dimension of a group."""
+
+    __slots__ = ("_grp", "_name")
+
+    def __init__(self, grp: Any, name: str, size: int | None = None, **kwargs: Any) -> None:
+        self._grp, self._name = grp, name
+        grp._place.check_writable()
+        with failures.as_runtime_error():
+            grp._owner().create_dimension(name, int(size) if size else None)
+
+    @classmethod
+    def _of(cls, grp: Any, name: str) -> Dimension:
+        made = cls.__new__(cls)
+        made._grp, made._name = grp, name
+        return made
+
+    def _known(self) -> Any:
+        return self._grp._owner().dims[self._name]
+
+    @property
+    def name(self) -> str:
+        """Simple name."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        raise AttributeError("name cannot be altered")
+
+    @property
+    def size(self) -> int:
+        """Present length."""
+        return len(self)
+
+    @size.setter
+    def size(self, value: int) -> None:
+        raise AttributeError("size cannot be altered")
+
+    def group(self) -> Any:
+        """The group that defines it."""
+        return self._grp
+
+    def isunlimited(self) -> bool:
+        """Whether it grows."""
+        return bool(self._known().is_unlimited)
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __repr__(self) -> str:
+        grows = " (unlimited)" if self.isunlimited() else ""
+        return f"\"<class 'netCDF4.Dimension'>\"{grows}: name = '{self._name}', size = {len(self)}"
+
+    def __reduce__(self) -> Any:
+        raise NotImplementedError("Dimension is not picklable")
+
+
+class Variable(Attributed):
+    """A variable of a group."""
+
+    __slots__ = (
+        "__weakref__",
+        "_cache",
+        "_found",
+        "_generation",
+        "_grp",
+        "_is_complex",
+        "_is_pair",
+        "_name",
+        "_ncstring_attrs__",
+        "_place",
+        "_use_get_vars",
+        "_user_type",
+        "always_mask",
+        "chartostring",
+        "dtype",
+        "mask",
+        "scale",
+    )
+    _own: frozenset[str] = frozenset(__slots__)
+    __orthogonal_indexing__ = True
+
+    dtype: Any
+    mask: bool
+    scale: bool
+    always_mask: bool
+    chartostring: bool
+
+    def __init__(
+        self,
+        grp: Any,
+        name: str,
+        datatype: Any,
+        dimensions: Sequence[Any] = (),
+        compression: str | None = None,
+        zlib: bool = False,
+        complevel: int | None = 4,
+        shuffle: bool = True,
+        szip_coding: str = "nn",
+        szip_pixels_per_block: int = 8,
+        blosc_shuffle: int = 1,
+        fletcher32: bool = False,
+        contiguous: bool = False,
+        chunksizes: Sequence[int] | None = None,
+        endian: str = "native",
+        least_significant_digit: int | None = None,
+        significant_digits: int | None = None,
+        quantize_mode: str = "BitGroom",
+        fill_value: Any = None,
+        chunk_cache: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        words: dict[str, Any] = {word: value for word, value in locals().items() if word in _WORDS}
+        grp._place.check_writable()
+        if name in grp.variables or name in grp.groups:
+            raise failures.LibraryError(f"{failures.NAME_IN_USE}: (variable '{name}', group '{grp.path}')")
+        user_type, dtype = _type_of(datatype)
+        names = [each.name if isinstance(each, Dimension) else _text(each) for each in dimensions]
+        for each in names:
+            grp._find(each)
+        if user_type is None and dtype is not str and dtype.kind == "c" and grp.auto_complex:
+            user_type, dtype, names = _of_complex(grp, dtype, names)
+        how = self._how(grp, user_type, dtype, names, words)
+        with failures.as_runtime_error():
+            self._take(grp, name, grp._owner().create_variable(name, how.pop("type"), names, **how))
+        if words.get("chunk_cache") is not None:
+            self.set_var_chunk_cache(size=words["chunk_cache"])
+        if words.get("least_significant_digit") is not None:
+            self.setncattr("least_significant_digit", int(words["least_significant_digit"]))
+
+    def _how(self, grp: Any, user_type: Any, dtype: Any, names: Sequence[str], words: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the library's `create_variable`."""
+        model = grp._place.model
+        is_new = model == "NETCDF4"
+        if user_type is None and dtype is not str:
+            allowed = _PRIMITIVE if model in ("NETCDF4", "NETCDF3_64BIT_DATA") else _CLASSIC
+            if dtype.str[1:] not in allowed:
+                raise TypeError(f"illegal primitive data type, must be one of {sorted(allowed)!r}, got {dtype}")
+        elif not is_new:
+            raise ValueError(f"Only the NETCDF4 format supports user-defined types and strings, not {model}")
+        how: dict[str, Any] = {"type": user_type._known if user_type is not None else dtype}
+        if dtype is not str and user_type is None and dtype.str[1:] == "S1":
+            how["type"] = "char"
+        fill = words.get("fill_value")
+        if fill is False or (fill is None and not grp._place.is_filled):
+            how["fill_value"] = False
+        elif fill is not None and dtype is str:
+            how["fill_value"] = str(fill)
+        elif fill is not None:
+            code = dtype.str[1:]
+            how["fill_value"] = np.array(default_fillvals[code] if isinstance(fill, str) and fill == "default" else fill)
+            how["fill_value"] = how["fill_value"].astype(dtype.newbyteorder("=") if dtype.kind != "S" else "S1")
+        endian = words.get("endian", "native")
+        if dtype is not str and dtype.kind in "iuf" and not dtype.isnative and endian == "native":
+            endian = "big" if np.little_endian else "little"
+        if endian not in ("little", "big", "native"):
+            raise ValueError(f"'endian' keyword argument must be 'little','big' or 'native', got '{endian}'")
+        if model.startswith("NETCDF4"):
+            how["endian"] = None if endian == "native" else endian
+            how |= self._chunked(grp, dtype, names, words)
+        return how
+
+    def _chunked(self, grp: Any, dtype: Any, names: Sequence[str], words: dict[str, Any]) -> dict[str, Any]:
+        how: dict[str, Any] = {}
+        if not names:
+            return how
+        itemsize = 0 if dtype is str else dtype.itemsize
+        chain = storage.filters_of({**_PLAIN, **words}, itemsize)
+        if chain:
+            how["filters"] = chain
+        if words.get("contiguous"):
+            how["chunks"] = False
+        if words.get("chunksizes") is not None:
+            sizes = [int(size) for size in words["chunksizes"]]
+            if len(sizes) != len(names):
+                raise ValueError("chunksizes must be a sequence with the same length as dimensions")
+            for size, name in zip(sizes, names):
+                dimension = grp._find(name)
+                if not dimension.isunlimited() and size > len(dimension):
+                    raise ValueError("chunksize cannot exceed dimension size")
+            how["chunks"] = sizes
+        if words.get("significant_digits") is not None:
+            mode = words.get("quantize_mode", "BitGroom")
+            if mode not in _MODES:
+                raise ValueError("'quantize_mode' keyword argument must be 'BitGroom','GranularBitRound' or 'BitRound'")
+            how["quantize"] = {_MODES[mode]: int(words["significant_digits"])}
+        return how
+
+    @classmethod
+    def _of(cls, grp: Any, name: str, found: Any) -> Variable:
+        made = cls.__new__(cls)
+        made._take(grp, name, found)
+        return made
+
+    def _take(self, grp: Any, name: str, found: Any) -> None:
+        self._grp, self._name, self._found = grp, name, found
+        self._place: Place = grp._place
+        self._generation = self._place.generation
+        self._ncstring_attrs__ = False
+        self._use_get_vars = True
+        self._cache = get_chunk_cache()
+        self.mask = self.scale = self.always_mask = self.chartostring = True
+        self._user_type = _user_type(grp, found.type)
+        self.dtype = _shown(found, self._user_type)
+        self._is_complex, self._is_pair = False, False
+        if grp.auto_complex:
+            self._recognise()
+
+    def _recognise(self) -> None:
+        """Complex numbers: a compound of two equal floats, or a last dimension of two that is named so."""
+        dtype = self.dtype
+        if isinstance(self._user_type, CompoundType) and len(dtype.names) == 2 and dtype[0] == dtype[1] and dtype[0].kind == "f":
+            self._is_complex, self._user_type = True, None
+            self.dtype = np.dtype(f"c{2 * dtype[0].itemsize}")
+            return
+        dims = tuple(self._owner().dims)
+        if isinstance(dtype, np.dtype) and dtype.kind == "f" and dims and dims[-1] in _PAIRS and self._owner().shape[-1] == 2:
+            self._is_complex = self._is_pair = True
+            self.dtype = np.dtype(f"c{2 * dtype.itemsize}")
+
+    def _owner(self) -> Any:
+        self._place.check_open()
+        if self._generation != self._place.generation:
+            self._found = self._grp._owner().variables[self._name]
+            self._generation = self._place.generation
+        return self._found
+
+    def _file(self) -> Place:
+        return self._place
+
+    def _scope(self) -> Any:
+        return self._grp
+
+    def _shown_value(self, name: str, value: Any, encoding: str) -> Any:
+        if name == "_FillValue" and isinstance(value, bytes):
+            return value
+        return super()._shown_value(name, value, encoding)
+
+    def _cast(self, name: str, value: Any) -> Any:
+        if name == "_FillValue":
+            raise failures.MissingAttributeError(
+                "_FillValue attribute must be set when variable is created "
+                "(using fill_value keyword to createVariable)"
+            )
+        return cast_to(self.dtype, name, value) if self._isprimitive else value
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __dict__(self) -> dict[str, Any]:
+            """The attributes of the file."""
+            return self._dictionary()
+
+    @property
+    def auto_complex(self) -> bool:
+        """Whether complex numbers are recognised."""
+        return bool(self._grp.auto_complex)
+
+    @property
+    def _isprimitive(self) -> bool:
+        return self._user_type is None and self.dtype is not str
+
+    @property
+    def _iscompound(self) -> bool:
+        return isinstance(self._user_type, CompoundType)
+
+    @property
+    def _isvlen(self) -> bool:
+        return self.dtype is str or isinstance(self._user_type, VLType)
+
+    @property
+    def _isenum(self) -> bool:
+        return isinstance(self._user_type, EnumType)
+
+    @property
+    def datatype(self) -> Any:
+        """The type of the values: a dtype, or a type of the dataset."""
+        if self.dtype is str:
+            return VLType(self._grp, str, None)
+        return self.dtype if self._user_type is None else self._user_type
+
+    @property
+    def name(self) -> str:
+        """Simple name."""
+        self._place.check_open()
+        return self._name
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of the dimensions."""
+        dims = tuple(self._owner().dims)
+        return dims[:-1] if self._is_pair else dims
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Present lengths."""
+        shape = tuple(self._owner().shape)
+        return shape[:-1] if self._is_pair else shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        raise AttributeError("shape cannot be altered")
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def group(self) -> Any:
+        """The group that it is in."""
+        return self._grp
+
+    def get_dims(self) -> tuple[Dimension, ...]:
+        """The dimensions."""
+        return tuple(self._grp._find(name) for name in self.dimensions)
+
+    def filters(self) -> dict[str, Any] | None:
+        """How the values are compressed; none in netCDF-3 files."""
+        if not self._place.model.startswith("NETCDF4"):
+            return None
+        return storage.told(self._owner()._native().filters())
+
+    def quantization(self) -> tuple[int, str] | None:
+        """Significant digits, and the way of rounding; none where values were not rounded."""
+        for mode, attribute in _QUANTIZED.items():
+            if attribute in self._stored():
+                return int(self.getncattr(attribute)), mode
+        return None
+
+    def endian(self) -> str:
+        """Byte order in storage."""
+        if not self._place.model.startswith("NETCDF4"):
+            return "big"
+        return str(self._owner().endian) if self._isprimitive else "native"
+
+    def chunking(self) -> Any:
+        """Shape of chunks, or `contiguous`; none in netCDF-3 files."""
+        if not self._place.model.startswith("NETCDF4"):
+            return None
+        chunks = self._owner().chunks
+        return "contiguous" if chunks is None or not self.shape else list(chunks)
+
+    def get_var_chunk_cache(self) -> tuple[int, int, float]:
+        """Bytes, slots and preemption of its chunk cache."""
+        self._place.check_open()
+        return self._cache
+
+    def set_var_chunk_cache(
+        self, size: int | None = None, nelems: int | None = None, preemption: float | None = None
+    ) -> None:
+        """Changes what `get_var_chunk_cache` returns: the library has one cache for all variables."""
+        self._place.check_open()
+        given, kept = (size, nelems, preemption), self._cache
+        self._cache = (
+            kept[0] if given[0] is None else int(given[0]),
+            kept[1] if given[1] is None else int(given[1]),
+            kept[2] if given[2] is None else float(np.float32(given[2])),
+        )
+
+    def get_fill_value(self) -> Any:
+        """What elements are that were never written; none where they may be anything."""
+        own = self._owner()
+        if own.fill_mode == "none":
+            return None
+        if own.fill_value is not None:
+            return own.fill_value
+        return None if not self._isprimitive else np.array(default_fillvals[self.dtype.str[1:]], self.dtype)[()]
+
+    def set_auto_chartostring(self, chartostring: bool) -> None:
+        """Whether characters are joined to text by `_Encoding`."""
+        self.chartostring = bool(chartostring)
+
+    def set_auto_maskandscale(self, maskandscale: bool) -> None:
+        """Whether missing values are masked and packed ones unpacked."""
+        self.mask = self.scale = bool(maskandscale)
+
+    def set_auto_scale(self, scale: bool) -> None:
+        """Whether packed values are unpacked."""
+        self.scale = bool(scale)
+
+    def set_auto_mask(self, mask: bool) -> None:
+        """Whether missing values are masked."""
+        self.mask = bool(mask)
+
+    def set_always_mask(self, always_mask: bool) -> None:
+        """Whether arrays are masked ones where nothing is missing, too."""
+        self.always_mask = bool(always_mask)
+
+    def set_ncstring_attrs(self, ncstring_attrs: bool) -> None:
+        """Whether text of attributes is stored as `NC_STRING`."""
+        self._ncstring_attrs__ = bool(ncstring_attrs)
+
+    def use_nc_get_vars(self, use_nc_get_vars: bool) -> None:
+        """How strides are described; reads are one plan either way."""
+        self._use_get_vars = bool(use_nc_get_vars)
+
+    def set_collective(self, value: bool) -> None:
+        """Of parallel files, which there are none of."""
+        raise failures.LibraryError("NetCDF: Parallel operation on file opened for non-parallel access")
+
+    def _decoding(self) -> Decoding:
+        flags = {"mask": self.mask, "scale": self.scale, "always_mask": self.always_mask}
+        is_filled = self._owner().fill_mode != "none"
+        dtype = self.dtype if isinstance(self.dtype, np.dtype) else np.dtype(object)
+        return Decoding(dtype, self._dictionary(), is_filled, **flags)
+
+    def __getitem__(self, elem: Any) -> Any:
+        with failures.as_runtime_error():
+            data = selections.read(self, elem)
+        if self._isvlen:
+            return self._unpacked(_vlens(data, self.dtype))
+        if self._iscompound:
+            return self._viewed(data) if self.chartostring else data
+        if self._is_complex:
+            return ma.array(data) if self.mask and self.always_mask else data
+        data = decoded(data, self._decoding())
+        joined = self._joined(data, elem)
+        is_element = isinstance(joined, np.ndarray) and not ma.isMA(joined) and joined.shape == () and self.shape
+        return joined[()] if is_element else joined
+
+    def _unpacked(self, data: Any) -> Any:
+        """Each value of various lengths, as numbers are masked and unpacked."""
+        if self.dtype is str or not (self.scale or self.mask) or "scale_factor" not in self._stored():
+            return data
+        decoding = self._decoding()
+        if data.dtype != object:
+            return decoded(data, decoding)
+        unpacked = np.empty(data.shape, dtype=object)
+        for at, item in np.ndenumerate(data):
+            unpacked[at] = decoded(item, decoding)
+        return unpacked
+
+    def _viewed(self, data: Any) -> Any:
+        view = self._user_type.dtype_view
+        return data if view == self._user_type.dtype else np.asarray(data).view(view)
+
+    def _joined(self, data: Any, elem: Any) -> Any:
+        """Characters as text, where an attribute says how they are encoded."""
+        encoding = self._encoding()
+        if encoding is None or not getattr(data, "shape", ()) or data.shape[-1] != self.shape[-1]:
+            return data
+        if not selections.keeps_last(self, elem):
+            return data
+        return chartostring(ma.getdata(data), encoding=encoding)
+
+    def _encoding(self) -> str | None:
+        if not self.chartostring or self.dtype is str or self.dtype.str[1:] != "S1" or not self.shape:
+            return None
+        return self.getncattr("_Encoding") if "_Encoding" in self._stored() else None
+
+    def __setitem__(self, elem: Any, data: Any) -> None:
+        self._place.check_open()
+        if self._is_complex:
+            data = np.asarray(data, self.dtype)
+        elif not self._isvlen:
+            data = self._encoded(data)
+        elif self.dtype is not str and self.scale and "scale_factor" in self._stored():
+            data = encoded(data, self._decoding())
+        with failures.as_runtime_error():
+            selections.write(self, elem, data)
+
+    def _encoded(self, data: Any) -> Any:
+        if self._iscompound:
+            view = self._user_type.dtype_view
+            array = np.array(data, view) if not isinstance(data, np.ndarray) else data
+            stored = self._user_type.dtype
+            return array.astype(view).view(stored) if array.dtype != stored else array
+        encoding = self._encoding()
+        if encoding is not None and np.asarray(data).dtype.kind in "SU" and np.asarray(data).dtype.str[1:] not in ("S1", "U1"):
+            array = np.asarray(data, f"S{self.shape[-1]}") if np.asarray(data).dtype.kind == "S" else np.asarray(data)
+            return stringtochar(array, encoding=encoding, n_strlen=self.shape[-1])
+        if self._isenum:
+            return self._checked(data)
+        if self.dtype.kind == "S":
+            if ma.isMA(data):
+                fill = self._stored().get("_FillValue", b"\0")
+                characters: Any = data.astype("S1")
+                data = characters.filled(fill)
+            array = np.asarray(data)
+            return array if array.dtype.kind in "SU" else array.astype("S1")
+        return encoded(data, self._decoding())
+
+    def _checked(self, data: Any) -> Any:
+        """Values of an enum; others are `ValueError`."""
+        array = encoded(data, self._decoding())
+        if not np.isin(array, list(self._user_type.enum_dict.values())).all():
+            raise ValueError("trying to assign illegal value to Enum variable")
+        return array
+
+    def getValue(self) -> Any:
+        """The value of a variable without dimensions."""
+        if self.dimensions:
+            raise IndexError("to retrieve values from a non-scalar variable, use slicing")
+        return self[()]
+
+    def assignValue(self, val: Any) -> None:
+        """Assigns the value of a variable without dimensions."""
+        if self.dimensions:
+            raise IndexError("to assign values to a non-scalar variable, use a slice")
+        self[:] = val
+
+    def __array__(self) -> NDArray[Any]:
+        return np.asarray(self[...])
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        self._place.check_open()
+        dimensions = ", ".join(self.dimensions)
+        kind = next((word for word, fits in self._words() if fits), str(self.dtype))
+        lines = ["<class 'netCDF4.Variable'>", f"{kind} {self._name}({dimensions})"]
+        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        lines += [f"{word} data type: {self.dtype}" for word, fits in self._words() if fits]
+        if self._grp.path != "/":
+            lines.append(f"path = {self._grp.path}")
+        grows = ", ".join(each.name for each in self.get_dims() if each.isunlimited())
+        lines += [f"unlimited dimensions: {grows}", f"current shape = {self.shape!r}"]
+        return "\n".join([*lines, *self._told_filling()])
+
+    def _words(self) -> list[tuple[str, bool]]:
+        return [("vlen", self._isvlen), ("compound", self._iscompound), ("enum", self._isenum)]
+
+    def _told_filling(self) -> list[str]:
+        if not self._isprimitive:
+            return []
+        own = self._owner()
+        if own.fill_mode == "none":
+            return ["filling off"]
+        if own.fill_value is not None:
+            return ["filling on"]
+        default = default_fillvals[self.dtype.str[1:]]
+        ignored = ", default _FillValue of " + str(default)
+        return [f"filling on{ignored} {'ignored' if self.dtype.itemsize == 1 else 'used'}"]
+
+    def __reduce__(self) -> Any:
+        raise NotImplementedError("Variable is not picklable")
+
+
+_WORDS = (
+    *("compression", "zlib", "complevel", "shuffle", "szip_coding", "szip_pixels_per_block", "blosc_shuffle"),
+    *("fletcher32", "contiguous", "chunksizes", "endian", "least_significant_digit", "significant_digits"),
+    *("quantize_mode", "fill_value", "chunk_cache"),
+)
+_PLAIN = {
+    "compression": None, "zlib": False, "complevel": 4, "shuffle": True, "szip_coding": "nn",
+    "szip_pixels_per_block": 8, "blosc_shuffle": 1, "fletcher32": False,
+}
+_MODES = {"BitGroom": "bitgroom", "BitRound": "bitround", "GranularBitRound": "granular"}
+_QUANTIZED = {
+    "BitGroom": "_QuantizeBitGroomNumberOfSignificantDigits",
+    "BitRound": "_QuantizeBitRoundNumberOfSignificantBits",
+    "GranularBitRound": "_QuantizeGranularBitRoundNumberOfSignificantDigits",
+}
+
+
+_PAIRS = ("complex", "ri", "_pfnc_complex")
+_COMPLEX = {"c8": "_PFNC_FLOAT_COMPLEX_TYPE", "c16": "_PFNC_DOUBLE_COMPLEX_TYPE"}
+
+
+def _of_complex(grp: Any, dtype: np.dtype[Any], names: Sequence[str]) -> tuple[Any, Any, list[str]]:
+    """How complex numbers are stored: as a compound, in the classic kinds along one more dimension."""
+    part = np.dtype(f"f{dtype.itemsize // 2}")
+    root = grp
+    while root._above is not None:
+        root = root._above
+    if grp._place.model != "NETCDF4":
+        if "_pfnc_complex" not in root.dimensions:
+            root.createDimension("_pfnc_complex", 2)
+        return None, part, [*names, "_pfnc_complex"]
+    name = _COMPLEX[dtype.str[1:]]
+    if name not in root.cmptypes:
+        root.createCompoundType(np.dtype([("r", part), ("i", part)]), name)
+    return root.cmptypes[name], root.cmptypes[name].dtype, list(names)
+
+
+def _text(name: Any) -> str:
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _type_of(given: Any) -> tuple[Any, Any]:
+    """The type of the dataset, if it is one, and the dtype, or `str`."""
+    if isinstance(given, (CompoundType, VLType, EnumType)):
+        return (None, str) if given.dtype is str else (given, given.dtype)
+    if given is str:
+        return None, str
+    dtype = np.dtype(_CODES.get(given, given) if isinstance(given, str) else given)
+    if dtype.kind == "U" or (dtype.kind == "S" and dtype.itemsize != 1):
+        return None, str
+    return None, dtype
+
+
+def _user_type(grp: Any, known: Any) -> Any:
+    """The type of the dataset that stands for one of the library, in this group or above."""
+    group = grp
+    while known is not None and group is not None:
+        for types in (group.cmptypes, group.vltypes, group.enumtypes):
+            if known.name in types and types[known.name]._known == known:
+                return types[known.name]
+        group = group._above
+    return None
+
+
+def _shown(found: Any, user_type: Any) -> Any:
+    """The dtype that a variable shows."""
+    if user_type is not None:
+        return user_type.dtype
+    dtype = found.dtype
+    if is_string(dtype):
+        return str
+    plain = np.dtype(dtype.str)
+    order = {"little": "<", "big": ">"}.get(found.endian)
+    return plain if order is None or plain.itemsize == 1 or plain.kind not in "iuf" else plain.newbyteorder(order)
+
+
+def _vlens(data: Any, dtype: Any) -> Any:
+    if not isinstance(data, np.ndarray):
+        return "" if data is None and dtype is str else data
+    if dtype is str:
+        is_null = np.array([item is None for item in data.flat], np.bool_).reshape(data.shape)
+        data = np.where(is_null, "", data)
+    return data if data.shape else data[()]
