@@ -96,6 +96,11 @@ class NetCDF4MissingFeatureException(Exception):
         )
 
 
+def class_of(thing: object) -> str:
+    """How the reference shows the class of an object."""
+    return f"<class 'netCDF4.{type(thing).__name__}'>"
+
+
 def getlibversion() -> str:
     """The version of netCDF-C that is answered for, as the reference words it."""
     return f"{__netcdf4libversion__} of Oct 22 2026 23:17:00 $"

@@ -41,14 +41,34 @@ def _StartCountStride(
     Raises `IndexError` for indices that are out of range or no indices, and `ValueError` for too many of them and for
     unknown dimensions.
     """
+    keys, axes = by_axis(elem, shape, dimensions, grp, datashape, put, use_get_vars)
+    boxes = _boxes(axes, keys)
+    return (*boxes, keys) if return_selection else boxes
+
+
+def by_axis(
+    elem: Any,
+    shape: Sequence[int],
+    dimensions: Sequence[str] | None = None,
+    grp: Any = None,
+    datashape: Sequence[int] | None = None,
+    put: bool = False,
+    use_get_vars: bool = True,
+) -> tuple[list[Any], list[AxisBox]]:
+    """The normalised selection, and what it selects along each axis; arguments and errors are those of
+    `_StartCountStride`, whose boxes are all combinations of these."""
     target = _Target(tuple(shape) or (1,), dimensions, grp, put)
     keys = _as_keys(elem, target.rank)
     keys = [_simplified(key, use_get_vars) for key in _normalised(keys, target, use_get_vars)]
     keys = _with_all_axes(keys, target.rank)
     datashape = _aligned_datashape(keys, datashape, target)
     axes = [_axis_box(axis, key, datashape, target) for axis, key in enumerate(keys)]
-    boxes = _boxes(axes, keys, target)
-    return (*boxes, keys) if return_selection else boxes
+    if not put and any(box.count == 0 for box in axes):
+        # Nothing is read that could notice it.
+        for key, length in zip(keys, target.shape, strict=True):
+            if isinstance(key, int) and key >= length:
+                raise IndexError("integer index exceeds dimension size")
+    return keys, axes
 
 
 def _out_array_shape(count: NDArray[Any]) -> list[Any]:
@@ -228,7 +248,7 @@ def _selects_nothing(key: slice, axis: int, target: _Target) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _AxisBox:
+class AxisBox:
     """What a key selects along its axis, as one box."""
 
     start: int
@@ -238,15 +258,15 @@ class _AxisBox:
     place: Any
 
 
-def _axis_box(axis: int, key: Any, datashape: Sequence[int] | None, target: _Target) -> _AxisBox:
+def _axis_box(axis: int, key: Any, datashape: Sequence[int] | None, target: _Target) -> AxisBox:
     if type(key) is slice:
         start, stop, step = key.indices(_slice_length(key, axis, datashape, target))
-        return _AxisBox(start, len(range(start, stop, step)), step, slice(None))
+        return AxisBox(start, len(range(start, stop, step)), step, slice(None))
     if isinstance(key, np.ndarray):
-        return _AxisBox(int(key[0]), len(key), 1, 0)
+        return AxisBox(int(key[0]), len(key), 1, 0)
     if key < -target.shape[axis]:
         raise IndexError("Index out of range")
-    return _AxisBox(key if key >= 0 else key + target.shape[axis], 1, 1, -1)
+    return AxisBox(key if key >= 0 else key + target.shape[axis], 1, 1, -1)
 
 
 def _slice_length(key: Any, axis: int, datashape: Sequence[int] | None, target: _Target) -> int:
@@ -265,14 +285,9 @@ def _slice_length(key: Any, axis: int, datashape: Sequence[int] | None, target: 
     return int(key.start or 0) + datashape[axis]
 
 
-def _boxes(axes: list[_AxisBox], keys: list[Any], target: _Target) -> tuple[NDArray[Any], ...]:
+def _boxes(axes: list[AxisBox], keys: list[Any]) -> tuple[NDArray[Any], ...]:
     """The four arrays, over all combinations of the elements of index lists."""
     rank, is_empty = len(axes), any(box.count == 0 for box in axes)
-    if is_empty and not target.put:
-        # Nothing is read that could notice it.
-        for key, length in zip(keys, target.shape, strict=True):
-            if isinstance(key, int) and key >= length:
-                raise IndexError("integer index exceeds dimension size")
     lists = {} if is_empty else {axis: key for axis, key in enumerate(keys) if isinstance(key, np.ndarray)}
     form = [*(len(lists[axis]) if axis in lists else 1 for axis in range(rank)), rank]
     start, count, stride = (np.empty(form, dtype=np.intp) for _ in range(3))

@@ -7,39 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncirrus.netCDF4.utils import _out_array_shape, _StartCountStride
+from ncirrus.netCDF4.orthogonal import AxisBox, by_axis
 
 
 def read(variable: Any, elem: Any) -> Any:
     """Stored values of a selection, without the axes of integers."""
     found, shape = variable._owner(), variable.shape
-    pair = (slice(None),) if variable._is_pair else ()
     if not shape:
-        _StartCountStride(elem, (1,))
-        return _in_order(found.read(pair), variable)
-    *_, keys = _StartCountStride(
-        elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars, return_selection=True
-    )
-    wanted = tuple(_within(key, length) for key, length in zip(keys, shape))
-    return _in_order(found.oindex[wanted + pair], variable)
+        by_axis(elem, (1,))
+        return _in_order(found.read(_pair(variable)), variable)
+    keys, _ = by_axis(elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars)
+    return _in_order(found.oindex[(*keys, *_pair(variable))], variable)
 
 
 def keeps_last(variable: Any, elem: Any) -> bool:
     """Whether a slice selects along the last axis."""
-    *_, keys = _StartCountStride(
-        elem, variable.shape, variable.dimensions, variable._grp, use_get_vars=True, return_selection=True
-    )
+    keys, _ = by_axis(elem, variable.shape, variable.dimensions, variable._grp)
     return isinstance(keys[-1], slice)
 
 
-def _within(key: Any, length: int) -> Any:
-    """A key without negative indices."""
-    if isinstance(key, slice):
-        return key
-    if isinstance(key, (int, np.integer)):
-        return int(key) + length if key < 0 else int(key)
-    indices = np.asarray(key, dtype=np.intp)
-    return np.where(indices < 0, indices + length, indices)
+def _pair(variable: Any) -> tuple[slice, ...]:
+    """The key of the axis of real and imaginary parts, where there is one."""
+    return (slice(None),) if variable._is_pair else ()
 
 
 def _in_order(values: Any, variable: Any) -> Any:
@@ -58,29 +47,24 @@ def _in_order(values: Any, variable: Any) -> Any:
 def write(variable: Any, elem: Any, data: Any) -> None:
     """Writes values to a selection, by netCDF4-python's broadcasting; unlimited dimensions grow."""
     found, shape = variable._owner(), variable.shape
-    array = _boxed(variable, elem, data)
+    array = _boxed(variable, data)
     if not shape:
         variable._place.check_writable()
         value = array.reshape(())
         found[...] = _parts(variable, value) if variable._is_complex else value[()] if variable._isvlen else value
         return
-    start, count, stride, places = _StartCountStride(
-        elem, shape, variable.dimensions, variable._grp, datashape=array.shape, put=True
-    )
-    if start.size == 0 or not count.all():
+    keys, axes = by_axis(elem, shape, variable.dimensions, variable._grp, array.shape, put=True)
+    lengths = [box.count for box in axes]
+    if 0 in lengths:
         if len(shape) == 1 and array.size > 1:
             raise IndexError("size of data array does not conform to slice")
         return
     variable._place.check_writable()
-    lengths = [int(length) for length in _out_array_shape(count)]
-    keys = tuple(_key(axis, start, count, stride) for axis in range(len(shape)))
-    dropped = [bool((places[..., axis] == -1).flat[0]) for axis in range(len(shape))]
-    values = _spread(array, lengths, dropped)
+    values = _spread(array, lengths, [isinstance(key, int) for key in keys])
     if variable._is_complex:
-        pair = (slice(None),) if variable._is_pair else ()
-        found.oindex[keys + pair] = _parts(variable, values)
-        return
-    found.oindex[keys] = values
+        values = _parts(variable, values)
+    wanted = [key if isinstance(key, np.ndarray) else _elements(box) for key, box in zip(keys, axes)]
+    found.oindex[(*wanted, *_pair(variable))] = values
 
 
 def _parts(variable: Any, values: NDArray[Any]) -> NDArray[Any]:
@@ -92,16 +76,15 @@ def _parts(variable: Any, values: NDArray[Any]) -> NDArray[Any]:
     return stored.reshape(values.shape)
 
 
-def _boxed(variable: Any, elem: Any, data: Any) -> NDArray[Any]:
+def _boxed(variable: Any, data: Any) -> NDArray[Any]:
     """The values as an array; of values of various lengths, one of objects."""
     if not variable._isvlen:
         return np.asarray(data)
-    if isinstance(data, str) or (variable.dtype is not str and _is_single(variable, elem, data)):
+    if isinstance(data, str) or (variable.dtype is not str and _is_single(data)):
         boxed = np.empty((), dtype=object)
         boxed[()] = data if variable.dtype is str else np.asarray(data, variable.dtype)
         return boxed
-    array = np.asarray(data, dtype=object) if variable.dtype is str else _objects(data)
-    return array
+    return np.asarray(data, dtype=object) if variable.dtype is str else _objects(data)
 
 
 def _objects(data: Any) -> NDArray[Any]:
@@ -114,21 +97,18 @@ def _objects(data: Any) -> NDArray[Any]:
     return array
 
 
-def _is_single(variable: Any, elem: Any, data: Any) -> bool:
+def _is_single(data: Any) -> bool:
     """Whether one value of various lengths is assigned to one element."""
     array = np.asarray(data, dtype=object) if not isinstance(data, np.ndarray) else data
     return array.dtype != object or (array.ndim == 1 and not any(np.ndim(item) for item in array))
 
 
-def _key(axis: int, start: NDArray[Any], count: NDArray[Any], stride: NDArray[Any]) -> Any:
-    """The elements along an axis: a slice, or an index for each box."""
-    if start.shape[axis] > 1:
-        along = tuple(slice(None) if each == axis else 0 for each in range(start.ndim - 1))
-        return start[(*along, axis)].astype(np.intp)
-    first, number, step = (int(table[..., axis].flat[0]) for table in (start, count, stride))
+def _elements(box: AxisBox) -> Any:
+    """The elements along an axis: a slice, or indices where they go backwards."""
+    first, count, step = box.start, box.count, box.stride
     if step < 0:
-        return np.arange(first, first + number * step, step, dtype=np.intp)
-    return slice(first, first + (number - 1) * step + 1, step)
+        return np.arange(first, first + count * step, step, dtype=np.intp)
+    return slice(first, first + (count - 1) * step + 1, step)
 
 
 def _spread(array: NDArray[Any], lengths: list[int], dropped: list[bool]) -> NDArray[Any]:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from ncirrus.netCDF4.orthogonal import _find_dim, _StartCountStride
+from ncirrus.netCDF4.constants import class_of
+from ncirrus.netCDF4.orthogonal import _find_dim, by_axis
 
 # Files that are opened at the same time.
 _CONCURRENT = 16
@@ -130,7 +131,7 @@ class _Dimension:
         return True
 
     def __repr__(self) -> str:
-        return f'"{_class_of(self)}" (unlimited): name = \'{self._name}\', size = {len(self)}'
+        return f'"{class_of(self)}" (unlimited): name = \'{self._name}\', size = {len(self)}'
 
 
 class _Variable:
@@ -165,7 +166,7 @@ class _Variable:
         raise AttributeError(name)
 
     def __repr__(self) -> str:
-        lines = [_class_of(self), f"{self.dtype} {self._name}{tuple(map(str, self.dimensions))}"]
+        lines = [class_of(self), f"{self.dtype} {self._name}{tuple(map(str, self.dimensions))}"]
         lines += [f"    {name}: {self.__dict__[name]}" for name in self.ncattrs()]
         grow = tuple(str(name) for name in self.dimensions if _find_dim(self._grp, name).isunlimited())
         return "\n".join([*lines, f"unlimited dimensions = {grow!r}", f"current size = {self.shape!r}"])
@@ -202,8 +203,8 @@ class _Variable:
             variable.set_always_mask(val)
 
     def __getitem__(self, elem: Any) -> Any:
-        _, count, stride, _, keys = _StartCountStride(elem, self._shape(), return_selection=True)
-        if (stride < 0).any():
+        keys, axes = by_axis(elem, self._shape())
+        if any(box.stride < 0 for box in axes):
             raise IndexError("negative strides not allowed when slicing MFVariable Variable instance")
         records = _records(keys[0], self._shape()[0])
         pieces = list(self._pieces(records, keys[1:]))
@@ -303,6 +304,3 @@ class MFTime(_Variable):
     def __getitem__(self, elem: Any) -> Any:
         return self.__time[elem] + self.__delta[elem]
 
-
-def _class_of(thing: Any) -> str:
-    return f"<class 'netCDF4.{type(thing).__name__}'>"
