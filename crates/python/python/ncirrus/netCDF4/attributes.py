@@ -10,8 +10,8 @@ import numpy as np
 
 from ncirrus.netCDF4.constants import _private_atts
 from ncirrus.netCDF4.failures import NO_ATTRIBUTE, READ_ONLY, LibraryError, MissingAttributeError, as_runtime_error
+from ncirrus.netCDF4.masking import without_loss
 from ncirrus.netCDF4.user_types import compound_of
-from ncirrus.netCDF4.utils import _safecast
 from ncirrus.types import is_string, name_of
 
 _LIMITS = ("valid_min", "valid_max", "valid_range", "missing_value")
@@ -24,6 +24,8 @@ class Attributed:
     __slots__ = ()
     # Names of the attributes of the object itself.
     _own: frozenset[str] = frozenset()
+    # Whether text is stored as `NC_STRING`.
+    _ncstring_attrs__: bool
 
     def _owner(self) -> Any:
         """The library's group or variable."""
@@ -71,7 +73,7 @@ class Attributed:
 
     def setncattr(self, name: str, value: Any) -> None:
         """Sets an attribute of the file."""
-        self._set(name, value, bool(getattr(self, "_ncstring_attrs__", False)))
+        self._set(name, value, self._ncstring_attrs__)
 
     def setncattr_string(self, name: str, value: Any) -> None:
         """Sets an attribute of the file to text of the type `NC_STRING`."""
@@ -152,13 +154,8 @@ def cast_to(dtype: Any, name: str, value: Any) -> Any:
     """Limits and missing values in the type of their variable, where that loses nothing."""
     if name not in _LIMITS or not isinstance(dtype, np.dtype) or dtype.kind not in "iuf":
         return value
-    given = np.array(value)
-    try:
-        cast = np.array(value, dtype)
-        is_safe = bool(_safecast(given, cast))
-    except (ValueError, TypeError, OverflowError):
-        is_safe = False
-    if is_safe:
+    cast = without_loss(value, dtype)
+    if cast is not None:
         return cast
     warnings.warn(f"WARNING: {name} cannot be safely cast to variable dtype", stacklevel=4)
     return value

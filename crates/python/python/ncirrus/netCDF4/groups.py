@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,12 +12,11 @@ import ncirrus
 from ncirrus.errors import Error
 from ncirrus.netCDF4 import failures
 from ncirrus.netCDF4.attributes import Attributed
+from ncirrus.netCDF4.constants import class_of
 from ncirrus.netCDF4.places import KINDS, MODES, Place
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, of_library
 from ncirrus.netCDF4.utils import _find_dim
-from ncirrus.netCDF4.variables import Dimension, Variable
-
-_FLAGS = ("set_auto_chartostring", "set_auto_maskandscale", "set_auto_mask", "set_auto_scale", "set_always_mask")
+from ncirrus.netCDF4.variables import KEYWORDS, Dimension, Variable
 
 
 class _Members(Attributed):
@@ -39,7 +38,7 @@ class _Members(Attributed):
         "variables",
         "vltypes",
     )
-    _own: frozenset[str] = frozenset(__slots__) | {"_root"}
+    _own: frozenset[str] = frozenset(__slots__)
     __orthogonal_indexing__ = True
 
     _place: Place
@@ -166,12 +165,9 @@ class _Members(Attributed):
 
     def createDimension(self, dimname: str, size: int | Dimension | None = None) -> Dimension:
         """A new dimension; without a size, or with 0, one that grows."""
-        self._place.check_writable()
-        length = len(size) if isinstance(size, Dimension) else size
-        with failures.as_runtime_error(failures.NAME_IN_USE if dimname in self.dimensions else None):
-            self._owner().create_dimension(dimname, int(length) if length else None)
-        self.dimensions[dimname] = Dimension._of(self, dimname)
-        return self.dimensions[dimname]
+        made = Dimension(self, dimname, len(size) if isinstance(size, Dimension) else size)
+        self.dimensions[dimname] = made
+        return made
 
     def createVariable(
         self,
@@ -196,7 +192,7 @@ class _Members(Attributed):
         chunk_cache: int | None = None,
     ) -> Variable:
         """A new variable; the groups of its path are created where they are not there."""
-        words = {name: value for name, value in locals().items() if name not in ("self", "varname", "datatype", "dimensions")}
+        words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
         *above, name = (part for part in str(varname).strip("/").split("/") if part != ".")
         group = self.createGroup("/".join(above)) if above else self
         names = (dimensions,) if isinstance(dimensions, (str, bytes, Dimension)) else tuple(dimensions)
@@ -210,8 +206,7 @@ class _Members(Attributed):
         group: Any = self
         for name in (part for part in groupname.split("/") if part not in ("", ".")):
             if name not in group.groups:
-                with failures.as_runtime_error(failures.NAME_IN_USE if name in group.variables else None):
-                    group.groups[name] = Group._of(group, group._owner().create_group(name))
+                group.groups[name] = Group(group, name)
             group = group.groups[name]
         return group
 
@@ -369,9 +364,8 @@ class _Members(Attributed):
         )
 
     def __repr__(self) -> str:
-        if self._place.is_closed:
-            self._place.check_open()
-        lines = [f"<class 'netCDF4.{type(self).__name__}'>"]
+        self._place.check_open()
+        lines = [class_of(self)]
         if self._above is None:
             lines.append(f"root group ({self.data_model} data model, file format {self.disk_format}):")
         else:
@@ -482,9 +476,3 @@ class Group(_Members):
         """Refused: the dataset is closed, not its groups."""
         raise OSError("cannot close a `Group` (only applies to Dataset)")
 
-
-def walk(group: Any) -> Iterator[Any]:
-    """A group and all below it."""
-    yield group
-    for below in group.groups.values():
-        yield from walk(below)

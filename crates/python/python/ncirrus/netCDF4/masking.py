@@ -46,13 +46,8 @@ class Decoding:
         """An attribute in the variable's type; none, with a warning, where it does not fit into it."""
         if name not in self.attributes:
             return None
-        given = np.array(self.attributes[name])
-        try:
-            cast = np.array(given, self.dtype)
-            is_safe = bool(_safecast(given, cast))
-        except ValueError:
-            is_safe = False
-        if not is_safe:
+        cast = without_loss(self.attributes[name], self.dtype)
+        if cast is None:
             # The reference's words, which programs filter by.
             message = f"WARNING: {name} not used since it\ncannot be safely cast to variable data type"
             warnings.warn(message, stacklevel=4)
@@ -64,6 +59,15 @@ class Decoding:
         if not self.is_unsigned or values.dtype.kind != "i":
             return values
         return values.view(f"{values.dtype.byteorder}u{values.dtype.itemsize}")
+
+
+def without_loss(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """A value in another type; none where it does not fit into it."""
+    try:
+        cast = np.array(value, dtype)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return cast if _safecast(np.array(value), cast) else None
 
 
 def decoded(data: NDArray[Any], decoding: Decoding) -> Any:

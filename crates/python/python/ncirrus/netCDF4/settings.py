@@ -30,16 +30,25 @@ def set_chunk_cache(size: int | None = None, nelems: int | None = None, preempti
     """
     global _chunk_cache
     with _lock:
-        old = _chunk_cache
-        new = (
-            old[0] if size is None else _size(size),
-            old[1] if nelems is None else _size(nelems),
-            # A C float.
-            old[2] if preemption is None else float(np.float32(preemption)),
-        )
-        if not 0 <= new[2] <= 1:
-            raise RuntimeError("NetCDF: Invalid argument")
-        _chunk_cache = new
+        _chunk_cache = changed_cache(_chunk_cache, size, nelems, preemption)
+
+
+def changed_cache(
+    old: tuple[int, int, float], size: int | None, nelems: int | None, preemption: float | None
+) -> tuple[int, int, float]:
+    """A chunk cache with the settings that are given; what is `None` stays.
+
+    Raises `RuntimeError` for a preemption that is not from 0 to 1, and `OverflowError` for what is no size.
+    """
+    new = (
+        old[0] if size is None else _size(size),
+        old[1] if nelems is None else _size(nelems),
+        # A C float.
+        old[2] if preemption is None else float(np.float32(preemption)),
+    )
+    if not 0 <= new[2] <= 1:
+        raise RuntimeError("NetCDF: Invalid argument")
+    return new
 
 
 def get_alignment() -> tuple[int, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ncirrus import types
+from ncirrus.netCDF4.constants import class_of
 
 
 class CompoundType:
@@ -26,7 +27,7 @@ class CompoundType:
             grp._define(self._known)
 
     def __repr__(self) -> str:
-        return f"{_class_of(self)}: name = '{self.name}', numpy dtype = {self.dtype}"
+        return f"{class_of(self)}: name = '{self.name}', numpy dtype = {self.dtype}"
 
     def __reduce__(self) -> Any:
         raise NotImplementedError("CompoundType is not picklable")
@@ -47,8 +48,8 @@ class VLType:
 
     def __repr__(self) -> str:
         if self.dtype is str:
-            return f'"{_class_of(self)}": string type'
-        return f'"{_class_of(self)}": name = \'{self.name}\', numpy dtype = {self.dtype}'
+            return f'"{class_of(self)}": string type'
+        return f'"{class_of(self)}": name = \'{self.name}\', numpy dtype = {self.dtype}'
 
     def __reduce__(self) -> Any:
         raise NotImplementedError("VLType is not picklable")
@@ -72,16 +73,12 @@ class EnumType:
 
     def __repr__(self) -> str:
         return (
-            f'"{_class_of(self)}": name = \'{self.name}\', numpy dtype = {self.dtype}, '
+            f'"{class_of(self)}": name = \'{self.name}\', numpy dtype = {self.dtype}, '
             f"fields/values ={self.enum_dict}"
         )
 
     def __reduce__(self) -> Any:
         raise NotImplementedError("EnumType is not picklable")
-
-
-def _class_of(thing: Any) -> str:
-    return f"<class 'netCDF4.{type(thing).__name__}'>"
 
 
 def of_library(grp: Any, known: Any) -> Any:
@@ -95,36 +92,42 @@ def of_library(grp: Any, known: Any) -> Any:
     return None
 
 
-def _aligned(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """As a C compiler lays it out; text of a field is an array of characters."""
-    fields = []
+def scopes(grp: Any) -> Iterator[Any]:
+    """A group and those above it, from which its types are seen; the last one is the root."""
+    while grp is not None:
+        yield grp
+        grp = grp._above
+
+
+def _in_characters(dtype: np.dtype[Any]) -> Iterator[tuple[str, np.dtype[Any], tuple[int, ...]]]:
+    """Name, type and shape of each field; text is an array of characters."""
     for name in dtype.names or ():
         base, shape = dtype[name].base, dtype[name].shape
         if base.kind == "S" and base.itemsize > 1:
             base, shape = np.dtype("S1"), (*shape, base.itemsize)
-        fields.append((name, _aligned(base) if base.names else np.dtype(base.str), shape))
-    return np.dtype(fields, align=True)
+        yield name, base, shape
+
+
+def _plain(base: np.dtype[Any]) -> np.dtype[Any]:
+    return _aligned(base) if base.names else np.dtype(base.str)
+
+
+def _aligned(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """As a C compiler lays it out; text of a field is an array of characters."""
+    return np.dtype([(name, _plain(base), shape) for name, base, shape in _in_characters(dtype)], align=True)
 
 
 def compound_of(grp: Any, dtype: np.dtype[Any]) -> CompoundType | None:
     """The compound type of a group, or of one above, that has these fields."""
-    group = grp
-    while group is not None:
-        for each in group.cmptypes.values():
-            if _aligned(dtype) == each.dtype:
-                found: CompoundType = each
-                return found
-        group = group._above
-    return None
+    wanted = _aligned(dtype)
+    known = (each for group in scopes(grp) for each in group.cmptypes.values())
+    return next((each for each in known if each.dtype == wanted), None)
 
 
 def _stored(grp: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """As it is stored: fields that are compounds are of types that are known."""
     fields = []
-    for name in dtype.names or ():
-        base, shape = dtype[name].base, dtype[name].shape
-        if base.kind == "S" and base.itemsize > 1:
-            base, shape = np.dtype("S1"), (*shape, base.itemsize)
+    for name, base, shape in _in_characters(dtype):
         known = compound_of(grp, base) if base.names else None
         if known is not None and known._known is not None:
             base = known._known.dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from ncirrus.netCDF4.constants import default_fillvals
 from ncirrus.netCDF4.masking import Decoding, decoded
 from ncirrus.netCDF4.packing import encoded
 from ncirrus.netCDF4.places import Place
-from ncirrus.netCDF4.settings import get_chunk_cache
+from ncirrus.netCDF4.settings import changed_cache, get_chunk_cache
 from ncirrus.netCDF4.text import chartostring, stringtochar
-from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType
+from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, scopes
 from ncirrus.types import is_string
 
 _CODES = {"S1": "S1", "c": "S1", "f": "f4", "d": "f8", "h": "i2", "s": "i2", "b": "i1", "B": "i1", "i": "i4", "l": "i4"}
@@ -33,7 +33,7 @@ class Dimension:
     def __init__(self, grp: Any, name: str, size: int | None = None, **kwargs: Any) -> None:
         self._grp, self._name = grp, name
         grp._place.check_writable()
-        with failures.as_runtime_error():
+        with failures.as_runtime_error(failures.NAME_IN_USE if name in grp.dimensions else None):
             grp._owner().create_dimension(name, int(size) if size else None)
 
     @classmethod
@@ -137,7 +137,7 @@ class Variable(Attributed):
         chunk_cache: int | None = None,
         **kwargs: Any,
     ) -> None:
-        words: dict[str, Any] = {word: value for word, value in locals().items() if word in _WORDS}
+        words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
         grp._place.check_writable()
         if name in grp.variables or name in grp.groups:
             raise failures.LibraryError(f"{failures.NAME_IN_USE}: (variable '{name}', group '{grp.path}')")
@@ -150,10 +150,10 @@ class Variable(Attributed):
         how = self._how(grp, user_type, dtype, names, words)
         with failures.as_runtime_error():
             self._take(grp, name, grp._owner().create_variable(name, how.pop("type"), names, **how))
-        if words.get("chunk_cache") is not None:
-            self.set_var_chunk_cache(size=words["chunk_cache"])
-        if words.get("least_significant_digit") is not None:
-            self.setncattr("least_significant_digit", int(words["least_significant_digit"]))
+        if chunk_cache is not None:
+            self.set_var_chunk_cache(size=chunk_cache)
+        if least_significant_digit is not None:
+            self.setncattr("least_significant_digit", int(least_significant_digit))
 
     def _how(self, grp: Any, user_type: Any, dtype: Any, names: Sequence[str], words: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the library's `create_variable`."""
@@ -168,7 +168,7 @@ class Variable(Attributed):
         how: dict[str, Any] = {"type": user_type._known if user_type is not None else dtype}
         if dtype is not str and user_type is None and dtype.str[1:] == "S1":
             how["type"] = "char"
-        fill = words.get("fill_value")
+        fill = words["fill_value"]
         if fill is False or (fill is None and not grp._place.is_filled):
             how["fill_value"] = False
         elif fill is not None and dtype is str:
@@ -177,7 +177,7 @@ class Variable(Attributed):
             code = dtype.str[1:]
             how["fill_value"] = np.array(default_fillvals[code] if isinstance(fill, str) and fill == "default" else fill)
             how["fill_value"] = how["fill_value"].astype(dtype.newbyteorder("=") if dtype.kind != "S" else "S1")
-        endian = words.get("endian", "native")
+        endian = words["endian"]
         if dtype is not str and dtype.kind in "iuf" and not dtype.isnative and endian == "native":
             endian = "big" if np.little_endian else "little"
         if endian not in ("little", "big", "native"):
@@ -192,12 +192,12 @@ class Variable(Attributed):
         if not names:
             return how
         itemsize = 0 if dtype is str else dtype.itemsize
-        chain = storage.filters_of({**_PLAIN, **words}, itemsize)
+        chain = storage.filters_of(words, itemsize)
         if chain:
             how["filters"] = chain
-        if words.get("contiguous"):
+        if words["contiguous"]:
             how["chunks"] = False
-        if words.get("chunksizes") is not None:
+        if words["chunksizes"] is not None:
             sizes = [int(size) for size in words["chunksizes"]]
             if len(sizes) != len(names):
                 raise ValueError("chunksizes must be a sequence with the same length as dimensions")
@@ -206,8 +206,8 @@ class Variable(Attributed):
                 if not dimension.isunlimited() and size > len(dimension):
                     raise ValueError("chunksize cannot exceed dimension size")
             how["chunks"] = sizes
-        if words.get("significant_digits") is not None:
-            mode = words.get("quantize_mode", "BitGroom")
+        if words["significant_digits"] is not None:
+            mode = words["quantize_mode"]
             if mode not in _MODES:
                 raise ValueError("'quantize_mode' keyword argument must be 'BitGroom','GranularBitRound' or 'BitRound'")
             how["quantize"] = {_MODES[mode]: int(words["significant_digits"])}
@@ -382,12 +382,7 @@ class Variable(Attributed):
     ) -> None:
         """Changes what `get_var_chunk_cache` returns: the library has one cache for all variables."""
         self._place.check_open()
-        given, kept = (size, nelems, preemption), self._cache
-        self._cache = (
-            kept[0] if given[0] is None else int(given[0]),
-            kept[1] if given[1] is None else int(given[1]),
-            kept[2] if given[2] is None else float(np.float32(given[2])),
-        )
+        self._cache = changed_cache(self._cache, size, nelems, preemption)
 
     def get_fill_value(self) -> Any:
         """What elements are that were never written; none where they may be anything."""
@@ -445,8 +440,8 @@ class Variable(Attributed):
             return self._viewed(data) if self.chartostring else data
         if self._is_complex:
             return ma.array(data) if self.mask and self.always_mask else data
-        data = decoded(data, self._decoding())
-        joined = self._joined(data, elem)
+        decoding = self._decoding()
+        joined = self._joined(decoded(data, decoding), elem, self._encoding(decoding.attributes))
         is_element = isinstance(joined, np.ndarray) and not ma.isMA(joined) and joined.shape == () and self.shape
         return joined[()] if is_element else joined
 
@@ -466,19 +461,18 @@ class Variable(Attributed):
         view = self._user_type.dtype_view
         return data if view == self._user_type.dtype else np.asarray(data).view(view)
 
-    def _joined(self, data: Any, elem: Any) -> Any:
+    def _joined(self, data: Any, elem: Any, encoding: str | None) -> Any:
         """Characters as text, where an attribute says how they are encoded."""
-        encoding = self._encoding()
         if encoding is None or not getattr(data, "shape", ()) or data.shape[-1] != self.shape[-1]:
             return data
         if not selections.keeps_last(self, elem):
             return data
         return chartostring(ma.getdata(data), encoding=encoding)
 
-    def _encoding(self) -> str | None:
-        if not self.chartostring or self.dtype is str or self.dtype.str[1:] != "S1" or not self.shape:
+    def _encoding(self, attributes: Mapping[str, Any]) -> str | None:
+        if not self.chartostring or self.dtype.str[1:] != "S1" or not self.shape:
             return None
-        return self.getncattr("_Encoding") if "_Encoding" in self._stored() else None
+        return attributes.get("_Encoding")
 
     def __setitem__(self, elem: Any, data: Any) -> None:
         self._place.check_open()
@@ -497,24 +491,25 @@ class Variable(Attributed):
             array = np.array(data, view) if not isinstance(data, np.ndarray) else data
             stored = self._user_type.dtype
             return array.astype(view).view(stored) if array.dtype != stored else array
-        encoding = self._encoding()
-        if encoding is not None and np.asarray(data).dtype.kind in "SU" and np.asarray(data).dtype.str[1:] not in ("S1", "U1"):
-            array = np.asarray(data, f"S{self.shape[-1]}") if np.asarray(data).dtype.kind == "S" else np.asarray(data)
-            return stringtochar(array, encoding=encoding, n_strlen=self.shape[-1])
-        if self._isenum:
-            return self._checked(data)
+        decoding = self._decoding()
         if self.dtype.kind == "S":
-            if ma.isMA(data):
-                fill = self._stored().get("_FillValue", b"\0")
-                characters: Any = data.astype("S1")
-                data = characters.filled(fill)
-            array = np.asarray(data)
-            return array if array.dtype.kind in "SU" else array.astype("S1")
-        return encoded(data, self._decoding())
+            return self._characters(data, decoding.attributes)
+        array = encoded(data, decoding)
+        return self._checked(array) if self._isenum else array
 
-    def _checked(self, data: Any) -> Any:
+    def _characters(self, data: Any, attributes: Mapping[str, Any]) -> Any:
+        """Characters; of text, where an attribute says how it is encoded."""
+        encoding, array = self._encoding(attributes), np.asarray(data)
+        if encoding is not None and array.dtype.kind in "SU" and array.dtype.str[1:] not in ("S1", "U1"):
+            texts = np.asarray(data, f"S{self.shape[-1]}") if array.dtype.kind == "S" else array
+            return stringtochar(texts, encoding=encoding, n_strlen=self.shape[-1])
+        if ma.isMA(data):
+            masked: Any = data.astype("S1")
+            array = np.asarray(masked.filled(attributes.get("_FillValue", b"\0")))
+        return array if array.dtype.kind in "SU" else array.astype("S1")
+
+    def _checked(self, array: NDArray[Any]) -> NDArray[Any]:
         """Values of an enum; others are `ValueError`."""
-        array = encoded(data, self._decoding())
         if not np.isin(array, list(self._user_type.enum_dict.values())).all():
             raise ValueError("trying to assign illegal value to Enum variable")
         return array
@@ -564,22 +559,19 @@ class Variable(Attributed):
         if own.fill_value is not None:
             return ["filling on"]
         default = default_fillvals[self.dtype.str[1:]]
-        ignored = ", default _FillValue of " + str(default)
-        return [f"filling on{ignored} {'ignored' if self.dtype.itemsize == 1 else 'used'}"]
+        used = "ignored" if self.dtype.itemsize == 1 else "used"
+        return [f"filling on, default _FillValue of {default} {used}"]
 
     def __reduce__(self) -> Any:
         raise NotImplementedError("Variable is not picklable")
 
 
-_WORDS = (
+# How a variable is stored, and what it is filled with: the keywords of `createVariable`.
+KEYWORDS = (
     *("compression", "zlib", "complevel", "shuffle", "szip_coding", "szip_pixels_per_block", "blosc_shuffle"),
     *("fletcher32", "contiguous", "chunksizes", "endian", "least_significant_digit", "significant_digits"),
     *("quantize_mode", "fill_value", "chunk_cache"),
 )
-_PLAIN = {
-    "compression": None, "zlib": False, "complevel": 4, "shuffle": True, "szip_coding": "nn",
-    "szip_pixels_per_block": 8, "blosc_shuffle": 1, "fletcher32": False,
-}
 _MODES = {"BitGroom": "bitgroom", "BitRound": "bitround", "GranularBitRound": "granular"}
 _QUANTIZED = {
     "BitGroom": "_QuantizeBitGroomNumberOfSignificantDigits",
@@ -595,9 +587,7 @@ _COMPLEX = {"c8": "_PFNC_FLOAT_COMPLEX_TYPE", "c16": "_PFNC_DOUBLE_COMPLEX_TYPE"
 def _of_complex(grp: Any, dtype: np.dtype[Any], names: Sequence[str]) -> tuple[Any, Any, list[str]]:
     """How complex numbers are stored: as a compound, in the classic kinds along one more dimension."""
     part = np.dtype(f"f{dtype.itemsize // 2}")
-    root = grp
-    while root._above is not None:
-        root = root._above
+    *_, root = scopes(grp)
     if grp._place.model != "NETCDF4":
         if "_pfnc_complex" not in root.dimensions:
             root.createDimension("_pfnc_complex", 2)
@@ -626,13 +616,15 @@ def _type_of(given: Any) -> tuple[Any, Any]:
 
 def _user_type(grp: Any, known: Any) -> Any:
     """The type of the dataset that stands for one of the library, in this group or above."""
-    group = grp
-    while known is not None and group is not None:
-        for types in (group.cmptypes, group.vltypes, group.enumtypes):
-            if known.name in types and types[known.name]._known == known:
-                return types[known.name]
-        group = group._above
-    return None
+    if known is None:
+        return None
+    named = (
+        types[known.name]
+        for group in scopes(grp)
+        for types in (group.cmptypes, group.vltypes, group.enumtypes)
+        if known.name in types
+    )
+    return next((each for each in named if each._known == known), None)
 
 
 def _shown(found: Any, user_type: Any) -> Any:
