@@ -1,5 +1,5 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|memory|python|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]`.
 mod aggregate;
 mod cloud;
 mod hdf5;
@@ -46,6 +46,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if asked("python") {
         python::run(&folder, rounds)?;
+    }
+    if asked("netcdf4") {
+        python::run_netcdf4(&folder, rounds)?;
     }
     if asked("write") {
         hdf5_write::run(&folder, rounds)?;

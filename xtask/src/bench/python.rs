@@ -23,7 +23,7 @@ const CALLERS: [&str; 6] = [RUST, "ncirrus", "h5py", "netcdf4", "h5netcdf", "zar
 /// Measures everything several times, alternating between programs, and prints tables in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     crate::python::build()?;
-    let made = python().arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    let made = script("python").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
     if !made.success() {
         return Err("the files cannot be made".to_owned());
     }
@@ -93,6 +93,49 @@ fn table(title: &str, cases: &[&str], programs: &[&str], place: &str, rounds: us
     super::print_table(&figures, 0, cases, programs);
 }
 
+/// The module of netCDF4-python's classes and the original.
+const MODULES: [&str; 2] = ["ncirrus", "netcdf4"];
+const CALLS: [&str; 12] = [
+    "stored-contiguous",
+    "stored-deflate",
+    "stored-zstd",
+    "masked-contiguous",
+    "masked-deflate",
+    "masked-zstd",
+    "packed",
+    "row",
+    "lists",
+    "strides",
+    "write",
+    "open",
+];
+
+/// Measures the calls of netCDF4-python by both modules, and prints tables in Markdown.
+pub(super) fn run_netcdf4(folder: &Path, rounds: usize) -> Outcome {
+    crate::python::build()?;
+    let made = script("netcdf4").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    if !made.success() {
+        return Err("the files cannot be made".to_owned());
+    }
+    let here = folder.to_string_lossy().into_owned();
+    let files = Server::start("serve", folder, LATENCY)?;
+    let tables = [("local", &here, CALLS.as_slice()), ("50 ms away (HTTP)", &files.url, &["series"])];
+    for (title, place, cases) in tables {
+        let mut figures = Figures::new();
+        for _ in 0..rounds {
+            for (row, case) in cases.iter().enumerate() {
+                for (column, who) in MODULES.iter().enumerate() {
+                    let figure = super::figures_of(script("netcdf4").args([who, *case, place.as_str(), "3"]));
+                    keep(&mut figures, (0, row, column), figure);
+                }
+            }
+        }
+        println!("\n### Calls of netCDF4-python, {title}");
+        super::print_table(&figures, 0, cases, &MODULES);
+    }
+    Ok(())
+}
+
 fn keep(figures: &mut Figures, at: (usize, usize, usize), figure: Option<(f64, f64)>) {
     let Some((seconds, peak)) = figure else { return };
     let best = figures.entry(at).or_insert((f64::INFINITY, 0.0));
@@ -105,11 +148,11 @@ fn of_python(who: &str, case: &str, place: &str) -> Option<(f64, f64)> {
         return (case == "element")
             .then(|| super::figures_of(super::program().args(["element", &file, "3"])))?;
     }
-    super::figures_of(python().args([who, case, place, "3"]))
+    super::figures_of(script("python").args([who, case, place, "3"]))
 }
 
-fn python() -> Command {
+fn script(name: &str) -> Command {
     let mut command = Command::new(peers::python());
-    command.arg("benches/python.py").current_dir(project());
+    command.arg(format!("benches/{name}.py")).current_dir(project());
     command
 }

@@ -44,6 +44,9 @@ class Attributed:
         """The group whose types values may be of."""
         raise NotImplementedError
 
+    def _forget(self) -> None:
+        """Called when attributes have changed."""
+
     def _cast(self, name: str, value: Any) -> Any:
         """A value as it is stored; variables cast limits to their type."""
         return value
@@ -83,6 +86,7 @@ class Attributed:
         """Sets several attributes of the file, all together."""
         self._check()
         values = {name: self._writable(name, value, False) for name, value in attdict.items()}
+        self._forget()
         with as_runtime_error():
             self._owner()._native().set_attributes(values)
 
@@ -91,6 +95,7 @@ class Attributed:
         self._file().check_writable()
         if name not in self._stored():
             raise LibraryError(NO_ATTRIBUTE)
+        self._forget()
         with as_runtime_error():
             self._owner()._native().remove_attribute(name)
 
@@ -99,6 +104,7 @@ class Attributed:
         self._file().check_writable()
         if oldname not in self._stored():
             raise LibraryError(NO_ATTRIBUTE)
+        self._forget()
         with as_runtime_error():
             self._owner()._native().rename_attribute(oldname, newname)
 
@@ -121,6 +127,7 @@ class Attributed:
     def _set(self, name: str, value: Any, as_strings: bool) -> None:
         self._check()
         written = self._writable(name, value, as_strings)
+        self._forget()
         with as_runtime_error():
             self._owner()._native().set_attributes({name: written})
 

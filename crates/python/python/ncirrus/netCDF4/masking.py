@@ -5,14 +5,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
+from ncirrus._ncirrus import mark_missing, unpack
 from ncirrus.netCDF4.constants import default_fillvals
 from ncirrus.netCDF4.utils import _safecast
+from ncirrus.types import name_of
+
+# Elements from which on numbers are unpacked by all cores, and bytes of the smallest float that is known there.
+_MANY, _FLOAT = 1 << 12, 4
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What stands for missing values: values from each source, a valid range, and what is to be warned of."""
+
+    sources: tuple[NDArray[Any], ...]
+    limits: tuple[Any, Any] | None
+    told: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,15 +57,54 @@ class Decoding:
             and self.attributes["_Unsigned"] in ("true", "True")
         )
 
-    def bound(self, name: str) -> NDArray[Any] | None:
-        """An attribute in the variable's type; none, with a warning, where it does not fit into it."""
+    @cached_property
+    def missing(self) -> Missing:
+        """What stands for missing values."""
+        told: list[str] = []
+        sources = tuple(self._sources(told))
+        both, low, high = (self._bound(name, told) for name in ("valid_range", "valid_min", "valid_max"))
+        if both is not None and both.size == 2:
+            low, high = both[0], both[1]
+        return Missing(sources, None if self.dtype.kind == "S" else (low, high), tuple(told))
+
+    @cached_property
+    def packing(self) -> tuple[Any, Any] | None:
+        """Scale and offset; none where they are no numbers."""
+        scale, offset = (self.attributes.get(name) for name in ("scale_factor", "add_offset"))
+        try:
+            for number in (scale, offset):
+                if number is not None:
+                    float(number)
+        except (TypeError, ValueError):
+            return None
+        return scale, offset
+
+    @cached_property
+    def fill_value(self) -> Any:
+        """The fill value of an array in which only values outside the valid range are masked."""
+        if self._bound("_FillValue", []) is not None:
+            return np.array(self.attributes["_FillValue"], self.dtype)
+        return np.array(default_fillvals[self.code], self.dtype)
+
+    def _sources(self, told: list[str]) -> Iterator[NDArray[Any]]:
+        """The values that stand for missing ones, from each source, in the order in which they give the fill value."""
+        missing = self._bound("missing_value", told)
+        if missing is not None:
+            yield np.atleast_1d(missing)
+        fill = self._bound("_FillValue", told)
+        if fill is not None:
+            yield np.atleast_1d(fill)
+        elif self.is_filled or self.code not in ("i1", "u1"):
+            yield np.atleast_1d(np.array(default_fillvals[self.code], self.dtype))
+
+    def _bound(self, name: str, told: list[str]) -> NDArray[Any] | None:
+        """An attribute in the variable's type; none, which is told, where it does not fit into it."""
         if name not in self.attributes:
             return None
         cast = without_loss(self.attributes[name], self.dtype)
         if cast is None:
             # The reference's words, which programs filter by.
-            message = f"WARNING: {name} not used since it\ncannot be safely cast to variable data type"
-            warnings.warn(message, stacklevel=4)
+            told.append(f"WARNING: {name} not used since it\ncannot be safely cast to variable data type")
             return None
         return self.as_unsigned(cast)
 
@@ -75,99 +129,111 @@ def decoded(data: NDArray[Any], decoding: Decoding) -> Any:
 
     A single value that is missing is `numpy.ma.masked`. Warns of attributes that cannot be used.
     """
-    packing = _packing(decoding)
+    if decoding.scale and decoding.packing is None:
+        warnings.warn("invalid scale_factor or add_offset attribute, no unpacking done...", stacklevel=3)
     data = decoding.as_unsigned(data)
     if decoding.mask:
         data = _masked(data, decoding)
-    return data if packing is None else _unpacked(data, *packing)
-
-
-def _packing(decoding: Decoding) -> tuple[Any, Any] | None:
-    """Scale and offset, where values are unpacked by them."""
-    scale, offset = (decoding.attributes.get(name) for name in ("scale_factor", "add_offset"))
-    try:
-        for number in (scale, offset):
-            if number is not None:
-                float(number)
-    except (TypeError, ValueError):
-        if decoding.scale:
-            message = "invalid scale_factor or add_offset attribute, no unpacking done..."
-            warnings.warn(message, stacklevel=3)
-        return None
-    return (scale, offset) if decoding.scale else None
+    return _unpacked(data, *decoding.packing) if decoding.scale and decoding.packing is not None else data
 
 
 def _unpacked(data: Any, scale: Any, offset: Any) -> Any:
     if scale is not None and offset is not None:
         # Even what leaves the values as they are gives them the type of the scale.
         is_idle = offset == 0.0 and scale == 1.0
-        return data.astype(scale.dtype) if is_idle else data * scale + offset
+        return data.astype(scale.dtype) if is_idle else _linear(data, scale, offset)
     if scale is not None and scale != 1.0:
-        return data * scale
-    return data + offset if offset is not None and offset != 0.0 else data
+        return _linear(data, scale, None)
+    return _linear(data, None, offset) if offset is not None and offset != 0.0 else data
+
+
+def _linear(data: Any, scale: Any, offset: Any) -> Any:
+    """Values times the scale plus the offset, of numpy's types; those that are masked stay as they are."""
+    if np.size(data) < _MANY:
+        return _linear_by_numpy(data, scale, offset)
+    # A few elements tell what the types of results are.
+    few = _linear_by_numpy(data.reshape(-1)[:1], scale, offset)
+    is_float = all(number is None or isinstance(number, np.floating) for number in (scale, offset))
+    plain, kind = ma.getdata(data), _kind(ma.getdata(data))
+    types = [np.result_type(plain.dtype, number) for number in (scale, offset) if number is not None]
+    # Numbers that are rounded to two types one after the other are numpy's.
+    if kind is None or not is_float or any(dtype != few.dtype for dtype in types) or few.dtype.itemsize < _FLOAT:
+        return _linear_by_numpy(data, scale, offset)
+    out = np.empty(plain.shape, few.dtype)
+    mask = ma.getmask(data)
+    marks = None if mask is ma.nomask else mask.reshape(-1)
+    packing = [None if number is None else float(number) for number in (scale, offset)]
+    unpack((plain.reshape(-1), kind), marks, (packing[0], packing[1]), (out.reshape(-1), name_of(out.dtype)))
+    if not ma.isMA(data):
+        return out
+    unpacked: Any = ma.masked_array(out, mask=mask)
+    # It keeps its type, as in numpy's arithmetic.
+    unpacked._fill_value = few._fill_value
+    return unpacked
+
+
+def _linear_by_numpy(data: Any, scale: Any, offset: Any) -> Any:
+    if scale is not None:
+        data = data * scale
+    return data if offset is None else data + offset
 
 
 def _masked(data: NDArray[Any], decoding: Decoding) -> Any:
+    missing = decoding.missing
+    for words in missing.told:
+        warnings.warn(words, stacklevel=4)
     mask: NDArray[Any] = np.zeros(data.shape, np.bool_)
-    fill_value = None
-    for candidates in _missing(decoding):
-        found: NDArray[Any] = np.zeros(data.shape, np.bool_)
+    found, is_any_outside = mark(data, missing, mask)
+    if not any(found) and not is_any_outside:
+        return ma.masked_array(data) if decoding.always_mask else data
+    fill_values = (candidates[0] for candidates, is_found in zip(missing.sources, found, strict=True) if is_found)
+    masked = ma.masked_array(data, mask=mask, fill_value=next(fill_values, decoding.fill_value))
+    return masked[()] if masked.shape == () else masked
+
+
+def mark(data: NDArray[Any], missing: Missing, mask: NDArray[Any]) -> tuple[list[bool], bool]:
+    """Marks missing values. Which sources have some, and whether values lie outside the valid range."""
+    low, high = missing.limits or (None, None)
+    limits = [limit for limit in (low, high) if limit is not None]
+    is_plain = all(value.dtype == data.dtype for value in (*missing.sources, *limits))
+    kind = _kind(data)
+    if kind is None or not is_plain or any(limit.size != 1 for limit in limits):
+        return _mark_by_numpy(data, missing, mask)
+    sources = [_flat(candidates, kind) for candidates in missing.sources]
+    flat = tuple(None if limit is None else _flat(limit, kind) for limit in (low, high))
+    return mark_missing((_flat(data, kind), kind), sources, (flat[0], flat[1]), mask.reshape(-1))
+
+
+def _kind(data: NDArray[Any]) -> str | None:
+    """The type of elements by which the extension module knows them, where it can go through them."""
+    if not data.dtype.isnative or not data.flags.c_contiguous:
+        return None
+    return "ubyte" if data.dtype.kind == "S" else name_of(data.dtype)
+
+
+def _flat(values: NDArray[Any], kind: str) -> NDArray[Any]:
+    flat = values.reshape(-1)
+    return flat.view("u1") if kind == "ubyte" else flat
+
+
+def _mark_by_numpy(data: NDArray[Any], missing: Missing, mask: NDArray[Any]) -> tuple[list[bool], bool]:
+    found = []
+    for candidates in missing.sources:
+        is_source: NDArray[Any] = np.zeros(data.shape, np.bool_)
         for value in candidates:
-            found |= _equal(data, value)
-        if found.any():
-            mask |= found
-            fill_value = candidates[0] if fill_value is None else fill_value
-    mask |= _outside(data, decoding)
-    if mask.any():
-        fill_value = _fill_value(decoding) if fill_value is None else fill_value
-        masked = ma.masked_array(data, mask=mask, fill_value=fill_value)
-        return masked[()] if masked.shape == () else masked
-    return ma.masked_array(data) if decoding.always_mask else data
-
-
-def _missing(decoding: Decoding) -> Iterator[NDArray[Any]]:
-    """The values that stand for missing ones, from each source, in the order in which they give the fill value."""
-    missing = decoding.bound("missing_value")
-    if missing is not None:
-        yield np.atleast_1d(missing)
-    fill = decoding.bound("_FillValue")
-    if fill is not None:
-        yield np.atleast_1d(fill)
-    elif decoding.is_filled or decoding.code not in ("i1", "u1"):
-        yield np.atleast_1d(np.array(default_fillvals[decoding.code], decoding.dtype))
-
-
-def _equal(data: NDArray[Any], value: Any) -> NDArray[Any]:
-    is_nan = _is_nan(value)
-    return np.isnan(data) if is_nan else np.asarray(data == value)
+            is_source |= np.isnan(data) if _is_nan(value) else np.asarray(data == value)
+        mask |= is_source
+        found.append(bool(is_source.any()))
+    outside: NDArray[Any] = np.zeros(data.shape, np.bool_)
+    low, high = missing.limits or (None, None)
+    if low is not None:
+        outside |= data < low
+    if high is not None:
+        outside |= data > high
+    mask |= outside
+    return found, bool(outside.any())
 
 
 def _is_nan(value: Any) -> bool:
     """Whether a value is NaN; characters are not."""
     return value.dtype.kind == "f" and bool(np.isnan(value))
-
-
-def _outside(data: NDArray[Any], decoding: Decoding) -> NDArray[Any]:
-    """Which values lie outside the valid range; characters have none."""
-    both, low, high = (decoding.bound(name) for name in ("valid_range", "valid_min", "valid_max"))
-    if both is not None and both.size == 2:
-        low, high = both[0], both[1]
-    outside: NDArray[Any] = np.zeros(data.shape, np.bool_)
-    if decoding.dtype.kind == "S":
-        return outside
-    if low is not None:
-        outside |= data < low
-    if high is not None:
-        outside |= data > high
-    return outside
-
-
-def _fill_value(decoding: Decoding) -> Any:
-    """The fill value of an array in which only values outside the valid range are masked."""
-    with warnings.catch_warnings():
-        # It was told when it was looked for.
-        warnings.simplefilter("ignore")
-        fill = decoding.bound("_FillValue")
-    if fill is not None:
-        return np.array(decoding.attributes["_FillValue"], decoding.dtype)
-    return np.array(default_fillvals[decoding.code], decoding.dtype)

@@ -13,11 +13,26 @@ from ncirrus.netCDF4.orthogonal import AxisBox, by_axis
 def read(variable: Any, elem: Any) -> Any:
     """Stored values of a selection, without the axes of integers."""
     found, shape = variable._owner(), variable.shape
+    at_once = _read_at_once(variable, found, elem) if shape else None
+    if at_once is not None:
+        return _in_order(at_once, variable)
     if not shape:
         by_axis(elem, (1,))
         return _in_order(found.read(_pair(variable)), variable)
     keys, _ = by_axis(elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars)
     return _in_order(found.oindex[(*keys, *_pair(variable))], variable)
+
+
+def _read_at_once(variable: Any, found: Any, elem: Any) -> Any:
+    """Values of integers and forward slices, which mean what they do for numpy; none where the index is another one."""
+    keys = elem if type(elem) is tuple else (elem,)
+    if variable._is_pair or not all(type(key) is int or type(key) is slice or key is Ellipsis for key in keys):
+        return None
+    try:
+        return found._native().get(elem)
+    except IndexError:
+        # It is told in netCDF4-python's words.
+        return None
 
 
 def keeps_last(variable: Any, elem: Any) -> bool:
@@ -41,7 +56,9 @@ def _in_order(values: Any, variable: Any) -> Any:
         parts = np.ascontiguousarray(array)
         joined = parts.view(dtype)
         return joined[..., 0] if variable._is_pair else joined.reshape(array.shape)
-    return array.view(array.dtype.str).astype(dtype) if array.dtype.fields is None else array.astype(dtype)
+    if array.dtype.fields is None and array.dtype.metadata is not None:
+        array = array.view(array.dtype.str)
+    return array.astype(dtype, copy=False)
 
 
 def write(variable: Any, elem: Any, data: Any) -> None:

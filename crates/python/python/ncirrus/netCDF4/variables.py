@@ -91,6 +91,7 @@ class Variable(Attributed):
         "_found",
         "_generation",
         "_grp",
+        "_how_decoded",
         "_is_complex",
         "_is_pair",
         "_name",
@@ -225,6 +226,7 @@ class Variable(Attributed):
         self._generation = self._place.generation
         self._ncstring_attrs__ = False
         self._use_get_vars = True
+        self._how_decoded: Decoding | None = None
         self._cache = get_chunk_cache()
         self.mask = self.scale = self.always_mask = self.chartostring = True
         self._user_type = _user_type(grp, found.type)
@@ -426,10 +428,17 @@ class Variable(Attributed):
         raise failures.LibraryError("NetCDF: Parallel operation on file opened for non-parallel access")
 
     def _decoding(self) -> Decoding:
-        flags = {"mask": self.mask, "scale": self.scale, "always_mask": self.always_mask}
+        flags = (self.mask, self.scale, self.always_mask)
+        known = self._how_decoded
+        if known is not None and (known.mask, known.scale, known.always_mask) == flags:
+            return known
         is_filled = self._owner().fill_mode != "none"
         dtype = self.dtype if isinstance(self.dtype, np.dtype) else np.dtype(object)
-        return Decoding(dtype, self._dictionary(), is_filled, **flags)
+        self._how_decoded = Decoding(dtype, self._dictionary(), is_filled, *flags)
+        return self._how_decoded
+
+    def _forget(self) -> None:
+        self._how_decoded = None
 
     def __getitem__(self, elem: Any) -> Any:
         with failures.as_runtime_error():
