@@ -62,7 +62,12 @@ def as_runtime_error(words: str | None = None) -> Iterator[None]:
     except LibraryError:
         raise
     except Error as error:
-        raise worded(LibraryError, words or error.message, error) from error
+        raise runtime_error(error, words) from error
+
+
+def runtime_error(error: Error, words: str | None = None) -> Error:
+    """The `RuntimeError` for an error of the library."""
+    return worded(LibraryError, words or error.message, error)
 
 
 def worded(cls: type[Error], words: str, error: Error) -> Error:

@@ -19,6 +19,8 @@ from ncirrus.types import name_of
 
 # Elements from which on numbers are unpacked by all cores, and bytes of the smallest float that is known there.
 _MANY, _FLOAT = 1 << 12, 4
+_NUMBERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
+_KINDS = {"S1": "ubyte", **{code: name_of(np.dtype(code)) for code in _NUMBERS}}
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,19 @@ class Missing:
     sources: tuple[NDArray[Any], ...]
     limits: tuple[Any, Any] | None
     told: tuple[str, ...]
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type that all values have; none where they are of several types, or a limit is no single value."""
+        limits = [limit for limit in self.limits or () if limit is not None]
+        types = {value.dtype for value in (*self.sources, *limits)}
+        return types.pop() if len(types) == 1 and all(limit.size == 1 for limit in limits) else None
+
+    @cached_property
+    def flat(self) -> tuple[list[NDArray[Any]], tuple[NDArray[Any] | None, NDArray[Any] | None]]:
+        """The values as the extension module takes them."""
+        low, high = (None if limit is None else _flat(limit) for limit in self.limits or (None, None))
+        return [_flat(candidates) for candidates in self.sources], (low, high)
 
 
 @dataclass(frozen=True)
@@ -185,7 +200,7 @@ def _masked(data: NDArray[Any], decoding: Decoding) -> Any:
     mask: NDArray[Any] = np.zeros(data.shape, np.bool_)
     found, is_any_outside = mark(data, missing, mask)
     if not any(found) and not is_any_outside:
-        return ma.masked_array(data) if decoding.always_mask else data
+        return data.view(ma.MaskedArray) if decoding.always_mask else data
     fill_values = (candidates[0] for candidates, is_found in zip(missing.sources, found, strict=True) if is_found)
     masked = ma.masked_array(data, mask=mask, fill_value=next(fill_values, decoding.fill_value))
     return masked[()] if masked.shape == () else masked
@@ -193,27 +208,23 @@ def _masked(data: NDArray[Any], decoding: Decoding) -> Any:
 
 def mark(data: NDArray[Any], missing: Missing, mask: NDArray[Any]) -> tuple[list[bool], bool]:
     """Marks missing values. Which sources have some, and whether values lie outside the valid range."""
-    low, high = missing.limits or (None, None)
-    limits = [limit for limit in (low, high) if limit is not None]
-    is_plain = all(value.dtype == data.dtype for value in (*missing.sources, *limits))
     kind = _kind(data)
-    if kind is None or not is_plain or any(limit.size != 1 for limit in limits):
+    if kind is None or data.dtype != missing.dtype:
         return _mark_by_numpy(data, missing, mask)
-    sources = [_flat(candidates, kind) for candidates in missing.sources]
-    flat = tuple(None if limit is None else _flat(limit, kind) for limit in (low, high))
-    return mark_missing((_flat(data, kind), kind), sources, (flat[0], flat[1]), mask.reshape(-1))
+    return mark_missing((_flat(data), kind), *missing.flat, mask.reshape(-1))
 
 
 def _kind(data: NDArray[Any]) -> str | None:
     """The type of elements by which the extension module knows them, where it can go through them."""
     if not data.dtype.isnative or not data.flags.c_contiguous:
         return None
-    return "ubyte" if data.dtype.kind == "S" else name_of(data.dtype)
+    return _KINDS.get(data.dtype.str[1:])
 
 
-def _flat(values: NDArray[Any], kind: str) -> NDArray[Any]:
-    flat = values.reshape(-1)
-    return flat.view("u1") if kind == "ubyte" else flat
+def _flat(values: NDArray[Any]) -> NDArray[Any]:
+    """One axis; characters as bytes."""
+    flat = values if values.ndim == 1 else values.reshape(-1)
+    return flat.view("u1") if values.dtype.kind == "S" else flat
 
 
 def _mark_by_numpy(data: NDArray[Any], missing: Missing, mask: NDArray[Any]) -> tuple[list[bool], bool]:

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from ncirrus.netCDF4.orthogonal import AxisBox, by_axis
 
+# Types of indices that mean what they do for numpy.
+_PLAIN = frozenset((int, slice, type(...)))
+
 
 def read(variable: Any, elem: Any) -> Any:
     """Stored values of a selection, without the axes of integers."""
@@ -25,8 +28,12 @@ def read(variable: Any, elem: Any) -> Any:
 
 def _read_at_once(variable: Any, found: Any, elem: Any) -> Any:
     """Values of integers and forward slices, which mean what they do for numpy; none where the index is another one."""
-    keys = elem if type(elem) is tuple else (elem,)
-    if variable._is_pair or not all(type(key) is int or type(key) is slice or key is Ellipsis for key in keys):
+    if type(elem) is tuple:
+        if not all(map(_PLAIN.__contains__, map(type, elem))):
+            return None
+    elif type(elem) not in _PLAIN:
+        return None
+    if variable._is_pair:
         return None
     try:
         return found._native().get(elem)

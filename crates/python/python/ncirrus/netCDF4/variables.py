@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
+from ncirrus.errors import Error
 from ncirrus.netCDF4 import failures, selections, storage
 from ncirrus.netCDF4.attributes import Attributed, cast_to
 from ncirrus.netCDF4.constants import default_fillvals
@@ -441,17 +442,24 @@ class Variable(Attributed):
         self._how_decoded = None
 
     def __getitem__(self, elem: Any) -> Any:
-        with failures.as_runtime_error():
+        try:
             data = selections.read(self, elem)
-        if self._isvlen:
-            return self._unpacked(_vlens(data, self.dtype))
-        if self._iscompound:
-            return self._viewed(data) if self.chartostring else data
+        except failures.LibraryError:
+            raise
+        except Error as error:
+            raise failures.runtime_error(error) from error
+        if not self._isprimitive:
+            if self._isvlen:
+                return self._unpacked(_vlens(data, self.dtype))
+            if self._iscompound:
+                return self._viewed(data) if self.chartostring else data
         if self._is_complex:
             return ma.array(data) if self.mask and self.always_mask else data
         decoding = self._decoding()
-        joined = self._joined(decoded(data, decoding), elem, self._encoding(decoding.attributes))
-        is_element = isinstance(joined, np.ndarray) and not ma.isMA(joined) and joined.shape == () and self.shape
+        joined = decoded(data, decoding)
+        if self.dtype.kind == "S":
+            joined = self._joined(joined, elem, self._encoding(decoding.attributes))
+        is_element = type(joined) is np.ndarray and joined.ndim == 0 and self.shape
         return joined[()] if is_element else joined
 
     def _unpacked(self, data: Any) -> Any:
