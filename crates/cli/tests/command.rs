@@ -11,6 +11,7 @@ mod identity;
 mod left_out;
 mod nccopying;
 mod netcdf_tools;
+mod opendap;
 mod pipes;
 mod program;
 mod readers;

@@ -123,6 +123,19 @@ impl Dap2Constraint {
         }
     }
 
+    /// As [`project`](Self::project), with the ranges of each name's own dimensions behind it: those of arrays of
+    /// structures stand inside the path.
+    pub fn project_parts(&mut self, path: &[(&WireName, &[QueryRange])]) {
+        let part = |(name, ranges): &(&WireName, &[QueryRange])| {
+            let ranges: String = ranges.iter().map(QueryRange::to_string).collect();
+            format!("{}{ranges}", name.wire)
+        };
+        let projection = path.iter().map(part).collect::<Vec<_>>().join(".");
+        if !self.projections.contains(&projection) {
+            self.projections.push(projection);
+        }
+    }
+
     /// The query without `?`; empty for the whole dataset.
     pub fn query(&self, encoding: QueryEncoding) -> String {
         let projections: Vec<String> = self.projections.iter().map(|text| encoding.encode(text)).collect();
@@ -173,6 +186,12 @@ impl Dap4Constraint {
         if !self.clauses.contains(&clause) {
             self.clauses.push(clause);
         }
+    }
+
+    /// The query without `?` for the structure alone; empty for the whole dataset.
+    pub fn metadata_query(&self, encoding: QueryEncoding) -> String {
+        let clauses: Vec<String> = self.clauses.iter().map(|text| encoding.encode(text)).collect();
+        if clauses.is_empty() { String::new() } else { format!("dap4.ce={}", clauses.join(";")) }
     }
 
     /// The query without `?`, which asks for checksums.

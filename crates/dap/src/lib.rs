@@ -21,22 +21,29 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod catalog;
 mod chunks;
 mod column;
 mod constraint;
+mod conversion;
 mod crc32;
+mod cut;
 mod das;
 mod dds;
 mod dmr;
 mod dods;
+mod driver;
 mod lex;
 mod limit;
 mod literal;
 mod lookup;
 mod name;
 mod path;
+mod place;
+mod query;
 mod serial;
 mod server_error;
+mod shown;
 mod xdr;
 mod xml;
 mod xml_tree;
@@ -51,6 +58,7 @@ pub use das::{Das, DasAttribute, DasItem};
 pub use dds::{Dds, DdsDimension, DdsKind, DdsType, DdsVariable};
 pub use dmr::{Dmr, DmrAttribute, DmrAxis, DmrDimension, DmrEnumeration, DmrGroup, DmrKind, DmrVariable};
 pub use dods::{DodsAnswer, DodsValues};
+pub use driver::DapDriver;
 pub use name::WireName;
 pub use server_error::ServerError;
 pub use xdr::XdrPeculiarities;

@@ -35,7 +35,7 @@ impl WireName {
                 }
             }
         }
-        String::from_utf8_lossy(&shown).trim_start_matches('/').replace('/', "%2F")
+        String::from_utf8_lossy(&shown).trim_start_matches('/').replace('/', "%2f")
     }
 }
 

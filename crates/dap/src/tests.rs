@@ -11,6 +11,8 @@ use serde_json::Value as Json;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+mod views;
+
 /// A case of the manifest.
 #[derive(Clone)]
 struct Case {

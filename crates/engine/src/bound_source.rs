@@ -8,7 +8,8 @@ use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, DecodedEle
 use ncirrus_layout::LockExt;
 use ncirrus_layout::grid::{ChunkIntersections, ElementSizes, PointIntersections};
 use ncirrus_layout::{
-    ChunkGrid, ChunkIndex, EdgeChunks, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
+    ChunkGrid, ChunkIndex, EdgeChunks, Error, Extent, Layout, Limits, QuerySource, Result, Source,
+    StoredType, TileIndex,
 };
 use ncirrus_model::{CodecSpec, Model, Selection, TypeRef};
 use std::borrow::Cow;
@@ -47,7 +48,7 @@ pub(crate) enum ElementDecoding {
     },
     /// Elements without a fixed size: a chunk is decoded whole.
     Sequences,
-    /// Taken from other variables.
+    /// Taken from other variables, or decoded by the source itself.
     Assembled,
 }
 
@@ -59,6 +60,8 @@ pub(crate) enum StorageLayout {
     Rows(StridedRows),
     /// In other variables.
     Mosaic(Arc<dyn TileIndex>),
+    /// With a server that sends boxes; the variable's number there.
+    Query(Arc<dyn QuerySource>, usize),
 }
 
 /// Chunks that an index locates.
@@ -122,14 +125,12 @@ impl BoundSource {
                 StorageLayout::Rows(StridedRows { grid, extents, base: *base, strides })
             }
             Layout::Mosaic { tiles } => StorageLayout::Mosaic(Arc::clone(tiles)),
-            Layout::Query { .. } => {
-                return Err(Error::unsupported("variables that a server answers queries for"));
-            }
+            Layout::Query { source, variable } => StorageLayout::Query(Arc::clone(source), *variable),
         };
         let rank = match &ground {
             StorageLayout::Chunks(chunks) => chunks.grid.rank(),
             StorageLayout::Rows(rows) => rows.strides.len(),
-            StorageLayout::Mosaic(_) => source.extent.len(),
+            StorageLayout::Mosaic(_) | StorageLayout::Query(..) => source.extent.len(),
         };
         if rank != shape.len() || source.extent.len() != shape.len() {
             return Err(Error::internal(format!(
@@ -167,7 +168,7 @@ impl BoundSource {
         match &self.ground {
             StorageLayout::Chunks(chunks) => Cow::Borrowed(&chunks.grid),
             StorageLayout::Rows(rows) => Cow::Borrowed(&rows.grid),
-            StorageLayout::Mosaic(_) => Cow::Owned(one),
+            StorageLayout::Mosaic(_) | StorageLayout::Query(..) => Cow::Owned(one),
         }
     }
 
@@ -175,7 +176,9 @@ impl BoundSource {
     pub(crate) fn codec_error(&self, error: CodecError) -> Error {
         match &self.ground {
             StorageLayout::Chunks(chunks) => chunks.codec_error(error),
-            StorageLayout::Rows(_) | StorageLayout::Mosaic(_) => codec_error(error),
+            StorageLayout::Rows(_) | StorageLayout::Mosaic(_) | StorageLayout::Query(..) => {
+                codec_error(error)
+            }
         }
     }
 
@@ -197,7 +200,7 @@ impl BoundSource {
 
 impl ElementDecoding {
     fn of(source: &Source, model: &Model, ty: TypeRef, limits: &Limits) -> Result<Self> {
-        if let Layout::Mosaic { .. } = source.layout {
+        if let Layout::Mosaic { .. } | Layout::Query { .. } = source.layout {
             return Ok(Self::Assembled);
         }
         if let Some(copier) = RowCopier::new(model, ty, &source.stored) {

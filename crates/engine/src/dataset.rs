@@ -7,6 +7,7 @@ mod mosaic;
 mod open_datasets;
 mod opening;
 mod points;
+mod query;
 mod referenced_datasets;
 mod tag;
 
@@ -32,6 +33,7 @@ use ncirrus_layout::{
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
 use ncirrus_store::{Store, StoreExt, Url};
+use query::QueryRead;
 use referenced_datasets::ReferencedDatasets;
 use std::collections::HashMap;
 use std::fmt;
@@ -234,6 +236,9 @@ impl Dataset {
             StorageLayout::Mosaic(index) => {
                 MosaicRead::new(self, &reading, index).read_into(selection, out).await
             }
+            StorageLayout::Query(source, number) => {
+                QueryRead::new(&reading, (source, *number)).read_into(selection, out).await
+            }
             _ => reading.read_into(picked, out).await,
         };
         let read = read.map_err(|error| self.located(error, variable));
@@ -266,6 +271,12 @@ impl Dataset {
                 (StorageLayout::Mosaic(index), Picked::Points(points)) => {
                     MosaicRead::new(self, &reading, index).read_points(points).await
                 }
+                (StorageLayout::Query(source, number), Picked::Selection(selection)) => {
+                    QueryRead::new(&reading, (source, *number)).read(selection).await
+                }
+                (StorageLayout::Query(source, number), Picked::Points(points)) => {
+                    QueryRead::new(&reading, (source, *number)).read_points(points).await
+                }
                 _ => reading.read(picked).await,
             };
             let values = values.map_err(|error| self.located(error, variable))?;
@@ -288,6 +299,9 @@ impl Dataset {
             let reading = self.reading(variable, &bound, picked, nesting, self.default_missing())?;
             let plan = match &bound.ground {
                 StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).plan(selection).await,
+                StorageLayout::Query(source, number) => {
+                    QueryRead::new(&reading, (source, *number)).plan(selection)
+                }
                 _ => reading.plan(selection).await,
             };
             plan.map_err(|error| self.located(error, variable))

@@ -6,7 +6,7 @@ pub(crate) use found::is_zip;
 
 use crate::drive::DriveContext;
 use ncirrus_layout::{
-    Confidence, Driver, Error, Need, ObjectId, Result, Stall, Step, View, join_each, settle,
+    AddressHints, Confidence, Driver, Error, Need, ObjectId, Result, Stall, Step, View, join_each, settle,
 };
 use ncirrus_store::StoreFacts;
 use std::sync::Arc;
@@ -41,6 +41,20 @@ pub(crate) async fn probe(
         (None, None) => Err(explain(context, root, drivers).await),
     }
 }
+
+/// The driver that an address names by its mode; `None` if it names none, and the contents decide.
+///
+/// # Errors
+/// `Unsupported` if the library was built without it.
+pub(crate) fn named(hints: &AddressHints, drivers: &[Arc<dyn Driver>]) -> Result<Option<Arc<dyn Driver>>> {
+    let Some(mode) = PROTOCOLS.into_iter().find(|mode| hints.has_mode(mode)) else { return Ok(None) };
+    let driver = drivers.iter().find(|driver| driver.name() == "dap");
+    let absent = || Error::unsupported(format!("the mode {mode}: the library was built without OPeNDAP"));
+    driver.cloned().ok_or_else(absent).map(Some)
+}
+
+/// The modes that name a protocol: what is at such an address cannot be told by its first bytes.
+const PROTOCOLS: [&str; 2] = ["dap2", "dap4"];
 
 /// Probes with all drivers, one after the other, and collects what they need. A driver that is certain ends the search,
 /// and so does the object at the address itself if it leaves no doubt: what drivers still need from below it is not

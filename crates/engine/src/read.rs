@@ -150,7 +150,7 @@ impl<'a> VariableRead<'a> {
         let most = (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / element;
         let grain = match &self.bound.ground {
             StorageLayout::Chunks(chunks) => chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]),
-            StorageLayout::Rows(_) | StorageLayout::Mosaic(_) => None,
+            StorageLayout::Rows(_) | StorageLayout::Mosaic(_) | StorageLayout::Query(..) => None,
         };
         Ok(gathered::cut(selection, most.max(1) as u64, &grain.unwrap_or_default()))
     }

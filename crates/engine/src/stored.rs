@@ -38,6 +38,8 @@ impl Dataset {
                     let nesting = nesting.of_mosaic(self.root(), &path, self.session().limits())?;
                     self.stored_in_sources(tiles.as_ref(), &source.extent, nesting).await
                 }
+                // A server computes what it sends.
+                Layout::Query { .. } => Ok(None),
                 _ => self.stored_itself(&source).await,
             }
         })

@@ -1,5 +1,5 @@
 //! A format, and an open dataset in it.
-use crate::{Aggregation, Error, ObjectId, Source, Step, View, Writing};
+use crate::{AddressHints, Aggregation, Error, ObjectId, Source, Step, View, Writing};
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -81,6 +81,8 @@ pub struct OpenOptions {
     pub lenient: bool,
     /// Open the dataset only in this state, as an earlier opening told it: its tag.
     pub expected_tag: Option<String>,
+    /// What the dataset's address says besides its place; opening an address sets it.
+    pub address: AddressHints,
 }
 
 impl OpenOptions {
@@ -151,6 +153,13 @@ impl OpenOptions {
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
+        self
+    }
+
+    /// What the dataset's address says besides its place; opening an address sets it.
+    #[must_use]
+    pub fn address(mut self, address: AddressHints) -> Self {
+        self.address = address;
         self
     }
 

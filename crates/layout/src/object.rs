@@ -76,6 +76,16 @@ impl ObjectId {
         Self { store: self.store.clone(), key, query: None }
     }
 
+    /// The object beside this one that has another last segment.
+    #[must_use]
+    pub fn with_name(&self, name: &str) -> Self {
+        let key = match self.key.rsplit_once('/') {
+            Some((parent, _)) => Arc::from(format!("{parent}/{name}")),
+            None => Arc::from(name),
+        };
+        Self { store: self.store.clone(), key, query: None }
+    }
+
     /// The last segment of the key.
     pub fn name(&self) -> &str {
         self.key.rsplit('/').next().unwrap_or_default()

@@ -1,8 +1,7 @@
 //! How to obtain a box of elements.
 use crate::{
-    ChunkGrid, ChunkIndex, EdgeChunks, Fragment, ObjectId, Result, Step, StoredType, VariableRef, View,
+    ChunkGrid, ChunkIndex, EdgeChunks, Fragment, ObjectId, QuerySource, Step, StoredType, VariableRef, View,
 };
-use bytes::Bytes;
 use ncirrus_model::{CodecSpec, Region, Values};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -58,8 +57,10 @@ pub enum Layout {
     },
     /// The server returns boxes: DAP2, DAP4.
     Query {
-        /// Builds requests and decodes answers.
+        /// Builds requests and decodes answers, for all variables of the dataset.
         source: Arc<dyn QuerySource>,
+        /// The variable's number there.
+        variable: usize,
     },
 }
 
@@ -115,20 +116,6 @@ pub enum TileSource {
     Constant(Values),
     /// Nothing: fill.
     Missing,
-}
-
-/// Builds requests for boxes and decodes the answers.
-pub trait QuerySource: Debug + Send + Sync {
-    /// The request that obtains a region.
-    ///
-    /// # Errors
-    /// If the region cannot be requested.
-    fn request(&self, region: &Region) -> Result<ObjectId>;
-    /// The values in an answer, in row-major order of the region.
-    ///
-    /// # Errors
-    /// `Malformed` if the answer does not match the request.
-    fn decode(&self, region: &Region, answer: &Bytes) -> Result<Values>;
 }
 
 /// Resolves references to variable-length data.

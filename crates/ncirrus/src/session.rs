@@ -233,8 +233,13 @@ impl SessionBuilder {
     /// If no threads can be started; if a configuration file that was named does not exist or cannot be parsed;
     /// `Invalid` for a scheme that cannot have a custom store, and for a codec with the name or number of another.
     pub fn build(self) -> Result<Session> {
-        let drivers: [Arc<dyn Driver>; 3] =
-            [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
+        let drivers: Vec<Arc<dyn Driver>> = vec![
+            Arc::new(ClassicDriver),
+            Arc::new(Hdf5Driver),
+            Arc::new(ZarrDriver),
+            #[cfg(feature = "http")]
+            Arc::new(ncirrus_dap::DapDriver),
+        ];
         #[cfg(feature = "plugins")]
         let mut registry = CodecRegistry::with_plugins(self.plugins);
         #[cfg(not(feature = "plugins"))]
@@ -251,6 +256,6 @@ impl SessionBuilder {
         let folder = self.resources.folder;
         let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
         let engine = engine.overlays(overlays).stores(stores.clone());
-        Ok(Session { engine: engine.build()?, stores, network, drivers: Arc::new(drivers), folder })
+        Ok(Session { engine: engine.build()?, stores, network, drivers: drivers.into(), folder })
     }
 }

@@ -26,7 +26,14 @@ pub(crate) fn open_remote(url: &Url, context: &StoreContext) -> Result<Opened> {
 fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
     let (url, is_durable) = (as_it_is(url), context.options.durable);
     let path = local_path(&url);
-    let metadata = fs::metadata(&path).map_err(|error| path_error(error, &path))?;
+    let metadata = match fs::metadata(&path) {
+        // The responses of a dataset stand beside its name, which need not be a file.
+        Err(_) if is_of_responses(&url) => {
+            let (store, root) = DirectoryStore::of_file(&path)?;
+            return Ok(Opened::new(store.sharing(&context.handles).shared(), root, &url));
+        }
+        metadata => metadata.map_err(|error| path_error(error, &path))?,
+    };
     if metadata.is_dir() {
         let store = DirectoryStore::new(path).durable(is_durable);
         let root = store.root();
@@ -37,6 +44,12 @@ fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
     }
     let (store, root) = DirectoryStore::of_file(&path)?;
     Ok(Opened::new(store.durable(is_durable).sharing(&context.handles).shared(), root, &url))
+}
+
+/// Whether an address names a dataset of OPeNDAP.
+fn is_of_responses(url: &Url) -> bool {
+    let modes = url.fragment().modes();
+    modes.contains("dap2") || modes.contains("dap4")
 }
 
 fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {

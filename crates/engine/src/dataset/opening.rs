@@ -7,13 +7,24 @@ use crate::drive::ReadDepth;
 use crate::open;
 use crate::session::Session;
 use crate::snapshot::StoreSnapshot;
-use ncirrus_layout::{Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result};
+use ncirrus_layout::{
+    AddressHints, Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result,
+};
 use ncirrus_model::Model;
 use ncirrus_store::{Opened, Store, Url};
 use std::sync::{Arc, Mutex, Weak};
 
 /// Minimum number of metadata bytes that a dataset keeps from which others take values.
 const LEAST_METADATA: usize = 1 << 20;
+
+/// What an address says besides the place of its dataset.
+fn hints(url: &Url) -> AddressHints {
+    AddressHints {
+        modes: url.fragment().modes().iter().map(str::to_owned).collect(),
+        entries: url.fragment().entries().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        query: url.query().map(str::to_owned),
+    }
+}
 
 /// Members that no document lists are looked for if that costs no requests.
 fn with_members(options: &OpenOptions, context: &DriveContext) -> OpenOptions {
@@ -77,7 +88,13 @@ impl Session {
         nesting: &ReadDepth,
     ) -> Result<Dataset> {
         let context = DriveContext { nesting: nesting.apart(), ..self.context(store) };
-        let driver = match self.known_driver(&context, &root, &drivers).await {
+        let options = &options.clone().address(address.as_ref().map(hints).unwrap_or_default());
+        let named = open::named(&options.address, &drivers)?;
+        let known = match &named {
+            Some(_) => named,
+            None => self.known_driver(&context, &root, &drivers).await,
+        };
+        let driver = match known {
             Some(driver) => driver,
             None => match open::probe(&context, &root, &drivers).await {
                 Err(error) if open::is_zip(&error) && !root.key().is_empty() => {

@@ -1,6 +1,7 @@
 //! Reading single elements: each chunk that holds some is fetched and decoded once.
 use super::Dataset;
 use super::mosaic::MosaicRead;
+use super::query::QueryRead;
 use crate::bound_source::StorageLayout;
 use crate::convert;
 use crate::drive::ReadDepth;
@@ -21,6 +22,9 @@ impl Dataset {
         let reading = self.reading(variable, &bound, picked, ReadDepth::default(), self.default_missing())?;
         let values = match &bound.ground {
             StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).read_points(points).await,
+            StorageLayout::Query(source, number) => {
+                QueryRead::new(&reading, (source, *number)).read_points(points).await
+            }
             _ => reading.read(picked).await,
         };
         self.note_filled(variable, &reading.into_report());
@@ -45,6 +49,10 @@ impl Dataset {
             (_, Err(error)) => Err(error),
             (StorageLayout::Mosaic(index), Ok(())) => {
                 let values = MosaicRead::new(self, &reading, index).read_points(points).await;
+                values.and_then(|values| convert::pack(&self.inner.model, bound.ty, &values, out))
+            }
+            (StorageLayout::Query(source, number), Ok(())) => {
+                let values = QueryRead::new(&reading, (source, *number)).read_points(points).await;
                 values.and_then(|values| convert::pack(&self.inner.model, bound.ty, &values, out))
             }
             _ => reading.read_into(picked, out).await,

@@ -81,8 +81,8 @@ impl VariableRead<'_> {
         let chunks = match &self.bound.ground {
             StorageLayout::Chunks(chunks) => chunks,
             StorageLayout::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
-            StorageLayout::Mosaic(_) => {
-                return Err(Error::internal("a variable of other variables has no cells"));
+            StorageLayout::Mosaic(_) | StorageLayout::Query(..) => {
+                return Err(Error::internal("a variable that is not stored in cells has none"));
             }
         };
         let located = self.context.drive(|view| chunks.index.locate(view, cells)).await?;

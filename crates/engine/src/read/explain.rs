@@ -58,6 +58,7 @@ impl VariableRead<'_> {
             }
             StorageLayout::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
             StorageLayout::Mosaic(_) => ("aggregated from other variables".to_owned(), Vec::new()),
+            StorageLayout::Query(..) => ("boxes that a server computes".to_owned(), Vec::new()),
         };
         let references = matches!(self.bound.elements, ElementDecoding::Referenced { .. });
         ReadPlan {

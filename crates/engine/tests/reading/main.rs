@@ -9,6 +9,7 @@ mod driving;
 mod index_cache;
 mod library;
 mod mosaics;
+mod queries;
 mod references;
 mod requests;
 mod selections;

@@ -22,7 +22,8 @@ const MACROS: [(&str, &[&str]); 8] = [
 ];
 
 /// Keys that identify the end of a bare path as a fragment.
-const KEYS: [&str; 7] = ["mode", "aws.profile", "awsprofile", "aws.region", "awsregion", "log", "show"];
+const KEYS: [&str; 9] =
+    ["mode", "protocol", "view", "aws.profile", "awsprofile", "aws.region", "awsregion", "log", "show"];
 
 impl UrlFragment {
     /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme implies.
@@ -33,6 +34,7 @@ impl UrlFragment {
         for (key, value) in parts.map(|part| part.split_once('=').unwrap_or((part, ""))) {
             match rewritten(key).filter(|_| value.is_empty()) {
                 Some(stands_for) => words.extend(stands_for),
+                None if key.eq_ignore_ascii_case("protocol") => words.push(value),
                 None if key == "mode" => {
                     // Keys may occur among the modes.
                     for word in value.split(',') {

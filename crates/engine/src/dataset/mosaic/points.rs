@@ -29,8 +29,13 @@ pub(in crate::dataset) struct PointValues {
 
 impl PointValues {
     /// So many points, all of which are fill.
-    fn new(fill: &Values, count: usize) -> Self {
+    pub(in crate::dataset) fn new(fill: &Values, count: usize) -> Self {
         Self { read: fill.clone(), places: vec![0; count] }
+    }
+
+    /// The values of all points, in their order.
+    pub(in crate::dataset) fn finish(self) -> Result<Values> {
+        convert::take(&self.read, &self.places)
     }
 
     /// Takes the values of some points; of one value, that it is the value of all of them.
@@ -120,8 +125,7 @@ impl MosaicRead<'_> {
             }
         }
         self.read_point_batch(batch, points, &values).await?;
-        let PointValues { read, places } = values.into_inner().unwrap_or_else(PoisonError::into_inner);
-        convert::take(&read, &places)
+        values.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
     fn add_points(
@@ -231,7 +235,7 @@ fn holds(region: &Region, points: &PointSelection, point: usize) -> bool {
 }
 
 /// The smallest box around some points; `None` around none.
-fn bounds(points: &PointSelection, part: &[usize]) -> Option<Region> {
+pub(in crate::dataset) fn bounds(points: &PointSelection, part: &[usize]) -> Option<Region> {
     if part.is_empty() {
         return None;
     }

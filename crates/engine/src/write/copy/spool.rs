@@ -127,7 +127,7 @@ impl VariableCopy<'_> {
         let gathering = (GATHERED * shared.pool.current_num_threads()) as u64;
         let room = (task.memory.saturating_sub(gathering.min(task.memory / 4)) / 2).min(LARGEST_SLAB);
         // Assembled variables are held in parts, too.
-        let is_mosaic = matches!(source.layout, Layout::Mosaic { .. });
+        let is_mosaic = matches!(source.layout, Layout::Mosaic { .. } | Layout::Query { .. });
         let slabs = task.turned(if is_mosaic { room / 2 } else { room }).cut();
         let is_plain = self.treatment.quantize.is_none() && self.is_same_number() && !is_mosaic;
         let copier = target.copier.clone().filter(|copier| is_plain && copier.native_len() == native);
@@ -153,8 +153,8 @@ impl VariableCopy<'_> {
         let is_far = self.source.store().local().is_none();
         match &source.layout {
             Layout::Grid { codecs, .. } => is_far || !codecs.is_empty(),
-            Layout::Mosaic { .. } => true,
-            Layout::Affine { .. } | Layout::Query { .. } => is_far,
+            Layout::Mosaic { .. } | Layout::Query { .. } => true,
+            Layout::Affine { .. } => is_far,
         }
     }
 

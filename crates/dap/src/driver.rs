@@ -1,0 +1,224 @@
+//! Recognising and opening a dataset.
+use crate::catalog::DapCatalog;
+use crate::place::{DapPlace, DapProtocol, DapView, protocol_of};
+use crate::shown::dap2::{Dap2Facts, SequenceColumn, sequence_columns};
+use crate::shown::{self};
+use crate::{
+    AnswerKind, Dap2Constraint, DapAnswer, Das, Dds, Dmr, DodsAnswer, WireName, XdrPeculiarities, classify,
+    refuse_error,
+};
+use bytes::Bytes;
+use ncirrus_layout::{
+    AddressHints, Catalog, Confidence, Driver, Error, ErrorKind, ObjectId, OpenOptions, Result, Stall, Step,
+    View, Want, both, settle,
+};
+use ncirrus_model::Values;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Reads datasets of OPeNDAP servers, and their responses in files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DapDriver;
+
+/// Bytes that tell what a response is.
+const FIRST_READ: u64 = 512;
+
+impl Driver for DapDriver {
+    fn name(&self) -> &'static str {
+        "dap"
+    }
+
+    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
+        let Some(blob) = view.read(root, Want::Parse(0..FIRST_READ))? else { return Ok(Confidence::No) };
+        Ok(match classify(&blob.bytes) {
+            AnswerKind::Dds | AnswerKind::Das | AnswerKind::Chunks => Confidence::Yes,
+            AnswerKind::Xml => Confidence::Maybe,
+            _ => Confidence::No,
+        })
+    }
+
+    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        let protocol = match asked(&options.address).or_else(|| protocol_of(root.name())) {
+            Some(protocol) => protocol,
+            None => told(view, root)?,
+        };
+        let place = DapPlace::new(root, protocol, is_file(root), &options.address)?;
+        let shown = match protocol {
+            DapProtocol::Dap2 => open_dap2(view, &place)?,
+            DapProtocol::Dap4 => open_dap4(view, &place)?,
+        };
+        Ok(Arc::new(DapCatalog::new(Arc::new(place), shown)))
+    }
+}
+
+/// The protocol that an address asks for.
+fn asked(hints: &AddressHints) -> Option<DapProtocol> {
+    match () {
+        () if hints.has_mode("dap4") => Some(DapProtocol::Dap4),
+        () if hints.has_mode("dap2") => Some(DapProtocol::Dap2),
+        () => None,
+    }
+}
+
+/// The protocol of the response that is at an address.
+fn told(view: &dyn View, root: &ObjectId) -> Step<DapProtocol> {
+    let blob = view.read(root, Want::Parse(0..FIRST_READ))?;
+    let kind = blob.map(|blob| classify(&blob.bytes));
+    Ok(match kind {
+        Some(AnswerKind::Chunks | AnswerKind::Xml) => DapProtocol::Dap4,
+        _ => DapProtocol::Dap2,
+    })
+}
+
+/// Whether responses are objects of their own, which no server computes.
+fn is_file(root: &ObjectId) -> bool {
+    let store = root.store.as_str();
+    !(store.starts_with("http://") || store.starts_with("https://"))
+}
+
+/// A response that has to be there.
+fn response(view: &dyn View, object: &ObjectId) -> Step<Bytes> {
+    let blob = view.read(object, Want::All)?;
+    let absent = || Error::not_found("no such object").at_object(object);
+    Ok(blob.ok_or_else(absent)?.bytes)
+}
+
+/// An outcome that may be a failure, but no need.
+fn settled<T>(step: Step<T>) -> Step<Result<T>> {
+    settle(step).map_err(Stall::Need)
+}
+
+fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
+    let limits = view.limits();
+    let whole = place.constraint.query(place.encoding);
+    let selections = place.constraint.selections_only().query(place.encoding);
+    let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
+    let (dds_bytes, das_bytes) = both(settled(response(view, &dds)), settled(response(view, &das)))?;
+    let dds_found = match dds_bytes {
+        Ok(bytes) => parse_dds(&bytes, view).map_err(|error| error.at_object(&dds))?,
+        // Files may hold the data alone.
+        Err(error) if place.files && error.kind() == ErrorKind::NotFound => {
+            let object = place.response(".dods", "");
+            match settled(response(view, &object))? {
+                Ok(bytes) => DodsAnswer::parse(&bytes, limits).map_err(|error| error.at_object(&object))?.dds,
+                Err(_) => return Err(error.into()),
+            }
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let das_found = das_bytes.and_then(|bytes| {
+        refuse_error(&bytes, "a DAS")?;
+        Das::parse(&bytes, limits)
+    });
+    let facts = facts_of(view, place, &dds_found)?;
+    let (das_found, warning) = match das_found {
+        Ok(das) => (das, None),
+        Err(error) if place.files && error.kind() == ErrorKind::NotFound => (Das::default(), None),
+        Err(error) => (Das::default(), Some(format!("the attributes cannot be read: {error}"))),
+    };
+    let mut shown = shown::dap2::show(&dds_found, &das_found, place, &facts, limits)?;
+    shown.warnings.extend(warning);
+    Ok(shown)
+}
+
+fn parse_dds(bytes: &[u8], view: &dyn View) -> Result<Dds> {
+    refuse_error(bytes, "a DDS")?;
+    Dds::parse(bytes, view.limits())
+}
+
+/// What only data tell: the rows of sequences.
+fn facts_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<Dap2Facts> {
+    let mut facts = Dap2Facts::default();
+    let columns = sequence_columns(dds);
+    let count = |column: &SequenceColumn<'_>| settled(rows_of(view, place, column));
+    let counted = ncirrus_layout::join(&columns, count)?;
+    for (column, rows) in columns.iter().zip(counted) {
+        facts.rows.insert(column.index.clone(), rows);
+    }
+    if place.view == DapView::NetcdfC && place.string_length.is_none() {
+        // Strings that cannot be read say so when they are read.
+        facts.longest = settled(longest_of(view, place, dds))?.unwrap_or_default();
+    }
+    Ok(facts)
+}
+
+/// Bytes of the longest string of each variable: characters have a dimension, and no string is cut.
+fn longest_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<HashMap<Vec<usize>, u64>> {
+    let paths = shown::dap2::string_paths(dds);
+    if paths.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut constraint: Dap2Constraint = place.constraint.selections_only();
+    paths.iter().for_each(|(_, path)| constraint.project(path, &[]));
+    let object = place.response(".dods", &constraint.query(place.encoding));
+    let bytes = response(view, &object)?;
+    let lengths = || {
+        let answer = DodsAnswer::parse(&bytes, view.limits())?;
+        let values = answer.values(XdrPeculiarities::default(), view.limits())?;
+        let length = |(index, path): (Vec<usize>, Vec<&WireName>)| {
+            let (place, _) = answer.dds.find(&path)?;
+            match values.at(&place)? {
+                Values::String(strings) => Some((index, strings.max_len() as u64)),
+                _ => None,
+            }
+        };
+        Ok(paths.into_iter().filter_map(length).collect())
+    };
+    Ok(lengths().map_err(|error: Error| error.at_object(&object))?)
+}
+
+fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> Step<u64> {
+    let mut constraint: Dap2Constraint = place.constraint.selections_only();
+    constraint.project(&column.path, &[]);
+    let object = place.response(".dods", &constraint.query(place.encoding));
+    let bytes = response(view, &object)?;
+    let count = || {
+        let answer = DodsAnswer::parse(&bytes, view.limits())?;
+        let values = answer.values(XdrPeculiarities::default(), view.limits())?;
+        let absent = || Error::malformed("the answer has another structure than was asked for");
+        let path = column.path.get(..column.path.len().saturating_sub(1)).unwrap_or_default();
+        let (index, _) = answer.dds.find(path).ok_or_else(absent)?;
+        match values.at(&index) {
+            Some(Values::Vlen { ends, .. }) => Ok(ends.last().copied().unwrap_or(0) as u64),
+            _ => Err(absent()),
+        }
+    };
+    Ok(count().map_err(|error| error.at_object(&object))?)
+}
+
+fn open_dap4(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
+    let limits = view.limits();
+    let query = place.expression.metadata_query(place.encoding);
+    let dmr = match place.files {
+        true => document_of_file(view, place)?,
+        false => {
+            let first = place.response(".dmr.xml", &query);
+            match settled(response(view, &first))? {
+                Ok(bytes) => Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&first))?,
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let object = place.response(".dmr", &query);
+                    match settled(response(view, &object))? {
+                        Ok(bytes) => Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&object))?,
+                        Err(_) => return Err(error.into()),
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    };
+    Ok(shown::dap4::show(&dmr, place, limits)?)
+}
+
+/// The structure beside the data, or else that of the data.
+fn document_of_file(view: &dyn View, place: &DapPlace) -> Step<Dmr> {
+    let limits = view.limits();
+    let (dmr, dap) = (place.response(".dmr", ""), place.response(".dap", ""));
+    match settled(response(view, &dmr))? {
+        Ok(bytes) => Ok(Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&dmr))?),
+        Err(error) if error.kind() == ErrorKind::NotFound => match settled(response(view, &dap))? {
+            Ok(bytes) => Ok(DapAnswer::parse(&bytes, limits).map_err(|error| error.at_object(&dap))?.dmr),
+            Err(_) => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}

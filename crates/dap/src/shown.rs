@@ -1,0 +1,68 @@
+//! Datasets as they are shown: definitions of netCDF-4, and where each variable stands in answers.
+pub(crate) mod dap2;
+pub(crate) mod dap4;
+mod fill;
+mod types;
+
+use crate::WireName;
+use crate::conversion::ValueConversion;
+use ncirrus_layout::Error;
+use ncirrus_model::{Model, ModelError, VarId};
+use std::collections::{HashMap, HashSet};
+
+/// A dataset as it is shown.
+#[derive(Debug)]
+pub(crate) struct ShownDataset {
+    pub(crate) model: Model,
+    pub(crate) variables: HashMap<VarId, ShownVariable>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Where a variable's values stand in answers.
+#[derive(Debug, Clone)]
+pub(crate) struct ShownVariable {
+    pub(crate) wire: WirePath,
+    /// Lengths along its axes in answers: without the one that is shown for the characters of strings.
+    pub(crate) shape: Vec<u64>,
+    pub(crate) conversion: ValueConversion,
+    /// Bytes of an element in an answer; `None` if they differ.
+    pub(crate) element_len: Option<u64>,
+    /// Characters of each string, if they are shown.
+    pub(crate) characters: Option<u64>,
+}
+
+/// How a variable is asked for.
+#[derive(Debug, Clone)]
+pub(crate) enum WirePath {
+    /// Names from the outermost structure on; `in_rows`: the first axis counts the rows of a sequence.
+    Dap2 { segments: Vec<WireSegment>, in_rows: bool },
+    /// Groups and name.
+    Dap4 { path: Vec<String> },
+}
+
+/// A name of a path, and how many axes belong to it.
+#[derive(Debug, Clone)]
+pub(crate) struct WireSegment {
+    pub(crate) name: WireName,
+    pub(crate) rank: usize,
+}
+
+/// Names that are in use.
+#[derive(Debug, Default)]
+struct TakenNames(HashSet<String>);
+
+impl TakenNames {
+    /// The name, or that name with the first number that makes it new.
+    fn unique(&mut self, name: &str) -> String {
+        let numbered = |number: usize| if number == 0 { name.to_owned() } else { format!("{name}_{number}") };
+        let unique = (0..).map(numbered).find(|candidate| !self.0.contains(candidate));
+        let unique = unique.unwrap_or_else(|| name.to_owned());
+        self.0.insert(unique.clone());
+        unique
+    }
+}
+
+/// A definition that the model refuses although it was checked.
+fn refused(error: &ModelError) -> Error {
+    Error::malformed(error.to_string())
+}

@@ -1,0 +1,77 @@
+//! Boxes of variables that a server computes: what is asked for, and the answers.
+use crate::{Error, Limits, ObjectId, Result};
+use bytes::Bytes;
+use ncirrus_model::Values;
+use std::fmt::Debug;
+
+/// Elements along one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QueryAxis {
+    /// The first one.
+    pub start: u64,
+    /// How many.
+    pub count: u64,
+    /// From one to the next, at least 1.
+    pub stride: u64,
+}
+
+impl QueryAxis {
+    /// The index of the last one; `None` if there is none, or past 64 bits.
+    pub fn last(&self) -> Option<u64> {
+        let steps = self.count.checked_sub(1)?;
+        self.start.checked_add(steps.checked_mul(self.stride)?)
+    }
+}
+
+/// A box of a variable.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct QueryBox {
+    /// The variable, by the number in its [`Layout::Query`](crate::Layout::Query).
+    pub variable: usize,
+    /// Its elements along each axis of the variable, at least one.
+    pub axes: Vec<QueryAxis>,
+}
+
+impl QueryBox {
+    /// Number of elements.
+    pub fn count(&self) -> u64 {
+        self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count))
+    }
+}
+
+/// A request, and which boxes its answer holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The object that is the answer.
+    pub object: ObjectId,
+    /// The boxes, by their numbers in the list that was planned.
+    pub boxes: Vec<usize>,
+    /// Bytes of values that are expected in the answer.
+    pub bytes: u64,
+    /// Whether there are exactly that many.
+    pub is_exact: bool,
+}
+
+/// Turns boxes into requests and decodes the answers, for all variables of a dataset.
+///
+/// An answer is no object with a state: it has no ranges, and its tag says nothing.
+pub trait QuerySource: Debug + Send + Sync {
+    /// The requests that obtain boxes: each box is in one of them.
+    ///
+    /// # Errors
+    /// If a box cannot be requested.
+    fn plan(&self, boxes: &[QueryBox]) -> Result<Vec<Query>>;
+
+    /// The values of boxes in the answer to the query for them, each in row-major order.
+    ///
+    /// # Errors
+    /// What the server says if the answer is an error; `Malformed` if it does not match the request; `Changed` if the
+    /// dataset has changed since it was opened.
+    fn decode(&self, boxes: &[QueryBox], answer: &Bytes, limits: &Limits) -> Result<Vec<Values>>;
+
+    /// Bytes of an element of a variable in an answer; `None` if they differ.
+    fn element_len(&self, variable: usize) -> Option<u64>;
+
+    /// Whether an error says that less should be asked for.
+    fn is_too_large(&self, error: &Error) -> bool;
+}
