@@ -92,7 +92,10 @@ impl Served {
     }
 }
 
-fn axes(asked: &[QueryBox]) -> Vec<Vec<[u64; 3]>> {
+/// Start, count and stride along each axis.
+type BoxAxes = Vec<[u64; 3]>;
+
+fn axes(asked: &[QueryBox]) -> Vec<BoxAxes> {
     let axis = |axis: &QueryAxis| [axis.start, axis.count, axis.stride];
     asked.iter().map(|asked| asked.axes.iter().map(axis).collect()).collect()
 }
@@ -103,7 +106,7 @@ fn a_selection_becomes_few_boxes() {
     let slice = |start, count, stride| AxisSelection::Slice { start, count, stride };
     let list = |indices: &[u64]| AxisSelection::Indices(indices.to_vec());
     let all = || slice(0, 30, 1);
-    let cases: [(AxisSelection, AxisSelection, Vec<Vec<[u64; 3]>>); 8] = [
+    let cases: [(AxisSelection, AxisSelection, Vec<BoxAxes>); 8] = [
         (slice(3, 5, 1), slice(7, 1, 1), vec![vec![[3, 5, 1], [7, 1, 1]]]),
         // What is between small elements comes with them, unless it is much more.
         (slice(0, 10, 4), all(), vec![vec![[0, 37, 1], [0, 30, 1]]]),
@@ -127,7 +130,7 @@ fn a_selection_becomes_few_boxes() {
 #[test]
 fn a_scalar_is_one_request() {
     let served = served(&[], 4, u64::MAX);
-    assert_eq!(axes(&served.read(&Selection::all(&[]))), vec![Vec::<[u64; 3]>::new()]);
+    assert_eq!(axes(&served.read(&Selection::all(&[]))), vec![BoxAxes::new()]);
 }
 
 #[test]
