@@ -1,6 +1,7 @@
 //! Responses of OPeNDAP in files, through the command: shown as netCDF-C shows them, copied, and refused.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -24,7 +25,7 @@ fn cases(folder: &Path) -> Vec<Value> {
 }
 
 /// The address of a case: its files without their suffix.
-fn address(folder: &Path, case: &Value) -> String {
+fn address_of(folder: &Path, case: &Value) -> String {
     let file = folder.join(case["files"][0].as_str().unwrap());
     let mode = case["protocol"].as_str().unwrap().to_lowercase();
     format!("file://{}#{mode}", file.with_extension("").display())
@@ -40,7 +41,7 @@ fn responses_in_files_are_shown_as_netcdf_c_shows_them() {
         };
         all += 1;
         let expected = std::fs::read(folder.join(expected)).unwrap();
-        let address = format!("{}&view=netcdf-c", address(&folder, &case));
+        let address = format!("{}&view=netcdf-c", address_of(&folder, &case));
         // Types of fill values are told for netCDF-4 only.
         let output = match case["protocol"].as_str() {
             Some("DAP2") => ncirrus(&["dump", &address]),
@@ -91,4 +92,136 @@ fn a_dataset_of_responses_is_copied_and_explained() {
         String::from_utf8_lossy(&explained.stdout).contains("boxes that the server computes"),
         "{explained:?}"
     );
+}
+
+const DDS: &str = "Dataset { Int16 t[x = 4][y = 3]; Float64 x[x = 4]; Sequence { Int32 i; } q; } d;\n";
+const DAS: &str = "Attributes { t { String units \"K\"; } }\n";
+
+/// An answer of DAP2: its DDS, and words after it.
+fn dods(dds: &str, words: &[u32]) -> ServerPage {
+    let mut body = format!("Dataset {{ {dds} }} d;\nData:\n").into_bytes();
+    words.iter().for_each(|word| body.extend(word.to_be_bytes()));
+    ServerPage::Whole(body)
+}
+
+/// A server of one dataset, `/d/set`, which knows these queries for data.
+fn server(answers: &[(&str, ServerPage)]) -> TestHttpServer {
+    let server = TestHttpServer::start([
+        ("/d/set.dds", ServerPage::Whole(DDS.into())),
+        ("/d/set.das", ServerPage::Whole(DAS.into())),
+        ("/d/set.dods?q.i", dods("Sequence { Int32 i; } q;", &[0x5a00_0000, 7, 0xa500_0000])),
+    ]);
+    for (query, page) in answers {
+        server.add(&format!("/d/set.dods?{query}"), page.clone());
+    }
+    server
+}
+
+fn address(server: &TestHttpServer) -> String {
+    server.url("/d/set").replace("http:", "dap2:")
+}
+
+#[test]
+fn a_header_is_two_requests_and_one_for_each_sequence() {
+    let server = server(&[]);
+    let output = ncirrus(&["dump", "-h", &address(&server)]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("short t(x, y)") && text.contains("t:units = \"K\"") && text.contains("q = 1"),
+        "{output:?}"
+    );
+    let mut requests = server.requests();
+    requests.sort();
+    assert_eq!(requests, ["/d/set.das", "/d/set.dds", "/d/set.dods?q.i"]);
+}
+
+#[test]
+fn a_selection_is_the_constraint_of_one_request() {
+    let answer = dods("Int16 t[x = 2][y = 2];", &[4, 4, 1, 2, 3, 0xffff_fffc]);
+    let ones = dods("Float64 x[x = 2];", &[2, 2, 0x3ff0_0000, 0, 0x3ff0_0000, 0]);
+    let server = server(&[("t%5B1:2%5D%5B0:1%5D", answer), ("x%5B1:2%5D", ones)]);
+    let made = tempfile::tempdir().unwrap();
+    let copy = made.path().join("copy.nc");
+    let copy = copy.to_str().unwrap();
+    let output = ncirrus(&["copy", "--select", "t[1:3,0:2]", &address(&server), copy]);
+    assert!(output.status.success(), "{output:?} {:?}", server.requests());
+    let shown = ncirrus(&["dump", copy]);
+    assert!(words(&shown.stdout).contains("t=1,2,3,-4;"), "{shown:?}");
+    let data: Vec<String> = server.requests().into_iter().filter(|path| path.contains("dods?t")).collect();
+    assert_eq!(data, ["/d/set.dods?t%5B1:2%5D%5B0:1%5D"]);
+}
+
+#[test]
+fn the_constraint_of_an_address_is_part_of_every_request() {
+    let server = server(&[("t%5B1:2%5D%5B2%5D", dods("Int16 t[x = 2][y = 1];", &[2, 2, 8, 9]))]);
+    let dds = "Dataset { Int16 t[x = 2][y = 1]; } d;\n";
+    server.add("/d/set.dds?t%5B1:2%5D%5B2%5D", ServerPage::Whole(dds.into()));
+    let output = ncirrus(&["dump", &format!("{}?t[1:2][2]", address(&server))]);
+    assert!(words(&output.stdout).contains("t=8,9;"), "{output:?} {:?}", server.requests());
+}
+
+#[test]
+fn what_a_server_says_is_the_error_with_any_status() {
+    let told = b"Error { code = 1005; message = \"no such constraint\"; };".to_vec();
+    for status in ["200 OK\r\n", "400 Bad Request\r\n", "500 Internal Server Error\r\n"] {
+        let server = server(&[("x", ServerPage::Told(status, told.clone()))]);
+        let output = ncirrus(&["dump", "-v", "x", &address(&server)]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains("no such constraint"), "{status}: {error}");
+        let asked = server.requests().iter().filter(|path| path.ends_with("?x")).count();
+        assert_eq!(asked, 1, "{status}: it is not asked for again");
+    }
+    let page = b"<html><title>Log in</title></html>".to_vec();
+    let server = server(&[("x", ServerPage::Told("200 OK\r\n", page))]);
+    let output = ncirrus(&["dump", "-v", "x", &address(&server)]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a web page (Log in)"), "{output:?}");
+}
+
+#[test]
+fn a_box_that_is_too_large_for_the_server_is_halved() {
+    let dds = "Dataset { Float64 big[n = 262144]; } d;\n";
+    let server = TestHttpServer::start([("/d/big.dds", ServerPage::Whole(dds.into()))]);
+    let half = |first: u32| {
+        let mut numbers = vec![131_072, 131_072];
+        (0..131_072).for_each(|at| {
+            let bits = f64::from(first + at).to_bits();
+            numbers.extend([u32::try_from(bits >> 32).unwrap(), u32::try_from(bits & 0xffff_ffff).unwrap()]);
+        });
+        dods("Float64 big[n = 131072];", &numbers)
+    };
+    let refusal = b"Error { code = 403; message = \"Request too big=2 Mbytes, max=1\"; };".to_vec();
+    server.add("/d/big.dods?big", ServerPage::Told("403 Forbidden\r\n", refusal));
+    server.add("/d/big.dods?big%5B0:131071%5D", half(0));
+    server.add("/d/big.dods?big%5B131072:262143%5D", half(131_072));
+    let made = tempfile::tempdir().unwrap();
+    let copy = made.path().join("copy.nc");
+    let copy = copy.to_str().unwrap();
+    let output = ncirrus(&["copy", &server.url("/d/big#dap2"), copy]);
+    assert!(output.status.success(), "{output:?} {:?}", server.requests());
+    let shown = ncirrus(&["dump", copy]);
+    assert!(words(&shown.stdout).ends_with("262142,262143;}"), "the last values");
+}
+
+#[test]
+fn attributes_that_cannot_be_read_are_left_out_with_a_warning() {
+    let server = server(&[]);
+    server.add("/d/set.das", ServerPage::Told("500 Internal Server Error\r\n", b"oops".to_vec()));
+    let output = ncirrus(&["info", &address(&server)]);
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("attributes cannot be read") && told.contains("oops"), "{told}");
+}
+
+#[test]
+fn dap4_is_one_request_and_one_for_each_variable() {
+    let Some(folder) = corpus("dap") else { return };
+    let file = |name: &str| std::fs::read(folder.join("dap4").join(name)).unwrap();
+    let server = TestHttpServer::start([
+        ("/d/one.dmr.xml", ServerPage::Whole(file("test_one_vararray.nc.dmr"))),
+        ("/d/one.dap?dap4.ce=/t&dap4.checksum=true", ServerPage::Whole(file("test_one_vararray.nc.dap"))),
+    ]);
+    let output = ncirrus(&["dump", &server.url("/d/one#dap4")]);
+    let expected = std::fs::read(folder.join("dap4/test_one_vararray.nc.expected.cdl")).unwrap();
+    assert_eq!(words(&output.stdout), words(&expected), "{:?}", server.requests());
+    assert_eq!(server.requests().len(), 2);
 }

@@ -78,6 +78,30 @@ impl QueryRange {
     pub fn count(self) -> u64 {
         (self.stop - self.start) / self.stride + 1
     }
+
+    /// `[a]`, `[a:b]` or `[a:s:b]` without its brackets.
+    fn parse(text: &str) -> Option<Self> {
+        let numbers: Option<Vec<u64>> = text.split(':').map(|number| number.trim().parse().ok()).collect();
+        let (start, stride, last) = match numbers?.as_slice() {
+            [index] => (*index, 1, *index),
+            [start, last] => (*start, 1, *last),
+            [start, stride, last] => (*start, *stride, *last),
+            _ => return None,
+        };
+        let count = last.checked_sub(start)?.checked_div(stride)?.checked_add(1)?;
+        Self::new(start, count, stride).ok()
+    }
+
+    /// The elements of the dataset that these elements of a part of it are.
+    ///
+    /// # Errors
+    /// `Invalid` for elements past 2^64.
+    pub fn within(self, base: Self) -> Result<Self> {
+        let place = |index: u64| base.start.checked_add(index.checked_mul(base.stride)?);
+        let range = place(self.start).zip(self.stride.checked_mul(base.stride));
+        let (start, stride) = range.ok_or_else(|| Error::invalid("an index past 64 bits"))?;
+        Self::new(start, self.count(), stride)
+    }
 }
 
 impl fmt::Display for QueryRange {
@@ -136,12 +160,45 @@ impl Dap2Constraint {
         }
     }
 
+    /// Whether functions make the dataset, so that every request has to repeat all of it.
+    pub fn has_functions(&self) -> bool {
+        self.projections.iter().any(|projection| projection.contains('('))
+    }
+
+    /// The ranges that a projection of a variable has, or one of what encloses it, and how many names that has; `None`
+    /// if there are no such ranges.
+    pub fn ranges_of(&self, path: &[&WireName]) -> Option<(usize, Vec<QueryRange>)> {
+        let names = |len: usize| {
+            let names = path.get(..len).unwrap_or(path).iter().map(|name| name.wire.as_str());
+            names.collect::<Vec<_>>().join(".")
+        };
+        (1..=path.len()).rev().find_map(|len| {
+            let names = names(len);
+            let mut found = self.projections.iter().filter_map(|projection| ranges_in(projection));
+            let (_, ranges) = found.find(|(own, ranges)| *own == names && !ranges.is_empty())?;
+            Some((len, ranges))
+        })
+    }
+
     /// The query without `?`; empty for the whole dataset.
     pub fn query(&self, encoding: QueryEncoding) -> String {
         let projections: Vec<String> = self.projections.iter().map(|text| encoding.encode(text)).collect();
         let selections = self.selections.iter().map(|text| format!("&{}", encoding.encode(text)));
         std::iter::once(projections.join(",")).chain(selections).collect()
     }
+}
+
+/// The names of a projection and its ranges.
+fn ranges_in(projection: &str) -> Option<(String, Vec<QueryRange>)> {
+    let (mut names, mut ranges, mut rest) = (String::new(), Vec::new(), projection);
+    while let Some((before, after)) = rest.split_once('[') {
+        names.push_str(before);
+        let (inside, after) = after.split_once(']')?;
+        ranges.push(QueryRange::parse(inside)?);
+        rest = after;
+    }
+    names.push_str(rest);
+    Some((names, ranges))
 }
 
 /// The parts between commas that no parentheses or quotes enclose.
@@ -175,6 +232,11 @@ impl Dap4Constraint {
     pub fn parse(expression: &str) -> Self {
         let clauses = expression.split(';').filter(|clause| !clause.is_empty()).map(str::to_owned).collect();
         Self { clauses }
+    }
+
+    /// Whether nothing is asked for in particular.
+    pub fn is_empty(&self) -> bool {
+        self.clauses.is_empty()
     }
 
     /// Asks for a variable, too: its groups and its name, the members from the outermost on, and the ranges of all its
@@ -244,6 +306,19 @@ mod tests {
         read.project(&[&WireName::new("s"), &WireName::new("t")], &[]);
         assert_eq!(read.query(QueryEncoding::Encoded), "s.t&s.t%3E%22x,y%22&s.u=1");
         assert_eq!(Dap2Constraint::parse("").query(QueryEncoding::Encoded), "");
+    }
+
+    #[test]
+    fn ranges_of_the_user_are_composed_with_those_of_reads() {
+        let base = Dap2Constraint::parse("t[2:3:20],g[0:4][5],s[1].x[0:2],b");
+        let name = |name: &str| WireName::new(name);
+        let of = |path: &[WireName]| base.ranges_of(&path.iter().collect::<Vec<_>>());
+        let (_, ranges) = of(&[name("t")]).unwrap();
+        assert_eq!(range(1, 3, 2).within(ranges[0]).unwrap(), range(5, 3, 6));
+        assert_eq!(of(&[name("g"), name("g")]), Some((1, vec![range(0, 5, 1), range(5, 1, 1)])));
+        assert_eq!(of(&[name("s"), name("x")]), Some((2, vec![range(1, 1, 1), range(0, 3, 1)])));
+        assert_eq!((of(&[name("b")]), of(&[name("other")])), (None, None));
+        assert!(!base.has_functions() && Dap2Constraint::parse("grid(t,1)").has_functions());
     }
 
     #[test]

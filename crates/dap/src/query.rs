@@ -70,11 +70,26 @@ impl DapSource {
         let axes = axes.get(..variable.shape.len()).unwrap_or(axes);
         let ranges = axes.iter().map(|axis| QueryRange::new(axis.start, axis.count, axis.stride));
         match &variable.wire {
-            WirePath::Dap2 { segments, in_rows } => {
+            WirePath::Dap2 { .. } if self.place.constraint.has_functions() => {
+                Ok(self.place.constraint.query(self.place.encoding))
+            }
+            WirePath::Dap2 { segments, in_rows, map } => {
                 let mut constraint = self.place.constraint.selections_only();
+                let names: Vec<&WireName> = segments.iter().map(|segment| &segment.name).collect();
+                let base = self.place.constraint.ranges_of(&names);
                 // Rows have no numbers on the wire.
-                let ranges =
-                    if is_whole || *in_rows { Vec::new() } else { ranges.collect::<Result<Vec<_>>>()? };
+                let is_plain = *in_rows || (is_whole && base.is_none());
+                let mut ranges = if is_plain { Vec::new() } else { ranges.collect::<Result<Vec<_>>>()? };
+                if let Some((len, base)) = base.filter(|_| !is_plain) {
+                    // The ranges of a grid are those of its array, and each of them that of a map.
+                    let base = match map.filter(|_| len < names.len()) {
+                        Some(map) => base.get(map..=map).unwrap_or_default(),
+                        None => &base,
+                    };
+                    for (range, base) in ranges.iter_mut().zip(base) {
+                        *range = range.within(*base)?;
+                    }
+                }
                 let mut rest = ranges.as_slice();
                 let path: Vec<(&WireName, &[QueryRange])> = segments
                     .iter()
@@ -86,6 +101,10 @@ impl DapSource {
                     .collect();
                 constraint.project_parts(&path);
                 Ok(constraint.query(self.place.encoding))
+            }
+            // Elements of a part are counted in it: all of it comes, and the box is taken from it.
+            WirePath::Dap4 { .. } if !self.place.expression.is_empty() => {
+                Ok(self.place.expression.query(self.place.encoding))
             }
             WirePath::Dap4 { path } => {
                 let mut constraint = Dap4Constraint::default();

@@ -34,8 +34,9 @@ pub(crate) struct ShownVariable {
 /// How a variable is asked for.
 #[derive(Debug, Clone)]
 pub(crate) enum WirePath {
-    /// Names from the outermost structure on; `in_rows`: the first axis counts the rows of a sequence.
-    Dap2 { segments: Vec<WireSegment>, in_rows: bool },
+    /// Names from the outermost structure on; `in_rows`: the first axis counts the rows of a sequence; `map`: which map
+    /// of its grid it is.
+    Dap2 { segments: Vec<WireSegment>, in_rows: bool, map: Option<usize> },
     /// Groups and name.
     Dap4 { path: Vec<String> },
 }

@@ -12,6 +12,7 @@ pub(crate) use answer::content_range;
 pub use answer::told_of_clock;
 pub use failure::{RequestFailure, RetryOutlook};
 pub use monitored_body::MonitoredBody;
+pub(crate) use operation::query_operation;
 pub use operation::{StoreOperation, again, once, operation, read_operation};
 pub use record::NetworkTraffic;
 pub(crate) use service::SharedService;

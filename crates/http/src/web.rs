@@ -1,5 +1,6 @@
 //! Objects of web servers, read by range requests.
 mod answer;
+mod computed;
 mod redirects;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,8 @@ pub struct HttpStore {
     /// The path for the empty key.
     slash: &'static str,
     query: Option<String>,
+    /// Whether the server computes its answers: they are no objects with ranges and states.
+    computes: bool,
     /// The credentials.
     login: Option<HttpLogin>,
     /// Distinguishes stores with different credentials.
@@ -68,7 +71,13 @@ impl HttpStore {
         let place = format!("{}{port}", url.host());
         let (parent, name, slash) = split(url.path());
         let login = context.config.login(url);
-        let mark = match (url.query(), url.credentials(), login.as_ref().map(|login| &login.kind)) {
+        let computes = url.is_computed();
+        // The query of such an address is part of each request's own.
+        let mark = match (
+            url.query().filter(|_| !computes),
+            url.credentials(),
+            login.as_ref().map(|login| &login.kind),
+        ) {
             // For configured credentials there is one store at a time.
             (None, None, Some(LoginKind::Basic(user, _))) => format!("{user}@"),
             (None, None, Some(LoginKind::Bearer(_))) => "bearer@".to_owned(),
@@ -83,14 +92,18 @@ impl HttpStore {
         let store = Self {
             base: format!("{scheme}://{place}{parent}"),
             slash,
-            query: url.query().map(str::to_owned),
+            query: url.query().filter(|_| !computes).map(str::to_owned),
+            computes,
             login,
             who: mark,
             cookies: context.config.cookies(url),
             config: Arc::clone(&context.config),
             jar: connections.jar(),
             places: RedirectCache::default(),
-            service: context.service_of_redirects((&place, AT_ONCE))?,
+            service: match computes {
+                true => context.service_of_redirects((&format!("computed {place}"), computed::AT_ONCE))?,
+                false => context.service_of_redirects((&place, AT_ONCE))?,
+            },
             limits: context.options.limits.clone(),
             whole_bytes: context.options.whole_bytes,
             whole: Mutex::default(),
@@ -239,7 +252,7 @@ impl Store for HttpStore {
     fn facts(&self) -> StoreFacts {
         StoreFacts {
             latency: Duration::from_millis(50),
-            concurrency: AT_ONCE,
+            concurrency: if self.computes { computed::AT_ONCE } else { AT_ONCE },
             merge_gap: 512 << 10,
             range_cap: 16 << 20,
             lists: false,
@@ -252,7 +265,10 @@ impl Store for HttpStore {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
-        net::read_operation(object, want, self.read(object, want)).boxed()
+        match self.computes {
+            true => net::query_operation(object, want, self.read_computed(object, want)).boxed(),
+            false => net::read_operation(object, want, self.read(object, want)).boxed(),
+        }
     }
 
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {

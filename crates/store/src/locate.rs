@@ -28,7 +28,7 @@ fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
     let path = local_path(&url);
     let metadata = match fs::metadata(&path) {
         // The responses of a dataset stand beside its name, which need not be a file.
-        Err(_) if is_of_responses(&url) => {
+        Err(_) if url.is_computed() => {
             let (store, root) = DirectoryStore::of_file(&path)?;
             return Ok(Opened::new(store.sharing(&context.handles).shared(), root, &url));
         }
@@ -44,12 +44,6 @@ fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
     }
     let (store, root) = DirectoryStore::of_file(&path)?;
     Ok(Opened::new(store.durable(is_durable).sharing(&context.handles).shared(), root, &url))
-}
-
-/// Whether an address names a dataset of OPeNDAP.
-fn is_of_responses(url: &Url) -> bool {
-    let modes = url.fragment().modes();
-    modes.contains("dap2") || modes.contains("dap4")
 }
 
 fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {

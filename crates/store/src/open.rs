@@ -24,6 +24,9 @@ pub async fn open(address: &str, context: &StoreContext) -> Result<Opened> {
 /// As [`open`].
 pub async fn open_url(url: &Url, context: &StoreContext) -> Result<Opened> {
     let mut opened = open_object(url, context)?;
+    if url.is_computed() {
+        return Ok(opened);
+    }
     if let Some(cache) = &context.cache {
         opened.store = cache.before(opened.store, &opened.root);
     }

@@ -194,6 +194,13 @@ impl Url {
         matches!(self.scheme, Scheme::Http | Scheme::Https)
     }
 
+    /// Whether the address names a protocol whose servers compute their answers (`dap2`, `dap4`): there are no objects
+    /// with ranges and states, neither at the address nor beside it.
+    pub fn is_computed(&self) -> bool {
+        let modes = self.fragment.modes();
+        modes.contains("dap2") || modes.contains("dap4")
+    }
+
     /// The bucket, if the dataset is in an object store (docs/spec/nczarr.md 8.8).
     ///
     /// # Errors
@@ -223,6 +230,10 @@ impl Url {
         let authority = UrlAuthority::parse(authority, all_marks > marks(authority))?;
         let path = path.to_owned();
         let query = query.map(str::to_owned);
+        let known = match scheme.as_str() {
+            "dods" | "dap2" | "dap4" if authority.port.is_none() && !authority.is_loopback() => Scheme::Https,
+            _ => known,
+        };
         let other = (known == Scheme::Other).then_some(scheme);
         Ok(Self { scheme: known, other, authority, path, query, fragment, whole: None })
     }
@@ -240,6 +251,11 @@ impl Url {
 }
 
 impl UrlAuthority {
+    fn is_loopback(&self) -> bool {
+        let host = self.host.trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
     /// Parses `user:password@host:port`; `is_secret`: what follows shows that a password may have been split.
     fn parse(text: &str, is_secret: bool) -> Result<Self> {
         let (login, place) =

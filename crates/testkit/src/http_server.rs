@@ -16,6 +16,8 @@ pub enum ServerPage {
     Whole(Vec<u8>),
     /// Sends a status line and headers, each with its line end, without a body.
     Status(&'static str),
+    /// The same with a body.
+    Told(&'static str, Vec<u8>),
     /// Behaves like the first page this many times, then like the second.
     First(u32, Box<ServerPage>, Box<ServerPage>),
     /// Declares more bytes than it sends.
@@ -161,6 +163,7 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
             (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone())
         }
         ServerPage::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
+        ServerPage::Told(head, body) => (format!("{head}content-length: {}\r\n", body.len()), body.clone()),
         ServerPage::First(..) | ServerPage::If(..) => unreachable!("chosen before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");

@@ -44,18 +44,18 @@ pub(crate) fn show(
         found.sort_by_key(|variable| variable.order);
         shared.sort_like(&found);
     }
-    Definitions::new(place, facts).define(&found, shared)
+    Dap2Definitions::new(place, facts).define(&found, shared)
 }
 
 /// Builds the model.
-struct Definitions<'a> {
+struct Dap2Definitions<'a> {
     place: &'a DapPlace,
     facts: &'a Dap2Facts,
     shown: ShownDataset,
     names: TakenNames,
 }
 
-impl<'a> Definitions<'a> {
+impl<'a> Dap2Definitions<'a> {
     fn new(place: &'a DapPlace, facts: &'a Dap2Facts) -> Self {
         let shown =
             ShownDataset { model: Model::new(), variables: HashMap::new(), warnings: place.warnings.clone() };
@@ -147,7 +147,8 @@ impl<'a> Definitions<'a> {
             list.put(attribute);
         }
         let id = model.insert_variable(root, variable).map_err(|error| refused(&error))?;
-        let wire = WirePath::Dap2 { segments: found.segments.clone(), in_rows: found.in_rows };
+        let (segments, in_rows, map) = (found.segments.clone(), found.in_rows, found.map);
+        let wire = WirePath::Dap2 { segments, in_rows, map };
         let element_len = element_len(found.node);
         self.shown.variables.insert(id, ShownVariable { wire, shape, conversion, element_len, characters });
         Ok(())

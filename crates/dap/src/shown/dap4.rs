@@ -24,7 +24,7 @@ pub(crate) fn show(dmr: &Dmr, place: &DapPlace, limits: &Limits) -> Result<Shown
     let shown =
         ShownDataset { model: Model::new(), variables: HashMap::new(), warnings: place.warnings.clone() };
     let unlimited = attributes::unlimited(&dmr.root.attributes);
-    let mut definitions = Definitions {
+    let mut definitions = Dap4Definitions {
         place,
         shown,
         unlimited,
@@ -40,7 +40,7 @@ pub(crate) fn show(dmr: &Dmr, place: &DapPlace, limits: &Limits) -> Result<Shown
 }
 
 /// Builds the model.
-struct Definitions<'a> {
+struct Dap4Definitions<'a> {
     place: &'a DapPlace,
     shown: ShownDataset,
     unlimited: Option<String>,
@@ -49,7 +49,7 @@ struct Definitions<'a> {
     path: Vec<String>,
 }
 
-impl Definitions<'_> {
+impl Dap4Definitions<'_> {
     /// Groups, and in them what variables of any group may refer to.
     fn shared(&mut self, group: &DmrGroup, id: GroupId) -> Result<()> {
         for dimension in &group.dimensions {

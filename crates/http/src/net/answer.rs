@@ -37,6 +37,12 @@ pub(super) fn is_passing(status: StatusCode) -> bool {
             && !matches!(status, StatusCode::NOT_IMPLEMENTED | StatusCode::HTTP_VERSION_NOT_SUPPORTED))
 }
 
+/// Whether a server that computes its answers says by this status what is wrong with a query: the same query fails again.
+pub(super) fn is_told_of_query(status: StatusCode) -> bool {
+    matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::REQUEST_TIMEOUT)
+        || status.as_u16() > StatusCode::GATEWAY_TIMEOUT.as_u16()
+}
+
 /// The failure of a status that may be temporary.
 pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> RequestFailure {
     let code = code(body).map(|code| format!(" ({code})")).unwrap_or_default();

@@ -19,6 +19,8 @@ pub struct StoreOperation {
     pub(super) most: Option<u64>,
     /// Its requests are not retried.
     is_once: bool,
+    /// Its answers are computed: what a server says of a failure is an answer, too.
+    pub(super) is_query: bool,
     state: Mutex<OperationState>,
     /// The service that sends its requests.
     service: OnceLock<RequestService>,
@@ -50,6 +52,12 @@ pub async fn read_operation<T>(object: &ObjectId, want: &Want, work: impl Future
     CURRENT.scope(Arc::new(operation), work).await
 }
 
+/// As [`read_operation`], for answers that a server computes: most of its failures are no passing ones.
+pub(crate) async fn query_operation<T>(object: &ObjectId, want: &Want, work: impl Future<Output = T>) -> T {
+    let operation = StoreOperation::new(object.store.as_str(), object.key(), want.most_bytes());
+    CURRENT.scope(Arc::new(StoreOperation { is_query: true, ..operation }), work).await
+}
+
 /// Sends the requests of an operation without retries.
 pub async fn once<T>(work: impl Future<Output = T>) -> T {
     let operation = match StoreOperation::current() {
@@ -71,7 +79,8 @@ pub async fn again(failure: RequestFailure) -> Result<(), RequestFailure> {
 impl StoreOperation {
     pub(super) fn new(store: &str, object: &str, most: Option<u64>) -> Self {
         let (store, object) = (store.to_owned(), object.to_owned());
-        Self { store, object, most, is_once: false, state: Mutex::default(), service: OnceLock::new() }
+        let (state, service) = (Mutex::default(), OnceLock::new());
+        Self { store, object, most, is_once: false, is_query: false, state, service }
     }
 
     /// The operation of the running task.

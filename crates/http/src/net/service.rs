@@ -176,11 +176,12 @@ impl RequestService {
         if let Err(failure) = len {
             return Err(body.refuse(&failure));
         }
-        if answer::is_passing(status) {
+        let is_query = body.operation().is_some_and(|operation| operation.is_query);
+        if answer::is_passing(status) && !(is_query && answer::is_told_of_query(status)) {
             let told = body.collect(TOLD).await.unwrap_or_default();
             return Err(body.refuse(&answer::passing(status, headers, &told)));
         }
-        if !needs_body {
+        if !needs_body || is_query {
             return Ok(http::Response::from_parts(parts, body));
         }
         let told = body.collect(if status.is_success() { REPLY } else { TOLD }).await?;

@@ -137,7 +137,6 @@ fn names_reach_other_folders_but_no_other_schemes() {
     made.write_master("m.nca", |_| "../f0.nc".to_owned(), &session);
     assert_eq!(v(&open(&made.path(), &session).unwrap()).unwrap(), made.due());
     for (name, kind, word) in [
-        ("dods://localhost/f0.nc", ErrorKind::Unsupported, "OPeNDAP"),
         ("urn:f0", ErrorKind::Unsupported, "the scheme \"urn\""),
         ("gopher://localhost/f0.nc", ErrorKind::Invalid, "gopher"),
     ] {

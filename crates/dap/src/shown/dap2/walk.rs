@@ -15,6 +15,7 @@ pub(super) struct FoundVariable<'a> {
     pub(super) node: &'a DdsVariable,
     pub(super) segments: Vec<WireSegment>,
     pub(super) in_rows: bool,
+    pub(super) map: Option<usize>,
     pub(super) dims: Vec<DimensionUse>,
     pub(super) order: VariableOrder,
     pub(super) fault: Option<Error>,
@@ -151,6 +152,7 @@ impl<'a, 'f> DdsWalker<'a, 'f> {
             (inner.names, inner.dims) = (vec![name_of(&map.name, self.view)], vec![dim]);
             let before = self.found.len();
             self.push(map, inner, false);
+            self.found.iter_mut().skip(before).for_each(|found| found.map = Some(at));
             self.maps.extend(self.found.drain(before..));
         }
     }
@@ -159,7 +161,8 @@ impl<'a, 'f> DdsWalker<'a, 'f> {
         let Enclosing { names, index, segments, dims, in_rows, fault } = place;
         let order = if is_top { VariableOrder::Top } else { VariableOrder::Member };
         let name = names.join(".");
-        self.found.push(FoundVariable { name, index, node, segments, in_rows, dims, order, fault });
+        let map = None;
+        self.found.push(FoundVariable { name, index, node, segments, in_rows, map, dims, order, fault });
     }
 }
 

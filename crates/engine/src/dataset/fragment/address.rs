@@ -53,14 +53,8 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
                 false => relative(&path, base),
             }
         }
-        "dods" | "dap2" | "dap4" => Err(Error::unsupported(format!("OPeNDAP, for the fragment {name:?}"))),
-        "http" | "https" => {
-            let url = Url::parse(name)?;
-            let modes = url.fragment().modes();
-            if modes.contains("dap2") || modes.contains("dap4") {
-                return Err(Error::unsupported(format!("OPeNDAP, for the fragment {name:?}")));
-            }
-            Ok(vec![url])
+        "http" | "https" | "dods" | "dap2" | "dap4" | "dap2+http" | "dap4+http" => {
+            Ok(vec![Url::parse(name)?])
         }
         "s3" | "gs" | "gs3" | "az" | "abfs" | "abfss" | "memory" => {
             let url = Url::parse(name)?;

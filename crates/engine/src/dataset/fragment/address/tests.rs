@@ -47,6 +47,13 @@ fn absolute_names_are_decoded_first() {
 }
 
 #[test]
+fn datasets_of_opendap_are_absolute() {
+    is("dods://host/a.nc", "m.nca", &["https://host/a.nc"]);
+    is("dap4+http://host/a.nc", "m.nca", &["http://host/a.nc"]);
+    is("https://host/a.nc#dap2", "/data/m.nca", &["https://host/a.nc"]);
+}
+
+#[test]
 fn file_names_that_are_not_absolute_lie_beside_the_master() {
     is("file:a%20b.nc", "/data/m.nca", &["/data/a%20b.nc", "/data/a b.nc"]);
     is("file://f/a.nc", "/data/m.nca", &["/data/f/a.nc"]);
@@ -70,8 +77,6 @@ fn masters_on_other_machines_name_no_files_of_this_one() {
 #[test]
 fn other_schemes_are_named() {
     is_refused("urn:a.nc", "m.nca", ErrorKind::Unsupported);
-    is_refused("dods://host/a.nc", "m.nca", ErrorKind::Unsupported);
-    is_refused("https://host/a.nc#dap2", "m.nca", ErrorKind::Unsupported);
     is("2020-01-01T00:00.nc", "m.nca", &["2020-01-01T00:00.nc"]);
 }
 
