@@ -12,6 +12,10 @@ NOT_AN_ID = "NetCDF: Not a valid ID"
 READ_ONLY = "NetCDF: Write to read only"
 NAME_IN_USE = "NetCDF: String match to name in use"
 NO_ATTRIBUTE = "NetCDF: Attribute not found"
+INVALID = "NetCDF: Invalid argument"
+BAD_TYPE = "NetCDF: Not a valid data type or _FillValue type mismatch"
+CLASSIC = "NetCDF: Attempting netcdf-4 operation on netcdf-3 file"
+STRICT_CLASSIC = "NetCDF: Attempting netcdf-4 operation on strict nc3 netcdf-4 file"
 
 
 class _Worded(Error):

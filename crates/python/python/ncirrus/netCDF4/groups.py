@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -13,10 +14,11 @@ from ncirrus.errors import Error
 from ncirrus.netCDF4 import failures
 from ncirrus.netCDF4.attributes import Attributed
 from ncirrus.netCDF4.constants import class_of
+from ncirrus.netCDF4.creating import KEYWORDS
 from ncirrus.netCDF4.places import KINDS, MODES, Place
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, of_library
 from ncirrus.netCDF4.utils import _find_dim
-from ncirrus.netCDF4.variables import KEYWORDS, Dimension, Variable
+from ncirrus.netCDF4.variables import Dimension, Variable
 
 
 class _Members(Attributed):
@@ -76,7 +78,7 @@ class _Members(Attributed):
         return self.vltypes if isinstance(made, VLType) else self.enumtypes
 
     def _define(self, known: Any) -> None:
-        self._place.check_writable()
+        self._place.check_enhanced()
         with failures.as_runtime_error():
             self._owner().create_type(known)
 
@@ -193,8 +195,8 @@ class _Members(Attributed):
     ) -> Variable:
         """A new variable; the groups of its path are created where they are not there."""
         words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
-        *above, name = (part for part in str(varname).strip("/").split("/") if part != ".")
-        group = self.createGroup("/".join(above)) if above else self
+        above, name = posixpath.split(posixpath.normpath(varname))
+        group = self.createGroup(above) if above else self
         names = (dimensions,) if isinstance(dimensions, (str, bytes, Dimension)) else tuple(dimensions)
         made = Variable(group, name, datatype, names, **words)
         group.variables[name] = made
@@ -202,9 +204,8 @@ class _Members(Attributed):
 
     def createGroup(self, groupname: str) -> Any:
         """A new group, or the one that is there; those of its path are created."""
-        self._place.check_writable()
         group: Any = self
-        for name in (part for part in groupname.split("/") if part not in ("", ".")):
+        for name in filter(None, posixpath.normpath(groupname).split("/")):
             if name not in group.groups:
                 group.groups[name] = Group(group, name)
             group = group.groups[name]
@@ -247,10 +248,8 @@ class _Members(Attributed):
             raise KeyError(f"{old} not a valid {sort} name")
         with failures.as_runtime_error(failures.NAME_IN_USE if new in members else None):
             rename()
-        # The places of the others stay.
-        renamed = {new if name == old else name: member for name, member in members.items()}
-        members.clear()
-        members.update(renamed)
+        # The last one from now on, until the file is opened again.
+        members[new] = members.pop(old)
         members[new]._name = new
 
     def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
@@ -339,17 +338,14 @@ class _Members(Attributed):
         return None
 
     def __getitem__(self, elem: str) -> Any:
-        *above, name = (part for part in elem.strip("/").split("/") if part != ".")
+        above, name = posixpath.split(posixpath.normpath(elem))
         group: Any = self
-        for part in above:
-            if part not in group.groups:
-                raise IndexError(f"{elem} not found in {self.path}")
+        for part in filter(None, above.split("/")):
             group = group.groups[part]
-        if not name:
-            return group
-        if name not in group.variables and name not in group.groups:
-            raise IndexError(f"{elem} not found in {self.path}")
-        return group.variables[name] if name in group.variables else group.groups[name]
+        for members in (group.groups, group.variables):
+            if name in members:
+                return members[name]
+        raise IndexError(f"{name} not found in {group.path}")
 
     def __iter__(self) -> NoReturn:
         raise TypeError(
@@ -453,9 +449,10 @@ class Group(_Members):
     _name: str
 
     def __init__(self, parent: Any, name: str, **kwargs: Any) -> None:
-        parent._place.check_writable()
+        parent._place.check_enhanced()
         with failures.as_runtime_error(failures.NAME_IN_USE if name in parent.variables else None):
             self._take(parent, parent._owner().create_group(name))
+        self._ncstring_attrs__ = parent._ncstring_attrs__
 
     @classmethod
     def _of(cls, parent: Any, found: Any) -> Group:

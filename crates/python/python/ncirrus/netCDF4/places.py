@@ -112,6 +112,14 @@ class Place:
         if self.mode == "r":
             raise failures.LibraryError(failures.READ_ONLY, object=self.name)
 
+    def check_enhanced(self) -> None:
+        """Raises `RuntimeError` where there are no groups and types, or it cannot be changed."""
+        self.check_open()
+        if self.model != "NETCDF4":
+            is_hdf5 = self.model == "NETCDF4_CLASSIC"
+            raise failures.LibraryError(failures.STRICT_CLASSIC if is_hdf5 else failures.CLASSIC, object=self.name)
+        self.check_writable()
+
     def sync(self) -> None:
         """Makes true what was written so far. A new file appears, and is changed in place from then on."""
         self.check_open()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy import ma
 from numpy.typing import NDArray
 
 from ncirrus.errors import Error
-from ncirrus.netCDF4 import failures, selections, storage
+from ncirrus.netCDF4 import creating, failures, selections, storage
 from ncirrus.netCDF4.attributes import Attributed, cast_to
 from ncirrus.netCDF4.constants import default_fillvals
+from ncirrus.netCDF4.creating import KEYWORDS
 from ncirrus.netCDF4.masking import Decoding, decoded
 from ncirrus.netCDF4.packing import encoded
 from ncirrus.netCDF4.places import Place
@@ -20,10 +22,6 @@ from ncirrus.netCDF4.settings import changed_cache, get_chunk_cache
 from ncirrus.netCDF4.text import chartostring, stringtochar
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, scopes
 from ncirrus.types import is_string
-
-_CODES = {"S1": "S1", "c": "S1", "f": "f4", "d": "f8", "h": "i2", "s": "i2", "b": "i1", "B": "i1", "i": "i4", "l": "i4"}
-_PRIMITIVE = ("S1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
-_CLASSIC = ("S1", "i1", "i2", "i4", "f4", "f8")
 
 
 class Dimension:
@@ -94,6 +92,7 @@ class Variable(Attributed):
         "_grp",
         "_how_decoded",
         "_is_complex",
+        "_is_native",
         "_is_pair",
         "_name",
         "_ncstring_attrs__",
@@ -140,80 +139,23 @@ class Variable(Attributed):
         **kwargs: Any,
     ) -> None:
         words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
-        grp._place.check_writable()
-        if name in grp.variables or name in grp.groups:
-            raise failures.LibraryError(f"{failures.NAME_IN_USE}: (variable '{name}', group '{grp.path}')")
-        user_type, dtype = _type_of(datatype)
-        names = [each.name if isinstance(each, Dimension) else _text(each) for each in dimensions]
-        for each in names:
-            grp._find(each)
-        if user_type is None and dtype is not str and dtype.kind == "c" and grp.auto_complex:
-            user_type, dtype, names = _of_complex(grp, dtype, names)
-        how = self._how(grp, user_type, dtype, names, words)
+        dims = [each if isinstance(each, Dimension) else grp._find(each) for each in dimensions]
+        ask = creating.asked(grp, name, datatype, dims, words)
+        names = [each.name for each in dims]
+        if ask.is_primitive and ask.dtype.kind == "c":
+            user_type, dtype, names = creating.of_complex(ask)
+            dims = [grp._find(each) for each in names]
+            ask = replace(ask, user_type=user_type, dtype=dtype, dimensions=dims)
+        how = creating.library_words(ask)
         with failures.as_runtime_error():
             self._take(grp, name, grp._owner().create_variable(name, how.pop("type"), names, **how))
-        if chunk_cache is not None:
+        if ask.is_primitive and not self._is_complex:
+            # Until the file is opened again, the type is what was asked for, however it is stored.
+            self.dtype, self._is_native = ask.dtype, words["endian"] == "native"
+        if chunk_cache is not None and self._place.model.startswith("NETCDF4"):
             self.set_var_chunk_cache(size=chunk_cache)
         if least_significant_digit is not None:
-            self.setncattr("least_significant_digit", int(least_significant_digit))
-
-    def _how(self, grp: Any, user_type: Any, dtype: Any, names: Sequence[str], words: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of the library's `create_variable`."""
-        model = grp._place.model
-        is_new = model == "NETCDF4"
-        if user_type is None and dtype is not str:
-            allowed = _PRIMITIVE if model in ("NETCDF4", "NETCDF3_64BIT_DATA") else _CLASSIC
-            if dtype.str[1:] not in allowed:
-                raise TypeError(f"illegal primitive data type, must be one of {sorted(allowed)!r}, got {dtype}")
-        elif not is_new:
-            raise ValueError(f"Only the NETCDF4 format supports user-defined types and strings, not {model}")
-        how: dict[str, Any] = {"type": user_type._known if user_type is not None else dtype}
-        if dtype is not str and user_type is None and dtype.str[1:] == "S1":
-            how["type"] = "char"
-        fill = words["fill_value"]
-        if fill is False or (fill is None and not grp._place.is_filled):
-            how["fill_value"] = False
-        elif fill is not None and dtype is str:
-            how["fill_value"] = str(fill)
-        elif fill is not None:
-            code = dtype.str[1:]
-            how["fill_value"] = np.array(default_fillvals[code] if isinstance(fill, str) and fill == "default" else fill)
-            how["fill_value"] = how["fill_value"].astype(dtype.newbyteorder("=") if dtype.kind != "S" else "S1")
-        endian = words["endian"]
-        if dtype is not str and dtype.kind in "iuf" and not dtype.isnative and endian == "native":
-            endian = "big" if np.little_endian else "little"
-        if endian not in ("little", "big", "native"):
-            raise ValueError(f"'endian' keyword argument must be 'little','big' or 'native', got '{endian}'")
-        if model.startswith("NETCDF4"):
-            how["endian"] = None if endian == "native" else endian
-            how |= self._chunked(grp, dtype, names, words)
-        return how
-
-    def _chunked(self, grp: Any, dtype: Any, names: Sequence[str], words: dict[str, Any]) -> dict[str, Any]:
-        how: dict[str, Any] = {}
-        if not names:
-            return how
-        itemsize = 0 if dtype is str else dtype.itemsize
-        chain = storage.filters_of(words, itemsize)
-        if chain:
-            how["filters"] = chain
-        if words["contiguous"]:
-            how["chunks"] = False
-        if words["chunksizes"] is not None:
-            sizes = [int(size) for size in words["chunksizes"]]
-            if len(sizes) != len(names):
-                raise ValueError("chunksizes must be a sequence with the same length as dimensions")
-            for size, name in zip(sizes, names):
-                dimension = grp._find(name)
-                if not dimension.isunlimited() and size > len(dimension):
-                    raise ValueError("chunksize cannot exceed dimension size")
-            how["chunks"] = sizes
-        if words["significant_digits"] is not None:
-            mode = words["quantize_mode"]
-            if mode not in _MODES:
-                raise ValueError("'quantize_mode' keyword argument must be 'BitGroom','GranularBitRound' or 'BitRound'")
-            how["quantize"] = {_MODES[mode]: int(words["significant_digits"])}
-        return how
+            self.setncattr("least_significant_digit", least_significant_digit)
 
     @classmethod
     def _of(cls, grp: Any, name: str, found: Any) -> Variable:
@@ -225,14 +167,16 @@ class Variable(Attributed):
         self._grp, self._name, self._found = grp, name, found
         self._place: Place = grp._place
         self._generation = self._place.generation
-        self._ncstring_attrs__ = False
+        self._ncstring_attrs__ = grp._ncstring_attrs__
+        self._is_native = False
         self._use_get_vars = True
         self._how_decoded: Decoding | None = None
         self._cache = get_chunk_cache()
         self.mask = self.scale = self.always_mask = self.chartostring = True
         self._user_type = _user_type(grp, found.type)
         self.dtype = _shown(found, self._user_type)
-        self._is_complex, self._is_pair = False, False
+        self._is_complex: bool = False
+        self._is_pair: bool = False
         if grp.auto_complex:
             self._recognise()
 
@@ -363,10 +307,11 @@ class Variable(Attributed):
         return None
 
     def endian(self) -> str:
-        """Byte order in storage."""
-        if not self._place.model.startswith("NETCDF4"):
-            return "big"
-        return str(self._owner().endian) if self._isprimitive else "native"
+        """Byte order in storage; of a variable that was just made, as it was asked for."""
+        if self._is_native or not self._place.model.startswith("NETCDF4") or not self._isprimitive:
+            return "native"
+        told = str(self._owner().endian)
+        return "little" if told == "native" and self.dtype.kind in "iu" else told
 
     def chunking(self) -> Any:
         """Shape of chunks, or `contiguous`; none in netCDF-3 files."""
@@ -377,24 +322,29 @@ class Variable(Attributed):
 
     def get_var_chunk_cache(self) -> tuple[int, int, float]:
         """Bytes, slots and preemption of its chunk cache."""
-        self._place.check_open()
+        self._check_cached()
         return self._cache
 
     def set_var_chunk_cache(
         self, size: int | None = None, nelems: int | None = None, preemption: float | None = None
     ) -> None:
         """Changes what `get_var_chunk_cache` returns: the library has one cache for all variables."""
-        self._place.check_open()
+        self._check_cached()
         self._cache = changed_cache(self._cache, size, nelems, preemption)
+
+    def _check_cached(self) -> None:
+        self._place.check_open()
+        if not self._place.model.startswith("NETCDF4"):
+            raise failures.LibraryError(failures.CLASSIC)
 
     def get_fill_value(self) -> Any:
         """What elements are that were never written; none where they may be anything."""
         own = self._owner()
         if own.fill_mode == "none":
             return None
-        if own.fill_value is not None:
-            return own.fill_value
-        return None if not self._isprimitive else np.array(default_fillvals[self.dtype.str[1:]], self.dtype)[()]
+        if "_FillValue" in self._stored():
+            return self.getncattr("_FillValue")
+        return np.array(default_fillvals[self.dtype.str[1:]], self.dtype) if self._isprimitive else None
 
     def set_auto_chartostring(self, chartostring: bool) -> None:
         """Whether characters are joined to text by `_Encoding`."""
@@ -576,20 +526,13 @@ class Variable(Attributed):
         if own.fill_value is not None:
             return ["filling on"]
         default = default_fillvals[self.dtype.str[1:]]
-        used = "ignored" if self.dtype.itemsize == 1 else "used"
+        used = "ignored" if self.dtype.kind in "iu" and self.dtype.itemsize == 1 else "used"
         return [f"filling on, default _FillValue of {default} {used}"]
 
     def __reduce__(self) -> Any:
         raise NotImplementedError("Variable is not picklable")
 
 
-# How a variable is stored, and what it is filled with: the keywords of `createVariable`.
-KEYWORDS = (
-    *("compression", "zlib", "complevel", "shuffle", "szip_coding", "szip_pixels_per_block", "blosc_shuffle"),
-    *("fletcher32", "contiguous", "chunksizes", "endian", "least_significant_digit", "significant_digits"),
-    *("quantize_mode", "fill_value", "chunk_cache"),
-)
-_MODES = {"BitGroom": "bitgroom", "BitRound": "bitround", "GranularBitRound": "granular"}
 _QUANTIZED = {
     "BitGroom": "_QuantizeBitGroomNumberOfSignificantDigits",
     "BitRound": "_QuantizeBitRoundNumberOfSignificantBits",
@@ -598,37 +541,6 @@ _QUANTIZED = {
 
 
 _PAIRS = ("complex", "ri", "_pfnc_complex")
-_COMPLEX = {"c8": "_PFNC_FLOAT_COMPLEX_TYPE", "c16": "_PFNC_DOUBLE_COMPLEX_TYPE"}
-
-
-def _of_complex(grp: Any, dtype: np.dtype[Any], names: Sequence[str]) -> tuple[Any, Any, list[str]]:
-    """How complex numbers are stored: as a compound, in the classic kinds along one more dimension."""
-    part = np.dtype(f"f{dtype.itemsize // 2}")
-    *_, root = scopes(grp)
-    if grp._place.model != "NETCDF4":
-        if "_pfnc_complex" not in root.dimensions:
-            root.createDimension("_pfnc_complex", 2)
-        return None, part, [*names, "_pfnc_complex"]
-    name = _COMPLEX[dtype.str[1:]]
-    if name not in root.cmptypes:
-        root.createCompoundType(np.dtype([("r", part), ("i", part)]), name)
-    return root.cmptypes[name], root.cmptypes[name].dtype, list(names)
-
-
-def _text(name: Any) -> str:
-    return name.decode() if isinstance(name, bytes) else str(name)
-
-
-def _type_of(given: Any) -> tuple[Any, Any]:
-    """The type of the dataset, if it is one, and the dtype, or `str`."""
-    if isinstance(given, (CompoundType, VLType, EnumType)):
-        return (None, str) if given.dtype is str else (given, given.dtype)
-    if given is str:
-        return None, str
-    dtype = np.dtype(_CODES.get(given, given) if isinstance(given, str) else given)
-    if dtype.kind == "U" or (dtype.kind == "S" and dtype.itemsize != 1):
-        return None, str
-    return None, dtype
 
 
 def _user_type(grp: Any, known: Any) -> Any:
