@@ -1,10 +1,11 @@
-"""Runs netCDF4-python's own tests, unchanged, on netCDF4-python or on ours.
+"""Runs netCDF4-python's own tests, unchanged, on netCDF4-python or on ours; and xarray's tests of it, on either.
 
 As a program, it prints what passes there and not here: `python suite.py [ARGUMENTS OF PYTEST]`.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 HERE = Path(__file__).parent
-DIFFERENCES = HERE / "differences.txt"
+DIFFERENCES, XARRAY_FAILURES = HERE / "differences.txt", HERE / "xarray_failures.txt"
 # `cargo xtask peers` unpacks the sdist there.
 _PROJECT = HERE.parents[3]
 
@@ -33,14 +34,29 @@ def results(tests: Path, work: Path, *, on_ours: bool, arguments: Sequence[str] 
 
     The tests write beside themselves: they run in a copy in the folder `work`.
     """
-    copy, report = work / "test", work / "report.xml"
+    copy = work / "test"
     shutil.copytree(tests, copy)
+    return _run([f"--rootdir={copy}", *arguments, "."], copy, on_ours=on_ours)
+
+
+def xarray_results(work: Path, *, on_ours: bool) -> dict[str, str]:
+    """The outcome of each of xarray's tests of netCDF files, which lie where it is installed."""
+    found = importlib.util.find_spec("xarray")
+    assert found is not None and found.origin is not None
+    tests = Path(found.origin).parent / "tests"
+    names = ("test_backends.py", "test_backends_datatree.py", "test_backends_file_manager.py")
+    chosen = "netcdf or NetCDF or nc4 or Nc4 or Dask or MFDataset or Validate"
+    return _run([f"--rootdir={tests}", "-k", chosen, *(str(tests / name) for name in names)], work, on_ours=on_ours)
+
+
+def _run(arguments: Sequence[str], folder: Path, *, on_ours: bool) -> dict[str, str]:
+    report = folder.with_suffix(".report.xml")
     plugins = ["-p", "answered"] if on_ours else []
     path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     settings = {**os.environ, "NO_NET": "1", "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugins]
-    command += ["-o", "junit_family=xunit1", f"--junitxml={report}", f"--rootdir={copy}", *arguments, "."]
-    done = subprocess.run(command, cwd=copy, env=settings, capture_output=True, text=True, check=False)
+    command += ["-o", "junit_family=xunit1", f"--junitxml={report}", *arguments]
+    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
     if not report.exists():
         raise RuntimeError(f"the tests did not run:\n{done.stdout}\n{done.stderr}")
     cases = ElementTree.parse(report).iter("testcase")
@@ -56,9 +72,9 @@ def _outcome(case: ElementTree.Element) -> str:
     return "passed"
 
 
-def differences() -> Iterator[tuple[str, str]]:
+def differences(file: Path = DIFFERENCES) -> Iterator[tuple[str, str]]:
     """The tests that are known to fail on ours, with the reason: `test: reason`, one to a line."""
-    for line in DIFFERENCES.read_text().splitlines():
+    for line in file.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             test, reason = line.split(": ", 1)
             yield test.strip(), reason.strip()

@@ -1,4 +1,4 @@
-"""netCDF4-python's own tests pass on ours, but for the differences that are listed."""
+"""netCDF4-python's own tests pass on ours, and so do xarray's, but for the differences that are listed."""
 
 from __future__ import annotations
 
@@ -41,3 +41,13 @@ def test_what_passes_there_passes_here(tests: Path, reference: dict[str, str], t
     known = dict(suite.differences())
     assert {test: outcome for test, outcome in lost.items() if test not in known} == {}
     assert sorted(known.keys() - lost.keys()) == [], "these pass, and are no differences any more"
+
+
+def test_xarrays_tests_of_netcdf_pass_on_ours(tmp_path: Path) -> None:
+    found = suite.xarray_results(tmp_path, on_ours=True)
+    failed = {test: outcome for test, outcome in found.items() if outcome not in ("passed", "skipped")}
+    known = dict(suite.differences(suite.XARRAY_FAILURES))
+    assert {test: outcome for test, outcome in failed.items() if test not in known} == {}
+    assert sorted(known.keys() - failed.keys()) == [], "these pass, and are no failures any more"
+    # Those that the reference passes, less what needs scipy or another release of zarr-python.
+    assert list(found.values()).count("passed") >= 1470

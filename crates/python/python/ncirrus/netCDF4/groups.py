@@ -441,11 +441,11 @@ class Dataset(_Members):
             place.close()
 
 
-class Group(_Members):
+class Group(Dataset):
     """A group below another one."""
 
     __slots__ = ("_name",)
-    _own: frozenset[str] = _Members._own | {"_name"}
+    _own: frozenset[str] = Dataset._own | {"_name"}
     _name: str
 
     def __init__(self, parent: Any, name: str, **kwargs: Any) -> None:
@@ -472,4 +472,7 @@ class Group(_Members):
     def close(self) -> NoReturn:
         """Refused: the dataset is closed, not its groups."""
         raise OSError("cannot close a `Group` (only applies to Dataset)")
+
+    def __del__(self) -> None:
+        """A group that is collected closes nothing."""
 
