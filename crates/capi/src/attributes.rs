@@ -5,8 +5,26 @@ use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
 use crate::memory::{BytesOut, CText, NameOut, Out};
 use crate::open::virtual_attribute;
+use ncirrus::model::normalize_name;
 use ncirrus::{Atomic, Attribute};
 use std::ffi::c_int;
+
+/// An attribute by name, of those that are in the file.
+///
+/// # Errors
+/// `NC_ENOTVAR`, `NC_ENOTATT`.
+pub(crate) fn stored(at: &FileGroup, varid: c_int, name: &CText) -> Outcome<Attribute> {
+    let name = normalize_name(&name.text()?);
+    at.attributes(varid)?.find(&name).cloned().ok_or(Code(NC_ENOTATT))
+}
+
+/// The names of all attributes.
+///
+/// # Errors
+/// `NC_ENOTVAR`.
+pub(crate) fn all(at: &FileGroup, varid: c_int) -> Outcome<Vec<String>> {
+    Ok(at.attributes(varid)?.iter().map(|attribute| attribute.name.clone()).collect())
+}
 
 /// An attribute by name, or one of those that no file stores.
 fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
@@ -59,7 +77,7 @@ pub(crate) fn inq_name(ncid: c_int, varid: c_int, index: c_int, name: NameOut) -
 pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
-    out.write(&layouts::image(at.model(), attribute.ty, &attribute.values)?)
+    out.write(&layouts::image(&at.members, attribute.ty, &attribute.values)?)
 }
 
 /// The values as another type; what does not fit is an error after all were converted.
@@ -67,7 +85,7 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     let (values, ended) = convert::to_memory(&at.file, &attribute.values, to)?;
-    let bytes = layouts::image(at.model(), to.into(), &values)?;
+    let bytes = layouts::image(&at.members, to.into(), &values)?;
     if values.atomic() != Some(to) {
         return Err(Code(NC_EINTERNAL));
     }

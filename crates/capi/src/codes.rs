@@ -1,6 +1,8 @@
 //! The codes that functions answer, with their texts, and how errors of the facade become codes.
 use ncirrus::{Detail, Error, ErrorKind};
 use std::ffi::{CStr, c_int};
+use std::io::Write;
+use std::sync::OnceLock;
 
 /// A code of the table other than success, or a number of the system (`errno`), which is positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,8 +142,18 @@ pub(crate) fn text_of(code: c_int) -> &'static CStr {
 const ENOENT: c_int = 2;
 const EACCES: c_int = 13;
 
+/// With `NCIRRUS_ERRORS=1` in the environment what happened is written to standard error: a code says little.
+fn report(error: &Error) {
+    static IS_ON: OnceLock<bool> = OnceLock::new();
+    if *IS_ON.get_or_init(|| std::env::var_os("NCIRRUS_ERRORS").is_some_and(|value| value == "1")) {
+        // Without standard error nobody is told.
+        let _ = writeln!(std::io::stderr(), "ncirrus: {error}");
+    }
+}
+
 impl From<Error> for Code {
     fn from(error: Error) -> Self {
+        report(&error);
         Self(match error.kind() {
             ErrorKind::NotFound => NC_ENOTFOUND,
             ErrorKind::Denied => NC_EPERM,
@@ -163,6 +175,7 @@ impl From<Error> for Code {
 
 /// The code for an error of opening, where the system's numbers stand for what the file system said.
 pub(crate) fn of_opening(error: Error) -> Code {
+    report(&error);
     match (error.kind(), error.detail()) {
         (ErrorKind::NotFound, _) => Code(ENOENT),
         (ErrorKind::Denied, _) => Code(EACCES),

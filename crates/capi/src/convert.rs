@@ -1,23 +1,31 @@
-//! Values of a file as the type of the caller's memory, by the rules of the file's format.
+//! Values of a file as the type of the caller's memory, and the other way, by the rules of the file's format.
 use crate::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_ERANGE, Outcome};
+use crate::file_state::FileFormat;
 use crate::files::OpenFile;
 use ncirrus::convert::{ByteRule, CastRules, RangeExcess, cast_with};
 use ncirrus::{Atomic, Values};
 
-/// The values as another type, and whether all were in its range: the caller gets them in either case.
+/// The values as another type, by the rules of a format, and whether all were in its range: the program gets them, or the
+/// file, in either case.
 ///
 /// # Errors
 /// `NC_ECHAR` between text and numbers, `NC_EBADTYPE` for values of user-defined types.
-pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
+pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
     check(values.atomic().ok_or(Code(NC_EBADTYPE))?, to)?;
-    // CDF-1 and CDF-2 have one type of bytes.
-    let bytes = match file.dataset.kind() {
-        "classic" | "64-bit offset" => ByteRule::Classic,
-        _ => ByteRule::Typed,
-    };
+    // CDF-1 and CDF-2 have one type of bytes; netCDF-4 of the classic model takes any byte from memory.
+    let takes_any = format.number == 4 && to == Atomic::Byte;
+    let bytes = if takes_any || matches!(format.number, 1 | 2) { ByteRule::Classic } else { ByteRule::Typed };
     let rules = CastRules { excess: RangeExcess::Wrap, bytes };
     let (values, report) = cast_with(values, to, rules)?;
     Ok((values, if report.is_clean() { Ok(()) } else { Err(Code(NC_ERANGE)) }))
+}
+
+/// As [`with_rules`], of an open file.
+///
+/// # Errors
+/// As [`with_rules`].
+pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
+    with_rules(file.core.format, values, to)
 }
 
 /// Whether values of one type can be converted to another.

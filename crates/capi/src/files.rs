@@ -1,37 +1,20 @@
-//! Open files: their slots, and the numbers under which programs know groups, dimensions and types.
-use crate::codes::{Code, NC_EBADDIM, NC_EBADID, NC_EBADTYPE, NC_EGLOBAL, NC_ENFILE, NC_ENOTVAR, Outcome};
-use ncirrus::{
-    Atomic, Attributes, Dataset, DimId, GroupId, Model, NodeId, Session, TypeId, TypeRef, VarId, model,
-};
+//! Open files: their slots and handles, and the groups that ids refer to.
+use crate::codes::{Code, NC_EBADID, NC_EGLOBAL, NC_ENFILE, NC_ENOTVAR, Outcome};
+use crate::file_state::FileEdit;
+pub(crate) use crate::file_state::OpenFile;
+use crate::members::FileMembers;
+pub(crate) use crate::numbers::{member, number, size};
+pub(crate) use crate::process::{end_session, session};
+use ncirrus::{Attributes, Dataset, GroupId, Model, NodeId, VarId, model};
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Once, PoisonError, RwLock};
 
 /// `NC_GLOBAL`: attributes of a group instead of a variable's.
 pub(crate) const GLOBAL: c_int = -1;
-/// The number of the first user-defined type.
-pub(crate) const FIRST_USER_TYPE: c_int = 32;
 /// Bits of an id for the group; the others are the slot.
 const GROUP_BITS: u32 = 16;
 /// Files that can be open at once: slots have fifteen bits, and 0 is none.
 const MOST_FILES: usize = (1 << 15) - 1;
-
-/// A dataset that a program has open.
-#[derive(Debug)]
-pub(crate) struct OpenFile {
-    pub(crate) dataset: Dataset,
-    /// The mode with which it was opened or created.
-    pub(crate) mode: c_int,
-    members: RwLock<Arc<FileMembers>>,
-}
-
-/// The definitions of a file, and its members in the order of their numbers.
-#[derive(Debug)]
-pub(crate) struct FileMembers {
-    pub(crate) model: Arc<Model>,
-    groups: Vec<GroupId>,
-    dims: Vec<DimId>,
-    types: Vec<TypeId>,
-}
 
 /// A group of an open file, as an id refers to it.
 #[derive(Debug, Clone)]
@@ -44,23 +27,19 @@ pub(crate) struct FileGroup {
 
 /// The first slot is never used: no id is below 65536.
 static SLOTS: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
-static SESSION: Mutex<Option<Session>> = Mutex::new(None);
 
-/// The session of the process, made at the first call from the user's configuration.
-///
-/// # Errors
-/// If the configuration is wrong.
-pub(crate) fn session() -> ncirrus::Result<Session> {
-    let mut session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*session {
-        Some(session) => Ok(session.clone()),
-        None => Ok(session.insert(Session::new()?).clone()),
-    }
+/// Closes what is open when the program ends: asked for once.
+pub(crate) fn close_at_exit() {
+    static ASKED: Once = Once::new();
+    ASKED.call_once(|| crate::memory::at_exit(close_all));
 }
 
-/// Ends the session; the next call makes another one.
-pub(crate) fn end_session() {
-    drop(SESSION.lock().unwrap_or_else(PoisonError::into_inner).take());
+/// Closes every file that is written.
+fn close_all() {
+    for file in open_files().into_iter().filter(|file| file.writes) {
+        // The program ends: nobody is left who could be told.
+        let _ = file.core.state().close();
+    }
 }
 
 /// Puts a file into the lowest free slot and returns the id of its root group.
@@ -96,99 +75,46 @@ pub(crate) fn remove(ncid: c_int) -> Outcome<Arc<OpenFile>> {
     place.and_then(Option::take).ok_or(Code(NC_EBADID))
 }
 
-/// The group that an id refers to.
+/// The handle that an id refers to, its slot, and the number of the group.
 ///
 /// # Errors
 /// `NC_EBADID` if there is none.
-pub(crate) fn group_of(ncid: c_int) -> Outcome<FileGroup> {
+fn handle_of(ncid: c_int) -> Outcome<(Arc<OpenFile>, c_int, usize)> {
     let bad = Code(NC_EBADID);
     let slot = ncid >> GROUP_BITS;
     let index = usize::try_from(slot).map_err(|_| bad)?;
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
     let file = slots.get(index).and_then(Option::clone).ok_or(bad)?;
-    drop(slots);
-    let members = file.members();
     let group = usize::try_from(ncid & ((1 << GROUP_BITS) - 1)).map_err(|_| bad)?;
-    let id = members.groups.get(group).copied().ok_or(bad)?;
+    Ok((file, slot, group))
+}
+
+/// The group that an id refers to.
+///
+/// # Errors
+/// `NC_EBADID` if there is none.
+pub(crate) fn group_of(ncid: c_int) -> Outcome<FileGroup> {
+    let (file, slot, group) = handle_of(ncid)?;
+    let members = file.core.members();
+    let id = members.group(group).ok_or(Code(NC_EBADID))?;
     Ok(FileGroup { file, members, id, slot })
 }
 
-impl OpenFile {
-    /// A dataset whose definitions are complete.
-    ///
-    /// # Errors
-    /// If its attributes cannot be fetched.
-    pub(crate) fn new(dataset: Dataset, mode: c_int) -> ncirrus::Result<Self> {
-        let members = FileMembers::of(dataset.model()?, None);
-        Ok(Self { dataset, mode, members: RwLock::new(Arc::new(members)) })
-    }
-
-    pub(crate) fn members(&self) -> Arc<FileMembers> {
-        Arc::clone(&self.members.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether it is netCDF-3.
-    pub(crate) fn is_classic(&self) -> bool {
-        matches!(self.dataset.kind(), "classic" | "64-bit offset" | "cdf5")
-    }
-
-    /// Whether it is netCDF-4 as HDF5; what is neither this nor netCDF-3 is Zarr.
-    pub(crate) fn is_hdf5(&self) -> bool {
-        self.fact("_IsNetcdf4").is_some()
-    }
-
-    /// A fact about the storage.
-    pub(crate) fn fact(&self, name: &str) -> Option<String> {
-        self.dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
-    }
+/// Changes definitions, or the state, of the file that an id refers to.
+///
+/// # Errors
+/// `NC_EBADID`, and those of `change`.
+pub(crate) fn edit<T>(ncid: c_int, change: impl FnOnce(&mut FileEdit<'_>) -> Outcome<T>) -> Outcome<T> {
+    let (file, slot, group) = handle_of(ncid)?;
+    let mut state = file.core.state();
+    let group = state.members.group(group).ok_or(Code(NC_EBADID))?;
+    change(&mut FileEdit { file: &file, group, first_id: slot << GROUP_BITS, state: &mut state })
 }
 
-impl FileMembers {
-    /// Members in the order of their groups, after those that have a number already.
-    fn of(model: Arc<Model>, before: Option<&Self>) -> Self {
-        let mut groups = before.map(|old| old.groups.clone()).unwrap_or_default();
-        let mut dims = before.map(|old| old.dims.clone()).unwrap_or_default();
-        let mut types = before.map(|old| old.types.clone()).unwrap_or_default();
-        for id in model.walk() {
-            add_new(&mut groups, &[id]);
-            if let Some(group) = model.group(id) {
-                add_new(&mut dims, &group.dims);
-                add_new(&mut types, &group.types);
-            }
-        }
-        Self { model, groups, dims, types }
-    }
-
-    /// The number of a dimension.
-    pub(crate) fn number_of_dim(&self, id: DimId) -> c_int {
-        position(&self.dims, &id)
-    }
-
-    /// The dimension with a number.
-    ///
-    /// # Errors
-    /// `NC_EBADDIM`.
-    pub(crate) fn dim(&self, number: c_int) -> Outcome<DimId> {
-        member(&self.dims, number).ok_or(Code(NC_EBADDIM))
-    }
-
-    /// The number of a type.
-    pub(crate) fn number_of_type(&self, ty: TypeRef) -> c_int {
-        match ty {
-            TypeRef::Atomic(atomic) => c_int::from(atomic.number()),
-            TypeRef::User(id) => position(&self.types, &id).saturating_add(FIRST_USER_TYPE),
-        }
-    }
-
-    /// The type with a number.
-    ///
-    /// # Errors
-    /// `NC_EBADTYPE`.
-    pub(crate) fn ty(&self, number: c_int) -> Outcome<TypeRef> {
-        let atomic = Atomic::ALL.into_iter().find(|atomic| c_int::from(atomic.number()) == number);
-        let user = || member(&self.types, number.checked_sub(FIRST_USER_TYPE)?).map(TypeRef::User);
-        atomic.map(TypeRef::Atomic).or_else(user).ok_or(Code(NC_EBADTYPE))
-    }
+/// All open files, each once.
+pub(crate) fn open_files() -> Vec<Arc<OpenFile>> {
+    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
+    slots.iter().flatten().cloned().collect()
 }
 
 impl FileGroup {
@@ -202,7 +128,15 @@ impl FileGroup {
 
     /// The id of a group of the same file.
     pub(crate) fn ncid_of(&self, group: GroupId) -> c_int {
-        (self.slot << GROUP_BITS) | position(&self.members.groups, &group)
+        (self.slot << GROUP_BITS) | self.members.number_of_group(group)
+    }
+
+    /// The dataset, with all definitions, for its values.
+    ///
+    /// # Errors
+    /// Those of a format that cannot hold what was defined.
+    pub(crate) fn settled(&self) -> Outcome<Dataset> {
+        self.file.core.settled()
     }
 
     /// The variable with a number in this group.
@@ -243,33 +177,4 @@ impl FileGroup {
         let state = self.model().attributes(self.node(varid)?).ok_or(Code(NC_ENOTVAR))?;
         state.known().ok_or(Code(crate::codes::NC_EATTMETA))
     }
-}
-
-fn add_new<T: Copy + PartialEq>(list: &mut Vec<T>, members: &[T]) {
-    let known = list.len();
-    let new = members.iter().filter(|member| !list[..known].contains(member)).copied();
-    let new: Vec<T> = new.collect();
-    list.extend(new);
-}
-
-fn position<T: PartialEq>(list: &[T], item: &T) -> c_int {
-    list.iter().position(|other| other == item).map_or(-1, number)
-}
-
-/// The member of a list with a number.
-pub(crate) fn member<T: Copy>(list: &[T], number: c_int) -> Option<T> {
-    list.get(usize::try_from(number).ok()?).copied()
-}
-
-/// A count as C has it; the largest one if there are more.
-pub(crate) fn number(count: usize) -> c_int {
-    c_int::try_from(count).unwrap_or(c_int::MAX)
-}
-
-/// A length as C has it.
-///
-/// # Errors
-/// `NC_ENOMEM` if it exceeds the address space.
-pub(crate) fn size(len: u64) -> Outcome<usize> {
-    usize::try_from(len).map_err(|_| Code(crate::codes::NC_ENOMEM))
 }

@@ -2,9 +2,12 @@
 mod attribute;
 mod data;
 mod dataset;
+mod extras;
+mod put;
 mod support;
 mod types;
 mod variable;
+mod writing;
 
 use crate::table::FunctionRow;
 
@@ -19,6 +22,15 @@ pub fn functions() -> Vec<FunctionRow> {
         data::ROWS,
         data::TYPED,
         support::ROWS,
+        extras::AUXILIARY,
+        extras::MEMORY,
+        extras::ROWS,
+        extras::PROGRAMS,
+        writing::ROWS,
+        writing::FILTERS,
+        put::ROWS,
+        put::TYPED,
+        put::ATTRIBUTES,
     ]
     .concat()
 }

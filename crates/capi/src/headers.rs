@@ -5,7 +5,7 @@ use crate::functions::functions;
 use std::fmt::Write;
 
 /// The headers that are made, by name.
-pub const HEADERS: &[&str] = &["netcdf.h", "netcdf_filter.h"];
+pub const HEADERS: &[&str] = &["netcdf.h", "netcdf_filter.h", "netcdf_mem.h", "netcdf_aux.h"];
 
 /// The text of a header.
 pub fn header(name: &str) -> String {
@@ -20,6 +20,11 @@ pub fn header(name: &str) -> String {
     if name == "netcdf.h" {
         add_definitions(&mut text);
     }
+    text.push_str(match name {
+        "netcdf_mem.h" => MEMORY_DEFINITIONS,
+        "netcdf_aux.h" => FILTER_DEFINITIONS,
+        _ => "",
+    });
     text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     for row in functions().iter().filter(|row| row.header == name) {
         for line in row.about {
@@ -50,3 +55,8 @@ fn add_definitions(text: &mut String) {
          typedef struct {\n    size_t len;\n    void *p;\n} nc_vlen_t;\n\n",
     );
 }
+
+/// What files in memory need.
+const MEMORY_DEFINITIONS: &str = "/* The bytes of a file in memory. */\ntypedef struct NC_memio {\n    size_t size;\n    void *memory;\n    int flags;\n} NC_memio;\n\n/* The bytes stay the program's. */\n#define NC_MEMIO_LOCKED 1\n\n";
+/// What lists of filters need.
+const FILTER_DEFINITIONS: &str = "/* A filter and its parameters. */\ntypedef struct NC_H5_Filterspec {\n    unsigned int filterid;\n    size_t nparams;\n    unsigned int *params;\n} NC_H5_Filterspec;\n\n/* How fields of compounds are placed. */\n#define NCAUX_ALIGN_C 0\n#define NCAUX_ALIGN_UNIFORM 1\n\n";

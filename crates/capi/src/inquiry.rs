@@ -1,5 +1,6 @@
 //! Groups, dimensions and variables: their numbers, names and shapes.
-use crate::codes::{Code, NC_EBADDIM, NC_EINVAL, NC_ENOGRP, NC_ENOTVAR, Outcome};
+use crate::codes::{Code, NC_EBADDIM, NC_EBADNAME, NC_EINVAL, NC_ENOGRP, NC_ENOTVAR, Outcome};
+use crate::define::known_name;
 use crate::files::{FileGroup, GLOBAL, group_of, number, size};
 use crate::memory::{CText, NameOut, Out};
 use ncirrus::{DimId, GroupId, model::Dimension};
@@ -56,10 +57,20 @@ pub(crate) fn unlimited_dims(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) ->
     Ok(())
 }
 
+/// A name that is looked up; in classic files what is no text is the name of nothing.
+fn sought(at: &FileGroup, name: &CText) -> Outcome<String> {
+    match known_name(name) {
+        Err(Code(NC_EBADNAME)) if at.file.is_classic() => Ok(String::new()),
+        Ok(name) if name.is_empty() && !at.file.is_classic() => Err(Code(NC_EINVAL)),
+        other => other,
+    }
+}
+
 /// The nearest enclosing dimension of a name.
 pub(crate) fn dim_id(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let found = at.model().visible_dimension(at.id, &name.text()?).ok_or(Code(NC_EBADDIM))?;
+    let name = sought(&at, &name)?;
+    let found = at.model().visible_dimension(at.id, &name).ok_or(Code(NC_EBADDIM))?;
     id.set(at.members.number_of_dim(found));
     Ok(())
 }
@@ -213,7 +224,7 @@ fn dims_of(at: &FileGroup, varid: c_int) -> Outcome<Vec<c_int>> {
 
 pub(crate) fn var_id(ncid: c_int, name: CText, varid: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let name = name.text()?;
+    let name = sought(&at, &name)?;
     let named = |id: &ncirrus::VarId| at.model().variable(*id).is_some_and(|variable| variable.name == name);
     let found = at.group()?.vars.iter().position(named).ok_or(Code(NC_ENOTVAR))?;
     varid.set(number(found));

@@ -5,22 +5,40 @@
 #![deny(unsafe_code)]
 
 mod attributes;
+mod auxiliary;
 pub mod codes;
+mod compound_draft;
 mod constants;
 mod convert;
+mod copy_variable;
+mod create;
 mod data;
+mod define;
+mod define_storage;
+mod define_types;
+mod equality;
+mod file_state;
 mod files;
+mod filter_text;
 #[expect(
     unsafe_code,
     reason = "functions that C calls, under the names that C knows; the macro of the table writes their safety notes"
 )]
 mod functions;
 mod headers;
+mod in_memory;
 mod inquiry;
 mod layouts;
+mod members;
 #[expect(unsafe_code, reason = "the memory of C programs")]
 mod memory;
+mod modes;
+mod numbers;
 mod open;
+mod process;
+mod put_attributes;
+mod put_data;
+mod slabs;
 mod storage;
 mod support;
 mod table;

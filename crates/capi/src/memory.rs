@@ -10,8 +10,11 @@ mod blocks;
 mod lists;
 mod roles;
 
-pub(crate) use blocks::{CBlock, allocated, allocated_text, free_address, system_text};
-pub(crate) use lists::{KeptPointer, ListHandle, UriHandle, UriOut};
+pub(crate) use blocks::{CBlock, LentBlock, allocated, allocated_text, at_exit, free_address, system_text};
+pub(crate) use lists::{
+    AddressOut, CompoundHandle, FilterListOut, FilterSpecHandle, KeptPointer, ListHandle, MemoryFile,
+    ShortsOut, UriHandle, UriOut, WordsOut,
+};
 pub(crate) use roles::{
     Bytes, BytesOut, CArgument, CReturn, CText, CTextMut, Char, ConstText, In, Long, NameOut, NoAnswer, Out,
     OwnedText, TextAddress, TextOut, Vlens,

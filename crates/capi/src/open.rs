@@ -1,40 +1,157 @@
 //! Opening and closing, and what a file says of itself.
-use crate::codes::{self, Code, NC_EINVAL, NC_ENOTATT, Outcome};
+use crate::codes::{self, Code, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome};
+use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::memory::{CText, ConstText, Out};
+use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use ncirrus::{Dataset, OpenOptions};
 use std::ffi::c_int;
-
-const WRITE: c_int = 0x0001;
-const DISKLESS: c_int = 0x0008;
-const MMAP: c_int = 0x0010;
-const DATA_64BIT: c_int = 0x0020;
-const OFFSET_64BIT: c_int = 0x0200;
-const NETCDF4: c_int = 0x1000;
-const INMEMORY: c_int = 0x8000;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Opens a dataset, for changes if the mode says so.
 pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
-    let path = path.text()?;
+    let name = path.bytes()?;
     if ncid.is_null() || mode & INMEMORY != 0 || mode & (DISKLESS | MMAP) == DISKLESS | MMAP {
         return Err(Code(NC_EINVAL));
     }
-    let path = path.trim_start();
-    let opened = files::session().and_then(|session| match mode & WRITE {
-        0 => Dataset::open_with(path, &OpenOptions::default(), &session),
-        _ => Dataset::update_with(path, &OpenOptions::default(), &session),
-    });
-    let file = opened.and_then(|dataset| OpenFile::new(dataset, mode)).map_err(codes::of_opening)?;
-    ncid.set(files::insert(file)?);
+    let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    let place = local_place(&url);
+    let core = match shared(place.as_deref(), &url, mode)? {
+        Some(core) => core,
+        None => Arc::new(opened(&url, mode, place).map_err(codes::of_opening)?),
+    };
+    ncid.set(files::insert(OpenFile { core, mode, path: name.to_vec(), writes: mode & WRITE != 0 })?);
     Ok(())
+}
+
+fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<FileCore> {
+    let session = files::session()?;
+    let options = OpenOptions::default();
+    if mode & WRITE == 0 {
+        let dataset = Dataset::open_with(url, &options, &session)?;
+        let format = FileFormat::of(&dataset);
+        return FileCore::new(dataset, FileOrigin::Reading, format, place, false);
+    }
+    files::close_at_exit();
+    let (dataset, origin) = match (mode & (DISKLESS | PERSIST), &place) {
+        // What is written without NC_PERSIST stays in memory.
+        (DISKLESS, Some(path)) => {
+            let bytes = std::fs::read(path).map_err(|error| ncirrus::Error::not_found(error.to_string()))?;
+            (Dataset::update_bytes(bytes, &options, &session)?, FileOrigin::Memory)
+        }
+        _ => (Dataset::update_with(url, &options, &session)?, FileOrigin::Updating),
+    };
+    let format = FileFormat::of(&dataset);
+    FileCore::new(dataset, origin, format, place, false)
+}
+
+/// A file that this process has open already, if one of the handles writes: they share its state.
+fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
+    let Some(place) = place else { return Ok(None) };
+    let writes = mode & WRITE != 0;
+    for file in files::open_files().into_iter().filter(|file| file.core.place.as_deref() == Some(place)) {
+        let mut state = file.core.state();
+        match (&state.origin, writes) {
+            (FileOrigin::Memory, _) | (FileOrigin::Reading, false) => continue,
+            (FileOrigin::Reading, true) => {
+                let updated = Dataset::update_with(url, &OpenOptions::default(), &files::session()?);
+                state.replace(updated.map_err(codes::of_opening)?)?;
+                state.origin = FileOrigin::Updating;
+                files::close_at_exit();
+            }
+            (FileOrigin::Created { .. }, _) if !state.was_defined && file.core.format.is_strict() => {
+                return Err(Code(NC_ENOTNC));
+            }
+            (FileOrigin::Created { .. } | FileOrigin::Updating, _) => state.publish()?,
+        }
+        drop(state);
+        return Ok(Some(file.core.share()));
+    }
+    Ok(None)
+}
+
+/// The file or folder of an address on this machine.
+pub(crate) fn local_place(url: &str) -> Option<PathBuf> {
+    let path = url.strip_prefix("file://").unwrap_or(url);
+    if path.contains("://") {
+        return None;
+    }
+    let path = if path.len() == url.len() { path } else { path.split('#').next().unwrap_or(path) };
+    let path = std::path::absolute(path).ok()?;
+    if let Ok(found) = path.canonicalize() {
+        return Some(found);
+    }
+    let folder = path.parent()?.canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
 }
 
 /// Closes a dataset; what was written to it becomes permanent.
 pub(crate) fn close(ncid: c_int) -> Outcome<()> {
+    crate::storage::forget_caches(ncid);
     let file = files::remove(ncid)?;
-    if file.mode & WRITE != 0 {
-        file.dataset.clone().close()?;
+    let ended = end(&file);
+    crate::in_memory::forget(ncid);
+    ended
+}
+
+/// Ends a handle, and with the last one the file.
+pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
+    let is_last = file.core.release();
+    let mut state = file.core.state();
+    match (is_last, file.writes) {
+        (true, _) => state.close(),
+        (false, true) => state.publish(),
+        (false, false) => Ok(()),
     }
+}
+
+/// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
+pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
+    let file = files::remove(ncid)?;
+    let mut state = file.core.state();
+    if file.writes && state.is_defining {
+        if !state.was_defined {
+            file.core.release();
+            return Ok(state.dataset.clone().abort()?);
+        }
+        state.forget_pending()?;
+    }
+    drop(state);
+    end(&file)
+}
+
+/// Makes permanent what was written so far.
+pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
+    let file = group_of(ncid)?.file;
+    let mut state = file.core.state();
+    if state.is_defining {
+        if file.core.format.is_strict() {
+            return Err(Code(NC_EINDEFINE));
+        }
+        state.end_definitions()?;
+    }
+    if file.writes { state.publish() } else { Ok(()) }
+}
+
+/// `nc__open`: the size is a hint that is not needed.
+pub(crate) fn open_sized(path: CText, mode: c_int, _hint: Out<usize>, ncid: Out<c_int>) -> Outcome<()> {
+    open(path, mode, ncid)
+}
+
+/// `nc__open_mp`: processors have no numbers here.
+pub(crate) fn open_on_processor(
+    path: CText,
+    mode: c_int,
+    _processor: c_int,
+    _hint: Out<usize>,
+    ncid: Out<c_int>,
+) -> Outcome<()> {
+    open(path, mode, ncid)
+}
+
+/// `nc_initialize`: the session is made where it is needed.
+pub(crate) fn initialize() -> Outcome<()> {
     Ok(())
 }
 
@@ -51,13 +168,7 @@ pub(crate) fn format(ncid: c_int, format: Out<c_int>) -> Outcome<()> {
 }
 
 fn format_of(file: &OpenFile) -> c_int {
-    match file.dataset.kind() {
-        "classic" => 1,
-        "64-bit offset" => 2,
-        "cdf5" => 5,
-        "netCDF-4 classic model" => 4,
-        _ => 3,
-    }
+    file.core.format.number
 }
 
 /// `NC_FORMATX_*` and the mode with the bits of the format.
@@ -77,9 +188,8 @@ pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>)
 /// The path as it was passed.
 pub(crate) fn path(ncid: c_int, len: Out<usize>, path: crate::memory::NameOut) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let url = file.dataset.url();
-    len.set(url.len());
-    path.set_whole(url.as_bytes());
+    len.set(file.path.len());
+    path.set_whole(&file.path);
     Ok(())
 }
 
@@ -93,15 +203,16 @@ pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus:
     if file.is_classic() {
         return Err(none);
     }
-    let provenance = file.fact("_NCProperties");
+    let fact = |name: &str| file.core.look(|state| file_state::fact(&state.dataset, name));
+    let provenance = fact("_NCProperties");
     match name {
         "_NCProperties" => Ok(Values::Char(provenance.ok_or(none)?.into_bytes())),
         "_IsNetcdf4" => {
-            let stored = file.fact("_IsNetcdf4").and_then(|text| text.parse().ok());
+            let stored = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
             Ok(Values::Int(vec![stored.unwrap_or(1)]))
         }
         "_SuperblockVersion" => {
-            let stored = file.fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
+            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
             // Zarr has no superblock: 2 stands for what netCDF wrote.
             let is_foreign = file.is_hdf5() || (stored == 0 && provenance.is_none());
             Ok(Values::Int(vec![if is_foreign { stored } else { stored.max(2) }]))

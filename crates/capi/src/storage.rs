@@ -1,22 +1,29 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
-use crate::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, Outcome};
 use crate::files::{FileGroup, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::model::{self, CodecSpace, default_fill};
 use ncirrus::{CodecSpec, Endianness, FillValue, Storage, TypeRef};
+use std::collections::BTreeMap;
 use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
 
 const CHUNKED: c_int = 0;
 const CONTIGUOUS: c_int = 1;
 const COMPACT: c_int = 2;
 const VIRTUAL: c_int = 4;
 
+/// A variable; the group itself is none.
+fn stored(at: &FileGroup, varid: c_int) -> Outcome<&model::Variable> {
+    at.variable(varid).map_err(|_| Code(NC_ENOTVAR))
+}
+
 /// The kind of storage, and the lengths of chunks.
 pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: Out<c_int>, lens: Out<usize>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = at.variable(varid)?;
+    let variable = stored(&at, varid)?;
     if at.file.is_classic() {
         storage.set(CONTIGUOUS);
         return Ok(());
@@ -55,10 +62,10 @@ fn filters(variable: &model::Variable) -> Outcome<Vec<(u32, Vec<u32>)>> {
     Ok(translated.collect())
 }
 
-const DEFLATE: u32 = 1;
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
-const SZIP: u32 = 4;
+pub(crate) const DEFLATE: u32 = 1;
+pub(crate) const SHUFFLE: u32 = 2;
+pub(crate) const FLETCHER32: u32 = 3;
+pub(crate) const SZIP: u32 = 4;
 
 pub(crate) fn deflate(
     ncid: c_int,
@@ -68,26 +75,29 @@ pub(crate) fn deflate(
     level: Out<c_int>,
 ) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let filters = filters(at.variable(varid)?)?;
+    if at.file.is_classic() {
+        deflate.set(0);
+        level.set(0);
+    }
+    let filters = filters(stored(&at, varid)?)?;
     let found = filters.iter().find(|(id, _)| *id == DEFLATE);
     shuffle.set(c_int::from(filters.iter().any(|(id, _)| *id == SHUFFLE)));
     deflate.set(c_int::from(found.is_some()));
-    if let Some((_, parameters)) = found {
-        level.set(parameters.first().map_or(0, |level| c_int::try_from(*level).unwrap_or(0)));
-    }
+    let parameter = found.and_then(|(_, parameters)| parameters.first().copied());
+    level.set(parameter.map_or(0, |level| c_int::try_from(level).unwrap_or(0)));
     Ok(())
 }
 
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let has = filters(at.variable(varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
+    let has = filters(stored(&at, varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
     is_set.set(c_int::from(has));
     Ok(())
 }
 
 /// The filters other than shuffle and the checksum, which have functions of their own.
 fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
-    let mut list = filters(at.variable(varid)?)?;
+    let mut list = filters(stored(at, varid)?)?;
     if at.file.is_classic() {
         return Err(Code(NC_ENOTNC4));
     }
@@ -100,7 +110,7 @@ fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
 pub(crate) fn szip(ncid: c_int, varid: c_int, mask: Out<c_int>, pixels: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     if at.file.is_classic() {
-        at.variable(varid)?;
+        stored(&at, varid)?;
         return Err(Code(NC_ENOTNC4));
     }
     let list = listed(&at, varid)?;
@@ -155,7 +165,7 @@ pub(crate) fn filter(
 /// The byte order of stored numbers.
 pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = at.variable(varid)?;
+    let variable = stored(&at, varid)?;
     if at.file.is_classic() {
         return Err(Code(NC_ENOTNC4));
     }
@@ -170,7 +180,7 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
 /// Whether elements are filled, and with what.
 pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = at.variable(varid)?;
+    let variable = stored(&at, varid)?;
     no_fill.set(c_int::from(variable.fill == FillValue::None));
     if value.is_null() {
         return Ok(());
@@ -180,13 +190,13 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
         (_, TypeRef::Atomic(atomic)) => default_fill(atomic),
         (_, ty) => at.model().zeros(ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
     };
-    value.write(&layouts::image(at.model(), variable.ty, &own)?)
+    value.write(&layouts::image(&at.members, variable.ty, &own)?)
 }
 
 /// How values are rounded when they are written.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    at.variable(varid)?;
+    stored(&at, varid)?;
     if at.file.is_classic() {
         return Err(Code(NC_ENOTNC4));
     }
@@ -214,4 +224,142 @@ pub(crate) fn filter_avail(ncid: c_int, id: u32) -> Outcome<()> {
     }
     let entry = session()?.registry().entry(&CodecSpec::hdf5(id, &[]));
     entry.map(|_| ()).ok_or(Code(NC_ENOFILTER))
+}
+
+/// The parameters of a filter, if the variable has it.
+fn parameters(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>> {
+    let list = listed(&group_of(ncid)?, varid)?;
+    Ok(list.into_iter().find(|(other, _)| *other == id).map(|(_, parameters)| parameters))
+}
+
+/// Bytes of decoded chunks, slots, and preference, that a program chose for a variable or for new files; they are answered
+/// again.
+#[derive(Debug, Clone, Copy)]
+struct CacheChoice {
+    bytes: usize,
+    slots: usize,
+    preemption: f32,
+}
+
+/// What netCDF-C holds per variable if nothing was chosen.
+const DEFAULT_CACHE: CacheChoice = CacheChoice { bytes: 16 << 20, slots: 4133, preemption: 0.75 };
+static CACHE: Mutex<CacheChoice> = Mutex::new(DEFAULT_CACHE);
+static VARIABLE_CACHES: Mutex<BTreeMap<(c_int, c_int), CacheChoice>> = Mutex::new(BTreeMap::new());
+
+impl CacheChoice {
+    fn checked(bytes: usize, slots: usize, preemption: f32) -> Outcome<Self> {
+        if !(0.0..=1.0).contains(&preemption) {
+            return Err(Code(NC_EINVAL));
+        }
+        Ok(Self { bytes, slots, preemption })
+    }
+
+    fn tell(self, bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) {
+        bytes.set(self.bytes);
+        slots.set(self.slots);
+        preemption.set(self.preemption);
+    }
+}
+
+/// `nc_set_chunk_cache`.
+pub(crate) fn set_cache(bytes: usize, slots: usize, preemption: f32) -> Outcome<()> {
+    let choice = CacheChoice::checked(bytes, slots, preemption)?;
+    *CACHE.lock().unwrap_or_else(PoisonError::into_inner) = choice;
+    Ok(())
+}
+
+/// `nc_get_chunk_cache`.
+pub(crate) fn cache(bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) -> Outcome<()> {
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner).tell(bytes, slots, preemption);
+    Ok(())
+}
+
+/// `nc_set_var_chunk_cache`.
+pub(crate) fn set_variable_cache(
+    ncid: c_int,
+    varid: c_int,
+    bytes: usize,
+    slots: usize,
+    preemption: f32,
+) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    let choice = CacheChoice::checked(bytes, slots, preemption)?;
+    stored(&at, varid)?;
+    VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner).insert((ncid, varid), choice);
+    Ok(())
+}
+
+/// `nc_get_var_chunk_cache`.
+pub(crate) fn variable_cache(
+    ncid: c_int,
+    varid: c_int,
+    bytes: Out<usize>,
+    slots: Out<usize>,
+    preemption: Out<f32>,
+) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    stored(&at, varid)?;
+    let own = VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner).get(&(ncid, varid)).copied();
+    let choice = own.unwrap_or_else(|| *CACHE.lock().unwrap_or_else(PoisonError::into_inner));
+    choice.tell(bytes, slots, preemption);
+    Ok(())
+}
+
+/// Forgets what was chosen for the variables of a file that is closed.
+pub(crate) fn forget_caches(ncid: c_int) {
+    let file = ncid >> 16;
+    VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner).retain(|(id, _), _| id >> 16 != file);
+}
+
+/// The only parameter of zstd or bzip2, and whether the variable has the filter.
+fn level(ncid: c_int, varid: c_int, id: u32, has: Out<c_int>, level: Out<c_int>) -> Outcome<()> {
+    let found = known_filter(ncid, varid, id)?;
+    has.set(c_int::from(found.is_some()));
+    if let Some(first) = found.and_then(|list| list.first().copied()) {
+        level.set(first.cast_signed());
+    }
+    Ok(())
+}
+
+/// `nc_inq_var_bzip2`.
+pub(crate) fn bzip2(ncid: c_int, varid: c_int, has: Out<c_int>, of: Out<c_int>) -> Outcome<()> {
+    level(ncid, varid, 307, has, of)
+}
+
+/// `nc_inq_var_zstandard`.
+pub(crate) fn zstandard(ncid: c_int, varid: c_int, has: Out<c_int>, of: Out<c_int>) -> Outcome<()> {
+    level(ncid, varid, 32015, has, of)
+}
+
+/// `nc_inq_var_blosc`.
+pub(crate) fn blosc(
+    ncid: c_int,
+    varid: c_int,
+    has: Out<c_int>,
+    codec: Out<u32>,
+    level: Out<u32>,
+    block: Out<u32>,
+    shuffle: Out<u32>,
+) -> Outcome<()> {
+    let found = known_filter(ncid, varid, 32001)?;
+    has.set(c_int::from(found.is_some()));
+    if let Some([_, _, _, size, of, mode, kind, ..]) = found.as_deref() {
+        codec.set(*kind);
+        level.set(*of);
+        block.set(*size);
+        shuffle.set(*mode);
+    }
+    Ok(())
+}
+
+/// The parameters of a filter that can be used, if the variable has it.
+fn known_filter(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>> {
+    filter_avail(ncid, id)?;
+    parameters(ncid, varid, id)
 }

@@ -1,7 +1,8 @@
 //! What netCDF's own programs import besides the library's calls: lists, addresses in parts, paths, times.
-use crate::codes::{Code, NC_EURL, Outcome};
+use crate::codes::{Code, NC_EINVAL, NC_EURL, Outcome};
 use crate::memory::{
-    BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, TextOut, UriHandle, UriOut,
+    BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut, TextOut,
+    UriHandle, UriOut, allocated,
 };
 use crate::uri::UriParts;
 use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
@@ -193,3 +194,90 @@ pub(crate) type NameIn = crate::memory::CTextMut;
 
 /// Bytes of a date without its NUL that programs have room for.
 const TIME_TEXT: usize = 47;
+
+/// `nc_set_log_level`: accepted.
+pub(crate) fn set_log_level(_level: c_int) -> Outcome<()> {
+    Ok(())
+}
+
+/// `nclog`: the message is accepted; codes tell what is wrong.
+pub(crate) fn log(_tag: c_int, _format: CText) -> c_int {
+    0
+}
+
+/// `nc_utf8_to_utf16`: a block that the program frees.
+pub(crate) fn utf8_to_utf16(text: CText, out: ShortsOut, len: Out<usize>) -> Outcome<()> {
+    let text = std::str::from_utf8(text.bytes()?).map_err(|_| Code(NC_EINVAL))?;
+    let mut words: Vec<u16> = text.encode_utf16().collect();
+    len.set(words.len());
+    words.push(0);
+    out.untyped().set(allocated(&words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?);
+    Ok(())
+}
+
+/// Bits of the numbers of calendars.
+const STANDARD: c_int = 0x1000;
+const HAS_LEAP: c_int = 0x100;
+const IS_365: c_int = 0x1000;
+const IS_JULIAN: c_int = 0x1_0000;
+
+/// `cdChar2Comp`: `YEAR-MONTH-DAY HOUR:MINUTE:SECOND`, from the left; what is missing is the first there is.
+pub(crate) fn parse_date(calendar: c_int, text: NameIn, out: BytesOut) -> NoAnswer {
+    let text = text.text().unwrap_or_default();
+    let mut parts = text.split(['-', ' ', ':']).map(|part| part.trim().parse::<f64>().ok());
+    let year = if calendar & STANDARD == 0 { Some(0.0) } else { parts.next().flatten() };
+    let mut next = |first: f64| parts.next().flatten().unwrap_or(first);
+    let (month, day) = (next(1.0), next(1.0));
+    let hour = next(0.0) + next(0.0) / 60.0 + next(0.0) / 3600.0;
+    let mut image = whole(year.unwrap_or(0.0)).to_ne_bytes().to_vec();
+    for part in [month, day] {
+        image.extend(i16::try_from(whole(part)).unwrap_or(1).to_ne_bytes());
+    }
+    image.extend([0; 4]);
+    image.extend(hour.to_ne_bytes());
+    // A program without room for the date asked for nothing.
+    let _ = out.write(&image);
+    NoAnswer
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "parts of dates are small whole numbers")]
+fn whole(number: f64) -> i64 {
+    number as i64
+}
+
+/// Days of a year before each month.
+const DAYS_BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+
+/// `Cdh2e`: hours of a date since the beginning of its base year, by its calendar: year, month, day, hour, base year and
+/// calendar one after the other.
+pub(crate) fn hours_of(date: BytesOut, hours: Out<f64>) -> NoAnswer {
+    let bytes = date.as_bytes();
+    let Ok(image) = bytes.read(36) else { return NoAnswer };
+    let long =
+        |at: usize| image.get(at..at + 8).and_then(|part| part.try_into().ok()).map_or(0, i64::from_ne_bytes);
+    let short =
+        |at: usize| image.get(at..at + 2).and_then(|part| part.try_into().ok()).map_or(1, i16::from_ne_bytes);
+    let hour = image.get(16..24).and_then(|part| part.try_into().ok()).map_or(0.0, f64::from_ne_bytes);
+    let calendar = image.get(32..36).and_then(|part| part.try_into().ok()).map_or(0, c_int::from_ne_bytes);
+    let (year, base) = (long(0), long(24));
+    let month = i64::from(short(8)).clamp(1, 12);
+    let day = i64::from(short(10)).max(1);
+    let is_leap = |year: i64| {
+        calendar & HAS_LEAP != 0
+            && year % 4 == 0
+            && (calendar & IS_JULIAN != 0 || year % 100 != 0 || year % 400 == 0)
+    };
+    let of_year = |year: i64| if calendar & IS_365 == 0 { 360 } else { 365 + i64::from(is_leap(year)) };
+    let mut days: i64 =
+        if year >= base { (base..year).map(of_year).sum() } else { -(year..base).map(of_year).sum::<i64>() };
+    let before = usize::try_from(month - 1).ok().and_then(|at| DAYS_BEFORE.get(at)).copied().unwrap_or(0);
+    days += if calendar & IS_365 == 0 {
+        (month - 1) * 30
+    } else {
+        before + i64::from(month > 2 && is_leap(year))
+    };
+    days += day - 1;
+    #[expect(clippy::cast_precision_loss, reason = "days of dates are far below 2^53")]
+    hours.set(days as f64 * 24.0 + hour);
+    NoAnswer
+}

@@ -1,7 +1,8 @@
 //! Types: names, sizes in C's memory, fields and members.
 use crate::codes::{Code, NC_EBADFIELD, NC_EBADTYPE, NC_EBADTYPID, NC_EINTERNAL, NC_EINVAL, Outcome};
-use crate::files::{FIRST_USER_TYPE, FileGroup, group_of, number};
+use crate::files::{FileGroup, group_of, number};
 use crate::layouts;
+use crate::members::{FIRST_USER_TYPE, atomic_of};
 use crate::memory::{Bytes, BytesOut, CBlock, CText, NameOut, Out, TextOut, Vlens};
 use ncirrus::{Atomic, EnumMember, Field, TypeRef, UserKind, UserType};
 use std::ffi::c_int;
@@ -24,7 +25,7 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> Ou
     }
     if ty < FIRST_USER_TYPE {
         // Known without a file, but for the id.
-        let atomic = Atomic::ALL.into_iter().find(|atomic| c_int::from(atomic.number()) == ty);
+        let atomic = atomic_of(ty);
         let atomic = atomic.ok_or(Code(NC_EBADTYPE))?;
         name.set(atomic.name());
         size.set(atomic.byte_len().unwrap_or(size_of::<usize>()));
@@ -33,7 +34,7 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> Ou
     let at = group_of(ncid)?;
     let id = at.members.ty(ty)?;
     name.set(&user_type(&at, ty)?.name);
-    size.set(layouts::size_of_type(at.model(), id)?.len);
+    size.set(layouts::size_of_type(&at.members, id)?.len);
     Ok(())
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn inq_user(
         UserKind::Compound(fields) => (0, fields.len(), 16),
     };
     name.set(&user.name);
-    size.set(layouts::size_of_type(at.model(), at.members.ty(ty)?)?.len);
+    size.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.len);
     base.set(base_of);
     fields.set(count);
     class.set(number);
@@ -81,6 +82,14 @@ fn fields(at: &FileGroup, ty: c_int) -> Outcome<&[Field]> {
     match &user_type(at, ty)?.kind {
         UserKind::Compound(fields) => Ok(fields),
         _ => Err(Code(NC_EBADTYPE)),
+    }
+}
+
+/// Where the fields of a compound begin.
+fn offsets(at: &FileGroup, ty: c_int) -> Outcome<Vec<usize>> {
+    match at.members.ty(ty)? {
+        TypeRef::User(id) => layouts::offsets(&at.members, id, fields(at, ty)?),
+        TypeRef::Atomic(_) => Err(Code(NC_EBADTYPE)),
     }
 }
 
@@ -114,7 +123,7 @@ pub(crate) fn inq_field(
     let index = usize::try_from(index).map_err(|_| Code(NC_EBADFIELD))?;
     let field = fields.get(index).ok_or(Code(NC_EBADFIELD))?;
     name.set(&field.name);
-    if let Some(first) = layouts::offsets(at.model(), fields)?.get(index) {
+    if let Some(first) = offsets(&at, ty)?.get(index) {
         offset.set(*first);
     }
     field_type.set(at.members.number_of_type(field.ty));
@@ -215,11 +224,11 @@ pub(crate) fn inq_ident(ncid: c_int, ty: c_int, value: i64, name: NameOut) -> Ou
 pub(crate) fn reclaim(ncid: c_int, ty: c_int, memory: BytesOut, count: usize) -> Outcome<()> {
     let at = group_of(ncid)?;
     let id = at.members.ty(ty)?;
-    let len = layouts::size_of_type(at.model(), id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
+    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
     if memory.is_null() && len > 0 {
         return Err(Code(NC_EINVAL));
     }
-    layouts::reclaim(at.model(), id, memory.as_bytes().read(len)?)
+    layouts::reclaim(&at.members, id, memory.as_bytes().read(len)?)
 }
 
 /// Frees what values refer to, and the values.
@@ -256,7 +265,7 @@ fn compound_name(at: &FileGroup, ty: c_int) -> Outcome<&str> {
 pub(crate) fn inq_compound_size(ncid: c_int, ty: c_int, size: Out<usize>) -> Outcome<()> {
     let at = group_of(ncid)?;
     fields(&at, ty)?;
-    size.set(layouts::size_of_type(at.model(), at.members.ty(ty)?)?.len);
+    size.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.len);
     Ok(())
 }
 
@@ -270,7 +279,7 @@ fn with_field<T>(
     let at = group_of(ncid)?;
     let fields = fields(&at, ty)?;
     let index = usize::try_from(index).map_err(|_| Code(NC_EBADFIELD))?;
-    let offsets = layouts::offsets(at.model(), fields)?;
+    let offsets = offsets(&at, ty)?;
     match (fields.get(index), offsets.get(index)) {
         (Some(field), Some(offset)) => Ok(look(&at, field, *offset)),
         _ => Err(Code(NC_EBADFIELD)),
@@ -318,7 +327,7 @@ pub(crate) fn get_vlen(ncid: c_int, ty: c_int, vlen: Bytes, len: Out<usize>, dat
     let image = vlen.read(2 * size_of::<usize>())?;
     let (count, block) = image.split_at(size_of::<usize>());
     let count = CBlock::at(count).address();
-    let element = layouts::size_of_type(at.model(), base)?.len;
+    let element = layouts::size_of_type(&at.members, base)?.len;
     let bytes = CBlock::at(block).bytes(count.checked_mul(element).ok_or(Code(NC_EINVAL))?)?;
     len.set(count);
     data.write(&bytes)
@@ -328,10 +337,10 @@ pub(crate) fn get_vlen(ncid: c_int, ty: c_int, vlen: Bytes, len: Out<usize>, dat
 pub(crate) fn copy(ncid: c_int, ty: c_int, memory: Bytes, count: usize, to: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let id = at.members.ty(ty)?;
-    let len = layouts::size_of_type(at.model(), id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
+    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
     if memory.is_null() && len > 0 {
         return Err(Code(NC_EINVAL));
     }
-    let values = layouts::values(at.model(), id, memory.read(len)?)?;
-    to.write(&layouts::image(at.model(), id, &values)?)
+    let values = layouts::values(&at.members, id, memory.read(len)?)?;
+    to.write(&layouts::image(&at.members, id, &values)?)
 }

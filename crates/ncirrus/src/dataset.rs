@@ -297,11 +297,14 @@ impl Dataset {
         self.0.shows_aggregations
     }
 
-    /// Facts about the storage, such as the dialect: names and values.
+    /// Facts about the storage, such as the dialect: names and values. Of a dataset that is changed those of its state when
+    /// it was opened; none of a new one.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.catalog().facts(),
-            DatasetState::Writing(_) => Vec::new(),
+            DatasetState::Writing(open) => {
+                open.writer.base().map(|base| base.catalog().facts()).unwrap_or_default()
+            }
         }
     }
 

@@ -104,3 +104,53 @@ pub(crate) fn system_text(number: c_int) -> *const c_char {
     // SAFETY: any number is allowed; the text belongs to the system.
     unsafe { strerror(number) }
 }
+
+// SAFETY: as above.
+unsafe extern "C" {
+    fn atexit(act: extern "C" fn()) -> c_int;
+}
+
+/// What is to be done when the program ends.
+static AT_EXIT: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+
+/// Calls a function when the program ends in order.
+pub(crate) fn at_exit(act: fn()) {
+    if AT_EXIT.set(act).is_ok() {
+        // SAFETY: the function lives as long as the program and lets no panic out. Without room for it nothing is called.
+        let _ = unsafe { atexit(leave) };
+    }
+}
+
+/// Acts in a thread of its own: what the ending one keeps for itself is gone already.
+extern "C" fn leave() {
+    if let Some(act) = AT_EXIT.get()
+        && let Ok(thread) = std::thread::Builder::new().spawn(act)
+    {
+        let _ = thread.join();
+    }
+}
+
+/// Memory of a program that is read in place, as long as a dataset of it is open.
+#[derive(Debug)]
+pub(crate) struct LentBlock {
+    address: usize,
+    len: usize,
+}
+
+impl LentBlock {
+    /// The first `len` bytes of a block, which the program keeps until it closes what is in them.
+    pub(crate) fn new(address: usize, len: usize) -> Self {
+        Self { address, len }
+    }
+}
+
+impl AsRef<[u8]> for LentBlock {
+    fn as_ref(&self) -> &[u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: the program passed a block of this length to `nc_open_mem`, whose documentation asks it to keep the block
+        // unchanged until the file is closed.
+        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(self.address), self.len) }
+    }
+}

@@ -3,6 +3,7 @@
 use super::blocks::{address_in, allocated, free_address};
 use super::{Bytes, CArgument, CReturn, free_address as free_block};
 use crate::codes::{Code, NC_EINVAL, Outcome};
+use crate::compound_draft::CompoundDraft;
 use crate::uri::UriParts;
 use std::ffi::c_void;
 
@@ -162,5 +163,181 @@ impl UriOut {
             // SAFETY: not null, so it has room for a pointer.
             unsafe { self.0.write(pointer) };
         }
+    }
+}
+
+/// Memory of the program for an address that the library hands out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AddressOut(*mut *mut c_void);
+
+impl CArgument for AddressOut {
+    type Raw = *mut *mut c_void;
+    fn c_type() -> String {
+        "void **".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl AddressOut {
+    /// Stores an address, unless the caller does not want it.
+    pub(crate) fn set(self, address: usize) {
+        if !self.0.is_null() {
+            // SAFETY: not null, so it has room for a pointer.
+            unsafe { self.0.write(std::ptr::with_exposed_provenance_mut(address)) };
+        }
+    }
+}
+
+/// As [`AddressOut`], where C names what is at the address.
+macro_rules! typed_address {
+    ($(#[$doc:meta])* $role:ident, $c:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $role(AddressOut);
+
+        impl CArgument for $role {
+            type Raw = *mut *mut c_void;
+            fn c_type() -> String {
+                $c.to_owned()
+            }
+            unsafe fn from_raw(raw: Self::Raw) -> Self {
+                Self(AddressOut(raw))
+            }
+        }
+
+        impl $role {
+            /// The memory, whatever is at the address.
+            pub(crate) fn untyped(self) -> AddressOut {
+                self.0
+            }
+        }
+    };
+}
+
+typed_address!(
+    /// Memory of the program for the address of numbers.
+    WordsOut, "unsigned int **"
+);
+typed_address!(
+    /// Memory of the program for the address of a list of filters.
+    FilterListOut, "struct NC_H5_Filterspec ***"
+);
+
+typed_address!(
+    /// Memory of the program for the address of UTF-16.
+    ShortsOut, "unsigned short **"
+);
+
+/// Bytes of a file in the program's memory, and whether the library may replace them: `NC_memio`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CMemoryFile {
+    pub(crate) len: usize,
+    pub(crate) address: usize,
+    pub(crate) flags: std::ffi::c_int,
+}
+
+/// Such a structure of the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemoryFile(*mut CMemoryFile);
+
+impl CArgument for MemoryFile {
+    type Raw = *mut CMemoryFile;
+    fn c_type() -> String {
+        "NC_memio *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl MemoryFile {
+    /// What it says; `None` for a null pointer.
+    pub(crate) fn read(self) -> Option<CMemoryFile> {
+        // SAFETY: null, or a structure of the program.
+        unsafe { self.0.as_ref() }.copied()
+    }
+
+    /// Tells the program where bytes are that it frees.
+    pub(crate) fn set(self, len: usize, address: usize) {
+        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        if let Some(file) = unsafe { self.0.as_mut() } {
+            (file.len, file.address) = (len, address);
+        }
+    }
+}
+
+/// A filter that the library handed out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FilterSpecHandle(*mut c_void);
+
+impl CArgument for FilterSpecHandle {
+    type Raw = *mut c_void;
+    fn c_type() -> String {
+        "struct NC_H5_Filterspec *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl FilterSpecHandle {
+    /// The address of its parameters, the last word of the structure; `None` for a null pointer.
+    pub(crate) fn parameters(self, len: usize) -> Option<usize> {
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: not null, so it is a structure that `ncaux_h5filterspec_parselist` made, of this length.
+        let bytes = unsafe { Bytes::from_raw(self.0) };
+        let image = bytes.read(len).ok()?;
+        image.get(len - size_of::<usize>()..).map(address_in)
+    }
+
+    pub(crate) fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+}
+
+/// A compound that a program makes field by field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CompoundHandle(*mut CompoundDraft);
+
+impl CArgument for CompoundHandle {
+    type Raw = *mut c_void;
+    fn c_type() -> String {
+        "void *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw.cast())
+    }
+}
+
+impl CompoundHandle {
+    /// The address under which a program holds it.
+    pub(crate) fn lent(draft: CompoundDraft) -> usize {
+        Box::into_raw(Box::new(draft)).expose_provenance()
+    }
+
+    /// What was gathered so far.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn draft(&mut self) -> Outcome<&mut CompoundDraft> {
+        // SAFETY: null, or what `lent` handed out and `taken` has not ended; nobody else uses it during the call.
+        unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
+    }
+
+    /// All that was gathered; the handle ends.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn taken(self) -> Outcome<CompoundDraft> {
+        if self.0.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        // SAFETY: what `lent` handed out; the program passes it here once.
+        Ok(*unsafe { Box::from_raw(self.0) })
     }
 }

@@ -141,6 +141,11 @@ impl Vlens {
 }
 
 impl CText {
+    /// Text of this library, for calls within it.
+    pub(crate) fn of(text: &CStr) -> Self {
+        Self(text.as_ptr())
+    }
+
     /// The bytes before the NUL.
     ///
     /// # Errors
@@ -211,6 +216,21 @@ impl NameOut {
 const NAME_MAX: usize = 256;
 
 impl Bytes {
+    /// Memory of this library, for calls within it.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(bytes.as_ptr().cast())
+    }
+
+    /// The address, for structures of programs.
+    pub(crate) fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+
+    /// The memory from some bytes after the start on.
+    pub(crate) fn at(self, offset: usize) -> Self {
+        Self(self.0.wrapping_byte_add(offset))
+    }
+
     /// The first `len` bytes.
     ///
     /// # Errors
@@ -310,6 +330,21 @@ impl<T: CNumber> CArgument for Out<T> {
 }
 
 impl<T: CNumber> In<T> {
+    /// An array of this library, for calls within it.
+    pub(crate) fn of(numbers: &[T]) -> Self {
+        Self(numbers.as_ptr())
+    }
+
+    /// No array.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null())
+    }
+
+    /// The memory as bytes.
+    pub(crate) fn as_bytes(self) -> Bytes {
+        Bytes(self.0.cast())
+    }
+
     /// Whether the caller passed a null pointer.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
@@ -330,6 +365,11 @@ impl<T: CNumber> In<T> {
 }
 
 impl<T: CNumber> Out<T> {
+    /// A number of this library, for calls within it.
+    pub(crate) fn of(number: &mut T) -> Self {
+        Self(number)
+    }
+
     /// Whether the caller passed a null pointer.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()

@@ -3,7 +3,7 @@ use super::{Library, loaded_from, printed};
 use std::process::Command;
 
 /// Compiles a program of `tests/c` against Debian's header and library.
-fn compiled(folder: &std::path::Path, name: &str) -> String {
+pub(super) fn compiled(folder: &std::path::Path, name: &str) -> String {
     let source = format!("{}/tests/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let program = folder.join(name);
     let mut command = Command::new("gcc");

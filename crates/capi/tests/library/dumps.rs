@@ -3,7 +3,7 @@ use super::{Library, printed, run};
 use std::path::Path;
 
 /// A dataset of the classic model, for every kind of file.
-const CLASSIC: &str = r#"netcdf c {
+pub(super) const CLASSIC: &str = r#"netcdf c {
 dimensions:
 	time = UNLIMITED ;
 	x = 3 ;

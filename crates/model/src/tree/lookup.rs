@@ -28,6 +28,11 @@ impl Model {
         self.types.get(id.index())?.as_ref().map(|(_, ty)| ty)
     }
 
+    /// A user-defined type by id, for adding members while nothing has values of it. Rules are not checked.
+    pub fn user_type_mut(&mut self, id: TypeId) -> Option<&mut UserType> {
+        self.types.get_mut(id.index())?.as_mut().map(|(_, ty)| ty)
+    }
+
     /// A variable by id.
     pub fn variable(&self, id: VarId) -> Option<&Variable> {
         self.vars.get(id.index())?.as_ref().map(|(_, variable)| variable)

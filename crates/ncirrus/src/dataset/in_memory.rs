@@ -45,6 +45,25 @@ impl Dataset {
         Self::open_with(&place.url(), options, session)
     }
 
+    /// Opens the bytes of a file for changes, which [`finish_bytes`](Self::finish_bytes) returns; they are copied.
+    ///
+    /// # Errors
+    /// As [`open_bytes`](Self::open_bytes).
+    pub fn update_bytes(bytes: impl Into<Bytes>, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let place = MemoryPlace::new(session, "data");
+        let store = place.stores.create(&place.name);
+        store.put_bytes(&store.root().child(place.object), bytes.into(), &PutCondition::None)?;
+        let updated = Self::update_with(&place.url(), options, session)?;
+        updated.with_place(place)
+    }
+
+    /// The only handle, with the place where its bytes are.
+    fn with_place(self, place: MemoryPlace) -> Result<Self> {
+        let inner =
+            Arc::into_inner(self.0).ok_or_else(|| Error::internal("a new dataset has two handles"))?;
+        Ok(Self(Arc::new(DatasetInner { in_memory: Some(Arc::new(place)), ..inner })))
+    }
+
     /// Creates a dataset whose bytes [`finish_bytes`](Self::finish_bytes) returns: a file of the options' kind; for
     /// Zarr, a zip file.
     ///
@@ -57,12 +76,12 @@ impl Dataset {
             Kind::Nc3 | Kind::Nc6 | Kind::Nc5 | Kind::Nc4 | Kind::Nc4Classic => "data.nc",
         };
         let place = MemoryPlace::new(session, object);
-        let Self(inner) = Self::create_with(&place.url(), options, session)?;
-        let inner = Arc::into_inner(inner).ok_or_else(|| Error::internal("a new dataset has two handles"))?;
-        Ok(Self(Arc::new(DatasetInner { in_memory: Some(Arc::new(place)), ..inner })))
+        let created = Self::create_with(&place.url(), options, session)?;
+        created.with_place(place)
     }
 
-    /// Ends writing of a dataset that was created by [`create_bytes`](Self::create_bytes), and returns its bytes.
+    /// Ends writing of a dataset that was created by [`create_bytes`](Self::create_bytes), or opened by
+    /// [`update_bytes`](Self::update_bytes), and returns its bytes.
     ///
     /// # Errors
     /// As [`close`](Self::close); `Invalid` for other datasets.

@@ -120,6 +120,23 @@ fn what_is_aborted_does_not_appear() {
     dataset.abort().unwrap();
 }
 
+#[test]
+fn bytes_are_changed_and_returned() {
+    let session = session();
+    for kind in [Kind::Nc3, Kind::Nc5, Kind::Nc4] {
+        let dataset = Dataset::create_bytes(&CreateOptions::new().kind(kind), &session).unwrap();
+        fill(&dataset);
+        let before = dataset.finish_bytes().unwrap();
+        let dataset = Dataset::update_bytes(before.clone(), &OpenOptions::new(), &session).unwrap();
+        dataset.variable("v").unwrap().write(&Selection::slab(&[0], &[1]), &[77]).unwrap();
+        let after = dataset.finish_bytes().unwrap();
+        assert_ne!(before, after, "{kind:?}");
+        let dataset = Dataset::open_bytes(after, &OpenOptions::new(), &session).unwrap();
+        let numbers = dataset.variable("v").unwrap().read::<i32>().unwrap();
+        assert_eq!((numbers[0], &numbers[1..]), (77, &NUMBERS[1..]), "{kind:?}");
+    }
+}
+
 struct Lent(Arc<Vec<u8>>);
 
 impl AsRef<[u8]> for Lent {

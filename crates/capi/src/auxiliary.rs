@@ -1,0 +1,144 @@
+//! `netcdf_aux.h`: alignment of types, compounds made field by field, files as bytes.
+use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, Outcome};
+use crate::compound_draft::{CompoundDraft, DraftField};
+use crate::define_types;
+use crate::files::group_of;
+use crate::layouts;
+use crate::members::atomic_of;
+use crate::memory::{AddressOut, Bytes, BytesOut, CText, CompoundHandle, In, Out, allocated};
+use ncirrus::TypeRef;
+use std::ffi::{CString, c_int};
+
+/// Numbers of the classes of types: vlens and those after it are no atomic types.
+const VLEN: c_int = 13;
+const OPAQUE: c_int = 14;
+const COMPOUND: c_int = 16;
+
+/// `ncaux_class_alignment`: of atomic types, vlens and opaque values; compounds have that of their fields.
+pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {
+    align.set(match class {
+        VLEN => align_of::<usize>(),
+        OPAQUE => 1,
+        COMPOUND => return Err(Code(NC_EINVAL)),
+        other => {
+            let atomic = atomic_of(other).ok_or(Code(NC_EINVAL))?;
+            atomic.byte_len().unwrap_or(align_of::<usize>())
+        }
+    });
+    Ok(())
+}
+
+/// `ncaux_type_alignment`.
+pub(crate) fn type_alignment(ty: c_int, ncid: c_int, align: Out<usize>) -> Outcome<()> {
+    if let Some(atomic) = atomic_of(ty) {
+        align.set(atomic.byte_len().unwrap_or(align_of::<usize>()));
+        return Ok(());
+    }
+    let at = group_of(ncid)?;
+    align.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.align);
+    Ok(())
+}
+
+fn owned(text: &CText) -> Outcome<CString> {
+    CString::new(text.bytes()?).map_err(|_| Code(NC_EINVAL))
+}
+
+/// `ncaux_begin_compound`.
+pub(crate) fn begin(ncid: c_int, name: CText, mode: c_int, tag: AddressOut) -> Outcome<()> {
+    let draft = CompoundDraft { ncid, name: owned(&name)?, mode, fields: Vec::new() };
+    tag.set(CompoundHandle::lent(draft));
+    Ok(())
+}
+
+/// `ncaux_add_field`.
+pub(crate) fn add(
+    mut tag: CompoundHandle,
+    name: CText,
+    ty: c_int,
+    rank: c_int,
+    lens: In<c_int>,
+) -> Outcome<()> {
+    let draft = tag.draft()?;
+    let rank = usize::try_from(rank).map_err(|_| Code(NC_EINVAL))?;
+    let dims = lens.read(rank)?.to_vec();
+    if dims.iter().any(|len| *len <= 0) {
+        return Err(Code(NC_EINVAL));
+    }
+    let (element, align) = match atomic_of(ty) {
+        Some(atomic) => {
+            let len = atomic.byte_len().unwrap_or(size_of::<usize>());
+            (len, len)
+        }
+        None => {
+            let at = group_of(draft.ncid)?;
+            let size = layouts::size_of_type(&at.members, at.members.ty(ty)?)?;
+            (size.len, size.align)
+        }
+    };
+    let count = dims.iter().try_fold(element, |len, dim| len.checked_mul(usize::try_from(*dim).ok()?));
+    let len = count.ok_or(Code(NC_EINVAL))?;
+    draft.fields.push(DraftField { name: owned(&name)?, ty, dims, len, align });
+    Ok(())
+}
+
+/// `ncaux_end_compound`: defines the type.
+pub(crate) fn end(tag: CompoundHandle, id: Out<c_int>) -> Outcome<()> {
+    let draft = tag.taken()?;
+    let (mut end, mut widest, mut offsets) = (0usize, 1usize, Vec::new());
+    for field in &draft.fields {
+        let align = if draft.mode == 0 { field.align.max(1) } else { 1 };
+        let offset = end.checked_next_multiple_of(align).ok_or(Code(NC_EINVAL))?;
+        end = offset.checked_add(field.len).ok_or(Code(NC_EINVAL))?;
+        widest = widest.max(align);
+        offsets.push(offset);
+    }
+    let len = end.checked_next_multiple_of(widest).ok_or(Code(NC_EINVAL))?;
+    let mut ty = 0;
+    define_types::compound(draft.ncid, len, CText::of(&draft.name), Out::of(&mut ty))?;
+    for (field, offset) in draft.fields.iter().zip(offsets) {
+        let rank = crate::files::number(field.dims.len());
+        let name = CText::of(&field.name);
+        define_types::insert_array(draft.ncid, ty, name, offset, field.ty, rank, In::of(&field.dims))?;
+    }
+    id.set(ty);
+    Ok(())
+}
+
+/// `ncaux_abort_compound`.
+pub(crate) fn abort(tag: CompoundHandle) -> Outcome<()> {
+    tag.taken().map(|_| ())
+}
+
+/// `ncaux_readfile`.
+pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Outcome<()> {
+    let bytes = std::fs::read(path.text()?).map_err(|error| of_system(&error))?;
+    content.set(allocated(&bytes)?);
+    len.set(bytes.len());
+    Ok(())
+}
+
+/// `ncaux_writefile`.
+pub(crate) fn write_file(path: CText, len: usize, content: BytesOut) -> Outcome<()> {
+    let content: Bytes = content.as_bytes();
+    std::fs::write(path.text()?, content.read(len)?).map_err(|error| of_system(&error))
+}
+
+fn of_system(error: &std::io::Error) -> Code {
+    Code(error.raw_os_error().unwrap_or(NC_EINVAL))
+}
+
+/// `nctypelen`: bytes of an atomic type; -1 for others.
+pub(crate) fn type_len(ty: c_int) -> c_int {
+    let len = atomic_of(ty).map(|atomic| atomic.byte_len().unwrap_or(size_of::<usize>()));
+    len.map_or(-1, crate::files::number)
+}
+
+/// `nc_copy_data_all`: a copy of values in a block of its own.
+pub(crate) fn copy_all(ncid: c_int, ty: c_int, memory: Bytes, count: usize, copy: AddressOut) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let id: TypeRef = at.members.ty(ty).map_err(|_| Code(NC_EBADTYPE))?;
+    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
+    let values = layouts::values(&at.members, id, memory.read(len)?)?;
+    copy.set(allocated(&layouts::image(&at.members, id, &values)?)?);
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Creating datasets: the kind by the flags, and what is remembered for the whole process.
+use crate::codes::{self, Code, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::file_state::{FileCore, FileFormat, FileOrigin};
+use crate::files::{self, OpenFile};
+use crate::memory::{CText, Out};
+use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
+use crate::open::local_place;
+use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+const NOCLOBBER: c_int = 0x0004;
+const CLASSIC_MODEL: c_int = 0x0100;
+/// Flags that choose a format.
+const FORMATS: c_int = NETCDF4 | OFFSET_64BIT | DATA_64BIT;
+
+/// `NC_FORMAT_*` of files for which no flag says it.
+static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
+/// Alignment of objects in new netCDF-4 files: the threshold above, the number below 32 bits.
+static ALIGNMENT: AtomicU64 = AtomicU64::new((1 << 32) | 1);
+
+/// `nc_create`.
+pub(crate) fn create(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
+    let name = path.bytes()?;
+    let mode = mode & !WRITE;
+    check_mode(mode)?;
+    let (core, writes) = (created(name, mode)?, true);
+    let id =
+        files::insert(OpenFile { core: Arc::new(core), mode: mode | WRITE, path: name.to_vec(), writes })?;
+    ncid.set(id);
+    Ok(())
+}
+
+/// `nc__create`: the sizes are hints that are not needed.
+pub(crate) fn create_sized(
+    path: CText,
+    mode: c_int,
+    _initial: usize,
+    _hint: Out<usize>,
+    ncid: Out<c_int>,
+) -> Outcome<()> {
+    create(path, mode, ncid)
+}
+
+/// `nc__create_mp`: processors have no numbers here.
+pub(crate) fn create_on_processor(
+    path: CText,
+    mode: c_int,
+    initial: usize,
+    _processor: c_int,
+    hint: Out<usize>,
+    ncid: Out<c_int>,
+) -> Outcome<()> {
+    create_sized(path, mode, initial, hint, ncid)
+}
+
+/// `nc_create_mem`: the bytes are returned by `nc_close_memio`.
+pub(crate) fn create_in_memory(path: CText, mode: c_int, _initial: usize, ncid: Out<c_int>) -> Outcome<()> {
+    if mode & MMAP != 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    create(path, mode | INMEMORY, ncid)
+}
+
+/// Flags that exclude each other.
+fn check_mode(mode: c_int) -> Outcome<()> {
+    if (mode & FORMATS).count_ones() > 1 {
+        return Err(Code(NC_EINVAL));
+    }
+    let has = |flags: c_int| mode & flags == flags;
+    if has(DISKLESS | INMEMORY) || has(DISKLESS | MMAP) {
+        return Err(Code(NC_EDISKLESS));
+    }
+    if has(INMEMORY | MMAP) {
+        return Err(Code(NC_EINMEMORY));
+    }
+    if has(MMAP | NETCDF4) { Err(Code(NC_EINVAL)) } else { Ok(()) }
+}
+
+/// The kind that the flags choose.
+fn kind_of(mode: c_int) -> Kind {
+    let is_classic_model = mode & CLASSIC_MODEL != 0;
+    match mode & FORMATS {
+        NETCDF4 if is_classic_model => Kind::Nc4Classic,
+        NETCDF4 => Kind::Nc4,
+        OFFSET_64BIT => Kind::Nc6,
+        DATA_64BIT => Kind::Nc5,
+        _ => match DEFAULT_FORMAT.load(Ordering::Relaxed) {
+            2 => Kind::Nc6,
+            3 if is_classic_model => Kind::Nc4Classic,
+            3 => Kind::Nc4,
+            4 => Kind::Nc4Classic,
+            5 => Kind::Nc5,
+            _ => Kind::Nc3,
+        },
+    }
+}
+
+fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
+    let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    let is_address = url.contains("://") && url.contains("mode=");
+    let kind = (!is_address).then(|| kind_of(mode));
+    let is_hdf5 = kind.is_some_and(Kind::is_hdf5);
+    let align = u64::from(u32::try_from(ALIGNMENT.load(Ordering::Relaxed) & 0xffff_ffff).unwrap_or(1));
+    let options = CreateOptions::new()
+        .kind(kind)
+        .overwrite(mode & NOCLOBBER == 0)
+        .header_pad(0)
+        .default_chunks(DefaultChunks::NetcdfC)
+        .align((is_hdf5 && align > 8 && align.is_power_of_two()).then_some(align));
+    let session = files::session()?;
+    // A file that exists only in memory; with NC_PERSIST it is like any other.
+    let is_in_memory =
+        mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
+    let place = local_place(&url).filter(|_| !is_in_memory);
+    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(|path| path.exists()) {
+        return Err(Code(NC_EEXIST));
+    }
+    let (dataset, origin) = if is_in_memory {
+        (Dataset::create_bytes(&options, &session).map_err(codes::of_opening)?, FileOrigin::Memory)
+    } else {
+        files::close_at_exit();
+        let dataset =
+            Dataset::create_with(&url, &options, &session).map_err(|error| of_creating(error, is_hdf5))?;
+        (dataset, FileOrigin::Created { options: Box::new(options), url })
+    };
+    let format = FileFormat { is_hdf5, ..FileFormat::of(&dataset) };
+    FileCore::new(dataset, origin, format, place, true).map_err(codes::of_opening)
+}
+
+/// The code of an error of creating: of a place where nothing can be, netCDF-4 says that it is denied.
+fn of_creating(error: ncirrus::Error, is_hdf5: bool) -> Code {
+    const EACCES: c_int = 13;
+    match (error.kind(), error.detail()) {
+        (_, Some(Detail::Exists)) => Code(NC_EEXIST),
+        (ErrorKind::NotFound | ErrorKind::Io { .. } | ErrorKind::Denied, _) if is_hdf5 => Code(EACCES),
+        _ => codes::of_opening(error),
+    }
+}
+
+/// `nc_set_default_format`.
+pub(crate) fn set_default_format(format: c_int, old: Out<c_int>) -> Outcome<()> {
+    old.set(DEFAULT_FORMAT.load(Ordering::Relaxed));
+    if !(1..=5).contains(&format) {
+        return Err(Code(NC_EINVAL));
+    }
+    DEFAULT_FORMAT.store(format, Ordering::Relaxed);
+    Ok(())
+}
+
+/// `nc_set_alignment`.
+pub(crate) fn set_alignment(threshold: c_int, alignment: c_int) -> Outcome<()> {
+    let part = |number: c_int| u64::from(number.cast_unsigned());
+    ALIGNMENT.store(part(threshold) << 32 | part(alignment), Ordering::Relaxed);
+    Ok(())
+}
+
+/// `nc_get_alignment`.
+pub(crate) fn alignment(threshold: Out<c_int>, alignment: Out<c_int>) -> Outcome<()> {
+    let both = ALIGNMENT.load(Ordering::Relaxed);
+    let part = |number: u64| u32::try_from(number & 0xffff_ffff).unwrap_or(0).cast_signed();
+    threshold.set(part(both >> 32));
+    alignment.set(part(both));
+    Ok(())
+}
+
+/// `nc_delete`: a file of any kind.
+pub(crate) fn delete(path: CText) -> Outcome<()> {
+    let mut id = 0;
+    crate::open::open(path, 0, Out::of(&mut id))?;
+    let file = files::group_of(id)?.file;
+    let place = file.core.place.clone();
+    crate::open::close(id)?;
+    let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;
+    let removed = if place.is_dir() { std::fs::remove_dir_all(&place) } else { std::fs::remove_file(&place) };
+    removed.map_err(|error| Code(error.raw_os_error().unwrap_or(codes::NC_ECANTREMOVE)))
+}
+
+/// `nc_delete_mp`.
+pub(crate) fn delete_on_processor(path: CText, _processor: c_int) -> Outcome<()> {
+    delete(path)
+}

@@ -1,0 +1,377 @@
+//! How variables are to be stored: chunks, filters, byte order, fill value, rounding.
+use crate::codes::{
+    Code, NC_EBADCHUNK, NC_EFILTER, NC_EGLOBAL, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER, NC_ENOTINDEFINE,
+    NC_ENOTNC4, Outcome,
+};
+use crate::define::{default_chunks, set_no_fill, type_of, variable_id};
+use crate::file_state::FileEdit;
+use crate::files::{GLOBAL, edit, session};
+use crate::layouts;
+use crate::memory::{Bytes, In};
+use crate::storage::{DEFLATE, FLETCHER32, SHUFFLE, SZIP};
+use ncirrus::convert::Quantize;
+use ncirrus::model::Variable;
+use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, FillValue, Storage, TypeRef, VarId};
+use std::ffi::c_int;
+
+const CHUNKED: c_int = 0;
+const CONTIGUOUS: c_int = 1;
+const COMPACT: c_int = 2;
+/// Registered numbers of filters.
+const BZIP2: u32 = 307;
+const BLOSC: u32 = 32001;
+const ZSTD: u32 = 32015;
+/// The most bytes of a chunk.
+const CHUNK_BYTES: u64 = 0xffff_ffff;
+/// Bytes of values in a header.
+const COMPACT_BYTES: u64 = 65536;
+
+/// A variable whose storage is chosen: before it is there, and in define mode.
+fn open_for_storage(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
+    if edit.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    let var = variable_id(edit, varid)?;
+    edit.check_writable()?;
+    if edit.state.stored.contains(&var) {
+        return Err(Code(NC_ELATEDEF));
+    }
+    if !edit.state.is_defining {
+        edit.enter_define_mode().map_err(|_| Code(NC_ENOTINDEFINE))?;
+    }
+    Ok(var)
+}
+
+fn variable<'a>(edit: &'a FileEdit<'_>, var: VarId) -> Outcome<&'a Variable> {
+    edit.model().variable(var).ok_or(Code(crate::codes::NC_ENOTVAR))
+}
+
+fn change(edit: &mut FileEdit<'_>, var: VarId, change: impl FnOnce(&mut Variable)) {
+    if let Some(variable) = edit.model_mut().variable_mut(var) {
+        change(variable);
+    }
+}
+
+/// `nc_def_var_chunking`.
+pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: c_int, lens: In<usize>) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let known = variable(edit, var)?;
+        let rank = known.rank();
+        let is_bound = !known.filters.is_empty() || edit.model().growing(var).contains(&true);
+        let chosen = match storage {
+            CONTIGUOUS | COMPACT if is_bound => return Err(Code(NC_EINVAL)),
+            COMPACT => {
+                if byte_len(edit, var)? > COMPACT_BYTES {
+                    return Err(Code(crate::codes::NC_EVARSIZE));
+                }
+                Storage::Compact
+            }
+            CONTIGUOUS => Storage::Contiguous,
+            // Without dimensions there is nothing to cut.
+            CHUNKED if rank == 0 => return Ok(()),
+            CHUNKED if lens.is_null() => Storage::Chunked(default_chunks(edit, known)),
+            CHUNKED => Storage::Chunked(checked_chunks(edit, var, lens.read(rank)?)?),
+            _ => return Err(Code(NC_EINVAL)),
+        };
+        change(edit, var, |variable| variable.storage = chosen);
+        Ok(())
+    })
+}
+
+fn byte_len(edit: &FileEdit<'_>, var: VarId) -> Outcome<u64> {
+    let element = layouts::size_of_type(edit.members(), type_of(edit, var)?)?.len as u64;
+    Ok(edit.model().shape(var).iter().fold(element, |len, axis| len.saturating_mul(*axis)))
+}
+
+/// Chunks that fit the dimensions, and memory.
+fn checked_chunks(edit: &FileEdit<'_>, var: VarId, lens: &[usize]) -> Outcome<Vec<u64>> {
+    let element = layouts::size_of_type(edit.members(), type_of(edit, var)?)?.len as u64;
+    let lens: Vec<u64> = lens.iter().map(|len| *len as u64).collect();
+    let bytes = lens.iter().try_fold(element, |bytes, len| bytes.checked_mul(*len));
+    if lens.contains(&0) || bytes.is_none_or(|bytes| bytes > CHUNK_BYTES) {
+        return Err(Code(NC_EBADCHUNK));
+    }
+    let (shape, growing) = (edit.model().shape(var), edit.model().growing(var));
+    let too_long = |((len, axis), grows): ((&u64, &u64), &bool)| !grows && len > axis;
+    if lens.iter().zip(&shape).zip(&growing).any(too_long) {
+        return Err(Code(NC_EBADCHUNK));
+    }
+    Ok(lens)
+}
+
+/// Puts variables with filters into chunks.
+fn ensure_chunks(edit: &mut FileEdit<'_>, var: VarId) -> Outcome<()> {
+    let known = variable(edit, var)?;
+    if known.rank() > 0 && !matches!(known.storage, Storage::Chunked(_)) {
+        let chunks = default_chunks(edit, known);
+        change(edit, var, |variable| variable.storage = Storage::Chunked(chunks));
+    }
+    Ok(())
+}
+
+/// Numbers of filters, with places: shuffle is first, the checksum last.
+fn rank_of(id: u32) -> u8 {
+    match id {
+        SHUFFLE => 0,
+        FLETCHER32 => 2,
+        _ => 1,
+    }
+}
+
+fn id_of(spec: &CodecSpec) -> u32 {
+    if let CodecSpec::Hdf5 { id, .. } = spec { *id } else { 0 }
+}
+
+/// Adds a filter, or replaces its parameters.
+fn add_filter(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) {
+    let spec =
+        CodecSpec::Hdf5 { id, parameters: parameters.to_vec(), optional: id == SHUFFLE || id == DEFLATE };
+    change(edit, var, |variable| {
+        if let Some(old) = variable.filters.iter_mut().find(|old| id_of(old) == id) {
+            *old = spec;
+            return;
+        }
+        let place = variable.filters.iter().position(|other| rank_of(id_of(other)) > rank_of(id));
+        variable.filters.insert(place.unwrap_or(variable.filters.len()), spec);
+    });
+}
+
+fn remove_filter(edit: &mut FileEdit<'_>, var: VarId, id: u32) {
+    change(edit, var, |variable| variable.filters.retain(|other| id_of(other) != id));
+}
+
+/// `nc_def_var_deflate`.
+pub(crate) fn deflate(
+    ncid: c_int,
+    varid: c_int,
+    shuffle: c_int,
+    deflate: c_int,
+    level: c_int,
+) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let wanted = u32::try_from(level).ok().filter(|level| *level <= 9);
+        if deflate != 0 && wanted.is_none() {
+            return Err(Code(NC_EINVAL));
+        }
+        if variable(edit, var)?.rank() == 0 {
+            return Ok(());
+        }
+        if shuffle != 0 {
+            ensure_chunks(edit, var)?;
+            add_filter(edit, var, SHUFFLE, &[]);
+        } else {
+            remove_filter(edit, var, SHUFFLE);
+        }
+        if deflate != 0 {
+            ensure_chunks(edit, var)?;
+            add_filter(edit, var, DEFLATE, &[wanted.unwrap_or(0)]);
+        } else {
+            remove_filter(edit, var, DEFLATE);
+        }
+        Ok(())
+    })
+}
+
+/// `nc_def_var_fletcher32`.
+pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        if variable(edit, var)?.rank() == 0 {
+            return if is_set == 0 { Ok(()) } else { Err(Code(NC_EINVAL)) };
+        }
+        if is_set != 0 {
+            ensure_chunks(edit, var)?;
+            add_filter(edit, var, FLETCHER32, &[]);
+        } else {
+            remove_filter(edit, var, FLETCHER32);
+        }
+        Ok(())
+    })
+}
+
+/// `nc_def_var_filter`.
+pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
+    let list = if count == 0 { &[] } else { parameters.read(count)? };
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        add(edit, var, id, list)
+    })
+}
+
+fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outcome<()> {
+    if session()?.registry().entry(&CodecSpec::hdf5(id, &[])).is_none() {
+        return Err(Code(NC_ENOFILTER));
+    }
+    match id {
+        DEFLATE if parameters.len() != 1 => return Err(Code(NC_EFILTER)),
+        DEFLATE if parameters.first().is_some_and(|level| *level > 9) => return Err(Code(NC_EINVAL)),
+        SZIP => check_szip(edit, var, parameters)?,
+        _ => {}
+    }
+    if variable(edit, var)?.rank() == 0 {
+        return Ok(());
+    }
+    ensure_chunks(edit, var)?;
+    add_filter(edit, var, id, parameters);
+    Ok(())
+}
+
+/// Blocks of szip are even, of at most 32 values, and not longer than a chunk.
+fn check_szip(edit: &FileEdit<'_>, var: VarId, parameters: &[u32]) -> Outcome<()> {
+    let [mask, pixels] = parameters else { return Err(Code(NC_EFILTER)) };
+    if *mask & (4 | 32) == 0 || *pixels == 0 || *pixels > 32 || pixels % 2 != 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if let Storage::Chunked(chunks) = &variable(edit, var)?.storage {
+        let elements = chunks.iter().fold(1u64, |product, len| product.saturating_mul(*len));
+        if elements < u64::from(*pixels) {
+            return Err(Code(NC_EINVAL));
+        }
+    }
+    Ok(())
+}
+
+/// `nc_def_var_szip`.
+pub(crate) fn szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> Outcome<()> {
+    let parameters = [mask.cast_unsigned(), pixels.cast_unsigned()];
+    filter(ncid, varid, SZIP, 2, In::of(&parameters))
+}
+
+/// `nc_def_var_bzip2`.
+pub(crate) fn bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> {
+    available(ncid, BZIP2)?;
+    if !(1..=9).contains(&level) {
+        return Err(Code(NC_EINVAL));
+    }
+    filter(ncid, varid, BZIP2, 1, In::of(&[level.cast_unsigned()]))
+}
+
+/// `nc_def_var_zstandard`.
+pub(crate) fn zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> {
+    available(ncid, ZSTD)?;
+    if !(-131_072..=22).contains(&level) {
+        return Err(Code(NC_EINVAL));
+    }
+    filter(ncid, varid, ZSTD, 1, In::of(&[level.cast_unsigned()]))
+}
+
+/// `nc_def_var_blosc`: the codec in it, the level, bytes of a block, and whether bytes or bits are shuffled.
+pub(crate) fn blosc(
+    ncid: c_int,
+    varid: c_int,
+    codec: u32,
+    level: u32,
+    block: u32,
+    shuffle: u32,
+) -> Outcome<()> {
+    available(ncid, BLOSC)?;
+    if codec > 5 || level > 9 || shuffle > 2 {
+        return Err(Code(NC_EINVAL));
+    }
+    filter(ncid, varid, BLOSC, 7, In::of(&[0, 0, 0, block, level, shuffle, codec]))
+}
+
+/// Whether a filter can be used in the file.
+fn available(ncid: c_int, id: u32) -> Outcome<()> {
+    crate::storage::filter_avail(ncid, id)
+}
+
+/// `nc_def_var_endian`.
+pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let order = match order {
+            0 => Endianness::Native,
+            2 => Endianness::Big,
+            // The reference takes any other number for this one.
+            _ => Endianness::Little,
+        };
+        // Only numbers have an order of bytes.
+        match variable(edit, var)?.ty {
+            TypeRef::Atomic(atomic) if atomic.is_numeric() => {}
+            TypeRef::Atomic(Atomic::Char) => return Ok(()),
+            _ if order == Endianness::Native => {}
+            _ => return Err(Code(NC_EINVAL)),
+        }
+        change(edit, var, |variable| variable.endianness = order);
+        Ok(())
+    })
+}
+
+/// `nc_def_var_quantize`.
+pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let ty = type_of(edit, var)?;
+        let kept = u32::try_from(kept).unwrap_or(0);
+        let how = match mode {
+            0 => None,
+            1 => Some(Quantize::BitGroom(kept)),
+            2 => Some(Quantize::GranularBitRound(kept)),
+            3 => Some(Quantize::BitRound(kept)),
+            _ => return Err(Code(NC_EINVAL)),
+        };
+        if !matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric() && !atomic.is_integer()) {
+            return Err(Code(NC_EINVAL));
+        }
+        if let Some(how) = how {
+            how.check(ty).map_err(|_| Code(NC_EINVAL))?;
+        }
+        change(edit, var, |variable| {
+            let list = variable.attributes.known_mut();
+            if let Some(old) = Quantize::recorded(list) {
+                list.remove(old.attribute_name());
+            }
+            if let Some(how) = how {
+                list.put(how.attribute());
+            }
+        });
+        Ok(())
+    })
+}
+
+/// `nc_def_var_fill`.
+pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> Outcome<()> {
+    edit(ncid, |edit| {
+        edit.check_writable()?;
+        if varid == GLOBAL {
+            return Err(Code(NC_EGLOBAL));
+        }
+        if edit.is_classic() && !edit.state.is_defining {
+            return Err(Code(NC_ENOTINDEFINE));
+        }
+        let var = variable_id(edit, varid)?;
+        let is_late = edit.state.stored.contains(&var);
+        if is_late && !edit.is_classic() {
+            return Err(Code(NC_ELATEDEF));
+        }
+        if !edit.is_classic() {
+            edit.enter_define_mode()?;
+        }
+        if no_fill != 0 {
+            if !is_late {
+                set_no_fill(edit, var, true);
+            }
+            return Ok(());
+        }
+        if !is_late {
+            set_no_fill(edit, var, false);
+        }
+        if value.is_null() {
+            return Ok(());
+        }
+        let ty = type_of(edit, var)?;
+        let len = layouts::size_of_type(edit.members(), ty)?.len;
+        let values = layouts::values(edit.members(), ty, value.read(len)?)?;
+        change(edit, var, |variable| {
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: values.clone() };
+            variable.attributes.known_mut().put(attribute);
+            if !is_late {
+                variable.fill = FillValue::Own(values);
+            }
+        });
+        Ok(())
+    })
+}

@@ -1,0 +1,427 @@
+//! The state of a file: its dataset, its definitions, and whether it is in define mode.
+//!
+//! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
+//! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
+use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_ENOTINDEFINE, NC_EPERM, Outcome};
+use crate::members::FileMembers;
+use crate::process::session;
+use ncirrus::{CreateOptions, Dataset, ErrorKind, GroupId, Model, OpenOptions, UserKind, VarId};
+use std::collections::HashSet;
+use std::ffi::c_int;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileFormat {
+    /// `NC_FORMAT_*`.
+    pub(crate) number: c_int,
+    /// Whether it is netCDF-4 as HDF5.
+    pub(crate) is_hdf5: bool,
+}
+
+/// A handle of a program on a file; several may refer to one file.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) core: Arc<FileCore>,
+    /// The mode with which it was opened or created.
+    pub(crate) mode: c_int,
+    /// The path as it was passed.
+    pub(crate) path: Vec<u8>,
+    /// Whether this handle may change the file.
+    pub(crate) writes: bool,
+}
+
+/// A file that one or several handles refer to.
+#[derive(Debug)]
+pub(crate) struct FileCore {
+    pub(crate) format: FileFormat,
+    /// The file on this machine, by which another opening of it is recognised.
+    pub(crate) place: Option<PathBuf>,
+    state: RwLock<FileState>,
+    handles: AtomicUsize,
+}
+
+/// What changes of a file.
+#[derive(Debug)]
+pub(crate) struct FileState {
+    format: FileFormat,
+    pub(crate) dataset: Dataset,
+    pub(crate) members: Arc<FileMembers>,
+    pub(crate) origin: FileOrigin,
+    /// Whether the definitions were changed since the dataset got them.
+    pub(crate) has_pending: bool,
+    /// Whether it is in define mode.
+    pub(crate) is_defining: bool,
+    /// Whether it was in data mode before.
+    pub(crate) was_defined: bool,
+    /// Whether new variables have fill values.
+    pub(crate) fills: bool,
+    /// Variables whose storage is settled.
+    pub(crate) stored: HashSet<VarId>,
+    /// How many types, in the order of their numbers, are settled.
+    pub(crate) stored_types: usize,
+    /// Variables with values that this process wrote.
+    pub(crate) written: HashSet<VarId>,
+}
+
+/// Where the dataset comes from, which says how its changes become permanent.
+#[derive(Debug, Clone)]
+pub(crate) enum FileOrigin {
+    /// Open for reading.
+    Reading,
+    /// New, and not at its path yet.
+    Created {
+        /// With which it can be created again.
+        options: Box<CreateOptions>,
+        /// The address.
+        url: String,
+    },
+    /// At its path, and changed in place.
+    Updating,
+    /// In memory.
+    Memory,
+}
+
+/// Definitions of a file in an exclusive call.
+pub(crate) struct FileEdit<'a> {
+    pub(crate) file: &'a OpenFile,
+    /// The group that the call is about.
+    pub(crate) group: GroupId,
+    /// The id of the root group.
+    pub(crate) first_id: c_int,
+    pub(crate) state: &'a mut FileState,
+}
+
+impl FileFormat {
+    /// The format of a dataset.
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        let number = match dataset.kind() {
+            "classic" => 1,
+            "64-bit offset" => 2,
+            "cdf5" => 5,
+            "netCDF-4 classic model" => 4,
+            _ => 3,
+        };
+        Self { number, is_hdf5: fact(dataset, "_IsNetcdf4").is_some() }
+    }
+
+    /// Whether it is netCDF-3.
+    pub(crate) fn is_classic(self) -> bool {
+        matches!(self.number, 1 | 2 | 5)
+    }
+
+    /// Whether define and data mode are told apart: in netCDF-3, and in netCDF-4 of the classic model.
+    pub(crate) fn is_strict(self) -> bool {
+        self.number != 3
+    }
+}
+
+impl FileFormat {
+    fn code_of(self, error: ncirrus::Error) -> Code {
+        let is_refusal = error.kind() == ErrorKind::Unsupported && error.detail().is_none();
+        let code = error.into();
+        if self.is_hdf5 && is_refusal { Code(NC_EHDFERR) } else { code }
+    }
+}
+
+/// A fact about the storage of a dataset.
+pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
+    dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+impl OpenFile {
+    /// Whether it is netCDF-3.
+    pub(crate) fn is_classic(&self) -> bool {
+        self.core.format.is_classic()
+    }
+
+    /// Whether it is netCDF-4 as HDF5; what is neither this nor netCDF-3 is Zarr.
+    pub(crate) fn is_hdf5(&self) -> bool {
+        self.core.format.is_hdf5
+    }
+}
+
+impl FileCore {
+    /// A file with one handle.
+    ///
+    /// # Errors
+    /// If the attributes of the dataset cannot be fetched.
+    pub(crate) fn new(
+        dataset: Dataset,
+        origin: FileOrigin,
+        format: FileFormat,
+        place: Option<PathBuf>,
+        is_new: bool,
+    ) -> ncirrus::Result<Self> {
+        let members = FileMembers::of(dataset.model()?);
+        let state = FileState {
+            format,
+            stored: members.model.variables().into_iter().collect(),
+            stored_types: members.type_count(),
+            written: HashSet::new(),
+            members: Arc::new(members),
+            has_pending: false,
+            is_defining: is_new,
+            was_defined: !is_new,
+            fills: true,
+            dataset,
+            origin,
+        };
+        Ok(Self { format, place, state: RwLock::new(state), handles: AtomicUsize::new(1) })
+    }
+
+    /// The definitions as they are.
+    pub(crate) fn members(&self) -> Arc<FileMembers> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner).members)
+    }
+
+    /// The state, for one call alone.
+    pub(crate) fn state(&self) -> RwLockWriteGuard<'_, FileState> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the state.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&FileState) -> T) -> T {
+        look(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The code of an error of writing: what HDF5 has no place for is its error.
+    pub(crate) fn code_of(&self, error: ncirrus::Error) -> Code {
+        self.format.code_of(error)
+    }
+
+    /// The dataset with all definitions.
+    ///
+    /// # Errors
+    /// Those of a format that cannot hold what was defined.
+    pub(crate) fn settled(&self) -> Outcome<Dataset> {
+        let ready = self.look(|state| (!state.has_pending).then(|| state.dataset.clone()));
+        if let Some(dataset) = ready {
+            return Ok(dataset);
+        }
+        let mut state = self.state();
+        state.pass_on()?;
+        Ok(state.dataset.clone())
+    }
+
+    /// Whether values can be read or written: in define mode the strict kinds refuse, and the others leave it.
+    ///
+    /// # Errors
+    /// `NC_EINDEFINE`.
+    pub(crate) fn enter_data_mode(&self) -> Outcome<()> {
+        if !self.look(|state| state.is_defining) {
+            return Ok(());
+        }
+        if self.format.is_strict() {
+            return Err(Code(NC_EINDEFINE));
+        }
+        self.state().end_definitions()
+    }
+
+    /// Adds a handle.
+    pub(crate) fn share(self: &Arc<Self>) -> Arc<Self> {
+        self.handles.fetch_add(1, Ordering::AcqRel);
+        Arc::clone(self)
+    }
+
+    /// Ends a handle; whether it was the last one.
+    pub(crate) fn release(&self) -> bool {
+        self.handles.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}
+
+impl FileState {
+    /// Gives changed definitions to the dataset.
+    ///
+    /// # Errors
+    /// `NC_EHDFERR` for types without members, and what the format refuses.
+    pub(crate) fn pass_on(&mut self) -> Outcome<()> {
+        if !self.has_pending {
+            return Ok(());
+        }
+        let ours = Arc::clone(&self.members.model);
+        check_types(&ours)?;
+        self.dataset.edit(|theirs| {
+            let mut merged = Model::clone(&ours);
+            grow_alike(&mut merged, theirs);
+            *theirs = merged;
+            Ok(())
+        })?;
+        self.has_pending = false;
+        self.refresh()
+    }
+
+    /// Takes over lengths that grew by writing.
+    ///
+    /// # Errors
+    /// None that a dataset that is written has.
+    pub(crate) fn refresh(&mut self) -> Outcome<()> {
+        let now = self.dataset.model()?;
+        if Arc::ptr_eq(&now, &self.members.model) {
+            return Ok(());
+        }
+        let members = Arc::make_mut(&mut self.members);
+        if self.has_pending {
+            grow_alike(members.model_mut(), &now);
+        } else {
+            members.model = now;
+        }
+        Ok(())
+    }
+
+    /// Leaves define mode.
+    ///
+    /// # Errors
+    /// As [`pass_on`](Self::pass_on).
+    pub(crate) fn end_definitions(&mut self) -> Outcome<()> {
+        self.pass_on()?;
+        self.is_defining = false;
+        self.was_defined = true;
+        self.stored_types = self.members.type_count();
+        self.stored = self.members.model.variables().into_iter().collect();
+        Ok(())
+    }
+
+    /// Makes permanent what was written. A new file appears at its path and is changed in place from then on.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn publish(&mut self) -> Outcome<()> {
+        self.pass_on()?;
+        match &self.origin {
+            FileOrigin::Reading | FileOrigin::Memory => Ok(()),
+            FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
+            FileOrigin::Created { url, .. } => {
+                self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
+                let updated = Dataset::update_with(url, &OpenOptions::default(), &session()?);
+                self.replace(updated?)?;
+                self.origin = FileOrigin::Updating;
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes on with another dataset of the same place.
+    ///
+    /// # Errors
+    /// If its attributes cannot be fetched.
+    pub(crate) fn replace(&mut self, dataset: Dataset) -> Outcome<()> {
+        let members = self.members.reopened(dataset.model()?);
+        let again = |old: &HashSet<VarId>| -> HashSet<VarId> {
+            let path = |id: &VarId| self.members.model.variable_path(*id);
+            old.iter().filter_map(|id| members.model.variable_at(&path(id))).collect()
+        };
+        (self.stored, self.written) = (again(&self.stored), again(&self.written));
+        self.members = Arc::new(members);
+        self.dataset = dataset;
+        self.has_pending = false;
+        Ok(())
+    }
+
+    /// Goes back to the definitions that the dataset has.
+    ///
+    /// # Errors
+    /// None that a dataset that is written has.
+    pub(crate) fn forget_pending(&mut self) -> Outcome<()> {
+        let model = self.dataset.model()?;
+        Arc::make_mut(&mut self.members).model = model;
+        (self.has_pending, self.is_defining) = (false, false);
+        Ok(())
+    }
+
+    /// Ends writing: what was written becomes permanent.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn close(&mut self) -> Outcome<()> {
+        self.end_definitions()?;
+        match self.origin {
+            FileOrigin::Reading | FileOrigin::Memory => Ok(()),
+            FileOrigin::Created { .. } | FileOrigin::Updating => {
+                self.dataset.clone().close().map_err(|error| self.format.code_of(error))
+            }
+        }
+    }
+}
+
+/// Compounds and enums have members.
+fn check_types(model: &Model) -> Outcome<()> {
+    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
+    let empty = |kind: &UserKind| match kind {
+        UserKind::Compound(fields) => fields.is_empty(),
+        UserKind::Enum { members, .. } => members.is_empty(),
+        UserKind::Opaque(_) | UserKind::Vlen(_) => false,
+    };
+    let mut types = groups.flat_map(|group| &group.types).filter_map(|id| model.user_type(*id));
+    if types.any(|ty| empty(&ty.kind)) { Err(Code(NC_EHDFERR)) } else { Ok(()) }
+}
+
+/// Raises lengths of unlimited dimensions to those of another state.
+fn grow_alike(model: &mut Model, other: &Model) {
+    let groups = other.walk().into_iter().filter_map(|id| other.group(id));
+    for dim in groups.flat_map(|group| group.dims.iter().copied()) {
+        let is_unlimited = model.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
+        if let Some(len) = other.dimension(dim).map(|dimension| dimension.len.current())
+            && is_unlimited
+        {
+            // An unlimited dimension grows to any length.
+            let _ = model.grow(dim, len);
+        }
+    }
+}
+
+impl FileEdit<'_> {
+    pub(crate) fn model(&self) -> &Model {
+        &self.state.members.model
+    }
+
+    pub(crate) fn members(&self) -> &FileMembers {
+        &self.state.members
+    }
+
+    /// The definitions, to be changed: the dataset will get them.
+    pub(crate) fn members_mut(&mut self) -> &mut FileMembers {
+        self.state.has_pending = true;
+        Arc::make_mut(&mut self.state.members)
+    }
+
+    /// The model, to be changed.
+    pub(crate) fn model_mut(&mut self) -> &mut Model {
+        self.members_mut().model_mut()
+    }
+
+    pub(crate) fn is_classic(&self) -> bool {
+        self.file.is_classic()
+    }
+
+    /// Whether it follows the classic model, as netCDF-4.
+    pub(crate) fn is_classic_model(&self) -> bool {
+        self.file.core.format.number == 4
+    }
+
+    /// Whether this handle may change the file.
+    ///
+    /// # Errors
+    /// `NC_EPERM`.
+    pub(crate) fn check_writable(&self) -> Outcome<()> {
+        if self.file.writes { Ok(()) } else { Err(Code(NC_EPERM)) }
+    }
+
+    /// Enters define mode where the kind of file allows that without a call.
+    ///
+    /// # Errors
+    /// `NC_ENOTINDEFINE` for strict kinds, `NC_EPERM`.
+    pub(crate) fn enter_define_mode(&mut self) -> Outcome<()> {
+        if self.state.is_defining {
+            return Ok(());
+        }
+        if self.file.core.format.is_strict() {
+            return Err(Code(NC_ENOTINDEFINE));
+        }
+        self.check_writable()?;
+        self.state.is_defining = true;
+        Ok(())
+    }
+}

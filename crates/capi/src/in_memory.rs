@@ -1,0 +1,102 @@
+//! Files in the memory of programs.
+use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::file_state::{FileCore, FileFormat, FileOrigin};
+use crate::files::{self, OpenFile};
+use crate::memory::{BytesOut, CText, LentBlock, MemoryFile, Out, allocated, free_address};
+use crate::modes::{DISKLESS, INMEMORY, MMAP, WRITE};
+use ncirrus::{Dataset, OpenOptions};
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// `NC_MEMIO_LOCKED`: the bytes stay the program's.
+const LOCKED: c_int = 1;
+
+/// The bytes that files were opened from, by the ids of their root groups.
+static BLOCKS: Mutex<BTreeMap<c_int, OpenedBlock>> = Mutex::new(BTreeMap::new());
+
+#[derive(Debug, Clone, Copy)]
+struct OpenedBlock {
+    address: usize,
+    len: usize,
+    /// Whether the library frees it.
+    is_ours: bool,
+}
+
+/// `nc_open_mem`: the bytes stay the program's, and are not changed.
+pub(crate) fn open(path: CText, mode: c_int, len: usize, memory: BytesOut, ncid: Out<c_int>) -> Outcome<()> {
+    if memory.is_null() || len < 8 || mode & MMAP != 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if mode & WRITE != 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    open_block(&path, mode, OpenedBlock { address: memory.address(), len, is_ours: false }, ncid)
+}
+
+/// `nc_open_memio`: without `NC_MEMIO_LOCKED` the bytes become the library's.
+pub(crate) fn open_for_changes(path: CText, mode: c_int, file: MemoryFile, ncid: Out<c_int>) -> Outcome<()> {
+    let info = file.read().ok_or(Code(NC_EINVAL))?;
+    if info.len == 0 || info.address == 0 || mode & MMAP != 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if mode & DISKLESS != 0 {
+        return Err(Code(NC_EDISKLESS));
+    }
+    let block = OpenedBlock { address: info.address, len: info.len, is_ours: info.flags & LOCKED == 0 };
+    open_block(&path, mode, block, ncid)
+}
+
+fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -> Outcome<()> {
+    let path = path.bytes()?.to_vec();
+    let writes = mode & WRITE != 0;
+    let lent = LentBlock::new(block.address, block.len);
+    let (session, options) = (files::session()?, OpenOptions::default());
+    let opened = if writes {
+        Dataset::update_bytes(lent.as_ref().to_vec(), &options, &session)
+    } else {
+        Dataset::open_bytes(bytes::Bytes::from_owner(lent), &options, &session)
+    };
+    let dataset = opened.map_err(codes::of_opening)?;
+    let format = FileFormat::of(&dataset);
+    let origin = if writes { FileOrigin::Memory } else { FileOrigin::Reading };
+    let core = FileCore::new(dataset, origin, format, None, false).map_err(codes::of_opening)?;
+    let id = files::insert(OpenFile { core: Arc::new(core), mode: mode | INMEMORY, path, writes })?;
+    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).insert(id, block);
+    ncid.set(id);
+    Ok(())
+}
+
+/// Frees the bytes of a file that is closed without anybody asking for them.
+pub(crate) fn forget(ncid: c_int) {
+    let root = ncid & !0xffff;
+    if let Some(block) = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).remove(&root)
+        && block.is_ours
+    {
+        free_address(block.address);
+    }
+}
+
+/// `nc_close_memio`: the bytes as they are at the end; the program frees them.
+pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
+    if files::group_of(ncid)?.file.mode & INMEMORY == 0 {
+        return Err(Code(NC_EINMEMORY));
+    }
+    let block = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).remove(&(ncid & !0xffff));
+    let file = files::remove(ncid)?;
+    file.core.release();
+    let mut state = file.core.state();
+    if !file.writes {
+        if let Some(block) = block {
+            out.set(block.len, block.address);
+        }
+        return Ok(());
+    }
+    state.end_definitions()?;
+    let bytes = state.dataset.clone().finish_bytes()?;
+    if let Some(block) = block.filter(|block| block.is_ours) {
+        free_address(block.address);
+    }
+    out.set(bytes.len(), allocated(&bytes)?);
+    Ok(())
+}

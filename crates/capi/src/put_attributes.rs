@@ -1,0 +1,325 @@
+//! Attributes that are written, renamed, removed and copied.
+use crate::attributes;
+use crate::codes::{
+    Code, NC_EBADNAME, NC_EBADTYPE, NC_EBADTYPID, NC_ECHAR, NC_EINVAL, NC_ELATEFILL, NC_EMAXNAME,
+    NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
+};
+use crate::convert;
+use crate::define::{known_name, new_name, variable_id};
+use crate::file_state::FileEdit;
+use crate::files::{GLOBAL, edit, group_of};
+use crate::layouts;
+use crate::memory::{Bytes, CText};
+use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values};
+use std::ffi::c_int;
+
+/// Attributes that the library shows and nobody writes.
+const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", "_Codecs"];
+/// Attributes of variables that files of netCDF-4 use themselves.
+const HIDDEN: [&str; 6] =
+    ["CLASS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_Netcdf4Coordinates", "_Netcdf4Dimid"];
+/// The most values.
+const MOST: usize = 0x7fff_ffff;
+
+/// What has attributes.
+fn node_of(edit: &FileEdit<'_>, varid: c_int) -> Outcome<NodeId> {
+    if varid == GLOBAL {
+        return Ok(NodeId::Group(edit.group));
+    }
+    Ok(NodeId::Variable(variable_id(edit, varid)?))
+}
+
+fn list<'a>(edit: &'a FileEdit<'_>, node: NodeId) -> Option<&'a Attributes> {
+    edit.model().attributes(node).and_then(|state| state.known())
+}
+
+/// `nc_put_att`: values of the attribute's own type.
+pub(crate) fn put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: usize, data: Bytes) -> Outcome<()> {
+    put_as(ncid, varid, &name, ty, len, None, data)
+}
+
+/// Values of a type of memory, converted to the attribute's.
+pub(crate) fn put_as(
+    ncid: c_int,
+    varid: c_int,
+    name: &CText,
+    ty: c_int,
+    len: usize,
+    memory: Option<Atomic>,
+    data: Bytes,
+) -> Outcome<()> {
+    edit(ncid, |edit| {
+        if edit.is_classic() {
+            edit.check_writable()?;
+        }
+        let node = node_of(edit, varid)?;
+        let new = NewAttribute { varid, name, ty, len, memory, data };
+        if edit.is_classic() { new.put_classic(edit, node) } else { new.put(edit, node) }
+    })
+}
+
+/// An attribute as a call passes it.
+struct NewAttribute<'a> {
+    varid: c_int,
+    name: &'a CText,
+    ty: c_int,
+    len: usize,
+    memory: Option<Atomic>,
+    data: Bytes,
+}
+
+impl NewAttribute<'_> {
+    fn put_classic(&self, edit: &mut FileEdit<'_>, node: NodeId) -> Outcome<()> {
+        if self.name.is_null() {
+            return Err(Code(NC_EBADNAME));
+        }
+        edit.check_writable()?;
+        let ty = crate::members::atomic_of(self.ty)
+            .filter(|ty| ty.is_classic() || edit.file.core.format.number == 5 && *ty != Atomic::String);
+        let ty = ty.ok_or(Code(NC_EBADTYPE))?;
+        self.check_text(ty)?;
+        if self.len > MOST {
+            return Err(Code(NC_EINVAL));
+        }
+        let known = known_name(self.name)?;
+        let is_known = list(edit, node).is_some_and(|list| list.find(&known).is_some());
+        if !is_known {
+            edit.enter_define_mode()?;
+        }
+        if let Some(old) = list(edit, node).and_then(|list| list.find(&known)) {
+            if !edit.state.is_defining && padded(ty, self.len) > padded_of(old) {
+                return Err(Code(NC_ENOTINDEFINE));
+            }
+        } else {
+            new_name(self.name)?;
+        }
+        self.store(edit, node, known, ty.into())
+    }
+
+    fn put(&self, edit: &mut FileEdit<'_>, node: NodeId) -> Outcome<()> {
+        if self.len > MOST {
+            return Err(Code(NC_EINVAL));
+        }
+        if self.name.is_null() || self.name.bytes()?.len() > 256 {
+            return Err(Code(NC_EBADNAME));
+        }
+        if self.len > 0 && self.data.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        edit.check_writable()?;
+        let name = new_name(self.name)?;
+        self.check_reserved(edit, &name)?;
+        let before = list(edit, node).and_then(|list| list.find(&name));
+        let grows = match before {
+            None => true,
+            Some(old) => {
+                let each = layouts::size_of_type(edit.members(), old.ty).map_or(1, |size| size.len);
+                let new = crate::members::atomic_of(self.ty).map_or(each, |ty| ty.byte_len().unwrap_or(8));
+                self.len.saturating_mul(new) > old.values.len().saturating_mul(each)
+            }
+        };
+        if grows {
+            edit.enter_define_mode()?;
+        }
+        if self.ty <= 0 {
+            return Err(Code(if self.ty == 0 { NC_EBADTYPE } else { NC_EINVAL }));
+        }
+        if let Some(atomic) = crate::members::atomic_of(self.ty) {
+            self.check_text(atomic)?;
+        }
+        if edit.is_classic_model() && self.ty > c_int::from(Atomic::Double.number()) {
+            return Err(Code(NC_ESTRICTNC3));
+        }
+        let ty = edit.members().ty(self.ty).map_err(|_| Code(NC_EBADTYPID))?;
+        if matches!(ty, TypeRef::User(_)) && self.memory.is_some() {
+            return Err(Code(NC_EBADTYPE));
+        }
+        if self.varid != GLOBAL && name == "_FillValue" {
+            self.check_fill(edit, node)?;
+        }
+        self.store(edit, node, name, ty)
+    }
+
+    /// Attributes that belong to the library.
+    fn check_reserved(&self, edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
+        let is_root = edit.group == edit.model().root() && self.varid == GLOBAL;
+        let taken = is_root && READ_ONLY.contains(&name) || self.varid != GLOBAL && HIDDEN.contains(&name);
+        if taken { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
+    }
+
+    fn check_text(&self, ty: Atomic) -> Outcome<()> {
+        let memory = self.memory.unwrap_or(ty);
+        let of_text = |ty: Atomic| matches!(ty, Atomic::Char | Atomic::String);
+        if memory != ty && (of_text(memory) || of_text(ty)) { Err(Code(NC_ECHAR)) } else { Ok(()) }
+    }
+
+    /// A fill value is one value of the variable's type, and is chosen before there are values.
+    fn check_fill(&self, edit: &FileEdit<'_>, node: NodeId) -> Outcome<()> {
+        let NodeId::Variable(var) = node else { return Ok(()) };
+        let own = edit.model().variable(var).map(|variable| edit.members().number_of_type(variable.ty));
+        let wrong_type = own != Some(self.ty);
+        let wrong_len = self.len != 1;
+        match (wrong_type, wrong_len) {
+            (_, true) => Err(Code(NC_EINVAL)),
+            _ if edit.state.written.contains(&var) => Err(Code(NC_ELATEFILL)),
+            (true, _) => Err(Code(NC_EBADTYPE)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The values in the attribute's type; whether all fit it.
+    fn values(&self, edit: &FileEdit<'_>, ty: TypeRef) -> Outcome<(Values, Outcome<()>)> {
+        let memory = self.memory.map_or(ty, TypeRef::Atomic);
+        let each = layouts::size_of_type(edit.members(), memory)?.len;
+        let bytes = self.data.read(self.len.checked_mul(each).ok_or(Code(NC_EINVAL))?)?;
+        let values = layouts::values(edit.members(), memory, bytes)?;
+        match (ty, values.atomic()) {
+            (TypeRef::Atomic(to), Some(from)) if from != to => {
+                convert::with_rules(edit.file.core.format, &values, to)
+            }
+            _ => Ok((values, Ok(()))),
+        }
+    }
+
+    fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
+        let (values, ended) = self.values(edit, ty)?;
+        store(edit, node, Attribute { name, ty, values });
+        ended
+    }
+}
+
+/// Puts an attribute, and the fill value if it is one.
+fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) {
+    let (is_classic, stored) = (edit.is_classic(), edit.state.stored.clone());
+    let model = edit.model_mut();
+    if let NodeId::Variable(var) = node
+        && attribute.name == "_FillValue"
+        && attribute.values.len() == 1
+        && model.variable(var).is_some_and(|variable| variable.ty == attribute.ty)
+        && !(is_classic && stored.contains(&var))
+        && let Some(variable) = model.variable_mut(var)
+        && variable.fill != FillValue::None
+    {
+        variable.fill = FillValue::Own(attribute.values.clone());
+    }
+    if let Some(state) = model.attributes_mut(node) {
+        state.known_mut().put(attribute);
+    }
+}
+
+/// Bytes of an attribute in a classic file.
+fn padded(ty: Atomic, len: usize) -> usize {
+    len.saturating_mul(ty.byte_len().unwrap_or(1)).saturating_add(3) / 4 * 4
+}
+
+fn padded_of(attribute: &Attribute) -> usize {
+    attribute.values.atomic().map_or(0, |ty| padded(ty, attribute.values.len()))
+}
+
+/// `nc_del_att`.
+pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
+    edit(ncid, |edit| {
+        if edit.is_classic() {
+            edit.enter_define_mode()?;
+        }
+        if !edit.is_classic() {
+            edit.check_writable()?;
+            edit.enter_define_mode()?;
+        }
+        let node = node_of(edit, varid)?;
+        let name = known_name(&name).map_err(|_| Code(NC_ENOTATT))?;
+        if list(edit, node).and_then(|list| list.find(&name)).is_none() {
+            return Err(Code(NC_ENOTATT));
+        }
+        let is_stored = matches!(node, NodeId::Variable(var) if edit.state.stored.contains(&var));
+        let model = edit.model_mut();
+        if let Some(state) = model.attributes_mut(node) {
+            state.known_mut().remove(&name);
+        }
+        if let NodeId::Variable(var) = node
+            && name == "_FillValue"
+            && !is_stored
+            && let Some(variable) = model.variable_mut(var)
+            && variable.fill != FillValue::None
+        {
+            variable.fill = FillValue::Default;
+        }
+        Ok(())
+    })
+}
+
+/// `nc_rename_att`.
+pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outcome<()> {
+    edit(ncid, |edit| {
+        if name.is_null() || new.is_null() {
+            return Err(Code(if edit.is_classic() { NC_EBADNAME } else { NC_EINVAL }));
+        }
+        if edit.is_classic() {
+            edit.check_writable()?;
+        }
+        if !edit.is_classic() && new.bytes()?.len() > 256 {
+            return Err(Code(NC_EMAXNAME));
+        }
+        if !edit.is_classic() {
+            edit.check_writable()?;
+            new_name(&new)?;
+        }
+        let node = node_of(edit, varid)?;
+        let old = known_name(&name)?;
+        let found = list(edit, node).and_then(|list| list.find(&old)).is_some();
+        let in_use =
+            |edit: &FileEdit<'_>, new: &str| list(edit, node).and_then(|list| list.find(new)).is_some();
+        let to = if edit.is_classic() {
+            // The new name is looked at once the old one is found.
+            let to = new_name(&new)?;
+            if !found {
+                return Err(Code(NC_ENOTATT));
+            }
+            if in_use(edit, &to) {
+                return Err(Code(NC_ENAMEINUSE));
+            }
+            to
+        } else {
+            let to = new_name(&new)?;
+            if in_use(edit, &to) {
+                return Err(Code(NC_ENAMEINUSE));
+            }
+            if !found {
+                return Err(Code(NC_ENOTATT));
+            }
+            to
+        };
+        if !edit.state.is_defining && to.len() > old.len() {
+            edit.enter_define_mode()?;
+        }
+        let state = edit.model_mut().attributes_mut(node).ok_or(Code(NC_ENOTATT))?;
+        state.known_mut().rename(&old, &to).map_err(|_| Code(NC_EBADNAME))
+    })
+}
+
+/// `nc_copy_att`: an attribute of the same type in another place.
+pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
+    let at = group_of(from)?;
+    let there = group_of(to)?;
+    if from == to && from_var == to_var {
+        return Ok(());
+    }
+    if there.file.core.format.number == 4 {
+        there.node(to_var)?;
+    }
+    let attribute = attributes::stored(&at, from_var, &name)?;
+    there.node(to_var)?;
+    let ty = match attribute.ty {
+        TypeRef::Atomic(atomic) => c_int::from(atomic.number()),
+        TypeRef::User(_) => crate::equality::same_type(&at, attribute.ty, to)?,
+    };
+    let image = layouts::image(&at.members, attribute.ty, &attribute.values)?;
+    let put = put_as(to, to_var, &name, ty, attribute.values.len(), None, Bytes::of(&image));
+    layouts::reclaim(&at.members, attribute.ty, &image)?;
+    match put {
+        // Values of one type cannot be out of its range.
+        Err(Code(NC_ERANGE)) => Ok(()),
+        Err(Code(NC_EPERM)) => Err(Code(NC_EPERM)),
+        other => other,
+    }
+}

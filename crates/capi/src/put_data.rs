@@ -1,0 +1,158 @@
+//! Writing values.
+use crate::codes::{Code, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, Outcome};
+use crate::convert;
+use crate::layouts;
+use crate::memory::{Bytes, In};
+use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
+use ncirrus::{Atomic, TypeRef, Values};
+use std::ffi::c_int;
+
+/// `NC_SHARE`: what is put is there for others when the call returns.
+const SHARE: c_int = 0x0800;
+
+impl SlabAccess {
+    /// Writes values that lie one after the other in the program's memory.
+    fn write(&self, memory: Option<Atomic>, data: Bytes) -> Outcome<()> {
+        let (members, slab) = (&self.at.members, &self.slab);
+        let (count, base) = (slab.element_count()?, self.at.model().base_atomic(self.ty));
+        let own = memory.filter(|memory| Some(*memory) != base).is_none();
+        let of = if own { self.ty } else { memory.map_or(self.ty, TypeRef::Atomic) };
+        let len = count.checked_mul(layouts::size_of_type(members, of)?.len).ok_or(Code(NC_ENOMEM))?;
+        let bytes = data.read(len)?;
+        if count == 0 {
+            return Ok(());
+        }
+        if own && self.is_packed() {
+            return self.put(|variable| variable.write_bytes(&slab.selection, bytes));
+        }
+        let (values, ended) = self.converted(&layouts::values(members, of, bytes)?)?;
+        self.put(|variable| variable.write_values(&slab.selection, &values))?;
+        ended
+    }
+
+    /// Whether elements in C's memory are as the dataset takes them.
+    fn is_packed(&self) -> bool {
+        match self.ty {
+            TypeRef::Atomic(atomic) => atomic != Atomic::String,
+            TypeRef::User(_) => self.at.model().base_atomic(self.ty).is_some(),
+        }
+    }
+
+    /// The values as the variable's type; whether all fit it.
+    fn converted(&self, values: &Values) -> Outcome<(Values, Outcome<()>)> {
+        match (values.atomic(), self.at.model().base_atomic(self.ty)) {
+            (Some(from), Some(to)) if from != to => convert::with_rules(self.at.file.core.format, values, to),
+            _ => Ok((values.clone(), Ok(()))),
+        }
+    }
+
+    fn put(&self, write: impl FnOnce(&ncirrus::Variable) -> ncirrus::Result<()>) -> Outcome<()> {
+        let core = &self.at.file.core;
+        write(&core.settled()?.variable_by_id(self.id)).map_err(|error| core.code_of(error))?;
+        let is_known = core.look(|state| state.written.contains(&self.id));
+        if !is_known || self.growing.contains(&true) {
+            let mut state = core.state();
+            state.written.insert(self.id);
+            state.refresh()?;
+        }
+        if self.at.file.mode & SHARE != 0 { core.state().publish() } else { Ok(()) }
+    }
+}
+
+/// Writes a slab, or the whole variable; from another type, if one is given.
+pub(crate) fn put(
+    ncid: c_int,
+    varid: c_int,
+    slab: Option<CSlab>,
+    memory: Option<Atomic>,
+    data: Bytes,
+) -> Outcome<()> {
+    let call = SlabCall { slab, is_mapped: false, memory, writes: true };
+    slabs::access(ncid, varid, &call)?.write(memory, data)
+}
+
+/// Writes a slab whose elements stand in memory at distances of their own, counted in elements.
+pub(crate) fn put_mapped(
+    ncid: c_int,
+    varid: c_int,
+    slab: CSlab,
+    map: In<isize>,
+    memory: Option<Atomic>,
+    data: Bytes,
+) -> Outcome<()> {
+    let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: true };
+    let target = slabs::access(ncid, varid, &call)?;
+    let slab = &target.slab;
+    if map.is_null() || slab.counts.is_empty() {
+        return target.write(memory, data);
+    }
+    let base = target.at.model().base_atomic(target.ty).ok_or(Code(NC_EMAPTYPE))?;
+    let memory = memory.unwrap_or(base);
+    let distances = map.read(slab.counts.len())?;
+    let element = layouts::size_of_type(&target.at.members, memory.into())?.len;
+    let count = slab.element_count()?;
+    let mut gathered = Vec::with_capacity(count.saturating_mul(element).min(1 << 24));
+    let mut indices = vec![0usize; slab.counts.len()];
+    for _ in 0..count {
+        let place = indices.iter().zip(distances).try_fold(0isize, |sum, (index, distance)| {
+            sum.checked_add(isize::try_from(*index).ok()?.checked_mul(*distance)?)
+        });
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        let place = place.and_then(|place| place.checked_mul(element)).ok_or(Code(NC_EINVAL))?;
+        gathered.extend_from_slice(data.at(place).read(element)?);
+        for (index, count) in indices.iter_mut().zip(&slab.counts).rev() {
+            *index += 1;
+            if *index < *count {
+                break;
+            }
+            *index = 0;
+        }
+    }
+    target.write(Some(memory), Bytes::of(&gathered))
+}
+
+/// `nc_put_var`: all values.
+pub(crate) fn put_var(ncid: c_int, varid: c_int, data: Bytes) -> Outcome<()> {
+    put(ncid, varid, None, None, data)
+}
+
+/// `nc_put_var1`: one value.
+pub(crate) fn put_var1(ncid: c_int, varid: c_int, start: In<usize>, data: Bytes) -> Outcome<()> {
+    put(ncid, varid, Some(CSlab { start, count: None, stride: None }), None, data)
+}
+
+/// `nc_put_vara`: a box of values.
+pub(crate) fn put_vara(
+    ncid: c_int,
+    varid: c_int,
+    start: In<usize>,
+    count: In<usize>,
+    data: Bytes,
+) -> Outcome<()> {
+    put(ncid, varid, Some(CSlab { start, count: Some(count), stride: None }), None, data)
+}
+
+/// `nc_put_vars`: a box with strides.
+pub(crate) fn put_vars(
+    ncid: c_int,
+    varid: c_int,
+    start: In<usize>,
+    count: In<usize>,
+    stride: In<isize>,
+    data: Bytes,
+) -> Outcome<()> {
+    put(ncid, varid, Some(CSlab { start, count: Some(count), stride: Some(stride) }), None, data)
+}
+
+/// `nc_put_varm`: a box with strides, mapped from memory.
+pub(crate) fn put_varm(
+    ncid: c_int,
+    varid: c_int,
+    start: In<usize>,
+    count: In<usize>,
+    stride: In<isize>,
+    map: In<isize>,
+    data: Bytes,
+) -> Outcome<()> {
+    put_mapped(ncid, varid, CSlab { start, count: Some(count), stride: Some(stride) }, map, None, data)
+}

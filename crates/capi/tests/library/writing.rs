@@ -1,0 +1,128 @@
+//! Files are written with the same codes, and the same contents, as by Debian's library.
+use super::calls::compiled;
+use super::dumps::{CLASSIC, ENHANCED};
+use super::{Library, printed, run};
+use std::path::Path;
+
+/// Dumps without what names the library that wrote the file; with how it is stored, where Debian's `ncdump` can tell.
+fn dumped(folder: &Path, file: &str) -> String {
+    let special = run(Library::Debian, folder, "ncdump", &["-n", "x", "-s", file]);
+    let text = match special.status.success() {
+        true => String::from_utf8(special.stdout).unwrap(),
+        false => printed(Library::Debian, folder, "ncdump", &["-n", "x", file]),
+    };
+    text.lines().filter(|line| !line.contains("_NCProperties")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn calls_return_and_files_hold_what_they_do_on_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "writing");
+    let mut said = Vec::new();
+    for (library, name) in [(Library::Debian, "debian"), (Library::Own, "own")] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        said.push(printed(library, folder.path(), &program, &[name]));
+    }
+    assert!(said[0].lines().count() > 1000, "{}", said[0]);
+    for (number, (debian, own)) in said[0].lines().zip(said[1].lines()).enumerate() {
+        assert_eq!(own, debian, "line {number}");
+    }
+    for kind in 0..5 {
+        // What nobody wrote into variables that are not filled is left out: all variables are.
+        let (debian, own) = (format!("debian/{kind}.nc"), format!("own/{kind}.nc"));
+        let plain = |file: &str| printed(Library::Debian, folder.path(), "ncdump", &["-n", "x", file]);
+        assert_eq!(plain(&own), plain(&debian), "kind {kind}");
+    }
+}
+
+/// Runs a program on both libraries, each in a folder of its own: what it printed and the dumps of its files are equal.
+fn assert_alike(name: &str, files: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), name);
+    let mut said = Vec::new();
+    for (library, place) in [(Library::Debian, "debian"), (Library::Own, "own")] {
+        std::fs::create_dir(folder.path().join(place)).unwrap();
+        said.push(printed(library, folder.path(), &program, &[place]));
+    }
+    assert!(said[0].lines().count() > 50, "{}", said[0]);
+    for (number, (debian, own)) in said[0].lines().zip(said[1].lines()).enumerate() {
+        assert_eq!(own, debian, "line {number} of {name}");
+    }
+    assert_eq!(said[0].lines().count(), said[1].lines().count());
+    for file in files {
+        let dumps = ["debian", "own"].map(|place| dumped(folder.path(), &format!("{place}/{file}")));
+        assert_eq!(dumps[1], dumps[0], "{file}");
+    }
+}
+
+#[test]
+fn types_groups_and_storage_are_defined_as_by_debians_library() {
+    assert_alike("defining_types", &["types.nc", "storage.nc", "copy.nc"]);
+}
+
+#[test]
+fn files_are_where_debians_library_has_them() {
+    assert_alike("places", &["0.nc", "1.nc", "2.nc", "3.nc"]);
+}
+
+/// Seeds whose sequences differ, with the reason.
+const EXCEPTIONS: &str = include_str!("sequence_exceptions.tsv");
+
+#[test]
+fn sequences_of_calls_return_and_leave_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "sequences");
+    let excepted: Vec<u32> =
+        EXCEPTIONS.lines().filter_map(|line| line.split('\t').next()?.parse().ok()).collect();
+    let modes = ["0", "512", "32", "4096", "4352"];
+    let mut wrong = Vec::new();
+    for seed in 0..SEEDS {
+        let mode = modes[seed as usize % modes.len()];
+        let one = |library: Library, file: &str| {
+            let _ = std::fs::remove_file(folder.path().join(file));
+            let output = run(library, folder.path(), &program, &[&seed.to_string(), file, mode]);
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let dump = |file: &str| run(Library::Debian, folder.path(), "ncdump", &["-n", "x", file]).stdout;
+        let same = one(Library::Debian, "a.nc") == one(Library::Own, "b.nc") && dump("a.nc") == dump("b.nc");
+        if !same && !excepted.contains(&seed) {
+            wrong.push(seed);
+        }
+    }
+    assert!(wrong.is_empty(), "sequences of other seeds than those listed differ: {wrong:?}");
+}
+
+/// How many sequences are compared.
+const SEEDS: u32 = 100;
+
+#[test]
+fn debians_ncgen_writes_the_same_on_both_libraries() {
+    let folder = tempfile::tempdir().unwrap();
+    let kinds = ["classic", "64-bit offset", "cdf5", "netCDF-4 classic model", "netCDF-4"];
+    for (kind, text) in kinds.iter().map(|kind| (*kind, CLASSIC)).chain([("netCDF-4", ENHANCED)]) {
+        std::fs::write(folder.path().join("text.cdl"), text).unwrap();
+        printed(Library::Debian, folder.path(), "ncgen", &["-k", kind, "-o", "debian.nc", "text.cdl"]);
+        printed(Library::Own, folder.path(), "ncgen", &["-k", kind, "-o", "own.nc", "text.cdl"]);
+        assert_eq!(dumped(folder.path(), "own.nc"), dumped(folder.path(), "debian.nc"), "{kind}");
+    }
+}
+
+#[test]
+fn debians_nccopy_writes_the_same_on_both_libraries() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&str, &[&[&str]]); 2] = [
+        (CLASSIC, &[&[], &["-k", "classic"], &["-k", "nc7"], &["-d1", "-s"], &["-c", "x/2"], &["-u"]]),
+        (ENHANCED, &[&[], &["-u"]]),
+    ];
+    for (text, options) in cases {
+        std::fs::write(folder.path().join("text.cdl"), text).unwrap();
+        printed(Library::Debian, folder.path(), "ncgen", &["-k", "netCDF-4", "-o", "from.nc", "text.cdl"]);
+        for options in options {
+            for (library, target) in [(Library::Debian, "debian.nc"), (Library::Own, "own.nc")] {
+                let arguments: Vec<&str> = options.iter().copied().chain(["from.nc", target]).collect();
+                printed(library, folder.path(), "nccopy", &arguments);
+            }
+            assert_eq!(dumped(folder.path(), "own.nc"), dumped(folder.path(), "debian.nc"), "{options:?}");
+        }
+    }
+}
