@@ -12,6 +12,7 @@ mod left_out;
 mod nccopying;
 mod netcdf_tools;
 mod opendap;
+mod opendap_server;
 mod pipes;
 mod program;
 mod readers;

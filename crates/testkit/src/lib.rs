@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod corpus;
+pub mod dap_server;
 pub mod http_server;
 pub mod law;
 pub mod library;

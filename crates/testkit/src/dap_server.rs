@@ -1,0 +1,187 @@
+//! A server of OPeNDAP for tests, over any dataset that a test can read (docs/spec/dap.md 9): DAP2 and DAP4 of variables of
+//! atomic types, one request per connection, on loopback.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test cannot go on without its server"
+)]
+mod dap2;
+mod dap4;
+mod ranges;
+
+use ncirrus_layout::Result;
+use ncirrus_model::{Model, Selection, TypeRef, Values, VarId};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// Reads the selected values of a variable.
+pub type ReadValues = Box<dyn Fn(VarId, &Selection) -> Result<Values> + Send + Sync>;
+
+/// A dataset that is served.
+pub struct ServedDataset {
+    /// Its definitions.
+    pub model: Arc<Model>,
+    /// Reads its values.
+    pub read: ReadValues,
+}
+
+/// How the server behaves.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DapBehaviour {
+    /// How long each answer waits.
+    pub latency: Duration,
+    /// The most bytes of values that it sends: more is refused with 403.
+    pub most_bytes: Option<u64>,
+    /// Big-endian data of DAP4.
+    pub big_endian: bool,
+    /// No checksums, whatever is asked for.
+    pub no_checksums: bool,
+    /// Bytes of a chunk of DAP4; 0: 64 KiB.
+    pub chunk_len: usize,
+    /// Encoded brackets are taken for a part of the name.
+    pub raw_brackets: bool,
+    /// Answers end after this many bytes, without a word.
+    pub cut_at: Option<usize>,
+}
+
+/// A running server; it ends with the process.
+pub struct DapServer {
+    address: SocketAddr,
+    state: Arc<ServerState>,
+}
+
+struct ServerState {
+    datasets: BTreeMap<String, ServedDataset>,
+    behaviour: DapBehaviour,
+    requests: Mutex<Vec<String>>,
+    in_flight: AtomicUsize,
+    most_in_flight: AtomicUsize,
+    sent: AtomicUsize,
+}
+
+/// A status and a body.
+type Reply = (&'static str, Vec<u8>);
+
+impl DapServer {
+    /// Serves datasets by name.
+    ///
+    /// # Panics
+    /// If no port is available.
+    pub fn start(
+        datasets: impl IntoIterator<Item = (String, ServedDataset)>,
+        behaviour: DapBehaviour,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(ServerState {
+            datasets: datasets.into_iter().collect(),
+            behaviour,
+            requests: Mutex::default(),
+            in_flight: AtomicUsize::new(0),
+            most_in_flight: AtomicUsize::new(0),
+            sent: AtomicUsize::new(0),
+        });
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || shared.serve(stream));
+            }
+        });
+        Self { address, state }
+    }
+
+    /// The address of a dataset, without a protocol.
+    pub fn url(&self, name: &str) -> String {
+        format!("http://{}/{name}", self.address)
+    }
+
+    /// Paths and queries of the requests so far, which are forgotten.
+    pub fn take_requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.requests.lock().unwrap())
+    }
+
+    /// The most requests that were in flight at once.
+    pub fn most_in_flight(&self) -> usize {
+        self.state.most_in_flight.load(Ordering::SeqCst)
+    }
+
+    /// Bytes of all bodies so far.
+    pub fn sent(&self) -> usize {
+        self.state.sent.load(Ordering::SeqCst)
+    }
+}
+
+impl ServerState {
+    fn serve(&self, mut stream: TcpStream) {
+        let mut lines =
+            BufReader::new(stream.try_clone().unwrap()).lines().map_while(std::result::Result::ok);
+        let Some(first) = lines.next() else { return };
+        lines.take_while(|line| !line.is_empty()).for_each(drop);
+        let target = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
+        let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_in_flight.fetch_max(now, Ordering::SeqCst);
+        self.requests.lock().unwrap().push(target.clone());
+        thread::sleep(self.behaviour.latency);
+        let (status, body) = self.reply(&target);
+        self.sent.fetch_add(body.len(), Ordering::SeqCst);
+        let len = body.len();
+        let _ = write!(stream, "HTTP/1.1 {status}\r\ncontent-length: {len}\r\nconnection: close\r\n\r\n");
+        let _ = stream.write_all(&body[..self.behaviour.cut_at.unwrap_or(len).min(len)]);
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn reply(&self, target: &str) -> Reply {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let query = match self.behaviour.raw_brackets {
+            true => decoded(&query.replace("%5B", "%255B").replace("%5D", "%255D")),
+            false => decoded(query),
+        };
+        // The longest suffix first.
+        for suffix in [".dmr.xml", ".dods", ".dds", ".das", ".dmr", ".dap"] {
+            let Some(dataset) = path.strip_suffix(suffix).and_then(|name| self.datasets.get(&decoded(name)))
+            else {
+                continue;
+            };
+            let made = match suffix {
+                ".dds" => dap2::dds(dataset, &query),
+                ".das" => Ok(dap2::das(dataset)),
+                ".dods" => dap2::dods(dataset, &query, &self.behaviour),
+                ".dap" => return dap4::dap(dataset, &query, &self.behaviour).unwrap_or_else(dap4::refused),
+                _ => return dap4::dmr(dataset, &query).unwrap_or_else(dap4::refused),
+            };
+            return made.map_or_else(dap2::refused, |body| ("200 OK", body));
+        }
+        dap2::refused(("404 Not Found", format!("no dataset {path}")))
+    }
+}
+
+/// A refusal: a status and why.
+type Refusal = (&'static str, String);
+
+/// The atomic variables of a group, and their names.
+fn atomic_variables(model: &Model, group: ncirrus_model::GroupId) -> Vec<VarId> {
+    let vars = model.group(group).map(|group| group.vars.clone()).unwrap_or_default();
+    let is_atomic =
+        |id: &VarId| model.variable(*id).is_some_and(|variable| matches!(variable.ty, TypeRef::Atomic(_)));
+    vars.into_iter().filter(is_atomic).collect()
+}
+
+/// Text with `%HH` resolved.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let escape = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let number = escape.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        out.push(number.unwrap_or(bytes[at]));
+        at += if number.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
