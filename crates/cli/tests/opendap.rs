@@ -225,3 +225,70 @@ fn dap4_is_one_request_and_one_for_each_variable() {
     assert_eq!(words(&output.stdout), words(&expected), "{:?}", server.requests());
     assert_eq!(server.requests().len(), 2);
 }
+
+#[test]
+fn a_plain_address_of_a_server_is_found_to_be_a_dataset() {
+    let server = server(&[]);
+    let output = ncirrus(&["info", &server.url("/d/set")]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("protocol: DAP2"), "{output:?}");
+    // What is at no address is told as such.
+    let nothing = ncirrus(&["info", &server.url("/d/nothing")]);
+    assert!(!nothing.status.success());
+}
+
+#[test]
+fn small_coordinates_come_in_one_request() {
+    let names: Vec<String> = (0..40).map(|at| format!("c{at}")).collect();
+    let declared: String = names.iter().map(|name| format!("Int32 {name}[{name} = 1];")).collect();
+    let server = TestHttpServer::start([]);
+    server.add("/d/many.dds", ServerPage::Whole(format!("Dataset {{ {declared} }} d;").into()));
+    server.add("/d/many.das", ServerPage::Whole("Attributes { }".into()));
+    let sent: Vec<u32> = (0..40).flat_map(|at| [1, 1, at]).collect();
+    server.add(&format!("/d/many.dods?{}", names.join(",")), dods(&declared, &sent));
+    let output = ncirrus(&["dump", &server.url("/d/many#dap2")]);
+    assert!(words(&output.stdout).ends_with("c39=39;}"), "{output:?} {:?}", server.requests());
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn brackets_are_left_alone_for_servers_that_do_not_decode_them() {
+    let dds = "Dataset { Int16 t[x = 4][y = 3]; } d;";
+    let refusal = b"Error { code = 0; message = \"variable 't%5B1:2%5D' was not found\"; };".to_vec();
+    let (encoded, raw) = ("/d/set.dods?t%5B1:2%5D%5B0:2%5D", "/d/set.dods?t[1:2][0:2]");
+    let server = TestHttpServer::start([
+        ("/d/set.dds", ServerPage::Whole(dds.into())),
+        (encoded, ServerPage::Told("404 Not Found\r\n", refusal)),
+        (raw, dods("Int16 t[x = 2][y = 3];", &[6, 6, 1, 2, 3, 4, 5, 6])),
+    ]);
+    let made = tempfile::tempdir().unwrap();
+    for mode in ["", "&encode=none"] {
+        let copy = made.path().join(format!("copy{mode}.nc"));
+        let address = format!("{}#dap2{mode}", server.url("/d/set"));
+        let output = ncirrus(&["copy", "--select", "t[1:3,:]", &address, copy.to_str().unwrap()]);
+        assert!(output.status.success(), "{output:?} {:?}", server.requests());
+        let shown = ncirrus(&["dump", copy.to_str().unwrap()]);
+        assert!(words(&shown.stdout).contains("t=1,2,3,4,5,6;"), "{shown:?}");
+    }
+    let asked = |path: &str| server.requests().iter().filter(|asked| *asked == path).count();
+    assert_eq!((asked(encoded), asked(raw)), (1, 2), "{:?}", server.requests());
+}
+
+#[test]
+fn the_tools_of_netcdf_show_what_netcdf_c_shows() {
+    let Some(folder) = corpus("dap") else { return };
+    let address = format!("file://{}#dap2", folder.join("dap2/test.01").display());
+    let output = ncirrus(&["ncdump", "-h", &address]);
+    assert!(words(&output.stdout).contains("chars(maxStrlen64);"), "{output:?}");
+    let native = ncirrus(&["ncdump", "-h", &format!("{address}&view=native")]);
+    assert!(words(&native.stdout).contains("strings;"), "{native:?}");
+}
+
+#[test]
+fn values_that_a_server_computes_cannot_be_referred_to() {
+    let Some(folder) = corpus("dap") else { return };
+    let made = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.join("dap2/pydap_grid2.dods"), made.path().join("r.json"));
+    let output = ncirrus(&["reference", from.to_str().unwrap(), to.to_str().unwrap()]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("no bytes to refer to"), "{error}");
+}

@@ -8,6 +8,7 @@ use ncirrus_layout::{
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// An open dataset.
 #[derive(Debug)]
@@ -29,7 +30,8 @@ impl DapCatalog {
                 variables.push(variable.clone());
             }
         }
-        let source = Arc::new(DapSource { place: Arc::clone(&place), variables });
+        let source =
+            Arc::new(DapSource { place: Arc::clone(&place), variables, raw: AtomicBool::new(false) });
         Self { place, model: Arc::new(shown.model), numbers, source, warnings: shown.warnings }
     }
 

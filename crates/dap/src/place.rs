@@ -31,6 +31,8 @@ pub(crate) struct DapPlace {
     /// Whether the responses are files: whole, without queries.
     pub(crate) files: bool,
     pub(crate) encoding: QueryEncoding,
+    /// Whether the address says how queries are encoded.
+    pub(crate) is_encoding_told: bool,
     /// The constraint that every request of DAP2 repeats.
     pub(crate) constraint: Dap2Constraint,
     /// The constraint of the address for DAP4.
@@ -86,6 +88,7 @@ impl DapPlace {
             base: base_of(root),
             files,
             encoding: QueryEncoding::default(),
+            is_encoding_told: false,
             constraint: Dap2Constraint::parse(if protocol == DapProtocol::Dap2 { &query } else { "" }),
             expression: Dap4Constraint::parse(match protocol {
                 DapProtocol::Dap4 => expression_of(&query),
@@ -115,6 +118,7 @@ impl DapPlace {
                 }
             }
             "encode" => {
+                self.is_encoding_told = true;
                 self.encoding = match value {
                     "none" | "path" => QueryEncoding::RawBrackets,
                     "query" | "all" => QueryEncoding::Encoded,

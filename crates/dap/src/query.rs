@@ -4,13 +4,14 @@ use crate::cut::take;
 use crate::place::{DapPlace, DapProtocol};
 use crate::shown::{ShownVariable, WirePath, WireSegment};
 use crate::{
-    ChecksumRule, Dap4Constraint, DapAnswer, Dds, DdsKind, DdsVariable, DodsAnswer, QueryRange, WireName,
-    XdrPeculiarities,
+    ChecksumRule, Dap2Constraint, Dap4Constraint, DapAnswer, Dds, DdsKind, DdsVariable, DodsAnswer,
+    QUERY_BYTES, QueryEncoding, QueryRange, WireName, XdrPeculiarities,
 };
 use bytes::Bytes;
 use ncirrus_layout::{Error, ErrorKind, Limits, Query, QueryAxis, QueryBox, QuerySource, Result};
 use ncirrus_model::Values;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The variables of a dataset, which a server sends boxes of.
 #[derive(Debug)]
@@ -18,23 +19,28 @@ pub(crate) struct DapSource {
     pub(crate) place: Arc<DapPlace>,
     /// By the number that their layout has.
     pub(crate) variables: Vec<ShownVariable>,
+    /// Whether the server wants brackets that are not encoded.
+    pub(crate) raw: AtomicBool,
 }
 
 impl QuerySource for DapSource {
     fn plan(&self, boxes: &[QueryBox]) -> Result<Vec<Query>> {
-        let one = |(at, wanted): (usize, &QueryBox)| {
-            let variable = self.variable(wanted)?;
-            let query = self.query(variable, &wanted.axes)?;
-            let suffix = match self.place.protocol {
-                DapProtocol::Dap2 => ".dods",
-                DapProtocol::Dap4 => ".dap",
-            };
-            let object = self.place.response(suffix, &query);
-            let count = wanted.count();
-            let bytes = variable.element_len.unwrap_or(UNKNOWN_LEN).saturating_mul(count);
-            Ok(Query { object, boxes: vec![at], bytes, is_exact: variable.element_len.is_some() })
-        };
-        boxes.iter().enumerate().map(one).collect()
+        let mut queries = Vec::new();
+        let mut begun: Option<PendingQuery> = None;
+        for (at, wanted) in boxes.iter().enumerate() {
+            let together = begun.as_ref().filter(|begun| !begun.has(boxes, wanted.variable));
+            if let Some(together) = together {
+                let more = together.clone().with(self, at, wanted)?;
+                if more.query(self).len() <= QUERY_BYTES {
+                    begun = Some(more);
+                    continue;
+                }
+            }
+            queries.extend(begun.take().map(|begun| begun.finish(self)));
+            begun = Some(PendingQuery::new(self).with(self, at, wanted)?);
+        }
+        queries.extend(begun.map(|begun| begun.finish(self)));
+        Ok(queries)
     }
 
     fn decode(&self, boxes: &[QueryBox], answer: &Bytes, limits: &Limits) -> Result<Vec<Values>> {
@@ -48,6 +54,32 @@ impl QuerySource for DapSource {
         self.variables.get(variable)?.element_len
     }
 
+    fn companions(&self, variable: usize) -> Vec<QueryBox> {
+        let is_small = |variable: &ShownVariable| {
+            let count = variable.shape.iter().try_fold(1_u64, |count, len| count.checked_mul(*len));
+            let bytes = count.zip(variable.element_len).and_then(|(count, len)| count.checked_mul(len));
+            variable.is_coordinate && bytes.is_some_and(|bytes| bytes > 0 && bytes <= TOGETHER_BYTES)
+        };
+        if !self.variables.get(variable).is_some_and(is_small) {
+            return Vec::new();
+        }
+        let whole = |(number, variable): (usize, &ShownVariable)| {
+            let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
+            QueryBox { variable: number, axes: variable.shape.iter().map(axis).collect() }
+        };
+        let small = self.variables.iter().enumerate().filter(|(_, variable)| is_small(variable));
+        // The variable itself comes in any case.
+        let (own, others): (Vec<_>, Vec<_>) = small.map(whole).partition(|whole| whole.variable == variable);
+        own.into_iter().chain(others).take(TOGETHER).collect()
+    }
+
+    fn adapts(&self, error: &Error) -> bool {
+        // GrADS and Ingrid take an encoded bracket for a part of the name, which they repeat.
+        let is_repeated = error.message().to_ascii_lowercase().contains("%5b");
+        let may_change = !self.place.files && !self.place.is_encoding_told;
+        is_repeated && may_change && !self.raw.swap(true, Ordering::Relaxed)
+    }
+
     fn is_too_large(&self, error: &Error) -> bool {
         let words = ["too large", "too big", "limit", "exceed", "memory", "timeout", "timed out"];
         let text = error.message().to_ascii_lowercase();
@@ -58,29 +90,111 @@ impl QuerySource for DapSource {
 
 /// Bytes that a value of unknown length is taken for.
 const UNKNOWN_LEN: u64 = 64;
+/// Coordinates of at most this many bytes come together with the first of them.
+const TOGETHER_BYTES: u64 = 64 << 10;
+/// Maximum number of them.
+const TOGETHER: usize = 256;
+
+/// A request that boxes are added to.
+#[derive(Debug, Clone)]
+struct PendingQuery {
+    constraint: Constraint,
+    boxes: Vec<usize>,
+    bytes: u64,
+    is_exact: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Constraint {
+    Dap2(Dap2Constraint),
+    Dap4(Dap4Constraint),
+    /// All that the address asks for, whatever is read.
+    Fixed(String),
+}
+
+impl PendingQuery {
+    fn new(source: &DapSource) -> Self {
+        let place = &source.place;
+        let constraint = match place.protocol {
+            DapProtocol::Dap2 if place.constraint.has_functions() => {
+                Constraint::Fixed(place.constraint.query(source.encoding()))
+            }
+            DapProtocol::Dap2 => Constraint::Dap2(place.constraint.selections_only()),
+            // Elements of a part are counted in it: all of it comes, and the box is taken from it.
+            DapProtocol::Dap4 if !place.expression.is_empty() => {
+                Constraint::Fixed(place.expression.query(source.encoding()))
+            }
+            DapProtocol::Dap4 => Constraint::Dap4(Dap4Constraint::default()),
+        };
+        Self { constraint, boxes: Vec::new(), bytes: 0, is_exact: true }
+    }
+
+    /// Whether a box of that variable is in it: servers take what is asked for twice as they like.
+    fn has(&self, boxes: &[QueryBox], variable: usize) -> bool {
+        self.boxes.iter().any(|at| boxes.get(*at).is_some_and(|other| other.variable == variable))
+    }
+
+    fn with(mut self, source: &DapSource, at: usize, wanted: &QueryBox) -> Result<Self> {
+        let variable = source.variable(wanted)?;
+        source.project(&mut self.constraint, variable, &wanted.axes)?;
+        let bytes = variable.element_len.unwrap_or(UNKNOWN_LEN).saturating_mul(wanted.count());
+        self.boxes.push(at);
+        (self.bytes, self.is_exact) =
+            (self.bytes.saturating_add(bytes), self.is_exact && variable.element_len.is_some());
+        Ok(self)
+    }
+
+    fn query(&self, source: &DapSource) -> String {
+        match &self.constraint {
+            Constraint::Dap2(constraint) => constraint.query(source.encoding()),
+            Constraint::Dap4(constraint) => constraint.query(source.encoding()),
+            Constraint::Fixed(query) => query.clone(),
+        }
+    }
+
+    fn finish(self, source: &DapSource) -> Query {
+        let suffix = match source.place.protocol {
+            DapProtocol::Dap2 => ".dods",
+            DapProtocol::Dap4 => ".dap",
+        };
+        let object = source.place.response(suffix, &self.query(source));
+        Query { object, boxes: self.boxes, bytes: self.bytes, is_exact: self.is_exact }
+    }
+}
 
 impl DapSource {
+    fn encoding(&self) -> QueryEncoding {
+        match self.raw.load(Ordering::Relaxed) {
+            true => QueryEncoding::RawBrackets,
+            false => self.place.encoding,
+        }
+    }
+
     fn variable(&self, wanted: &QueryBox) -> Result<&ShownVariable> {
         self.variables.get(wanted.variable).ok_or_else(|| Error::internal("a box of no variable"))
     }
 
-    /// The query for a box.
-    fn query(&self, variable: &ShownVariable, axes: &[QueryAxis]) -> Result<String> {
+    /// Asks for a box, too.
+    fn project(
+        &self,
+        constraint: &mut Constraint,
+        variable: &ShownVariable,
+        axes: &[QueryAxis],
+    ) -> Result<()> {
         let is_whole = axes.iter().zip(&variable.shape).all(|(axis, len)| axis.count == *len);
         let axes = axes.get(..variable.shape.len()).unwrap_or(axes);
-        let ranges = axes.iter().map(|axis| QueryRange::new(axis.start, axis.count, axis.stride));
-        match &variable.wire {
-            WirePath::Dap2 { .. } if self.place.constraint.has_functions() => {
-                Ok(self.place.constraint.query(self.place.encoding))
-            }
-            WirePath::Dap2 { segments, in_rows, map } => {
-                let mut constraint = self.place.constraint.selections_only();
+        let ranges = || {
+            let range = |axis: &QueryAxis| QueryRange::new(axis.start, axis.count, axis.stride);
+            axes.iter().map(range).collect::<Result<Vec<_>>>()
+        };
+        match (&variable.wire, constraint) {
+            (WirePath::Dap2 { segments, in_rows, map }, Constraint::Dap2(constraint)) => {
                 let names: Vec<&WireName> = segments.iter().map(|segment| &segment.name).collect();
-                let base = self.place.constraint.ranges_of(&names);
                 // Rows have no numbers on the wire.
+                let base = self.place.constraint.ranges_of(&names).filter(|_| !in_rows);
                 let is_plain = *in_rows || (is_whole && base.is_none());
-                let mut ranges = if is_plain { Vec::new() } else { ranges.collect::<Result<Vec<_>>>()? };
-                if let Some((len, base)) = base.filter(|_| !is_plain) {
+                let mut ranges = if is_plain { Vec::new() } else { ranges()? };
+                if let Some((len, base)) = base {
                     // The ranges of a grid are those of its array, and each of them that of a map.
                     let base = match map.filter(|_| len < names.len()) {
                         Some(map) => base.get(map..=map).unwrap_or_default(),
@@ -90,30 +204,17 @@ impl DapSource {
                         *range = range.within(*base)?;
                     }
                 }
-                let mut rest = ranges.as_slice();
-                let path: Vec<(&WireName, &[QueryRange])> = segments
-                    .iter()
-                    .map(|segment| {
-                        let (own, after) = rest.split_at(segment.rank.min(rest.len()));
-                        rest = after;
-                        (&segment.name, own)
-                    })
-                    .collect();
-                constraint.project_parts(&path);
-                Ok(constraint.query(self.place.encoding))
+                constraint.project_parts(&parts_of(segments, &ranges));
             }
-            // Elements of a part are counted in it: all of it comes, and the box is taken from it.
-            WirePath::Dap4 { .. } if !self.place.expression.is_empty() => {
-                Ok(self.place.expression.query(self.place.encoding))
-            }
-            WirePath::Dap4 { path } => {
-                let mut constraint = Dap4Constraint::default();
-                let ranges = if is_whole { Vec::new() } else { ranges.collect::<Result<Vec<_>>>()? };
+            (WirePath::Dap4 { path }, Constraint::Dap4(constraint)) => {
+                let ranges = if is_whole { Vec::new() } else { ranges()? };
                 let path: Vec<&str> = path.iter().map(String::as_str).collect();
                 constraint.project(&path, &[], &ranges);
-                Ok(constraint.query(self.place.encoding))
             }
+            (_, Constraint::Fixed(_)) => {}
+            _ => return Err(Error::internal("a path of another protocol")),
         }
+        Ok(())
     }
 
     fn decode_dap2(&self, boxes: &[QueryBox], answer: &Bytes, limits: &Limits) -> Result<Vec<Values>> {
@@ -204,6 +305,21 @@ fn answer_shape(dds: &Dds, place: &[usize], len: usize) -> Result<Vec<u64>> {
     let each = shape.get(at..).unwrap_or_default().iter().try_fold(1_u64, |each, len| each.checked_mul(*len));
     let count = (len as u64).checked_div(each.unwrap_or(0)).unwrap_or(0);
     Ok(std::iter::once(count).chain(shape.get(at..).unwrap_or_default().iter().copied()).collect())
+}
+
+/// Each name with the ranges of its own dimensions.
+fn parts_of<'a>(
+    segments: &'a [WireSegment],
+    ranges: &'a [QueryRange],
+) -> Vec<(&'a WireName, &'a [QueryRange])> {
+    let mut rest = ranges;
+    let mut parts = Vec::new();
+    for segment in segments {
+        let (own, after) = rest.split_at(segment.rank.min(rest.len()));
+        parts.push((&segment.name, own));
+        rest = after;
+    }
+    parts
 }
 
 fn shown_path(segments: &[WireSegment]) -> String {

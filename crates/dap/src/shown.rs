@@ -7,7 +7,7 @@ mod types;
 use crate::WireName;
 use crate::conversion::ValueConversion;
 use ncirrus_layout::Error;
-use ncirrus_model::{Model, ModelError, VarId};
+use ncirrus_model::{DimId, Model, ModelError, VarId};
 use std::collections::{HashMap, HashSet};
 
 /// A dataset as it is shown.
@@ -27,6 +27,8 @@ pub(crate) struct ShownVariable {
     pub(crate) conversion: ValueConversion,
     /// Bytes of an element in an answer; `None` if they differ.
     pub(crate) element_len: Option<u64>,
+    /// Whether it is the coordinate of its only dimension.
+    pub(crate) is_coordinate: bool,
     /// Characters of each string, if they are shown.
     pub(crate) characters: Option<u64>,
 }
@@ -66,4 +68,9 @@ impl TakenNames {
 /// A definition that the model refuses although it was checked.
 fn refused(error: &ModelError) -> Error {
     Error::malformed(error.to_string())
+}
+
+/// Whether a variable of that name is the coordinate of its only dimension.
+fn is_coordinate(model: &Model, name: &str, dims: &[DimId]) -> bool {
+    matches!(dims, [dim] if model.dimension(*dim).is_some_and(|dim| dim.name == name))
 }

@@ -419,6 +419,7 @@ impl NestedRead for DatasetInner {
 impl Drop for DatasetInner {
     fn drop(&mut self) {
         self.session.shared.chunks.forget(self.opening);
+        self.session.shared.boxes.forget(self.opening);
         if self.others.owned.is_some() && self.under.is_none() {
             self.context.snapshot.save(&self.root, self.driver.name());
         }

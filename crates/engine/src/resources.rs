@@ -1,6 +1,7 @@
 //! What all reads and writes of a session share: threads, the network, memory, caches, counters. Nothing here depends
 //! on datasets.
 mod block_on;
+mod box_cache;
 mod chunk_cache;
 mod in_flight;
 mod memory;
@@ -14,6 +15,7 @@ pub use policy::{MissingChunks, ShortChunks};
 pub use statistics::SessionStatistics;
 
 pub(crate) use block_on::{between_parts, block_on, may_block, wait};
+pub(crate) use box_cache::BoxCache;
 pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
 pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};
@@ -42,6 +44,7 @@ pub(crate) struct SharedResources {
     pub(crate) short_chunks: ShortChunks,
     pub(crate) counters: SessionCounters,
     pub(crate) chunks: ChunkCache,
+    pub(crate) boxes: BoxCache,
     pub(crate) index: Option<Arc<CacheFolder>>,
     pub(crate) network: NetworkRuntime,
     pub(crate) workers: WorkerPool,
@@ -122,6 +125,7 @@ impl SharedResources {
             short_chunks: options.short_chunks,
             counters: SessionCounters::default(),
             chunks: ChunkCache::new(options.chunk_cache),
+            boxes: BoxCache::new(options.chunk_cache),
             index: options.index.map(|(folder, most)| Arc::new(CacheFolder::of_indexes(folder, most))),
             network: NetworkRuntime::default(),
             workers: WorkerPool::default(),

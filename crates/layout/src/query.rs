@@ -72,6 +72,13 @@ pub trait QuerySource: Debug + Send + Sync {
     /// Bytes of an element of a variable in an answer; `None` if they differ.
     fn element_len(&self, variable: usize) -> Option<u64>;
 
+    /// Whole small variables that are usually read together with this one, itself among them; none if it is read alone.
+    fn companions(&self, variable: usize) -> Vec<QueryBox>;
+
+    /// Whether requests are written differently from now on because of an error, so that the same box may be asked for
+    /// once more.
+    fn adapts(&self, error: &Error) -> bool;
+
     /// Whether an error says that less should be asked for.
     fn is_too_large(&self, error: &Error) -> bool;
 }

@@ -3,6 +3,7 @@ mod asynchronous;
 mod ending;
 mod in_memory;
 pub(crate) mod joint;
+mod protocol;
 
 use crate::create::{CreateOptions, StringLengths};
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
@@ -95,7 +96,18 @@ impl Dataset {
     /// As [`open`](Self::open); `Changed` naming both states if the dataset is not in the state that the options
     /// expect.
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let opened = session.wait_at(url, ncirrus_store::open(url, &session.stores))?;
+        let error = match Self::open_at(url, url, options, session) {
+            Err(error) => error,
+            opened => return opened,
+        };
+        let others = protocol::addresses(url, &error);
+        let found = others.iter().find_map(|address| Self::open_at(address, url, options, session).ok());
+        found.ok_or(error)
+    }
+
+    /// Opens what is at an address, for one that is shown.
+    fn open_at(address: &str, url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let opened = session.wait_at(address, ncirrus_store::open(address, &session.stores))?;
         let options = substituted(options, &opened, session);
         let dataset = session.engine.wait(session.engine.open_opened(&opened, &session.drivers, &options))?;
         Self::reading(session, url, opened.name, dataset, &options)

@@ -43,6 +43,17 @@ pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
     Dataset::open_with(&pipe::source(url)?, &OpenOptions::default(), session)
 }
 
+/// As [`open`], in the view of netCDF-C where there is another one, unless the address says which.
+pub(crate) fn open_as_netcdf_c(url: &str, session: &Session) -> Result<Dataset> {
+    let has_views = ncirrus::store::Url::parse(url)
+        .is_ok_and(|url| url.is_computed() && url.fragment().value("view").is_none());
+    if !has_views {
+        return open(url, session);
+    }
+    let mark = if url.contains('#') { '&' } else { '#' };
+    open(&format!("{url}{mark}view=netcdf-c"), session)
+}
+
 /// An address for display: without password and query.
 pub(crate) fn shown(address: &str) -> String {
     ncirrus::store::Url::parse(address).map_or_else(|_| String::new(), |url| url.to_string())

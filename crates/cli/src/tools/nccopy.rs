@@ -82,7 +82,7 @@ impl Request {
         if self.source == self.target {
             return Err(ncirrus::Error::invalid("output would overwrite input").at_object(&*self.target));
         }
-        let source = commands::open(&self.source, session)?;
+        let source = commands::open_as_netcdf_c(&self.source, session)?;
         let report = ncirrus_tools::nccopy(&source, &self.target, &self.options, session)?;
         Ok(commands::copy::tell_copied(&report, &source))
     }

@@ -47,7 +47,7 @@ fn run(line: &ToolLine, session: &Session) -> Result<CommandStatus, ToolFailure>
     let mut request = DumpRequest { options: PrintOptions::new(), digits: [PrecisionChoice::default(); 2] };
     line.flags.iter().try_for_each(|flag| request.apply(flag))?;
     let [url] = line.operands.as_slice() else { return Err(ToolFailure::usage(1, "")) };
-    let dataset = commands::open(url, session).map_err(|error| unopened(url, error))?;
+    let dataset = commands::open_as_netcdf_c(url, session).map_err(|error| unopened(url, error))?;
     if let Some(kind) = line.flags.iter().find(|flag| "kK".contains(flag.letter)) {
         let text = if kind.letter == 'k' { dataset.kind() } else { ncirrus_tools::extended_kind(&dataset) };
         let mut out = StandardOutput::new();

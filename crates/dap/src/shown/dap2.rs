@@ -6,7 +6,7 @@ mod walk;
 pub(crate) use walk::{SequenceColumn, sequence_columns, string_paths};
 
 use super::types::{self, MemberTree, TypeTree};
-use super::{ShownDataset, ShownVariable, TakenNames, WirePath, refused};
+use super::{ShownDataset, ShownVariable, TakenNames, WirePath, is_coordinate, refused};
 use crate::conversion::{ValueConversion, signed_type};
 use crate::place::{DapPlace, DapView};
 use crate::{Das, Dds, DdsKind, DdsType, DdsVariable};
@@ -136,6 +136,7 @@ impl<'a> Dap2Definitions<'a> {
         if characters.is_some() {
             shape.pop();
         }
+        let is_coordinate = !found.in_rows && is_coordinate(model, &name, &dims);
         let mut variable = Variable::new(name, ty, dims);
         variable.fault = found.fault.as_ref().map(Into::into);
         let list = variable.attributes.known_mut();
@@ -150,7 +151,9 @@ impl<'a> Dap2Definitions<'a> {
         let (segments, in_rows, map) = (found.segments.clone(), found.in_rows, found.map);
         let wire = WirePath::Dap2 { segments, in_rows, map };
         let element_len = element_len(found.node);
-        self.shown.variables.insert(id, ShownVariable { wire, shape, conversion, element_len, characters });
+        self.shown
+            .variables
+            .insert(id, ShownVariable { wire, shape, conversion, element_len, is_coordinate, characters });
         Ok(())
     }
 }

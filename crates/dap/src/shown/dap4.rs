@@ -2,7 +2,7 @@
 mod attributes;
 
 use super::types::{self, MemberTree, TypeTree};
-use super::{ShownDataset, ShownVariable, WirePath, refused};
+use super::{ShownDataset, ShownVariable, WirePath, is_coordinate, refused};
 use crate::conversion::ValueConversion;
 use crate::path::segments;
 use crate::place::{DapPlace, DapView};
@@ -143,6 +143,7 @@ impl Dap4Definitions<'_> {
         let name = shown_name(&found.name);
         let tree = self.tree(found)?;
         let (ty, conversion) = types::define(&mut self.shown.model, group, &name, &tree)?;
+        let is_coordinate = is_coordinate(&self.shown.model, &name, &dims);
         let mut variable = Variable::new(name, ty, dims);
         let mut reader = AttributeReader { place: self.place, warnings: &mut self.shown.warnings };
         let attributes = reader.of_variable(found, ty, &self.shown.model);
@@ -159,6 +160,7 @@ impl Dap4Definitions<'_> {
             shape: found.dims.iter().map(|axis| axis.size).collect(),
             conversion,
             element_len: element_len(found),
+            is_coordinate,
             characters: None,
         };
         self.shown.variables.insert(id, shown);

@@ -125,3 +125,33 @@ fn the_view_of_netcdf_c_lists_what_netcdf_c_lists() {
     eprintln!("listings of netCDF-C: {equal} of {all} equal");
     assert!(different.is_empty(), "{different:#?}");
 }
+
+#[test]
+fn what_is_shown_does_not_depend_on_which_bytes_arrive_when() {
+    let mut checked = 0;
+    for (protocol, names) in [
+        ("DAP2", ["netcdf-c/123.nc", "netcdf-c/test.23", "captured/pydap/grid2"]),
+        (
+            "DAP4",
+            [
+                "netcdf-c/dap4/test_groups1.nc",
+                "netcdf-c/dap4/test_struct_nested.nc",
+                "netcdf-c/dap4/test_unlim1.nc",
+            ],
+        ),
+    ] {
+        for case in cases(protocol).iter().filter(|case| names.contains(&case.name())) {
+            let mut objects = ObjectView::new();
+            for suffix in [".dds", ".das", ".dods", ".dmr", ".dap"] {
+                if let Some(body) = case.file(suffix) {
+                    objects.put(&format!("x{suffix}"), body);
+                }
+            }
+            let root = if protocol == "DAP2" { "x.dds" } else { "x.dmr" };
+            let read = ncirrus_testkit::law::availability(&DapDriver, &objects, root, 20);
+            assert!(!read.is_empty(), "{}", case.name());
+            checked += 1;
+        }
+    }
+    assert!(checked == 6 || cases("DAP2").is_empty(), "{checked} cases");
+}

@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BOX_BYTES: u64 = 16 << 20;
 /// A box that is refused as too large is halved down to this many bytes.
 const LEAST_BYTES: u64 = 1 << 20;
+/// What is fetched ahead, and kept, has at most this many bytes.
+const AHEAD_BYTES: u64 = 4 << 20;
 /// Requests in flight to one server.
 const UNDER_WAY: usize = 4;
 /// Bytes that an element of unknown length is taken for.
@@ -153,9 +155,13 @@ impl<'a> QueryRead<'a> {
     async fn assemble(&self, selection: &Selection, assembly: &mut ValueAssembly<'_>) -> Result<()> {
         let assembly = Mutex::new(assembly);
         let limits = InFlight::at_most(UNDER_WAY);
+        let parts = self.parts(selection);
+        if let [only] = parts.as_slice() {
+            self.read_ahead(&only.asked).await;
+        }
         let fetch = |part: QueryPart| Ok(self.fetch_part(part));
         limits
-            .for_each(self.parts(selection), fetch, |arrived: Result<Vec<ArrivedPart>>| {
+            .for_each(parts, fetch, |arrived: Result<Vec<ArrivedPart>>| {
                 for ArrivedPart { piece, strides, values } in arrived? {
                     assembly.guard().put_strided(&piece, &strides, values)?;
                 }
@@ -208,8 +214,18 @@ impl<'a> QueryRead<'a> {
     /// Fetches and decodes a part; one that the server refuses as too large in halves, one after the other.
     fn fetch_part(&self, part: QueryPart) -> BoxFuture<'_, Result<Vec<ArrivedPart>>> {
         async move {
-            let error = match self.fetch_box(&part.asked).await {
-                Ok(values) => return Ok(vec![part.arrived(values)?]),
+            if let Some(values) = self.cached(&part.asked)? {
+                return Ok(vec![part.arrived(values)?]);
+            }
+            let fetched = match self.fetch_box(&part.asked).await {
+                Err(error) if self.source.adapts(&error) => self.fetch_box(&part.asked).await,
+                fetched => fetched,
+            };
+            let error = match fetched {
+                Ok(values) => {
+                    self.keep(&part.asked, &values);
+                    return Ok(vec![part.arrived(values)?]);
+                }
                 Err(error) => error,
             };
             let bytes = part.asked.count().saturating_mul(self.element_len());
@@ -225,6 +241,81 @@ impl<'a> QueryRead<'a> {
             Ok(arrived)
         }
         .boxed()
+    }
+
+    /// Fetches more than is read, where that saves requests: variables that are usually read together, and the whole of
+    /// one that is read box after box. What fails is asked for again by itself, which tells the error.
+    async fn read_ahead(&self, asked: &QueryBox) {
+        let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
+        if self.is_near() || cache.find(opening, asked).is_some() {
+            return;
+        }
+        let is_next = cache.note(opening, asked);
+        let whole = self.whole();
+        let bytes = whole.count().saturating_mul(self.element_len());
+        let companions = self.source.companions(self.variable);
+        if companions.len() > 1 && cache.is_first_batch(opening) {
+            _ = self.fetch_all(&companions).await;
+        } else if is_next && whole != *asked && bytes <= AHEAD_BYTES {
+            _ = self.fetch_all(&[whole]).await;
+        }
+    }
+
+    /// Fetches whole variables and keeps them.
+    async fn fetch_all(&self, boxes: &[QueryBox]) -> Result<()> {
+        for query in self.source.plan(boxes)? {
+            let asked: Vec<QueryBox> = query.boxes.iter().filter_map(|at| boxes.get(*at)).cloned().collect();
+            let answer = self.fetch(&query).await?;
+            let decoded = self.source.decode(&asked, &answer.bytes, &self.reading.context.shared.limits)?;
+            for (asked, values) in asked.iter().zip(&decoded) {
+                if values.len() as u64 == asked.count() {
+                    self.keep(asked, values);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All of the variable.
+    fn whole(&self) -> QueryBox {
+        let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
+        QueryBox {
+            variable: self.variable,
+            axes: self.reading.bound.source.extent.iter().map(axis).collect(),
+        }
+    }
+
+    /// Whether answers are files, which are read again for nothing.
+    fn is_near(&self) -> bool {
+        self.reading.context.snapshot.store().local().is_some()
+    }
+
+    fn keep(&self, asked: &QueryBox, values: &Values) {
+        let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
+        let bytes = asked.count().saturating_mul(element);
+        if self.is_near() || bytes > AHEAD_BYTES {
+            return;
+        }
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let values = Arc::new(values.clone());
+        self.reading.context.shared.boxes.keep(self.reading.opening, asked.clone(), values, bytes);
+    }
+
+    /// The values of a box that the cache has, perhaps as part of another one.
+    fn cached(&self, asked: &QueryBox) -> Result<Option<Values>> {
+        let Some((held, values)) = self.reading.context.shared.boxes.find(self.reading.opening, asked) else {
+            return Ok(None);
+        };
+        let counts: Vec<u64> = held.axes.iter().map(|axis| axis.count).collect();
+        let strides = ncirrus_layout::grid::row_major(&counts, 1)?;
+        let mut places = vec![0_u64];
+        for ((held, asked), stride) in held.axes.iter().zip(&asked.axes).zip(strides) {
+            let offset = |at: u64| (asked.start - held.start + at * asked.stride) * stride;
+            let along = |place: u64| (0..asked.count).map(move |at| place + offset(at));
+            places = places.into_iter().flat_map(along).collect();
+        }
+        let places: Vec<usize> = places.into_iter().filter_map(|place| usize::try_from(place).ok()).collect();
+        convert::take(&values, &places).map(Some)
     }
 
     async fn fetch_box(&self, asked: &QueryBox) -> Result<Values> {

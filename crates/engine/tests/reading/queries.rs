@@ -16,23 +16,45 @@ struct BoxServer {
     element_len: u64,
     /// The most elements that it sends.
     most: u64,
+    /// Variables that come together.
+    together: usize,
     asked: Mutex<Vec<QueryBox>>,
 }
 
 impl QuerySource for BoxServer {
     fn plan(&self, boxes: &[QueryBox]) -> Result<Vec<Query>> {
-        let query = |(at, wanted): (usize, &QueryBox)| Query {
-            object: self.answer.clone(),
-            boxes: vec![at],
-            bytes: wanted.count() * self.element_len,
-            is_exact: true,
-        };
-        Ok(boxes.iter().enumerate().map(query).collect())
+        let bytes = boxes.iter().map(|wanted| wanted.count() * self.element_len).sum();
+        let boxes = (0..boxes.len()).collect();
+        Ok(vec![Query { object: self.answer.clone(), boxes, bytes, is_exact: true }])
     }
 
     fn decode(&self, boxes: &[QueryBox], answer: &Bytes, _: &Limits) -> Result<Vec<Values>> {
         assert_eq!(&answer[..], b"answer");
-        let [wanted] = boxes else { panic!("{boxes:?}") };
+        boxes.iter().map(|wanted| self.one(wanted)).collect()
+    }
+
+    fn element_len(&self, _: usize) -> Option<u64> {
+        Some(self.element_len)
+    }
+    fn companions(&self, variable: usize) -> Vec<QueryBox> {
+        let whole = |variable| {
+            let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
+            QueryBox { variable, axes: self.array.shape.iter().map(axis).collect() }
+        };
+        if self.together > 1 { (variable..variable + self.together).map(whole).collect() } else { Vec::new() }
+    }
+
+    fn adapts(&self, _: &Error) -> bool {
+        false
+    }
+
+    fn is_too_large(&self, error: &Error) -> bool {
+        error.kind() == ErrorKind::Limit
+    }
+}
+
+impl BoxServer {
+    fn one(&self, wanted: &QueryBox) -> Result<Values> {
         assert!(wanted.axes.iter().all(|axis| axis.count > 0), "nothing is asked for: {wanted:?}");
         self.asked.lock().unwrap().push(wanted.clone());
         if wanted.count() > self.most {
@@ -41,15 +63,7 @@ impl QuerySource for BoxServer {
         let of = |get: fn(&QueryAxis) -> u64| wanted.axes.iter().map(get).collect::<Vec<_>>();
         let (start, count) = (of(|axis| axis.start), of(|axis| axis.count));
         let selection = Selection::strided(&start, &count, &of(|axis| axis.stride));
-        Ok(vec![Values::Int(self.array.select(&selection))])
-    }
-
-    fn element_len(&self, _: usize) -> Option<u64> {
-        Some(self.element_len)
-    }
-
-    fn is_too_large(&self, error: &Error) -> bool {
-        error.kind() == ErrorKind::Limit
+        Ok(Values::Int(self.array.select(&selection)))
     }
 }
 
@@ -62,16 +76,20 @@ struct Served {
 }
 
 fn served(shape: &[u64], element_len: u64, most: u64) -> Served {
+    served_with(shape, (element_len, most), 0, 1)
+}
+
+fn served_with(shape: &[u64], (element_len, most): (u64, u64), cache: usize, together: usize) -> Served {
     let array = Array::new(shape, shape);
     let store = memory([("answer".to_owned(), Bytes::from_static(b"answer"))]);
     let answer = store.root().child("answer");
     let asked = Mutex::default();
-    let server = Arc::new(BoxServer { array: array.clone(), answer, element_len, most, asked });
+    let server = Arc::new(BoxServer { array: array.clone(), answer, element_len, most, together, asked });
     let layout = Layout::Query { source: Arc::clone(&server) as _, variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(shape, Atomic::Int.into(), source);
     let store = Arc::new(Late::new(store));
-    let session = Session::builder().build().unwrap();
+    let session = Session::builder().chunk_cache(cache).build().unwrap();
     let dataset = open(&session, Arc::clone(&store) as Arc<dyn Store>, driver);
     Served { session, server, dataset, variable, store }
 }
@@ -184,7 +202,8 @@ fn answers_are_requested_whole_and_each_time() {
 fn an_absent_answer_names_the_object() {
     let (store, array) = (memory([]), Array::new(&[5], &[5]));
     let answer = store.root().child("gone");
-    let server = BoxServer { array: array.clone(), answer, element_len: 4, most: 9, asked: Mutex::default() };
+    let asked = Mutex::default();
+    let server = BoxServer { array: array.clone(), answer, element_len: 4, most: 9, together: 1, asked };
     let layout = Layout::Query { source: Arc::new(server), variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(&[5], Atomic::Int.into(), source);
@@ -193,4 +212,48 @@ fn an_absent_answer_names_the_object() {
     let error = session.block_on(dataset.read(variable, &Selection::all(&[5]))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("gone"), "{error}");
+}
+
+fn rows(served: &Served, count: u64) -> usize {
+    let before = served.store.requested().len();
+    for row in 0..count {
+        let selection = Selection::slab(&[row, 0], &[1, 3]);
+        let values = served.session.block_on(served.dataset.read(served.variable, &selection)).unwrap();
+        assert_eq!(values, Values::Int(served.server.array.select(&selection)));
+    }
+    served.store.requested().len() - before
+}
+
+#[test]
+fn a_loop_over_rows_is_two_requests() {
+    assert_eq!(rows(&served_with(&[500, 3], (4, u64::MAX), 1 << 20, 1), 500), 2);
+    assert_eq!(rows(&served(&[20, 3], 4, u64::MAX), 20), 20 + 19, "nothing is kept without a cache");
+}
+
+#[test]
+fn a_box_inside_one_that_was_read_is_no_request() {
+    let served = served_with(&[50, 30], (4, u64::MAX), 1 << 20, 1);
+    let read = |selection: &Selection| {
+        let values = served.session.block_on(served.dataset.read(served.variable, selection)).unwrap();
+        assert_eq!(values, Values::Int(served.server.array.select(selection)));
+        served.store.requested().len()
+    };
+    let first = read(&Selection::slab(&[10, 0], &[20, 30]));
+    assert_eq!(read(&Selection::strided(&[11, 3], &[4, 5], &[3, 5])), first);
+    assert_eq!(
+        read(&Selection::new(vec![AxisSelection::Indices(vec![12, 29]), AxisSelection::Indices(vec![1])])),
+        first
+    );
+    assert_eq!(read(&Selection::slab(&[9, 0], &[20, 30])), first + 1);
+}
+
+#[test]
+fn variables_that_belong_together_are_one_request() {
+    let served = served_with(&[9], (4, u64::MAX), 1 << 20, 40);
+    let before = served.store.requested().len();
+    let all = Selection::all(&[9]);
+    let values = served.session.block_on(served.dataset.read(served.variable, &all)).unwrap();
+    assert_eq!(values, Values::Int(served.server.array.select(&all)));
+    assert_eq!(served.store.requested().len() - before, 1);
+    assert_eq!(served.server.asked.lock().unwrap().len(), 40);
 }

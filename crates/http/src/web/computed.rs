@@ -43,7 +43,7 @@ impl HttpStore {
             let told = body.collect(TOLD).await.unwrap_or_default();
             return match status {
                 _ if is_error_document(&told) => Ok(Some(told)),
-                StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
+                StatusCode::NOT_FOUND | StatusCode::GONE if !repeats_query(&told) => Ok(None),
                 _ => Err(RequestFailure::lasting(refused(status, &told))),
             };
         }
@@ -62,6 +62,11 @@ async fn whole(mut body: MonitoredBody, most: u64) -> std::result::Result<Bytes,
     Ok(bytes.freeze())
 }
 
+/// Whether what a server says contains an encoded bracket: it does not decode queries.
+fn repeats_query(body: &[u8]) -> bool {
+    body.windows(3).any(|letters| letters.eq_ignore_ascii_case(b"%5b"))
+}
+
 /// Whether a body is an error of DAP2 or DAP4, which says more than the status.
 fn is_error_document(body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body.get(..1024.min(body.len())).unwrap_or_default()).to_lowercase();
@@ -74,6 +79,7 @@ fn refused(status: StatusCode, body: &[u8]) -> Error {
     let kind = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ErrorKind::Denied,
         StatusCode::BAD_REQUEST => ErrorKind::Invalid,
+        StatusCode::NOT_FOUND | StatusCode::GONE => ErrorKind::NotFound,
         StatusCode::PAYLOAD_TOO_LARGE => ErrorKind::Limit,
         StatusCode::NOT_IMPLEMENTED => ErrorKind::Unsupported,
         _ => ErrorKind::Io { retryable: false },

@@ -1,5 +1,5 @@
 //! Futures: opening and reading without a blocked thread, and several reads at once.
-use super::{Dataset, DatasetState, substituted};
+use super::{Dataset, DatasetState, protocol, substituted};
 use crate::{Error, OpenOptions, PointSelection, Result, Selection, Session, Values, VarId, Variable};
 use futures_util::future::join_all;
 
@@ -15,14 +15,33 @@ impl Dataset {
     ) -> impl Future<Output = Result<Self>> + Send + 'static {
         let (url, session) = (url.into(), session.clone());
         async move {
-            let (address, stores) = (url.clone(), session.stores.clone());
-            // Stores may need the network in which they are opened.
-            let opening = session.spawn(async move { ncirrus_store::open(&address, &stores).await })?;
-            let opened = opening.await?;
-            let options = substituted(&options, &opened, &session);
-            let dataset = session.engine.open_opened(&opened, &session.drivers, &options).await?;
-            Self::reading(&session, &url, opened.name, dataset, &options)
+            let error = match Self::open_at_async(url.clone(), &url, &options, &session).await {
+                Err(error) => error,
+                opened => return opened,
+            };
+            for address in protocol::addresses(&url, &error) {
+                if let Ok(opened) = Self::open_at_async(address, &url, &options, &session).await {
+                    return Ok(opened);
+                }
+            }
+            Err(error)
         }
+    }
+
+    /// Opens what is at an address, for one that is shown.
+    async fn open_at_async(
+        address: String,
+        url: &str,
+        options: &OpenOptions,
+        session: &Session,
+    ) -> Result<Self> {
+        let stores = session.stores.clone();
+        // Stores may need the network in which they are opened.
+        let opening = session.spawn(async move { ncirrus_store::open(&address, &stores).await })?;
+        let opened = opening.await?;
+        let options = substituted(options, &opened, session);
+        let dataset = session.engine.open_opened(&opened, &session.drivers, &options).await?;
+        Self::reading(session, url, opened.name, dataset, &options)
     }
 
     /// Values of several variables, in the requested order, each in the variable's own type. They are fetched together,

@@ -271,6 +271,10 @@ impl DraftInProgress<'_> {
             let dataset = &file.dataset;
             let source = dataset.engine().wait(dataset.reader()?.source(var));
             let source = source.map_err(|error| error.at_path(path))?;
+            if let Layout::Query { .. } = source.layout {
+                let message = "a server computes the values: there are no bytes to refer to";
+                return Err(Error::unsupported(message).at_object(self.url(input)).at_path(path));
+            }
             let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
             let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
             let along = axis.and_then(|axis| shape.get(axis).copied()).unwrap_or(0);

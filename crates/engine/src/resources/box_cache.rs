@@ -1,0 +1,177 @@
+//! A cache of boxes that servers computed, for repeated small reads.
+use hashlink::LinkedHashMap;
+use ncirrus_layout::{LockExt, QueryAxis, QueryBox};
+use ncirrus_model::Values;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+/// Boxes of variables, up to a number of bytes. Servers tell no state of a dataset: what is kept is as old as its opening
+/// at most.
+pub(crate) struct BoxCache {
+    state: Mutex<BoxCacheState>,
+    budget: usize,
+}
+
+#[derive(Default)]
+struct BoxCacheState {
+    /// Least recently used first, by number.
+    entries: LinkedHashMap<u64, CachedBox>,
+    variables: HashMap<VariableKey, VariableBoxes>,
+    /// Openings whose variables were asked for together.
+    batched: HashSet<u64>,
+    held: usize,
+    next: u64,
+}
+
+/// The opening of a dataset, and the number of a variable in its source.
+type VariableKey = (u64, usize);
+
+#[derive(Default)]
+struct VariableBoxes {
+    numbers: Vec<u64>,
+    last: Option<QueryBox>,
+}
+
+struct CachedBox {
+    key: VariableKey,
+    held: QueryBox,
+    values: Arc<Values>,
+    bytes: usize,
+}
+
+/// Boxes of one variable that are searched.
+const SEARCHED: usize = 64;
+
+impl BoxCache {
+    /// An empty cache of `budget` bytes.
+    pub(crate) fn new(budget: usize) -> Self {
+        Self { state: Mutex::default(), budget }
+    }
+
+    /// A box that holds all of this one, and its values.
+    pub(crate) fn find(&self, opening: u64, wanted: &QueryBox) -> Option<(QueryBox, Arc<Values>)> {
+        let mut state = self.state.guard();
+        let boxes = state.variables.get(&(opening, wanted.variable))?;
+        let holds =
+            |number: &&u64| state.entries.get(*number).is_some_and(|entry| holds(&entry.held, wanted));
+        let number = *boxes.numbers.iter().rev().take(SEARCHED).find(holds)?;
+        let entry = state.entries.to_back(&number)?;
+        Some((entry.held.clone(), Arc::clone(&entry.values)))
+    }
+
+    /// Notes that a box is read, and tells whether it is the next one after that which was read before.
+    pub(crate) fn note(&self, opening: u64, wanted: &QueryBox) -> bool {
+        let mut state = self.state.guard();
+        let boxes = state.variables.entry((opening, wanted.variable)).or_default();
+        let is_next = boxes.last.as_ref().is_some_and(|last| is_next(last, wanted));
+        boxes.last = Some(wanted.clone());
+        is_next
+    }
+
+    /// Whether the variables of an opening that belong together are asked for the first time.
+    pub(crate) fn is_first_batch(&self, opening: u64) -> bool {
+        self.state.guard().batched.insert(opening)
+    }
+
+    /// Keeps a box without strides.
+    pub(crate) fn keep(&self, opening: u64, held: QueryBox, values: Arc<Values>, bytes: usize) {
+        if bytes > self.budget / 4 || held.axes.iter().any(|axis| axis.stride != 1) {
+            return;
+        }
+        let mut state = self.state.guard();
+        let (key, number) = ((opening, held.variable), state.next);
+        state.next += 1;
+        state.held += bytes;
+        state.variables.entry(key).or_default().numbers.push(number);
+        state.entries.insert(number, CachedBox { key, held, values, bytes });
+        while state.held > self.budget
+            && let Some((number, entry)) = state.entries.pop_front()
+        {
+            state.held -= entry.bytes;
+            if let Some(boxes) = state.variables.get_mut(&entry.key) {
+                boxes.numbers.retain(|other| *other != number);
+            }
+        }
+    }
+
+    /// Forgets the boxes of an opening.
+    pub(crate) fn forget(&self, opening: u64) {
+        let mut state = self.state.guard();
+        state.entries.retain(|_, entry| entry.key.0 != opening);
+        state.variables.retain(|key, _| key.0 != opening);
+        state.batched.remove(&opening);
+        state.held = state.entries.values().map(|entry| entry.bytes).sum();
+    }
+}
+
+/// Whether a box without strides holds all elements of another one.
+fn holds(held: &QueryBox, wanted: &QueryBox) -> bool {
+    let inside = |(held, wanted): (&QueryAxis, &QueryAxis)| {
+        let last = held.last().zip(wanted.last());
+        held.start <= wanted.start && last.is_some_and(|(held, wanted)| wanted <= held)
+    };
+    held.axes.len() == wanted.axes.len() && held.axes.iter().zip(&wanted.axes).all(inside)
+}
+
+/// Whether a box continues another one along one axis.
+fn is_next(last: &QueryBox, wanted: &QueryBox) -> bool {
+    let mut others = last.axes.iter().zip(&wanted.axes).filter(|(last, wanted)| last != wanted);
+    let one = others.next();
+    let is_alone = others.next().is_none() && last.axes.len() == wanted.axes.len();
+    let goes_on = |(last, wanted): (&QueryAxis, &QueryAxis)| {
+        last.stride == 1 && wanted.stride == 1 && last.start.checked_add(last.count) == Some(wanted.start)
+    };
+    is_alone && one.is_some_and(goes_on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(axes: &[(u64, u64)]) -> QueryBox {
+        let axis = |(start, count): &(u64, u64)| QueryAxis { start: *start, count: *count, stride: 1 };
+        QueryBox { variable: 3, axes: axes.iter().map(axis).collect() }
+    }
+
+    fn keep(cache: &BoxCache, opening: u64, held: QueryBox) {
+        let count = usize::try_from(held.count()).unwrap();
+        cache.keep(opening, held, Arc::new(Values::UByte(vec![0; count])), count);
+    }
+
+    #[test]
+    fn a_box_is_found_inside_another_one_of_its_opening() {
+        let cache = BoxCache::new(1000);
+        keep(&cache, 1, asked(&[(2, 5), (0, 10)]));
+        assert!(cache.find(1, &asked(&[(3, 4), (9, 1)])).is_some());
+        for other in [asked(&[(1, 2), (0, 1)]), asked(&[(3, 5), (0, 1)]), asked(&[(2, 1)])] {
+            assert!(cache.find(1, &other).is_none(), "{other:?}");
+        }
+        assert!(cache.find(2, &asked(&[(3, 1), (3, 1)])).is_none());
+        cache.forget(1);
+        assert!(cache.find(1, &asked(&[(3, 1), (3, 1)])).is_none());
+    }
+
+    #[test]
+    fn the_least_recently_used_go_first() {
+        let cache = BoxCache::new(100);
+        (0..4).for_each(|at| keep(&cache, 1, asked(&[(at * 25, 25)])));
+        assert!(cache.find(1, &asked(&[(0, 1)])).is_some());
+        keep(&cache, 1, asked(&[(100, 25)]));
+        assert!(cache.find(1, &asked(&[(0, 1)])).is_some());
+        assert!(cache.find(1, &asked(&[(30, 1)])).is_none());
+        // More than a quarter of it is not kept.
+        keep(&cache, 1, asked(&[(200, 26)]));
+        assert!(cache.find(1, &asked(&[(200, 1)])).is_none());
+    }
+
+    #[test]
+    fn reads_that_go_on_along_an_axis_are_noticed() {
+        let cache = BoxCache::new(100);
+        assert!(!cache.note(1, &asked(&[(0, 1), (0, 9)])));
+        assert!(cache.note(1, &asked(&[(1, 1), (0, 9)])));
+        assert!(!cache.note(1, &asked(&[(3, 1), (0, 9)])));
+        assert!(!cache.note(1, &asked(&[(4, 1), (0, 8)])));
+        assert!(!cache.note(1, &asked(&[(4, 1), (0, 8)])));
+        assert!(cache.is_first_batch(1) && !cache.is_first_batch(1) && cache.is_first_batch(2));
+    }
+}
