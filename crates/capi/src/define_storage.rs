@@ -375,3 +375,14 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         Ok(())
     })
 }
+
+/// `nc_def_var_chunking_ints`.
+pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: c_int, lens: In<c_int>) -> Outcome<()> {
+    let at = crate::files::group_of(ncid)?;
+    let rank = at.variable(varid).map_err(|_| Code(crate::codes::NC_ENOTVAR))?.rank();
+    if kind != CHUNKED || lens.is_null() {
+        return chunking(ncid, varid, kind, In::none());
+    }
+    let lens = lens.read(rank)?.iter().map(|len| usize::try_from(*len).map_err(|_| Code(NC_EBADCHUNK)));
+    chunking(ncid, varid, kind, In::of(&lens.collect::<Outcome<Vec<_>>>()?))
+}

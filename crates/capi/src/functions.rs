@@ -4,9 +4,11 @@ mod data;
 mod dataset;
 mod extras;
 mod put;
+mod refusals;
 mod support;
 mod types;
 mod variable;
+mod version2;
 mod writing;
 
 use crate::table::FunctionRow;
@@ -31,6 +33,11 @@ pub fn functions() -> Vec<FunctionRow> {
         put::ROWS,
         put::TYPED,
         put::ATTRIBUTES,
+        refusals::ROWS,
+        refusals::FORTRAN,
+        refusals::DISPATCH,
+        version2::ROWS,
+        version2::ADVICE,
     ]
     .concat()
 }

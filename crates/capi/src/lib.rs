@@ -38,12 +38,14 @@ mod open;
 mod process;
 mod put_attributes;
 mod put_data;
+mod refusals;
 mod slabs;
 mod storage;
 mod support;
 mod table;
 mod types;
 mod uri;
+mod version2;
 
 pub use functions::functions;
 pub use headers::{HEADERS, header};

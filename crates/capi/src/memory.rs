@@ -7,10 +7,12 @@
 //! `NC_MAX_NAME + 1` for names.
 
 mod blocks;
+mod globals;
 mod lists;
 mod roles;
 
 pub(crate) use blocks::{CBlock, LentBlock, allocated, allocated_text, at_exit, free_address, system_text};
+pub(crate) use globals::{ncerr, ncopts};
 pub(crate) use lists::{
     AddressOut, CompoundHandle, FilterListOut, FilterSpecHandle, KeptPointer, ListHandle, MemoryFile,
     ShortsOut, UriHandle, UriOut, WordsOut,

@@ -97,10 +97,10 @@ pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outco
 
 /// The filters other than shuffle and the checksum, which have functions of their own.
 fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
-    let mut list = filters(stored(at, varid)?)?;
     if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
+        return Ok(Vec::new());
     }
+    let mut list = filters(stored(at, varid)?)?;
     if at.file.is_hdf5() {
         list.retain(|(id, _)| ![SHUFFLE, FLETCHER32].contains(id));
     }
@@ -220,7 +220,7 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<
 pub(crate) fn filter_avail(ncid: c_int, id: u32) -> Outcome<()> {
     let at = group_of(ncid)?;
     if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
+        return Err(Code(NC_ENOFILTER));
     }
     let entry = session()?.registry().entry(&CodecSpec::hdf5(id, &[]));
     entry.map(|_| ()).ok_or(Code(NC_ENOFILTER))
@@ -362,4 +362,81 @@ pub(crate) fn blosc(
 fn known_filter(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>> {
     filter_avail(ncid, id)?;
     parameters(ncid, varid, id)
+}
+
+/// Bytes of a cache as the functions of Fortran count them.
+const MEGABYTE: usize = 1 << 20;
+
+/// `nc_set_chunk_cache_ints`: the preference in percent.
+pub(crate) fn set_cache_ints(bytes: c_int, slots: c_int, percent: c_int) -> Outcome<()> {
+    let (Ok(bytes), Ok(slots)) = (usize::try_from(bytes), usize::try_from(slots)) else {
+        return Err(Code(NC_EINVAL));
+    };
+    if bytes == 0 || slots == 0 || !(0..=100).contains(&percent) {
+        return Err(Code(NC_EINVAL));
+    }
+    set_cache(bytes, slots, part_of(percent))
+}
+
+fn part_of(percent: c_int) -> f32 {
+    f32::from(i16::try_from(percent).unwrap_or(0)) / 100.0
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "between 0 and 100")]
+fn percent_of(part: f32) -> c_int {
+    (part * 100.0) as c_int
+}
+
+/// `nc_get_chunk_cache_ints`.
+pub(crate) fn cache_ints(bytes: Out<c_int>, slots: Out<c_int>, percent: Out<c_int>) -> Outcome<()> {
+    let choice = *CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    bytes.set(crate::files::number(choice.bytes));
+    slots.set(crate::files::number(choice.slots));
+    percent.set(percent_of(choice.preemption));
+    Ok(())
+}
+
+/// `nc_set_var_chunk_cache_ints`: the size in MiB; what is negative stays as it was.
+pub(crate) fn set_variable_cache_ints(
+    ncid: c_int,
+    varid: c_int,
+    size: c_int,
+    slots: c_int,
+    percent: c_int,
+) -> Outcome<()> {
+    let (mut old, mut old_slots, mut part) = (0, 0, 0.0);
+    variable_cache(ncid, varid, Out::of(&mut old), Out::of(&mut old_slots), Out::of(&mut part))?;
+    let bytes = usize::try_from(size).map_or(old, |size| size.saturating_mul(MEGABYTE));
+    let slots = usize::try_from(slots).unwrap_or(old_slots);
+    set_variable_cache(ncid, varid, bytes, slots, if percent < 0 { part } else { part_of(percent) })
+}
+
+/// `nc_get_var_chunk_cache_ints`.
+pub(crate) fn variable_cache_ints(
+    ncid: c_int,
+    varid: c_int,
+    size: Out<c_int>,
+    slots: Out<c_int>,
+    percent: Out<c_int>,
+) -> Outcome<()> {
+    let (mut bytes, mut count, mut part) = (0, 0, 0.0);
+    variable_cache(ncid, varid, Out::of(&mut bytes), Out::of(&mut count), Out::of(&mut part))?;
+    size.set(crate::files::number(bytes / MEGABYTE));
+    slots.set(crate::files::number(count));
+    percent.set(percent_of(part));
+    Ok(())
+}
+
+/// `nc_inq_var_chunking_ints`.
+pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: Out<c_int>, lens: Out<c_int>) -> Outcome<()> {
+    let rank = stored(&group_of(ncid)?, varid)?.rank();
+    let mut sizes = vec![0usize; rank];
+    let sizes_out = Out::of_all(&mut sizes);
+    let mut of = 0;
+    chunking(ncid, varid, Out::of(&mut of), sizes_out)?;
+    kind.set(of);
+    if of == CHUNKED {
+        lens.set_all(&sizes.into_iter().map(crate::files::number).collect::<Vec<_>>());
+    }
+    Ok(())
 }

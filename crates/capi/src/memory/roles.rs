@@ -370,6 +370,11 @@ impl<T: CNumber> Out<T> {
         Self(number)
     }
 
+    /// An array of this library, for calls within it.
+    pub(crate) fn of_all(numbers: &mut [T]) -> Self {
+        Self(numbers.as_mut_ptr())
+    }
+
     /// Whether the caller passed a null pointer.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()

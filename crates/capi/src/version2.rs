@@ -1,0 +1,332 @@
+//! The interface of version 2: numbers instead of codes, which stand in `ncerr`; `ncopts` says whether an error is told and
+//! ends the program.
+use crate::codes::{Code, NC_EINVAL, Outcome, text_of};
+use crate::files::group_of;
+use crate::memory::{Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out};
+use crate::slabs::CSlab;
+use crate::{attributes, data, define, inquiry, layouts, open, put_attributes, put_data};
+use std::ffi::c_int;
+use std::io::Write;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// `NC_FATAL`: an error ends the program.
+const FATAL: c_int = 1;
+/// `NC_VERBOSE`: an error is told.
+const VERBOSE: c_int = 2;
+
+/// `NC_SYSERR`: an error of the system, whose number is elsewhere.
+const SYSTEM: c_int = -31;
+
+/// The code of the last error.
+pub(crate) static ERROR: &AtomicI32 = &crate::memory::ncerr;
+/// What is done about errors.
+pub(crate) static OPTIONS: &AtomicI32 = &crate::memory::ncopts;
+
+/// The answer, or -1 after an error was noted.
+fn answer(name: &str, outcome: Outcome<c_int>) -> c_int {
+    match outcome {
+        Ok(number) => number,
+        Err(Code(code)) => {
+            tell(name, "", code);
+            -1
+        }
+    }
+}
+
+/// Notes an error, tells it and ends the program, as the options say.
+fn tell(name: &str, about: &str, code: c_int) {
+    ERROR.store(if code > 0 { SYSTEM } else { code }, Ordering::Relaxed);
+    let options = OPTIONS.load(Ordering::Relaxed);
+    if options & VERBOSE != 0 {
+        let text = text_of(code).to_string_lossy();
+        // Without standard error nobody is told.
+        let _ = writeln!(std::io::stderr(), "{name}: {about}{text}");
+    }
+    if options & FATAL != 0 && code != 0 {
+        std::process::exit(options);
+    }
+}
+
+/// `nc_advise`: the message ends where its first value would stand.
+pub(crate) fn advise(name: CText, code: c_int, format: CText) -> NoAnswer {
+    let format = format.text().unwrap_or_default();
+    let about = format.split('%').next().unwrap_or_default().trim_end();
+    let about = if about.is_empty() { String::new() } else { format!("{about}: ") };
+    tell(&name.text().unwrap_or_default(), &about, code);
+    NoAnswer
+}
+
+/// A call that gives a number.
+fn given(name: &str, call: impl FnOnce(Out<c_int>) -> Outcome<()>) -> c_int {
+    let mut number = -1;
+    let outcome = call(Out::of(&mut number));
+    answer(name, outcome.map(|()| number))
+}
+
+/// A call that only succeeds or fails.
+fn done(name: &str, outcome: Outcome<()>) -> c_int {
+    answer(name, outcome.map(|()| 0))
+}
+
+pub(crate) fn create(path: CText, mode: c_int) -> c_int {
+    given("nccreate", |id| crate::create::create(path, mode, id))
+}
+
+pub(crate) fn open(path: CText, mode: c_int) -> c_int {
+    given("ncopen", |id| open::open(path, mode, id))
+}
+
+pub(crate) fn redef(ncid: c_int) -> c_int {
+    done("ncredef", define::redef(ncid))
+}
+
+pub(crate) fn enddef(ncid: c_int) -> c_int {
+    done("ncendef", define::enddef(ncid))
+}
+
+pub(crate) fn close(ncid: c_int) -> c_int {
+    done("ncclose", open::close(ncid))
+}
+
+pub(crate) fn sync(ncid: c_int) -> c_int {
+    done("ncsync", open::sync(ncid))
+}
+
+pub(crate) fn abort(ncid: c_int) -> c_int {
+    done("ncabort", open::abort(ncid))
+}
+
+pub(crate) fn inquire(
+    ncid: c_int,
+    dims: Out<c_int>,
+    vars: Out<c_int>,
+    atts: Out<c_int>,
+    unlimited: Out<c_int>,
+) -> c_int {
+    let outcome = inquiry::inq(ncid, dims, vars, atts, unlimited);
+    answer("ncinquire", outcome.map(|()| ncid))
+}
+
+pub(crate) fn set_fill(ncid: c_int, mode: c_int) -> c_int {
+    given("ncsetfill", |old| define::set_fill(ncid, mode, old))
+}
+
+pub(crate) fn def_dim(ncid: c_int, name: CText, len: Long) -> c_int {
+    given("ncdimdef", |id| {
+        define::def_dim(ncid, name, usize::try_from(len.0).map_err(|_| Code(NC_EINVAL))?, id)
+    })
+}
+
+pub(crate) fn dim_id(ncid: c_int, name: CText) -> c_int {
+    given("ncdimid", |id| inquiry::dim_id(ncid, name, id))
+}
+
+pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> c_int {
+    let mut size = 0;
+    let outcome = inquiry::dim(ncid, id, name, Out::of(&mut size));
+    if outcome.is_ok() {
+        len.set(Long(i64::try_from(size).unwrap_or(i64::MAX)));
+    }
+    answer("ncdiminq", outcome.map(|()| id))
+}
+
+pub(crate) fn rename_dim(ncid: c_int, id: c_int, name: CText) -> c_int {
+    answer("ncdimrename", define::rename_dim(ncid, id, name).map(|()| id))
+}
+
+pub(crate) fn def_var(ncid: c_int, name: CText, ty: c_int, rank: c_int, dims: In<c_int>) -> c_int {
+    given("ncvardef", |id| define::def_var(ncid, name, ty, rank, dims, id))
+}
+
+pub(crate) fn var_id(ncid: c_int, name: CText) -> c_int {
+    given("ncvarid", |id| inquiry::var_id(ncid, name, id))
+}
+
+pub(crate) fn var(
+    ncid: c_int,
+    varid: c_int,
+    name: NameOut,
+    ty: Out<c_int>,
+    rank: Out<c_int>,
+    dims: Out<c_int>,
+    atts: Out<c_int>,
+) -> c_int {
+    let outcome = inquiry::var(ncid, varid, name, ty, rank, dims, atts);
+    answer("ncvarinq", outcome.map(|()| varid))
+}
+
+pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> c_int {
+    answer("ncvarrename", define::rename_var(ncid, varid, name).map(|()| varid))
+}
+
+/// A slab of `long`s.
+struct LongSlab {
+    start: Vec<usize>,
+    count: Option<Vec<usize>>,
+    stride: Option<Vec<isize>>,
+    /// Distances in memory, from bytes to elements.
+    map: Option<Vec<isize>>,
+}
+
+impl LongSlab {
+    fn of(
+        ncid: c_int,
+        varid: c_int,
+        start: In<Long>,
+        [count, stride, map]: [Option<In<Long>>; 3],
+    ) -> Outcome<Self> {
+        let at = group_of(ncid)?;
+        let variable = at.variable(varid)?;
+        let rank = variable.rank();
+        let sizes = |list: &In<Long>| -> Outcome<Vec<usize>> {
+            // What is negative is beyond every end.
+            Ok(list
+                .read(rank)?
+                .iter()
+                .map(|number| usize::try_from(number.0).unwrap_or(usize::MAX))
+                .collect())
+        };
+        let steps = |list: &In<Long>| -> Outcome<Vec<isize>> {
+            Ok(list.read(rank)?.iter().map(|number| isize::try_from(number.0).unwrap_or(0)).collect())
+        };
+        let present = |list: Option<In<Long>>| list.filter(|list| !list.is_null());
+        let element = layouts::size_of_type(&at.members, variable.ty)?.len.max(1);
+        let element = isize::try_from(element).unwrap_or(1);
+        let map = present(map).map(|map| steps(&map)).transpose()?;
+        Ok(Self {
+            start: sizes(&start)?,
+            count: present(count).map(|count| sizes(&count)).transpose()?,
+            stride: present(stride).map(|stride| steps(&stride)).transpose()?,
+            map: map.map(|map| map.into_iter().map(|bytes| bytes / element).collect()),
+        })
+    }
+
+    fn slab(&self) -> CSlab {
+        CSlab {
+            start: In::of(&self.start),
+            count: self.count.as_ref().map(|count| In::of(count)),
+            stride: self.stride.as_ref().map(|stride| In::of(stride)),
+        }
+    }
+
+    fn put(&self, ncid: c_int, varid: c_int, value: Bytes) -> Outcome<()> {
+        match &self.map {
+            Some(map) => put_data::put_mapped(ncid, varid, self.slab(), In::of(map), None, value),
+            None => put_data::put(ncid, varid, Some(self.slab()), None, value),
+        }
+    }
+
+    fn get(&self, ncid: c_int, varid: c_int, value: BytesOut) -> Outcome<()> {
+        match &self.map {
+            Some(map) => data::get_mapped(ncid, varid, self.slab(), In::of(map), None, value),
+            None => data::get(ncid, varid, Some(self.slab()), None, value),
+        }
+    }
+}
+
+pub(crate) fn put1(ncid: c_int, varid: c_int, at: In<Long>, value: Bytes) -> c_int {
+    let slab = LongSlab::of(ncid, varid, at, [None; 3]);
+    done("ncvarput1", slab.and_then(|slab| slab.put(ncid, varid, value)))
+}
+
+pub(crate) fn get1(ncid: c_int, varid: c_int, at: In<Long>, value: BytesOut) -> c_int {
+    let slab = LongSlab::of(ncid, varid, at, [None; 3]);
+    done("ncvarget1", slab.and_then(|slab| slab.get(ncid, varid, value)))
+}
+
+pub(crate) fn put(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: Bytes) -> c_int {
+    let slab = LongSlab::of(ncid, varid, start, [Some(count), None, None]);
+    done("ncvarput", slab.and_then(|slab| slab.put(ncid, varid, value)))
+}
+
+pub(crate) fn get(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: BytesOut) -> c_int {
+    let slab = LongSlab::of(ncid, varid, start, [Some(count), None, None]);
+    done("ncvarget", slab.and_then(|slab| slab.get(ncid, varid, value)))
+}
+
+pub(crate) fn puts(
+    ncid: c_int,
+    varid: c_int,
+    start: In<Long>,
+    count: In<Long>,
+    stride: In<Long>,
+    value: Bytes,
+) -> c_int {
+    let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), None]);
+    done("ncvarputs", slab.and_then(|slab| slab.put(ncid, varid, value)))
+}
+
+pub(crate) fn gets(
+    ncid: c_int,
+    varid: c_int,
+    start: In<Long>,
+    count: In<Long>,
+    stride: In<Long>,
+    value: BytesOut,
+) -> c_int {
+    let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), None]);
+    done("ncvargets", slab.and_then(|slab| slab.get(ncid, varid, value)))
+}
+
+pub(crate) fn putg(
+    ncid: c_int,
+    varid: c_int,
+    start: In<Long>,
+    count: In<Long>,
+    stride: In<Long>,
+    map: In<Long>,
+    value: Bytes,
+) -> c_int {
+    let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), Some(map)]);
+    done("ncvarputg", slab.and_then(|slab| slab.put(ncid, varid, value)))
+}
+
+pub(crate) fn getg(
+    ncid: c_int,
+    varid: c_int,
+    start: In<Long>,
+    count: In<Long>,
+    stride: In<Long>,
+    map: In<Long>,
+    value: BytesOut,
+) -> c_int {
+    let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), Some(map)]);
+    done("ncvargetg", slab.and_then(|slab| slab.get(ncid, varid, value)))
+}
+
+pub(crate) fn att_put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: c_int, value: Bytes) -> c_int {
+    let outcome = usize::try_from(len)
+        .map_err(|_| Code(NC_EINVAL))
+        .and_then(|len| put_attributes::put(ncid, varid, name, ty, len, value));
+    done("ncattput", outcome)
+}
+
+pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<c_int>) -> c_int {
+    let mut count = 0;
+    let outcome = attributes::inq(ncid, varid, name, ty, Out::of(&mut count));
+    if outcome.is_ok() {
+        len.set(crate::files::number(count));
+    }
+    // The reference answers 1 for an attribute that is there.
+    answer("ncattinq", outcome.map(|()| 1))
+}
+
+pub(crate) fn att_get(ncid: c_int, varid: c_int, name: CText, value: BytesOut) -> c_int {
+    answer("ncattget", attributes::get(ncid, varid, name, value).map(|()| 1))
+}
+
+pub(crate) fn att_copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> c_int {
+    done("ncattcopy", put_attributes::copy(from, from_var, name, to, to_var))
+}
+
+pub(crate) fn att_name(ncid: c_int, varid: c_int, number: c_int, name: NameOut) -> c_int {
+    answer("ncattname", attributes::inq_name(ncid, varid, number, name).map(|()| number))
+}
+
+pub(crate) fn att_rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> c_int {
+    answer("ncattrename", put_attributes::rename(ncid, varid, name, new).map(|()| 1))
+}
+
+pub(crate) fn att_del(ncid: c_int, varid: c_int, name: CText) -> c_int {
+    answer("ncattdel", put_attributes::del(ncid, varid, name).map(|()| 1))
+}
