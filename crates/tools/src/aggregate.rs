@@ -31,8 +31,8 @@ pub use rebuild::rebuild;
 pub(crate) use relocate::single_file_kind;
 pub use relocate::{Relocation, RenamedFragment, relocate};
 pub(crate) use shape::{axis, known as known_attributes, likely_axis, named};
-pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
-pub use writer::{AggregationWriter, NewVariable, WriterOptions};
+pub use split::{ArrayDivision, AxisKind, DEFAULT_SIZE, DividedAxis, SplitOptions, SplitReport, split};
+pub use writer::{AggregationWriter, FragmentStorage, NewVariable, WriterOptions};
 
 use ncirrus::{LeftOut, Result, Session};
 

@@ -53,6 +53,18 @@ impl AxisBlocks {
         blocks
     }
 
+    /// Number of blocks of an axis of that length.
+    pub fn count(&self, len: u64) -> u64 {
+        let mut all = 0u64;
+        for (at, given) in self.given.iter().enumerate() {
+            if all >= len {
+                return at as u64;
+            }
+            all = all.saturating_add(*given);
+        }
+        (self.given.len() as u64).saturating_add(len.saturating_sub(all).div_ceil(self.block))
+    }
+
     /// Lengths of all blocks of an axis of that length.
     pub fn sizes(&self, len: u64) -> Vec<u64> {
         self.between(0, len, Some(len)).into_iter().map(|block| block.len).collect()
@@ -73,6 +85,7 @@ mod tests {
         assert_eq!(blocks.between(3, 9, None), [block(0, 0, 4), block(1, 4, 4), block(2, 8, 4)]);
         assert_eq!(blocks.between(8, 9, Some(10)), [block(2, 8, 2)]);
         assert_eq!(blocks.sizes(10), [4, 4, 2]);
+        assert_eq!((blocks.count(0), blocks.count(8), blocks.count(10)), (0, 2, 3));
         assert_eq!(blocks.start(2), 8);
     }
 
@@ -82,5 +95,6 @@ mod tests {
         assert_eq!(blocks.between(2, 9, None), [block(0, 0, 3), block(1, 3, 5), block(2, 8, 3)]);
         assert_eq!(blocks.between(11, 12, None), [block(3, 11, 3)]);
         assert_eq!((blocks.start(1), blocks.start(3)), (3, 11));
+        assert_eq!((blocks.count(3), blocks.count(8), blocks.count(9)), (1, 2, 3));
     }
 }

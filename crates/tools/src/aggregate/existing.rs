@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// The fragments of the aggregated variables of a dataset, with their names as in the master.
 pub(super) struct ExistingFragments {
     pub(super) arrays: BTreeMap<VarId, FragmentArray>,
+    /// Shapes of the arrays of fragments as the master records them: places next to each other where nothing was written
+    /// look like one.
+    pub(super) recorded: BTreeMap<VarId, Vec<u64>>,
     /// The values of `${NAME}` in names.
     pub(super) substitutions: Vec<(String, String)>,
 }
@@ -31,7 +34,8 @@ impl ExistingFragments {
         let raw = OpenOptions::new().raw(true);
         let raw = Dataset::open_with(dataset.url(), &raw, dataset.session())?;
         let (model, raw_model) = (dataset.model()?, raw.model()?);
-        let mut existing = Self { arrays: BTreeMap::new(), substitutions: Vec::new() };
+        let mut existing =
+            Self { arrays: BTreeMap::new(), recorded: BTreeMap::new(), substitutions: Vec::new() };
         for var in model.variables() {
             let path = model.variable_path(var);
             if terms::is_aggregated(&raw_model, var) {
@@ -58,6 +62,7 @@ impl ExistingFragments {
             }
         }
         self.arrays.insert(var, array);
+        self.recorded.extend(marks.shape.map(|shape| (var, shape)));
         Ok(())
     }
 

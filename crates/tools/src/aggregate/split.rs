@@ -1,6 +1,7 @@
 //! Splitting a dataset into an aggregation and its fragments.
 mod axes;
 mod blocks;
+mod divide;
 mod fragments;
 mod legacy;
 mod state;
@@ -9,7 +10,9 @@ use super::each::{WorkSteps, each};
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
 use super::shape::{named, readable};
+pub use axes::AxisKind;
 use blocks::VariableBlocks;
+pub use divide::{ArrayDivision, DividedAxis};
 pub(super) use fragments::place;
 use fragments::{FragmentWriter, SplitPiece};
 use ncirrus::{CreateOptions, Dataset, Error, Kind, LeftOut, Result, Session};

@@ -1,58 +1,35 @@
 //! Aggregations that are written like ordinary datasets: fragments are created when they are first written.
+mod axis_parts;
 mod fragment;
-mod setters;
+mod growing;
+mod options;
+mod related;
+mod taken_over;
+mod view;
 
-use super::existing::ExistingFragments;
-use super::master::{MasterOptions, copy_values, unpack};
-use super::names::resolve;
-use super::relocate::single_file_kind;
-use super::shape::known;
+use super::master::unpack;
 use super::split::{FragmentNames, place};
-use fragment::{FragmentBox, FragmentDefinition};
+use axis_parts::{AxisPart, gather};
+use fragment::{FragmentDefinition, FragmentHome, WrittenPart};
+use growing::{GrowingVariable, WrittenFragment};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Attributes, CodecSpec, CreateOptions, Dataset, Error, Kind, Member, OpenOptions, Result, Selection,
-    Session, TypeRef, Values,
+    AxisSelection, CreateOptions, Dataset, Error, ErrorKind, Kind, Member, Result, Selection, Session, Values,
 };
-use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber};
+use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber, MasterForm};
 use ncirrus_layout::LockExt;
-use ncirrus_layout::grid::{AxisBlock, AxisBlocks};
-use ncirrus_model::{AttributeState, DimId, DimensionLen, Model, NodeId, VarId};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
-
-/// How an aggregation is written.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct WriterOptions {
-    /// How the master is written.
-    pub master: MasterOptions,
-    /// Folder or prefix of the fragments; `None`: beside the master, named after it.
-    pub fragments: Option<String>,
-    /// Kind of the fragments; `None`: netCDF-4, or netCDF-3 for a netCDF-3 master.
-    pub fragment_kind: Option<Kind>,
-}
-
-/// A variable to be stored in fragments.
-#[derive(Debug, Clone)]
-pub struct NewVariable {
-    /// Its path.
-    pub path: String,
-    /// Its type.
-    pub ty: TypeRef,
-    /// Paths of its dimensions, which the master has.
-    pub dimensions: Vec<String>,
-    /// Lengths of the fragments along them.
-    pub blocks: Vec<u64>,
-    /// Its attributes; `_FillValue` is the value of elements that were never written.
-    pub attributes: Attributes,
-    /// Filters of the fragments.
-    pub filters: Vec<CodecSpec>,
-}
+use ncirrus_layout::grid::AxisBlocks;
+use ncirrus_model::{AttributeState, DimId, DimensionLen, Model, VarId};
+pub use options::{FragmentStorage, NewVariable, WriterOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An aggregation being written. Dimensions, coordinates and whatever else the master stores are defined and written
 /// through [`dataset`](Self::dataset); aggregated variables are added and written here. Fragments are created when
 /// they are first written, the master when it is closed.
+///
+/// In the master an aggregated variable is a scalar, from when it is added: its attributes and its name are changed
+/// there, and fragments that are created later have them.
 ///
 /// What was never written is missing: in CFA 0.4 to 0.6 nothing is stored for it; in CF-1.13, which cannot express
 /// this, and with `compat`, a small file of fill values is.
@@ -62,24 +39,9 @@ pub struct AggregationWriter {
     options: WriterOptions,
     kind: Kind,
     names: FragmentNames,
-    variables: Mutex<BTreeMap<String, GrowingVariable>>,
-}
-
-/// A variable that is written.
-struct GrowingVariable {
-    definition: FragmentDefinition,
-    dims: Vec<DimId>,
-    cuts: Vec<AxisBlocks>,
-    /// Existing fragments, by their places.
-    cells: BTreeMap<Vec<usize>, WrittenFragment>,
-}
-
-/// An existing fragment.
-struct WrittenFragment {
-    url: String,
-    /// Its name in the existing master.
-    name: Option<FragmentCell>,
-    shape: Vec<u64>,
+    variables: Mutex<BTreeMap<VarId, GrowingVariable>>,
+    /// Those variables, which are no values of the master.
+    divided: Mutex<BTreeSet<VarId>>,
 }
 
 impl AggregationWriter {
@@ -95,33 +57,6 @@ impl AggregationWriter {
         Ok(Self::new(master, target, options, kind))
     }
 
-    /// Opens an aggregation for writing: its fragments are changed in place (on object stores as the session's
-    /// options allow), missing ones are created, the master is replaced when it is closed. The convention may change.
-    ///
-    /// # Errors
-    /// `NotFound`; `Unsupported` if its fragments cannot be determined.
-    pub fn open(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
-        let source = Dataset::open_with(target, &OpenOptions::default(), session)?;
-        let model = source.model()?;
-        let mut existing = ExistingFragments::of(&source)?;
-        existing.make_names_whole();
-        let arrays = existing.arrays;
-        let kind = single_file_kind(&source).unwrap_or(Kind::NcZarr);
-        let create = CreateOptions::new().kind(kind).overwrite(true);
-        let writer = Self::new(Dataset::create_with(target, &create, session)?, target, options, kind);
-        writer.master.edit(|new| {
-            *new = Model::clone(&model);
-            arrays.keys().try_for_each(|var| Ok(new.remove_variable(*var).map(|_| ())?))
-        })?;
-        for var in model.variables().into_iter().filter(|var| !arrays.contains_key(var)) {
-            copy_values(&writer.master, var, &source, var)?;
-        }
-        for (var, array) in &arrays {
-            writer.take_over(&model, *var, array)?;
-        }
-        Ok(writer)
-    }
-
     fn new(master: Dataset, target: &str, options: &WriterOptions, kind: Kind) -> Self {
         Self {
             master,
@@ -130,33 +65,8 @@ impl AggregationWriter {
             kind,
             names: FragmentNames::beside(target, options.fragments.as_deref()),
             variables: Mutex::default(),
+            divided: Mutex::default(),
         }
-    }
-
-    /// A variable of the aggregation that was opened.
-    fn take_over(&self, model: &Model, var: VarId, array: &FragmentArray) -> Result<()> {
-        let Some(variable) = model.variable(var) else { return Ok(()) };
-        let path = model.variable_path(var);
-        let lens: Vec<usize> = array.sizes.iter().map(Vec::len).collect();
-        let mut cells = BTreeMap::new();
-        for (number, cell) in array.cells.iter().enumerate() {
-            let Some(cell) = cell else { continue };
-            let at = place(number, &lens);
-            let shape =
-                array.sizes.iter().zip(&at).filter_map(|(sizes, at)| sizes.get(*at).copied()).collect();
-            let url = resolve(&self.target, &cell.file)?.to_string();
-            cells.insert(at, WrittenFragment { url, name: Some(cell.clone()), shape });
-        }
-        let definition = FragmentDefinition {
-            path: path.clone(),
-            ty: variable.ty,
-            attributes: known(model, NodeId::Variable(var)),
-            filters: Vec::new(),
-        };
-        let block = |sizes: &Vec<u64>| AxisBlocks::new(sizes.clone(), sizes.first().copied().unwrap_or(1));
-        let cuts = array.sizes.iter().map(block).collect();
-        self.lock().insert(path, GrowingVariable { definition, dims: variable.dims.clone(), cuts, cells });
-        Ok(())
     }
 
     /// The master, for everything that it stores itself.
@@ -169,50 +79,118 @@ impl AggregationWriter {
     /// # Errors
     /// `NotFound` for a dimension; `Conflict` if the name is taken; `Invalid` if the blocks do not fit.
     pub fn add_variable(&self, new: NewVariable) -> Result<()> {
-        let path = format!("/{}", new.path.trim_start_matches('/'));
-        let model = self.master.snapshot();
-        let find = |name: &String| {
-            model
-                .dimension_at(name)
-                .ok_or_else(|| Error::no_member(Member::Dimension, format_args!("{name:?}")).at_path(&*path))
-        };
-        let dims = new.dimensions.iter().map(find).collect::<Result<Vec<DimId>>>()?;
-        if dims.len() != new.blocks.len() || new.blocks.contains(&0) {
-            let message = format!("blocks {:?} for {} dimensions", new.blocks, dims.len());
+        let path = absolute(&new.path);
+        if self.master.snapshot().variable_at(&path).is_some() {
+            return Err(Error::new(ErrorKind::Conflict, "the name is in use").at_path(path));
+        }
+        let blocks = new.blocks.iter().map(|block| AxisBlocks::new(Vec::new(), *block)).collect();
+        let storage = FragmentStorage { blocks, filters: new.filters, chunks: None };
+        if new.dimensions.len() != new.blocks.len() || new.blocks.contains(&0) {
+            let message = format!("blocks {:?} for {} dimensions", new.blocks, new.dimensions.len());
             return Err(Error::invalid(message).at_path(path));
         }
-        if model.variable_at(&path).is_some() || self.lock().contains_key(&path) {
-            return Err(Error::new(ncirrus::ErrorKind::Conflict, "the name is in use").at_path(path));
-        }
-        let cuts = new.blocks.iter().map(|block| AxisBlocks::new(Vec::new(), *block)).collect();
-        let definition = FragmentDefinition {
-            path: path.clone(),
-            ty: new.ty,
-            attributes: new.attributes,
-            filters: new.filters,
-        };
-        self.lock().insert(path, GrowingVariable { definition, dims, cuts, cells: BTreeMap::new() });
+        let dims = self.dims(&new.dimensions).map_err(|error| error.at_path(&*path))?;
+        let var = self.master.edit(|model| {
+            let var = fragment::add_variable(model, &path, new.ty, &[])?;
+            let fill = new.attributes.find("_FillValue").map(|fill| fill.values.clone());
+            if let Some(variable) = model.variable_mut(var) {
+                variable.attributes = AttributeState::Known(new.attributes.clone());
+            }
+            fill.map_or(Ok(()), |fill| model.set_fill(var, fill))?;
+            Ok(var)
+        })?;
+        self.add(var, GrowingVariable::new(dims, storage));
         Ok(())
+    }
+
+    /// Puts a variable that the master has as a scalar, and that has no value yet, into fragments.
+    ///
+    /// # Errors
+    /// `NotFound` for a dimension or a variable; `Invalid` if it is no scalar, or the blocks do not fit; `Unsupported`
+    /// if its type is one of the dataset.
+    pub fn divide_variable(&self, path: &str, dimensions: &[String], storage: FragmentStorage) -> Result<()> {
+        let path = absolute(path);
+        let model = self.master.snapshot();
+        let var = model.variable_at(&path).ok_or_else(|| {
+            Error::no_member(Member::Variable, format_args!("{path:?}")).at_object(&*self.target)
+        })?;
+        let dims = self.dims(dimensions).map_err(|error| error.at_path(&*path))?;
+        let is_scalar = model.variable(var).is_some_and(|variable| variable.dims.is_empty());
+        if dims.len() != storage.blocks.len() || !is_scalar {
+            let message = format!("blocks for {} of {} dimensions", storage.blocks.len(), dims.len());
+            return Err(Error::invalid(message).at_path(path));
+        }
+        if model.variable(var).is_some_and(|variable| matches!(variable.ty, ncirrus::TypeRef::User(_))) {
+            let message = "fragments hold numbers, characters and strings, and not types of the dataset";
+            return Err(Error::unsupported(message).at_path(path));
+        }
+        self.add(var, GrowingVariable::new(dims, storage));
+        Ok(())
+    }
+
+    fn add(&self, var: VarId, growing: GrowingVariable) {
+        self.divided.guard().insert(var);
+        self.lock().insert(var, growing);
+    }
+
+    fn dims(&self, paths: &[String]) -> Result<Vec<DimId>> {
+        let model = self.master.snapshot();
+        let find = |path: &String| {
+            let found = model.dimension_at(path);
+            found.ok_or_else(|| Error::no_member(Member::Dimension, format_args!("{path:?}")))
+        };
+        paths.iter().map(find).collect()
+    }
+
+    /// Present lengths of an aggregated variable along its dimensions; those that grow are as long as was written.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn shape(&self, path: &str) -> Result<Vec<u64>> {
+        let path = absolute(path);
+        let var = self.var(&path)?;
+        let variables = self.lock();
+        let growing = variables.get(&var).ok_or_else(|| no_variable(&path))?;
+        let (lens, model) = (self.lens(&variables), self.master.snapshot());
+        Ok(growing.dims.iter().map(|dim| len_of(&model, &lens, *dim)).collect())
+    }
+
+    /// The dimensions of an aggregated variable, and how it is stored; `None` for other variables.
+    pub fn division(&self, path: &str) -> Option<(Vec<DimId>, FragmentStorage)> {
+        let var = self.master.snapshot().variable_at(&absolute(path))?;
+        self.lock().get(&var).map(|growing| (growing.dims.clone(), growing.storage.clone()))
     }
 
     /// Writes a box of a variable; along unlimited dimensions it may lie past the end. Missing fragments are created,
     /// others changed.
     ///
     /// # Errors
-    /// `Invalid` if the box or the values do not fit; errors of writing.
+    /// As [`write_selection`](Self::write_selection).
     pub fn write(&self, path: &str, start: &[u64], count: &[u64], values: &Values) -> Result<()> {
-        let path = format!("/{}", path.trim_start_matches('/'));
+        if start.len() != count.len() {
+            return Err(Error::invalid(format!("{} starts and {} counts", start.len(), count.len())));
+        }
+        self.write_selection(path, &Selection::slab(start, count), values)
+    }
+
+    /// Writes any selection of a variable, in row-major order; along unlimited dimensions it may lie past the end.
+    /// Missing fragments are created, others changed.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` if the selection or the values do not fit; errors of writing.
+    pub fn write_selection(&self, path: &str, selection: &Selection, values: &Values) -> Result<()> {
+        let path = absolute(path);
+        let var = self.var(&path)?;
         let mut variables = self.lock();
-        let no = || Error::not_found(format!("no aggregated variable {path:?}"));
-        let growing = variables.get_mut(&path).ok_or_else(no)?;
-        self.write_to(growing, start, count, values).map_err(|error| error.at_path(path))
+        let growing = variables.get_mut(&var).ok_or_else(|| no_variable(&path))?;
+        self.write_to(var, growing, selection, values).map_err(|error| error.at_path(path))
     }
 
     fn write_to(
         &self,
+        var: VarId,
         growing: &mut GrowingVariable,
-        start: &[u64],
-        count: &[u64],
+        selection: &Selection,
         values: &Values,
     ) -> Result<()> {
         let model = self.master.snapshot();
@@ -220,26 +198,28 @@ impl AggregationWriter {
             growing.dims.iter().filter_map(|dim| model.dimension(*dim)).map(|dim| dim.len).collect();
         let shape: Vec<u64> = lens.iter().map(|len| len.current()).collect();
         let grows: Vec<bool> = lens.iter().map(|len| len.is_unlimited()).collect();
-        Selection::slab(start, count).check_growing(&shape, &grows)?;
-        let elements = count.iter().try_fold(1u64, |product, len| product.checked_mul(*len));
-        if elements != Some(values.len() as u64) || start.len() != shape.len() {
-            return Err(Error::invalid(format!("{} values for a box of {count:?}", values.len())));
+        selection.check_growing(&shape, &grows)?;
+        if selection.element_count() != Some(values.len() as u64) || selection.rank() != shape.len() {
+            let message = format!("{} values for a selection of {:?}", values.len(), selection.shape());
+            return Err(Error::invalid(message));
         }
-        let along = |(at, (start, count)): (usize, (&u64, &u64))| {
+        let along = |(at, axis): (usize, &AxisSelection)| {
             let limit = grows.get(at).is_some_and(|grows| !grows).then(|| shape.get(at).copied()).flatten();
-            growing
-                .cuts
-                .get(at)
-                .map(|cuts| cuts.between(*start, start.saturating_add(*count), limit))
-                .unwrap_or_default()
+            let blocks = growing.storage.blocks.get(at);
+            blocks.map_or_else(|| Ok(Vec::new()), |blocks| AxisPart::all(blocks, axis, limit))
         };
-        let cuts: Vec<Vec<AxisBlock>> = start.iter().zip(count).enumerate().map(along).collect();
-        let lens: Vec<usize> = cuts.iter().map(Vec::len).collect();
-        for number in 0..lens.iter().product() {
-            let touched: Vec<&AxisBlock> =
-                cuts.iter().zip(place(number, &lens)).filter_map(|(cuts, at)| cuts.get(at)).collect();
-            let part = FragmentBox::of(&touched, start, count, values)?;
-            self.put(growing, &touched, &grows, &part)?;
+        let parts: Vec<Vec<AxisPart>> =
+            selection.axes().iter().enumerate().map(along).collect::<Result<_>>()?;
+        let counts: Vec<usize> = parts.iter().map(Vec::len).collect();
+        let definition = FragmentDefinition::of(&model, var, &growing.storage)?;
+        for number in 0..counts.iter().product() {
+            let touched: Vec<&AxisPart> =
+                parts.iter().zip(place(number, &counts)).filter_map(|(parts, at)| parts.get(at)).collect();
+            let part = WrittenPart {
+                selection: Selection::new(touched.iter().map(|part| part.inside.clone()).collect()),
+                values: gather(values, &selection.shape(), &touched)?,
+            };
+            self.put(growing, &definition, &touched, &grows, &part)?;
         }
         Ok(())
     }
@@ -248,30 +228,95 @@ impl AggregationWriter {
     fn put(
         &self,
         growing: &mut GrowingVariable,
-        touched: &[&AxisBlock],
+        definition: &FragmentDefinition,
+        touched: &[&AxisPart],
         grows: &[bool],
-        part: &FragmentBox,
+        part: &WrittenPart,
     ) -> Result<()> {
-        let at: Vec<usize> = touched.iter().map(|cut| cut.at).collect();
+        let at: Vec<usize> = touched.iter().map(|part| part.block.at).collect();
+        let ends = || touched.iter().map(|part| part.end());
         if let Some(fragment) = growing.cells.get_mut(&at) {
-            fragment::update(&fragment.url, &growing.definition, part, self.master.session())?;
-            fragment.shape.iter_mut().zip(part.end()).for_each(|(len, end)| *len = (*len).max(end));
+            fragment::update(fragment, definition, part, self.master.session())?;
+            fragment.shape.iter_mut().zip(ends()).for_each(|(len, end)| *len = (*len).max(end));
             return Ok(());
         }
-        let url = self.names.of_fragment(&growing.definition.path, &at);
-        let home =
-            fragment::FragmentHome { master: &self.master, kind: self.fragment_kind(), dims: &growing.dims };
-        let starts: Vec<u64> = touched.iter().map(|cut| cut.start).collect();
-        let lens: Vec<u64> = touched.iter().map(|cut| cut.len).collect();
+        let mut url = self.names.of_fragment(&definition.path, &at);
+        // The fragments of an aggregation that was opened may be numbered in another way.
+        while growing.cells.values().any(|other| other.name.is_some() && other.url == url) {
+            url = format!(
+                "{}.nc",
+                url.strip_suffix(".nc").map_or_else(|| url.clone(), |url| format!("{url}-more"))
+            );
+        }
+        let starts: Vec<u64> = touched.iter().map(|part| part.block.start).collect();
+        let lens: Vec<u64> = touched.iter().map(|part| part.block.len).collect();
         let grows = fragment::may_grow(grows, self.fragment_kind());
-        fragment::create(&url, &growing.definition, &home, (&starts, &lens, &grows), Some(part))?;
-        let shape = lens
-            .iter()
-            .zip(part.end())
-            .zip(&grows)
-            .map(|((len, end), grows)| if *grows { end } else { *len });
-        growing.cells.insert(at, WrittenFragment { url, name: None, shape: shape.collect() });
+        fragment::create(&url, definition, &self.home(growing), (&starts, &lens, &grows), Some(part))?;
+        let lens = lens.iter().zip(ends()).zip(&grows);
+        let shape = lens.map(|((len, end), grows)| if *grows { end } else { *len }).collect();
+        let variable = definition.path.as_str().into();
+        growing.cells.insert(at, WrittenFragment { url, variable, name: None, shape });
         Ok(())
+    }
+
+    fn home<'a>(&'a self, growing: &'a GrowingVariable) -> FragmentHome<'a> {
+        FragmentHome {
+            master: &self.master,
+            kind: self.fragment_kind(),
+            dims: &growing.dims,
+            divided: self.divided.guard().clone(),
+            replaces: self.options.replace_fragments,
+        }
+    }
+
+    /// Takes over a fragment that another program wrote, at the place and in the form that
+    /// [`fragment_at`](Self::fragment_at) gives.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a place that is outside.
+    pub fn adopt_fragment(&self, path: &str, at: &[usize]) -> Result<()> {
+        let (url, region) = self.fragment_at(path, at)?;
+        let path = absolute(path);
+        let var = self.var(&path)?;
+        let mut variables = self.lock();
+        let growing = variables.get_mut(&var).ok_or_else(|| no_variable(&path))?;
+        let variable = path.as_str().into();
+        let shape = region.count;
+        growing.cells.entry(at.to_vec()).or_insert(WrittenFragment { url, variable, name: None, shape });
+        Ok(())
+    }
+
+    /// The address of the fragment at a place, and the box of the variable that it holds.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a place that is outside.
+    pub fn fragment_at(&self, path: &str, at: &[usize]) -> Result<(String, ncirrus::Region)> {
+        let shape = self.shape(path)?;
+        let path = absolute(path);
+        let var = self.var(&path)?;
+        let variables = self.lock();
+        let growing = variables.get(&var).ok_or_else(|| no_variable(&path))?;
+        let outside =
+            || Error::invalid(format!("no fragment {at:?} of an array of shape {shape:?}")).at_path(&*path);
+        let region = growing.region(at, &shape).ok_or_else(outside)?;
+        let url = match growing.cells.get(at) {
+            Some(fragment) => fragment.url.clone(),
+            None => self.names.of_fragment(&path, at),
+        };
+        Ok((url, region))
+    }
+
+    /// Lengths of the fragments of a variable along each of its dimensions.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn fragment_sizes(&self, path: &str) -> Result<Vec<Vec<u64>>> {
+        let shape = self.shape(path)?;
+        let path = absolute(path);
+        let var = self.var(&path)?;
+        let variables = self.lock();
+        let growing = variables.get(&var).ok_or_else(|| no_variable(&path))?;
+        Ok(growing.sizes(&shape))
     }
 
     /// Writes the master, which appears or is replaced atomically.
@@ -281,33 +326,15 @@ impl AggregationWriter {
     pub fn close(self) -> Result<()> {
         let mut variables = std::mem::take(&mut *self.lock());
         let lens = self.lens(&variables);
-        let mut described = Vec::new();
-        for (path, growing) in &mut variables {
-            let array = self.array(growing, &lens).map_err(|error| error.at_path(&**path))?;
-            described.push((growing.definition.clone(), growing.dims.clone(), array));
-        }
+        let fills = !self.options.master.convention.has_gaps() || self.options.master.compat;
+        let described = self.describe(&mut variables, &lens, fills)?;
         let form = self.options.master.form(self.kind)?;
         let is_unpacked = self.options.master.convention.is_unpacked();
         let values = self.master.edit(|model| {
-            for (dim, len) in &lens {
-                model.grow(*dim, *len)?;
-            }
-            let mut vars = Vec::new();
-            for (definition, dims, array) in &described {
-                let var = definition.add_to(model, &[])?;
-                if is_unpacked {
-                    unpack(model, var);
-                }
-                vars.push((var, dims, array));
-            }
             if self.kind.is_classic() {
                 crate::copy::make_attributes_classic(model);
             }
-            let mut describer = FragmentDescriber::new(model, form)?;
-            for (var, dims, array) in vars {
-                describer.describe(var, dims, array)?;
-            }
-            Ok(describer.finish())
+            described_in(model, &lens, described, form, is_unpacked)
         })?;
         for (var, values) in values {
             let all = Selection::all(&self.master.snapshot().shape(var));
@@ -316,8 +343,39 @@ impl AggregationWriter {
         self.master.close()
     }
 
+    /// Ends without a master: what stood at its name stays. Fragments that were written stay, too.
+    ///
+    /// # Errors
+    /// If what was staged cannot be removed.
+    pub fn abort(self) -> Result<()> {
+        self.master.abort()
+    }
+
+    /// The fragments of all variables, with `fills` in place of those that were never written.
+    fn describe(
+        &self,
+        variables: &mut BTreeMap<VarId, GrowingVariable>,
+        lens: &BTreeMap<DimId, u64>,
+        fills: bool,
+    ) -> Result<Vec<DescribedVariable>> {
+        let model = self.master.snapshot();
+        let mut described = Vec::new();
+        for (var, growing) in variables {
+            // It may have been removed from the master.
+            if model.variable(*var).is_none() {
+                continue;
+            }
+            let definition = FragmentDefinition::of(&model, *var, &growing.storage)?;
+            let array = self
+                .array(&definition, growing, lens, fills)
+                .map_err(|error| error.at_path(&*definition.path))?;
+            described.push((*var, growing.dims.clone(), array));
+        }
+        Ok(described)
+    }
+
     /// The lengths of unlimited dimensions, from what was written.
-    fn lens(&self, variables: &BTreeMap<String, GrowingVariable>) -> BTreeMap<DimId, u64> {
+    fn lens(&self, variables: &BTreeMap<VarId, GrowingVariable>) -> BTreeMap<DimId, u64> {
         let model = self.master.snapshot();
         let mut lens: BTreeMap<DimId, u64> = BTreeMap::new();
         for growing in variables.values() {
@@ -335,13 +393,16 @@ impl AggregationWriter {
     }
 
     /// The fragments of a variable; the last ones along a growing dimension are extended to its length.
-    fn array(&self, growing: &mut GrowingVariable, lens: &BTreeMap<DimId, u64>) -> Result<FragmentArray> {
+    fn array(
+        &self,
+        definition: &FragmentDefinition,
+        growing: &mut GrowingVariable,
+        lens: &BTreeMap<DimId, u64>,
+        fills: bool,
+    ) -> Result<FragmentArray> {
         let model = self.master.snapshot();
-        let len = |dim: &DimId| {
-            lens.get(dim).copied().or_else(|| model.dimension(*dim).map(|dim| dim.len.current())).unwrap_or(0)
-        };
-        let sizes: Vec<Vec<u64>> =
-            growing.cuts.iter().zip(&growing.dims).map(|(cuts, dim)| cuts.sizes(len(dim))).collect();
+        let shape: Vec<u64> = growing.dims.iter().map(|dim| len_of(&model, lens, *dim)).collect();
+        let sizes = growing.sizes(&shape);
         let counts: Vec<usize> = sizes.iter().map(Vec::len).collect();
         let grid: Vec<Vec<u64>> = sizes.iter().map(|sizes| super::arrange::starts(sizes)).collect();
         let mut cells = Vec::new();
@@ -351,106 +412,94 @@ impl AggregationWriter {
                 all.iter().zip(&at).filter_map(|(along, at)| along.get(*at).copied()).collect()
             };
             let (shape, starts) = (pick(&sizes), pick(&grid));
-            let session = self.master.session();
             let cell = match growing.cells.get_mut(&at) {
                 Some(fragment) => {
-                    if fragment.shape.iter().zip(&shape).any(|(has, wants)| has < wants) {
-                        fragment::lengthen(
-                            &fragment.url,
-                            &growing.definition,
-                            &fragment.shape,
-                            &shape,
-                            session,
-                        )?;
-                    }
-                    Some(self.cell(&growing.definition, &fragment.url, fragment.name.as_ref())?)
+                    fragment::lengthen(fragment, definition, &shape, self.master.session())?;
+                    Some(self.cell(fragment)?)
                 }
-                None => self.absent(growing, &starts, &shape)?,
+                None if fills => Some(self.fill_cell(definition, growing, &starts, &shape)?),
+                None => None,
             };
             cells.push(cell);
         }
         Ok(FragmentArray { lacking: vec![false; sizes.len()], sizes, cells })
     }
 
-    fn cell(
-        &self,
-        definition: &FragmentDefinition,
-        url: &str,
-        name: Option<&FragmentCell>,
-    ) -> Result<FragmentCell> {
-        if let Some(cell) = name {
+    /// A fragment as the master names it.
+    fn cell(&self, fragment: &WrittenFragment) -> Result<FragmentCell> {
+        if let Some(cell) = &fragment.name {
             return Ok(cell.clone());
         }
-        let file = self.options.master.effective_naming().name(&self.target, url)?.into();
-        let format = fragment::format(self.fragment_kind());
-        Ok(FragmentCell { file, variable: definition.path.as_str().into(), format })
+        let file = self.options.master.effective_naming().name(&self.target, &fragment.url)?.into();
+        let variable = Arc::clone(&fragment.variable);
+        Ok(FragmentCell { file, variable, format: fragment::format(self.fragment_kind()) })
     }
 
-    /// The substitute for a fragment that was never written.
-    fn absent(
+    /// The substitute for a fragment that was never written: a file of fill values.
+    fn fill_cell(
         &self,
+        definition: &FragmentDefinition,
         growing: &GrowingVariable,
         starts: &[u64],
         shape: &[u64],
-    ) -> Result<Option<FragmentCell>> {
-        let master = &self.options.master;
-        if master.convention.has_gaps() && !master.compat {
-            return Ok(None);
-        }
-        let url = self.names.of_fill(&growing.definition.path, shape);
-        let home =
-            fragment::FragmentHome { master: &self.master, kind: self.fragment_kind(), dims: &growing.dims };
-        match fragment::create(
-            &url,
-            &growing.definition,
-            &home,
-            (starts, shape, &vec![false; shape.len()]),
-            None,
-        ) {
-            Err(error) if error.kind() == ncirrus::ErrorKind::Conflict => {}
+    ) -> Result<FragmentCell> {
+        let url = self.names.of_fill(&definition.path, shape);
+        let grows = vec![false; shape.len()];
+        let home = FragmentHome { replaces: false, ..self.home(growing) };
+        match fragment::create(&url, definition, &home, (starts, shape, &grows), None) {
+            Err(error) if error.kind() == ErrorKind::Conflict => {}
             made => made?,
         }
-        self.cell(&growing.definition, &url, None).map(Some)
+        let (variable, shape) = (definition.path.as_str().into(), shape.to_vec());
+        self.cell(&WrittenFragment { url, variable, name: None, shape })
     }
 
     fn fragment_kind(&self) -> Kind {
         self.options.fragment_kind.unwrap_or(if self.kind.is_classic() { self.kind } else { Kind::Nc4 })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, GrowingVariable>> {
+    fn var(&self, path: &str) -> Result<VarId> {
+        self.master.snapshot().variable_at(path).ok_or_else(|| no_variable(path))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<VarId, GrowingVariable>> {
         self.variables.guard()
     }
 }
 
-impl GrowingVariable {
-    /// Past the last element that was written along a dimension.
-    fn end(&self, dim: usize) -> u64 {
-        let end = |(at, fragment): (&Vec<usize>, &WrittenFragment)| {
-            let (at, len) = (*at.get(dim)?, *fragment.shape.get(dim)?);
-            Some(self.cuts.get(dim)?.start(at).saturating_add(len))
-        };
-        self.cells.iter().filter_map(end).max().unwrap_or(0)
+/// A variable with its dimensions and fragments.
+type DescribedVariable = (VarId, Vec<DimId>, FragmentArray);
+
+/// Describes fragments in the master's definitions. Returns the values that the description has.
+fn described_in(
+    model: &mut Model,
+    lens: &BTreeMap<DimId, u64>,
+    described: Vec<DescribedVariable>,
+    form: MasterForm,
+    is_unpacked: bool,
+) -> Result<Vec<(VarId, Arc<Values>)>> {
+    for (dim, len) in lens {
+        model.grow(*dim, *len)?;
     }
+    for (var, ..) in described.iter().filter(|_| is_unpacked) {
+        unpack(model, *var);
+    }
+    let mut describer = FragmentDescriber::new(model, form)?;
+    for (var, dims, array) in described {
+        describer.describe(var, &dims, &array)?;
+    }
+    Ok(describer.finish())
 }
 
-impl FragmentDefinition {
-    /// Defines the variable.
-    fn add_to(&self, model: &mut Model, dims: &[DimId]) -> Result<VarId> {
-        let (group, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
-        let mut home = model.root();
-        for part in group.split('/').filter(|part| !part.is_empty()) {
-            home = match model.subgroup(home, part) {
-                Some(group) => group,
-                None => model.add_group(home, part)?,
-            };
-        }
-        let var = model.add_variable(home, name, self.ty, dims)?;
-        if let Some(variable) = model.variable_mut(var) {
-            variable.attributes = AttributeState::Known(self.attributes.clone());
-        }
-        if let Some(fill) = self.attributes.find("_FillValue") {
-            model.set_fill(var, fill.values.clone())?;
-        }
-        Ok(var)
-    }
+fn len_of(model: &Model, lens: &BTreeMap<DimId, u64>, dim: DimId) -> u64 {
+    let now = || model.dimension(dim).map(|dim| dim.len.current()).unwrap_or(0);
+    lens.get(&dim).copied().unwrap_or_else(now)
+}
+
+fn absolute(path: &str) -> String {
+    format!("/{}", path.trim_start_matches('/'))
+}
+
+fn no_variable(path: &str) -> Error {
+    Error::not_found(format!("no aggregated variable {path:?}"))
 }

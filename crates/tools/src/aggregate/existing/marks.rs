@@ -20,6 +20,8 @@ pub(super) struct FragmentMarks {
     /// Formats by names (CFA-0.4).
     formats_by_name: HashMap<String, String>,
     pub(super) substitutions: Vec<(String, String)>,
+    /// Shape of the array of fragments, along all dimensions of the variable.
+    pub(super) shape: Option<Vec<u64>>,
 }
 
 impl FragmentMarks {
@@ -27,7 +29,9 @@ impl FragmentMarks {
         let mut marks = Self::default();
         if let Some(json) = terms::text(model, var, "cfa_array") {
             marks.formats_by_name = formats_by_name(&json)?;
+            marks.shape = shape_in(&json, &terms::text(model, var, "cfa_dimensions").unwrap_or_default());
         } else if let Some(held) = terms::names_of(model, var) {
+            marks.shape = terms::text(model, var, "cfa_group").map(|_| model.shape(held));
             marks.names = texts(raw, model, held)?.into_iter().map(Arc::from).collect();
             marks.substitutions = terms::substitutions(model, held);
             let beside = |home: GroupId| model.variable_in(home, "format");
@@ -59,6 +63,17 @@ impl FragmentMarks {
         let said = listed.or_else(|| self.formats_by_name.get(name));
         said.and_then(|said| FORMATS.into_iter().find(|name| name == said)).unwrap_or("NETCDF4")
     }
+}
+
+/// The shape of the array of fragments in CFA-0.4, where it has all dimensions in their order.
+fn shape_in(json: &str, dimensions: &str) -> Option<Vec<u64>> {
+    let array: Value = serde_json::from_str(json).ok()?;
+    let names =
+        array.get("pmdimensions")?.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?;
+    if names != dimensions.split_whitespace().collect::<Vec<_>>() {
+        return None;
+    }
+    array.get("pmshape")?.as_array()?.iter().map(Value::as_u64).collect()
 }
 
 /// The formats of partitions by the names of their files (docs/spec/cfa.md 2.2, 2.3).

@@ -2,31 +2,40 @@
 use super::super::shape::known;
 use ncirrus_model::{Attribute, DimId, Model, NodeId};
 
-/// Kinds of axes.
+/// Kinds of axes: of series (`T`, `Z`), of maps (`Y`, `X`), and others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AxisKind {
+pub enum AxisKind {
+    /// Time.
     T,
+    /// Vertical.
     Z,
+    /// From south to north.
     Y,
+    /// From west to east.
     X,
     /// Any other.
     N,
 }
 
 impl AxisKind {
+    /// By its letter; `None` for others than the five.
+    pub fn from_letter(letter: &str) -> Option<Self> {
+        match letter {
+            "T" => Some(Self::T),
+            "Z" => Some(Self::Z),
+            "Y" => Some(Self::Y),
+            "X" => Some(Self::X),
+            "N" => Some(Self::N),
+            _ => None,
+        }
+    }
+
     /// By the coordinate variable's attribute `axis`, else by the dimension's name.
-    pub(super) fn of(model: &Model, dim: DimId) -> Self {
+    pub fn of(model: &Model, dim: DimId) -> Self {
         let axis = model
             .coordinate_of(dim)
             .and_then(|var| known(model, NodeId::Variable(var)).find("axis").and_then(Attribute::as_text));
-        let by_attribute = match axis.as_deref() {
-            Some("T") => Some(Self::T),
-            Some("Z") => Some(Self::Z),
-            Some("Y") => Some(Self::Y),
-            Some("X") => Some(Self::X),
-            Some("N") => Some(Self::N),
-            _ => None,
-        };
+        let by_attribute = axis.as_deref().and_then(Self::from_letter);
         let name = model.dimension(dim).map(|dim| dim.name.as_str()).unwrap_or_default();
         by_attribute.unwrap_or_else(|| Self::named(name))
     }

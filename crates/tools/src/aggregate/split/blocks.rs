@@ -70,7 +70,7 @@ fn by_length(len: u64, block: u64) -> Vec<u64> {
 }
 
 /// That many blocks of about the same length.
-fn by_count(len: u64, count: u64) -> Vec<u64> {
+pub(super) fn by_count(len: u64, count: u64) -> Vec<u64> {
     let edge =
         |at: u64| u64::try_from(u128::from(at) * u128::from(len) / u128::from(count.max(1))).unwrap_or(len);
     (0..count).map(|at| edge(at + 1) - edge(at)).collect()
@@ -78,7 +78,7 @@ fn by_count(len: u64, count: u64) -> Vec<u64> {
 
 /// Numbers of blocks along each axis, so that none has more than `limit` elements. As in S3netCDF4, axes of series
 /// and maps are divided in turn, so that fragments serve both; a block has at least one element.
-fn balanced(shape: &[u64], kinds: &[AxisKind], limit: u64) -> Vec<u64> {
+pub(super) fn balanced(shape: &[u64], kinds: &[AxisKind], limit: u64) -> Vec<u64> {
     let mut counts = vec![1u64; shape.len()];
     loop {
         let largest = shape.iter().zip(&counts).map(|(len, count)| len.div_ceil(*count));

@@ -25,6 +25,11 @@ pub(super) fn counts(shape: &[u64], blocks: &[f64]) -> Vec<u64> {
     shape.iter().zip(blocks).map(count).collect()
 }
 
+/// A length as the original computes with it.
+pub(super) fn real(len: u64) -> f64 {
+    len as f64
+}
+
 /// Which axis to divide next.
 fn next(shape: &[u64], kinds: &[AxisKind], div: &[u64]) -> usize {
     let first = |kind: AxisKind| {
