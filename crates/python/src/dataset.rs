@@ -263,6 +263,11 @@ impl Dataset {
 }
 
 impl Dataset {
+    /// A dataset that is open already.
+    pub(crate) fn of_facade(dataset: ncirrus::Dataset, session: ncirrus::Session) -> Self {
+        Self { open: OpenDataset::new(dataset), session }
+    }
+
     /// The facade's handle.
     pub(crate) fn facade(&self, py: Python<'_>) -> PyResult<ncirrus::Dataset> {
         self.open.dataset(py)

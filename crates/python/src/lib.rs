@@ -4,6 +4,7 @@
 //! `python/ncirrus`.
 #![forbid(unsafe_code)]
 
+mod aggregating;
 mod attributes;
 mod bridge;
 mod codecs;
@@ -49,6 +50,7 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(marking::mark_missing, module)?)?;
     module.add_function(wrap_pyfunction!(marking::unpack, module)?)?;
     module.add_class::<encoders::Encoder>()?;
+    module.add_class::<aggregating::AggregationWriter>()?;
     module.add_class::<joint::JointWriter>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<dataset::Dataset>()?;

@@ -186,7 +186,10 @@ fn stores(builder: SessionBuilder, words: &Keywords<'_>) -> PyResult<SessionBuil
     }
     options.settings.extend(words.take::<BTreeMap<String, String>>("store_settings")?.unwrap_or_default());
     let durable = words.take("durable")?;
-    let builder = builder.stores(StoreOptions { ..options });
+    let mut builder = builder.stores(StoreOptions { ..options });
+    if let Some(allowed) = words.take("local_fragments")? {
+        builder = builder.local_fragments(allowed);
+    }
     Ok(match durable {
         Some(durable) => builder.durable(durable),
         None => builder,

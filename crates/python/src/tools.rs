@@ -8,6 +8,7 @@ mod places;
 mod printing;
 
 use crate::dataset::Dataset;
+pub(crate) use masters::MasterWords;
 use ncirrus::LeftOut;
 use pyo3::prelude::*;
 use serde_json::Value;

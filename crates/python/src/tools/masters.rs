@@ -63,7 +63,7 @@ pub(super) fn aggregate<'py>(
 }
 
 /// What is said of a master.
-struct MasterWords {
+pub(crate) struct MasterWords {
     convention: Option<Convention>,
     kind: Option<ncirrus::Kind>,
     naming: Option<Naming>,
@@ -72,7 +72,7 @@ struct MasterWords {
 }
 
 impl MasterWords {
-    fn take(words: &Keywords<'_>) -> PyResult<Self> {
+    pub(crate) fn take(words: &Keywords<'_>) -> PyResult<Self> {
         let conventions = [
             ("cf-1.13", Convention::Cf113),
             ("cfa-0.6", Convention::Cfa06),
@@ -93,7 +93,7 @@ impl MasterWords {
     }
 
     /// What is said, and else that.
-    fn changing(&self, like: MasterOptions) -> MasterOptions {
+    pub(crate) fn changing(&self, like: MasterOptions) -> MasterOptions {
         MasterOptions::new()
             .convention(self.convention.unwrap_or(like.convention))
             .kind(self.kind.or(like.kind))
