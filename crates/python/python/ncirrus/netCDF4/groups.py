@@ -42,6 +42,9 @@ class _Members(Attributed):
     )
     _own: frozenset[str] = frozenset(__slots__)
     __orthogonal_indexing__ = True
+    # The classes of the members.
+    _Dimension: type[Dimension] = Dimension
+    _Variable: type[Variable] = Variable
 
     _place: Place
     _above: Any
@@ -68,9 +71,13 @@ class _Members(Attributed):
             if made is not None:
                 self._types_of(made)[name] = made
         mine: Any = weakref.proxy(self) if self.keepweakref else self
-        self.dimensions = {name: Dimension._of(mine, name) for name in found.dims}
-        self.variables = {name: Variable._of(mine, name, variable) for name, variable in found.variables.items()}
-        self.groups = {name: Group._of(mine, group) for name, group in found.groups.items()}
+        self.dimensions = {name: self._Dimension._of(mine, name) for name in found.dims}
+        self.variables = {name: self._Variable._of(mine, name, variable) for name, variable in found.variables.items()}
+        self.groups = {name: self._sort_of_groups()._of(mine, group) for name, group in found.groups.items()}
+
+    @classmethod
+    def _sort_of_groups(cls) -> type[Group]:
+        return Group
 
     def _types_of(self, made: Any) -> dict[str, Any]:
         if isinstance(made, CompoundType):
@@ -167,7 +174,7 @@ class _Members(Attributed):
 
     def createDimension(self, dimname: str, size: int | Dimension | None = None) -> Dimension:
         """A new dimension; without a size, or with 0, one that grows."""
-        made = Dimension(self, dimname, len(size) if isinstance(size, Dimension) else size)
+        made = self._Dimension(self, dimname, len(size) if isinstance(size, Dimension) else size)
         self.dimensions[dimname] = made
         return made
 
@@ -198,7 +205,7 @@ class _Members(Attributed):
         above, name = posixpath.split(posixpath.normpath(varname))
         group = self.createGroup(above) if above else self
         names = (dimensions,) if isinstance(dimensions, (str, bytes, Dimension)) else tuple(dimensions)
-        made = Variable(group, name, datatype, names, **words)
+        made = self._Variable(group, name, datatype, names, **words)
         group.variables[name] = made
         return made
 
@@ -207,7 +214,7 @@ class _Members(Attributed):
         group: Any = self
         for name in filter(None, posixpath.normpath(groupname).split("/")):
             if name not in group.groups:
-                group.groups[name] = Group(group, name)
+                group.groups[name] = self._sort_of_groups()(group, name)
             group = group.groups[name]
         return group
 

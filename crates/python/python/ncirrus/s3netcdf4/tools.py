@@ -105,8 +105,8 @@ def _lengths(source: Any, text: str) -> dict[str, int]:
     if not isinstance(lengths, list) or not all(type(length) is int and length > 0 for length in lengths):
         raise ncirrus.InvalidError(f"--subarray_shape {text!r} is no list of positive integers such as [12,1,73,144]")
     found: dict[str, int] = {}
-    for variable in source.variables.values():
-        if variable.ndim != len(lengths) or variable.name in source.dims:
+    for variable in _variables_of(source):
+        if variable.ndim != len(lengths) or variable.dims == (variable.name,):
             continue
         for dimension, length in zip(variable.dims, lengths, strict=True):
             if found.setdefault(dimension, length) != length:
@@ -115,6 +115,12 @@ def _lengths(source: Any, text: str) -> dict[str, int]:
     if not found:
         raise ncirrus.InvalidError(f"--subarray_shape {text}: no variable has {len(lengths)} dimensions")
     return found
+
+
+def _variables_of(group: Any) -> Any:
+    yield from group.variables.values()
+    for below in group.groups.values():
+        yield from _variables_of(below)
 
 
 def _info(name: str) -> _Tool:
