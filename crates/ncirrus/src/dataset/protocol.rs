@@ -1,5 +1,6 @@
 //! Plain addresses of web servers that turn out to be datasets of OPeNDAP (docs/spec/dap.md 1.3).
-use crate::{Error, ErrorKind};
+use crate::{Detail, Error, ErrorKind};
+use ncirrus_model::Found;
 use ncirrus_store::Url;
 
 /// The addresses that name each protocol, if nothing that a file or a tree could be is at a plain address: a server may
@@ -14,7 +15,9 @@ pub(super) fn addresses(url: &str, error: &Error) -> Vec<String> {
         error.kind(),
         ErrorKind::NotFound | ErrorKind::Unsupported | ErrorKind::Denied | ErrorKind::Io { retryable: false }
     );
-    if !(cfg!(feature = "http") && may_be_computed && is_nothing) {
+    // Some servers have a page for people at the address itself.
+    let is_page = error.detail() == Some(&Detail::Found(Found::Page));
+    if !(cfg!(feature = "http") && may_be_computed && (is_nothing || is_page)) {
         return Vec::new();
     }
     let mark = if url.contains('#') { '&' } else { '#' };
@@ -40,6 +43,8 @@ mod tests {
             assert!(!is_tried(url, &nothing), "{url}");
         }
         let denied = Error::new(ErrorKind::Denied, "no");
+        let page = Error::malformed("an HTML page").with_detail(Detail::Found(Found::Page));
+        assert!(is_tried("https://host/x", &page));
         assert!(is_tried("https://host/x", &denied) && !is_tried("https://host/x?signature=1", &denied));
         assert!(!is_tried("https://host/x", &Error::malformed("a damaged file")));
     }
