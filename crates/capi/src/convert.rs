@@ -28,6 +28,19 @@ pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome
     with_rules(file.core.format, values, to)
 }
 
+/// Which numbers reach the program's memory: of netCDF-3, fractions that do not fit an integer leave there what was before.
+/// `None` for all.
+#[expect(clippy::cast_precision_loss, reason = "the bounds are compared as doubles, as in the reference")]
+pub(crate) fn stored(file: &OpenFile, values: &Values, to: Atomic) -> Option<Vec<bool>> {
+    let (low, high) = to.integer_range()?;
+    if !file.is_classic() || !matches!(values, Values::Float(_) | Values::Double(_)) {
+        return None;
+    }
+    let (low, high) = (low as f64, high as f64);
+    let is_outside = |index| values.number(index).is_some_and(|number| number < low || number > high);
+    Some((0..values.len()).map(|index| !is_outside(index)).collect())
+}
+
 /// Whether values of one type can be converted to another.
 ///
 /// # Errors

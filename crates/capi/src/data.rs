@@ -49,8 +49,19 @@ fn read_as(
     // Text and numbers are told apart before anything is read.
     convert::check(base, to)?;
     let values = variable.values(&slab.selection)?;
+    let stored = convert::stored(&at.file, &values, to);
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
-    out.write(&layouts::image(&at.members, to.into(), &values)?)?;
+    let image = layouts::image(&at.members, to.into(), &values)?;
+    let Some(stored) = stored.filter(|_| ended.is_err()) else {
+        out.write(&image)?;
+        return ended;
+    };
+    let element = to.byte_len().unwrap_or(1);
+    for (index, (bytes, is_stored)) in image.chunks_exact(element).zip(stored).enumerate() {
+        if is_stored {
+            out.write_at(index.saturating_mul(element), bytes)?;
+        }
+    }
     ended
 }
 

@@ -19,6 +19,8 @@ use std::ffi::c_int;
 const NAME_MAX: usize = 256;
 /// Dimensions of a variable of netCDF-4.
 const MOST_DIMS: c_int = 32;
+/// `NC_MAX_VAR_DIMS`.
+const MOST_CLASSIC_DIMS: usize = 1024;
 /// `NC_NOFILL`.
 const NOFILL: c_int = 0x100;
 
@@ -223,6 +225,9 @@ pub(crate) fn def_var(
             return Err(Code(NC_ESTRICTNC3));
         }
         let rank = usize::try_from(rank).map_err(|_| Code(NC_EINVAL))?;
+        if rank > MOST_CLASSIC_DIMS {
+            return Err(Code(NC_EMAXDIMS));
+        }
         check_free(edit, &name)?;
         if rank > 0 && dims.is_null() {
             return Err(Code(NC_EINVAL));

@@ -66,6 +66,20 @@ fn the_interface_of_version_2_answers_as_debians() {
 }
 
 #[test]
+fn wrong_pointers_and_counts_are_answered_with_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "nulls");
+    let said = printed(Library::Own, folder.path(), &program, &["."]);
+    assert!(said.ends_with("done\n"), "{said}");
+    // What has a right meaning in spite of a null pointer.
+    let right = ["nc_create(path", "nc_close(n) = 0", "nc_sync(n) = 0", "NULL) = 0", "nc_def_enum("];
+    let wrong =
+        said.lines().filter(|line| line.ends_with(" = 0") && !right.iter().any(|part| line.contains(part)));
+    let wrong: Vec<&str> = wrong.collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
 fn files_are_where_debians_library_has_them() {
     assert_alike("places", &["0.nc", "1.nc", "2.nc", "3.nc"]);
 }
