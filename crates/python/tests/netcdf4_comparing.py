@@ -68,7 +68,9 @@ def outcome(call: Callable[[], Any], *places: str) -> Any:
             result: Any = ("returned", facts(call()))
         except Exception as error:
             result = ("raised", standard_class(error), named(str(error)), getattr(error, "errno", None))
-    return result, sorted({(each.category.__name__, named(str(each.message))) for each in told})
+    # How far the arithmetic got before something was refused is nobody's business.
+    heard = [each for each in told if result[0] == "returned" or each.category is not RuntimeWarning]
+    return result, sorted({(each.category.__name__, named(str(each.message))) for each in heard})
 
 
 def standard_class(error: BaseException) -> str:

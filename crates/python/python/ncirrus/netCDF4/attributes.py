@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ncirrus.netCDF4.constants import _private_atts
-from ncirrus.netCDF4.failures import NO_ATTRIBUTE, READ_ONLY, LibraryError, MissingAttributeError, as_runtime_error
-from ncirrus.netCDF4.masking import without_loss
+from ncirrus.netCDF4.constants import PRIMITIVE, _private_atts
+from ncirrus.netCDF4.failures import NO_ATTRIBUTE, NOT_AN_ID, READ_ONLY, LibraryError, MissingAttributeError, as_runtime_error
 from ncirrus.netCDF4.user_types import compound_of
+from ncirrus.netCDF4.utils import _safecast
 from ncirrus.types import is_string, name_of
 
 _LIMITS = ("valid_min", "valid_max", "valid_range", "missing_value")
@@ -36,7 +36,8 @@ class Attributed:
         raise NotImplementedError
 
     def _stored(self) -> Mapping[str, Any]:
-        self._file().check_open()
+        if self._file().is_closed:
+            raise MissingAttributeError(NOT_AN_ID)
         found: Mapping[str, Any] = self._owner()._native().attributes()
         return found
 
@@ -47,8 +48,11 @@ class Attributed:
     def _forget(self) -> None:
         """Called when attributes have changed."""
 
+    def _check_name(self, name: str) -> None:
+        """Raises `AttributeError` for an attribute that cannot be set."""
+
     def _cast(self, name: str, value: Any) -> Any:
-        """A value as it is stored; variables cast limits to their type."""
+        """A value that is assigned as it is stored; variables cast limits to their type."""
         return value
 
     def _dictionary(self) -> dict[str, Any]:
@@ -76,10 +80,14 @@ class Attributed:
 
     def setncattr(self, name: str, value: Any) -> None:
         """Sets an attribute of the file."""
+        self._check_name(name)
         self._set(name, value, self._ncstring_attrs__)
 
     def setncattr_string(self, name: str, value: Any) -> None:
         """Sets an attribute of the file to text of the type `NC_STRING`."""
+        self._check()
+        if self._file().model != "NETCDF4":
+            raise OSError("file format does not support NC_STRING attributes")
         self._set(name, value, True)
 
     def setncatts(self, attdict: Mapping[str, Any]) -> None:
@@ -87,7 +95,7 @@ class Attributed:
         self._check()
         values = {name: self._writable(name, value, False) for name, value in attdict.items()}
         self._forget()
-        with as_runtime_error():
+        with as_runtime_error(cls=MissingAttributeError):
             self._owner()._native().set_attributes(values)
 
     def delncattr(self, name: str) -> None:
@@ -115,7 +123,6 @@ class Attributed:
             raise MissingAttributeError(READ_ONLY)
 
     def _writable(self, name: str, value: Any, as_strings: bool) -> Any:
-        value = self._cast(name, value)
         array = np.asarray(value) if not isinstance(value, (str, bytes, list)) else None
         if array is not None and array.dtype.names:
             known = compound_of(self._scope(), array.dtype)
@@ -128,7 +135,7 @@ class Attributed:
         self._check()
         written = self._writable(name, value, as_strings)
         self._forget()
-        with as_runtime_error():
+        with as_runtime_error(cls=MissingAttributeError):
             self._owner()._native().set_attributes({name: written})
 
     def __getattr__(self, name: str) -> Any:
@@ -147,7 +154,8 @@ class Attributed:
                 f"{name!r} is one of the reserved attributes {_private_atts!r}, cannot rebind. Use setncattr instead."
             )
         else:
-            self.setncattr(name, value)
+            self._check_name(name)
+            self.setncattr(name, self._cast(name, value))
 
     def __delattr__(self, name: str) -> None:
         if name in _private_atts:
@@ -161,8 +169,8 @@ def cast_to(dtype: Any, name: str, value: Any) -> Any:
     """Limits and missing values in the type of their variable, where that loses nothing."""
     if name not in _LIMITS or not isinstance(dtype, np.dtype) or dtype.kind not in "iuf":
         return value
-    cast = without_loss(value, dtype)
-    if cast is not None:
+    cast = np.array(value, dtype)
+    if _safecast(np.array(value), cast):
         return cast
     warnings.warn(f"WARNING: {name} cannot be safely cast to variable dtype", stacklevel=4)
     return value
@@ -200,11 +208,15 @@ def _written(name: str, value: Any, model: str, as_strings: bool) -> Any:
             raise ValueError(f"the attribute {name!r} does not fit into the integers of 32 bits of {model}")
         array = small
     if array.dtype.fields is None and array.dtype.str[1:] not in _NUMBERS:
-        raise TypeError(
-            f"illegal data type for attribute {name!r}, must be one of {_NUMBERS!r}, got {array.dtype.str[1:]}"
-        )
+        raise _illegal(name, array)
     plain = array.reshape(-1)
     return name_of(array.dtype), np.ascontiguousarray(plain.astype(array.dtype.newbyteorder("=")))
+
+
+def _illegal(name: str, array: Any) -> TypeError:
+    """In the reference's words."""
+    known, found = dict.fromkeys(PRIMITIVE).keys(), array.dtype.str[1:]
+    return TypeError(f"illegal data type for attribute {name.encode()!r}, must be one of {known}, got {found}")
 
 
 _NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -213,7 +225,7 @@ _NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 def _text(name: str, array: Any, model: str, as_strings: bool) -> Any:
     texts = [item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else item for item in array.flat]
     if any(not isinstance(item, str) for item in texts):
-        raise TypeError(f"illegal data type for attribute {name!r}, must be one of {_NUMBERS!r}, got O")
+        raise _illegal(name, array)
     is_text = array.dtype.kind != "S"
     if model == "NETCDF4" and (as_strings or len(texts) != 1 or (is_text and not texts[0].isascii())):
         strings = np.empty(len(texts), dtype=object)

@@ -29,6 +29,9 @@ __has_set_alignment__ = 1
 __has_ncfilter__ = 1
 __has_nc_rc_set__ = 1
 
+# The types of netCDF's own but strings, by numpy's codes.
+PRIMITIVE = ("S1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
+
 NC_DISKLESS = 0x0008
 NC_PERSIST = 0x4000
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ncirrus.netCDF4 import failures, storage
-from ncirrus.netCDF4.constants import default_fillvals
+from ncirrus.netCDF4.constants import PRIMITIVE, default_fillvals
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, scopes
 
 # How a variable is stored, and what it is filled with: the keywords of `createVariable`.
@@ -20,7 +20,6 @@ KEYWORDS = (
     *("fletcher32", "contiguous", "chunksizes", "endian", "least_significant_digit", "significant_digits"),
     *("quantize_mode", "fill_value", "chunk_cache"),
 )
-_PRIMITIVE = ("S1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
 _CLASSIC = ("S1", "i1", "i2", "i4", "f4", "f8")
 _BYTE_ORDERS = {"=": "native", ">": "big", "<": "little"}
 _COMPLEX = {"c8": "_PFNC_FLOAT_COMPLEX_TYPE", "c16": "_PFNC_DOUBLE_COMPLEX_TYPE"}
@@ -81,9 +80,9 @@ def asked(grp: Any, name: str, datatype: Any, dimensions: Sequence[Any], words: 
             "Variable length strings are only supported for the NETCDF4 format. For other formats, consider using "
             f"netCDF4.stringtochar to convert string arrays into character arrays with an additional dimension. {place}"
         )
-    if user_type is None and dtype is not str and not is_complex and dtype.str[1:] not in _PRIMITIVE:
+    if user_type is None and dtype is not str and not is_complex and dtype.str[1:] not in PRIMITIVE:
         raise TypeError(
-            f"Illegal primitive data type, must be one of {dict.fromkeys(_PRIMITIVE).keys()}, got {dtype} {place}"
+            f"Illegal primitive data type, must be one of {dict.fromkeys(PRIMITIVE).keys()}, got {dtype} {place}"
         )
     return Asked(grp, name, user_type, dtype, dimensions, words)
 
@@ -132,14 +131,15 @@ def _check_dataset(ask: Asked) -> None:
     grp._place.check_open()
     if grp._place.mode == "r":
         raise ask.refusal(failures.READ_ONLY)
-    if ask.name in grp.variables or ask.name in grp.groups:
-        raise ask.refusal(failures.NAME_IN_USE)
     code = ask.dtype.str[1:] if ask.is_primitive else ""
     is_old = model not in ("NETCDF4", "NETCDF3_64BIT_DATA")
     if code and is_old and code not in _CLASSIC:
         is_hdf5 = model == "NETCDF4_CLASSIC"
         raise ask.refusal(failures.STRICT_CLASSIC if is_hdf5 else failures.BAD_TYPE)
-    if model.startswith("NETCDF3") and any(each.isunlimited() for each in ask.dimensions[1:]):
+    if ask.name in grp.variables or ask.name in grp.groups:
+        raise ask.refusal(failures.NAME_IN_USE)
+    # The library keeps to the classic model in netCDF-4 files too, where the reference does not.
+    if model != "NETCDF4" and any(each.isunlimited() for each in ask.dimensions[1:]):
         raise ask.refusal("NetCDF: NC_UNLIMITED in the wrong index")
 
 

@@ -59,19 +59,30 @@ class DeniedFileError(OpeningError, PermissionError):
 
 
 @contextmanager
-def as_runtime_error(words: str | None = None) -> Iterator[None]:
-    """Errors of the library as the `RuntimeError` that programs expect; its words lead where there are some."""
+def as_runtime_error(words: str | None = None, place: str = "", cls: type[Error] | None = None) -> Iterator[None]:
+    """Errors of the library as the `RuntimeError` that programs expect; its words lead where there are some, and what is
+    said of the place follows them."""
     try:
         yield
-    except LibraryError:
+    except (LibraryError, MissingAttributeError):
         raise
     except Error as error:
-        raise runtime_error(error, words) from error
+        known = words or _words(error, cls is not None)
+        told = f"{known}: {place}" if known and place else known
+        raise worded(cls or LibraryError, told or error.message, error) from error
 
 
 def runtime_error(error: Error, words: str | None = None) -> Error:
     """The `RuntimeError` for an error of the library."""
     return worded(LibraryError, words or error.message, error)
+
+
+def _words(error: Error, is_attribute: bool) -> str | None:
+    """netCDF's words for a name that is none."""
+    if not (error.message.startswith('name "') and "is not allowed" in error.message):
+        return None
+    is_long = len(error.message) > 256 and not is_attribute
+    return "NetCDF: NC_MAX_NAME exceeded" if is_long else "NetCDF: Name contains illegal characters"
 
 
 def worded(cls: type[Error], words: str, error: Error) -> Error:

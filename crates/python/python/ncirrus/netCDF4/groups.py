@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import posixpath
+import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import ncirrus
-from ncirrus.errors import Error
+from ncirrus.errors import Error, NcirrusWarning
 from ncirrus.netCDF4 import failures
 from ncirrus.netCDF4.attributes import Attributed
 from ncirrus.netCDF4.constants import class_of
@@ -86,7 +87,8 @@ class _Members(Attributed):
 
     def _define(self, known: Any) -> None:
         self._place.check_enhanced()
-        with failures.as_runtime_error():
+        is_known = any(known.name in members for members in (self.cmptypes, self.vltypes, self.enumtypes))
+        with failures.as_runtime_error(failures.NAME_IN_USE if is_known else None):
             self._owner().create_type(known)
 
     def _file(self) -> Place:
@@ -253,7 +255,9 @@ class _Members(Attributed):
         self._place.check_writable()
         if old not in members:
             raise KeyError(f"{old} not a valid {sort} name")
-        with failures.as_runtime_error(failures.NAME_IN_USE if new in members else None):
+        if new in members:
+            raise failures.LibraryError(failures.NAME_IN_USE, object=new)
+        with failures.as_runtime_error():
             rename()
         # The last one from now on, until the file is opened again.
         members[new] = members.pop(old)
@@ -320,12 +324,14 @@ class _Members(Attributed):
         cdlfilename: Any, ncfilename: Any = None, mode: str = "a", format: str = "NETCDF4"
     ) -> Any:
         """A dataset made of CDL; it is opened in the mode."""
+        if format not in KINDS:
+            raise ValueError("illegal format requested")
         path = os.fspath(cdlfilename)
         if not os.path.exists(path):
-            raise FileNotFoundError(2, "No such file or directory", path)
+            raise FileNotFoundError(path)
         target = os.fspath(ncfilename) if ncfilename is not None else f"{os.path.splitext(path)[0]}.nc"
         if os.path.exists(target):
-            raise FileExistsError(17, "File exists", target)
+            raise FileExistsError(target)
         try:
             ncirrus.generate(path, target, kind=KINDS[format])
         except Error as error:
@@ -355,15 +361,12 @@ class _Members(Attributed):
         raise IndexError(f"{name} not found in {group.path}")
 
     def __iter__(self) -> NoReturn:
-        raise TypeError(
-            f"{type(self).__name__} is not iterable. Consider iterating on {type(self).__name__}.variables."
-        )
+        raise TypeError("Dataset is not iterable. Consider iterating on Dataset.variables.")
 
     def __contains__(self, name: object) -> NoReturn:
-        kind = type(self).__name__
         raise TypeError(
-            f"{kind} does not support membership operations. Perhaps try 'varname in {kind.lower()}.variables' or "
-            f"'dimname in {kind.lower()}.dimensions'."
+            "Dataset does not support membership operations. Perhaps try 'varname in dataset.variables' or "
+            "'dimname in dataset.dimensions'."
         )
 
     def __repr__(self) -> str:
@@ -418,13 +421,15 @@ class Dataset(_Members):
     ) -> None:
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c: threads and joint writing need none")
+        if memory is not None and mode not in ("r", "w"):
+            raise ValueError("if memory kwarg specified, mode must be 'r' or 'w'")
         if mode not in MODES:
             raise ValueError("mode must be 'w', 'x', 'r', 'a' or 'r+', got '{}'".format(mode))
         if format not in KINDS:
-            raise ValueError(
-                f"format must be one of {', '.join(KINDS)}, got '{format}'"
-            )
+            raise ValueError("unrecognized format requested")
         name = os.fsdecode(filename) if isinstance(filename, (bytes, os.PathLike)) else str(filename)
+        for word in kwargs.keys() - {"session", "storage_options"}:
+            warnings.warn(f"the keyword {word!r} is not known, and ignored", NcirrusWarning, stacklevel=2)
         session: dict[str, Any] = {word: kwargs[word] for word in ("session", "storage_options") if word in kwargs}
         words = {"mode": MODES[mode], "clobber": clobber, "format": format, "diskless": diskless}
         place = Place(os.path.expanduser(name), {**words, "persist": persist, "memory": memory}, session)
@@ -456,6 +461,8 @@ class Group(Dataset):
     _name: str
 
     def __init__(self, parent: Any, name: str, **kwargs: Any) -> None:
+        if parent._place.model == "NETCDF4_CLASSIC" and name in parent.variables:
+            raise failures.LibraryError(failures.NAME_IN_USE, object=name)
         parent._place.check_enhanced()
         with failures.as_runtime_error(failures.NAME_IN_USE if name in parent.variables else None):
             self._take(parent, parent._owner().create_group(name))

@@ -62,7 +62,11 @@ class Place:
 
     def _opened(self, words: Mapping[str, Any], memory: Any) -> ncirrus.Dataset:
         if memory is not None and self.mode == "r":
-            return ncirrus.open(memory if isinstance(memory, bytes) else bytes(memory), **self._session)
+            try:
+                body = memory if isinstance(memory, bytes) else memoryview(memory).tobytes()
+            except TypeError:
+                raise TypeError(f"a bytes-like object is required, not '{type(memory).__name__}'") from None
+            return ncirrus.open(body, **self._session)
         if self.mode == "r" and not self._is_diskless:
             return ncirrus.open(self.name, **self._session)
         if self.mode == "r":
@@ -73,8 +77,8 @@ class Place:
                 self.mode, self._is_in_memory = "r+", False
                 return found
             except NotFoundError:
-                if self.mode == "r+":
-                    raise
+                # Both make what is not there.
+                pass
         is_exclusive = self.mode == "x" or not words["clobber"]
         self.mode = "w"
         return self._created(KINDS[words["format"]], is_exclusive)

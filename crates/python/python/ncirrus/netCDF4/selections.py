@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ncirrus.netCDF4.failures import LibraryError
 from ncirrus.netCDF4.orthogonal import AxisBox, by_axis
+from ncirrus.netCDF4.vlens import boxed
 
 # Types of indices that mean what they do for numpy.
 _PLAIN = frozenset((int, slice, type(...)))
@@ -21,9 +24,21 @@ def read(variable: Any, elem: Any) -> Any:
         return _in_order(at_once, variable)
     if not shape:
         by_axis(elem, (1,))
-        return _in_order(found.read(_pair(variable)), variable)
+        single = _in_order(found.read(_pair(variable)), variable)
+        # A single value has the byte order of the machine.
+        return single.astype(single.dtype.newbyteorder("=")) if isinstance(single, np.ndarray) else single
     keys, _ = by_axis(elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars)
+    _check_inside(variable, keys, shape)
     return _in_order(found.oindex[(*keys, *_pair(variable))], variable)
+
+
+def _check_inside(variable: Any, keys: list[Any], shape: tuple[int, ...]) -> None:
+    """Raises for integers past the end, as netCDF's library does."""
+    for key, length, dimension in zip(keys, shape, variable.get_dims()):
+        if isinstance(key, int) and key >= length:
+            if variable._place.model.startswith("NETCDF3") and dimension.isunlimited():
+                raise LibraryError("NetCDF: Start+count exceeds dimension bound")
+            raise IndexError("index exceeds dimension bounds")
 
 
 def _read_at_once(variable: Any, found: Any, elem: Any) -> Any:
@@ -71,20 +86,19 @@ def _in_order(values: Any, variable: Any) -> Any:
 def write(variable: Any, elem: Any, data: Any) -> None:
     """Writes values to a selection, by netCDF4-python's broadcasting; unlimited dimensions grow."""
     found, shape = variable._owner(), variable.shape
-    array = _boxed(variable, data)
-    if not shape:
-        variable._place.check_writable()
-        value = array.reshape(())
-        found[...] = _parts(variable, value) if variable._is_complex else value[()] if variable._isvlen else value
-        return
+    elem, array = boxed(variable, elem, data) if variable._isvlen else (elem, np.asarray(data))
     keys, axes = by_axis(elem, shape, variable.dimensions, variable._grp, array.shape, put=True)
-    lengths = [box.count for box in axes]
-    if 0 in lengths:
-        if len(shape) == 1 and array.size > 1:
-            raise IndexError("size of data array does not conform to slice")
+    values = _spread(array, [box.count for box in axes], keys)
+    if values.size == 0:
         return
     variable._place.check_writable()
-    values = _spread(array, lengths, [isinstance(key, int) for key in keys])
+    for box, dimension in zip(axes, variable.get_dims()):
+        if max(box.start, box.start + (box.count - 1) * box.stride) >= len(dimension) and not dimension.isunlimited():
+            raise LibraryError("NetCDF: Index exceeds dimension bound")
+    if not shape:
+        value = values.reshape(())
+        found[...] = _parts(variable, value) if variable._is_complex else value[()] if variable._isvlen else value
+        return
     if variable._is_complex:
         values = _parts(variable, values)
     wanted = [key if isinstance(key, np.ndarray) else _elements(box) for key, box in zip(keys, axes)]
@@ -100,33 +114,6 @@ def _parts(variable: Any, values: NDArray[Any]) -> NDArray[Any]:
     return stored.reshape(values.shape)
 
 
-def _boxed(variable: Any, data: Any) -> NDArray[Any]:
-    """The values as an array; of values of various lengths, one of objects."""
-    if not variable._isvlen:
-        return np.asarray(data)
-    if isinstance(data, str) or (variable.dtype is not str and _is_single(data)):
-        boxed = np.empty((), dtype=object)
-        boxed[()] = data if variable.dtype is str else np.asarray(data, variable.dtype)
-        return boxed
-    return np.asarray(data, dtype=object) if variable.dtype is str else _objects(data)
-
-
-def _objects(data: Any) -> NDArray[Any]:
-    if isinstance(data, np.ndarray) and data.dtype == object:
-        return data
-    items = list(data)
-    array = np.empty(len(items), dtype=object)
-    for at, item in enumerate(items):
-        array[at] = item
-    return array
-
-
-def _is_single(data: Any) -> bool:
-    """Whether one value of various lengths is assigned to one element."""
-    array = np.asarray(data, dtype=object) if not isinstance(data, np.ndarray) else data
-    return array.dtype != object or (array.ndim == 1 and not any(np.ndim(item) for item in array))
-
-
 def _elements(box: AxisBox) -> Any:
     """The elements along an axis: a slice, or indices where they go backwards."""
     first, count, step = box.start, box.count, box.stride
@@ -135,13 +122,21 @@ def _elements(box: AxisBox) -> Any:
     return slice(first, first + (count - 1) * step + 1, step)
 
 
-def _spread(array: NDArray[Any], lengths: list[int], dropped: list[bool]) -> NDArray[Any]:
-    """Values in the shape of the selection with all its axes."""
-    size = int(np.prod(lengths))
-    if array.size == size:
-        return array.reshape(lengths)
-    kept = [length for length, is_dropped in zip(lengths, dropped) if not is_dropped]
-    try:
-        return np.broadcast_to(array, kept).reshape(lengths)
-    except ValueError:
-        raise IndexError("size of data array does not conform to slice") from None
+def _spread(array: NDArray[Any], lengths: list[int], keys: list[Any]) -> NDArray[Any]:
+    """Values in the shape of the selection with all its axes; integers have axes of one."""
+    if array.shape == ():
+        return np.broadcast_to(array, lengths)
+    is_shaped = array.shape == tuple(lengths)
+    if array.ndim != len(lengths) or (not is_shaped and (array.ndim > 1 or 0 in lengths)):
+        # Further axes of one are dropped; everything else is broadcast.
+        return array.reshape(lengths) if array.size == math.prod(lengths) else np.broadcast_to(array, lengths)
+    if is_shaped:
+        return array
+    # One axis, of another length than is selected: an integer takes the last value, a list the first ones.
+    if isinstance(keys[0], int):
+        return array[-1:]
+    if not isinstance(keys[0], np.ndarray):
+        raise IndexError("size of data array does not conform to slice")
+    if array.size < lengths[0]:
+        raise IndexError(f"index {array.size} is out of bounds for axis 0 with size {array.size}")
+    return array[: lengths[0]]

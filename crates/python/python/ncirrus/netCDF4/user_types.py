@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ncirrus import types
-from ncirrus.netCDF4.constants import class_of
+from ncirrus.netCDF4.constants import PRIMITIVE, class_of
 
 
 class CompoundType:
@@ -23,6 +23,7 @@ class CompoundType:
         self.name: str = dtype_name
         self._known: types.Compound | None = kwargs.get("known")
         if self._known is None:
+            _check_fields(grp, given)
             self._known = types.Compound(dtype_name, _stored(grp, given))
             grp._define(self._known)
 
@@ -43,6 +44,8 @@ class VLType:
         self.name: str | None = dtype_name
         self._known: types.Vlen | None = kwargs.get("known")
         if self._known is None and dt is not str:
+            if np.dtype(dt).str[1:] not in PRIMITIVE:
+                raise KeyError("unsupported datatype specified for VLEN")
             self._known = types.Vlen(str(dtype_name), self.dtype)
             grp._define(self._known)
 
@@ -65,7 +68,9 @@ class EnumType:
         self.name: str = dtype_name
         self.enum_dict: dict[str, int] = dict(enum_dict)
         if self.dtype.kind not in "iu":
-            raise KeyError(self.dtype.str[1:])
+            raise KeyError("unsupported datatype specified for ENUM (must be integer)")
+        for value in self.enum_dict.values():
+            np.array(value, self.dtype)
         self._known: types.Enum | None = kwargs.get("known")
         if self._known is None:
             self._known = types.Enum(dtype_name, self.dtype, self.enum_dict)
@@ -122,6 +127,19 @@ def compound_of(grp: Any, dtype: np.dtype[Any]) -> CompoundType | None:
     wanted = _aligned(dtype)
     known = (each for group in scopes(grp) for each in group.cmptypes.values())
     return next((each for each in known if each.dtype == wanted), None)
+
+
+def _check_fields(grp: Any, dtype: np.dtype[Any]) -> None:
+    """Raises for fields that cannot be stored."""
+    for _, base, shape in _in_characters(dtype):
+        if base.names and shape:
+            raise TypeError("nested structured dtype arrays not supported")
+        if base.names:
+            _check_fields(grp, base)
+            if compound_of(grp, base) is None:
+                raise ValueError("cannot find compound type in this group or parent groups")
+        elif base.str[1:] not in PRIMITIVE:
+            raise ValueError("Unsupported compound type element")
 
 
 def _stored(grp: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:

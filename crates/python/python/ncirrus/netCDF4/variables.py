@@ -18,9 +18,10 @@ from ncirrus.netCDF4.creating import KEYWORDS
 from ncirrus.netCDF4.masking import Decoding, decoded
 from ncirrus.netCDF4.packing import encoded
 from ncirrus.netCDF4.places import Place
-from ncirrus.netCDF4.settings import changed_cache, get_chunk_cache
+from ncirrus.netCDF4.settings import _size, changed_cache, get_chunk_cache
 from ncirrus.netCDF4.text import chartostring, stringtochar
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, scopes
+from ncirrus.netCDF4.utils import _quantize
 from ncirrus.types import is_string
 
 
@@ -32,8 +33,11 @@ class Dimension:
     def __init__(self, grp: Any, name: str, size: int | None = None, **kwargs: Any) -> None:
         self._grp, self._name = grp, name
         grp._place.check_writable()
+        length = 0 if size is None else _size(size)
+        if not length and grp._place.model != "NETCDF4" and any(each.isunlimited() for each in grp.dimensions.values()):
+            raise failures.LibraryError("NetCDF: NC_UNLIMITED size already in use", object=name)
         with failures.as_runtime_error(failures.NAME_IN_USE if name in grp.dimensions else None):
-            grp._owner().create_dimension(name, int(size) if size else None)
+            grp._owner().create_dimension(name, length or None)
 
     @classmethod
     def _of(cls, grp: Any, name: str) -> Dimension:
@@ -147,7 +151,7 @@ class Variable(Attributed):
             dims = [grp._find(each) for each in names]
             ask = replace(ask, user_type=user_type, dtype=dtype, dimensions=dims)
         how = creating.library_words(ask)
-        with failures.as_runtime_error():
+        with failures.as_runtime_error(place=ask.place):
             self._take(grp, name, grp._owner().create_variable(name, how.pop("type"), names, **how))
         if ask.is_primitive and not self._is_complex:
             # Until the file is opened again, the type is what was asked for, however it is stored.
@@ -210,12 +214,14 @@ class Variable(Attributed):
             return value
         return super()._shown_value(name, value, encoding)
 
-    def _cast(self, name: str, value: Any) -> Any:
+    def _check_name(self, name: str) -> None:
         if name == "_FillValue":
             raise failures.MissingAttributeError(
                 "_FillValue attribute must be set when variable is created "
                 "(using fill_value keyword to createVariable)"
             )
+
+    def _cast(self, name: str, value: Any) -> Any:
         return cast_to(self.dtype, name, value) if self._isprimitive else value
 
     if not TYPE_CHECKING:
@@ -375,8 +381,7 @@ class Variable(Attributed):
         self._use_get_vars = bool(use_nc_get_vars)
 
     def set_collective(self, value: bool) -> None:
-        """Of parallel files, which there are none of."""
-        raise failures.LibraryError("NetCDF: Parallel operation on file opened for non-parallel access")
+        """Of parallel files, which there are none of: does nothing."""
 
     def _decoding(self) -> Decoding:
         flags = (self.mask, self.scale, self.always_mask)
@@ -447,7 +452,7 @@ class Variable(Attributed):
             data = np.asarray(data, self.dtype)
         elif not self._isvlen:
             data = self._encoded(data)
-        elif self.dtype is not str and self.scale and "scale_factor" in self._stored():
+        elif isinstance(data, np.ndarray) and self.dtype is not str and self.scale and "scale_factor" in self._stored():
             data = encoded(data, self._decoding())
         with failures.as_runtime_error():
             selections.write(self, elem, data)
@@ -466,14 +471,17 @@ class Variable(Attributed):
 
     def _characters(self, data: Any, attributes: Mapping[str, Any]) -> Any:
         """Characters; of text, where an attribute says how it is encoded."""
-        encoding, array = self._encoding(attributes), np.asarray(data)
-        if encoding is not None and array.dtype.kind in "SU" and array.dtype.str[1:] not in ("S1", "U1"):
-            texts = np.asarray(data, f"S{self.shape[-1]}") if array.dtype.kind == "S" else array
-            return stringtochar(texts, encoding=encoding, n_strlen=self.shape[-1])
+        encoding = self._encoding(attributes)
+        if encoding is not None:
+            if type(data) in (str, bytes):
+                data = np.asarray(data, dtype=f"{'S' if encoding == 'ascii' else 'U'}{self.shape[-1]}")
+            if data.dtype.kind in "SU" and data.dtype.itemsize > 1:
+                data = stringtochar(data, encoding=encoding, n_strlen=self.shape[-1])
         if ma.isMA(data):
             masked: Any = data.astype("S1")
-            array = np.asarray(masked.filled(attributes.get("_FillValue", b"\0")))
-        return array if array.dtype.kind in "SU" else array.astype("S1")
+            data = np.asarray(masked.filled(attributes.get("_FillValue", b"\0")))
+        array = np.array(data, "S1")
+        return _quantize(array, attributes["least_significant_digit"]) if "least_significant_digit" in attributes else array
 
     def _checked(self, array: NDArray[Any]) -> NDArray[Any]:
         """Values of an enum; others are `ValueError`."""
