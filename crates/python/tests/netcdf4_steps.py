@@ -30,6 +30,10 @@ COMPOUNDS = [
 ]
 
 
+# What the original says of a file that it has spoilt, or left in define mode after it refused something.
+_SPOILT = ("NetCDF: HDF error", "NetCDF: Operation not allowed in define mode")
+
+
 @dataclass
 class Side:
     """One of the two modules, with the file that it works on."""
@@ -136,6 +140,9 @@ class Pair:
         try:
             for at, step in enumerate(steps):
                 told = [self._outcome(side, step) for side in (self.theirs, self.ours)]
+                if told[0] != told[1] and told[0][0][0] == "raised" and told[0][0][2].startswith(_SPOILT):
+                    # There is nothing to compare with any more.
+                    return []
                 if told[0] != told[1]:
                     return [f"step {at}: {step!r}\n there {told[0]!r}\n here  {told[1]!r}"]
                 if step[0] in ("variable", "typed") and told[0][0][0] == "raised":

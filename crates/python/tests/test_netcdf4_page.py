@@ -90,6 +90,15 @@ def _renamed(path: str) -> None:
         assert ds["x"][:].tolist() == [5] * 4
 
 
+@line("reading a classic file after it refused an attribute")
+def _refused(path: str) -> None:
+    with made(path, format="NETCDF3_CLASSIC") as ds:
+        variable = ds.createVariable("v", "i4", ("x",))
+        with pytest.raises(AttributeError, match="Not a valid data type"):
+            variable.a = np.uint8(5)
+        assert variable[:].mask.all()
+
+
 @line("repr of a variable after a renaming")
 def _shown(path: str) -> None:
     with made(path) as ds:

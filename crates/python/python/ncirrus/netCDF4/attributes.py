@@ -9,13 +9,21 @@ from typing import Any
 import numpy as np
 
 from ncirrus.netCDF4.constants import PRIMITIVE, _private_atts
-from ncirrus.netCDF4.failures import NO_ATTRIBUTE, NOT_AN_ID, READ_ONLY, LibraryError, MissingAttributeError, as_runtime_error
+from ncirrus.netCDF4.failures import (
+    BAD_TYPE,
+    NO_ATTRIBUTE,
+    NOT_AN_ID,
+    READ_ONLY,
+    STRICT_CLASSIC,
+    LibraryError,
+    MissingAttributeError,
+    as_runtime_error,
+)
 from ncirrus.netCDF4.user_types import compound_of
 from ncirrus.netCDF4.utils import _safecast
 from ncirrus.types import is_string, name_of
 
 _LIMITS = ("valid_min", "valid_max", "valid_range", "missing_value")
-_OLD_TYPES = ("i1", "i2", "i4", "f4", "f8", "S1", "U1")
 
 
 class Attributed:
@@ -202,7 +210,9 @@ def _written(name: str, value: Any, model: str, as_strings: bool) -> Any:
     if array.dtype.kind in "SUOT":
         return _text(name, array, model, as_strings)
     is_old = model != "NETCDF4" and model != "NETCDF3_64BIT_DATA"
-    if is_old and array.dtype.str[1:] not in _OLD_TYPES and array.dtype.kind in "iu":
+    if is_old and array.dtype.kind == "u":
+        raise MissingAttributeError(STRICT_CLASSIC if model == "NETCDF4_CLASSIC" else BAD_TYPE)
+    if is_old and array.dtype.str[1:] == "i8":
         small = array.astype("i4")
         if not (small == array).all():
             raise ValueError(f"the attribute {name!r} does not fit into the integers of 32 bits of {model}")
