@@ -2,7 +2,9 @@
 use super::files::{Bench, CONVENTIONS, master};
 use super::killed::session_with;
 use ncirrus::store::{MemoryStore, StoreOptions};
-use ncirrus::{Atomic, Attribute, Attributes, DimensionLen, ErrorKind, Kind, Selection, Values};
+use ncirrus::{
+    Atomic, Attribute, Attributes, AxisSelection, DimensionLen, ErrorKind, Kind, Selection, Values,
+};
 use ncirrus_tools::aggregate::{AggregationWriter, Convention, NewVariable, WriterOptions};
 
 fn options(convention: Convention, kind: Kind) -> WriterOptions {
@@ -118,4 +120,49 @@ fn boxes_that_do_not_fit_are_refused() {
     assert!(writer.write("tas", &[0], &[1], &one).is_err());
     assert!(writer.write("other", &[0, 0], &[1, 1], &one).is_err());
     assert!(bench.is_absent(&bench.path("m")));
+}
+
+#[test]
+fn strides_and_lists_are_written_and_what_was_written_is_read() {
+    let bench = Bench::new();
+    let target = bench.path("m.nca");
+    let writer = begun(&bench, &target, &options(Convention::Cfa05, Kind::Nc4));
+    let every_fifth = AxisSelection::Slice { start: 0, count: 2, stride: 5 };
+    let selection = Selection::new(vec![every_fifth, AxisSelection::Indices(vec![5, 0])]);
+    writer.write_selection("tas", &selection, &Values::Float(vec![1.0, 2.0, 3.0, 4.0])).unwrap();
+    let mut want = vec![-9.0; 36];
+    (want[5], want[0], want[35], want[30]) = (1.0, 2.0, 3.0, 4.0);
+    let numbers =
+        |dataset: &ncirrus::Dataset| dataset.variable("tas").unwrap().read::<f64>().unwrap().to_vec();
+    assert_eq!(numbers(&writer.view().unwrap()), want);
+    assert_eq!(writer.shape("tas").unwrap(), [6, 6]);
+    // What is published goes on with the same division.
+    let writer = writer.reopen().unwrap();
+    assert_eq!(bench.numbers(&target, "tas"), want);
+    writer.write("tas", &[8, 0], &[1, 1], &Values::Float(vec![5.0])).unwrap();
+    assert!(!bench.is_absent(&bench.path("m/m.tas.2.0.nc")));
+    want.extend([-9.0; 18]);
+    want[48] = 5.0;
+    assert_eq!(numbers(&writer.view().unwrap()), want);
+    writer.close().unwrap();
+    assert_eq!(bench.numbers(&target, "tas"), want);
+}
+
+#[test]
+fn what_is_written_to_a_place_without_a_fragment_is_not_for_the_other_places() {
+    for convention in CONVENTIONS {
+        let bench = Bench::new();
+        let target = bench.path("m.nca");
+        let options = options(convention, Kind::Nc4);
+        let writer = begun(&bench, &target, &options);
+        writer.write("tas", &[15, 0], &[1, 1], &Values::Float(vec![1.0])).unwrap();
+        writer.close().unwrap();
+        let writer = AggregationWriter::open(&target, &options, &bench.session).unwrap();
+        writer.write("tas", &[4, 0], &[1, 1], &Values::Float(vec![2.0])).unwrap();
+        writer.close().unwrap();
+        let mut want = vec![-9.0; 96];
+        (want[90], want[24]) = (1.0, 2.0);
+        assert_eq!(bench.numbers(&target, "tas"), want, "{convention:?}");
+        assert!(!bench.is_absent(&bench.path("m/m.tas.1.0.nc")), "{convention:?}");
+    }
 }

@@ -127,6 +127,10 @@ impl<'a> RelatedVariables<'a> {
         for dim in &variable.dims {
             let len = self.model.dimension(*dim).map(|dim| dim.len.current()).unwrap_or(0);
             let part = self.parts.iter().find(|part| part.dim == *dim);
+            // Along a dimension that grew with the aggregated variable alone there are no coordinates yet.
+            if part.is_some_and(|part| part.start.saturating_add(part.len) > len) {
+                return Ok(());
+            }
             let (first, len) = part.map_or((0, len), |part| (part.start, part.len));
             let Some(own) = self.dimension(new, *dim, len)? else { return Ok(()) };
             dims.push(own);
