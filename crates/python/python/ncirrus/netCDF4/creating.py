@@ -130,7 +130,7 @@ def _check_dataset(ask: Asked) -> None:
     grp, model = ask.grp, ask.grp._place.model
     grp._place.check_open()
     if grp._place.mode == "r":
-        raise ask.refusal(failures.READ_ONLY)
+        raise ask.refusal(failures.READ_ONLY if model == "NETCDF4" else failures.DATA_MODE)
     code = ask.dtype.str[1:] if ask.is_primitive else ""
     is_old = model not in ("NETCDF4", "NETCDF3_64BIT_DATA")
     if code and is_old and code not in _CLASSIC:

@@ -10,6 +10,8 @@ from ncirrus.errors import Error
 
 NOT_AN_ID = "NetCDF: Not a valid ID"
 READ_ONLY = "NetCDF: Write to read only"
+# What definitions in a classic file that is read are told.
+DATA_MODE = "NetCDF: Operation not allowed in data mode"
 NAME_IN_USE = "NetCDF: String match to name in use"
 NO_ATTRIBUTE = "NetCDF: Attribute not found"
 INVALID = "NetCDF: Invalid argument"

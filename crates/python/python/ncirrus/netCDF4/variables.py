@@ -32,6 +32,9 @@ class Dimension:
 
     def __init__(self, grp: Any, name: str, size: int | None = None, **kwargs: Any) -> None:
         self._grp, self._name = grp, name
+        grp._place.check_open()
+        if grp._place.mode == "r" and grp._place.model.startswith("NETCDF3"):
+            raise failures.LibraryError(failures.DATA_MODE, object=name)
         grp._place.check_writable()
         length = 0 if size is None else _size(size)
         if not length and grp._place.model != "NETCDF4" and any(each.isunlimited() for each in grp.dimensions.values()):
