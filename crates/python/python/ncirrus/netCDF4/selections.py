@@ -92,7 +92,10 @@ def write(variable: Any, elem: Any, data: Any) -> None:
     if values.size == 0:
         return
     variable._place.check_writable()
-    for box, dimension in zip(axes, variable.get_dims()):
+    for box, key, dimension in zip(axes, keys, variable.get_dims()):
+        # Lists were checked element by element, and are no boxes.
+        if isinstance(key, np.ndarray):
+            continue
         if max(box.start, box.start + (box.count - 1) * box.stride) >= len(dimension) and not dimension.isunlimited():
             raise LibraryError("NetCDF: Index exceeds dimension bound")
     if not shape:

@@ -169,11 +169,15 @@ class s3Variable(Variable):
             found = self._found = _field_of(self._place, found)
         return found
 
-    def _cast(self, name: str, value: Any) -> Any:
+    def _check_name(self, name: str) -> None:
         # S3netCDF4 has the fill value of sub-arrays as an attribute, which is set before any of them is written.
+        if name != "_FillValue" or not isinstance(self._found, Field):
+            super()._check_name(name)
+
+    def _writable(self, name: str, value: Any, as_strings: bool) -> Any:
         if name == "_FillValue" and isinstance(self._found, Field) and self._isprimitive:
-            return np.asarray(value).astype(self.dtype)[()]
-        return super()._cast(name, value)
+            value = np.asarray(value).astype(self.dtype)[()]
+        return super()._writable(name, value, as_strings)
 
     @property
     def _is_like(self) -> bool:
