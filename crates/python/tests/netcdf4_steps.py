@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from netcdf4_comparing import described, differences, outcome
+from netcdf4_comparing import chunks_of, described, differences, outcome
 from netcdf4_values import KEYS, VALUES, key_of, value_of
 
 FORMATS = ["NETCDF4", "NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
@@ -296,7 +296,7 @@ def _describe(side: Side, number: int) -> Any:
 def _repr(variable: Any) -> Any:
     told = ("dtype", "shape", "size", "ndim", "dimensions", "scale", "mask", "always_mask", "chartostring", "name")
     values = [getattr(variable, name) for name in told]
-    values += [getattr(variable, name)() for name in ("filters", "chunking", "endian", "quantization")]
+    values += [variable.filters(), chunks_of(variable), variable.endian(), variable.quantization()]
     return values, [each.name for each in variable.get_dims()], _unnamed(variable), variable.group().path
 
 

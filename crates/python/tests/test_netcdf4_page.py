@@ -99,6 +99,15 @@ def _refused(path: str) -> None:
         assert variable[:].mask.all()
 
 
+@line("default chunks along a dimension that has grown")
+def _grown(path: str) -> None:
+    with made(path) as ds:
+        before = ds.createVariable("v", "i4", ("t",))
+        before[:] = [1]
+        assert len(ds.dimensions["t"]) == 1
+        assert ds.createVariable("w", "i4", ("t",)).chunking() == before.chunking() == [1024]
+
+
 @line("repr of a variable after a renaming")
 def _shown(path: str) -> None:
     with made(path) as ds:
