@@ -59,8 +59,11 @@ fn logger<'py>(py: Python<'py>) -> PyResult<Option<&'py Bound<'py, PyAny>>> {
     if let Some(logger) = LOGGER.get(py) {
         return Ok(Some(logger.bind(py)));
     }
-    let modules = py.import(pyo3::intern!(py, "sys"))?.getattr(pyo3::intern!(py, "modules"))?;
-    let found = modules.cast::<PyDict>()?.get_item(pyo3::intern!(py, "logging"))?;
+    // When the interpreter ends nothing can be imported any more, and nobody listens.
+    let Ok(sys) = py.import(pyo3::intern!(py, "sys")) else { return Ok(None) };
+    let modules = sys.getattr(pyo3::intern!(py, "modules"))?;
+    let Ok(modules) = modules.cast::<PyDict>() else { return Ok(None) };
+    let found = modules.get_item(pyo3::intern!(py, "logging"))?;
     let Some(logging) = found.filter(|module| module.hasattr("getLogger").unwrap_or(false)) else {
         return Ok(None);
     };

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ncirrus.netCDF4 as ours
 from ncirrus.netCDF4.masking import Decoding, decoded
 
 original = pytest.importorskip("netCDF4")
@@ -101,3 +102,21 @@ def test_characters_are_masked_by_their_fill_value_alone():
             found = read(lambda: decoded(raw, Decoding(variable.dtype, stored)))
             expected = read(lambda: variable[:])
         assert facts(found[0]) == facts(expected[0]) and found[1] == expected[1]
+
+
+@pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_CLASSIC", "NCZARR"])
+def test_fill_value_among_other_attributes_is_what_is_never_written(form, tmp_path):
+    with ours.Dataset(tmp_path / "a", "w", format=form) as file:
+        file.createDimension("x", 3)
+        variable = file.createVariable("v", "f4", ("x",))
+        with pytest.raises(AttributeError, match="_FillValue attribute must be set when variable is created"):
+            variable._FillValue = 9
+        with pytest.raises(AttributeError, match="_FillValue type mismatch"):
+            variable.setncatts({"_FillValue": 9})
+        variable.setncatts({"_FillValue": np.float32(9), "units": "K"})
+        variable[1] = 1
+        with pytest.raises(AttributeError, match="NetCDF: Attempt to define fill value when data already exists."):
+            variable.setncatts({"_FillValue": np.float32(8)})
+        assert variable[:].tolist() == [None, 1, None]
+    with ours.Dataset(tmp_path / "a") as file:
+        assert file["v"][:].tolist() == [None, 1, None] and file["v"]._FillValue == 9

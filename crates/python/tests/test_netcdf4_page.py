@@ -19,6 +19,7 @@ ELSEWHERE = {
     "nc3tonc4, nc4tonc3": "test_netcdf4_converters.py",
     "an index of MFDataset past the end": "test_netcdf4_several_files.py",
     "an index list over files of which some have _Encoding": "test_netcdf4_several_files.py",
+    "setncatts with _FillValue after values were written": "test_netcdf4_masking.py",
     "stringtochar of bytes texts with an encoding": "test_netcdf4_functions.py",
     "v[::2] with use_nc_get_vars(False), beyond the end": "test_netcdf4_selections.py",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -434,3 +436,25 @@ def test_strings_of_zarr_v2_have_their_codec_once_whoever_names_it(tmp_path):
     assert [codec.codec_id for codec in array.filters] == ["vlen-utf8"]
     assert list(array[...]) == ["a", "bc", ""]
     assert list(ncirrus.open(path)["names"][...]) == ["a", "bc", ""]
+
+
+@pytest.mark.parametrize("kind", ["nc3", "nc4", "nczarr", "zarr2", "zarr3"])
+def test_fill_value_set_as_an_attribute_is_what_is_never_written(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with ncirrus.create(path, kind) as new:
+        new.create_dimension("x", 3)
+        variable = new.create_variable("v", "f4", ("x",))
+        # A number that the type holds becomes one of it.
+        variable.attrs["_FillValue"] = 7
+        variable[0] = 1
+        with pytest.raises(ncirrus.InvalidError, match="already has data"):
+            variable.attrs["_FillValue"] = 8
+    with ncirrus.open(path) as read:
+        assert read["v"].fill_value == 7 and read["v"][...].tolist() == [1, 7, 7]
+        assert read["v"].attrs["_FillValue"].dtype == np.float32
+
+
+def test_writer_that_is_open_when_the_interpreter_ends_is_abandoned_without_a_word(tmp_path: Path) -> None:
+    program = f"import ncirrus; keep = ncirrus.create({str(tmp_path / 'a.nc')!r}, 'nc4'); keep.create_dimension('x', 2)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "" and list(tmp_path.iterdir()) == []

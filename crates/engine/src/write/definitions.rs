@@ -6,8 +6,8 @@ use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
 use ncirrus_model::{
-    Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, Model, Selection, Storage, TypeRef, VarId,
-    Variable,
+    Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, FillValue, Model, Selection, Storage, TypeRef,
+    Values, VarId, Variable,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -74,6 +74,7 @@ impl WriterDefinitions {
         if !Arc::ptr_eq(&start.model, &self.model) {
             self.grow_alike(&start.model, &mut edited)?;
         }
+        self.take_fill_values(&start.model, &mut edited);
         self.check_written(&edited)?;
         let before = std::mem::replace(&mut self.model, Arc::new(edited));
         self.version += 1;
@@ -94,6 +95,26 @@ impl WriterDefinitions {
             }
         }
         Ok(())
+    }
+
+    /// Makes the attribute `_FillValue` of new variables the value of what is never written, as readers take it.
+    fn take_fill_values(&self, before: &Model, edited: &mut Model) {
+        let own = |model: &Model, var| -> Option<Values> {
+            let variable = model.variable(var)?;
+            let attribute = variable.attributes.known()?.find("_FillValue")?;
+            let fits = attribute.values.len() == 1 && attribute.ty == variable.ty;
+            fits.then(|| attribute.values.clone())
+        };
+        for var in edited.variables() {
+            let (was, is) = (own(before, var), own(edited, var));
+            let is_new = before.variable(var).is_none();
+            let Some(variable) = edited.variable_mut(var) else { continue };
+            let is_settled = is_new && variable.fill != FillValue::Default;
+            if was == is || is_settled || self.existing.contains(&var) || variable.fill == FillValue::None {
+                continue;
+            }
+            variable.fill = is.map_or(FillValue::Default, FillValue::Own);
+        }
     }
 
     fn check_written(&self, edited: &Model) -> Result<()> {

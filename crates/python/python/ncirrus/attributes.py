@@ -63,6 +63,8 @@ class Attributes(MutableMapping[str, Any]):
             path = self._owner.path
             dataset = self._owner.dataset
             dataset._check_writable()
+            if "_FillValue" in given:
+                given["_FillValue"] = _of_type(given["_FillValue"], getattr(self._owner, "dtype", None))
             values = {name: to_native(name, value, dataset._is_classic, path) for name, value in given.items()}
             check_types(dataset, values, path)
             self._owner._native().set_attributes(values)
@@ -82,6 +84,16 @@ class Attributes(MutableMapping[str, Any]):
         owner = self._owner
         hint = "list(x.attrs) has the names of attributes"
         return MemberNotFoundError(f"no attribute {name!r}", path=owner.path, object=owner.dataset.url, hint=hint)
+
+
+def _of_type(fill: Any, dtype: np.dtype[Any] | None) -> Any:
+    """A fill value in the type of its variable, where it is the same number there: readers take no other one for it."""
+    number = np.asarray(fill)
+    if dtype is None or dtype.kind not in "iuf" or number.dtype.kind not in "iuf" or number.ndim:
+        return fill
+    with np.errstate(all="ignore"):
+        cast = number.astype(dtype)
+    return cast[()] if cast == number or (cast != cast and number != number) else fill
 
 
 def check_types(dataset: Dataset, values: Mapping[str, Any], path: str) -> None:

@@ -94,3 +94,29 @@ fn a_variable_with_data_whose_fill_is_nan_stands_in_no_edits_way() {
     assert_eq!(place.run(writer.edit(other)).unwrap_err().kind(), ErrorKind::Invalid);
     place.run(writer.close()).unwrap();
 }
+
+#[test]
+fn the_attribute_fill_value_of_a_new_variable_is_what_is_never_written() {
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[4], false);
+    let set = |values: Values| {
+        move |model: &mut Model| {
+            let attribute = ncirrus_model::Attribute::atomic("_FillValue", values);
+            let variable = model.variable_mut(var).unwrap();
+            variable.attributes.known_mut().set(attribute)?;
+            Ok(())
+        }
+    };
+    let fill = || writer.model().variable(var).unwrap().fill.clone();
+    place.run(writer.edit(set(Values::Int(vec![7])))).unwrap();
+    assert_eq!(fill(), FillValue::Own(Values::Int(vec![7])));
+    // Readers do not take one of another type for it.
+    place.run(writer.edit(set(Values::Double(vec![7.0])))).unwrap();
+    assert_eq!(fill(), FillValue::Default);
+    place.run(writer.edit(set(Values::Int(vec![8])))).unwrap();
+    place.run(writer.write(var, &slab(&[0, 0], &[1, 2]), &Values::Int(vec![1, 2]))).unwrap();
+    let error = place.run(writer.edit(set(Values::Int(vec![9])))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(fill(), FillValue::Own(Values::Int(vec![8])));
+}

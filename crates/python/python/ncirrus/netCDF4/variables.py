@@ -224,6 +224,22 @@ class Variable(Attributed):
                 "(using fill_value keyword to createVariable)"
             )
 
+    def setncatts(self, attdict: Mapping[str, Any]) -> None:
+        """Sets several attributes of the file, all together; `_FillValue` as long as nothing was written."""
+        if "_FillValue" not in attdict or not self._isprimitive:
+            super().setncatts(attdict)
+            return
+        self._check()
+        fill = np.asarray(attdict["_FillValue"])
+        code = "S1" if fill.dtype.kind in "SU" else fill.dtype.str[1:]
+        if code != self.dtype.str[1:] or fill.size != 1:
+            words = failures.BAD_TYPE if code != self.dtype.str[1:] else failures.INVALID
+            raise failures.MissingAttributeError(words, path=self._owner().path)
+        try:
+            super().setncatts(attdict)
+        except Error as error:
+            raise failures.worded(failures.MissingAttributeError, failures.LATE_FILL, error) from error
+
     def _cast(self, name: str, value: Any) -> Any:
         return cast_to(self.dtype, name, value) if self._isprimitive else value
 
