@@ -227,3 +227,23 @@ def test_a_store_that_is_changed_keeps_its_data(tmp_path: Path, mode: str) -> No
         ds.note = "changed"
     with nc.Dataset(place) as ds:
         assert ds["v"][:].tolist() == [1, 2] and ds.note == "changed"
+
+
+def test_files_in_memory_are_read_where_they_lie(tmp_path: Path) -> None:
+    with made(str(tmp_path / "a.nc")) as file:
+        file.createVariable("v", "i4", ("x",))[:] = [1, 2, 3, 4]
+    body = (tmp_path / "a.nc").read_bytes()
+    for buffer in (body, bytearray(body), memoryview(body), np.frombuffer(body, "u1"), np.frombuffer(bytearray(body), "i1")):
+        with nc.Dataset("memory", memory=buffer) as file:
+            assert file["v"][:].tolist() == [1, 2, 3, 4]
+    locked = bytearray(body)
+    file = nc.Dataset("memory", memory=locked)
+    with pytest.raises(BufferError):
+        locked.extend(b"more")
+    file.close()
+    closed = memoryview(body)
+    closed.release()
+    with pytest.raises(ValueError, match="released"):
+        nc.Dataset("memory", memory=closed)
+    with pytest.raises(OSError, match="Unknown file format"):
+        nc.Dataset("memory", memory=b"no dataset")

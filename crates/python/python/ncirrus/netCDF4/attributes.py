@@ -139,12 +139,8 @@ class Attributed:
             return known.name, np.ascontiguousarray(array.reshape(-1).astype(known.dtype_view).view(known.dtype).astype(known._known.dtype))
         return _written(name, value, self._file().model, as_strings)
 
-    def _check_name(self, name: str) -> None:
-        """Raises `AttributeError` for what cannot be set by itself."""
-
     def _set(self, name: str, value: Any, as_strings: bool) -> None:
         self._check()
-        self._check_name(name)
         written = self._writable(name, value, as_strings)
         self._forget()
         with as_runtime_error(cls=MissingAttributeError):

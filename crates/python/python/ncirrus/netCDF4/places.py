@@ -63,7 +63,8 @@ class Place:
     def _opened(self, words: Mapping[str, Any], memory: Any) -> ncirrus.Dataset:
         if memory is not None and self.mode == "r":
             try:
-                body = memory if isinstance(memory, bytes) else memoryview(memory).tobytes()
+                # A view, not a copy: the buffer keeps its length while the file is open.
+                body = memory if isinstance(memory, bytes) else memoryview(memory).cast("B")
             except TypeError:
                 raise TypeError(f"a bytes-like object is required, not '{type(memory).__name__}'") from None
             return ncirrus.open(body, **self._session)
