@@ -3,7 +3,10 @@ use crate::errors::{exception, wait};
 use crate::model::OpenDataset;
 use crate::types::{describe, dtype, named_type};
 use crate::values;
-use ncirrus::{Attribute, AttributeState, Attributes, Error, Member, Model, NodeId, Values};
+use ncirrus::model::Variable;
+use ncirrus::{
+    Attribute, AttributeState, Attributes, Error, FillValue, Member, Model, NodeId, Values, VarId,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -68,23 +71,38 @@ fn of_python(model: &Model, name: String, value: &Bound<'_, PyAny>) -> PyResult<
     Ok(Attribute { name, ty, values })
 }
 
-/// Adds or replaces attributes, all together.
+/// Adds or replaces attributes, all together; with `fills`, `_FillValue` is refused where elements may have been filled.
 pub(crate) fn set(
     py: Python<'_>,
     open: &OpenDataset,
     node: NodeId,
-    given: &Bound<'_, PyDict>,
+    (given, fills): (&Bound<'_, PyDict>, bool),
 ) -> PyResult<()> {
     let model = open.model(py)?;
     let attributes = of_dict(&model, given)?;
     open.edit(py, move |model| {
         let path = path_of(model, node);
-        let state = model.attributes_mut(node).ok_or_else(|| Error::not_found("it was removed"))?;
         for attribute in attributes {
+            if let NodeId::Variable(id) = node
+                && fills
+                && is_fill(model, id, &attribute)
+            {
+                model.set_fill(id, attribute.values)?;
+                continue;
+            }
+            let state = model.attributes_mut(node).ok_or_else(|| Error::not_found("it was removed"))?;
             state.known_mut().set(attribute).map_err(|error| Error::from(error).at_path(path.as_str()))?;
         }
         Ok(())
     })
+}
+
+/// Whether an attribute is the fill value of its variable.
+fn is_fill(model: &Model, id: VarId, attribute: &Attribute) -> bool {
+    let fits = |variable: &Variable| {
+        attribute.values.len() == 1 && attribute.ty == variable.ty && variable.fill != FillValue::None
+    };
+    attribute.name == "_FillValue" && model.variable(id).is_some_and(fits)
 }
 
 pub(crate) fn remove(py: Python<'_>, open: &OpenDataset, node: NodeId, name: &str) -> PyResult<()> {

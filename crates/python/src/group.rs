@@ -104,7 +104,7 @@ impl Group {
 
     /// Adds or replaces attributes, all together.
     fn set_attributes(&self, py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<()> {
-        attributes::set(py, &self.open, NodeId::Group(self.id), given)
+        attributes::set(py, &self.open, NodeId::Group(self.id), (given, false))
     }
 
     fn remove_attribute(&self, py: Python<'_>, name: &str) -> PyResult<()> {

@@ -110,9 +110,10 @@ impl Variable {
         attributes::all(py, &self.open, NodeId::Variable(self.id))
     }
 
-    /// Adds or replaces attributes, all together.
-    fn set_attributes(&self, py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<()> {
-        attributes::set(py, &self.open, NodeId::Variable(self.id), given)
+    /// Adds or replaces attributes, all together; with `fills`, `_FillValue` is refused where elements may have been filled.
+    #[pyo3(signature = (given, fills=false))]
+    fn set_attributes(&self, py: Python<'_>, given: &Bound<'_, PyDict>, fills: bool) -> PyResult<()> {
+        attributes::set(py, &self.open, NodeId::Variable(self.id), (given, fills))
     }
 
     fn remove_attribute(&self, py: Python<'_>, name: &str) -> PyResult<()> {

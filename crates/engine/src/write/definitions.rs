@@ -97,7 +97,8 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Makes the attribute `_FillValue` of new variables the value of what is never written, as readers take it.
+    /// Makes the attribute `_FillValue` of new variables without data the value of what is never written, as readers take
+    /// it. Where there are data, elements may be filled already: faces refuse the attribute, or keep it as it is given.
     fn take_fill_values(&self, before: &Model, edited: &mut Model) {
         let own = |model: &Model, var| -> Option<Values> {
             let variable = model.variable(var)?;
@@ -110,7 +111,7 @@ impl WriterDefinitions {
             let is_new = before.variable(var).is_none();
             let Some(variable) = edited.variable_mut(var) else { continue };
             let is_settled = is_new && variable.fill != FillValue::Default;
-            if was == is || is_settled || self.existing.contains(&var) || variable.fill == FillValue::None {
+            if was == is || is_settled || self.written.contains(&var) || variable.fill == FillValue::None {
                 continue;
             }
             variable.fill = is.map_or(FillValue::Default, FillValue::Own);

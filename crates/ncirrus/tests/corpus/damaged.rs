@@ -142,6 +142,9 @@ fn a_directory_without_any_marker_is_refused() {
     let case = cases.iter().find(|case| case.id == "nczarr_test/ref_notzarr").unwrap();
     let error = open(&case.path, &session()).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Malformed);
-    assert!(error.message().contains("not a dataset of a known format (classic, hdf5, zarr)"), "{error}");
+    assert!(
+        error.message().contains("not a dataset of a known format (classic, hdf5, zarr, dap)"),
+        "{error}"
+    );
     assert!(error.to_string().contains("ref_notzarr"), "{error}");
 }

@@ -67,7 +67,9 @@ class Attributes(MutableMapping[str, Any]):
                 given["_FillValue"] = _of_type(given["_FillValue"], getattr(self._owner, "dtype", None))
             values = {name: to_native(name, value, dataset._is_classic, path) for name, value in given.items()}
             check_types(dataset, values, path)
-            self._owner._native().set_attributes(values)
+            # What a new variable is filled with does not change once it has data.
+            fills = {"fills": True} if "_FillValue" in given and dataset.mode == "w" and hasattr(self._owner, "dtype") else {}
+            self._owner._native().set_attributes(values, **fills)
 
     @property
     def is_loaded(self) -> bool:

@@ -104,7 +104,9 @@ class Attributed:
         values = {name: self._writable(name, value, False) for name, value in attdict.items()}
         self._forget()
         with as_runtime_error(cls=MissingAttributeError):
-            self._owner()._native().set_attributes(values)
+            owner = self._owner()
+            fills = {"fills": True} if "_FillValue" in values and owner.dataset.mode == "w" and hasattr(owner, "dtype") else {}
+            owner._native().set_attributes(values, **fills)
 
     def delncattr(self, name: str) -> None:
         """Removes an attribute of the file."""
