@@ -32,6 +32,7 @@ __all__ = [
     "grow_to",
     "keys",
     "ls",
+    "mark_missing",
     "parse_filters",
     "plan_copy",
     "rebuild",
@@ -40,6 +41,7 @@ __all__ = [
     "removal",
     "run_command_line",
     "split",
+    "unpack",
     "whoami",
     "write_encoded",
 ]

@@ -68,6 +68,7 @@ class BackendBridge(Bridge):
     """A host that is read and written through a class of a program."""
 
     writes = True
+    lists: bool
 
     def __init__(self, cls: type[io.BufferedIOBase], alias: str, host: dict[str, Any]) -> None:
         self._cls, self._alias = cls, alias

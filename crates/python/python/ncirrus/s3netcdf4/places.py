@@ -49,6 +49,10 @@ class Master(Dataset):
 class AggregationPlace(Place):
     """A place whose new variables lie in sub-arrays."""
 
+    dataset: Dataset
+    mode: str
+    generation: int
+
     def __init__(self, name: str, words: Mapping[str, Any], session: Mapping[str, Any], how: Mapping[str, Any]) -> None:
         self._how = dict(how)
         self._opened_view: Any = None

@@ -89,6 +89,8 @@ class s3Variable(Variable):
 
     __slots__ = ()
 
+    dtype: Any
+
     def __init__(
         self,
         grp: Any,
